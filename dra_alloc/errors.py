@@ -1,0 +1,103 @@
+"""
+What callers may catch.
+
+"Cannot be allocated" is not here: it is a result
+(:class:`dra_alloc.Unsatisfiable`). An exception means bad input, a missing
+optional engine, or a bug of ours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+__all__ = [
+    "DraAllocError",
+    "EngineUnavailable",
+    "FeatureDisabled",
+    "InputError",
+    "InternalError",
+    "ManifestError",
+    "Problem",
+    "SelectorError",
+    "UnknownReference",
+    "Where",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """
+    The place something was read from; empty members are unknown.
+
+    `object` is ``Kind namespace/name``, `path` a JSON path such as
+    ``spec.devices.requests[0].exactly``, `line` counts from 1.
+    """
+
+    object: str = ""
+    path: str = ""
+    file: str = ""
+    line: int | None = None
+
+    def __str__(self) -> str:
+        file = f"{self.file}:{self.line}" if self.file and self.line else self.file
+        return ": ".join(part for part in (file, self.object, self.path) if part)
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing wrong with the input: where, what, and how to mend it."""
+
+    message: str
+    where: Where = Where()
+    hint: str = ""
+
+    def __str__(self) -> str:
+        place = str(self.where)
+        text = f"{place}: {self.message}" if place else self.message
+        return f"{text} ({self.hint})" if self.hint else text
+
+
+class DraAllocError(Exception):
+    """The root of every exception this package raises on purpose."""
+
+    def __init__(self, message: str, *, where: Where = Where(), hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.where = where
+        self.hint = hint
+
+    def __str__(self) -> str:
+        return str(Problem(self.message, self.where, self.hint))
+
+
+class InputError(DraAllocError):
+    """The input cannot be used; the command ends with exit code 2."""
+
+
+class ManifestError(InputError):
+    """Every problem found in the documents that were read, all at once."""
+
+    def __init__(self, problems: Iterable[Problem]) -> None:
+        self.problems = tuple(problems)
+        super().__init__("\n".join(str(problem) for problem in self.problems))
+
+
+class UnknownReference(InputError):
+    """An object names another one that was not given, such as a missing DeviceClass."""
+
+
+class FeatureDisabled(InputError):
+    """An object uses a feature whose gate is off in the chosen release."""
+
+
+class SelectorError(InputError):
+    """A CEL selector that cannot be compiled or failed on a device."""
+
+
+class EngineUnavailable(DraAllocError):
+    """An optional engine is not installed; the hint says what to install."""
+
+
+class InternalError(DraAllocError):
+    """An answer failed its own check: always a bug of ours, please report it."""
