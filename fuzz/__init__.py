@@ -1,0 +1,1 @@
+"""Differential fuzzing against upstream, and the client of its oracle."""

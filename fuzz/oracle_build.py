@@ -1,0 +1,162 @@
+"""
+Builds the Go programs that answer as upstream does, one binary for each release, and caches them.
+
+A program is a folder below `fuzz/upstream/` with Go sources and, in `lines/`, one module file and one checksum file
+for each release. Nothing of upstream is kept here: the Go tool fetches the pinned modules when a program is built.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["PROGRAMS", "OracleUnavailable", "build", "go_missing", "newest", "resolve", "versions"]
+
+ROOT = Path(__file__).resolve().parent
+PROGRAMS = ("allocator", "apiserver")
+BUILD_SECONDS = 1800
+_VERSION = re.compile(r"v(\d+)\.(\d+)\.(\d+)(?:-(alpha|beta|rc)\.(\d+))?\.mod")
+_STAGES = {"alpha": 0, "beta": 1, "rc": 2, None: 3}
+
+
+class OracleUnavailable(Exception):
+    """The Go program cannot be had here; the text says what it needs."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class _Version:
+    key: tuple[int, int, int, int, int]
+    text: str
+
+    @property
+    def line(self) -> str:
+        return f"{self.key[0]}.{self.key[1]}"
+
+
+def _parse(name: str) -> _Version | None:
+    match = _VERSION.fullmatch(name)
+    if match is None:
+        return None
+    major, minor, patch, stage, number = match.groups()
+    key = (int(major), int(minor), int(patch), _STAGES[stage], int(number or 0))
+    return _Version(key, name.removeprefix("v").removesuffix(".mod"))
+
+
+def _known(program: str) -> list[_Version]:
+    found = (_parse(path.name) for path in (ROOT / "upstream" / program / "lines").glob("*.mod"))
+    return sorted(version for version in found if version is not None)
+
+
+def versions(program: str = "allocator") -> tuple[str, ...]:
+    """Every version that the program can be built for, oldest first."""
+    return tuple(version.text for version in _known(program))
+
+
+def newest(program: str = "allocator") -> tuple[str, ...]:
+    """The newest version of each release line that the program can be built for."""
+    return tuple({version.line: version.text for version in _known(program)}.values())
+
+
+def resolve(release: str, program: str = "allocator") -> str:
+    """
+    The version that a release names: a minor alone is its newest patch known here.
+
+    Raises: OracleUnavailable for a release without a module file.
+    """
+    by_name = {version.line: version.text for version in _known(program)}
+    by_name |= {version.text: version.text for version in _known(program)}
+    if release not in by_name:
+        raise OracleUnavailable(f"{program}: no release {release!r}; there are {', '.join(by_name)}")
+    return by_name[release]
+
+
+def go_missing() -> str | None:
+    """Why nothing can be built here, or None if a Go toolchain is present."""
+    return None if shutil.which("go") else "needs Go"
+
+
+def build(release: str, program: str = "allocator") -> Path:
+    """
+    The program's binary for a release, built if its sources or pins changed since the last time.
+
+    Raises: OracleUnavailable where there is no Go, or the modules cannot be had.
+    """
+    version = resolve(release, program)
+    source = ROOT / "upstream" / program
+    reason = go_missing()
+    if reason is not None:
+        raise OracleUnavailable(reason)
+    binary = _cache() / f"{program}-{version}-{_digest(source, version)}"
+    if binary.exists():
+        return binary
+    with _lock(binary):
+        if not binary.exists():
+            _compile(source, version, binary)
+            _drop_older(binary, f"{program}-{version}-")
+    return binary
+
+
+def _cache() -> Path:
+    folder = Path(os.environ.get("DRA_ALLOC_ORACLE_CACHE") or ROOT.parent / ".cache" / "oracle")
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def _digest(source: Path, version: str) -> str:
+    digest = hashlib.sha256()
+    pins = [source / "lines" / f"v{version}{suffix}" for suffix in (".mod", ".sum")]
+    for path in [*sorted(source.rglob("*.go")), *pins]:
+        digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()[:16]
+
+
+def line_tag(version: str) -> str:
+    """The build tag by which the sources tell the release lines apart: `line_1_36` for 1.36.2."""
+    major, minor = version.split(".")[:2]
+    return f"line_{major}_{minor}"
+
+
+def go_environment() -> dict[str, str]:
+    """The environment for the Go tool: two compilers at a time, whatever else is set."""
+    flags = [flag for flag in os.environ.get("GOFLAGS", "").split() if not flag.startswith(("-p=", "-mod="))]
+    return os.environ | {"GOFLAGS": " ".join([*flags, "-p=2"]), "CGO_ENABLED": "0"}
+
+
+def _compile(source: Path, version: str, binary: Path) -> None:
+    partial = binary.with_suffix(f".{os.getpid()}.tmp")
+    command = ["go", "build", "-trimpath", "-mod=readonly", "-buildvcs=false", "-tags", line_tag(version)]
+    command += [f"-modfile=lines/v{version}.mod", "-o", str(partial), "."]
+    try:
+        done = subprocess.run(  # noqa: S603 - a fixed command
+            command, cwd=source, env=go_environment(), capture_output=True, text=True, timeout=BUILD_SECONDS, check=False
+        )
+    except subprocess.TimeoutExpired as error:
+        raise OracleUnavailable(f"needs the modules of Kubernetes {version}: the build took too long") from error
+    if done.returncode:
+        raise OracleUnavailable(f"needs the modules of Kubernetes {version}: {done.stderr.strip()[-2000:]}")
+    partial.replace(binary)
+
+
+def _drop_older(binary: Path, prefix: str) -> None:
+    for path in binary.parent.glob(f"{prefix}*"):
+        if path.name != binary.name and path.suffix != ".lock":
+            path.unlink(missing_ok=True)
+
+
+@contextmanager
+def _lock(binary: Path) -> Iterator[None]:
+    """Only one process builds; the others wait and find the binary."""
+    with binary.with_name(f"{binary.name.rsplit('-', 1)[0]}.lock").open("w") as handle:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
