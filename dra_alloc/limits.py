@@ -1,0 +1,26 @@
+"""
+Size limits of the API, one named constant each, with the field it bounds.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+__all__ = [
+    "ALLOCATION_RESULTS_MAX",
+    "CEL_SELECTOR_MAX_COST",
+    "CEL_SELECTOR_MAX_LENGTH",
+    "DEFAULT_STEP_BUDGET",
+]
+
+#: `status.allocation.devices.results` of one claim.
+ALLOCATION_RESULTS_MAX: Final = 32
+
+#: `selectors[].cel.expression`: estimated cost at admission, counted cost at run time.
+CEL_SELECTOR_MAX_COST: Final = 1_000_000
+
+#: `selectors[].cel.expression`, bytes.
+CEL_SELECTOR_MAX_LENGTH: Final = 10 * 1024
+
+#: Search steps of one question before the answer is "undecided".
+DEFAULT_STEP_BUDGET: Final = 2_000_000

@@ -1,0 +1,120 @@
+"""
+ResourceSlices and their devices as rows for the search.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final, NamedTuple
+
+from dra_alloc.api import Device, DeviceAttribute, DeviceCapacity, DeviceTaint, ResourceSlice
+
+__all__ = ["DeviceKey", "DeviceRow", "PoolKey", "SliceRow"]
+
+_BLOCKING: Final = frozenset({"NoSchedule", "NoExecute"})
+
+
+class PoolKey(NamedTuple):
+    """A pool's identity: driver and pool name."""
+
+    driver: str
+    pool: str
+
+    def __str__(self) -> str:
+        return f"{self.driver}/{self.pool}"
+
+
+class DeviceKey(NamedTuple):
+    """A device's identity: driver, pool name and device name."""
+
+    driver: str
+    pool: str
+    device: str
+
+    def __str__(self) -> str:
+        return f"{self.driver}/{self.pool}/{self.device}"
+
+
+class DeviceRow:
+    """
+    One device of one slice, with what the rules look at already unpacked.
+
+    `cel` is a cache slot owned by the selector rule.
+    """
+
+    __slots__ = (
+        "attributes",
+        "blocking_taints",
+        "capacity",
+        "cel",
+        "consumes",
+        "has_binding_conditions",
+        "key",
+        "shareable",
+        "slice",
+        "wire",
+    )
+
+    def __init__(self, wire: Device, slice_row: SliceRow) -> None:
+        self.wire = wire
+        self.slice = slice_row
+        self.key = DeviceKey(slice_row.driver, slice_row.pool.pool, wire.name)
+        self.shareable = wire.allow_multiple_allocations is True
+        self.attributes: Mapping[str, DeviceAttribute] = wire.attributes
+        self.capacity: Mapping[str, DeviceCapacity] = wire.capacity
+        self.consumes: tuple[tuple[str, str, int], ...] = tuple(
+            (use.counter_set, name, counter.value.nano)
+            for use in wire.consumes_counters
+            for name, counter in use.counters.items()
+        )
+        self.blocking_taints: tuple[DeviceTaint, ...] = (
+            tuple(taint for taint in wire.taints if taint.effect in _BLOCKING) if wire.taints else ()
+        )
+        self.has_binding_conditions = bool(wire.binding_conditions)
+        self.cel: object | None = None
+
+    def attribute(self, name: str) -> DeviceAttribute | None:
+        """Return the attribute of a fully qualified name; the driver's own domain may be left out on the device."""
+        found = self.attributes.get(name)
+        if found is None:
+            domain, slash, bare = name.partition("/")
+            if slash and domain == self.key.driver:
+                found = self.attributes.get(bare)
+        return found
+
+    def __repr__(self) -> str:
+        return f"DeviceRow({self.key})"
+
+
+class SliceRow:
+    """One ResourceSlice; device rows are made on first touch and kept."""
+
+    __slots__ = ("_devices", "driver", "generation", "name", "node_name", "pool", "position", "slice_count", "wire")
+
+    def __init__(self, wire: ResourceSlice, position: int) -> None:
+        spec = wire.spec
+        self.wire = wire
+        self.position = position
+        self.name = wire.metadata.name
+        self.driver = spec.driver
+        self.pool = PoolKey(spec.driver, spec.pool.name)
+        self.generation = spec.pool.generation
+        self.slice_count = spec.pool.resource_slice_count
+        self.node_name = spec.node_name or ""
+        self._devices: tuple[DeviceRow, ...] | None = None
+
+    @property
+    def devices(self) -> tuple[DeviceRow, ...]:
+        """Return the device rows in slice order."""
+        rows = self._devices
+        if rows is None:
+            rows = self._devices = tuple(DeviceRow(device, self) for device in self.wire.spec.devices)
+        return rows
+
+    @property
+    def per_device(self) -> bool:
+        """Return whether every device says itself which nodes can use it."""
+        return self.wire.spec.per_device_node_selection is True
+
+    def __repr__(self) -> str:
+        return f"SliceRow({self.name})"

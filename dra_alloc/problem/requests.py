@@ -1,0 +1,75 @@
+"""
+Claims flattened for the search: one row per request, one per alternative.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from dra_alloc.api import (
+    DeviceClass,
+    DeviceSubRequest,
+    DeviceToleration,
+    ExactDeviceRequest,
+    Quantity,
+    ResourceClaim,
+)
+from dra_alloc.problem.devices import DeviceRow
+
+__all__ = ["Ask", "ClaimRow", "RequestRow", "claim_name"]
+
+
+def claim_name(claim: ResourceClaim) -> str:
+    """Return `namespace/name`, or just the name without a namespace."""
+    meta = claim.metadata
+    return f"{meta.namespace}/{meta.name}" if meta.namespace else meta.name
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ask:
+    """
+    What one request, or one alternative of it, wants: the unit the search serves.
+
+    `id` counts through all claims. `full_name` is what results carry
+    (`request` or `request/subrequest`), `own_name` what error texts carry.
+    `count` is the number of devices; with `all_devices` it is the length of
+    `recorded`, the devices that allocationMode All has to take.
+    """
+
+    id: int
+    claim: int
+    request_name: str
+    own_name: str
+    full_name: str
+    device_class: DeviceClass
+    wire: ExactDeviceRequest | DeviceSubRequest
+    all_devices: bool
+    count: int
+    recorded: tuple[DeviceRow, ...]
+    admin: bool
+    tolerations: tuple[DeviceToleration, ...]
+    capacity: tuple[tuple[str, Quantity], ...]
+
+    def named_by(self, names: Sequence[str]) -> bool:
+        """Return whether a list of request names covers it; an empty list covers all."""
+        return not names or self.request_name in names or self.full_name in names
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RequestRow:
+    """A request with its alternatives in order of preference; a plain request has exactly one."""
+
+    name: str
+    prioritized: bool
+    asks: tuple[Ask, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ClaimRow:
+    """A claim to allocate."""
+
+    index: int
+    name: str
+    wire: ResourceClaim
+    requests: tuple[RequestRow, ...]

@@ -1,0 +1,59 @@
+"""
+What existing allocations already take.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from dra_alloc.api import AllocationResult
+from dra_alloc.problem.devices import DeviceKey
+
+__all__ = ["Usage"]
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """
+    Devices held exclusively, devices with shares, and capacity consumed by the shares.
+
+    `consumed` holds capacity name -> total in 1e-9 units. Results with admin
+    access take nothing.
+    """
+
+    exclusive: frozenset[DeviceKey] = frozenset()
+    shared: frozenset[DeviceKey] = frozenset()
+    consumed: Mapping[DeviceKey, Mapping[str, int]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, allocations: Iterable[AllocationResult], *, sharing: bool) -> Usage:
+        """
+        Return what the allocations take; without `sharing` a share counts as exclusive.
+
+        Spec: USAGE-1.
+        """
+        return cls().after(allocations, sharing=sharing)
+
+    def after(self, allocations: Iterable[AllocationResult], *, sharing: bool) -> Usage:
+        """Return the usage with these allocations added."""
+        exclusive, shared = set(self.exclusive), set(self.shared)
+        consumed = {key: dict(amounts) for key, amounts in self.consumed.items()}
+        for allocation in allocations:
+            for result in allocation.devices.results:
+                if result.admin_access:
+                    continue
+                key = DeviceKey(result.driver, result.pool, result.device)
+                if not (sharing and result.share_id):
+                    exclusive.add(key)
+                    continue
+                shared.add(key)
+                if result.consumed_capacity:
+                    totals = consumed.setdefault(key, {})
+                    for name, amount in result.consumed_capacity.items():
+                        totals[name] = totals.get(name, 0) + amount.nano
+        return Usage(frozenset(exclusive), frozenset(shared), consumed)
+
+    def touches(self, key: DeviceKey) -> bool:
+        """Return whether any allocation holds or shares the device."""
+        return key in self.exclusive or key in self.shared or key in self.consumed

@@ -1,0 +1,204 @@
+"""
+Releases as data: which allocator runs, with which features, showing which behaviours.
+
+A :class:`Profile` is all that the floors above know about a release. Nothing
+there asks for a release number: a rule asks whether a :class:`Trait` holds. A
+trait is a behaviour that differs between releases or allocator channels, or a
+defect of upstream; `semantics="intended"` switches the defects off and leaves
+the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache
+from typing import Final
+
+from dra_alloc.errors import InputError
+from dra_alloc.releases import Release, parse_release
+from dra_alloc.traits import Channel, Trait, traits_of
+
+__all__ = [
+    "ALLOCATOR_FEATURES",
+    "CHANNEL_FEATURES",
+    "GATES",
+    "Channel",
+    "Feature",
+    "Profile",
+    "Release",
+    "Semantics",
+    "Trait",
+    "features_from_gates",
+    "gates_of",
+    "parse_release",
+    "profile",
+]
+
+
+class Semantics(StrEnum):
+    """Whose answer is wanted: upstream's, defects included, or what the API promises."""
+
+    UPSTREAM = "upstream"
+    INTENDED = "intended"
+
+
+class Feature(StrEnum):
+    """The allocator's switches, by upstream's names."""
+
+    ADMIN_ACCESS = "AdminAccess"
+    CONSUMABLE_CAPACITY = "ConsumableCapacity"
+    BINDING = "DeviceBindingAndStatus"
+    TAINTS = "DeviceTaints"
+    LIST_ATTRIBUTES = "ListTypeAttributes"
+    PARTITIONABLE = "PartitionableDevices"
+    PRIORITIZED_LIST = "PrioritizedList"
+
+
+#: Which gates must all be on for a feature to reach the allocator.
+ALLOCATOR_FEATURES: Final[Mapping[Feature, tuple[str, ...]]] = {
+    Feature.ADMIN_ACCESS: ("DRAAdminAccess",),
+    Feature.CONSUMABLE_CAPACITY: ("DRAConsumableCapacity",),
+    Feature.BINDING: ("DRADeviceBindingConditions", "DRAResourceClaimDeviceStatus"),
+    Feature.TAINTS: ("DRADeviceTaints",),
+    Feature.LIST_ATTRIBUTES: ("DRAListTypeAttributes",),
+    Feature.PARTITIONABLE: ("DRAPartitionableDevices",),
+    Feature.PRIORITIZED_LIST: ("DRAPrioritizedList",),
+}
+
+#: Gate -> its default in 1.34, 1.35, 1.36 and 1.37; None where it does not exist.
+GATES: Final[Mapping[str, tuple[bool | None, bool | None, bool | None, bool | None]]] = {
+    "DRAAdminAccess": (True, True, True, True),
+    "DRAConsumableCapacity": (False, False, True, True),
+    "DRADerivedAttributes": (None, None, None, False),
+    "DRADeviceBindingConditions": (False, False, True, True),
+    "DRADeviceCompatibilityGroups": (None, None, None, False),
+    "DRADeviceTaintRules": (None, False, False, True),
+    "DRADeviceTaints": (False, False, True, True),
+    "DRAExtendedResource": (False, False, True, True),
+    "DRAFractionalCapacityRange": (None, None, None, False),
+    "DRAListTypeAttributes": (None, None, False, False),
+    "DRANodeAllocatableResources": (None, None, False, False),
+    "DRAOptionalNodeOperations": (None, None, None, False),
+    "DRAPartitionableDevices": (False, False, True, True),
+    "DRAPartitionableDevicesType": (None, None, None, False),
+    "DRAPrioritizedList": (True, True, True, True),
+    "DRAResourceClaimDeviceStatus": (True, True, True, True),
+    "DRAResourcePoolStatus": (None, None, False, False),
+    "DRASchedulerFilterTimeout": (True, True, True, True),
+    "DRAWorkloadResourceClaims": (None, None, False, False),
+}
+
+_GATE_COLUMNS: Final = {(1, 34): 0, (1, 35): 1, (1, 36): 2, (1, 37): 3}
+
+_STABLE_FEATURES: Final = {
+    Feature.ADMIN_ACCESS,
+    Feature.PRIORITIZED_LIST,
+    Feature.PARTITIONABLE,
+    Feature.TAINTS,
+}
+
+#: What each channel's allocator supports, since the release line given; the first channel that fits is used.
+CHANNEL_FEATURES: Final[tuple[tuple[tuple[int, int], Mapping[Channel, frozenset[Feature]]], ...]] = (
+    (
+        (1, 36),
+        {
+            Channel.STABLE: frozenset(_STABLE_FEATURES),
+            Channel.INCUBATING: frozenset(_STABLE_FEATURES | {Feature.BINDING, Feature.CONSUMABLE_CAPACITY}),
+            Channel.EXPERIMENTAL: frozenset(Feature),
+        },
+    ),
+    (
+        (1, 34),
+        {
+            Channel.STABLE: frozenset(),
+            Channel.INCUBATING: frozenset(_STABLE_FEATURES),
+            Channel.EXPERIMENTAL: frozenset(set(Feature) - {Feature.LIST_ATTRIBUTES}),
+        },
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """One allocator of one release with one feature set: what the engines and rules are installed with."""
+
+    release: Release
+    channel: Channel
+    features: frozenset[Feature]
+    traits: frozenset[Trait]
+    semantics: Semantics
+    unsupported: frozenset[Feature] = frozenset()
+
+    def on(self, feature: Feature) -> bool:
+        """Return whether the feature is switched on."""
+        return feature in self.features
+
+    @property
+    def lists(self) -> bool:
+        """Return whether constraints compare list-typed attributes."""
+        return Feature.LIST_ATTRIBUTES in self.features
+
+    def shows(self, trait: Trait) -> bool:
+        """Return whether this allocator shows the behaviour or defect."""
+        return trait in self.traits
+
+
+def gates_of(release: str | Release, overrides: Mapping[str, bool] | None = None) -> dict[str, bool]:
+    """
+    Return every DRA gate of the release with its value.
+
+    Raises: InputError for a gate the release does not know.
+    """
+    parsed = parse_release(release)
+    column = _GATE_COLUMNS[parsed.line]
+    gates = {name: default for name, row in GATES.items() if (default := row[column]) is not None}
+    for name, value in (overrides or {}).items():
+        if name not in gates:
+            known = ", ".join(sorted(gates))
+            raise InputError(f"release {parsed} has no feature gate {name!r}", hint=f"known gates: {known}")
+        gates[name] = value
+    return gates
+
+
+def features_from_gates(gates: Mapping[str, bool]) -> frozenset[Feature]:
+    """Return the features the scheduler hands to the allocator under these gates."""
+    return frozenset(
+        feature for feature, needed in ALLOCATOR_FEATURES.items() if all(gates.get(gate, False) for gate in needed)
+    )
+
+
+def profile(
+    release: str | Release,
+    features: Iterable[Feature],
+    channel: str = "auto",
+    semantics: str | Semantics = Semantics.UPSTREAM,
+) -> Profile:
+    """
+    Return the profile of an allocator.
+
+    With channel "auto" it is the first of stable, incubating and experimental
+    that supports every feature that is on.
+
+    Spec: PROFILE-1 (channel choice).
+    Raises: InputError for an unknown release, channel or semantics.
+    """
+    try:
+        wanted = None if channel == "auto" else Channel(channel)
+        meaning = Semantics(semantics)
+    except ValueError as error:
+        raise InputError(str(error), hint="channels: auto, stable, incubating, experimental") from None
+    return _profile(parse_release(release), frozenset(features), wanted, meaning)
+
+
+@cache
+def _profile(
+    release: Release, features: frozenset[Feature], channel: Channel | None, semantics: Semantics
+) -> Profile:
+    supported = next(table for since, table in CHANNEL_FEATURES if release.line >= since)
+    if channel is None:
+        fitting = (each for each, able in supported.items() if features <= able)
+        channel = next(fitting, Channel.EXPERIMENTAL)
+    traits = traits_of(release, channel, defects=semantics is Semantics.UPSTREAM)
+    return Profile(release, channel, features, traits, semantics, features - supported[channel])

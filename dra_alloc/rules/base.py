@@ -1,0 +1,115 @@
+"""
+What a rule is: one law about picks, seen from several sides.
+
+The search asks `rejects` while it looks for a candidate, then `add` when it
+takes one and `remove` when it gives it back. `violations` says the same law
+once more without any state, for checking a finished answer. Engines know
+rules through this module only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar, NamedTuple
+
+from dra_alloc.api import Node
+from dra_alloc.problem.devices import DeviceKey, DeviceRow
+from dra_alloc.problem.pools import Pool
+from dra_alloc.problem.requests import Ask
+from dra_alloc.problem.usage import Usage
+from dra_alloc.profiles import Profile
+
+__all__ = ["Context", "Pick", "Reason", "Rule", "SearchStopped"]
+
+
+class SearchStopped(Exception):
+    """
+    The whole question ends with an error, as upstream ends it; nothing is allocated.
+
+    `code` is a stable reason code; `on_node` says that other nodes may still
+    be tried.
+    """
+
+    def __init__(self, text: str, *, code: str, on_node: bool = False) -> None:
+        super().__init__(text)
+        self.text = text
+        self.code = code
+        self.on_node = on_node
+
+
+class Pick(NamedTuple):
+    """A device taken for a request."""
+
+    ask: Ask
+    device: DeviceRow
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """Why a rule refused a device: a stable kebab-case code and a lowercase fragment."""
+
+    code: str
+    detail: str
+    holders: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Context:
+    """
+    What rules are installed with, for one question on one node.
+
+    `in_flight` is the capacity that shares picked in this search consume; it
+    belongs to the capacity rule and is read by the counter rule. `selectors`
+    evaluates a device against a request. `holders` names the claims that hold
+    a device, for reasons.
+    """
+
+    profile: Profile
+    node: Node
+    pools: Sequence[Pool]
+    usage: Usage
+    selects: Callable[[Ask, DeviceRow], bool]
+    explain_selector: Callable[[Ask, DeviceRow], str]
+    availability: Callable[[Pool], Mapping[tuple[str, str], int]]
+    holders: Callable[[DeviceKey], tuple[str, ...]]
+    in_flight: dict[DeviceKey, dict[str, int]] = field(default_factory=dict)
+
+
+class Rule:
+    """
+    One law. The defaults say "no objection" and "no state".
+
+    `gathers` marks rules that already decide which devices allocationMode All
+    records; `spec` names the statements.
+    """
+
+    code: ClassVar[str] = ""
+    spec: ClassVar[tuple[str, ...]] = ()
+    gathers: ClassVar[bool] = False
+    __slots__ = ()
+
+    def concerns(self, ask: Ask) -> bool:
+        """Return whether the rule can ever object to a pick for this request."""
+        return True
+
+    def rejects(self, ask: Ask, device: DeviceRow) -> bool:
+        """Return whether the device is passed over as a candidate; the state stays as it is."""
+        return False
+
+    def add(self, ask: Ask, device: DeviceRow) -> bool:
+        """Take the device if the law allows it; a refusal leaves the rule's state as it was."""
+        return True
+
+    def remove(self, ask: Ask, device: DeviceRow) -> None:
+        """Give the device back: reverses exactly one successful `add`."""
+
+    def why(self, ask: Ask, device: DeviceRow) -> Reason:
+        """Return the reason for an objection in the present state."""
+        return Reason(self.code, self.code)
+
+    def violations(self, picks: Sequence[Pick]) -> Iterable[str]:
+        """Return what is wrong with a finished set of picks, looking at nothing but them."""
+        return ()
+
+

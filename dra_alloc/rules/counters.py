@@ -1,0 +1,151 @@
+"""
+Shared counters: partitions of one device draw on one budget.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+
+from dra_alloc.problem.devices import DeviceRow, PoolKey
+from dra_alloc.problem.pools import Pool
+from dra_alloc.problem.requests import Ask
+from dra_alloc.problem.usage import Usage
+from dra_alloc.profiles import Feature, Profile, Trait
+from dra_alloc.rules.base import Context, Pick, Reason, Rule
+
+__all__ = ["Counters", "CountersDisabled", "available_counters"]
+
+_Counter = tuple[str, str]
+
+
+def available_counters(pool: Pool, usage: Usage, profile: Profile) -> dict[_Counter, int]:
+    """
+    Return what earlier allocations leave of a pool's counters, in 1e-9 units; it may be negative.
+
+    An allocated device is charged once, however many shares it has.
+
+    Spec: COUNTER-2.
+    """
+    exclusive_only = profile.shows(Trait.EXCLUSIVE_STATE_ONLY)
+    left = dict(pool.counters)
+    for device in (*pool.devices, *pool.elsewhere):
+        if not device.consumes:
+            continue
+        held = device.key in usage.exclusive if exclusive_only else usage.touches(device.key)
+        if held:
+            for counter_set, name, amount in device.consumes:
+                if (counter_set, name) in left:
+                    left[counter_set, name] -= amount
+    return left
+
+
+class CountersDisabled(Rule):
+    """
+    While the feature is off, a device that consumes counters is refused.
+
+    Spec: COUNTER-6.
+    """
+
+    code = "counters-disabled"
+    spec = ("COUNTER-6",)
+    __slots__ = ()
+
+    def add(self, ask: Ask, device: DeviceRow) -> bool:
+        return not device.consumes
+
+    def why(self, ask: Ask, device: DeviceRow) -> Reason:
+        return Reason(self.code, "consumes counters, whose feature gate is off")
+
+
+class Counters(Rule):
+    """
+    After a pick, every counter of the device's pool must cover what is picked from the pool.
+
+    Further shares of a device that is already shared are free.
+
+    Spec: COUNTER-1, COUNTER-3, COUNTER-4, COUNTER-5.
+    """
+
+    code = "counter-exhausted"
+    spec = ("COUNTER-1", "COUNTER-3", "COUNTER-4", "COUNTER-5")
+    __slots__ = ("_by_name", "_charged", "_context", "_in_flight", "_keeps", "_pools", "_sharing")
+
+    def __init__(self, context: Context) -> None:
+        profile = context.profile
+        self._context = context
+        self._sharing = profile.on(Feature.CONSUMABLE_CAPACITY) and not profile.shows(Trait.NO_SHARING)
+        self._keeps = profile.shows(Trait.SHARED_KEEPS_COUNTERS)
+        self._by_name = profile.shows(Trait.COUNTERS_BY_POOL_NAME)
+        self._pools: Mapping[PoolKey, Pool] = {pool.key: pool for pool in context.pools}
+        self._in_flight: dict[Hashable, dict[_Counter, int]] = {}
+        self._charged: list[bool] = []
+
+    def _budget(self, device: DeviceRow) -> Hashable:
+        return device.key.pool if self._by_name else device.slice.pool
+
+    def _is_further_share(self, device: DeviceRow) -> bool:
+        if not (device.shareable and self._sharing):
+            return False
+        usage = self._context.usage
+        if self._context.profile.shows(Trait.SHARE_WITHOUT_CAPACITY_CHARGED):
+            return device.key in usage.consumed or device.key in self._context.in_flight
+        return usage.touches(device.key) or device.key in self._context.in_flight
+
+    def add(self, ask: Ask, device: DeviceRow) -> bool:
+        charged = bool(device.consumes) and not self._is_further_share(device)
+        if charged:
+            flight = self._in_flight.setdefault(self._budget(device), {})
+            for counter_set, name, amount in device.consumes:
+                flight[counter_set, name] = flight.get((counter_set, name), 0) + amount
+            if self._short(device, flight) is not None:
+                self._give_back(device)
+                return False
+        self._charged.append(charged)
+        return True
+
+    def _short(self, device: DeviceRow, flight: Mapping[_Counter, int]) -> _Counter | None:
+        left = self._context.availability(self._pools[device.slice.pool])
+        for counter, amount in left.items():
+            if amount < flight.get(counter, 0):
+                return counter
+        return None
+
+    def _give_back(self, device: DeviceRow) -> None:
+        flight = self._in_flight[self._budget(device)]
+        for counter_set, name, amount in device.consumes:
+            flight[counter_set, name] -= amount
+
+    def remove(self, ask: Ask, device: DeviceRow) -> None:
+        charged = self._charged.pop()
+        if self._keeps:
+            charged = bool(device.consumes) and not (device.shareable and self._sharing)
+        if charged:
+            self._give_back(device)
+
+    def why(self, ask: Ask, device: DeviceRow) -> Reason:
+        flight = dict(self._in_flight.get(self._budget(device), {}))
+        for counter_set, name, amount in device.consumes:
+            flight[counter_set, name] = flight.get((counter_set, name), 0) + amount
+        short = self._short(device, flight)
+        if short is None:
+            return super().why(ask, device)
+        return Reason(self.code, f"counter {short[1]} of counter set {short[0]} is used up")
+
+    def violations(self, picks: Sequence[Pick]) -> Iterable[str]:
+        used: dict[PoolKey, dict[_Counter, int]] = {}
+        charged: set[DeviceRow] = set()
+        usage = self._context.usage
+        for _, device in picks:
+            if not device.consumes:
+                continue
+            if device.shareable and self._sharing and (device in charged or usage.touches(device.key)):
+                continue
+            charged.add(device)
+            flight = used.setdefault(device.slice.pool, {})
+            for counter_set, name, amount in device.consumes:
+                flight[counter_set, name] = flight.get((counter_set, name), 0) + amount
+        for key, flight in used.items():
+            left = available_counters(self._pools[key], usage, self._context.profile)
+            for counter, amount in flight.items():
+                if left.get(counter, 0) < amount:
+                    yield f"counter {counter[1]} of counter set {counter[0]} in pool {key} is overdrawn"

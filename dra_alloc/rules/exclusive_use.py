@@ -1,0 +1,76 @@
+"""
+A dedicated device serves one claim; admin access may look over its shoulder.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from dra_alloc.problem.devices import DeviceKey, DeviceRow
+from dra_alloc.problem.requests import Ask
+from dra_alloc.profiles import Feature, Trait
+from dra_alloc.rules.base import Context, Pick, Reason, Rule
+
+__all__ = ["ExclusiveUse"]
+
+
+class ExclusiveUse(Rule):
+    """
+    Without admin access: not a device that is allocated or picked by any claim.
+    With admin access: only not twice for the same claim.
+
+    Spec: USE-1, USE-2, USE-3.
+    """
+
+    code = "device-in-use"
+    spec = ("USE-1", "USE-2", "USE-3")
+    __slots__ = ("_context", "_exclusive", "_sharing", "_users")
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._exclusive = context.usage.exclusive
+        self._sharing = context.profile.on(Feature.CONSUMABLE_CAPACITY) and not context.profile.shows(
+            Trait.NO_SHARING
+        )
+        self._users: dict[DeviceKey, list[int]] = {}
+
+    def rejects(self, ask: Ask, device: DeviceRow) -> bool:
+        users = self._users.get(device.key)
+        if ask.admin:
+            return users is not None and ask.claim in users
+        return users is not None or device.key in self._exclusive
+
+    def add(self, ask: Ask, device: DeviceRow) -> bool:
+        if self.rejects(ask, device):
+            return False
+        if not (device.shareable and self._sharing):
+            self._users.setdefault(device.key, []).append(ask.claim)
+        return True
+
+    def remove(self, ask: Ask, device: DeviceRow) -> None:
+        users = self._users.get(device.key)
+        if users is not None and not (device.shareable and self._sharing):
+            users.pop()
+            if not users:
+                del self._users[device.key]
+
+    def why(self, ask: Ask, device: DeviceRow) -> Reason:
+        if device.key in self._exclusive and not ask.admin:
+            holders = self._context.holders(device.key)
+            return Reason(self.code, "allocated to " + (", ".join(holders) or "another claim"), holders)
+        return Reason("device-picked", "already picked for another request")
+
+    def violations(self, picks: Sequence[Pick]) -> Iterable[str]:
+        taken: dict[DeviceKey, list[Ask]] = {}
+        for ask, device in picks:
+            if device.shareable and self._sharing:
+                if not ask.admin and device.key in self._exclusive:
+                    yield f"{device.key} is allocated exclusively"
+                continue
+            others = taken.setdefault(device.key, [])
+            if ask.admin:
+                if any(other.claim == ask.claim for other in others):
+                    yield f"{device.key} is taken twice by one claim"
+            elif others or device.key in self._exclusive:
+                yield f"{device.key} is not free"
+            others.append(ask)

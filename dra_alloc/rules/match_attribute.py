@@ -1,0 +1,151 @@
+"""
+matchAttribute: the devices of a claim agree on one attribute.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from dra_alloc.api import DeviceConstraint
+from dra_alloc.problem.devices import DeviceRow
+from dra_alloc.problem.requests import Ask
+from dra_alloc.profiles import Profile, Trait
+from dra_alloc.rules.attribute_values import Scalar, ValueSet, as_scalar, as_set, describe
+from dra_alloc.rules.base import Pick, Reason, Rule
+
+__all__ = ["MatchLists", "MatchScalars", "match_attribute"]
+
+
+def match_attribute(claim: int, constraint: DeviceConstraint, profile: Profile) -> Rule:
+    """Return the rule for one constraint of a claim, comparing scalars or lists as the allocator does."""
+    if profile.shows(Trait.CLASSIC_LISTS) or not profile.lists:
+        return MatchScalars(claim, constraint)
+    return MatchLists(claim, constraint, restores=not profile.shows(Trait.INTERSECTION_STAYS))
+
+
+class _Match(Rule):
+    code = "attribute-mismatch"
+    __slots__ = ("_attribute", "_claim", "_names")
+
+    def __init__(self, claim: int, constraint: DeviceConstraint) -> None:
+        self._claim = claim
+        self._names = constraint.requests
+        self._attribute = constraint.match_attribute or ""
+
+    def concerns(self, ask: Ask) -> bool:
+        return ask.claim == self._claim and ask.named_by(self._names)
+
+    def _common(self) -> str:
+        raise NotImplementedError
+
+    def why(self, ask: Ask, device: DeviceRow) -> Reason:
+        attribute = device.attribute(self._attribute)
+        if attribute is None:
+            return Reason("attribute-missing", f"has no attribute {self._attribute}, which matchAttribute needs")
+        return Reason(
+            self.code, f"{self._attribute} is {describe(attribute)}, the devices picked before have {self._common()}"
+        )
+
+
+class MatchScalars(_Match):
+    """
+    The first device sets the value, later ones must have it.
+
+    A list or an empty value is accepted on the first device only, and then
+    nothing matches it.
+
+    Spec: MATCH-1, MATCH-2, MATCH-3.
+    """
+
+    spec = ("MATCH-1", "MATCH-2", "MATCH-3")
+    __slots__ = ("_count", "_value")
+
+    def __init__(self, claim: int, constraint: DeviceConstraint) -> None:
+        super().__init__(claim, constraint)
+        self._value: Scalar | None = None
+        self._count = 0
+
+    def add(self, ask: Ask, device: DeviceRow) -> bool:
+        attribute = device.attribute(self._attribute)
+        if attribute is None:
+            return False
+        value = as_scalar(attribute)
+        if self._count == 0:
+            self._value = value
+        elif value is None or value != self._value:
+            return False
+        self._count += 1
+        return True
+
+    def remove(self, ask: Ask, device: DeviceRow) -> None:
+        self._count -= 1
+
+    def _common(self) -> str:
+        return "no scalar value" if self._value is None else str(self._value[1])
+
+    def violations(self, picks: Sequence[Pick]) -> Iterable[str]:
+        concerned = [device for ask, device in picks if self.concerns(ask)]
+        attributes = [device.attribute(self._attribute) for device in concerned]
+        if None in attributes:
+            yield f"a device has no attribute {self._attribute}"
+            return
+        values = {as_scalar(each) for each in attributes if each is not None}
+        if len(values) > 1 or (len(concerned) > 1 and None in values):
+            yield f"{self._attribute} differs"
+
+
+class MatchLists(_Match):
+    """
+    The devices have at least one value of one kind in common; a scalar is a list of one.
+
+    Without `restores` giving a device back does not widen the common values again.
+
+    Spec: MATCH-1, MATCH-4, MATCH-5.
+    """
+
+    spec = ("MATCH-1", "MATCH-4", "MATCH-5")
+    __slots__ = ("_restores", "_trail")
+
+    def __init__(self, claim: int, constraint: DeviceConstraint, *, restores: bool) -> None:
+        super().__init__(claim, constraint)
+        self._restores = restores
+        self._trail: list[ValueSet] = []
+
+    def add(self, ask: Ask, device: DeviceRow) -> bool:
+        attribute = device.attribute(self._attribute)
+        values = None if attribute is None else as_set(attribute)
+        if values is None:
+            return False
+        if self._trail:
+            kind, common = self._trail[-1]
+            both = common & values[1]
+            if kind != values[0] or not both:
+                return False
+            values = kind, both
+        self._trail.append(values)
+        return True
+
+    def remove(self, ask: Ask, device: DeviceRow) -> None:
+        narrowest = self._trail.pop()
+        if self._trail and not self._restores:
+            self._trail[-1] = narrowest
+
+    def _common(self) -> str:
+        return ", ".join(sorted(map(str, self._trail[-1][1]))) if self._trail else "none"
+
+    def violations(self, picks: Sequence[Pick]) -> Iterable[str]:
+        common: ValueSet | None = None
+        for ask, device in picks:
+            if not self.concerns(ask):
+                continue
+            attribute = device.attribute(self._attribute)
+            values = None if attribute is None else as_set(attribute)
+            if values is None:
+                yield f"{device.key} has no value of {self._attribute}"
+                return
+            common = values if common is None else (common[0], common[1] & values[1])
+            if common[0] != values[0] or not common[1]:
+                yield f"{self._attribute} has no value in common"
+                return
+
+

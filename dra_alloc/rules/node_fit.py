@@ -1,0 +1,41 @@
+"""
+Devices that choose their nodes one by one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from dra_alloc.problem.devices import DeviceRow
+from dra_alloc.problem.nodes import is_on_node
+from dra_alloc.problem.requests import Ask
+from dra_alloc.rules.base import Context, Pick, Reason, Rule
+
+__all__ = ["NodeFit"]
+
+
+class NodeFit(Rule):
+    """
+    In a slice with perDeviceNodeSelection the device itself has to match the node.
+
+    Spec: NODE-1.
+    """
+
+    code = "device-on-other-node"
+    spec = ("NODE-1",)
+    gathers = True
+    __slots__ = ("_node",)
+
+    def __init__(self, context: Context) -> None:
+        self._node = context.node
+
+    def rejects(self, ask: Ask, device: DeviceRow) -> bool:
+        return device.slice.per_device and not is_on_node(device.wire, self._node)
+
+    def why(self, ask: Ask, device: DeviceRow) -> Reason:
+        return Reason(self.code, "only usable on other nodes")
+
+    def violations(self, picks: Sequence[Pick]) -> Iterable[str]:
+        for ask, device in picks:
+            if self.rejects(ask, device):
+                yield f"{device.key} is not usable on node {self._node.metadata.name}"

@@ -1,0 +1,48 @@
+"""
+The CEL selectors of the class and of the request.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from dra_alloc.problem.devices import DeviceRow
+from dra_alloc.problem.requests import Ask
+from dra_alloc.rules.base import Context, Pick, Reason, Rule
+
+__all__ = ["Selectors"]
+
+
+class Selectors(Rule):
+    """
+    Every class selector, then every request selector, has to be true of the device.
+
+    A selector that fails on a device that is looked at ends the search.
+
+    Spec: SEL-1, SEL-2, SEL-3.
+    """
+
+    code = "selector-mismatch"
+    spec = ("SEL-1", "SEL-2", "SEL-3")
+    gathers = True
+    __slots__ = ("_context", "_memo", "_selects")
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._selects = context.selects
+        self._memo: dict[tuple[int, DeviceRow], bool] = {}
+
+    def rejects(self, ask: Ask, device: DeviceRow) -> bool:
+        key = (ask.id, device)
+        known = self._memo.get(key)
+        if known is None:
+            known = self._memo[key] = not self._selects(ask, device)
+        return known
+
+    def why(self, ask: Ask, device: DeviceRow) -> Reason:
+        return Reason(self.code, self._context.explain_selector(ask, device))
+
+    def violations(self, picks: Sequence[Pick]) -> Iterable[str]:
+        for ask, device in picks:
+            if not self._selects(ask, device):
+                yield f"{device.key} does not match the selectors of {ask.full_name}"

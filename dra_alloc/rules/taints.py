@@ -1,0 +1,62 @@
+"""
+Device taints and the tolerations of a request.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from dra_alloc.api import DeviceTaint, DeviceToleration
+from dra_alloc.problem.devices import DeviceRow
+from dra_alloc.problem.requests import Ask
+from dra_alloc.rules.base import Pick, Reason, Rule
+
+__all__ = ["Taints", "tolerates"]
+
+
+def tolerates(toleration: DeviceToleration, taint: DeviceTaint) -> bool:
+    """
+    Return whether the toleration covers the taint; tolerationSeconds do not matter here.
+
+    Spec: TAINT-2.
+    """
+    if toleration.effect and toleration.effect != taint.effect:
+        return False
+    if toleration.key and toleration.key != taint.key:
+        return False
+    if toleration.operator in ("", None, "Equal"):
+        return (toleration.value or "") == (taint.value or "")
+    return toleration.operator == "Exists"
+
+
+class Taints(Rule):
+    """
+    Every NoSchedule or NoExecute taint has to be tolerated, also with admin access.
+
+    Spec: TAINT-1, TAINT-2.
+    """
+
+    code = "taint-not-tolerated"
+    spec = ("TAINT-1", "TAINT-2")
+    __slots__ = ()
+
+    def _untolerated(self, ask: Ask, device: DeviceRow) -> DeviceTaint | None:
+        for taint in device.blocking_taints:
+            if not any(tolerates(toleration, taint) for toleration in ask.tolerations):
+                return taint
+        return None
+
+    def add(self, ask: Ask, device: DeviceRow) -> bool:
+        return not device.blocking_taints or self._untolerated(ask, device) is None
+
+    def why(self, ask: Ask, device: DeviceRow) -> Reason:
+        taint = self._untolerated(ask, device)
+        if taint is None:
+            return super().why(ask, device)
+        value = f"={taint.value}" if taint.value else ""
+        return Reason(self.code, f"taint {taint.key}{value}:{taint.effect} is not tolerated")
+
+    def violations(self, picks: Sequence[Pick]) -> Iterable[str]:
+        for ask, device in picks:
+            if self._untolerated(ask, device) is not None:
+                yield f"{device.key} has a taint that {ask.full_name} does not tolerate"

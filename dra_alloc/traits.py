@@ -1,0 +1,175 @@
+"""
+The behaviours that differ between allocators, one record each.
+
+A record says for which channels and which releases its trait holds. A defect
+is something upstream does against its own API; the others are choices.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache
+from typing import Final
+
+from dra_alloc.releases import Release, parse_release
+
+__all__ = ["TRAITS", "Channel", "Trait", "TraitRecord", "traits_of"]
+
+
+class Channel(StrEnum):
+    """Upstream's three allocator implementations."""
+
+    STABLE = "stable"
+    INCUBATING = "incubating"
+    EXPERIMENTAL = "experimental"
+
+
+class Trait(StrEnum):
+    """The name of one behaviour; :data:`TRAITS` says where it holds."""
+
+    INPUT_ORDER = "input-order"
+    PERMUTATIONS = "permutations"
+    COUNTER_SLICES_EVERYWHERE = "counter-slices-everywhere"
+    EXCLUSIVE_STATE_ONLY = "exclusive-state-only"
+    NO_DISTINCT = "no-distinct"
+    NO_BINDS_TO_NODE = "no-binds-to-node"
+    SILENT_CAPACITY_GATE = "silent-capacity-gate"
+    NO_SHARING = "no-sharing"
+    CLASSIC_LISTS = "classic-lists"
+    CEL_NAMES_DEVICE = "cel-names-device"
+    CONFIG_PER_REQUEST = "config-per-request"
+    CONFIG_KEEPS_REQUESTS = "config-keeps-requests"
+    REFUSAL_LEAKS = "refusal-leaks"
+    SHARED_KEEPS_COUNTERS = "shared-keeps-counters"
+    INTERSECTION_STAYS = "intersection-stays"
+    DISTINCT_FORGETS = "distinct-forgets"
+    COUNTERS_BY_POOL_NAME = "counters-by-pool-name"
+    SHARE_WITHOUT_CAPACITY_CHARGED = "share-without-capacity-charged"
+    ALL_SKIPS_EXHAUSTED = "all-skips-exhausted"
+    ALL_MISFIT_FATAL = "all-misfit-fatal"
+    ALL_BAD_POOL_FATAL = "all-bad-pool-fatal"
+
+
+@dataclass(frozen=True, slots=True)
+class TraitRecord:
+    """
+    Where a trait holds.
+
+    `lines` maps a release line to the first patch without the trait, or to ""
+    if every known patch has it. `defect` marks what `semantics="intended"`
+    switches off. `issue` is upstream's issue or pull request, if there is one.
+    """
+
+    summary: str
+    lines: Mapping[str, str]
+    channels: frozenset[Channel] = frozenset(Channel)
+    defect: bool = False
+    issue: int | None = None
+
+
+_STABLE: Final = frozenset({Channel.STABLE})
+_NEWER: Final = frozenset({Channel.INCUBATING, Channel.EXPERIMENTAL})
+_EXPERIMENTAL: Final = frozenset({Channel.EXPERIMENTAL})
+_EVERY_LINE: Final = {"1.34": "", "1.35": "", "1.36": "", "1.37": ""}
+_TO_136: Final = {"1.34": "", "1.35": "", "1.36": ""}
+
+TRAITS: Final[Mapping[Trait, tuple[TraitRecord, ...]]] = {
+    Trait.INPUT_ORDER: (
+        TraitRecord("pools and slices are tried in input order, not by name", _EVERY_LINE, _STABLE),
+        TraitRecord("pools and slices are tried in input order, not by name", {"1.34": "", "1.35": ""}, _NEWER),
+    ),
+    Trait.PERMUTATIONS: (
+        TraitRecord("devices of one request are tried in every order", _EVERY_LINE, _STABLE),
+        TraitRecord("devices of one request are tried in every order", {"1.34": "", "1.35": ""}, _NEWER),
+    ),
+    Trait.COUNTER_SLICES_EVERYWHERE: (
+        TraitRecord("a slice with shared counters is relevant on every node", _EVERY_LINE, _STABLE),
+        TraitRecord("a slice with shared counters is relevant on every node", {"1.36": "", "1.35": ""}, _NEWER),
+    ),
+    Trait.EXCLUSIVE_STATE_ONLY: (
+        TraitRecord("shares and consumed capacity of earlier allocations are not looked at", _EVERY_LINE, _STABLE),
+    ),
+    Trait.NO_DISTINCT: (TraitRecord("distinctAttribute is an unsupported constraint", _EVERY_LINE, _STABLE),),
+    Trait.NO_BINDS_TO_NODE: (TraitRecord("bindsToNode does not restrict the node selector", _EVERY_LINE, _STABLE),),
+    Trait.SILENT_CAPACITY_GATE: (
+        TraitRecord("capacity requests are ignored while their feature is off", _EVERY_LINE, _STABLE),
+    ),
+    Trait.NO_SHARING: (TraitRecord("every device is dedicated", _EVERY_LINE, _STABLE),),
+    Trait.CLASSIC_LISTS: (
+        TraitRecord(
+            "constraints compare scalars only; a list is accepted on the first device",
+            _EVERY_LINE,
+            _STABLE | {Channel.INCUBATING},
+        ),
+    ),
+    Trait.CEL_NAMES_DEVICE: (TraitRecord("CEL run-time errors name the device and give a hint", {"1.37": ""}),),
+    Trait.CONFIG_PER_REQUEST: (TraitRecord("claim config is listed once per request it names", _TO_136),),
+    Trait.CONFIG_KEEPS_REQUESTS: (TraitRecord("config keeps its requests even if they are all of them", _TO_136),),
+    Trait.REFUSAL_LEAKS: (
+        TraitRecord(
+            "a device refused by taint, constraint or capacity keeps what earlier checks reserved",
+            _EVERY_LINE,
+            defect=True,
+            issue=140431,
+        ),
+    ),
+    Trait.SHARED_KEEPS_COUNTERS: (
+        TraitRecord(
+            "backtracking does not return the counters of a shared device", _EVERY_LINE, defect=True, issue=140431
+        ),
+    ),
+    Trait.INTERSECTION_STAYS: (
+        TraitRecord(
+            "backtracking does not widen the common list values again",
+            _EVERY_LINE,
+            _EXPERIMENTAL,
+            defect=True,
+            issue=140325,
+        ),
+    ),
+    Trait.DISTINCT_FORGETS: (
+        TraitRecord(
+            "distinctAttribute remembers one value per request", _EVERY_LINE, _NEWER, defect=True, issue=140600
+        ),
+    ),
+    Trait.COUNTERS_BY_POOL_NAME: (
+        TraitRecord("counters are kept by pool name without the driver", _EVERY_LINE, defect=True, issue=140435),
+    ),
+    Trait.SHARE_WITHOUT_CAPACITY_CHARGED: (
+        TraitRecord(
+            "a further share of a device without consumed capacity is charged its counters again",
+            _EVERY_LINE,
+            _NEWER,
+            defect=True,
+            issue=140437,
+        ),
+    ),
+    Trait.ALL_SKIPS_EXHAUSTED: (
+        TraitRecord(
+            "All leaves out devices whose remaining capacity is too small", _EVERY_LINE, _NEWER, defect=True, issue=140769
+        ),
+    ),
+    Trait.ALL_MISFIT_FATAL: (
+        TraitRecord("an All device that violates a constraint aborts the whole search", _EVERY_LINE, defect=True),
+    ),
+    Trait.ALL_BAD_POOL_FATAL: (
+        TraitRecord(
+            "All on an incomplete or invalid pool aborts every node", _EVERY_LINE, defect=True, issue=141898
+        ),
+    ),
+}
+
+
+@cache
+def traits_of(release: Release, channel: Channel, *, defects: bool) -> frozenset[Trait]:
+    """Return the traits an allocator shows; without `defects` only those that are choices."""
+    line = f"{release.major}.{release.minor}"
+    return frozenset(
+        trait
+        for trait, records in TRAITS.items()
+        for record in records
+        if line in record.lines and channel in record.channels and (defects or not record.defect)
+        if not record.lines[line] or release < parse_release(record.lines[line])
+    )
