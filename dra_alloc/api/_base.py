@@ -1,0 +1,240 @@
+"""
+What every wire model shares: immutability, wire names, and the reading of null.
+
+A model holds what Go's decoder would hold, before defaulting and validation:
+nothing is required, null is the zero value, numbers and booleans are never
+made from text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Annotated, Any, ClassVar, Final, NoReturn, Self, TypeVar, get_args
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, GetCoreSchemaHandler
+from pydantic.alias_generators import to_camel
+from pydantic_core import PydanticCustomError, core_schema
+
+__all__ = ["FrozenMap", "KubeModel", "RawJson"]
+
+K = TypeVar("K")
+V = TypeVar("V")
+T = TypeVar("T")
+
+MAX_JSON_DEPTH: Final = 200
+"""How deep raw JSON may nest (ours; Go's decoder stops at 10,000, stored objects at 10 KiB of it)."""
+
+
+class FrozenMap(dict[K, V]):
+    """A dict nothing can change, with a hash. Equal to a dict of the same items."""
+
+    __slots__ = ("_hash",)
+
+    _hash: int | None
+
+    def __new__(cls, items: Mapping[K, V] | Iterable[tuple[K, V]] = ()) -> Self:
+        made = dict.__new__(cls)
+        dict.update(made, items)
+        made._hash = None
+        return made
+
+    def __init__(self, items: Mapping[K, V] | Iterable[tuple[K, V]] = ()) -> None:
+        """Do nothing: calling it again must not change the map."""
+
+    def __hash__(self) -> int:  # type: ignore[override]  # dict says None
+        if self._hash is None:
+            self._hash = hash(frozenset(self.items()))
+        return self._hash
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return FrozenMap, (dict(self),)
+
+    def __copy__(self) -> Self:
+        return self
+
+    def copy(self) -> Self:  # type: ignore[override]  # dict promises a dict one may change
+        """Return the map itself: it cannot change."""
+        return self
+
+    def __or__(self, other: Mapping[Any, Any]) -> FrozenMap[Any, Any]:  # type: ignore[override]
+        return FrozenMap({**self, **other})
+
+    def __ror__(self, other: Mapping[Any, Any]) -> FrozenMap[Any, Any]:  # type: ignore[override]
+        return FrozenMap({**other, **self})
+
+    def _refuse(self, *args: object, **kwargs: object) -> NoReturn:
+        raise TypeError("a FrozenMap cannot be changed")
+
+    __setitem__ = __delitem__ = __ior__ = _refuse  # type: ignore[assignment]
+    clear = pop = popitem = setdefault = update = _refuse  # type: ignore[assignment]
+
+    @classmethod
+    def fromkeys(cls, keys: Iterable[Any], value: Any = None) -> FrozenMap[Any, Any]:  # type: ignore[override]
+        """Return a map that gives every key the same value."""
+        return FrozenMap((key, value) for key in keys)
+
+    def __repr__(self) -> str:
+        return f"FrozenMap({dict(self)!r})"
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
+        key, value = get_args(source) or (Any, Any)
+        items = core_schema.dict_schema(handler.generate_schema(key), handler.generate_schema(value))
+        return core_schema.no_info_after_validator_function(_freeze_map, core_schema.nullable_schema(items))
+
+
+EMPTY_MAP: Final[FrozenMap[Any, Any]] = FrozenMap()
+
+
+def _freeze_map(items: dict[Any, Any] | None) -> FrozenMap[Any, Any]:
+    return FrozenMap(items) if items else EMPTY_MAP
+
+
+class _NullIs:
+    """
+    Annotation: null reads as the given zero value, without a Python call per value.
+
+    `kind` is the schema of a value to keep; anything else that the annotated
+    type let through becomes the zero value.
+    """
+
+    def __init__(self, zero: object, kind: core_schema.CoreSchema) -> None:
+        self.zero = zero
+        self.kind = kind
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
+        inner = handler(source)
+        keep = core_schema.with_default_schema(self.kind, default=self.zero, on_error="default")
+        return core_schema.chain_schema(
+            [core_schema.nullable_schema(inner), keep], serialization=inner.get("serialization")
+        )
+
+
+class _NullIsEmpty:
+    """Annotation: null reads as the empty model."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
+        kind = core_schema.is_instance_schema(source)
+        return _NullIs(source.model_construct(), kind).__get_pydantic_core_schema__(source, handler)
+
+
+_INT64: Final = Field(strict=True, ge=-(2**63), le=2**63 - 1)
+
+Text = Annotated[str, Field(strict=True), _NullIs("", core_schema.is_instance_schema(str))]
+"""A string that is always written, empty if unset."""
+
+OptText = Annotated[str | None, Field(strict=True), _NullIs(None, core_schema.str_schema(min_length=1))]
+"""A string where empty means absent."""
+
+PtrText = Annotated[str, Field(strict=True)] | None
+"""A string where empty is not the same as absent."""
+
+Int = Annotated[int, _INT64, _NullIs(0, core_schema.is_instance_schema(int))]
+"""An int64 that is always written, 0 if unset."""
+
+PtrInt = Annotated[int, _INT64] | None
+"""An int64 where 0 is not the same as absent."""
+
+PtrBool = Annotated[bool, Field(strict=True)] | None
+"""A boolean where false is not the same as absent."""
+
+List = Annotated[tuple[T, ...], _NullIs((), core_schema.is_instance_schema(tuple))]
+"""A list; absent, null and empty are one."""
+
+PtrList = tuple[T, ...] | None
+"""A list where empty is not the same as absent."""
+
+Struct = Annotated[T, _NullIsEmpty()]
+"""An object that is always written; absent, null and empty are one."""
+
+TextItem = Annotated[str, Field(strict=True), _NullIs("", core_schema.is_instance_schema(str))]
+IntItem = Annotated[int, _INT64]
+BoolItem = Annotated[bool, Field(strict=True)]
+
+
+def freeze_json(value: Any, depth: int = MAX_JSON_DEPTH) -> Any:
+    """
+    Return decoded JSON with maps and lists made immutable.
+
+    Raises: ValueError, on a value JSON does not have or on nesting over 200.
+    """
+    if isinstance(value, str | bool | int | float | type(None)):
+        return value
+    if depth <= 0:
+        raise ValueError(f"JSON nested deeper than {MAX_JSON_DEPTH}")
+    if isinstance(value, Mapping):
+        if not all(isinstance(key, str) for key in value):
+            raise ValueError("keys of a JSON object must be strings")
+        return FrozenMap({key: freeze_json(item, depth - 1) for key, item in value.items()})
+    if isinstance(value, list | tuple):
+        return tuple(freeze_json(item, depth - 1) for item in value)
+    raise ValueError(f"not a JSON value: {type(value).__name__}")
+
+
+def _read_raw(value: Any) -> Any:
+    try:
+        return freeze_json(value)
+    except ValueError as problem:
+        raise PydanticCustomError("raw_json", "{reason}", {"reason": str(problem)}) from None
+
+
+RawJson = Annotated[Any, BeforeValidator(_read_raw)]
+"""Any JSON value, maps as FrozenMap and lists as tuples."""
+
+
+class KubeModel(BaseModel):
+    """
+    A frozen wire model: snake_case in Python, camelCase on the wire, unknown names refused.
+
+    `from_wire` and `from_json` accept wire names only; the constructor accepts both.
+    """
+
+    model_config = ConfigDict(
+        frozen=True,
+        extra="forbid",
+        alias_generator=to_camel,
+        populate_by_name=True,
+        defer_build=True,
+        protected_namespaces=(),
+    )
+
+    wire_null: ClassVar[frozenset[str]] = frozenset()
+    """Python names of the fields that Go writes as null when they are empty."""
+
+    @classmethod
+    def from_wire(cls, value: object) -> Self:
+        """Return the model of a decoded JSON object. Raises: pydantic.ValidationError."""
+        return cls.model_validate(value, by_alias=True, by_name=False)
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> Self:
+        """Return the model of a JSON text. Raises: pydantic.ValidationError."""
+        return cls.model_validate_json(text, by_alias=True, by_name=False)
+
+    def to_wire(self) -> dict[str, Any]:
+        """
+        Return the JSON object the API server would send: keys sorted, absent fields absent.
+
+        Required strings, numbers and objects are written even when empty, as Go does.
+        """
+        written: dict[str, Any] = {}
+        for name, info in type(self).model_fields.items():
+            value = getattr(self, name)
+            empty = value is None or (isinstance(value, tuple | FrozenMap) and not value and info.annotation is not Any)
+            if not empty:
+                written[info.alias or name] = _to_wire(value)
+            elif name in self.wire_null:
+                written[info.alias or name] = None
+        return dict(sorted(written.items()))
+
+
+def _to_wire(value: Any) -> Any:
+    if isinstance(value, KubeModel):
+        return value.to_wire()
+    if isinstance(value, tuple):
+        return [_to_wire(item) for item in value]
+    if isinstance(value, FrozenMap):
+        return {key: _to_wire(value[key]) for key in sorted(value)}
+    if isinstance(value, str | bool | int | float | type(None)):
+        return value
+    return str(value)

@@ -1,0 +1,148 @@
+"""ResourceClaim and ResourceClaimTemplate: what is asked for."""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar
+
+from pydantic import AfterValidator
+
+from dra_alloc.api._base import FrozenMap, KubeModel, List, OptText, PtrBool, PtrInt, Struct, Text, TextItem
+from dra_alloc.api.meta import ObjectMeta
+from dra_alloc.api.quantity import Quantity
+from dra_alloc.api.results import ResourceClaimStatus
+from dra_alloc.api.selectors import DeviceSelector, DeviceToleration, OpaqueDeviceConfiguration
+
+__all__ = [
+    "CapacityRequirements",
+    "DerivedAttribute",
+    "DeviceClaim",
+    "DeviceClaimConfiguration",
+    "DeviceConstraint",
+    "DeviceRequest",
+    "DeviceSubRequest",
+    "ExactDeviceRequest",
+    "ResourceClaim",
+    "ResourceClaimSpec",
+    "ResourceClaimTemplate",
+    "ResourceClaimTemplateSpec",
+]
+
+
+def _zero_is_absent(value: int | None) -> int | None:
+    return value or None
+
+
+Count = Annotated[PtrInt, AfterValidator(_zero_is_absent)]
+
+
+class CapacityRequirements(KubeModel):
+    """The least amount of each named capacity."""
+
+    requests: FrozenMap[str, Quantity] = FrozenMap()
+
+
+class DerivedAttribute(KubeModel):
+    """An attribute computed by a CEL expression, for constraints to compare (1.37)."""
+
+    name: Text = ""
+    expression: Text = ""
+
+
+class ExactDeviceRequest(KubeModel):
+    """
+    Devices of one class: `count` of them, or all.
+
+    The API server reads an absent `allocation_mode` as ExactCount and an absent
+    `count` as 1; a model read from a file keeps them absent until defaults are set.
+    """
+
+    device_class_name: Text = ""
+    selectors: List[DeviceSelector] = ()
+    allocation_mode: OptText = None
+    count: Count = None
+    admin_access: PtrBool = None
+    tolerations: List[DeviceToleration] = ()
+    capacity: CapacityRequirements | None = None
+    derived_attributes: List[DerivedAttribute] = ()
+
+
+class DeviceSubRequest(KubeModel):
+    """One alternative of a request; the first that can be met is taken."""
+
+    name: Text = ""
+    device_class_name: Text = ""
+    selectors: List[DeviceSelector] = ()
+    allocation_mode: OptText = None
+    count: Count = None
+    tolerations: List[DeviceToleration] = ()
+    capacity: CapacityRequirements | None = None
+    derived_attributes: List[DerivedAttribute] = ()
+
+
+class DeviceRequest(KubeModel):
+    """A named request: either `exactly` one description or the first possible of several."""
+
+    name: Text = ""
+    exactly: ExactDeviceRequest | None = None
+    first_available: List[DeviceSubRequest] = ()
+
+
+class DeviceConstraint(KubeModel):
+    """
+    What the devices of some requests (of all, if none is named) must share or must not share.
+
+    Attribute names are fully qualified. With both set, only `match_attribute` is validated.
+    """
+
+    requests: List[TextItem] = ()
+    match_attribute: OptText = None
+    distinct_attribute: OptText = None
+
+
+class DeviceClaimConfiguration(KubeModel):
+    """Parameters for the drivers of some requests (of all, if none is named)."""
+
+    requests: List[TextItem] = ()
+    opaque: OpaqueDeviceConfiguration | None = None
+
+
+class DeviceClaim(KubeModel):
+    """Requests, and what must hold between their devices."""
+
+    wire_null: ClassVar[frozenset[str]] = frozenset({"requests"})
+
+    requests: List[DeviceRequest] = ()
+    constraints: List[DeviceConstraint] = ()
+    config: List[DeviceClaimConfiguration] = ()
+
+
+class ResourceClaimSpec(KubeModel):
+    """What a claim asks for; immutable once created."""
+
+    devices: Struct[DeviceClaim] = DeviceClaim.model_construct()
+
+
+class ResourceClaim(KubeModel):
+    """A request for devices, and in its status what it was given."""
+
+    api_version: Text = "resource.k8s.io/v1"
+    kind: Text = "ResourceClaim"
+    metadata: Struct[ObjectMeta] = ObjectMeta.model_construct()
+    spec: Struct[ResourceClaimSpec] = ResourceClaimSpec.model_construct()
+    status: Struct[ResourceClaimStatus] = ResourceClaimStatus.model_construct()
+
+
+class ResourceClaimTemplateSpec(KubeModel):
+    """Labels, annotations and spec of the claims made from a template."""
+
+    metadata: Struct[ObjectMeta] = ObjectMeta.model_construct()
+    spec: Struct[ResourceClaimSpec] = ResourceClaimSpec.model_construct()
+
+
+class ResourceClaimTemplate(KubeModel):
+    """A pattern from which one claim is made for each pod that names it."""
+
+    api_version: Text = "resource.k8s.io/v1"
+    kind: Text = "ResourceClaimTemplate"
+    metadata: Struct[ObjectMeta] = ObjectMeta.model_construct()
+    spec: Struct[ResourceClaimTemplateSpec] = ResourceClaimTemplateSpec.model_construct()

@@ -1,0 +1,203 @@
+"""Pods and pod groups as far as DRA reads them; unknown fields are ignored."""
+
+from __future__ import annotations
+
+from dra_alloc.api._base import FrozenMap, List, OptText, PtrInt, PtrText, Struct, Text, TextItem
+from dra_alloc.api.meta import Labels, ObjectMeta
+from dra_alloc.api.nodes import NodeSelector, PartialModel
+from dra_alloc.api.quantity import ZERO, Quantity
+
+__all__ = [
+    "Affinity",
+    "Container",
+    "ContainerExtendedResourceRequest",
+    "NodeAffinity",
+    "NodeAllocatableClaimStatus",
+    "Pod",
+    "PodExtendedResourceClaimStatus",
+    "PodGroup",
+    "PodGroupSpec",
+    "PodGroupStatus",
+    "PodResourceClaim",
+    "PodResourceClaimStatus",
+    "PodSchedulingGate",
+    "PodSchedulingGroup",
+    "PodSpec",
+    "PodStatus",
+    "ResourceClaimUse",
+    "ResourceRequirements",
+    "Toleration",
+]
+
+
+class ResourceClaimUse(PartialModel):
+    """A container's use of a pod's claim: all of it, or one request."""
+
+    name: Text = ""
+    request: OptText = None
+
+
+class ResourceRequirements(PartialModel):
+    """What a container asks for; extended resources may be backed by a DeviceClass."""
+
+    limits: FrozenMap[str, Quantity] = FrozenMap()
+    requests: FrozenMap[str, Quantity] = FrozenMap()
+    claims: List[ResourceClaimUse] = ()
+
+
+class Container(PartialModel):
+    """A container; an init container with `restart_policy` Always keeps running."""
+
+    name: Text = ""
+    restart_policy: PtrText = None
+    resources: Struct[ResourceRequirements] = ResourceRequirements.model_construct()
+
+
+class PodResourceClaim(PartialModel):
+    """A claim of the pod: an existing one, or one made from a template."""
+
+    name: Text = ""
+    resource_claim_name: PtrText = None
+    resource_claim_template_name: PtrText = None
+
+
+class Toleration(PartialModel):
+    """Which node taints the pod puts up with."""
+
+    key: OptText = None
+    operator: OptText = None
+    value: OptText = None
+    effect: OptText = None
+    toleration_seconds: PtrInt = None
+
+
+class NodeAffinity(PartialModel):
+    """Nodes the pod must run on."""
+
+    required_during_scheduling_ignored_during_execution: NodeSelector | None = None
+
+
+class Affinity(PartialModel):
+    """Where the pod must run."""
+
+    node_affinity: NodeAffinity | None = None
+
+
+class PodSchedulingGate(PartialModel):
+    """A reason not to schedule the pod yet."""
+
+    name: Text = ""
+
+
+class PodSchedulingGroup(PartialModel):
+    """The pod group the pod belongs to (1.36)."""
+
+    pod_group_name: PtrText = None
+
+
+class PodSpec(PartialModel):
+    """Claims, containers, and the nodes that may run them."""
+
+    node_name: OptText = None
+    node_selector: Labels = FrozenMap()
+    affinity: Affinity | None = None
+    tolerations: List[Toleration] = ()
+    scheduler_name: OptText = None
+    scheduling_gates: List[PodSchedulingGate] = ()
+    priority: PtrInt = None
+    init_containers: List[Container] = ()
+    containers: List[Container] = ()
+    ephemeral_containers: List[Container] = ()
+    overhead: FrozenMap[str, Quantity] = FrozenMap()
+    resources: ResourceRequirements | None = None
+    resource_claims: List[PodResourceClaim] = ()
+    scheduling_group: PodSchedulingGroup | None = None
+
+
+class PodResourceClaimStatus(PartialModel):
+    """The claim made for an entry; none if none was needed."""
+
+    name: Text = ""
+    resource_claim_name: PtrText = None
+
+
+class ContainerExtendedResourceRequest(PartialModel):
+    """Which request of the generated claim backs a container's extended resource."""
+
+    container_name: Text = ""
+    resource_name: Text = ""
+    request_name: Text = ""
+
+
+class PodExtendedResourceClaimStatus(PartialModel):
+    """The claim the scheduler made for the pod's extended resources."""
+
+    request_mappings: List[ContainerExtendedResourceRequest] = ()
+    resource_claim_name: Text = ""
+
+
+class NodeAllocatableAmount(PartialModel):
+    """An amount of a node resource."""
+
+    name: Text = ""
+    quantity: Quantity = ZERO
+
+
+class NodeAllocatableOverheadAmount(PartialModel):
+    """What the node needs on top."""
+
+    name: Text = ""
+    per_pod: Quantity | None = None
+    per_container: Quantity | None = None
+
+
+class NodeAllocatableClaimStatus(PartialModel):
+    """Node resources a claim took: `resources` in 1.36, `mapping` and `overhead` since 1.37."""
+
+    resource_claim_name: Text = ""
+    containers: List[TextItem] = ()
+    resources: FrozenMap[str, Quantity] = FrozenMap()
+    mapping: List[NodeAllocatableAmount] = ()
+    overhead: List[NodeAllocatableOverheadAmount] = ()
+
+
+class PodStatus(PartialModel):
+    """What was made and decided for the pod."""
+
+    phase: OptText = None
+    nominated_node_name: OptText = None
+    resource_claim_statuses: List[PodResourceClaimStatus] = ()
+    extended_resource_claim_status: PodExtendedResourceClaimStatus | None = None
+    node_allocatable_resource_claim_statuses: List[NodeAllocatableClaimStatus] = ()
+
+
+class Pod(PartialModel):
+    """A pod: its claims are allocated together, on one node."""
+
+    api_version: Text = "v1"
+    kind: Text = "Pod"
+    metadata: Struct[ObjectMeta] = ObjectMeta.model_construct()
+    spec: Struct[PodSpec] = PodSpec.model_construct()
+    status: Struct[PodStatus] = PodStatus.model_construct()
+
+
+class PodGroupSpec(PartialModel):
+    """Claims that all pods of the group share."""
+
+    resource_claims: List[PodResourceClaim] = ()
+
+
+class PodGroupStatus(PartialModel):
+    """The claims made for the group."""
+
+    resource_claim_statuses: List[PodResourceClaimStatus] = ()
+
+
+class PodGroup(PartialModel):
+    """Pods scheduled together (scheduling.k8s.io, 1.36)."""
+
+    api_version: Text = "scheduling.k8s.io/v1alpha2"
+    kind: Text = "PodGroup"
+    metadata: Struct[ObjectMeta] = ObjectMeta.model_construct()
+    spec: Struct[PodGroupSpec] = PodGroupSpec.model_construct()
+    status: Struct[PodGroupStatus] = PodGroupStatus.model_construct()

@@ -1,0 +1,172 @@
+"""Versions by semver.org 2.0.0, as CEL and version attributes read them."""
+
+from __future__ import annotations
+
+from functools import total_ordering
+from typing import Final, NoReturn
+
+from dra_alloc.errors import InputError
+
+__all__ = ["Semver", "SemverError"]
+
+_DIGITS: Final = frozenset("0123456789")
+_IDENTIFIER: Final = _DIGITS | frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-")
+_MAX_UINT64: Final = 2**64 - 1
+
+
+class SemverError(InputError, ValueError):
+    """A text that is no version; the message is the one CEL shows."""
+
+
+@total_ordering
+class Semver:
+    """
+    A version; build metadata is kept and never compared.
+
+    Spec: SEM-1 to SEM-12.
+    """
+
+    __slots__ = ("_key", "build", "major", "minor", "patch", "prerelease")
+
+    major: int
+    minor: int
+    patch: int
+    prerelease: tuple[int | str, ...]
+    build: tuple[str, ...]
+    _key: tuple[object, ...]
+
+    def __init__(
+        self, core: tuple[int, int, int], prerelease: tuple[int | str, ...] = (), build: tuple[str, ...] = ()
+    ) -> None:
+        major, minor, patch = core
+        # A release sorts after its prereleases; numbers before words; a shorter list before a longer one.
+        order = (1,) if not prerelease else (0, *((isinstance(part, str), part) for part in prerelease))
+        for name, value in (
+            ("major", major),
+            ("minor", minor),
+            ("patch", patch),
+            ("prerelease", prerelease),
+            ("build", build),
+            ("_key", (major, minor, patch, *order)),
+        ):
+            object.__setattr__(self, name, value)
+
+    @classmethod
+    def parse(cls, text: str) -> Semver:
+        """
+        Return the version a text stands for, read strictly: three numbers, no leading ``v``.
+
+        Spec: SEM-1 to SEM-8. Raises: SemverError.
+        """
+        if not text:
+            raise SemverError("Version string empty")
+        parts = text.split(".", 2)
+        if len(parts) != 3:
+            raise SemverError("No Major.Minor.Patch elements found")
+        major = _read_number(parts[0], "Major")
+        minor = _read_number(parts[1], "Minor")
+        rest, plus, build_text = parts[2].partition("+")
+        patch_text, dash, prerelease_text = rest.partition("-")
+        patch = _read_number(patch_text, "Patch")
+        prerelease = tuple(map(_read_prerelease, prerelease_text.split("."))) if dash else ()
+        build = tuple(map(_read_build, build_text.split("."))) if plus else ()
+        return cls((major, minor, patch), prerelease, build)
+
+    @classmethod
+    def parse_tolerant(cls, text: str) -> Semver:
+        """
+        Return a version with blanks, one leading ``v`` and leading zeros taken off, and missing parts as 0.
+
+        Raises: SemverError.
+        """
+        trimmed = text.strip(_SPACE).removeprefix("v")
+        parts = trimmed.split(".", 2)
+        for index, part in enumerate(parts):
+            stripped = part.lstrip("0")
+            if len(part) > 1:
+                parts[index] = stripped if stripped[:1].isdigit() and stripped.isascii() else "0" + stripped
+        if len(parts) < 3:
+            if any(sign in parts[-1] for sign in "+-"):
+                raise SemverError("Short version cannot contain PreRelease/Build meta data")
+            parts += ["0"] * (3 - len(parts))
+        return cls.parse(".".join(parts))
+
+    def compare(self, other: Semver) -> int:
+        """Return -1, 0 or 1."""
+        return (self._key > other._key) - (self._key < other._key)
+
+    def __eq__(self, other: object) -> bool:
+        return self._key == other._key if isinstance(other, Semver) else NotImplemented
+
+    def __lt__(self, other: Semver) -> bool:
+        return self._key < other._key if isinstance(other, Semver) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+    def __str__(self) -> str:
+        text = f"{self.major}.{self.minor}.{self.patch}"
+        if self.prerelease:
+            text += "-" + ".".join(map(str, self.prerelease))
+        return text + ("+" + ".".join(self.build) if self.build else "")
+
+    def __repr__(self) -> str:
+        return f"Semver.parse({str(self)!r})"
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        raise AttributeError(f"Semver is immutable: cannot set {name}")
+
+    def __delattr__(self, name: str) -> NoReturn:
+        raise AttributeError(f"Semver is immutable: cannot delete {name}")
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return Semver, ((self.major, self.minor, self.patch), self.prerelease, self.build)
+
+    def __copy__(self) -> Semver:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Semver:
+        return self
+
+
+_SPACE: Final = " \t\n\v\f\r\u0085\u00a0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B)))
+
+
+def _read_number(text: str, part: str) -> int:
+    if not _DIGITS.issuperset(text):
+        raise SemverError(f"Invalid character(s) found in {part.lower()} number {_quote(text)}")
+    if len(text) > 1 and text[0] == "0":
+        raise SemverError(f"{part} number must not contain leading zeroes {_quote(text)}")
+    return _read_uint64(text)
+
+
+def _read_uint64(text: str) -> int:
+    if not text:
+        raise SemverError('strconv.ParseUint: parsing "": invalid syntax')
+    if len(text) > 20 or int(text) > _MAX_UINT64:
+        raise SemverError(f"strconv.ParseUint: parsing {_quote(text)}: value out of range")
+    return int(text)
+
+
+def _read_prerelease(text: str) -> int | str:
+    if not text:
+        raise SemverError("Prerelease is empty")
+    if _DIGITS.issuperset(text):
+        if len(text) > 1 and text[0] == "0":
+            raise SemverError(f"Numeric PreRelease version must not contain leading zeroes {_quote(text)}")
+        return _read_uint64(text)
+    if not _IDENTIFIER.issuperset(text):
+        raise SemverError(f"Invalid character(s) found in prerelease {_quote(text)}")
+    return text
+
+
+def _read_build(text: str) -> str:
+    if not text:
+        raise SemverError("Build meta data is empty")
+    if not _IDENTIFIER.issuperset(text):
+        raise SemverError(f"Invalid character(s) found in build meta data {_quote(text)}")
+    return text
+
+
+def _quote(text: str) -> str:
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'

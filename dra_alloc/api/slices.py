@@ -1,0 +1,47 @@
+"""ResourceSlice: a part of a pool of devices."""
+
+from __future__ import annotations
+
+from dra_alloc.api._base import Int, KubeModel, List, OptText, PtrBool, PtrText, Struct, Text, TextItem
+from dra_alloc.api.devices import CounterSet, Device
+from dra_alloc.api.meta import ObjectMeta
+from dra_alloc.api.nodes import NodeSelector
+
+__all__ = ["ResourcePool", "ResourceSlice", "ResourceSliceSpec"]
+
+
+class ResourcePool(KubeModel):
+    """The pool a slice belongs to; only the newest generation counts, and only with all its slices."""
+
+    name: Text = ""
+    generation: Int = 0
+    resource_slice_count: Int = 0
+
+
+class ResourceSliceSpec(KubeModel):
+    """
+    The devices (or counter sets) of a slice and the nodes that reach them.
+
+    Exactly one of `node_name`, `node_selector`, `all_nodes` and
+    `per_device_node_selection` is set in a valid slice.
+    """
+
+    driver: Text = ""
+    pool: Struct[ResourcePool] = ResourcePool.model_construct()
+    node_name: PtrText = None
+    node_selector: NodeSelector | None = None
+    all_nodes: PtrBool = None
+    devices: List[Device] = ()
+    per_device_node_selection: PtrBool = None
+    shared_counters: List[CounterSet] = ()
+    partition_type_attribute: OptText = None
+    skip_node_operations: List[TextItem] = ()
+
+
+class ResourceSlice(KubeModel):
+    """A part of a pool, published by a driver."""
+
+    api_version: Text = "resource.k8s.io/v1"
+    kind: Text = "ResourceSlice"
+    metadata: Struct[ObjectMeta] = ObjectMeta.model_construct()
+    spec: Struct[ResourceSliceSpec] = ResourceSliceSpec.model_construct()
