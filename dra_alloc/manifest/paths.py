@@ -1,0 +1,42 @@
+"""
+JSON paths as field words: ``spec.devices.requests[0].exactly.count``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Final
+
+__all__ = ["MapKey", "Path", "render", "tokens"]
+
+
+class MapKey(str):
+    """A key the user chose, printed in brackets; a plain string is the name of a field."""
+
+    __slots__ = ()
+
+
+
+#: Field names, map keys and list positions from the top of an object.
+Path = tuple[str | int, ...]
+
+_TOKEN: Final = re.compile(r"\[([^\]]*)\]|([^.\[]+)")
+
+
+def render(path: Iterable[str | int]) -> str:
+    """Return the path as the API server writes it: ``spec.devices[0].attributes[model].string``."""
+    parts: list[str] = []
+    for step in path:
+        if isinstance(step, (int, MapKey)):
+            parts.append(f"[{step}]")
+        else:
+            parts.append(f".{step}" if parts else step)
+    return "".join(parts)
+
+
+def tokens(path: str | Iterable[str | int]) -> tuple[str, ...]:
+    """Return the steps of a path as plain strings; positions become digits."""
+    if isinstance(path, str):
+        return tuple(bracketed or name for bracketed, name in _TOKEN.findall(path))
+    return tuple(str(step) for step in path)

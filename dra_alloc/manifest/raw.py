@@ -1,0 +1,62 @@
+"""
+What both readers hand on: plain values with their place in the file, and what was wrong with the text.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from dra_alloc.manifest.paths import Path
+
+__all__ = ["Duplicate", "Fault", "Findings", "RawDocument", "TextError"]
+
+
+@dataclass(frozen=True, slots=True)
+class RawDocument:
+    """
+    One object as plain values, not yet looked at.
+
+    `value` is what was read, or the JSON text of it (`text`) where reading can
+    wait. `place` leads from the top of the file to the object: the number of
+    the document, then ``items`` and a position for a member of a list.
+    """
+
+    place: Path
+    line: int
+    value: object = None
+    text: memoryview | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """Something the text itself has wrong at one place; reading went on after it."""
+
+    message: str
+    line: int
+    hint: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Duplicate:
+    """A key given twice in one object: `place` leads from the top of the file to it."""
+
+    place: Path
+    line: int
+
+
+@dataclass(slots=True)
+class Findings:
+    """What a reader noticed on its way; filled while its documents are drawn."""
+
+    faults: list[Fault] = field(default_factory=list)
+    duplicates: list[Duplicate] = field(default_factory=list)
+
+
+class TextError(Exception):
+    """The text cannot be read on: the reader gives up here."""
+
+    def __init__(self, message: str, line: int | None, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.line = line
+        self.hint = hint
