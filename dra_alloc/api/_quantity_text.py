@@ -22,6 +22,7 @@ MAX_EXPONENT: Final = 1000
 
 FORMAT_WRONG: Final = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
 SUFFIX_WRONG: Final = "unable to parse quantity's suffix"
+NUMBER_WRONG: Final = "unable to parse numeric part of quantity"
 
 MAX_INT64: Final = 2**63 - 1
 MIN_INT64: Final = -(2**63)
@@ -87,10 +88,10 @@ def read_quantity(text: str) -> Parts:
     if form is Format.BINARY_SI:
         if not fraction and 15 - len(whole) - power * 3 - 1 >= 0:
             return Parts(signed << (10 * power), 0, False, form, text if number & 7 else "")
-        return _wide(signed << (10 * power), -len(fraction), form)
+        return _wide(signed << (10 * power), -len(fraction), form, shape)
     exponent = power - len(fraction)
     if len(digits) > 18 or exponent < NANO:
-        return _wide(signed, exponent, form)
+        return _wide(signed, exponent, form, shape)
     kept = exponent % 3 == 0 and digits[0] != "0" and not digits.endswith("000")
     return Parts(signed, exponent, False, form, text if kept else "")
 
@@ -111,10 +112,12 @@ def _read_suffix(suffix: str) -> tuple[int, Format]:
     return (power + 2**31) % 2**32 - 2**31, Format.DECIMAL_EXPONENT
 
 
-def _wide(unscaled: int, exponent: int, form: Format) -> Parts:
+def _wide(unscaled: int, exponent: int, form: Format, shape: re.Match[str]) -> Parts:
     """Round away from zero to nano, cap BinarySI at 2**63-1, as upstream's slow path does."""
+    if not any(map(str.isdigit, shape[0].removesuffix(shape["suffix"]))):
+        raise QuantityError(NUMBER_WRONG)  # only here: the fast path reads no digits as 0
     if not unscaled:
-        return Parts(0, 0, True, form, "")
+        return Parts(0, max(-MAX_EXPONENT, min(exponent, MAX_EXPONENT)), True, form, "")
     nano = rescale(unscaled, exponent, NANO)
     if form is Format.BINARY_SI:
         if abs(nano) > MAX_INT64 * 10**9:

@@ -8,6 +8,7 @@ from typing import Any, Final, NoReturn
 from pydantic import GetCoreSchemaHandler
 from pydantic_core import PydanticCustomError, core_schema
 
+from dra_alloc.api._quantity_int64 import approximate, scaled_int64
 from dra_alloc.api._quantity_text import (
     MAX_INT64,
     MIN_INT64,
@@ -107,18 +108,19 @@ class Quantity:
         return self._nano  # type: ignore[return-value]  # set just above
 
     def value(self) -> int:
-        """Return the integer value, rounded away from zero; outside int64 it wraps or is 0, as upstream."""
-        return self._scaled(0)
+        """
+        Return the integer value as upstream's `Value` does.
+
+        It is rounded away from zero while it is held in 64 bits; a wide negative
+        value is rounded towards zero and then 1 is added. Outside int64 it wraps or is 0.
+
+        Spec: QTY-18 to QTY-21.
+        """
+        return scaled_int64(self._unscaled, self._exponent, 0, wide=self._wide)
 
     def milli_value(self) -> int:
-        """Return the value in thousandths, with the roundings of `value`."""
-        return self._scaled(-3)
-
-    def _scaled(self, target: int) -> int:
-        whole = rescale(self._unscaled, self._exponent, target)
-        if MIN_INT64 <= whole <= MAX_INT64:
-            return whole
-        return (whole - MIN_INT64) % 2**64 + MIN_INT64 if self._wide else 0
+        """Return the value in thousandths, with the oddities of `value`."""
+        return scaled_int64(self._unscaled, self._exponent, -3, wide=self._wide)
 
     def as_int64(self) -> int | None:
         """
@@ -133,7 +135,7 @@ class Quantity:
 
     def as_approximate_float(self) -> float:
         """Return the nearest float upstream's two-step conversion gives."""
-        return float(self._unscaled) * float(f"1e{self._exponent}") if self._exponent else float(self._unscaled)
+        return approximate(self._unscaled, self._exponent)
 
     def same_representation(self, other: Quantity) -> bool:
         """

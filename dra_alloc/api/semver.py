@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import total_ordering
 from typing import Final, NoReturn
 
+from dra_alloc.api.go_text import quote
 from dra_alloc.errors import InputError
 
 __all__ = ["Semver", "SemverError"]
@@ -81,10 +82,7 @@ class Semver:
         """
         trimmed = text.strip(_SPACE).removeprefix("v")
         parts = trimmed.split(".", 2)
-        for index, part in enumerate(parts):
-            stripped = part.lstrip("0")
-            if len(part) > 1:
-                parts[index] = stripped if stripped[:1].isdigit() and stripped.isascii() else "0" + stripped
+        parts = [_trim_zeroes(part) if len(part.encode()) > 1 else part for part in parts]
         if len(parts) < 3:
             if any(sign in parts[-1] for sign in "+-"):
                 raise SemverError("Short version cannot contain PreRelease/Build meta data")
@@ -132,11 +130,16 @@ class Semver:
 _SPACE: Final = " \t\n\v\f\r\u0085\u00a0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B)))
 
 
+def _trim_zeroes(text: str) -> str:
+    trimmed = text.lstrip("0")
+    return trimmed if trimmed[:1] in _DIGITS else "0" + trimmed
+
+
 def _read_number(text: str, part: str) -> int:
     if not _DIGITS.issuperset(text):
-        raise SemverError(f"Invalid character(s) found in {part.lower()} number {_quote(text)}")
+        raise SemverError(f"Invalid character(s) found in {part.lower()} number {quote(text)}")
     if len(text) > 1 and text[0] == "0":
-        raise SemverError(f"{part} number must not contain leading zeroes {_quote(text)}")
+        raise SemverError(f"{part} number must not contain leading zeroes {quote(text)}")
     return _read_uint64(text)
 
 
@@ -144,7 +147,7 @@ def _read_uint64(text: str) -> int:
     if not text:
         raise SemverError('strconv.ParseUint: parsing "": invalid syntax')
     if len(text) > 20 or int(text) > _MAX_UINT64:
-        raise SemverError(f"strconv.ParseUint: parsing {_quote(text)}: value out of range")
+        raise SemverError(f"strconv.ParseUint: parsing {quote(text)}: value out of range")
     return int(text)
 
 
@@ -153,10 +156,10 @@ def _read_prerelease(text: str) -> int | str:
         raise SemverError("Prerelease is empty")
     if _DIGITS.issuperset(text):
         if len(text) > 1 and text[0] == "0":
-            raise SemverError(f"Numeric PreRelease version must not contain leading zeroes {_quote(text)}")
+            raise SemverError(f"Numeric PreRelease version must not contain leading zeroes {quote(text)}")
         return _read_uint64(text)
     if not _IDENTIFIER.issuperset(text):
-        raise SemverError(f"Invalid character(s) found in prerelease {_quote(text)}")
+        raise SemverError(f"Invalid character(s) found in prerelease {quote(text)}")
     return text
 
 
@@ -164,9 +167,5 @@ def _read_build(text: str) -> str:
     if not text:
         raise SemverError("Build meta data is empty")
     if not _IDENTIFIER.issuperset(text):
-        raise SemverError(f"Invalid character(s) found in build meta data {_quote(text)}")
+        raise SemverError(f"Invalid character(s) found in build meta data {quote(text)}")
     return text
-
-
-def _quote(text: str) -> str:
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
