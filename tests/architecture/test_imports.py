@@ -1,0 +1,54 @@
+"""
+Imports that the contracts in pyproject.toml cannot state, and what `import dra_alloc` loads.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.architecture.source_files import imports, package_files, python_files
+from tests.paths import ROOT
+
+HEAVY = {"ortools", "numpy", "pandas", "hypothesis", "pytest"}
+# What the wire models need; anything else waits until it is used.
+LOADED = {"dra_alloc", "pydantic", "pydantic_core", "annotated_types", "typing_extensions", "typing_inspection"}
+JUDGED = ("dra_alloc.problem", "dra_alloc.rules", "dra_alloc.solve", "dra_alloc.explain", "dra_alloc.scenario")
+
+
+def _importing(paths: tuple[Path, ...], *roots: str) -> set[str]:
+    """The files that import one of these modules or something below it, at any depth of the code."""
+    return {
+        str(path.relative_to(ROOT))
+        for path in paths
+        for name, _ in imports(path)
+        if any(name == root or name.startswith(f"{root}.") for root in roots)
+    }
+
+
+def test_only_cpsat_knows_ortools():
+    wrong = {name for name in _importing(package_files(), "ortools") if not name.startswith("dra_alloc/solve/cpsat")}
+    assert not wrong
+
+
+def test_only_the_public_strategies_know_hypothesis():
+    wrong = {name for name in _importing(package_files(), "hypothesis") if not name.startswith("dra_alloc/testing/")}
+    assert not wrong
+
+
+def test_nothing_installed_needs_numpy_pandas_or_the_tests():
+    assert not _importing(package_files(), "numpy", "pandas", "pytest", "tests", "fuzz", "spec", "benchmarks")
+
+
+def test_the_reference_does_not_import_what_it_judges():
+    assert not _importing(python_files(("spec",)), *JUDGED)
+
+
+def test_import_loads_only_what_the_models_need():
+    program = "import sys; before = set(sys.modules); import dra_alloc; print(*(set(sys.modules) - before))"
+    loaded = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split()
+    roots = {name.partition(".")[0] for name in loaded}
+    assert "dra_alloc" in roots
+    assert not roots & HEAVY
+    assert roots - set(sys.stdlib_module_names) <= LOADED

@@ -1,0 +1,58 @@
+"""
+What a reader can hold at once: file, function and parameter budgets.
+"""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+from tests.architecture.source_files import Function, code_lines, functions, package_files, python_files
+from tests.paths import ROOT
+
+FILE_LINES = 400
+FUNCTION_LINES = 40
+PARAMETERS = 5
+
+
+def _body_lines(path: Path, function: Function) -> int:
+    """Lines of code in the body; a docstring is not code."""
+    body = function.body[1:] if ast.get_docstring(function, clean=False) is not None else function.body
+    if not body:
+        return 0
+    return len(code_lines(path) & set(range(body[0].lineno, (function.end_lineno or 0) + 1)))
+
+
+def _parameters(function: Function) -> int:
+    """Parameters that a caller can give by name or place; `self` and `cls` are not given."""
+    named = [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]
+    return len(named) - (bool(named) and named[0].arg in {"self", "cls"})
+
+
+def test_files_are_short():
+    long = {
+        str(path.relative_to(ROOT)): lines
+        for path in python_files()
+        if (lines := len(path.read_text(encoding="utf-8").splitlines())) > FILE_LINES
+    }
+    assert not long
+
+
+def test_functions_are_short():
+    long = {
+        f"{path.relative_to(ROOT)}:{function.lineno} {function.name}": lines
+        for path in python_files()
+        for function in functions(path)
+        if (lines := _body_lines(path, function)) > FUNCTION_LINES
+    }
+    assert not long
+
+
+def test_functions_take_few_parameters():
+    many = {
+        f"{path.relative_to(ROOT)}:{function.lineno} {function.name}": count
+        for path in package_files()
+        for function in functions(path)
+        if (count := _parameters(function)) > PARAMETERS
+    }
+    assert not many
