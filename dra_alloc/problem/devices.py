@@ -36,17 +36,12 @@ class DeviceKey(NamedTuple):
 
 
 class DeviceRow:
-    """
-    One device of one slice, with what the rules look at already unpacked.
-
-    `cel` is a cache slot owned by the selector rule.
-    """
+    """One device of one slice, with what the rules look at already unpacked."""
 
     __slots__ = (
         "attributes",
         "blocking_taints",
         "capacity",
-        "cel",
         "consumes",
         "has_binding_conditions",
         "key",
@@ -71,7 +66,6 @@ class DeviceRow:
             tuple(taint for taint in wire.taints if taint.effect in _BLOCKING) if wire.taints else ()
         )
         self.has_binding_conditions = bool(wire.binding_conditions)
-        self.cel: object | None = None
 
     def attribute(self, name: str) -> DeviceAttribute | None:
         """Return the attribute of a fully qualified name; the driver's own domain may be left out on the device."""

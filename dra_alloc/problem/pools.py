@@ -69,9 +69,12 @@ def gather(inventory: Inventory, node: Node, profile: Profile) -> tuple[Pool, ..
 
 
 def _candidates(inventory: Inventory, node: Node, profile: Profile) -> Iterable[SliceRow]:
-    if profile.shows(Trait.INPUT_ORDER) or profile.shows(Trait.COUNTER_SLICES_EVERYWHERE):
+    if profile.shows(Trait.INPUT_ORDER):
         return inventory.slices
-    return (*inventory.by_node.get(node.metadata.name, ()), *inventory.shared)
+    local = (*inventory.by_node.get(node.metadata.name, ()), *inventory.shared)
+    if not profile.shows(Trait.COUNTER_SLICES_EVERYWHERE):
+        return local
+    return (*local, *(row for row in inventory.counters if row.node_name not in ("", node.metadata.name)))
 
 
 def _is_readable(row: SliceRow, profile: Profile) -> bool:

@@ -5,7 +5,7 @@ Claims flattened for the search: one row per request, one per alternative.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dra_alloc.api import (
     DeviceClass,
@@ -54,6 +54,10 @@ class Ask:
     def named_by(self, names: Sequence[str]) -> bool:
         """Return whether a list of request names covers it; an empty list covers all."""
         return not names or self.request_name in names or self.full_name in names
+
+    def with_recorded(self, devices: tuple[DeviceRow, ...]) -> Ask:
+        """Return the same request with the devices that All has to take."""
+        return replace(self, recorded=devices, count=len(devices))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -81,12 +81,21 @@ class Rule:
     One law. The defaults say "no objection" and "no state".
 
     `gathers` marks rules that already decide which devices allocationMode All
-    records; `spec` names the statements.
+    records; `constrains` those that implement a constraint of a claim; `spec`
+    names the statements. `sound` is False for a rule installed with a defect
+    that lets illegal picks pass, so that they are not taken for our bug.
     """
 
     code: ClassVar[str] = ""
     spec: ClassVar[tuple[str, ...]] = ()
     gathers: ClassVar[bool] = False
+    constrains: ClassVar[bool] = False
+    __slots__ = ()
+
+    @property
+    def sound(self) -> bool:
+        """Return whether picks the rule accepted can be held against `violations`."""
+        return True
     __slots__ = ()
 
     def concerns(self, ask: Ask) -> bool:

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from dra_alloc.api import CapacityRequestPolicy, CapacityRequestPolicyRange, DeviceCapacity, Quantity
+from dra_alloc.api.quantity import Format
 from dra_alloc.problem.devices import DeviceKey, DeviceRow
 from dra_alloc.problem.requests import Ask
 from dra_alloc.profiles import Trait
@@ -40,7 +41,13 @@ def _round_into(requested: Quantity, low: Quantity, span: CapacityRequestPolicyR
     if step == 0:
         return requested
     base = low.value()
-    return Quantity.from_int(base + -(-(requested.value() - base) // step) * step, binary=True)
+    rounded = _int64(base + -(-(requested.value() - base) // step) * step)
+    return Quantity.of(rounded, Format.BINARY_SI)
+
+
+def _int64(value: int) -> int:
+    """Return the value as upstream's 64-bit arithmetic leaves it: it wraps around."""
+    return (value + 2**63) % 2**64 - 2**63
 
 
 def violates_policy(policy: CapacityRequestPolicy, amount: Quantity) -> bool:

@@ -80,6 +80,13 @@ class Counters(Rule):
         self._in_flight: dict[Hashable, dict[_Counter, int]] = {}
         self._charged: list[bool] = []
 
+    @property
+    def sound(self) -> bool:
+        if self._by_name and len({key.pool for key in self._pools}) < len(self._pools):
+            return False
+        shared = (device for pool in self._pools.values() for device in pool.devices if device.shareable)
+        return not (self._keeps and any(device.consumes for device in shared))
+
     def _budget(self, device: DeviceRow) -> Hashable:
         return device.key.pool if self._by_name else device.slice.pool
 

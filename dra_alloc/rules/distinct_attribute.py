@@ -30,6 +30,7 @@ class Distinct(Rule):
     """
 
     code = "attribute-not-distinct"
+    constrains = True
     spec = ("DISTINCT-1", "DISTINCT-2", "DISTINCT-3")
     __slots__ = ("_attribute", "_claim", "_lists", "_names", "_taken")
 
@@ -108,6 +109,10 @@ class DistinctPerRequest(Distinct):
         super().__init__(claim, constraint, lists=lists)
         self._by_request: dict[str, DeviceAttribute] = {}
         self._count = 0
+
+    @property
+    def sound(self) -> bool:
+        return False
 
     def add(self, ask: Ask, device: DeviceRow) -> bool:
         attribute = device.attribute(self._attribute)

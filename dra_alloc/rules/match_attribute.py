@@ -25,6 +25,7 @@ def match_attribute(claim: int, constraint: DeviceConstraint, profile: Profile) 
 
 class _Match(Rule):
     code = "attribute-mismatch"
+    constrains = True
     __slots__ = ("_attribute", "_claim", "_names")
 
     def __init__(self, claim: int, constraint: DeviceConstraint) -> None:

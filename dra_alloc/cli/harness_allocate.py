@@ -1,0 +1,124 @@
+"""
+Harness op `allocate`: one call of the allocator for one node.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+from dra_alloc.api import DeviceClass, DeviceTaintRule, FrozenMap, Node, Quantity, ResourceClaim, ResourceSlice
+from dra_alloc.errors import InputError
+from dra_alloc.problem.devices import DeviceKey
+from dra_alloc.problem.inventory import Inventory
+from dra_alloc.problem.tainting import merge_taint_rules
+from dra_alloc.problem.usage import Usage
+from dra_alloc.profiles import Feature, Profile, profile
+from dra_alloc.solve.allocator import Allocator, Budget
+from dra_alloc.solve.outcome import Aborted, NoFit, OutOfBudget, Solved, SolveOutcome
+
+__all__ = ["answer_allocate"]
+
+_KEYS: Final = frozenset(
+    {
+        "aggregated",
+        "allocated",
+        "allocatedShared",
+        "channel",
+        "claims",
+        "classes",
+        "engine",
+        "features",
+        "node",
+        "release",
+        "semantics",
+        "slices",
+        "taintRules",
+        "timeoutMs",
+    }
+)
+_ENGINES: Final = ("auto", "first-fit", "cp-sat")
+
+
+def answer_allocate(request: Mapping[str, Any]) -> dict[str, Any]:
+    """
+    Return `results`, `err`, `onNode`, `n` and `verdict`.
+
+    Raises: InputError or ValueError for a request that cannot be understood.
+    """
+    unknown = sorted(set(request) - _KEYS)
+    if unknown:
+        raise InputError(f"unknown keys: {', '.join(unknown)}")
+    engine = request.get("engine", "auto")
+    if engine not in _ENGINES:
+        raise InputError(f"unknown engine {engine!r}")
+    chosen = profile(
+        request.get("release", "1.36"),
+        _features(request.get("features") or {}),
+        request.get("channel", "auto"),
+        request.get("semantics", "upstream"),
+    )
+    if chosen.unsupported:
+        names = ", ".join(sorted(chosen.unsupported))
+        return _error(f"channel {chosen.channel} of {chosen.release} does not support {names}")
+    outcome = _allocator(request, chosen).allocate(
+        Node.model_validate(request.get("node") or {"metadata": {"name": "node-1"}}),
+        [ResourceClaim.model_validate(claim) for claim in request.get("claims") or ()],
+        bounds=engine != "first-fit",
+        budget=_budget(request),
+    )
+    return _answer(outcome)
+
+
+def _features(switches: Mapping[str, bool]) -> list[Feature]:
+    return [Feature(name) for name, on in switches.items() if on]
+
+
+def _budget(request: Mapping[str, Any]) -> Budget:
+    milliseconds = request.get("timeoutMs") or 0
+    return Budget(seconds=milliseconds / 1000 if milliseconds else None)
+
+
+def _allocator(request: Mapping[str, Any], chosen: Profile) -> Allocator:
+    rules = [DeviceTaintRule.model_validate(rule) for rule in request.get("taintRules") or ()]
+    slices = [ResourceSlice.model_validate(each) for each in request.get("slices") or ()]
+    classes = {each.metadata.name: each for each in map(DeviceClass.model_validate, request.get("classes") or ())}
+    return Allocator(
+        Inventory.build(merge_taint_rules(slices, rules)),
+        FrozenMap(classes),
+        _usage(request),
+        chosen,
+        class_not_found=lambda name: LookupError(' "not found" not found'),
+    )
+
+
+def _usage(request: Mapping[str, Any]) -> Usage:
+    return Usage(
+        exclusive=frozenset(_keys(request.get("allocated"))),
+        shared=frozenset(DeviceKey(*entry[:3]) for entry in request.get("allocatedShared") or ()),
+        consumed={
+            DeviceKey(*entry["id"]): {name: Quantity.parse(str(amount)).nano for name, amount in entry["cap"].items()}
+            for entry in request.get("aggregated") or ()
+        },
+    )
+
+
+def _keys(entries: Iterable[list[str]] | None) -> Iterable[DeviceKey]:
+    return (DeviceKey(*entry) for entry in entries or ())
+
+
+def _error(text: str) -> dict[str, Any]:
+    return {"results": None, "err": text, "n": 0, "verdict": "error"}
+
+
+def _answer(outcome: SolveOutcome) -> dict[str, Any]:
+    match outcome:
+        case Solved(results, _, work):
+            return {"results": [each.to_wire() for each in results], "n": work.steps, "verdict": "allocated"}
+        case NoFit(work):
+            return {"results": None, "n": work.steps, "verdict": "unsatisfiable"}
+        case Aborted(text, _, work, on_node):
+            node = {"onNode": True} if on_node else {}
+            return {"results": None, "err": text, **node, "n": work.steps, "verdict": "error"}
+        case OutOfBudget(work, text):
+            return {"results": None, "err": text, "n": work.steps, "verdict": "undecided"}

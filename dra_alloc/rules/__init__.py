@@ -1,0 +1,105 @@
+"""
+What makes a pick legal: one rule, one file.
+
+The order of :func:`install` is the order of checks, and of explanations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from dra_alloc.api import DeviceConstraint
+from dra_alloc.problem.requests import Ask, ClaimRow
+from dra_alloc.profiles import Feature, Profile, Trait
+from dra_alloc.rules.base import Context, Pick, Reason, Rule, SearchStopped
+from dra_alloc.rules.binding_conditions import BindingConditions
+from dra_alloc.rules.consumed_capacity import ConsumedCapacity
+from dra_alloc.rules.counters import Counters, CountersDisabled
+from dra_alloc.rules.distinct_attribute import distinct_attribute
+from dra_alloc.rules.exclusive_use import ExclusiveUse
+from dra_alloc.rules.match_attribute import match_attribute
+from dra_alloc.rules.node_fit import NodeFit
+from dra_alloc.rules.selectors import Selectors
+from dra_alloc.rules.taints import Taints
+
+__all__ = ["Context", "Pick", "Reason", "Rule", "RuleSet", "SearchStopped", "constraint_kind", "install"]
+
+_Factory = Callable[[int, DeviceConstraint, Profile], Rule]
+_CONSTRAINTS: Final[Mapping[str, _Factory]] = {
+    "matchAttribute": match_attribute,
+    "distinctAttribute": distinct_attribute,
+}
+
+
+def constraint_kind(constraint: DeviceConstraint, profile: Profile) -> str | None:
+    """Return the member of the one-of that the allocator acts on; None if it knows none of them."""
+    if constraint.match_attribute is not None:
+        return "matchAttribute"
+    if constraint.distinct_attribute is not None and not profile.shows(Trait.NO_DISTINCT):
+        return "distinctAttribute"
+    return None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RuleSet:
+    """
+    The rules of one search.
+
+    `candidate` rules are asked in order while a device is looked for, `take`
+    rules in order when it is taken. `leaky` says that a refusal does not give
+    back all that earlier rules hold, `misfit_stops` that a constraint refusing
+    a device of an All request ends the whole search, `reuses` that one request
+    may get the same shareable device twice.
+    """
+
+    candidate: tuple[Rule, ...]
+    take: tuple[Rule, ...]
+    leaky: bool
+    misfit_stops: bool
+    reuses: bool
+
+    def take_for(self, ask: Ask) -> tuple[Rule, ...]:
+        """Return the take rules that can object to this request's picks."""
+        return tuple(rule for rule in self.take if rule.concerns(ask))
+
+    def given_back(self, rules: Sequence[Rule], refusing: int) -> tuple[Rule, ...]:
+        """
+        Return the rules to undo, newest first, after the rule at index `refusing` refused.
+
+        With the leak, a taint or constraint gives back constraints but not
+        counters, and the capacity check gives back nothing.
+
+        Spec: TAKE-2, TAKE-3.
+        """
+        before = rules[:refusing][::-1]
+        if not self.leaky:
+            return before
+        if isinstance(rules[refusing], ConsumedCapacity):
+            return tuple(rule for rule in before if isinstance(rule, ExclusiveUse))
+        return tuple(rule for rule in before if not isinstance(rule, Counters))
+
+
+def install(context: Context, claims: Iterable[ClaimRow]) -> RuleSet:
+    """Return the rules for allocating the claims, with fresh state."""
+    profile = context.profile
+    exclusive = ExclusiveUse(context)
+    sharing = profile.on(Feature.CONSUMABLE_CAPACITY) and not profile.shows(Trait.NO_SHARING)
+    capacity = [ConsumedCapacity(context)] if sharing else []
+    binding = [] if profile.on(Feature.BINDING) else [BindingConditions()]
+    counters = Counters(context) if profile.on(Feature.PARTITIONABLE) else CountersDisabled()
+    taints = [Taints()] if profile.on(Feature.TAINTS) else []
+    constraints = [
+        _CONSTRAINTS[kind](claim.index, constraint, profile)
+        for claim in claims
+        for constraint in claim.wire.spec.devices.constraints
+        if (kind := constraint_kind(constraint, profile)) is not None
+    ]
+    return RuleSet(
+        candidate=(exclusive, *binding, Selectors(context), NodeFit(context), *capacity),
+        take=(exclusive, counters, *taints, *constraints, *capacity),
+        leaky=profile.shows(Trait.REFUSAL_LEAKS),
+        misfit_stops=profile.shows(Trait.ALL_MISFIT_FATAL),
+        reuses=profile.shows(Trait.PERMUTATIONS),
+    )

@@ -1,0 +1,184 @@
+"""
+Checks of the claims before the search, in upstream's order, and the rows it searches over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import NoReturn
+
+from dra_alloc.api import DeviceClass, DeviceRequest, DeviceSubRequest, ExactDeviceRequest, ResourceClaim
+from dra_alloc.limits import ALLOCATION_RESULTS_MAX
+from dra_alloc.problem.devices import DeviceRow
+from dra_alloc.problem.pools import Pool
+from dra_alloc.problem.requests import Ask, ClaimRow, RequestRow, claim_name
+from dra_alloc.profiles import Feature, Profile, Trait
+from dra_alloc.rules import Rule, SearchStopped, constraint_kind
+
+__all__ = ["Admission", "admit"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Admission:
+    """
+    What claims are checked against.
+
+    `gather` returns the rules that decide which devices All records; `find_class`
+    raises LookupError with the lister's text.
+    """
+
+    profile: Profile
+    pools: Sequence[Pool]
+    find_class: Callable[[str], DeviceClass]
+    gather: Sequence[Rule]
+
+
+def admit(claims: Sequence[ResourceClaim], admission: Admission) -> tuple[ClaimRow, ...]:
+    """
+    Return the claims as rows; the first thing wrong with them wins.
+
+    Spec: ADMIT-1..ADMIT-9.
+    Raises: SearchStopped.
+    """
+    ids = iter(range(1 << 30))
+    return tuple(_claim(index, claim, admission, ids) for index, claim in enumerate(claims))
+
+
+def _stop(text: str, code: str) -> NoReturn:
+    raise SearchStopped(text, code=code)
+
+
+def _claim(index: int, claim: ResourceClaim, admission: Admission, ids: Iterator[int]) -> ClaimRow:
+    name = claim_name(claim)
+    rows = tuple(
+        _request(index, name, request, admission, ids) for request in claim.spec.devices.requests
+    )
+    least = sum(min(ask.count for ask in row.asks) for row in rows)
+    if least > ALLOCATION_RESULTS_MAX:
+        _stop(
+            f"claim {name}: number of requested devices {least} exceeds the claim limit of {ALLOCATION_RESULTS_MAX}",
+            "too-many-devices",
+        )
+    for number, constraint in enumerate(claim.spec.devices.constraints):
+        if constraint_kind(constraint, admission.profile) is None:
+            _stop(
+                f"claim {name}, constraint #{number}: empty constraint (unsupported constraint type?)",
+                "unsupported-constraint",
+            )
+    return ClaimRow(index, name, claim, rows)
+
+
+def _request(
+    index: int, claim: str, request: DeviceRequest, admission: Admission, ids: Iterator[int]
+) -> RequestRow:
+    profile = admission.profile
+    if request.first_available and not profile.on(Feature.PRIORITIZED_LIST):
+        _stop(
+            f"claim {claim}, request {request.name}: has subrequests, but the DRAPrioritizedList feature is disabled",
+            "feature-disabled",
+        )
+    wires: list[tuple[str, str, ExactDeviceRequest | DeviceSubRequest]]
+    if request.exactly is not None and not request.first_available:
+        wires = [(request.name, request.name, request.exactly)]
+    else:
+        wires = [(sub.name, f"{request.name}/{sub.name}", sub) for sub in request.first_available]
+    if not wires:
+        _stop(f"resource claim {claim}, request {request.name}: unknown request type", "unknown-request-type")
+    _check_capacity_gate(claim, request, wires, profile)
+    asks = tuple(
+        _ask(next(ids), index, claim, request.name, names, wire, admission) for *names, wire in wires
+    )
+    return RequestRow(request.name, bool(request.first_available), asks)
+
+
+def _check_capacity_gate(
+    claim: str,
+    request: DeviceRequest,
+    wires: Sequence[tuple[str, str, ExactDeviceRequest | DeviceSubRequest]],
+    profile: Profile,
+) -> None:
+    if profile.on(Feature.CONSUMABLE_CAPACITY) or profile.shows(Trait.SILENT_CAPACITY_GATE):
+        return
+    kind = "subrequest" if request.first_available else "request"
+    for own_name, _, wire in wires:
+        if wire.capacity is not None:
+            _stop(
+                f"claim {claim}, {kind} {own_name}: has capacity requests, but the DRAConsumableCapacity "
+                "feature is disabled",
+                "feature-disabled",
+            )
+
+
+def _ask(
+    ask_id: int,
+    index: int,
+    claim: str,
+    request_name: str,
+    names: Sequence[str],
+    wire: ExactDeviceRequest | DeviceSubRequest,
+    admission: Admission,
+) -> Ask:
+    own_name, full_name = names
+    subject = f"claim {claim}, request {own_name}"
+    device_class = _check_wire(subject, wire, admission)
+    capacity = () if wire.capacity is None else tuple(wire.capacity.requests.items())
+    if not admission.profile.on(Feature.CONSUMABLE_CAPACITY):
+        capacity = ()
+    ask = Ask(
+        ask_id,
+        index,
+        request_name,
+        own_name,
+        full_name,
+        device_class,
+        wire,
+        all_devices=wire.allocation_mode == "All",
+        count=wire.count or 0,
+        recorded=(),
+        admin=getattr(wire, "admin_access", None) is True,
+        tolerations=wire.tolerations,
+        capacity=capacity,
+    )
+    if not ask.all_devices:
+        return ask
+    recorded = tuple(_record_all(subject, ask, admission))
+    return ask.with_recorded(recorded)
+
+
+def _check_wire(
+    subject: str, wire: ExactDeviceRequest | DeviceSubRequest, admission: Admission
+) -> DeviceClass:
+    for number, selector in enumerate(wire.selectors):
+        if selector.cel is None:
+            _stop(
+                f"{subject}, selector #{number}: CEL expression empty (unsupported selector type?)", "empty-selector"
+            )
+    if getattr(wire, "admin_access", None) is not None and not admission.profile.on(Feature.ADMIN_ACCESS):
+        _stop(f"{subject}: admin access is requested, but the feature is disabled", "feature-disabled")
+    if not wire.device_class_name:
+        _stop(f"{subject}: missing device class name (unsupported request type?)", "missing-class-name")
+    try:
+        device_class = admission.find_class(wire.device_class_name)
+    except LookupError as error:
+        text = f"{subject}: could not retrieve device class {wire.device_class_name}: {error.args[0]}"
+        raise SearchStopped(text, code="unknown-class") from None
+    if wire.allocation_mode not in ("ExactCount", "All"):
+        _stop(f"{subject}: unsupported count mode {wire.allocation_mode or ''}", "unsupported-mode")
+    return device_class
+
+
+def _record_all(subject: str, ask: Ask, admission: Admission) -> Iterator[DeviceRow]:
+    # A bad pool ends the question even if none of its devices could match.
+    for pool in admission.pools:
+        if not pool.usable:
+            state = "being updated" if pool.incomplete else "invalid"
+            code = "pool-incomplete" if pool.incomplete else "pool-invalid"
+            raise SearchStopped(
+                f"{subject}: asks for all devices, but resource pool {pool.key} is currently {state}",
+                code=code,
+                on_node=not admission.profile.shows(Trait.ALL_BAD_POOL_FATAL),
+            )
+        for device in pool.devices:
+            if not any(rule.rejects(ask, device) for rule in admission.gather):
+                yield device

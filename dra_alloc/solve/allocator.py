@@ -1,0 +1,188 @@
+"""
+One allocator over one cluster state: questions in, outcomes out.
+"""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from dra_alloc.api import DeviceClass, Node, ResourceClaim
+from dra_alloc.limits import DEFAULT_STEP_BUDGET
+from dra_alloc.problem.devices import DeviceKey
+from dra_alloc.problem.inventory import Inventory
+from dra_alloc.problem.pools import GatherError, Pool, gather
+from dra_alloc.problem.requests import ClaimRow, claim_name
+from dra_alloc.problem.usage import Usage
+from dra_alloc.profiles import Profile, Trait
+from dra_alloc.rules import Context, Rule, SearchStopped, install
+from dra_alloc.rules.counters import available_counters
+from dra_alloc.solve.admit import Admission, admit
+from dra_alloc.solve.assemble import Assembly, assemble
+from dra_alloc.solve.bounds import cannot_fit
+from dra_alloc.solve.first_fit import BudgetExhausted, FirstFit
+from dra_alloc.solve.outcome import Aborted, NoFit, OutOfBudget, Solved, SolveOutcome, Work
+from dra_alloc.solve.selection import Selection
+from dra_alloc.solve.verify import verify
+
+__all__ = ["Allocator", "Budget", "not_found"]
+
+
+def not_found(name: str) -> LookupError:
+    """Return the error of a class lister that does not know the class."""
+    return LookupError(f'deviceclass.resource.k8s.io "{name}" not found')
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """How much work one question may cost: search steps, and seconds if a caller insists on a clock."""
+
+    steps: int | None = DEFAULT_STEP_BUDGET
+    seconds: float | None = None
+
+
+class Allocator:
+    """
+    Answers for one inventory, usage and profile; questions do not change it.
+
+    Compiled selectors, prepared devices, pools per node and counter
+    availability are remembered between questions.
+    """
+
+    def __init__(
+        self,
+        inventory: Inventory,
+        classes: Mapping[str, DeviceClass],
+        usage: Usage,
+        profile: Profile,
+        *,
+        holders: Callable[[DeviceKey], tuple[str, ...]] = lambda key: (),
+        class_not_found: Callable[[str], LookupError] = not_found,
+    ) -> None:
+        self.inventory = inventory
+        self.profile = profile
+        self._classes = classes
+        self._usage = usage
+        self._holders = holders
+        self._class_not_found = class_not_found
+        self._selection = Selection(profile)
+        self._availability: dict[object, Mapping[tuple[str, str], int]] = {}
+
+    def allocate(
+        self,
+        node: Node,
+        claims: Sequence[ResourceClaim],
+        *,
+        bounds: bool = True,
+        budget: Budget = Budget(),
+        new_share_id: Callable[[], str] = lambda: str(uuid.uuid4()),
+    ) -> SolveOutcome:
+        """
+        Return the outcome of allocating the claims together on the node.
+
+        With `bounds` hopeless questions are answered without a search; the
+        answer is the same.
+
+        Spec: SEARCH-1, ADMIT-1, RESULT-1.
+        """
+        search: FirstFit | None = None
+        pools: Sequence[Pool] = ()
+        try:
+            pools = gather(self.inventory, node, self.profile)
+            context = self._context(node, pools, claims)
+            admission = Admission(self.profile, pools, self._find_class, self._gather_rules(context))
+            rows = admit(claims, admission)
+            rules = install(context, rows)
+            if not rows:
+                return Solved((), (), Work())
+            candidates = [device for pool in pools if pool.usable for device in pool.devices]
+            hopeless = _never
+            if bounds:
+                fresh = replace(context, in_flight={})
+                hopeless = lambda: cannot_fit(rows, candidates, install(fresh, rows))
+            search = FirstFit(rows, candidates, rules, tick=_ticker(budget, hopeless))
+            return self._search(search, rows, context, new_share_id)
+        except SearchStopped as stop:
+            steps = search.steps if search is not None else 0
+            return Aborted(stop.text, stop.code, Work(steps), stop.on_node)
+        except GatherError as error:
+            return Aborted(str(error), "node-selector", Work())
+        except _Hopeless:
+            return self._no_fit(pools, Work(search.steps if search is not None else 0, "bounds"))
+        except BudgetExhausted as error:
+            return OutOfBudget(Work(search.steps if search is not None else 0), str(error))
+
+    def _search(
+        self, search: FirstFit, rows: Sequence[ClaimRow], context: Context, new_share_id: Callable[[], str]
+    ) -> SolveOutcome:
+        if not search.run():
+            return self._no_fit(context.pools, Work(search.steps))
+        verify(search.picks, rows, context)
+        assembly = Assembly(self.profile, context.node, new_share_id)
+        results = assemble(rows, search.picks, search.selected, assembly)
+        return Solved(results, tuple(search.picks), Work(search.steps))
+
+    def _no_fit(self, pools: Sequence[Pool], work: Work) -> SolveOutcome:
+        if any(pool.invalid for pool in pools):
+            return Aborted("invalid resource pools were encountered", "pool-invalid", work, on_node=True)
+        return NoFit(work)
+
+    def _find_class(self, name: str) -> DeviceClass:
+        found = self._classes.get(name)
+        if found is None:
+            raise self._class_not_found(name)
+        return found
+
+    def _context(self, node: Node, pools: Sequence[Pool], claims: Sequence[ResourceClaim]) -> Context:
+        names = [claim_name(claim) for claim in claims]
+        selection = self._selection
+        return Context(
+            self.profile,
+            node,
+            pools,
+            self._usage,
+            selects=lambda ask, device: selection.selects(ask, device, names[ask.claim]),
+            explain_selector=lambda ask, device: selection.explain(ask, device, names[ask.claim]),
+            availability=self._available,
+            holders=self._holders,
+        )
+
+    def _gather_rules(self, context: Context) -> Sequence[Rule]:
+        rules = install(context, ())
+        return [rule for rule in rules.candidate if rule.gathers]
+
+    def _available(self, pool: Pool) -> Mapping[tuple[str, str], int]:
+        key = pool.key.pool if self.profile.shows(Trait.COUNTERS_BY_POOL_NAME) else pool.key
+        known = self._availability.get(key)
+        if known is None:
+            known = self._availability[key] = available_counters(pool, self._usage, self.profile)
+        return known
+
+
+class _Hopeless(Exception):
+    """A bound showed that the search cannot succeed."""
+
+
+def _never() -> bool:
+    return False
+
+
+def _ticker(budget: Budget, hopeless: Callable[[], bool]) -> Callable[[int], None]:
+    """Return what the search calls now and then: it asks the bounds once, then watches the budget."""
+    deadline = None if budget.seconds is None else time.monotonic() + budget.seconds
+    asked = False
+
+    def tick(steps: int) -> None:
+        nonlocal asked
+        if not asked:
+            asked = True
+            if hopeless():
+                raise _Hopeless
+        if budget.steps is not None and steps > budget.steps:
+            raise BudgetExhausted(f"gave up after {steps} search steps")
+        if deadline is not None and time.monotonic() > deadline:
+            raise BudgetExhausted("filter operation aborted: context deadline exceeded")
+
+    return tick

@@ -1,0 +1,155 @@
+"""
+Picks to AllocationResults, complete as the scheduler would write them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from dra_alloc.api import (
+    AllocationResult,
+    DeviceAllocationConfiguration,
+    DeviceAllocationResult,
+    DeviceRequestAllocationResult,
+    FrozenMap,
+    Node,
+    NodeSelector,
+    NodeSelectorRequirement,
+    NodeSelectorTerm,
+)
+from dra_alloc.problem.devices import DeviceRow
+from dra_alloc.problem.requests import Ask, ClaimRow
+from dra_alloc.profiles import Feature, Profile, Trait
+from dra_alloc.rules import Pick, SearchStopped
+from dra_alloc.rules.consumed_capacity import consumption
+
+__all__ = ["Assembly", "assemble"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Assembly:
+    """What results depend on besides the picks; `new_share_id` makes UUIDs."""
+
+    profile: Profile
+    node: Node
+    new_share_id: Callable[[], str]
+
+
+def assemble(
+    claims: Sequence[ClaimRow], picks: Sequence[Pick], selected: Mapping[tuple[int, int], Ask], assembly: Assembly
+) -> tuple[AllocationResult, ...]:
+    """
+    Return one result per claim, in order.
+
+    Spec: RESULT-1..RESULT-9.
+    Raises: SearchStopped for a node selector that cannot be merged.
+    """
+    results = []
+    for claim in claims:
+        own = [pick for pick in picks if pick.ask.claim == claim.index]
+        chosen = [
+            selected.get((claim.index, index), request.asks[0]) for index, request in enumerate(claim.requests)
+        ]
+        config = _config(claim, chosen, assembly.profile)
+        devices = DeviceAllocationResult(results=tuple(_result(pick, assembly) for pick in own), config=config)
+        results.append(AllocationResult(devices=devices, node_selector=_node_selector(claim, own, assembly)))
+    return tuple(results)
+
+
+def _result(pick: Pick, assembly: Assembly) -> DeviceRequestAllocationResult:
+    ask, device = pick
+    profile = assembly.profile
+    sharing = profile.on(Feature.CONSUMABLE_CAPACITY) and not profile.shows(Trait.NO_SHARING)
+    shared = device.shareable and sharing
+    binding = profile.on(Feature.BINDING)
+    return DeviceRequestAllocationResult(
+        request=ask.full_name,
+        driver=device.key.driver,
+        pool=device.key.pool,
+        device=device.key.device,
+        admin_access=True if ask.admin else None,
+        tolerations=ask.tolerations,
+        share_id=assembly.new_share_id() if shared else None,
+        consumed_capacity=FrozenMap(consumption(device, ask) or {}) if shared else FrozenMap(),
+        binding_conditions=device.wire.binding_conditions if binding else (),
+        binding_failure_conditions=device.wire.binding_failure_conditions if binding else (),
+    )
+
+
+def _config(
+    claim: ClaimRow, chosen: Sequence[Ask], profile: Profile
+) -> tuple[DeviceAllocationConfiguration, ...]:
+    entries = [*_class_config(chosen), *_claim_config(claim, chosen, profile)]
+    if not profile.shows(Trait.CONFIG_KEEPS_REQUESTS):
+        entries = [_cleared(entry, chosen) for entry in entries]
+    return tuple(entries)
+
+
+def _class_config(chosen: Sequence[Ask]) -> list[DeviceAllocationConfiguration]:
+    names: dict[str, list[str]] = {}
+    for ask in chosen:
+        names.setdefault(ask.device_class.metadata.name, []).append(ask.full_name)
+    classes = {ask.device_class.metadata.name: ask.device_class for ask in chosen}
+    return [
+        DeviceAllocationConfiguration(source="FromClass", requests=tuple(names[name]), opaque=config.opaque)
+        for name, device_class in classes.items()
+        for config in device_class.spec.config
+    ]
+
+
+def _claim_config(
+    claim: ClaimRow, chosen: Sequence[Ask], profile: Profile
+) -> list[DeviceAllocationConfiguration]:
+    entries = []
+    for config in claim.wire.spec.devices.config:
+        covered = sum(ask.named_by(config.requests) for ask in chosen)
+        times = covered if config.requests and profile.shows(Trait.CONFIG_PER_REQUEST) else min(covered, 1)
+        if not config.requests:
+            times = 1
+        entry = DeviceAllocationConfiguration(source="FromClaim", requests=config.requests, opaque=config.opaque)
+        entries += [entry] * times
+    return entries
+
+
+def _cleared(entry: DeviceAllocationConfiguration, chosen: Sequence[Ask]) -> DeviceAllocationConfiguration:
+    if entry.requests and all(ask.named_by(entry.requests) for ask in chosen):
+        return entry.model_copy(update={"requests": ()})
+    return entry
+
+
+def _node_selector(claim: ClaimRow, picks: Sequence[Pick], assembly: Assembly) -> NodeSelector | None:
+    bound = NodeSelectorRequirement(key="metadata.name", operator="In", values=(assembly.node.metadata.name,))
+    fields: list[NodeSelectorRequirement] = []
+    expressions: list[NodeSelectorRequirement] = []
+    for _, device in picks:
+        place = device.wire if device.slice.per_device else device.slice.wire.spec
+        binds = device.wire.binds_to_node is True and not assembly.profile.shows(Trait.NO_BINDS_TO_NODE)
+        if place.node_name or binds:
+            return NodeSelector(node_selector_terms=(NodeSelectorTerm(match_fields=(bound,)),))
+        if place.node_selector is None:
+            continue
+        terms = place.node_selector.node_selector_terms
+        if len(terms) > 1:
+            raise SearchStopped(
+                f"create NodeSelector for claim {claim.wire.metadata.name}: unsupported ResourceSlice.NodeSelector "
+                f"with {len(terms)} terms",
+                code="unsupported-node-selector",
+            )
+        for term in terms:
+            _merge(fields, term.match_fields)
+            _merge(expressions, term.match_expressions)
+    if not fields and not expressions:
+        return None
+    term = NodeSelectorTerm(match_fields=tuple(fields), match_expressions=tuple(expressions))
+    return NodeSelector(node_selector_terms=(term,))
+
+
+def _merge(into: list[NodeSelectorRequirement], requirements: Sequence[NodeSelectorRequirement]) -> None:
+    for new in requirements:
+        if not any(_same(new, old) for old in into):
+            into.append(new)
+
+
+def _same(left: NodeSelectorRequirement, right: NodeSelectorRequirement) -> bool:
+    return (left.key, left.operator, set(left.values)) == (right.key, right.operator, set(right.values))

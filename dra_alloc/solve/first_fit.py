@@ -1,0 +1,226 @@
+"""
+Depth-first search in upstream's order: the first complete solution wins.
+
+Upstream recurses; here the open choices lie on an explicit stack, so that
+neither many claims nor deep backtracking can exhaust Python's own. `steps`
+counts what upstream counts, one per recursive call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from enum import Enum, auto
+from typing import Final
+
+from dra_alloc.limits import ALLOCATION_RESULTS_MAX
+from dra_alloc.problem.devices import DeviceRow
+from dra_alloc.problem.requests import Ask, ClaimRow
+from dra_alloc.rules import Pick, Rule, RuleSet, SearchStopped
+
+__all__ = ["BudgetExhausted", "FirstFit"]
+
+_BUDGET_CHECK: Final = 256
+
+
+class BudgetExhausted(Exception):
+    """The search took more steps or time than it was given."""
+
+
+class _Signal(Enum):
+    """How one step ended: request served, nothing fits, or the claim would get too many results."""
+
+    SERVED = auto()
+    FAILED = auto()
+    TOO_MANY = auto()
+
+
+class _Frame:
+    """An open choice to come back to."""
+
+    __slots__ = ("ask", "claim", "index", "kind", "only_too_many", "request", "taken")
+
+    def __init__(self, kind: int, claim: int, request: int, ask: Ask | None, taken: int, index: int) -> None:
+        self.kind = kind
+        self.claim = claim
+        self.request = request
+        self.ask = ask
+        self.taken = taken
+        self.index = index
+        self.only_too_many = True
+
+
+_NEXT_CLAIM: Final = 0
+_ALTERNATIVE: Final = 1
+_DEVICE: Final = 2
+_ALL_DEVICE: Final = 3
+
+
+class FirstFit:
+    """
+    One search over claims and candidate devices; use it once.
+
+    `tick` is called with the steps made, every few hundred of them; it stops
+    the search by raising.
+    """
+
+    def __init__(
+        self,
+        claims: Sequence[ClaimRow],
+        candidates: Sequence[DeviceRow],
+        rules: RuleSet,
+        *,
+        tick: Callable[[int], None],
+    ) -> None:
+        self._claims = claims
+        self._candidates = candidates
+        self._rules = rules
+        self._permutations = rules.reuses
+        self._tick = tick
+        self._frames: list[_Frame] = []
+        self._taken = [0] * len(claims)
+        self._take_rules: dict[int, tuple[Rule, ...]] = {}
+        self.picks: list[Pick] = []
+        self.steps = 0
+
+    def run(self) -> bool:
+        """
+        Return whether a solution was found; it is in `picks` and `selected` then.
+
+        Spec: SEARCH-1..SEARCH-9.
+        Raises: SearchStopped, BudgetExhausted.
+        """
+        claim = request = taken = start = 0
+        ask: Ask | None = None
+        while True:
+            self.steps += 1
+            if not self.steps % _BUDGET_CHECK:
+                self._tick(self.steps)
+            if claim == len(self._claims):
+                return True
+            requests = self._claims[claim].requests
+            if request == len(requests):
+                self._frames.append(_Frame(_NEXT_CLAIM, claim, request, None, 0, 0))
+                claim, request, ask, taken, start = claim + 1, 0, None, 0, 0
+                continue
+            if ask is None:
+                ask = requests[request].asks[0]
+                if requests[request].prioritized:
+                    self._frames.append(_Frame(_ALTERNATIVE, claim, request, ask, 0, 0))
+                    continue
+            signal = self._advance(claim, request, ask, taken, start)
+            if signal is None:
+                frame = self._frames[-1]
+                taken, start = taken + 1, 0 if self._permutations else frame.index + 1
+                continue
+            if signal is _Signal.SERVED:
+                request, ask, taken, start = request + 1, None, 0, 0
+                continue
+            resumed = self._backtrack(signal)
+            if resumed is None:
+                return False
+            claim, request, ask, taken, start = resumed
+
+    @property
+    def selected(self) -> dict[tuple[int, int], Ask]:
+        """Return the alternative that was chosen, by claim and request index."""
+        return {
+            (frame.claim, frame.request): frame.ask
+            for frame in self._frames
+            if frame.kind == _ALTERNATIVE and frame.ask is not None
+        }
+
+    def _advance(self, claim: int, request: int, ask: Ask, taken: int, start: int) -> _Signal | None:
+        """Return None after taking one more device, SERVED if the request has all, else why it cannot go on."""
+        if ask.all_devices and not ask.recorded:
+            return _Signal.FAILED
+        if taken >= ask.count:
+            return _Signal.SERVED
+        if self._taken[claim] + ask.count - taken > ALLOCATION_RESULTS_MAX:
+            return _Signal.TOO_MANY
+        if ask.all_devices:
+            if not self._take(ask, ask.recorded[taken]):
+                return _Signal.FAILED
+            self._frames.append(_Frame(_ALL_DEVICE, claim, request, ask, taken, taken))
+            return None
+        index = self._next_device(ask, start)
+        if index is None:
+            return _Signal.FAILED
+        self._frames.append(_Frame(_DEVICE, claim, request, ask, taken, index))
+        return None
+
+    def _next_device(self, ask: Ask, start: int) -> int | None:
+        """Return the index of the next candidate that could be taken, and was."""
+        candidates = self._candidates
+        rules = self._rules.candidate
+        for index in range(start, len(candidates)):
+            device = candidates[index]
+            for rule in rules:
+                if rule.rejects(ask, device):
+                    break
+            else:
+                if self._take(ask, device):
+                    return index
+        return None
+
+    def _take(self, ask: Ask, device: DeviceRow) -> bool:
+        rules = self._take_rules.get(ask.id)
+        if rules is None:
+            rules = self._take_rules[ask.id] = self._rules.take_for(ask)
+        for position, rule in enumerate(rules):
+            if not rule.add(ask, device):
+                if ask.all_devices and rule.constrains and self._rules.misfit_stops:
+                    self._stop_on_misfit(ask, device)
+                for earlier in self._rules.given_back(rules, position):
+                    earlier.remove(ask, device)
+                return False
+        self.picks.append(Pick(ask, device))
+        self._taken[ask.claim] += 1
+        return True
+
+    def _stop_on_misfit(self, ask: Ask, device: DeviceRow) -> None:
+        claim = self._claims[ask.claim].name
+        raise SearchStopped(
+            f"claim {claim}, request {ask.own_name}: cannot add device {device.key} because a claim constraint "
+            "would not be satisfied",
+            code="all-misfit",
+        )
+
+    def _give_back(self) -> None:
+        ask, device = self.picks.pop()
+        self._taken[ask.claim] -= 1
+        for rule in reversed(self._take_rules[ask.id]):
+            rule.remove(ask, device)
+
+    def _backtrack(self, signal: _Signal) -> tuple[int, int, Ask, int, int] | None:
+        """Return where to go on after undoing to the closest choice with something left to try."""
+        frames = self._frames
+        while frames:
+            frame = frames.pop()
+            if frame.kind == _NEXT_CLAIM:
+                signal = _Signal.FAILED
+            elif frame.kind == _ALTERNATIVE:
+                signal, ask = self._next_alternative(frame, signal)
+                if ask is not None:
+                    return frame.claim, frame.request, ask, 0, 0
+            else:
+                self._give_back()
+                if frame.kind == _DEVICE and signal is _Signal.FAILED and frame.ask is not None:
+                    index = self._next_device(frame.ask, frame.index + 1)
+                    if index is not None:
+                        frame.index = index
+                        frames.append(frame)
+                        start = 0 if self._permutations else index + 1
+                        return frame.claim, frame.request, frame.ask, frame.taken + 1, start
+        return None
+
+    def _next_alternative(self, frame: _Frame, signal: _Signal) -> tuple[_Signal, Ask | None]:
+        if signal is _Signal.FAILED:
+            frame.only_too_many = False
+        asks = self._claims[frame.claim].requests[frame.request].asks
+        frame.index += 1
+        if frame.index < len(asks):
+            frame.ask = asks[frame.index]
+            self._frames.append(frame)
+            return signal, frame.ask
+        return (_Signal.TOO_MANY if frame.only_too_many else _Signal.FAILED), None
+

@@ -1,0 +1,62 @@
+"""
+What a question can end with.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dra_alloc.api import AllocationResult
+from dra_alloc.rules.base import Pick
+
+__all__ = ["Aborted", "NoFit", "OutOfBudget", "Solved", "SolveOutcome", "Work"]
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What the answer cost: recursive search steps, and which engine gave it."""
+
+    steps: int = 0
+    engine: str = "first-fit"
+
+
+@dataclass(frozen=True, slots=True)
+class Solved:
+    """Every claim got its devices; one result per claim, in order."""
+
+    results: tuple[AllocationResult, ...]
+    picks: tuple[Pick, ...]
+    work: Work
+
+
+@dataclass(frozen=True, slots=True)
+class NoFit:
+    """No way to allocate on this node; `text` is upstream's error where it gives one, else empty."""
+
+    work: Work
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Aborted:
+    """
+    Upstream ends the whole scheduling attempt with this error.
+
+    `code` is a stable reason code; with `on_node` only this node is given up.
+    """
+
+    text: str
+    code: str
+    work: Work
+    on_node: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class OutOfBudget:
+    """The budget ran out before the answer was known."""
+
+    work: Work
+    text: str = ""
+
+
+SolveOutcome = Solved | NoFit | Aborted | OutOfBudget

@@ -1,0 +1,109 @@
+"""
+Evaluates the CEL selectors of classes and requests on devices, with upstream's error texts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dra_alloc.api import DeviceSelector
+from dra_alloc.cel import CelDevice, CompileError, EvaluationError, Program, environment, prepare_device
+from dra_alloc.problem.devices import DeviceRow
+from dra_alloc.problem.requests import Ask
+from dra_alloc.profiles import Feature, Profile, Trait
+from dra_alloc.rules import SearchStopped
+
+__all__ = ["Selection"]
+
+_HINT = (
+    ". consider using CEL optional chaining (.? followed by orValue()) or guarding the check with has() "
+    "for optional fields"
+)
+
+
+class Selection:
+    """
+    Compiles selectors when the first device is looked at, and remembers programs and prepared devices.
+
+    One instance serves all nodes and claims of one profile.
+    """
+
+    def __init__(self, profile: Profile) -> None:
+        self._names_device = profile.shows(Trait.CEL_NAMES_DEVICE)
+        self._shares = not profile.shows(Trait.NO_SHARING)
+        self._lists = Feature.LIST_ATTRIBUTES in profile.features or profile.release.line >= (1, 37)
+        line = f"{profile.release.major}.{profile.release.minor}"
+        self._environment = environment(release=line, mode="stored", list_attributes=self._lists)
+        self._programs: dict[str, Program | CompileError] = {}
+        self._prepared: dict[DeviceRow, CelDevice] = {}
+
+    def selects(self, ask: Ask, device: DeviceRow, claim: str) -> bool:
+        """
+        Return whether all selectors are true of the device.
+
+        Spec: SEL-1, SEL-2, SEL-3.
+        Raises: SearchStopped.
+        """
+        return self._first_false(ask, device, claim) is None
+
+    def explain(self, ask: Ask, device: DeviceRow, claim: str) -> str:
+        """Return which selector is not true of the device."""
+        failing = self._first_false(ask, device, claim)
+        if failing is None:
+            return "matches every selector"
+        owner, number, expression = failing
+        return f"fails selector {number} of {owner}: {expression}"
+
+    def _first_false(self, ask: Ask, device: DeviceRow, claim: str) -> tuple[str, int, str] | None:
+        for owner, number, selector in _selectors(ask, claim):
+            expression = selector.cel.expression if selector.cel is not None else ""
+            try:
+                if not self._program(expression).matches(self._device(device)):
+                    return owner, number, expression
+            except CompileError as error:
+                text = f"{owner}: selector #{number}: CEL compile error: {error.text}"
+                raise SearchStopped(text, code="selector-compile-error") from None
+            except EvaluationError as error:
+                raise SearchStopped(
+                    self._runtime_text(owner, number, device, error.text), code="selector-runtime-error"
+                ) from None
+        return None
+
+    def _runtime_text(self, owner: str, number: int, device: DeviceRow, text: str) -> str:
+        if not self._names_device:
+            return f"{owner}: selector #{number}: CEL runtime error: {text}"
+        hint = _HINT if "no such key:" in text else ""
+        return f"{owner}: selector #{number} on device {device.key}: CEL runtime error: {text}{hint}"
+
+    def _program(self, expression: str) -> Program:
+        known = self._programs.get(expression)
+        if known is None:
+            try:
+                known = self._environment.compile(expression)
+            except CompileError as error:
+                known = error
+            self._programs[expression] = known
+        if isinstance(known, CompileError):
+            raise known
+        return known
+
+    def _device(self, device: DeviceRow) -> CelDevice:
+        prepared = self._prepared.get(device)
+        if prepared is None:
+            prepared = self._prepared[device] = prepare_device(
+                device.key.driver,
+                device.attributes,
+                {name: capacity.value for name, capacity in device.capacity.items()},
+                device.shareable and self._shares,
+                lists=self._lists,
+            )
+        return prepared
+
+
+def _selectors(ask: Ask, claim: str) -> Iterator[tuple[str, int, DeviceSelector]]:
+    owner = f"class {ask.device_class.metadata.name}"
+    for number, selector in enumerate(ask.device_class.spec.selectors):
+        yield owner, number, selector
+    for number, selector in enumerate(ask.wire.selectors):
+        yield f"claim {claim}", number, selector
+
