@@ -1,0 +1,164 @@
+"""
+The syntax tree: frozen nodes with ids and code-point offsets.
+
+`offset` is the place complaints about the node point at: the operator of an
+operation, the bracket of a call or index, the first character of the rest;
+-1 is nowhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+__all__ = [
+    "Call",
+    "Comprehension",
+    "Entry",
+    "Ident",
+    "ListNode",
+    "Literal",
+    "MapNode",
+    "Node",
+    "Select",
+    "StructNode",
+    "children",
+    "dotted_name",
+    "walk",
+]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Literal:
+    id: int
+    offset: int
+    value: Any
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ident:
+    id: int
+    offset: int
+    name: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Select:
+    """``operand.field``; `test` marks what ``has()`` made of it."""
+
+    id: int
+    offset: int
+    operand: Node
+    field: str
+    test: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Call:
+    id: int
+    offset: int
+    function: str
+    target: Node | None
+    args: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ListNode:
+    """A list literal; `optional` holds the indices of ``?element``."""
+
+    id: int
+    offset: int
+    elements: tuple[Node, ...]
+    optional: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Entry:
+    """``key: value`` of a map literal, or ``field: value`` of a message (then `key` is the field's name)."""
+
+    id: int
+    offset: int
+    key: Node | str
+    value: Node
+    optional: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MapNode:
+    id: int
+    offset: int
+    entries: tuple[Entry, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StructNode:
+    id: int
+    offset: int
+    name: str
+    entries: tuple[Entry, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Comprehension:
+    """
+    What macros expand to: fold `step` over `range` while `condition` holds, then `result`.
+
+    `var2` is empty for one-variable folds; `macro` names the macro, as a hint
+    for compiling it to a plain loop.
+    """
+
+    id: int
+    offset: int
+    range: Node
+    var: str
+    var2: str
+    accumulator: str
+    init: Node
+    condition: Node
+    step: Node
+    result: Node
+    macro: str = ""
+
+
+Node: TypeAlias = Literal | Ident | Select | Call | ListNode | MapNode | StructNode | Comprehension
+
+
+def children(node: Node) -> tuple[Node, ...]:
+    """The direct sub-expressions of `node`, in evaluation order."""
+    if isinstance(node, (Literal, Ident)):
+        return ()
+    if isinstance(node, Select):
+        return (node.operand,)
+    if isinstance(node, Call):
+        return node.args if node.target is None else (node.target, *node.args)
+    if isinstance(node, ListNode):
+        return node.elements
+    if isinstance(node, MapNode):
+        return tuple(part for entry in node.entries for part in (entry.key, entry.value) if not isinstance(part, str))
+    if isinstance(node, StructNode):
+        return tuple(entry.value for entry in node.entries)
+    return (node.range, node.init, node.condition, node.step, node.result)
+
+
+def walk(root: Node) -> Iterator[Node]:
+    """Every node under `root`, parents first, without recursion."""
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        yield node
+        stack.extend(reversed(children(node)))
+
+
+def dotted_name(node: Node) -> str | None:
+    """``a.b.c`` if `node` is nothing but identifiers and selections, else None."""
+    parts: list[str] = []
+    while isinstance(node, Select):
+        if node.test:
+            return None
+        parts.append(node.field)
+        node = node.operand
+    if not isinstance(node, Ident):
+        return None
+    parts.append(node.name)
+    return ".".join(reversed(parts))

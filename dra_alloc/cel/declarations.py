@@ -1,0 +1,118 @@
+"""
+The shape of a declaration: functions, overloads, macros and type names as data.
+
+Every library file under :mod:`dra_alloc.cel.library` is a tuple of these;
+:mod:`dra_alloc.cel.environment` picks the ones a release and mode know.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from dra_alloc.cel.types import CelType
+
+if TYPE_CHECKING:
+    from dra_alloc.cel.ast import Node
+    from dra_alloc.cel.estimate import CallEstimate, Estimator, Operand
+    from dra_alloc.cel.macros import Expansion
+
+__all__ = ["Cost", "Function", "Library", "Macro", "Overload", "Window"]
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """
+    When a declaration exists.
+
+    `since` is the first minor whose *new* environment may hold it (compared
+    with the compatibility version, binary minor minus 1); `added` and `removed`
+    bound the binaries that know it at all, *stored* included. `gate` must be on
+    in *new*; in *stored* it is ignored.
+    """
+
+    since: int = 0
+    added: int = 0
+    removed: int = 99
+    gate: str = ""
+
+
+ALWAYS = Window()
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """
+    What a call costs.
+
+    `actual(args, result)` is the counted cost (result is None if the call
+    failed); `before` says that it does not look at the result, so it can be
+    charged before the work is done. `estimate(estimator, target, args)` is the static
+    range, or None for the default of 1.
+    """
+
+    actual: Callable[[Sequence[Any], Any], int]
+    estimate: Callable[[Estimator, Operand | None, Sequence[Operand]], CallEstimate | None]
+    before: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Overload:
+    """
+    One signature.
+
+    `run` gets the evaluated arguments (the receiver first), raises CelError;
+    it is only called if the arguments fit `params`. It may be missing where the
+    function has a `run` of its own.
+    """
+
+    id: str
+    params: tuple[CelType, ...]
+    result: CelType
+    run: Callable[..., Any] | None = None
+    member: bool = False
+    cost: Cost | None = None
+    window: Window = ALWAYS
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """
+    A function name and its overloads, in the order in which they are tried.
+
+    `run` serves all overloads and checks types itself. `guarded` False calls
+    an overload's `run` whatever the argument types. `cost` holds for overloads
+    without a cost of their own.
+    """
+
+    name: str
+    overloads: tuple[Overload, ...]
+    run: Callable[..., Any] | None = None
+    guarded: bool = True
+    cost: Cost | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Macro:
+    """
+    A macro: `expand(expansion, target, args)` returns the node, or None for "not mine".
+
+    `member` macros are called on a target.
+    """
+
+    name: str
+    arity: int
+    expand: Callable[[Expansion, Node | None, tuple[Node, ...]], Node | None]
+    member: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Library:
+    """Declarations that come and go together."""
+
+    name: str
+    functions: tuple[Function, ...] = ()
+    macros: tuple[Macro, ...] = ()
+    types: tuple[CelType, ...] = ()
+    window: Window = ALWAYS

@@ -1,0 +1,139 @@
+"""
+The environment of a release: which functions, macros, types and variables an expression may use.
+
+*stored* is what the binary knows at all (kube-scheduler), *new* what it lets
+a user write today (kube-apiserver): declarations introduced at or before the
+compatibility version, gates honoured. Both come from one table.
+
+Spec: CEL-10
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from types import MappingProxyType
+from typing import Final, Literal
+
+from dra_alloc.cel.declarations import Function, Library, Macro, Overload, Window
+from dra_alloc.cel.device import device_type
+from dra_alloc.cel.library import LIBRARIES
+from dra_alloc.cel.types import ANY, DYN, CelType, type_of
+from dra_alloc.errors import InputError
+from dra_alloc.releases import Release, parse_release
+
+__all__ = ["Declarations", "Mode", "Settings", "declarations", "settings"]
+
+Mode = Literal["stored", "new"]
+CONSUMABLE_CAPACITY: Final = "DRAConsumableCapacity"
+LIST_ATTRIBUTES: Final = "DRAListTypeAttributes"
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """
+    What distinguishes one environment from another.
+
+    `level` is the minor of the binary; 38 stands for what follows the 1.37
+    alphas. `gates` are the gates that are on.
+    """
+
+    level: int
+    mode: Mode
+    gates: frozenset[str]
+
+    @property
+    def lists(self) -> bool:
+        """Whether list-typed attributes are decoded."""
+        return self.level >= 37 or (self.level == 36 and LIST_ATTRIBUTES in self.gates)
+
+    @property
+    def attribute_type(self) -> CelType:
+        """The static type of an attribute value."""
+        if self.level >= 37 and self.mode == "stored":
+            return DYN
+        return DYN if self.level >= 36 and LIST_ATTRIBUTES in self.gates else ANY
+
+    @property
+    def quoted_names(self) -> bool:
+        """Whether ``.`quoted-name``` is accepted."""
+        return self.level >= 38
+
+    def knows(self, window: Window) -> bool:
+        """Whether a declaration with this window exists here."""
+        if not window.added <= self.level < window.removed:
+            return False
+        if self.mode == "stored":
+            return True
+        return window.since <= self.level - 1 and (not window.gate or window.gate in self.gates)
+
+
+@dataclass(frozen=True, slots=True)
+class Declarations:
+    """Everything an expression may refer to, by name."""
+
+    settings: Settings
+    functions: Mapping[str, Function]
+    macros: Mapping[tuple[str, int, bool], Macro]
+    types: Mapping[str, CelType]
+    variables: Mapping[str, CelType]
+    fields: Mapping[str, Mapping[str, CelType]]
+
+
+def settings(release: str | Release, mode: str, *, list_attributes: bool, consumable_capacity: bool) -> Settings:
+    """The settings a caller asks for; raises InputError for an unknown release or mode."""
+    if mode not in ("stored", "new"):
+        raise InputError(f"unknown CEL mode {mode!r}", hint="stored or new")
+    parsed = parse_release(release)
+    level = parsed.minor
+    if parsed.line == (1, 37) and parsed > Release(1, 37, 0, 0, 99):
+        level = 38
+    gates = {LIST_ATTRIBUTES: list_attributes, CONSUMABLE_CAPACITY: consumable_capacity}
+    chosen: Mode = "new" if mode == "new" else "stored"
+    return Settings(level, chosen, frozenset(name for name, on in gates.items() if on))
+
+
+@cache
+def declarations(chosen: Settings) -> Declarations:
+    """The declarations these settings leave."""
+    known = [library for library in LIBRARIES if chosen.knows(library.window)]
+    types = {kind.name: type_of(kind) for library in known for kind in library.types}
+    macros = {(each.name, each.arity, each.member): each for library in known for each in library.macros}
+    device, fields = device_type(
+        chosen.attribute_type, multiple=chosen.mode == "stored" or CONSUMABLE_CAPACITY in chosen.gates
+    )
+    types[device.name] = type_of(device)
+    return Declarations(
+        chosen,
+        MappingProxyType(_functions(known, chosen)),
+        MappingProxyType(macros),
+        MappingProxyType(types),
+        MappingProxyType({"device": device}),
+        MappingProxyType({device.name: fields}),
+    )
+
+
+def _functions(libraries: list[Library], chosen: Settings) -> dict[str, Function]:
+    """Functions by name, the overloads of all libraries joined in table order."""
+    merged: dict[str, Function] = {}
+    for library in libraries:
+        for function in library.functions:
+            overloads = tuple(each for each in function.overloads if chosen.knows(each.window))
+            if not overloads:
+                continue
+            earlier = merged.get(function.name)
+            merged[function.name] = _join(earlier, function, overloads)
+    return merged
+
+
+def _join(earlier: Function | None, function: Function, overloads: tuple[Overload, ...]) -> Function:
+    if earlier is None:
+        return Function(function.name, overloads, function.run, function.guarded, function.cost)
+    return Function(
+        function.name,
+        earlier.overloads + overloads,
+        earlier.run or function.run,
+        earlier.guarded and function.guarded,
+        earlier.cost or function.cost,
+    )

@@ -1,0 +1,33 @@
+"""
+The libraries, one file each, in upstream's order of registration.
+
+The order matters where overloads of one function name come from several
+libraries: they are matched, and dispatched at run time, in this order.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from dra_alloc.cel.declarations import Library
+from dra_alloc.cel.library.bindings import BINDINGS_LIBRARY
+from dra_alloc.cel.library.conversions import CONVERSIONS_LIBRARY
+from dra_alloc.cel.library.dra import DRA_LIBRARY
+from dra_alloc.cel.library.operators import OPERATORS_LIBRARY
+from dra_alloc.cel.library.optionals import OPTIONALS_LIBRARY
+from dra_alloc.cel.library.quantity import QUANTITY_LIBRARY
+from dra_alloc.cel.library.semver import SEMVER_LIBRARY
+from dra_alloc.cel.library.text import TEXT_LIBRARY
+
+__all__ = ["LIBRARIES"]
+
+LIBRARIES: Final[tuple[Library, ...]] = (
+    OPERATORS_LIBRARY,
+    CONVERSIONS_LIBRARY,
+    TEXT_LIBRARY,
+    OPTIONALS_LIBRARY,
+    QUANTITY_LIBRARY,
+    SEMVER_LIBRARY,
+    BINDINGS_LIBRARY,
+    DRA_LIBRARY,
+)

@@ -1,0 +1,124 @@
+"""
+Values of literals.
+
+Upstream's messages for literals that read well but mean nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from dra_alloc.cel.values import MAX_INT, MAX_UINT, MIN_INT, UInt
+
+__all__ = ["LiteralError", "bytes_value", "double_value", "int_value", "string_value", "uint_value"]
+
+
+class LiteralError(ValueError):
+    """The message for the literal."""
+
+
+_SIMPLE: Final = {
+    "a": "\a",
+    "b": "\b",
+    "f": "\f",
+    "n": "\n",
+    "r": "\r",
+    "t": "\t",
+    "v": "\v",
+    "\\": "\\",
+    "'": "'",
+    '"': '"',
+    "`": "`",
+    "?": "?",
+}
+_ESCAPE: Final = re.compile(r"\\(?:([xX])([0-9a-fA-F]{2})|([uU])([0-9a-fA-F]+)|([0-3][0-7]{2})|(.))", re.DOTALL)
+_MAX_CODE_POINT: Final = 0x10FFFF
+_MAX_DIGITS: Final = 400
+
+
+def int_value(text: str, negative: bool) -> int:
+    """The value of an int literal; raises LiteralError outside 64 bits."""
+    value = _whole(text, "invalid int literal")
+    value = -value if negative else value
+    if not MIN_INT <= value <= MAX_INT:
+        raise LiteralError("invalid int literal")
+    return value
+
+
+def uint_value(text: str) -> UInt:
+    """The value of a uint literal, the ``u`` included; raises LiteralError outside 64 bits."""
+    value = _whole(text[:-1], "invalid uint literal")
+    if value > MAX_UINT:
+        raise LiteralError("invalid uint literal")
+    return UInt(value)
+
+
+def _whole(text: str, message: str) -> int:
+    base, digits = (16, text[2:]) if text.startswith("0x") else (10, text)
+    digits = digits.lstrip("0") or "0"
+    if len(digits) > _MAX_DIGITS:
+        raise LiteralError(message)
+    return int(digits, base)
+
+
+def double_value(text: str, negative: bool) -> float:
+    """The value of a double literal; raises LiteralError if it is too large."""
+    value = float(text)
+    if value == float("inf"):
+        raise LiteralError("invalid double literal")
+    return -value if negative else value
+
+
+def string_value(token: str) -> str:
+    """The text of a string literal, quotes and prefix included in `token`."""
+    raw, body = _unwrap(token)
+    if raw or "\\" not in body:
+        return body
+    parts: list[str] = []
+    position = 0
+    for escape in _ESCAPE.finditer(body):
+        parts.append(body[position : escape.start()])
+        parts.append(_character(escape))
+        position = escape.end()
+    parts.append(body[position:])
+    return "".join(parts)
+
+
+def bytes_value(token: str) -> bytes:
+    """The bytes of a bytes literal; ``\\x41`` is one byte here, not a code point."""
+    raw, body = _unwrap(token[1:])
+    if raw or "\\" not in body:
+        return body.encode()
+    parts: list[bytes] = []
+    position = 0
+    for escape in _ESCAPE.finditer(body):
+        parts.append(body[position : escape.start()].encode())
+        if escape[3]:
+            raise LiteralError("unable to unescape string")
+        code = int(escape[2], 16) if escape[1] else int(escape[5], 8) if escape[5] else -1
+        parts.append(bytes((code,)) if code >= 0 else _SIMPLE[escape[6]].encode())
+        position = escape.end()
+    parts.append(body[position:].encode())
+    return b"".join(parts)
+
+
+def _unwrap(token: str) -> tuple[bool, str]:
+    token = token.replace("\r\n", "\n").replace("\r", "\n")
+    raw = token[0] in "rR"
+    token = token[1:] if raw else token
+    width = 3 if len(token) >= 6 and token[:3] in ('"""', "'''") else 1
+    return raw, token[width : len(token) - width]
+
+
+def _character(escape: re.Match[str]) -> str:
+    if escape[1]:
+        return chr(int(escape[2], 16))
+    if escape[3]:
+        code = int(escape[4], 16)
+        if code > _MAX_CODE_POINT or 0xD800 <= code < 0xE000:
+            raise LiteralError("invalid unicode code point")
+        return chr(code)
+    if escape[5]:
+        return chr(int(escape[5], 8))
+    return _SIMPLE[escape[6]]

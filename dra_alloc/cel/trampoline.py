@@ -1,0 +1,39 @@
+"""
+Recursion without the stack.
+
+Expressions may nest some 1,500 levels deep and the host's stack is not ours
+to use up: functions that follow the syntax tree are generators that yield the
+calls they would make, and :func:`run` keeps their stack on the heap.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import Any, TypeVar
+
+__all__ = ["Steps", "run"]
+
+_T = TypeVar("_T")
+
+Steps = Generator["Steps[Any]", Any, _T]
+"""A generator that yields further steps, is sent their results, and returns a result."""
+
+
+def run(first: Steps[_T]) -> _T:
+    """The result of `first`, with every call it yields carried out on a heap-allocated stack."""
+    stack: list[Steps[Any]] = []
+    current: Steps[Any] = first
+    value: Any = None
+    while True:
+        try:
+            call = current.send(value)
+        except StopIteration as done:
+            value = done.value
+            if not stack:
+                result: _T = value
+                return result
+            current = stack.pop()
+        else:
+            stack.append(current)
+            current = call
+            value = None

@@ -1,0 +1,150 @@
+"""
+Static types of CEL.
+
+Two spellings exist upstream: :func:`checker_name` is the checker's
+(``map(string, any)``), ``str(type)`` the one of the result-type message
+(``map(string, google.protobuf.Any)``).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+__all__ = [
+    "ANY",
+    "BOOL",
+    "BYTES",
+    "DOUBLE",
+    "DURATION",
+    "DYN",
+    "ERROR",
+    "INT",
+    "NULL",
+    "STRING",
+    "TIMESTAMP",
+    "TYPE",
+    "UINT",
+    "CelType",
+    "Kind",
+    "checker_name",
+    "list_of",
+    "map_of",
+    "opaque",
+    "optional_of",
+    "param",
+    "struct",
+    "type_of",
+]
+
+Kind = Literal[
+    "any",
+    "bool",
+    "bytes",
+    "double",
+    "duration",
+    "dyn",
+    "error",
+    "int",
+    "list",
+    "map",
+    "null",
+    "opaque",
+    "param",
+    "string",
+    "struct",
+    "timestamp",
+    "type",
+    "uint",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class CelType:
+    """A type: its kind, its run-time name and its parameters."""
+
+    kind: Kind
+    name: str
+    params: tuple[CelType, ...] = ()
+
+    def __str__(self) -> str:
+        if not self.params:
+            return self.name
+        return f"{self.name}({', '.join(str(each) for each in self.params)})"
+
+    @property
+    def is_dyn(self) -> bool:
+        """Whether the type matches everything: `dyn` or `any`."""
+        return self.kind in ("dyn", "any")
+
+    @property
+    def is_optional(self) -> bool:
+        return self.kind == "opaque" and self.name == "optional_type"
+
+
+ANY = CelType("any", "google.protobuf.Any")
+BOOL = CelType("bool", "bool")
+BYTES = CelType("bytes", "bytes")
+DOUBLE = CelType("double", "double")
+DURATION = CelType("duration", "google.protobuf.Duration")
+DYN = CelType("dyn", "dyn")
+ERROR = CelType("error", "error")
+INT = CelType("int", "int")
+NULL = CelType("null", "null_type")
+STRING = CelType("string", "string")
+TIMESTAMP = CelType("timestamp", "google.protobuf.Timestamp")
+TYPE = CelType("type", "type")
+UINT = CelType("uint", "uint")
+
+_CHECKER_NAMES: dict[str, str] = {
+    "any": "any",
+    "duration": "duration",
+    "error": "!error!",
+    "null": "null",
+    "timestamp": "timestamp",
+}
+
+
+def list_of(element: CelType) -> CelType:
+    """The type of lists of `element`."""
+    return CelType("list", "list", (element,))
+
+
+def map_of(key: CelType, value: CelType) -> CelType:
+    """The type of maps from `key` to `value`."""
+    return CelType("map", "map", (key, value))
+
+
+def optional_of(value: CelType) -> CelType:
+    """The type of optional `value`."""
+    return CelType("opaque", "optional_type", (value,))
+
+
+def opaque(name: str) -> CelType:
+    """A type without fields that is no struct, such as ``net.IP``."""
+    return CelType("opaque", name)
+
+
+def struct(name: str) -> CelType:
+    """An object type, such as ``kubernetes.Quantity``."""
+    return CelType("struct", name)
+
+
+def param(name: str) -> CelType:
+    """A type parameter."""
+    return CelType("param", name)
+
+
+def type_of(value: CelType) -> CelType:
+    """The type of the type value `value`."""
+    return CelType("type", "type", (value,))
+
+
+def checker_name(kind: CelType) -> str:
+    """The spelling used in the checker's messages."""
+    known = _CHECKER_NAMES.get(kind.kind)
+    if known is not None:
+        return known
+    if not kind.params:
+        return kind.name
+    return f"{kind.name}({', '.join(checker_name(each) for each in kind.params)})"

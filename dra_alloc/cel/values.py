@@ -1,0 +1,237 @@
+"""
+Run-time values of CEL as Python values.
+
+===========  ==========================================
+CEL          Python
+===========  ==========================================
+bool         bool
+int          int
+uint         :class:`UInt`
+double       float
+string       str
+bytes        bytes
+null         None
+list         tuple (or :class:`ConcatList`)
+map          :class:`CelMap`
+optional     :class:`Optional`
+type         :class:`~dra_alloc.cel.types.CelType`
+===========  ==========================================
+
+Other value classes set `cel_type`, define ``cel_equal(other)`` (raising
+CelError for "no such overload") and may set ``cel_hashable = False``.
+The trap: Python holds ``1 == 1.0 == True``, CEL does not, so never compare or
+hash CEL values with Python's operators; use :mod:`dra_alloc.cel.equality`
+and :func:`key_of`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, ClassVar, Final
+
+from dra_alloc.cel.errors import CelError
+from dra_alloc.cel.types import BOOL, BYTES, DOUBLE, DYN, INT, NULL, STRING, TYPE, UINT, CelType, list_of, map_of, optional_of
+
+__all__ = [
+    "MAX_INT",
+    "MAX_UINT",
+    "MIN_INT",
+    "NONE",
+    "NO_SUCH_OVERLOAD",
+    "CelMap",
+    "ConcatList",
+    "Optional",
+    "UInt",
+    "is_list",
+    "key_of",
+    "no_such_overload",
+    "size_of",
+    "type_name",
+    "type_value",
+]
+
+MIN_INT: Final = -(2**63)
+MAX_INT: Final = 2**63 - 1
+MAX_UINT: Final = 2**64 - 1
+NO_SUCH_OVERLOAD: Final = "no such overload"
+
+
+class UInt(int):
+    """A CEL uint; arithmetic on it yields int, so wrap the result again."""
+
+    __slots__ = ()
+
+
+class Optional:
+    """An optional value; `NONE` is the empty one."""
+
+    __slots__ = ("present", "value")
+    cel_type: ClassVar[CelType] = optional_of(DYN)
+
+    def __init__(self, value: Any, present: bool = True) -> None:
+        self.value = value
+        self.present = present
+
+    def get(self) -> Any:
+        """The value; raises CelError if there is none."""
+        if not self.present:
+            raise CelError("optional.none() dereference")
+        return self.value
+
+
+NONE: Final = Optional(None, present=False)
+
+
+class ConcatList:
+    """
+    Two lists end to end, joined only when looked into.
+
+    ``a + a`` forty times over has 2**40 elements; upstream charges 1 for each
+    step, so the join must not copy.
+    """
+
+    __slots__ = ("left", "right", "size")
+
+    def __init__(self, left: Any, right: Any) -> None:
+        self.left = left
+        self.right = right
+        self.size = len(left) + len(right)
+
+    def __len__(self) -> int:
+        return self.size
+
+    def __getitem__(self, index: int) -> Any:
+        here: Any = self
+        while isinstance(here, ConcatList):
+            left = len(here.left)
+            if index < left:
+                here = here.left
+            else:
+                index -= left
+                here = here.right
+        return here[index]
+
+    def __iter__(self) -> Iterator[Any]:
+        stack: list[Any] = [self]
+        while stack:
+            here = stack.pop()
+            if isinstance(here, ConcatList):
+                stack.append(here.right)
+                stack.append(here.left)
+            else:
+                yield from here
+
+
+def key_of(value: Any) -> Any:
+    """The dictionary key under which `value` is filed: strings as they are, others with their class."""
+    kind = type(value)
+    return value if kind is str else (kind, value)
+
+
+_KEY_KINDS: Final = (str, bool, int, UInt, float)
+
+
+class CelMap:
+    """An immutable map; `entries` is keyed by :func:`key_of`, `keys_in_order` holds the keys themselves."""
+
+    __slots__ = ("entries",)
+
+    def __init__(self, entries: dict[Any, Any]) -> None:
+        self.entries = entries
+
+    @classmethod
+    def of(cls, pairs: Iterable[tuple[Any, Any]]) -> CelMap:
+        """A map of `pairs`; the last value of a key wins."""
+        return cls({key_of(key): value for key, value in pairs})
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+    def keys(self) -> Iterator[Any]:
+        """The keys, in a fixed order."""
+        for key in self.entries:
+            yield key if type(key) is str else key[1]
+
+    def items(self) -> Iterator[tuple[Any, Any]]:
+        """Keys and values, in a fixed order."""
+        for key, value in self.entries.items():
+            yield (key if type(key) is str else key[1]), value
+
+    def find(self, key: Any, default: Any = NONE) -> Any:
+        """The value of `key`, or `default`; numbers find each other across types."""
+        entries = self.entries
+        kind = type(key)
+        if kind is str:
+            return entries.get(key, default)
+        if kind not in _KEY_KINDS:
+            return default
+        found = entries.get((kind, key), default)
+        if found is not default or kind is bool:
+            return found
+        return self._find_number(key, default)
+
+    def _find_number(self, key: Any, default: Any) -> Any:
+        if key != key or key in (float("inf"), float("-inf")) or int(key) != key:
+            return default
+        whole = int(key)
+        for kind in (int, UInt, float):
+            found = self.entries.get((kind, whole), default)
+            if found is not default:
+                return found
+        return default
+
+    def contains(self, key: Any) -> bool:
+        """Whether ``key in map``; a default of a device map does not count."""
+        return CelMap.find(self, key, _MISSING) is not _MISSING
+
+
+_MISSING: Final = object()
+
+_TYPES: Final[dict[type, CelType]] = {
+    bool: BOOL,
+    int: INT,
+    UInt: UINT,
+    float: DOUBLE,
+    str: STRING,
+    bytes: BYTES,
+    type(None): NULL,
+    tuple: list_of(DYN),
+    ConcatList: list_of(DYN),
+    CelType: TYPE,
+}
+_MAP: Final = map_of(DYN, DYN)
+
+
+def type_value(value: Any) -> CelType:
+    """The run-time type of `value`; parameters are erased to dyn."""
+    known = _TYPES.get(type(value))
+    if known is not None:
+        return known
+    if isinstance(value, CelMap):
+        return _MAP
+    if isinstance(value, list):
+        return _TYPES[tuple]
+    declared: CelType = value.cel_type
+    return declared
+
+
+def type_name(value: Any) -> str:
+    """The run-time type name used in error texts."""
+    return type_value(value).name
+
+
+def no_such_overload(function: str, *args: Any) -> CelError:
+    """The error of a call whose arguments fit no overload."""
+    return CelError(f"no such overload: {function}({', '.join(type_name(each) for each in args)})")
+
+
+def is_list(value: Any) -> bool:
+    """Whether `value` is a CEL list."""
+    return isinstance(value, (tuple, ConcatList, list))
+
+
+def size_of(value: Any) -> int | None:
+    """The size of a string, bytes, list or map, None for anything else."""
+    if isinstance(value, (str, bytes, tuple, ConcatList, CelMap, list)):
+        return len(value)
+    return None
