@@ -18,15 +18,15 @@ class Inventory:
     """
     The slices in input order, and the same by node name and by pool.
 
-    `shared` are the slices that name no node, `counters` those with shared
-    counters. Built once per cluster; the rows
+    `shared` are the slices that name no node, `shared_or_counters`
+    also those with shared counters. Built once per cluster; the rows
     are shared by every question asked of it.
     """
 
     slices: tuple[SliceRow, ...]
     by_node: Mapping[str, tuple[SliceRow, ...]]
     shared: tuple[SliceRow, ...]
-    counters: tuple[SliceRow, ...]
+    shared_or_counters: tuple[SliceRow, ...]
     by_pool: Mapping[PoolKey, tuple[SliceRow, ...]]
 
     @classmethod
@@ -43,6 +43,6 @@ class Inventory:
             rows,
             {name: tuple(group) for name, group in by_node.items()},
             shared,
-            tuple(row for row in rows if row.wire.spec.shared_counters),
+            tuple(row for row in rows if not row.node_name or row.wire.spec.shared_counters),
             {key: tuple(group) for key, group in by_pool.items()},
         )

@@ -71,10 +71,11 @@ def gather(inventory: Inventory, node: Node, profile: Profile) -> tuple[Pool, ..
 def _candidates(inventory: Inventory, node: Node, profile: Profile) -> Iterable[SliceRow]:
     if profile.shows(Trait.INPUT_ORDER):
         return inventory.slices
-    local = (*inventory.by_node.get(node.metadata.name, ()), *inventory.shared)
+    local = inventory.by_node.get(node.metadata.name, ())
     if not profile.shows(Trait.COUNTER_SLICES_EVERYWHERE):
-        return local
-    return (*local, *(row for row in inventory.counters if row.node_name not in ("", node.metadata.name)))
+        return (*local, *inventory.shared)
+    # Counter slices then are looked at on every node, after the node's own slices.
+    return (*(row for row in local if not row.wire.spec.shared_counters), *inventory.shared_or_counters)
 
 
 def _is_readable(row: SliceRow, profile: Profile) -> bool:
