@@ -8,6 +8,7 @@ Asks upstream itself: a client of the Go programs in `fuzz/upstream/`, and the c
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import queue
 import subprocess
@@ -15,7 +16,7 @@ import sys
 import threading
 from collections import Counter, deque
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from fuzz.oracle_build import PROGRAMS, OracleUnavailable, build, go_missing, newest, resolve, versions
 
@@ -69,7 +70,7 @@ class Oracle:
             process.end()
         self._processes.clear()
 
-    def __enter__(self) -> Oracle:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(
@@ -107,7 +108,7 @@ class _Process:
         self._start()
 
     def _start(self) -> None:
-        self._child = subprocess.Popen(  # noqa: S603 - a binary that was built here
+        self._child = subprocess.Popen(
             [self._binary], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
         )
         self._lines: queue.Queue[bytes | None] = queue.Queue()
@@ -122,11 +123,10 @@ class _Process:
     def send(self, request: Mapping[str, Any]) -> None:
         line = json.dumps(request, separators=(",", ":")).encode() + b"\n"
         assert self._child.stdin is not None
-        try:
+        # A broken pipe is noticed, and told, where the answer is missing.
+        with contextlib.suppress(BrokenPipeError):
             self._child.stdin.write(line)
             self._child.stdin.flush()
-        except BrokenPipeError:
-            pass  # its end is noticed, and told, where the answer is missing
 
     def receive(self, timeout: float) -> dict[str, Any]:
         try:
@@ -151,10 +151,8 @@ class _Process:
             thread.join(10)
         for stream in (self._child.stdin, self._child.stdout, self._child.stderr):
             if stream is not None:
-                try:
+                with contextlib.suppress(BrokenPipeError):
                     stream.close()
-                except BrokenPipeError:
-                    pass
 
 
 def _drain(stream: Iterable[bytes], lines: queue.Queue[bytes | None]) -> None:

@@ -138,8 +138,14 @@ def _compile(source: Path, version: str, binary: Path) -> None:
     command = ["go", "build", "-trimpath", "-mod=readonly", "-buildvcs=false", "-tags", line_tag(version)]
     command += [f"-modfile=lines/v{version}.mod", "-o", str(partial), "."]
     try:
-        done = subprocess.run(  # noqa: S603 - a fixed command
-            command, cwd=source, env=go_environment(), capture_output=True, text=True, timeout=BUILD_SECONDS, check=False
+        done = subprocess.run(
+            command,
+            cwd=source,
+            env=go_environment(),
+            capture_output=True,
+            text=True,
+            timeout=BUILD_SECONDS,
+            check=False,
         )
     except subprocess.TimeoutExpired as error:
         raise OracleUnavailable(f"needs the modules of Kubernetes {version}: the build took too long") from error

@@ -18,11 +18,21 @@ type celDevice struct {
 	Multi      *bool                      `json:"multi"`
 }
 
+// celGates matter to new expressions only; stored ones may use whatever the release knows. List-typed attributes are the
+// exception: they change both.
+type celGates struct {
+	consumableCapacity bool
+	list               bool
+}
+
 func evaluate(raw map[string]json.RawMessage) (answer, error) {
 	var expression *string
-	mode, list := "stored", false
+	mode, gates := "stored", celGates{}
 	input := celDevice{}
-	for key, target := range map[string]any{"expr": &expression, "mode": &mode, "list": &list, "device": &input} {
+	for key, target := range map[string]any{
+		"expr": &expression, "mode": &mode, "device": &input,
+		"list": &gates.list, "consumableCapacity": &gates.consumableCapacity,
+	} {
 		if err := decode(raw, key, target); err != nil {
 			return nil, err
 		}
@@ -41,7 +51,7 @@ func evaluate(raw map[string]json.RawMessage) (answer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("device: %w", err)
 	}
-	features, err := selectorFeatures(list)
+	features, err := selectorFeatures(gates)
 	if err != nil {
 		return nil, err
 	}

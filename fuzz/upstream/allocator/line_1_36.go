@@ -2,10 +2,7 @@
 
 package main
 
-import dracel "k8s.io/dynamic-resource-allocation/cel"
-
 const release = "1.36"
 
-func selectorFeatures(list bool) (dracel.Features, error) {
-	return dracel.Features{EnableConsumableCapacity: true, EnableListTypeAttributes: list}, nil
-}
+// selectorsKnowLists: stored selectors read list-typed attributes only with the gate.
+const selectorsKnowLists = false

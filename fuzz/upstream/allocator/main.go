@@ -25,7 +25,7 @@ type operation struct {
 
 var operations = map[string]operation{
 	"allocate": {allocateKeys, allocate},
-	"cel":      {[]string{"expr", "mode", "list", "device"}, evaluate},
+	"cel":      {[]string{"expr", "mode", "list", "consumableCapacity", "device"}, evaluate},
 	"quantity": {[]string{"value"}, quantity},
 }
 

@@ -1,0 +1,5 @@
+//go:build line_1_34
+
+package main
+
+const release = "1.34"
