@@ -193,9 +193,7 @@ def profile(
 
 
 @cache
-def _profile(
-    release: Release, features: frozenset[Feature], channel: Channel | None, semantics: Semantics
-) -> Profile:
+def _profile(release: Release, features: frozenset[Feature], channel: Channel | None, semantics: Semantics) -> Profile:
     supported = next(table for since, table in CHANNEL_FEATURES if release.line >= since)
     if channel is None:
         fitting = (each for each, able in supported.items() if features <= able)

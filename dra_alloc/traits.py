@@ -148,16 +148,18 @@ TRAITS: Final[Mapping[Trait, tuple[TraitRecord, ...]]] = {
     ),
     Trait.ALL_SKIPS_EXHAUSTED: (
         TraitRecord(
-            "All leaves out devices whose remaining capacity is too small", _EVERY_LINE, _NEWER, defect=True, issue=140769
+            "All leaves out devices whose remaining capacity is too small",
+            _EVERY_LINE,
+            _NEWER,
+            defect=True,
+            issue=140769,
         ),
     ),
     Trait.ALL_MISFIT_FATAL: (
         TraitRecord("an All device that violates a constraint aborts the whole search", _EVERY_LINE, defect=True),
     ),
     Trait.ALL_BAD_POOL_FATAL: (
-        TraitRecord(
-            "All on an incomplete or invalid pool aborts every node", _EVERY_LINE, defect=True, issue=141898
-        ),
+        TraitRecord("All on an incomplete or invalid pool aborts every node", _EVERY_LINE, defect=True, issue=141898),
     ),
 }
 

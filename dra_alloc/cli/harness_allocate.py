@@ -82,7 +82,7 @@ def _budget(request: Mapping[str, Any]) -> Budget:
 def _allocator(request: Mapping[str, Any], chosen: Profile) -> Allocator:
     rules = [DeviceTaintRule.model_validate(rule) for rule in request.get("taintRules") or ()]
     slices = [ResourceSlice.model_validate(each) for each in request.get("slices") or ()]
-    classes = {each.metadata.name: each for each in map(DeviceClass.model_validate, request.get("classes") or ())}
+    classes = {each.metadata.name or "": each for each in map(DeviceClass.model_validate, request.get("classes") or ())}
     return Allocator(
         Inventory.build(merge_taint_rules(slices, rules)),
         FrozenMap(classes),

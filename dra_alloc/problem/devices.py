@@ -89,7 +89,7 @@ class SliceRow:
         spec = wire.spec
         self.wire = wire
         self.position = position
-        self.name = wire.metadata.name
+        self.name = wire.metadata.name or ""
         self.driver = spec.driver
         self.pool = PoolKey(spec.driver, spec.pool.name)
         self.generation = spec.pool.generation

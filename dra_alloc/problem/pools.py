@@ -62,16 +62,14 @@ def gather(inventory: Inventory, node: Node, profile: Profile) -> tuple[Pool, ..
             group.clear()
         if not group or row.generation == group[0].generation:
             group.append(row)
-    pools = [
-        pool for key, group in groups.items() if (pool := _pool(key, group, inventory, profile)) is not None
-    ]
+    pools = [pool for key, group in groups.items() if (pool := _pool(key, group, inventory, profile)) is not None]
     return tuple(_ordered(pools, profile))
 
 
 def _candidates(inventory: Inventory, node: Node, profile: Profile) -> Iterable[SliceRow]:
     if profile.shows(Trait.INPUT_ORDER):
         return inventory.slices
-    local = inventory.by_node.get(node.metadata.name, ())
+    local = inventory.by_node.get(node.metadata.name or "", ())
     if not profile.shows(Trait.COUNTER_SLICES_EVERYWHERE):
         return (*local, *inventory.shared)
     # Counter slices then are looked at on every node, after the node's own slices.
@@ -80,9 +78,7 @@ def _candidates(inventory: Inventory, node: Node, profile: Profile) -> Iterable[
 
 def _is_readable(row: SliceRow, profile: Profile) -> bool:
     spec = row.wire.spec
-    return profile.on(Feature.PARTITIONABLE) or (
-        spec.per_device_node_selection is None and not spec.shared_counters
-    )
+    return profile.on(Feature.PARTITIONABLE) or (spec.per_device_node_selection is None and not spec.shared_counters)
 
 
 def _is_relevant(row: SliceRow, node: Node, profile: Profile) -> bool:
@@ -102,9 +98,7 @@ def _is_relevant(row: SliceRow, node: Node, profile: Profile) -> bool:
         ) from error
 
 
-def _pool(
-    key: PoolKey, group: Sequence[SliceRow], inventory: Inventory, profile: Profile
-) -> Pool | None:
+def _pool(key: PoolKey, group: Sequence[SliceRow], inventory: Inventory, profile: Profile) -> Pool | None:
     wanted = group[0].slice_count
     elsewhere: tuple[SliceRow, ...] = ()
     if len(group) != wanted:
@@ -120,9 +114,7 @@ def _pool(
     return _build(key, group, elsewhere, profile)
 
 
-def _build(
-    key: PoolKey, group: Sequence[SliceRow], elsewhere: Sequence[SliceRow], profile: Profile
-) -> Pool:
+def _build(key: PoolKey, group: Sequence[SliceRow], elsewhere: Sequence[SliceRow], profile: Profile) -> Pool:
     by_name = not profile.shows(Trait.INPUT_ORDER)
     rows = sorted(group, key=lambda row: row.name) if by_name else group
     partitionable = profile.on(Feature.PARTITIONABLE)

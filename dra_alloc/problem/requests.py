@@ -23,7 +23,8 @@ __all__ = ["Ask", "ClaimRow", "RequestRow", "claim_name"]
 def claim_name(claim: ResourceClaim) -> str:
     """Return `namespace/name`, or just the name without a namespace."""
     meta = claim.metadata
-    return f"{meta.namespace}/{meta.name}" if meta.namespace else meta.name
+    name = meta.name or ""
+    return f"{meta.namespace}/{name}" if meta.namespace else name
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,6 +51,11 @@ class Ask:
     admin: bool
     tolerations: tuple[DeviceToleration, ...]
     capacity: tuple[tuple[str, Quantity], ...]
+
+    @property
+    def class_name(self) -> str:
+        """Return the name of the DeviceClass."""
+        return self.device_class.metadata.name or ""
 
     def named_by(self, names: Sequence[str]) -> bool:
         """Return whether a list of request names covers it; an empty list covers all."""

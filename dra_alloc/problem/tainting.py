@@ -11,9 +11,7 @@ from dra_alloc.api import Device, DeviceTaintRule, ResourceSlice
 __all__ = ["merge_taint_rules"]
 
 
-def merge_taint_rules(
-    slices: Iterable[ResourceSlice], rules: Sequence[DeviceTaintRule]
-) -> tuple[ResourceSlice, ...]:
+def merge_taint_rules(slices: Iterable[ResourceSlice], rules: Sequence[DeviceTaintRule]) -> tuple[ResourceSlice, ...]:
     """
     Return the slices with the taint of every matching rule appended, in rule order.
 

@@ -6,7 +6,7 @@ The order of :func:`install` is the order of checks, and of explanations.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -64,7 +64,7 @@ class RuleSet:
         """Return the take rules that can object to this request's picks."""
         return tuple(rule for rule in self.take if rule.concerns(ask))
 
-    def given_back(self, rules: Sequence[Rule], refusing: int) -> tuple[Rule, ...]:
+    def given_back(self, rules: tuple[Rule, ...], refusing: int) -> tuple[Rule, ...]:
         """
         Return the rules to undo, newest first, after the rule at index `refusing` refused.
 

@@ -96,6 +96,7 @@ class Rule:
     def sound(self) -> bool:
         """Return whether picks the rule accepted can be held against `violations`."""
         return True
+
     __slots__ = ()
 
     def concerns(self, ask: Ask) -> bool:
@@ -120,5 +121,3 @@ class Rule:
     def violations(self, picks: Sequence[Pick]) -> Iterable[str]:
         """Return what is wrong with a finished set of picks, looking at nothing but them."""
         return ()
-
-

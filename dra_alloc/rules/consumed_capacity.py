@@ -115,9 +115,7 @@ class ConsumedCapacity(Rule):
         key = (ask.id, device)
         if key not in self._amounts:
             amounts = consumption(device, ask)
-            self._amounts[key] = (
-                None if amounts is None else {name: amount.nano for name, amount in amounts.items()}
-            )
+            self._amounts[key] = None if amounts is None else {name: amount.nano for name, amount in amounts.items()}
         return self._amounts[key]
 
     def rejects(self, ask: Ask, device: DeviceRow) -> bool:

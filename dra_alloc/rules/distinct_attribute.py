@@ -5,6 +5,7 @@ distinctAttribute: the devices of a claim differ in one attribute.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import ClassVar
 
 from dra_alloc.api import DeviceAttribute, DeviceConstraint
 from dra_alloc.problem.devices import DeviceRow
@@ -31,7 +32,7 @@ class Distinct(Rule):
 
     code = "attribute-not-distinct"
     constrains = True
-    spec = ("DISTINCT-1", "DISTINCT-2", "DISTINCT-3")
+    spec: ClassVar[tuple[str, ...]] = ("DISTINCT-1", "DISTINCT-2", "DISTINCT-3")
     __slots__ = ("_attribute", "_claim", "_lists", "_names", "_taken")
 
     def __init__(self, claim: int, constraint: DeviceConstraint, *, lists: bool) -> None:

@@ -29,9 +29,7 @@ class ExclusiveUse(Rule):
     def __init__(self, context: Context) -> None:
         self._context = context
         self._exclusive = context.usage.exclusive
-        self._sharing = context.profile.on(Feature.CONSUMABLE_CAPACITY) and not context.profile.shows(
-            Trait.NO_SHARING
-        )
+        self._sharing = context.profile.on(Feature.CONSUMABLE_CAPACITY) and not context.profile.shows(Trait.NO_SHARING)
         self._users: dict[DeviceKey, list[int]] = {}
 
     def rejects(self, ask: Ask, device: DeviceRow) -> bool:

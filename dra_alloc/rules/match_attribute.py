@@ -148,5 +148,3 @@ class MatchLists(_Match):
             if common[0] != values[0] or not common[1]:
                 yield f"{self._attribute} has no value in common"
                 return
-
-

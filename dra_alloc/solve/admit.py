@@ -51,9 +51,7 @@ def _stop(text: str, code: str) -> NoReturn:
 
 def _claim(index: int, claim: ResourceClaim, admission: Admission, ids: Iterator[int]) -> ClaimRow:
     name = claim_name(claim)
-    rows = tuple(
-        _request(index, name, request, admission, ids) for request in claim.spec.devices.requests
-    )
+    rows = tuple(_request(index, name, request, admission, ids) for request in claim.spec.devices.requests)
     least = sum(min(ask.count for ask in row.asks) for row in rows)
     if least > ALLOCATION_RESULTS_MAX:
         _stop(
@@ -69,9 +67,7 @@ def _claim(index: int, claim: ResourceClaim, admission: Admission, ids: Iterator
     return ClaimRow(index, name, claim, rows)
 
 
-def _request(
-    index: int, claim: str, request: DeviceRequest, admission: Admission, ids: Iterator[int]
-) -> RequestRow:
+def _request(index: int, claim: str, request: DeviceRequest, admission: Admission, ids: Iterator[int]) -> RequestRow:
     profile = admission.profile
     if request.first_available and not profile.on(Feature.PRIORITIZED_LIST):
         _stop(
@@ -86,9 +82,7 @@ def _request(
     if not wires:
         _stop(f"resource claim {claim}, request {request.name}: unknown request type", "unknown-request-type")
     _check_capacity_gate(claim, request, wires, profile)
-    asks = tuple(
-        _ask(next(ids), index, claim, request.name, names, wire, admission) for *names, wire in wires
-    )
+    asks = tuple(_ask(next(ids), index, claim, request.name, names, wire, admission) for *names, wire in wires)
     return RequestRow(request.name, bool(request.first_available), asks)
 
 
@@ -146,14 +140,10 @@ def _ask(
     return ask.with_recorded(recorded)
 
 
-def _check_wire(
-    subject: str, wire: ExactDeviceRequest | DeviceSubRequest, admission: Admission
-) -> DeviceClass:
+def _check_wire(subject: str, wire: ExactDeviceRequest | DeviceSubRequest, admission: Admission) -> DeviceClass:
     for number, selector in enumerate(wire.selectors):
         if selector.cel is None:
-            _stop(
-                f"{subject}, selector #{number}: CEL expression empty (unsupported selector type?)", "empty-selector"
-            )
+            _stop(f"{subject}, selector #{number}: CEL expression empty (unsupported selector type?)", "empty-selector")
     if getattr(wire, "admin_access", None) is not None and not admission.profile.on(Feature.ADMIN_ACCESS):
         _stop(f"{subject}: admin access is requested, but the feature is disabled", "feature-disabled")
     if not wire.device_class_name:

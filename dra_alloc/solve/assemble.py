@@ -18,7 +18,6 @@ from dra_alloc.api import (
     NodeSelectorRequirement,
     NodeSelectorTerm,
 )
-from dra_alloc.problem.devices import DeviceRow
 from dra_alloc.problem.requests import Ask, ClaimRow
 from dra_alloc.profiles import Feature, Profile, Trait
 from dra_alloc.rules import Pick, SearchStopped
@@ -48,9 +47,7 @@ def assemble(
     results = []
     for claim in claims:
         own = [pick for pick in picks if pick.ask.claim == claim.index]
-        chosen = [
-            selected.get((claim.index, index), request.asks[0]) for index, request in enumerate(claim.requests)
-        ]
+        chosen = [selected.get((claim.index, index), request.asks[0]) for index, request in enumerate(claim.requests)]
         config = _config(claim, chosen, assembly.profile)
         devices = DeviceAllocationResult(results=tuple(_result(pick, assembly) for pick in own), config=config)
         results.append(AllocationResult(devices=devices, node_selector=_node_selector(claim, own, assembly)))
@@ -77,9 +74,7 @@ def _result(pick: Pick, assembly: Assembly) -> DeviceRequestAllocationResult:
     )
 
 
-def _config(
-    claim: ClaimRow, chosen: Sequence[Ask], profile: Profile
-) -> tuple[DeviceAllocationConfiguration, ...]:
+def _config(claim: ClaimRow, chosen: Sequence[Ask], profile: Profile) -> tuple[DeviceAllocationConfiguration, ...]:
     entries = [*_class_config(chosen), *_claim_config(claim, chosen, profile)]
     if not profile.shows(Trait.CONFIG_KEEPS_REQUESTS):
         entries = [_cleared(entry, chosen) for entry in entries]
@@ -89,8 +84,8 @@ def _config(
 def _class_config(chosen: Sequence[Ask]) -> list[DeviceAllocationConfiguration]:
     names: dict[str, list[str]] = {}
     for ask in chosen:
-        names.setdefault(ask.device_class.metadata.name, []).append(ask.full_name)
-    classes = {ask.device_class.metadata.name: ask.device_class for ask in chosen}
+        names.setdefault(ask.class_name, []).append(ask.full_name)
+    classes = {ask.class_name: ask.device_class for ask in chosen}
     return [
         DeviceAllocationConfiguration(source="FromClass", requests=tuple(names[name]), opaque=config.opaque)
         for name, device_class in classes.items()
@@ -98,9 +93,7 @@ def _class_config(chosen: Sequence[Ask]) -> list[DeviceAllocationConfiguration]:
     ]
 
 
-def _claim_config(
-    claim: ClaimRow, chosen: Sequence[Ask], profile: Profile
-) -> list[DeviceAllocationConfiguration]:
+def _claim_config(claim: ClaimRow, chosen: Sequence[Ask], profile: Profile) -> list[DeviceAllocationConfiguration]:
     entries = []
     for config in claim.wire.spec.devices.config:
         covered = sum(ask.named_by(config.requests) for ask in chosen)

@@ -223,4 +223,3 @@ class FirstFit:
             self._frames.append(frame)
             return signal, frame.ask
         return (_Signal.TOO_MANY if frame.only_too_many else _Signal.FAILED), None
-

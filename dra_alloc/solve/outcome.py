@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from dra_alloc.api import AllocationResult
 from dra_alloc.rules.base import Pick
 
-__all__ = ["Aborted", "NoFit", "OutOfBudget", "Solved", "SolveOutcome", "Work"]
+__all__ = ["Aborted", "NoFit", "OutOfBudget", "SolveOutcome", "Solved", "Work"]
 
 
 @dataclass(frozen=True, slots=True)

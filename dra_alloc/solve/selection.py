@@ -101,9 +101,8 @@ class Selection:
 
 
 def _selectors(ask: Ask, claim: str) -> Iterator[tuple[str, int, DeviceSelector]]:
-    owner = f"class {ask.device_class.metadata.name}"
+    owner = f"class {ask.class_name}"
     for number, selector in enumerate(ask.device_class.spec.selectors):
         yield owner, number, selector
     for number, selector in enumerate(ask.wire.selectors):
         yield f"claim {claim}", number, selector
-

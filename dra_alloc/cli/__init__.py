@@ -1,0 +1,3 @@
+"""
+The command: options in, exit code out.
+"""

@@ -1,0 +1,3 @@
+"""
+Engines: from a cluster state, a node and claims to an outcome.
+"""
