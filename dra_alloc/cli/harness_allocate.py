@@ -7,14 +7,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from dra_alloc.api import DeviceClass, DeviceTaintRule, FrozenMap, Node, Quantity, ResourceClaim, ResourceSlice
+from dra_alloc.api import DeviceClass, DeviceTaintRule, Node, Quantity, ResourceClaim, ResourceSlice
 from dra_alloc.errors import InputError
 from dra_alloc.problem.devices import DeviceKey
 from dra_alloc.problem.inventory import Inventory
 from dra_alloc.problem.tainting import merge_taint_rules
 from dra_alloc.problem.usage import Usage
 from dra_alloc.profiles import Feature, Profile, profile
-from dra_alloc.solve.allocator import Allocator, Budget
+from dra_alloc.solve.allocator import Allocator, Budget, State
 from dra_alloc.solve.outcome import Aborted, NoFit, OutOfBudget, Solved, SolveOutcome
 
 __all__ = ["answer_allocate"]
@@ -83,13 +83,13 @@ def _allocator(request: Mapping[str, Any], chosen: Profile) -> Allocator:
     rules = [DeviceTaintRule.model_validate(rule) for rule in request.get("taintRules") or ()]
     slices = [ResourceSlice.model_validate(each) for each in request.get("slices") or ()]
     classes = {each.metadata.name or "": each for each in map(DeviceClass.model_validate, request.get("classes") or ())}
-    return Allocator(
+    state = State(
         Inventory.build(merge_taint_rules(slices, rules)),
-        FrozenMap(classes),
+        classes,
         _usage(request),
-        chosen,
         class_not_found=lambda name: LookupError(' "not found" not found'),
     )
+    return Allocator(state, chosen)
 
 
 def _usage(request: Mapping[str, Any]) -> Usage:

@@ -40,7 +40,7 @@ def selects_node(selector: NodeSelector, node: Node) -> bool:
 def _term_matches(term: NodeSelectorTerm, node: Node) -> bool:
     if not term.match_expressions and not term.match_fields:
         return False
-    fields = {"metadata.name": node.metadata.name}
+    fields = {"metadata.name": node.metadata.name or ""}
     labels = node.metadata.labels
     return all(_holds(each, labels) for each in term.match_expressions) and all(
         _holds(each, fields) for each in term.match_fields

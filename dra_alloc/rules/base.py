@@ -97,8 +97,6 @@ class Rule:
         """Return whether picks the rule accepted can be held against `violations`."""
         return True
 
-    __slots__ = ()
-
     def concerns(self, ask: Ask) -> bool:
         """Return whether the rule can ever object to a pick for this request."""
         return True

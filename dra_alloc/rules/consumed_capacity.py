@@ -152,11 +152,8 @@ class ConsumedCapacity(Rule):
         for name, amount in takes.items():
             flying[name] = flying.get(name, 0) - amount
         self._shares[device.key] -= 1
-        if self._leaks:
-            gone = bool(takes) and not any(flying.values())
-        else:
-            gone = self._shares[device.key] == 0
-        if gone:
+        last = bool(takes) and not any(flying.values()) if self._leaks else not self._shares[device.key]
+        if last:
             self._in_flight.pop(device.key, None)
 
     def why(self, ask: Ask, device: DeviceRow) -> Reason:

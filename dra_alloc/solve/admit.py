@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import NoReturn
+from typing import NamedTuple, NoReturn
 
 from dra_alloc.api import DeviceClass, DeviceRequest, DeviceSubRequest, ExactDeviceRequest, ResourceClaim
 from dra_alloc.limits import ALLOCATION_RESULTS_MAX
@@ -67,64 +67,68 @@ def _claim(index: int, claim: ResourceClaim, admission: Admission, ids: Iterator
     return ClaimRow(index, name, claim, rows)
 
 
-def _request(index: int, claim: str, request: DeviceRequest, admission: Admission, ids: Iterator[int]) -> RequestRow:
-    profile = admission.profile
-    if request.first_available and not profile.on(Feature.PRIORITIZED_LIST):
+class _Names(NamedTuple):
+    """Who asks, in the words of results and error texts."""
+
+    claim_index: int
+    claim: str
+    request: str
+    own: str
+    full: str
+
+    @property
+    def subject(self) -> str:
+        return f"claim {self.claim}, request {self.own}"
+
+
+_Wire = ExactDeviceRequest | DeviceSubRequest
+
+
+def _request(
+    claim_index: int, claim: str, request: DeviceRequest, admission: Admission, ids: Iterator[int]
+) -> RequestRow:
+    if request.first_available and not admission.profile.on(Feature.PRIORITIZED_LIST):
         _stop(
             f"claim {claim}, request {request.name}: has subrequests, but the DRAPrioritizedList feature is disabled",
             "feature-disabled",
         )
-    wires: list[tuple[str, str, ExactDeviceRequest | DeviceSubRequest]]
+    wires: list[tuple[_Names, _Wire]]
     if request.exactly is not None and not request.first_available:
-        wires = [(request.name, request.name, request.exactly)]
+        wires = [(_Names(claim_index, claim, request.name, request.name, request.name), request.exactly)]
     else:
-        wires = [(sub.name, f"{request.name}/{sub.name}", sub) for sub in request.first_available]
+        wires = [
+            (_Names(claim_index, claim, request.name, sub.name, f"{request.name}/{sub.name}"), sub)
+            for sub in request.first_available
+        ]
     if not wires:
         _stop(f"resource claim {claim}, request {request.name}: unknown request type", "unknown-request-type")
-    _check_capacity_gate(claim, request, wires, profile)
-    asks = tuple(_ask(next(ids), index, claim, request.name, names, wire, admission) for *names, wire in wires)
+    _check_capacity_gate(request, wires, admission.profile)
+    asks = tuple(_ask(next(ids), names, wire, admission) for names, wire in wires)
     return RequestRow(request.name, bool(request.first_available), asks)
 
 
-def _check_capacity_gate(
-    claim: str,
-    request: DeviceRequest,
-    wires: Sequence[tuple[str, str, ExactDeviceRequest | DeviceSubRequest]],
-    profile: Profile,
-) -> None:
+def _check_capacity_gate(request: DeviceRequest, wires: Sequence[tuple[_Names, _Wire]], profile: Profile) -> None:
     if profile.on(Feature.CONSUMABLE_CAPACITY) or profile.shows(Trait.SILENT_CAPACITY_GATE):
         return
     kind = "subrequest" if request.first_available else "request"
-    for own_name, _, wire in wires:
+    for names, wire in wires:
         if wire.capacity is not None:
             _stop(
-                f"claim {claim}, {kind} {own_name}: has capacity requests, but the DRAConsumableCapacity "
+                f"claim {names.claim}, {kind} {names.own}: has capacity requests, but the DRAConsumableCapacity "
                 "feature is disabled",
                 "feature-disabled",
             )
 
 
-def _ask(
-    ask_id: int,
-    index: int,
-    claim: str,
-    request_name: str,
-    names: Sequence[str],
-    wire: ExactDeviceRequest | DeviceSubRequest,
-    admission: Admission,
-) -> Ask:
-    own_name, full_name = names
-    subject = f"claim {claim}, request {own_name}"
-    device_class = _check_wire(subject, wire, admission)
-    capacity = () if wire.capacity is None else tuple(wire.capacity.requests.items())
-    if not admission.profile.on(Feature.CONSUMABLE_CAPACITY):
-        capacity = ()
+def _ask(ask_id: int, names: _Names, wire: _Wire, admission: Admission) -> Ask:
+    device_class = _check_wire(names.subject, wire, admission)
+    counts_capacity = admission.profile.on(Feature.CONSUMABLE_CAPACITY)
     ask = Ask(
         ask_id,
-        index,
-        request_name,
-        own_name,
-        full_name,
+        names.claim_index,
+        names.request,
+        names.own,
+        names.full,
         device_class,
         wire,
         all_devices=wire.allocation_mode == "All",
@@ -132,12 +136,11 @@ def _ask(
         recorded=(),
         admin=getattr(wire, "admin_access", None) is True,
         tolerations=wire.tolerations,
-        capacity=capacity,
+        capacity=tuple(wire.capacity.requests.items()) if wire.capacity is not None and counts_capacity else (),
     )
     if not ask.all_devices:
         return ask
-    recorded = tuple(_record_all(subject, ask, admission))
-    return ask.with_recorded(recorded)
+    return ask.with_recorded(tuple(_record_all(names.subject, ask, admission)))
 
 
 def _check_wire(subject: str, wire: ExactDeviceRequest | DeviceSubRequest, admission: Admission) -> DeviceClass:

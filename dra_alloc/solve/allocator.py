@@ -43,30 +43,33 @@ class Budget:
     seconds: float | None = None
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class State:
+    """
+    What is known of a cluster: slices, classes, what is allocated already.
+
+    `holders` names the claims that hold a device; `class_not_found` makes the
+    class lister's error.
+    """
+
+    inventory: Inventory
+    classes: Mapping[str, DeviceClass]
+    usage: Usage
+    holders: Callable[[DeviceKey], tuple[str, ...]] = lambda key: ()
+    class_not_found: Callable[[str], LookupError] = not_found
+
+
 class Allocator:
     """
-    Answers for one inventory, usage and profile; questions do not change it.
+    Answers for one cluster state and profile; questions do not change it.
 
-    Compiled selectors, prepared devices, pools per node and counter
-    availability are remembered between questions.
+    Compiled selectors, prepared devices and counter availability are
+    remembered between questions.
     """
 
-    def __init__(
-        self,
-        inventory: Inventory,
-        classes: Mapping[str, DeviceClass],
-        usage: Usage,
-        profile: Profile,
-        *,
-        holders: Callable[[DeviceKey], tuple[str, ...]] = lambda key: (),
-        class_not_found: Callable[[str], LookupError] = not_found,
-    ) -> None:
-        self.inventory = inventory
+    def __init__(self, state: State, profile: Profile) -> None:
+        self.state = state
         self.profile = profile
-        self._classes = classes
-        self._usage = usage
-        self._holders = holders
-        self._class_not_found = class_not_found
         self._selection = Selection(profile)
         self._availability: dict[object, Mapping[tuple[str, str], int]] = {}
 
@@ -90,7 +93,7 @@ class Allocator:
         search: FirstFit | None = None
         pools: Sequence[Pool] = ()
         try:
-            pools = gather(self.inventory, node, self.profile)
+            pools = gather(self.state.inventory, node, self.profile)
             context = self._context(node, pools, claims)
             admission = Admission(self.profile, pools, self._find_class, self._gather_rules(context))
             rows = admit(claims, admission)
@@ -98,10 +101,10 @@ class Allocator:
             if not rows:
                 return Solved((), (), Work())
             candidates = [device for pool in pools if pool.usable for device in pool.devices]
-            hopeless = _never
-            if bounds:
-                fresh = replace(context, in_flight={})
-                hopeless = lambda: cannot_fit(rows, candidates, install(fresh, rows))
+
+            def hopeless() -> bool:
+                return bounds and cannot_fit(rows, candidates, install(replace(context, in_flight={}), rows))
+
             search = FirstFit(rows, candidates, rules, tick=_ticker(budget, hopeless))
             return self._search(search, rows, context, new_share_id)
         except SearchStopped as stop:
@@ -130,9 +133,9 @@ class Allocator:
         return NoFit(work)
 
     def _find_class(self, name: str) -> DeviceClass:
-        found = self._classes.get(name)
+        found = self.state.classes.get(name)
         if found is None:
-            raise self._class_not_found(name)
+            raise self.state.class_not_found(name)
         return found
 
     def _context(self, node: Node, pools: Sequence[Pool], claims: Sequence[ResourceClaim]) -> Context:
@@ -142,11 +145,11 @@ class Allocator:
             self.profile,
             node,
             pools,
-            self._usage,
+            self.state.usage,
             selects=lambda ask, device: selection.selects(ask, device, names[ask.claim]),
             explain_selector=lambda ask, device: selection.explain(ask, device, names[ask.claim]),
             availability=self._available,
-            holders=self._holders,
+            holders=self.state.holders,
         )
 
     def _gather_rules(self, context: Context) -> Sequence[Rule]:
@@ -157,16 +160,12 @@ class Allocator:
         key = pool.key.pool if self.profile.shows(Trait.COUNTERS_BY_POOL_NAME) else pool.key
         known = self._availability.get(key)
         if known is None:
-            known = self._availability[key] = available_counters(pool, self._usage, self.profile)
+            known = self._availability[key] = available_counters(pool, self.state.usage, self.profile)
         return known
 
 
 class _Hopeless(Exception):
     """A bound showed that the search cannot succeed."""
-
-
-def _never() -> bool:
-    return False
 
 
 def _ticker(budget: Budget, hopeless: Callable[[], bool]) -> Callable[[int], None]:

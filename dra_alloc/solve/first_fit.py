@@ -9,6 +9,7 @@ counts what upstream counts, one per recursive call.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Final
 
@@ -34,19 +35,22 @@ class _Signal(Enum):
     TOO_MANY = auto()
 
 
+@dataclass(slots=True, eq=False)
 class _Frame:
-    """An open choice to come back to."""
+    """
+    An open choice to come back to.
 
-    __slots__ = ("ask", "claim", "index", "kind", "only_too_many", "request", "taken")
+    `taken` devices of the request came before it; `index` is the candidate or
+    alternative chosen.
+    """
 
-    def __init__(self, kind: int, claim: int, request: int, ask: Ask | None, taken: int, index: int) -> None:
-        self.kind = kind
-        self.claim = claim
-        self.request = request
-        self.ask = ask
-        self.taken = taken
-        self.index = index
-        self.only_too_many = True
+    kind: int
+    claim: int
+    request: int
+    ask: Ask | None
+    taken: int
+    index: int
+    only_too_many: bool = True
 
 
 _NEXT_CLAIM: Final = 0
