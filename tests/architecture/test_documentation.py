@@ -1,0 +1,69 @@
+"""
+The pages say what is so: commands exist, links lead somewhere, tasks are described.
+"""
+
+from __future__ import annotations
+
+import re
+import runpy
+import tomllib
+
+import pytest
+
+from tests.architecture.source_files import tracked_files
+from tests.paths import ROOT
+
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+PAGES = [path for path in tracked_files() if path.suffix == ".md"]
+command = runpy.run_path(str(ROOT / ".ci" / "readme_command.py"))["command"]
+
+
+@pytest.mark.parametrize("name", ["run", "test"])
+def test_the_readme_has_one_command_that_starts_from_nothing(name):
+    lines = command(name, README).splitlines()
+    assert lines[0] == "python3 -m venv .venv &&"
+    assert all(line.endswith(" &&") for line in lines[:-1])
+
+
+def test_every_task_is_described():
+    page = (ROOT / "docs" / "development.md").read_text(encoding="utf-8")
+    assert not [task for task in PROJECT["tool"]["poe"]["tasks"] if f"`poe {task}`" not in page]
+
+
+def test_every_decision_is_listed():
+    listed = (ROOT / "docs" / "adr" / "index.md").read_text(encoding="utf-8")
+    decisions = [path for path in PAGES if path.parent.name == "adr" and path.name != "index.md"]
+    assert decisions
+    assert not [path.stem for path in decisions if f"\n{path.stem}\n" not in listed]
+
+
+def test_links_between_files_lead_somewhere():
+    broken = [
+        (str(page.relative_to(ROOT)), target)
+        for page in PAGES
+        for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8"))
+        if not (page.parent / target).exists()
+    ]
+    assert not broken
+
+
+def test_files_that_pages_name_in_the_examples_exist():
+    texts = [page.read_text(encoding="utf-8") for page in PAGES]
+    named = {name for text in texts for name in re.findall(r"docs/examples/[\w./-]*\w", text)}
+    assert named
+    assert not {name for name in named if not (ROOT / name).exists()}
+
+
+def test_every_linter_exception_has_a_reason():
+    lines = (ROOT / "pyproject.toml").read_text(encoding="utf-8").splitlines()
+    start = lines.index("ignore = [") + 1
+    ignored = lines[start : lines.index("]", start)]
+    assert ignored
+    assert not [line for line in ignored if not re.search(r'",\s+# \w', line)]
+
+
+def test_every_type_ignore_says_which_error():
+    bare = re.compile(r"# (?:type: ignore|noqa)(?![\[:])")
+    python = [path for path in tracked_files() if path.suffix == ".py" and path.parent.name != "architecture"]
+    assert not [str(path.relative_to(ROOT)) for path in python if bare.search(path.read_text(encoding="utf-8"))]
