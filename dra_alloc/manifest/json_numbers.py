@@ -13,16 +13,30 @@ _PLAIN_FROM: Final = 1e-6
 _PLAIN_BELOW: Final = 1e21
 
 
-class JsonFloat(float):
-    """A number with a fraction or an exponent, and how it was written."""
+class JsonFloat:
+    """
+    A number with a fraction or an exponent, as it was written.
+
+    Not a `float` on purpose: nothing may take it for one and forget the text,
+    from which a Quantity is read (``1e3`` prints ``1e3``, 1000 prints ``1k``).
+    """
 
     __slots__ = ("text",)
-    text: str
 
-    def __new__(cls, text: str) -> JsonFloat:
-        number = super().__new__(cls, text)
-        number.text = text
-        return number
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def __repr__(self) -> str:
+        return self.text
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, JsonFloat) and self.text == other.text
+
+    def __hash__(self) -> int:
+        return hash(self.text)
+
+    def __float__(self) -> float:
+        return float(self.text)
 
 
 def go_number(value: float) -> int | JsonFloat:

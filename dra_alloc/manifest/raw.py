@@ -8,23 +8,32 @@ from dataclasses import dataclass, field
 
 from dra_alloc.manifest.paths import Path
 
-__all__ = ["Duplicate", "Fault", "Findings", "RawDocument", "TextError"]
+__all__ = ["Duplicate", "Fault", "Findings", "ListKind", "RawDocument", "TextError"]
 
 
 @dataclass(frozen=True, slots=True)
 class RawDocument:
     """
-    One object as plain values, not yet looked at.
+    One object as plain values, or as the JSON text of them where reading can wait.
 
-    `value` is what was read, or the JSON text of it (`text`) where reading can
-    wait. `place` leads from the top of the file to the object: the number of
-    the document, then ``items`` and a position for a member of a list.
+    `place` leads from the top of the file to the object: the number of the
+    document, then ``items`` and a position for a member of a list. `list_kind`
+    is what the list around it says its members are.
     """
 
     place: Path
     line: int
     value: object = None
     text: memoryview | None = None
+    list_kind: ListKind | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ListKind:
+    """The apiVersion and kind of a list: members of a ``ResourceSliceList`` need not repeat theirs."""
+
+    api_version: str
+    kind: str
 
 
 @dataclass(frozen=True, slots=True)

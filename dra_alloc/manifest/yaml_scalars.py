@@ -44,7 +44,7 @@ _INT64: Final = range(-(1 << 63), 1 << 63)
 _UINT64: Final = range(1 << 64)
 
 
-def resolve(text: str) -> str | int | float | bool | None:
+def resolve(text: str) -> str | int | JsonFloat | bool | None:
     """
     Return what a plain (unquoted, untagged) word stands for.
 
@@ -83,7 +83,7 @@ def _integer(text: str) -> int | None:
     return value if value in (_INT64 if text[0] == "+" else _UINT64) else None
 
 
-def _finite(text: str) -> int | float | None:
+def _finite(text: str) -> int | JsonFloat | None:
     """Return a float as JSON holds it; one out of range is no number, and so a string."""
     value = float(text)
     return None if value in (float("inf"), float("-inf")) else go_number(value)
@@ -96,11 +96,11 @@ def _tag_binary(text: str) -> str:
         raise ScalarError("!!binary value contains invalid base64 data") from None
 
 
-def _tag_float(text: str) -> int | float:
+def _tag_float(text: str) -> int | JsonFloat:
     value = resolve(text)
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
+    if isinstance(value, bool) or not isinstance(value, (int, JsonFloat)):
         raise ScalarError(f"cannot decode !!str `{text}` as a !!float")
-    return value if isinstance(value, float) else go_number(float(value))
+    return go_number(float(value)) if isinstance(value, int) else value
 
 
 def _tag_exact(kind: type, name: str) -> Callable[[str], object]:

@@ -1,0 +1,159 @@
+"""
+Files, folders and stdin as named bytes: unpacked, decoded to UTF-8, bounded.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+import zlib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, Final
+
+from dra_alloc.errors import Problem, Where
+from dra_alloc.manifest.budget import Budget
+
+__all__ = ["STDIN", "Source", "Unreadable", "sources"]
+
+#: The path that stands for standard input, and the name it is reported under.
+STDIN: Final = "-"
+_STDIN_NAME: Final = "<stdin>"
+_ENDINGS: Final = (".yaml", ".yml", ".json", ".yaml.gz", ".yml.gz", ".json.gz")
+_GZIP: Final = b"\x1f\x8b"
+_CHUNK: Final = 1 << 20
+_BOMS: Final = (
+    (b"\xef\xbb\xbf", "utf-8"),
+    (b"\xff\xfe\x00\x00", "utf-32-le"),
+    (b"\x00\x00\xfe\xff", "utf-32-be"),
+    (b"\xff\xfe", "utf-16-le"),
+    (b"\xfe\xff", "utf-16-be"),
+)
+
+Input = str | os.PathLike[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One input: the name it is reported under and its bytes, UTF-8 without a byte order mark."""
+
+    name: str
+    data: bytes
+
+
+class Unreadable(Exception):
+    """An input that gives no bytes; `problem` says which and why."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(str(problem))
+        self.problem = problem
+
+
+def sources(paths: Iterable[Input], stdin: BinaryIO | None, budget: Budget) -> Iterator[Source | Unreadable]:
+    """
+    Yield the bytes behind each path, one at a time; a failure takes its place in the order.
+
+    A folder stands for its manifests (``*.yaml``, ``*.yml``, ``*.json``, also
+    ``.gz``), its sub-folders' too, sorted; links to folders are not followed. A file
+    named outright may be called anything.
+    """
+    count = 0
+    for path in paths:
+        for name in _names(os.fspath(path)):
+            count += 1
+            try:
+                if count > budget.files:
+                    raise _unreadable(f"more than {budget.files} files", name)
+                yield _read(name, stdin, budget)
+            except Unreadable as failure:
+                yield failure
+                if count > budget.files:
+                    return
+
+
+def _names(path: str) -> Iterator[str]:
+    """Yield the files a path stands for; a folder without manifests yields itself."""
+    if path == STDIN or not os.path.isdir(path):
+        yield path
+        return
+    found = sorted(
+        str(Path(folder, name))
+        for folder, _, names in os.walk(path)
+        for name in names
+        if name.endswith(_ENDINGS) and not name.startswith(".")
+    )
+    yield from found or [path]
+
+
+def _read(name: str, stdin: BinaryIO | None, budget: Budget) -> Source:
+    """Return the bytes of one file. Raises: Unreadable."""
+    shown = _STDIN_NAME if name == STDIN else name
+    try:
+        if name == STDIN:
+            data = _drain(stdin or sys.stdin.buffer, shown, budget)
+        elif os.path.isdir(name):
+            raise _unreadable("no *.yaml, *.yml or *.json file in this folder", shown)
+        else:
+            with open(name, "rb") as file:
+                data = _drain(file, shown, budget)
+    except OSError as error:
+        raise _unreadable(f"cannot be read: {error.strerror or error}", shown) from None
+    return Source(shown, _utf8(data, shown))
+
+
+def _drain(file: BinaryIO, name: str, budget: Budget) -> bytes:
+    """Return everything a file holds, unpacked if it is gzip. Raises: Unreadable, OSError."""
+    data = _bounded(file, name, budget)
+    return _unzip(data, name, budget) if data.startswith(_GZIP) else data
+
+
+def _bounded(file: BinaryIO, name: str, budget: Budget) -> bytes:
+    data = file.read(budget.file_bytes + 1)
+    while len(data) <= budget.file_bytes and (more := file.read(budget.file_bytes + 1 - len(data))):
+        data += more  # a pipe may give less than asked for
+    if len(data) > budget.file_bytes:
+        raise _too_large(name, budget)
+    return data
+
+
+def _unzip(data: bytes, name: str, budget: Budget) -> bytes:
+    """Return the content of a gzip file with one or more members, never more than the budget. Raises: Unreadable."""
+    out = io.BytesIO()
+    rest = data
+    try:
+        while rest:
+            stream = zlib.decompressobj(wbits=31)
+            while rest and not stream.eof:
+                out.write(stream.decompress(rest, _CHUNK))
+                rest = stream.unconsumed_tail
+                if out.tell() > budget.file_bytes:
+                    raise _too_large(name, budget)
+            if not stream.eof:
+                raise _unreadable("gzip data ends too early: the file is truncated", name)
+            rest = stream.unused_data.lstrip(b"\0")
+    except zlib.error as error:
+        raise _unreadable(f"gzip data is damaged: {error}", name) from None
+    return out.getvalue()
+
+
+def _utf8(data: bytes, name: str) -> bytes:
+    """Return text as UTF-8 without a byte order mark. Raises: Unreadable."""
+    for mark, encoding in _BOMS:
+        if data.startswith(mark):
+            if encoding == "utf-8":
+                return data[len(mark) :]
+            try:
+                return data[len(mark) :].decode(encoding).encode("utf-8")
+            except UnicodeError:
+                raise _unreadable(f"its byte order mark says {encoding}, its text is not", name) from None
+    return data
+
+
+def _too_large(name: str, budget: Budget) -> Unreadable:
+    return _unreadable(f"holds more than {budget.file_bytes} bytes, the limit for one file", name)
+
+
+def _unreadable(message: str, name: str) -> Unreadable:
+    return Unreadable(Problem(message, Where(file=name)))

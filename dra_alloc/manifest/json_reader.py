@@ -1,0 +1,180 @@
+"""
+JSON text split into documents and list members; their values are read later, at the speed of the reader that suits.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any, Final
+
+import msgspec
+from msgspec import Raw
+
+from dra_alloc.manifest.json_numbers import JsonFloat
+from dra_alloc.manifest.positions import duplicates_in_json
+from dra_alloc.manifest.raw import ListKind, RawDocument, TextError
+
+__all__ = ["Header", "header_of", "plain_from_json", "read_json", "repeated_keys"]
+
+_BLANKS: Final = b" \t\r\n"
+_OFFSET: Final = re.compile(r" ?\(byte (\d+)\)")
+_NOT_BLANK: Final = re.compile(rb"[^ \t\r\n]")
+_NEXT_MEMBER: Final = re.compile(rb"[^ \t\r\n,]")
+_TRAILING: Final = "trailing characters"
+
+
+class Header(msgspec.Struct, rename="camel", gc=False):
+    """What an object says it is."""
+
+    api_version: str | None = None
+    kind: str | None = None
+
+
+class _Envelope(Header, rename="camel", gc=False):
+    """An object that may be a list."""
+
+    items: Raw = Raw()
+
+
+_HEADER: Final = msgspec.json.Decoder(Header)
+_ENVELOPE: Final = msgspec.json.Decoder(_Envelope)
+_MEMBERS: Final = msgspec.json.Decoder(list[Raw])
+_SKIP: Final = msgspec.json.Decoder(Raw)
+_PLAIN: Final = msgspec.json.Decoder(float_hook=JsonFloat)
+
+
+def read_json(data: bytes) -> Iterator[RawDocument]:
+    """
+    Yield the objects of one or more JSON texts that follow each other.
+
+    Like kubectl, any object with a list called ``items`` is a list, and its
+    members are yielded instead. Values stay text.
+
+    Spec: JSON-1 to JSON-6. Raises: TextError.
+    """
+    lines = _Lines(data)
+    start, document = _first(data, 0), 0
+    while start < len(data):
+        end = _end_of_text(data, start)
+        yield from _objects(data, (start, end), document, lines)
+        start, document = _first(data, end), document + 1
+
+
+def plain_from_json(text: bytes | memoryview) -> Any:
+    """Return the values of a JSON text, fractions as `JsonFloat`. Raises: TextError."""
+    try:
+        return _PLAIN.decode(text)
+    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+        raise _text_error(error, bytes(text), 0) from None
+
+
+def header_of(text: bytes | memoryview) -> Header:
+    """Return what an object says it is; nothing if it is no object or says it wrongly."""
+    try:
+        return _HEADER.decode(text)
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        return Header()
+
+
+def repeated_keys(text: bytes | memoryview, value: object) -> list[tuple[tuple[str, ...], int]]:
+    """
+    Return the paths of keys given twice, with their lines in the text; `value` is what was read from it.
+
+    A text with a repeated key has more keys than the value made of it, so
+    counting settles nearly every text at the speed of a byte search. The
+    count may only be too high, never too low: then the text is walked.
+    """
+    raw = bytes(text)
+    if _keys(raw.translate(None, _BLANKS)) == _keys(msgspec.json.encode(value, enc_hook=str)):
+        return []
+    return [(path[1:], line) for path, line in duplicates_in_json(raw)]
+
+
+def _keys(compact: bytes) -> int:
+    r"""Count the keys of JSON text without blanks: ``":`` that is not the ``\":`` inside a string."""
+    return compact.count(b'":') - compact.count(b'\\":')
+
+
+def _objects(data: bytes, bounds: tuple[int, int], document: int, lines: _Lines) -> Iterator[RawDocument]:
+    """Yield the members of a list, or the object itself."""
+    start, end = bounds
+    text = memoryview(data)[start:end]
+    try:
+        envelope = _ENVELOPE.decode(text)
+        items = envelope.items
+        members = _MEMBERS.decode(items) if bytes(memoryview(items)[:1]) == b"[" else None
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        # Not an object, or one whose kind is no string: whoever reads it says so.
+        members = None
+    if members is None:
+        yield RawDocument((document,), lines.at(start), text=text)
+        return
+    list_kind = ListKind(envelope.api_version or "", envelope.kind or "")
+    offset = data.index(bytes(members[0]), start, end) if members else start
+    for position, member in enumerate(members):
+        offset = _first(data, offset, _NEXT_MEMBER)
+        yield RawDocument((document, "items", position), lines.at(offset), text=memoryview(member), list_kind=list_kind)
+        offset += memoryview(member).nbytes
+
+
+class _Lines:
+    """Line numbers of rising offsets, each byte looked at once."""
+
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+        self._offset = 0
+        self._line = 1
+
+    def at(self, offset: int) -> int:
+        self._line += self._data.count(b"\n", self._offset, offset)
+        self._offset = offset
+        return self._line
+
+
+def _first(data: bytes, start: int, sought: re.Pattern[bytes] = _NOT_BLANK) -> int:
+    """Return the offset of the next byte that is not blank, or the end."""
+    match = sought.search(data, start)
+    return match.start() if match else len(data)
+
+
+def _end_of_text(data: bytes, start: int) -> int:
+    """Return where the JSON text that begins at an offset ends. Raises: TextError."""
+    view = memoryview(data)
+    try:
+        _SKIP.decode(view[start:])
+        return len(data)
+    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+        where = _OFFSET.search(str(error))
+        if not where or _TRAILING not in str(error):
+            raise _text_error(error, data, start) from None
+        # msgspec has read the first trailing byte when it names its place.
+        end = start + int(where[1]) - 1
+    try:
+        _SKIP.decode(view[start:end])
+    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+        raise _text_error(error, data, start) from None
+    return end
+
+
+def _text_error(error: Exception, data: bytes, start: int) -> TextError:
+    """Return the parser's complaint with its line."""
+    if isinstance(error, RecursionError):
+        return TextError("cannot be read as JSON: nested too deeply", data.count(b"\n", 0, start) + 1)
+    if isinstance(error, UnicodeDecodeError):
+        return TextError("cannot be read as JSON: text is not UTF-8", _line_of_bad_text(data))
+    words = str(error)
+    where = _OFFSET.search(words)
+    offset = start + int(where[1]) if where else len(data)
+    reason = _OFFSET.sub("", words).removeprefix("JSON is malformed: ")
+    if reason == "Input data was truncated":
+        reason = "the text ends too early"
+    return TextError(f"cannot be read as JSON: {reason}", data.count(b"\n", 0, offset) + 1)
+
+
+def _line_of_bad_text(data: bytes) -> int:
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        return data.count(b"\n", 0, error.start) + 1
+    return 1

@@ -1,0 +1,180 @@
+"""
+ResourceSlices at native speed: msgspec structs with the attributes of the wire models.
+
+The structs are derived from the models field by field, so the two cannot
+drift apart. They refuse everything the models refuse, and null as well: what
+they refuse goes to the models, which read null and say what is wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Annotated, Any, Final, cast
+
+import msgspec
+from msgspec import Meta, Struct
+from msgspec.structs import force_setattr
+from pydantic.fields import FieldInfo
+
+from dra_alloc.api import FrozenMap, KubeModel, Quantity, ResourceSlice
+from dra_alloc.api.meta import read_time
+from dra_alloc.manifest.json_numbers import JsonFloat
+from dra_alloc.manifest.schema import Leaf, ListType, MapType, ObjectType, SchemaType, schema_of
+
+__all__ = ["WireRecord", "slice_from_json", "slice_from_plain"]
+
+
+class WireRecord(Struct, frozen=True, gc=False):
+    """
+    An immutable record with the attributes of a wire model.
+
+    `model` makes the pydantic object, on each call anew; most readers never need it.
+    """
+
+    def model(self) -> KubeModel:
+        """Return the wire model with the same content."""
+        return _MODELS[type(self)].from_wire(self.to_wire())
+
+    def to_wire(self) -> dict[str, Any]:
+        """Return the JSON object, absent members absent."""
+        return cast(dict[str, Any], msgspec.to_builtins(self, enc_hook=str))
+
+
+def slice_from_json(text: bytes | memoryview) -> ResourceSlice:
+    """
+    Return the slice in a JSON text of v1 shape.
+
+    Raises: msgspec.MsgspecError, ValueError or RecursionError if the text needs a closer look.
+    """
+    return cast(ResourceSlice, _decoder().decode(text))
+
+
+def slice_from_plain(value: object) -> ResourceSlice:
+    """
+    Return the slice for plain values of v1 shape.
+
+    Raises: msgspec.MsgspecError or ValueError if they need a closer look.
+    """
+    return cast(ResourceSlice, msgspec.convert(value, record_of(ResourceSlice), dec_hook=_read_special))
+
+
+class _Time(str):
+    """A text that was read as a time; msgspec wants the type it was promised."""
+
+    __slots__ = ()
+
+
+class _Dropped:
+    """Stands for a member that is read and forgotten."""
+
+
+_INT64: Final = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
+_LEAVES: Final[dict[Leaf, Any]] = {
+    Leaf.STRING: str,
+    Leaf.INT64: _INT64,
+    Leaf.BOOL: bool,
+    Leaf.QUANTITY: Quantity,
+    Leaf.TIME: _Time,
+    Leaf.RAW: Any,
+    Leaf.DROPPED: _Dropped,
+}
+
+
+def _read_quantity(value: Any) -> Quantity:
+    if isinstance(value, float | JsonFloat):
+        raise ValueError("a quantity with a point must be read from its text")
+    return Quantity.from_wire(value)
+
+
+def _read_time(value: Any) -> _Time:
+    return _Time(read_time(value))
+
+
+_FORGOTTEN: Final = _Dropped()
+_READERS: Final[dict[type, Callable[[Any], Any]]] = {
+    Quantity: _read_quantity,
+    _Time: _read_time,
+    _Dropped: lambda value: _FORGOTTEN,
+}
+
+
+def _read_special(kind: type, value: Any) -> Any:
+    return _READERS[kind](value)
+
+
+@cache
+def _decoder() -> msgspec.json.Decoder[Any]:
+    return msgspec.json.Decoder(record_of(ResourceSlice), dec_hook=_read_special)
+
+
+@cache
+def record_of(model: type[KubeModel]) -> type[WireRecord]:
+    """Return the struct class with the fields, wire names and defaults of a model."""
+    shape = schema_of(model)
+    wire = {name: info.alias or name for name, info in model.model_fields.items()}
+    kinds = {name: shape.fields[wire[name]] for name in wire}
+    fields = [
+        (name, _annotation(kinds[name], info), _default(kinds[name], info)) for name, info in model.model_fields.items()
+    ]
+    maps = tuple(name for name, kind in kinds.items() if isinstance(kind, MapType))
+    dropped = tuple(name for name, kind in kinds.items() if kind is Leaf.DROPPED)
+    made = msgspec.defstruct(
+        model.__name__ + "Record",
+        fields,
+        bases=(WireRecord,),
+        namespace={"__post_init__": _after_reading(maps, dropped)} if maps or dropped else {},
+        rename=wire,
+        forbid_unknown_fields=shape.closed,
+        omit_defaults=True,
+        frozen=True,
+        gc=False,
+    )
+    _MODELS[made] = model
+    return made
+
+
+_MODELS: Final[dict[type, type[KubeModel]]] = {}
+_EMPTY: Final[FrozenMap[str, Any]] = FrozenMap()
+
+
+def _annotation(kind: SchemaType, info: FieldInfo) -> Any:
+    """Return the type of a field; null is refused where the model reads it as something else than None."""
+    if info.default is not None:
+        return _inner(kind)
+    if kind is Leaf.STRING and info.metadata:  # empty means absent here: let the model see to it
+        return Annotated[str, Meta(min_length=1)] | None
+    return _inner(kind) | None
+
+
+def _inner(kind: SchemaType) -> Any:
+    if isinstance(kind, Leaf):
+        return _LEAVES[kind]
+    if isinstance(kind, ListType):
+        return tuple[_inner(kind.item), ...]  # type: ignore[misc]
+    if isinstance(kind, MapType):
+        return dict[str, _inner(kind.value)]  # type: ignore[misc]
+    return record_of(cast(type[KubeModel], kind.model))
+
+
+def _default(kind: SchemaType, info: FieldInfo) -> Any:
+    if info.default is None:
+        return None
+    if isinstance(kind, ObjectType):
+        return record_of(cast(type[KubeModel], kind.model))()
+    return _EMPTY if isinstance(kind, MapType) else info.default
+
+
+def _after_reading(maps: tuple[str, ...], dropped: tuple[str, ...]) -> Callable[[Any], None]:
+    """Return what a struct does once its fields are read: make its maps unchangeable, forget what is forgotten."""
+
+    def freeze(self: Any) -> None:
+        for name in maps:
+            read = getattr(self, name)
+            if read is not _EMPTY:
+                force_setattr(self, name, FrozenMap(read))
+        for name in dropped:
+            if getattr(self, name) is not None:
+                force_setattr(self, name, None)
+
+    return freeze

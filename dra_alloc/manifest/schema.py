@@ -1,0 +1,101 @@
+"""
+The shape of each wire object as data, derived from the models of `dra_alloc.api`.
+"""
+
+from __future__ import annotations
+
+import types
+import typing
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+from functools import cache
+from typing import Annotated, Any, Union, get_args, get_origin
+
+from pydantic import BeforeValidator
+
+from dra_alloc.api import FrozenMap, KubeModel, Quantity
+
+__all__ = ["Leaf", "ListType", "MapType", "ObjectType", "SchemaType", "schema_of", "type_of"]
+
+
+class Leaf(Enum):
+    """A value without members, and how to call it."""
+
+    STRING = "a string"
+    INT64 = "a whole number"
+    BOOL = "true or false"
+    QUANTITY = "a quantity such as 80Gi"
+    TIME = "a time such as 2026-01-31T12:00:00Z"
+    RAW = "any JSON value"
+    DROPPED = "anything"
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectType:
+    """
+    An object with known members; an open one ignores others, a closed one refuses them.
+
+    `model` is the wire model behind it; the shapes of older versions have none.
+    """
+
+    name: str
+    fields: Mapping[str, SchemaType]
+    closed: bool = True
+    model: type[KubeModel] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ListType:
+    """A list of one type."""
+
+    item: SchemaType
+
+
+@dataclass(frozen=True, slots=True)
+class MapType:
+    """An object whose keys the user chooses."""
+
+    value: SchemaType
+
+
+SchemaType = Leaf | ObjectType | ListType | MapType
+
+_LEAVES: Mapping[Any, Leaf] = {
+    str: Leaf.STRING,
+    int: Leaf.INT64,
+    bool: Leaf.BOOL,
+    Quantity: Leaf.QUANTITY,
+    Any: Leaf.RAW,
+    type(None): Leaf.DROPPED,
+}
+
+
+@cache
+def schema_of(model: type[KubeModel]) -> ObjectType:
+    """Return the shape of a model, with wire names."""
+    fields = {info.alias or name: type_of(info.annotation, info.metadata) for name, info in model.model_fields.items()}
+    closed = model.model_config.get("extra") == "forbid"
+    return ObjectType(model.__name__, types.MappingProxyType(fields), closed, model)
+
+
+def type_of(annotation: Any, metadata: typing.Iterable[Any] = ()) -> SchemaType:
+    """Return the shape an annotation stands for; absent and null are allowed everywhere and not part of it."""
+    origin, arguments = get_origin(annotation), get_args(annotation)
+    if origin is Annotated:
+        return type_of(arguments[0], arguments[1:])
+    if origin in (Union, types.UnionType):
+        inner = next(argument for argument in arguments if argument is not type(None))
+        # Text with a reader of its own is a time: the only such text there is.
+        return Leaf.TIME if inner is str and _has_reader(metadata) else type_of(inner)
+    if origin is tuple:
+        return ListType(type_of(arguments[0]))
+    if origin is FrozenMap:
+        return MapType(type_of(arguments[1]))
+    if annotation in _LEAVES:
+        return _LEAVES[annotation]
+    return schema_of(annotation)
+
+
+def _has_reader(metadata: typing.Iterable[Any]) -> bool:
+    return any(isinstance(part, BeforeValidator) for part in metadata)
