@@ -64,7 +64,6 @@ from dra_alloc.api.nodes import (
     NodeSelectorTerm,
     NodeSpec,
     NodeStatus,
-    PartialModel,
     Taint,
 )
 from dra_alloc.api.pods import (
@@ -87,6 +86,15 @@ from dra_alloc.api.pods import (
     ResourceClaimUse,
     ResourceRequirements,
     Toleration,
+)
+from dra_alloc.api.poolstatus import (
+    PartitionSummary,
+    PoolStatus,
+    ResourcePoolStatusRequest,
+    ResourcePoolStatusRequestSpec,
+    ResourcePoolStatusRequestStatus,
+    ShareableCapacity,
+    ShareableSummary,
 )
 from dra_alloc.api.quantity import (
     Format,
@@ -185,7 +193,7 @@ __all__ = [
     "ObjectMeta",
     "OpaqueDeviceConfiguration",
     "OwnerReference",
-    "PartialModel",
+    "PartitionSummary",
     "Pod",
     "PodExtendedResourceClaimStatus",
     "PodGroup",
@@ -198,6 +206,7 @@ __all__ = [
     "PodSpec",
     "PodStatus",
     "PoolID",
+    "PoolStatus",
     "Quantity",
     "QuantityError",
     "ResourceClaim",
@@ -208,11 +217,16 @@ __all__ = [
     "ResourceClaimTemplateSpec",
     "ResourceClaimUse",
     "ResourcePool",
+    "ResourcePoolStatusRequest",
+    "ResourcePoolStatusRequestSpec",
+    "ResourcePoolStatusRequestStatus",
     "ResourceRequirements",
     "ResourceSlice",
     "ResourceSliceSpec",
     "Semver",
     "SemverError",
+    "ShareableCapacity",
+    "ShareableSummary",
     "SharedDeviceID",
     "Taint",
     "Timestamp",

@@ -9,11 +9,14 @@ made from text.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import cache
 from typing import Annotated, Any, ClassVar, Final, NoReturn, Self, TypeVar, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, GetCoreSchemaHandler
 from pydantic.alias_generators import to_camel
 from pydantic_core import PydanticCustomError, core_schema
+
+from dra_alloc.api.quantity import Quantity
 
 __all__ = ["FrozenMap", "KubeModel", "RawJson"]
 
@@ -35,7 +38,7 @@ class FrozenMap(dict[K, V]):
     def __new__(cls, items: Mapping[K, V] | Iterable[tuple[K, V]] = ()) -> Self:
         made = dict.__new__(cls)
         dict.update(made, items)
-        made._hash = None
+        made._hash = None  # noqa: SLF001  # its own member
         return made
 
     def __init__(self, items: Mapping[K, V] | Iterable[tuple[K, V]] = ()) -> None:
@@ -52,24 +55,24 @@ class FrozenMap(dict[K, V]):
     def __copy__(self) -> Self:
         return self
 
-    def copy(self) -> Self:  # type: ignore[override]  # dict promises a dict one may change
+    def copy(self) -> Self:
         """Return the map itself: it cannot change."""
         return self
 
-    def __or__(self, other: Mapping[Any, Any]) -> FrozenMap[Any, Any]:  # type: ignore[override]
+    def __or__(self, other: Mapping[Any, Any]) -> FrozenMap[Any, Any]:
         return FrozenMap({**self, **other})
 
-    def __ror__(self, other: Mapping[Any, Any]) -> FrozenMap[Any, Any]:  # type: ignore[override]
+    def __ror__(self, other: Mapping[Any, Any]) -> FrozenMap[Any, Any]:
         return FrozenMap({**other, **self})
 
     def _refuse(self, *args: object, **kwargs: object) -> NoReturn:
         raise TypeError("a FrozenMap cannot be changed")
 
-    __setitem__ = __delitem__ = __ior__ = _refuse  # type: ignore[assignment]
-    clear = pop = popitem = setdefault = update = _refuse  # type: ignore[assignment]
+    __setitem__ = __delitem__ = __ior__ = _refuse
+    clear = pop = popitem = setdefault = update = _refuse
 
     @classmethod
-    def fromkeys(cls, keys: Iterable[Any], value: Any = None) -> FrozenMap[Any, Any]:  # type: ignore[override]
+    def fromkeys(cls, keys: Iterable[Any], value: Any = None) -> FrozenMap[Any, Any]:
         """Return a map that gives every key the same value."""
         return FrozenMap((key, value) for key in keys)
 
@@ -79,7 +82,9 @@ class FrozenMap(dict[K, V]):
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
         key, value = get_args(source) or (Any, Any)
-        items = core_schema.dict_schema(handler.generate_schema(key), handler.generate_schema(value))
+        annotated: Any = Annotated
+        item = annotated[value, _NullIsZero()]
+        items = core_schema.dict_schema(handler.generate_schema(key), handler.generate_schema(item))
         return core_schema.no_info_after_validator_function(_freeze_map, core_schema.nullable_schema(items))
 
 
@@ -90,66 +95,75 @@ def _freeze_map(items: dict[Any, Any] | None) -> FrozenMap[Any, Any]:
     return FrozenMap(items) if items else EMPTY_MAP
 
 
-class _NullIs:
+def null_reads_as(zero: object, inner: core_schema.CoreSchema, keep: core_schema.CoreSchema) -> core_schema.CoreSchema:
     """
-    Annotation: null reads as the given zero value, without a Python call per value.
+    Return a schema that reads null as `zero`, with no Python call per value.
 
-    `kind` is the schema of a value to keep; anything else that the annotated
-    type let through becomes the zero value.
+    What passes `inner` and not `keep` becomes `zero` as well.
     """
+    kept = core_schema.with_default_schema(keep, default=zero, on_error="default")
+    return core_schema.chain_schema(
+        [core_schema.nullable_schema(inner), kept], serialization=inner.get("serialization")
+    )
 
-    def __init__(self, zero: object, kind: core_schema.CoreSchema) -> None:
-        self.zero = zero
-        self.kind = kind
+
+class _NullIsZero:
+    """Annotation: null reads as Go's zero value of the type: "", 0, false, an object with nothing set."""
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
         inner = handler(source)
-        keep = core_schema.with_default_schema(self.kind, default=self.zero, on_error="default")
-        return core_schema.chain_schema(
-            [core_schema.nullable_schema(inner), keep], serialization=inner.get("serialization")
-        )
+        if not isinstance(source, type) or source is Quantity:  # the latter reads null itself
+            return inner
+        zero = source.model_construct() if issubclass(source, KubeModel) else source()
+        return null_reads_as(zero, inner, core_schema.is_instance_schema(source))
 
 
-class _NullIsEmpty:
-    """Annotation: null reads as the empty model."""
+class _NullIsEmptyList:
+    """Annotation: null reads as a list of nothing."""
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
-        kind = core_schema.is_instance_schema(source)
-        return _NullIs(source.model_construct(), kind).__get_pydantic_core_schema__(source, handler)
+        return null_reads_as((), handler(source), core_schema.is_instance_schema(tuple))
 
 
+class _EmptyIsAbsent:
+    """Annotation: null and the empty string read as None."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
+        return null_reads_as(None, handler(source), core_schema.str_schema(min_length=1))
+
+
+_STRICT: Final = Field(strict=True)
 _INT64: Final = Field(strict=True, ge=-(2**63), le=2**63 - 1)
 
-Text = Annotated[str, Field(strict=True), _NullIs("", core_schema.is_instance_schema(str))]
+Text = Annotated[str, _STRICT, _NullIsZero()]
 """A string that is always written, empty if unset."""
 
-OptText = Annotated[str | None, Field(strict=True), _NullIs(None, core_schema.str_schema(min_length=1))]
+OptText = Annotated[str | None, _STRICT, _EmptyIsAbsent()]
 """A string where empty means absent."""
 
-PtrText = Annotated[str, Field(strict=True)] | None
+PtrText = Annotated[str, _STRICT] | None
 """A string where empty is not the same as absent."""
 
-Int = Annotated[int, _INT64, _NullIs(0, core_schema.is_instance_schema(int))]
+Int = Annotated[int, _INT64, _NullIsZero()]
 """An int64 that is always written, 0 if unset."""
 
 PtrInt = Annotated[int, _INT64] | None
 """An int64 where 0 is not the same as absent."""
 
-PtrBool = Annotated[bool, Field(strict=True)] | None
+Bool = Annotated[bool, _STRICT, _NullIsZero()]
+"""A boolean in a list."""
+
+PtrBool = Annotated[bool, _STRICT] | None
 """A boolean where false is not the same as absent."""
 
-List = Annotated[tuple[T, ...], _NullIs((), core_schema.is_instance_schema(tuple))]
-"""A list; absent, null and empty are one."""
-
-PtrList = tuple[T, ...] | None
-"""A list where empty is not the same as absent."""
-
-Struct = Annotated[T, _NullIsEmpty()]
+Struct = Annotated[T, _NullIsZero()]
 """An object that is always written; absent, null and empty are one."""
 
-TextItem = Annotated[str, Field(strict=True), _NullIs("", core_schema.is_instance_schema(str))]
-IntItem = Annotated[int, _INT64]
-BoolItem = Annotated[bool, Field(strict=True)]
+List = Annotated[tuple[Struct[T], ...], _NullIsEmptyList()]
+"""A list; absent, null and empty are one, and an item that is null is its zero value."""
+
+PtrList = tuple[Struct[T], ...] | None
+"""A list where empty is not the same as absent."""
 
 
 def freeze_json(value: Any, depth: int = MAX_JSON_DEPTH) -> Any:
@@ -218,14 +232,21 @@ class KubeModel(BaseModel):
         Required strings, numbers and objects are written even when empty, as Go does.
         """
         written: dict[str, Any] = {}
-        for name, info in type(self).model_fields.items():
-            value = getattr(self, name)
-            empty = value is None or (isinstance(value, tuple | FrozenMap) and not value and info.annotation is not Any)
-            if not empty:
-                written[info.alias or name] = _to_wire(value)
+        values = self.__dict__
+        for alias, name, raw in _wire_fields(type(self)):
+            value = values[name]
+            if value is not None and (raw or value not in ((), {})):
+                written[alias] = _to_wire(value)
             elif name in self.wire_null:
-                written[info.alias or name] = None
-        return dict(sorted(written.items()))
+                written[alias] = None
+        return written
+
+
+@cache
+def _wire_fields(model: type[KubeModel]) -> tuple[tuple[str, str, bool], ...]:
+    """Return wire name, Python name and rawness of a model's fields, by wire name."""
+    fields = model.model_fields.items()
+    return tuple(sorted((info.alias or name, name, info.annotation is Any) for name, info in fields))
 
 
 def _to_wire(value: Any) -> Any:

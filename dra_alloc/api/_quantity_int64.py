@@ -38,8 +38,7 @@ def _scaled_wide(unscaled: int, drop: int) -> int:
         return wrap_int64(wrap_int64(unscaled) * factor)
     if unscaled < MAX_INT64 and drop < 19:
         number = wrap_int64(unscaled)
-        quotient = abs(number) // 10**drop
-        rest = abs(number) % 10**drop
+        quotient, rest = divmod(abs(number), int(10**drop))
         return (quotient if number > 0 else -quotient) + (rest != 0)
     whole, rest = divmod(unscaled, 10**drop)
     return wrap_int64(wrap_int64(whole) + (rest != 0))

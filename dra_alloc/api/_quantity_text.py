@@ -133,11 +133,17 @@ def rescale(unscaled: int, exponent: int, target: int) -> int:
         return 0
     shift = exponent - target
     if shift >= 0:
-        return int(unscaled * 10**shift)
+        return unscaled * _power_of_ten(shift)
     if -shift > 2 * MAX_TEXT:
         return 1 if unscaled > 0 else -1
-    whole = -(-abs(unscaled) // 10**-shift)
+    whole = -(-abs(unscaled) // _power_of_ten(-shift))
     return whole if unscaled > 0 else -whole
+
+
+def _power_of_ten(exponent: int) -> int:
+    """Return a power of ten; for mypy, `int ** int` could be a float."""
+    power: int = 10**exponent
+    return power
 
 
 def print_quantity(unscaled: int, exponent: int, form: Format) -> str:

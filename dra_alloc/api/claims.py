@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import AfterValidator
 
-from dra_alloc.api._base import FrozenMap, KubeModel, List, OptText, PtrBool, PtrInt, Struct, Text, TextItem
+from dra_alloc.api._base import FrozenMap, KubeModel, List, OptText, PtrBool, PtrInt, Struct, Text
 from dra_alloc.api.meta import ObjectMeta
 from dra_alloc.api.quantity import Quantity
 from dra_alloc.api.results import ResourceClaimStatus
@@ -94,7 +94,7 @@ class DeviceConstraint(KubeModel):
     Attribute names are fully qualified. With both set, only `match_attribute` is validated.
     """
 
-    requests: List[TextItem] = ()
+    requests: List[Text] = ()
     match_attribute: OptText = None
     distinct_attribute: OptText = None
 
@@ -102,7 +102,7 @@ class DeviceConstraint(KubeModel):
 class DeviceClaimConfiguration(KubeModel):
     """Parameters for the drivers of some requests (of all, if none is named)."""
 
-    requests: List[TextItem] = ()
+    requests: List[Text] = ()
     opaque: OpaqueDeviceConfiguration | None = None
 
 

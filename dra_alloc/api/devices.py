@@ -7,9 +7,9 @@ from typing import ClassVar
 from pydantic import Field
 
 from dra_alloc.api._base import (
-    BoolItem,
+    Bool,
     FrozenMap,
-    IntItem,
+    Int,
     KubeModel,
     List,
     OptText,
@@ -18,7 +18,6 @@ from dra_alloc.api._base import (
     PtrList,
     PtrText,
     Text,
-    TextItem,
 )
 from dra_alloc.api.meta import Timestamp
 from dra_alloc.api.nodes import NodeSelector
@@ -52,10 +51,10 @@ class DeviceAttribute(KubeModel):
     bool_: PtrBool = Field(default=None, alias="bool")
     string: PtrText = None
     version: PtrText = None
-    ints: PtrList[IntItem] = None
-    bools: PtrList[BoolItem] = None
-    strings: PtrList[TextItem] = None
-    versions: PtrList[TextItem] = None
+    ints: PtrList[Int] = None
+    bools: PtrList[Bool] = None
+    strings: PtrList[Text] = None
+    versions: PtrList[Text] = None
 
 
 class CapacityRequestPolicyRange(KubeModel):
@@ -105,7 +104,7 @@ class DeviceCounterConsumption(KubeModel):
 
     counter_set: Text = ""
     counters: FrozenMap[str, Counter] = FrozenMap()
-    compatibility_groups: List[TextItem] = ()
+    compatibility_groups: List[Text] = ()
 
 
 class DeviceTaint(KubeModel):
@@ -162,8 +161,8 @@ class Device(KubeModel):
     all_nodes: PtrBool = None
     taints: List[DeviceTaint] = ()
     binds_to_node: PtrBool = None
-    binding_conditions: List[TextItem] = ()
-    binding_failure_conditions: List[TextItem] = ()
+    binding_conditions: List[Text] = ()
+    binding_failure_conditions: List[Text] = ()
     allow_multiple_allocations: PtrBool = None
     node_allocatable_resources: FrozenMap[str, NodeAllocatableResource] = FrozenMap()
     node_allocatable_resource_mappings: FrozenMap[str, NodeAllocatableResourceMapping136] = FrozenMap()

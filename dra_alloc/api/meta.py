@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar
 from pydantic import BeforeValidator, Field
 from pydantic_core import PydanticCustomError
 
-from dra_alloc.api._base import FrozenMap, KubeModel, List, OptText, PtrBool, PtrInt, Text, TextItem
+from dra_alloc.api._base import FrozenMap, KubeModel, List, OptText, PtrBool, PtrInt, Text
 
 __all__ = ["Condition", "LabelSelector", "LabelSelectorRequirement", "ObjectMeta", "OwnerReference", "Timestamp"]
 
@@ -36,7 +36,7 @@ def read_time(value: Any) -> str | None:
 Timestamp = Annotated[str | None, BeforeValidator(read_time)]
 """A metav1.Time as text in UTC with whole seconds, so equal instants are equal texts."""
 
-Labels = FrozenMap[str, TextItem]
+Labels = FrozenMap[str, Text]
 
 
 def _drop(value: Any) -> None:
@@ -75,7 +75,7 @@ class ObjectMeta(KubeModel):
     labels: Labels = FrozenMap()
     annotations: Labels = FrozenMap()
     owner_references: List[OwnerReference] = ()
-    finalizers: List[TextItem] = ()
+    finalizers: List[Text] = ()
     managed_fields: Annotated[None, BeforeValidator(_drop)] = Field(default=None, exclude=True)
 
 
@@ -97,7 +97,7 @@ class LabelSelectorRequirement(KubeModel):
 
     key: Text = ""
     operator: Text = ""
-    values: List[TextItem] = ()
+    values: List[Text] = ()
 
 
 class LabelSelector(KubeModel):

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from pydantic import ConfigDict
 
-from dra_alloc.api._base import FrozenMap, KubeModel, List, OptText, PtrBool, Struct, Text, TextItem
+from dra_alloc.api._base import FrozenMap, KubeModel, List, OptText, PtrBool, Struct, Text
 from dra_alloc.api.meta import ObjectMeta, Timestamp
 from dra_alloc.api.quantity import Quantity
 
@@ -34,7 +34,7 @@ class NodeSelectorRequirement(KubeModel):
 
     key: Text = ""
     operator: Text = ""
-    values: List[TextItem] = ()
+    values: List[Text] = ()
 
 
 class NodeSelectorTerm(KubeModel):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dra_alloc.api._base import FrozenMap, List, OptText, PtrInt, PtrText, Struct, Text, TextItem
+from dra_alloc.api._base import FrozenMap, List, OptText, PtrInt, PtrText, Struct, Text
 from dra_alloc.api.meta import Labels, ObjectMeta
 from dra_alloc.api.nodes import NodeSelector, PartialModel
 from dra_alloc.api.quantity import ZERO, Quantity
@@ -155,7 +155,7 @@ class NodeAllocatableClaimStatus(PartialModel):
     """Node resources a claim took: `resources` in 1.36, `mapping` and `overhead` since 1.37."""
 
     resource_claim_name: Text = ""
-    containers: List[TextItem] = ()
+    containers: List[Text] = ()
     resources: FrozenMap[str, Quantity] = FrozenMap()
     mapping: List[NodeAllocatableAmount] = ()
     overhead: List[NodeAllocatableOverheadAmount] = ()

@@ -49,7 +49,7 @@ class Quantity:
     _nano: int | None
     format: Format
 
-    def __new__(cls, text: str) -> Quantity:
+    def __new__(cls, text: str) -> Quantity:  # noqa: PYI034  # the memo hands out Quantity itself
         """Same as `parse`."""
         return cls.parse(text)
 
@@ -73,9 +73,9 @@ class Quantity:
         return made
 
     @classmethod
-    def of(cls, value: int, format: Format = Format.DECIMAL_SI) -> Quantity:
+    def of(cls, value: int, form: Format = Format.DECIMAL_SI) -> Quantity:
         """Return an integer as a quantity that prints in the given format."""
-        return _make(value, 0, not MIN_INT64 <= value <= MAX_INT64, format, "")
+        return _make(value, 0, not MIN_INT64 <= value <= MAX_INT64, form, "")
 
     @classmethod
     def from_wire(cls, value: object) -> Quantity:
@@ -171,17 +171,17 @@ class Quantity:
     def __eq__(self, other: object) -> bool:
         return self is other or (self.nano == other.nano if isinstance(other, Quantity) else NotImplemented)
 
-    def __lt__(self, other: Quantity) -> bool:
+    def __lt__(self, other: object) -> bool:
         return self.nano < other.nano if isinstance(other, Quantity) else NotImplemented
 
     def __hash__(self) -> int:
         return hash(self.nano)
 
-    def __add__(self, other: Quantity) -> Quantity:
+    def __add__(self, other: object) -> Quantity:
         """Return the sum; it prints in this quantity's format, or in the other's if this one is zero."""
         return _sum(self, other, other._unscaled) if isinstance(other, Quantity) else NotImplemented
 
-    def __sub__(self, other: Quantity) -> Quantity:
+    def __sub__(self, other: object) -> Quantity:
         """Return the difference; formats as in a sum."""
         return _sum(self, other, -other._unscaled) if isinstance(other, Quantity) else NotImplemented
 
@@ -215,12 +215,12 @@ _BLANKS: Final = " \u0085\u00a0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(m
 """What Go trims around a JSON string, without the control characters that JSON text cannot hold raw."""
 
 
-def _make(unscaled: int, exponent: int, wide: bool, format: Format, verbatim: str) -> Quantity:
+def _make(unscaled: int, exponent: int, wide: bool, form: Format, verbatim: str) -> Quantity:
     made = object.__new__(Quantity)
     _set(made, "_unscaled", unscaled)
     _set(made, "_exponent", exponent)
     _set(made, "_wide", wide)
-    _set(made, "format", format)
+    _set(made, "format", form)
     _set(made, "_verbatim", verbatim)
     _set(made, "_text", None)
     _set(made, "_nano", None)
@@ -229,12 +229,12 @@ def _make(unscaled: int, exponent: int, wide: bool, format: Format, verbatim: st
 
 def _sum(left: Quantity, right: Quantity, right_unscaled: int) -> Quantity:
     """Add in upstream's fast form while it fits 64 bits, else wide."""
-    format = left.format if left._unscaled else right.format
+    form = left.format if left._unscaled else right.format
     wide = left._wide or right._wide
     if not wide and not right_unscaled:
-        return _make(left._unscaled, left._exponent, False, format, "")
+        return _make(left._unscaled, left._exponent, False, form, "")
     if not wide and not left._unscaled:
-        return _make(right_unscaled, right._exponent, False, format, "")
+        return _make(right_unscaled, right._exponent, False, form, "")
     exponent = min(left._exponent, right._exponent)
     parts = [
         number and number * 10 ** (power - exponent)
@@ -242,7 +242,7 @@ def _sum(left: Quantity, right: Quantity, right_unscaled: int) -> Quantity:
     ]
     total = sum(parts)
     fits = all(MIN_INT64 <= number <= MAX_INT64 for number in (*parts, total))
-    return _make(total, exponent, wide or not fits, format, "")
+    return _make(total, exponent, wide or not fits, form, "")
 
 
 def _validate(value: object) -> Quantity:

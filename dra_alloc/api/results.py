@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from dra_alloc.api._base import FrozenMap, KubeModel, List, OptText, PtrBool, PtrText, RawJson, Struct, Text, TextItem
+from dra_alloc.api._base import FrozenMap, KubeModel, List, OptText, PtrBool, PtrText, RawJson, Struct, Text
 from dra_alloc.api.meta import Condition, Timestamp
 from dra_alloc.api.nodes import NodeSelector
 from dra_alloc.api.quantity import Quantity
@@ -38,18 +38,18 @@ class DeviceRequestAllocationResult(KubeModel):
     device: Text = ""
     admin_access: PtrBool = None
     tolerations: List[DeviceToleration] = ()
-    binding_conditions: List[TextItem] = ()
-    binding_failure_conditions: List[TextItem] = ()
+    binding_conditions: List[Text] = ()
+    binding_failure_conditions: List[Text] = ()
     share_id: PtrText = Field(default=None, alias="shareID")
     consumed_capacity: FrozenMap[str, Quantity] = FrozenMap()
-    skip_node_operations: List[TextItem] = ()
+    skip_node_operations: List[Text] = ()
 
 
 class DeviceAllocationConfiguration(KubeModel):
     """Parameters from the class or the claim, in the order in which they apply."""
 
     source: Text = ""
-    requests: List[TextItem] = ()
+    requests: List[Text] = ()
     opaque: OpaqueDeviceConfiguration | None = None
 
 
@@ -81,7 +81,7 @@ class NetworkDeviceData(KubeModel):
     """What the driver tells about a network device."""
 
     interface_name: OptText = None
-    ips: List[TextItem] = ()
+    ips: List[Text] = ()
     hardware_address: OptText = None
 
 

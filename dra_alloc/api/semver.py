@@ -96,7 +96,7 @@ class Semver:
     def __eq__(self, other: object) -> bool:
         return self._key == other._key if isinstance(other, Semver) else NotImplemented
 
-    def __lt__(self, other: Semver) -> bool:
+    def __lt__(self, other: object) -> bool:
         return self._key < other._key if isinstance(other, Semver) else NotImplemented
 
     def __hash__(self) -> int:

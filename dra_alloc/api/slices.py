@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dra_alloc.api._base import Int, KubeModel, List, OptText, PtrBool, PtrText, Struct, Text, TextItem
+from dra_alloc.api._base import Int, KubeModel, List, OptText, PtrBool, PtrText, Struct, Text
 from dra_alloc.api.devices import CounterSet, Device
 from dra_alloc.api.meta import ObjectMeta
 from dra_alloc.api.nodes import NodeSelector
@@ -35,7 +35,7 @@ class ResourceSliceSpec(KubeModel):
     per_device_node_selection: PtrBool = None
     shared_counters: List[CounterSet] = ()
     partition_type_attribute: OptText = None
-    skip_node_operations: List[TextItem] = ()
+    skip_node_operations: List[Text] = ()
 
 
 class ResourceSlice(KubeModel):
