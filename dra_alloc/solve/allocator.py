@@ -11,13 +11,13 @@ from dataclasses import dataclass, replace
 
 from dra_alloc.api import DeviceClass, Node, ResourceClaim
 from dra_alloc.limits import DEFAULT_STEP_BUDGET
-from dra_alloc.problem.devices import DeviceKey
+from dra_alloc.problem.devices import DeviceKey, DeviceRow
 from dra_alloc.problem.inventory import Inventory
 from dra_alloc.problem.pools import GatherError, Pool, gather
 from dra_alloc.problem.requests import ClaimRow, claim_name
 from dra_alloc.problem.usage import Usage
 from dra_alloc.profiles import Profile, Trait
-from dra_alloc.rules import Context, Rule, SearchStopped, install
+from dra_alloc.rules import Context, Rule, RuleSet, SearchStopped, install
 from dra_alloc.rules.counters import available_counters
 from dra_alloc.solve.admit import Admission, admit
 from dra_alloc.solve.assemble import Assembly, assemble
@@ -59,6 +59,23 @@ class State:
     class_not_found: Callable[[str], LookupError] = not_found
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Question:
+    """
+    Claims on a node, looked up and admitted, with nothing decided yet.
+
+    `candidates` are the devices in the order in which they are tried.
+    """
+
+    context: Context
+    rows: tuple[ClaimRow, ...]
+    candidates: tuple[DeviceRow, ...]
+
+    def fresh_rules(self) -> RuleSet:
+        """Return the rules with their state before the first pick."""
+        return install(replace(self.context, in_flight={}), self.rows)
+
+
 class Allocator:
     """
     Answers for one cluster state and profile; questions do not change it.
@@ -94,19 +111,17 @@ class Allocator:
         pools: Sequence[Pool] = ()
         try:
             pools = gather(self.state.inventory, node, self.profile)
-            context = self._context(node, pools, claims)
-            admission = Admission(self.profile, pools, self._find_class, self._gather_rules(context))
-            rows = admit(claims, admission)
-            rules = install(context, rows)
-            if not rows:
+            question = self._question(node, pools, claims)
+            if not question.rows:
                 return Solved((), (), Work())
-            candidates = [device for pool in pools if pool.usable for device in pool.devices]
 
             def hopeless() -> bool:
-                return bounds and cannot_fit(rows, candidates, install(replace(context, in_flight={}), rows))
+                return bounds and cannot_fit(question.rows, question.candidates, question.fresh_rules())
 
-            search = FirstFit(rows, candidates, rules, tick=_ticker(budget, hopeless))
-            return self._search(search, rows, context, new_share_id)
+            search = FirstFit(
+                question.rows, question.candidates, question.fresh_rules(), tick=_ticker(budget, hopeless)
+            )
+            return self._search(search, question, new_share_id)
         except SearchStopped as stop:
             steps = search.steps if search is not None else 0
             return Aborted(stop.text, stop.code, Work(steps), stop.on_node)
@@ -117,9 +132,22 @@ class Allocator:
         except BudgetExhausted as error:
             return OutOfBudget(Work(search.steps if search is not None else 0), str(error))
 
-    def _search(
-        self, search: FirstFit, rows: Sequence[ClaimRow], context: Context, new_share_id: Callable[[], str]
-    ) -> SolveOutcome:
+    def question(self, node: Node, claims: Sequence[ResourceClaim]) -> Question:
+        """
+        Return the looked-up and admitted form of a question, for those who look into an answer.
+
+        Raises: SearchStopped, GatherError.
+        """
+        return self._question(node, gather(self.state.inventory, node, self.profile), claims)
+
+    def _question(self, node: Node, pools: Sequence[Pool], claims: Sequence[ResourceClaim]) -> Question:
+        context = self._context(node, pools, claims)
+        admission = Admission(self.profile, pools, self._find_class, self._gather_rules(context))
+        candidates = tuple(device for pool in pools if pool.usable for device in pool.devices)
+        return Question(context, admit(claims, admission), candidates)
+
+    def _search(self, search: FirstFit, question: Question, new_share_id: Callable[[], str]) -> SolveOutcome:
+        context, rows = question.context, question.rows
         if not search.run():
             return self._no_fit(context.pools, Work(search.steps))
         verify(search.picks, rows, context)

@@ -63,6 +63,8 @@ class FirstFit:
     """
     One search over claims and candidate devices; use it once.
 
+    `furthest` is the largest set of picks that was reached.
+
     `tick` is called with the steps made, every few hundred of them; it stops
     the search by raising.
     """
@@ -84,6 +86,7 @@ class FirstFit:
         self._taken = [0] * len(claims)
         self._take_rules: dict[int, tuple[Rule, ...]] = {}
         self.picks: list[Pick] = []
+        self.furthest: tuple[Pick, ...] = ()
         self.steps = 0
 
     def run(self) -> bool:
@@ -179,6 +182,8 @@ class FirstFit:
                 return False
         self.picks.append(Pick(ask, device))
         self._taken[ask.claim] += 1
+        if len(self.picks) > len(self.furthest):
+            self.furthest = tuple(self.picks)
         return True
 
     def _stop_on_misfit(self, ask: Ask, device: DeviceRow) -> None:
