@@ -27,7 +27,7 @@ from dra_alloc.solve.outcome import Aborted, NoFit, OutOfBudget, Solved, SolveOu
 from dra_alloc.solve.selection import Selection
 from dra_alloc.solve.verify import verify
 
-__all__ = ["Allocator", "Budget", "not_found"]
+__all__ = ["Allocator", "Budget", "Question", "State", "not_found"]
 
 
 def not_found(name: str) -> LookupError:
@@ -112,8 +112,6 @@ class Allocator:
         try:
             pools = gather(self.state.inventory, node, self.profile)
             question = self._question(node, pools, claims)
-            if not question.rows:
-                return Solved((), (), Work())
 
             def hopeless() -> bool:
                 return bounds and cannot_fit(question.rows, question.candidates, question.fresh_rules())

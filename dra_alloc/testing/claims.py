@@ -1,0 +1,212 @@
+"""
+Random claims drawn from a cluster: most of what they ask for is there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from dra_alloc.testing.cluster import Cluster, Placed
+from dra_alloc.testing.devices import ATTRIBUTES, Json
+from dra_alloc.testing.dialect import Dialect, Mix
+from dra_alloc.testing.draw import Draw
+from dra_alloc.testing.selectors import selectors
+
+__all__ = ["classes", "claims"]
+
+_CLASSES: Final = ("any", "picky", "d1-only")
+
+
+def classes(cluster: Cluster, draw: Draw, mix: Mix, dialect: Dialect) -> list[Json]:
+    """Return the device classes that random claims name."""
+    made: list[Json] = []
+    for name in _CLASSES:
+        spec: Json = {}
+        if name == "d1-only":
+            spec["selectors"] = [{"cel": {"expression": 'device.driver == "d1"'}}]
+        elif name == "picky" and mix.has(draw, "class-selectors") and cluster.devices:
+            spec["selectors"] = selectors(draw.choice(cluster.devices), draw, rich=dialect.rich_selectors)
+        if mix.has(draw, "config"):
+            spec["config"] = [_config(name, number) for number in range(draw.integer(1, 2))]
+        made.append({"metadata": {"name": name}, "spec": spec})
+    return made
+
+
+def claims(cluster: Cluster, draw: Draw, mix: Mix, dialect: Dialect) -> list[Json]:
+    """Return claims to allocate together; devices they are planned on are not planned twice, mostly."""
+    planner = _Planner(cluster, draw, mix, dialect)
+    count = draw.integer(2, 3) if mix.has(draw, "several-claims") else 1
+    return [planner.claim(f"c{number}") for number in range(count)]
+
+
+def _config(owner: str, number: int, requests: Sequence[str] = ()) -> Json:
+    entry: Json = {"opaque": {"driver": "d1", "parameters": {owner: number}}}
+    if requests:
+        entry["requests"] = list(requests)
+    return entry
+
+
+class _Planner:
+    """Draws claims one after the other, remembering which devices are spoken for."""
+
+    def __init__(self, cluster: Cluster, draw: Draw, mix: Mix, dialect: Dialect) -> None:
+        self._cluster = cluster
+        self._draw = draw
+        self._mix = mix
+        self._dialect = dialect
+        held = {tuple(each) for each in cluster.allocated}
+        reachable = [each for each in cluster.devices if each.here and tuple(each.id) not in held]
+        self._free = draw.sample(reachable, len(reachable))
+
+    def claim(self, name: str) -> Json:
+        """Return one claim."""
+        draw, mix = self._draw, self._mix
+        count = draw.integer(2, 3) if mix.has(draw, "several-requests") else 1
+        planned: list[Placed] = []
+        requests = [self._request(f"r{number}", planned) for number in range(count)]
+        devices: Json = {"requests": requests}
+        constraints = self._constraints(requests, planned)
+        if constraints:
+            devices["constraints"] = constraints
+        if mix.has(draw, "config"):
+            devices["config"] = [
+                _config(name, number, self._some_names(requests) if draw.chance(0.6) else ())
+                for number in range(draw.integer(1, 2))
+            ]
+        metadata = {"name": name, "namespace": "ns"} if draw.chance(0.5) else {"name": name}
+        return {"metadata": metadata, "spec": {"devices": devices}}
+
+    def _request(self, name: str, planned: list[Placed]) -> Json:
+        draw, mix = self._draw, self._mix
+        if not mix.has(draw, "alternatives"):
+            exactly = self._ask(planned)
+            if mix.has(draw, "admin"):
+                exactly["adminAccess"] = draw.chance(0.95)
+            made = {"name": name, "exactly": exactly}
+        else:
+            count = draw.integer(1, 3)
+            subs = [{"name": f"s{number}", **self._ask(planned, spare=count > 1)} for number in range(count)]
+            made = {"name": name, "firstAvailable": subs}
+        if mix.has(draw, "odd-claim"):
+            _spoil(made, draw)
+        return made
+
+    def _ask(self, planned: list[Placed], *, spare: bool = False) -> Json:
+        draw, mix = self._draw, self._mix
+        count = draw.integer(2, 3) if mix.has(draw, "count") else 1
+        if mix.has(draw, "many-devices"):
+            count = draw.integer(8, 33)
+        targets = self._pick(count)
+        if not spare or draw.chance(0.5):
+            planned += targets
+        ask: Json = {"deviceClassName": draw.choice(_CLASSES if draw.chance(0.5) else ("any",))}
+        if mix.has(draw, "all"):
+            ask["allocationMode"] = "All"
+        else:
+            ask |= {"allocationMode": "ExactCount", "count": count}
+        if targets and mix.has(draw, "selectors"):
+            ask["selectors"] = selectors(targets[0], draw, rich=self._dialect.rich_selectors)
+        tolerations = self._tolerations(targets)
+        if tolerations:
+            ask["tolerations"] = tolerations
+        if targets and mix.has(draw, "capacity-requests"):
+            ask["capacity"] = _capacity(targets[0], draw)
+        return ask
+
+    def _pick(self, count: int) -> list[Placed]:
+        draw = self._draw
+        if not self._free or self._mix.has(draw, "misfit"):
+            return draw.sample(self._cluster.devices, count)
+        picked = self._free[:count]
+        self._free = [each for each in self._free[count:]] + [
+            each for each in picked if each.wire.get("allowMultipleAllocations")
+        ]
+        return picked
+
+    def _tolerations(self, targets: Sequence[Placed]) -> list[Json]:
+        draw, mix = self._draw, self._mix
+        taints = [taint for each in targets for taint in each.wire.get("taints", ())]
+        made: list[Json] = []
+        for taint in taints:
+            if not mix.has(draw, "misfit"):
+                made.append(_toleration(taint, draw))
+        if mix.has(draw, "tolerations"):
+            made.append(_toleration({"key": "k1", "effect": "NoSchedule"}, draw))
+        return made[:3]
+
+    def _constraints(self, requests: Sequence[Json], planned: Sequence[Placed]) -> list[Json]:
+        draw, mix = self._draw, self._mix
+        made: list[Json] = []
+        for kind in ("match", "distinct"):
+            if not mix.has(draw, kind):
+                continue
+            attribute = _attribute_for(kind, planned, draw)
+            constraint: Json = {f"{kind}Attribute": attribute}
+            if mix.has(draw, "partial-constraint"):
+                constraint["requests"] = self._some_names(requests)
+            made.append(constraint)
+        if mix.has(draw, "odd-claim") and draw.chance(0.3):
+            made.append({"requests": ["r0"]})
+        return made
+
+    def _some_names(self, requests: Sequence[Json]) -> list[str]:
+        draw = self._draw
+        names = [request["name"] for request in requests]
+        subs = [f"{each['name']}/{sub['name']}" for each in requests for sub in each.get("firstAvailable", ())]
+        picked = draw.sample(names + subs, draw.integer(1, 2))
+        return [*picked, "nobody"] if draw.chance(0.05) else picked
+
+
+def _toleration(taint: Json, draw: Draw) -> Json:
+    made: Json = {"operator": "Exists"} if draw.chance(0.5) else {"operator": "Equal", "value": taint.get("value", "")}
+    if made["operator"] == "Equal" and draw.chance(0.2):
+        del made["operator"]
+    if draw.chance(0.8):
+        made["key"] = taint["key"]
+    if draw.chance(0.6):
+        made["effect"] = taint["effect"]
+    if draw.chance(0.1):
+        made["tolerationSeconds"] = 5
+    return made
+
+
+def _capacity(target: Placed, draw: Draw) -> Json:
+    names = list(target.wire.get("capacity", {"mem": {}}))
+    if draw.chance(0.08):
+        names.append("none")
+    amounts = ("1", "1", "2", "3", "500m", "1500m", "4")
+    return {"requests": {name: draw.choice(amounts) for name in draw.sample(names, draw.integer(1, 2))}}
+
+
+def _attribute_for(kind: str, planned: Sequence[Placed], draw: Draw) -> str:
+    """Return an attribute on which the planned devices agree, or differ; any if there is none."""
+    driver = planned[0].driver if planned else "d1"
+    fitting = []
+    for name in ATTRIBUTES:
+        values = [str(each.wire.get("attributes", {}).get(name)) for each in planned]
+        agree = len(set(values)) == 1
+        differ = len(set(values)) == len(values)
+        if agree if kind == "match" else differ:
+            fitting.append(f"{driver}/{name}")
+    if fitting and draw.chance(0.8):
+        return draw.choice(fitting)
+    return f"{draw.choice((driver, 'd2', 'ex.io'))}/{draw.choice(ATTRIBUTES)}"
+
+
+def _spoil(request: Json, draw: Draw) -> None:
+    asks = [request["exactly"]] if "exactly" in request else request["firstAvailable"]
+    ask = draw.choice(asks)
+    kind = draw.integer(0, 5)
+    if kind == 0:
+        ask["deviceClassName"] = "unknown"
+    elif kind == 1:
+        ask["deviceClassName"] = ""
+    elif kind == 2:
+        ask["selectors"] = [{}]
+    elif kind == 3:
+        ask["allocationMode"] = "Some"
+    elif kind == 4:
+        ask |= {"allocationMode": "ExactCount", "count": 33}
+    else:
+        ask.pop("count", None)

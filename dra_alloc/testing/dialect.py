@@ -1,0 +1,119 @@
+"""
+Which fields and switches a random case may use: what one release's allocator channel supports.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from dra_alloc.profiles import Feature, profile
+from dra_alloc.testing.draw import Draw
+
+__all__ = ["INGREDIENTS", "Dialect", "Mix"]
+
+#: What can be mixed into a case, and how often it is mixed in where it is used at all.
+INGREDIENTS: tuple[str, ...] = (
+    "several-drivers",
+    "pool-name-twice",
+    "several-slices",
+    "old-generation",
+    "broken-pool",
+    "other-nodes",
+    "node-selector",
+    "all-nodes",
+    "per-device-nodes",
+    "counters",
+    "shareable",
+    "capacity",
+    "request-policy",
+    "taints",
+    "binding-conditions",
+    "binds-to-node",
+    "foreign-attributes",
+    "lists",
+    "odd-attributes",
+    "allocated",
+    "odd-state",
+    "several-claims",
+    "several-requests",
+    "count",
+    "all",
+    "admin",
+    "alternatives",
+    "selectors",
+    "class-selectors",
+    "match",
+    "distinct",
+    "partial-constraint",
+    "tolerations",
+    "capacity-requests",
+    "config",
+    "misfit",
+    "odd-claim",
+    "many-devices",
+    "gates-off",
+)
+
+#: An ingredient is left out, used sparingly, evenly, or nearly always.
+_RATES = (0.0, 0.0, 0.15, 0.5, 0.9)
+#: These spoil most cases they are in, so they are rare even where they are used.
+_RARE = {
+    "broken-pool": 0.12,
+    "odd-attributes": 0.06,
+    "odd-claim": 0.08,
+    "odd-state": 0.3,
+    "many-devices": 0.04,
+    "gates-off": 0.3,
+    "misfit": 0.3,
+    "all": 0.5,
+    "old-generation": 0.4,
+    "binding-conditions": 0.5,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """
+    A release with one channel, or "auto".
+
+    `rich_selectors` uses all of CEL, not only comparisons. `pools` bounds the
+    pools per case.
+    """
+
+    release: str
+    channel: str = "auto"
+    pools: int = 3
+    rich_selectors: bool = True
+
+    @property
+    def features(self) -> frozenset[Feature]:
+        """Return the switches that the channel may have on."""
+        if self.channel == "auto":
+            return frozenset(Feature) - profile(self.release, Feature, "experimental").unsupported
+        return frozenset(Feature) - profile(self.release, Feature, self.channel).unsupported
+
+    @property
+    def knows_lists(self) -> bool:
+        """Return whether devices may have list-typed attributes."""
+        return profile(self.release, ()).release.line >= (1, 36)
+
+    @property
+    def counters_with_devices(self) -> bool:
+        """Return whether counter sets are in the slice of the devices that use them."""
+        return profile(self.release, ()).release.line < (1, 35)
+
+
+@dataclass(frozen=True, slots=True)
+class Mix:
+    """How much of each ingredient one case has."""
+
+    rates: dict[str, float] = field(default_factory=dict)
+
+    @classmethod
+    def drawn(cls, draw: Draw) -> Mix:
+        """Return a random mix."""
+        return cls({name: draw.choice(_RATES) * _RARE.get(name, 1.0) for name in INGREDIENTS})
+
+    def has(self, draw: Draw, name: str) -> bool:
+        """Return whether the ingredient goes in at this place."""
+        return draw.chance(self.rates[name])

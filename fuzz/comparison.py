@@ -1,0 +1,110 @@
+"""
+What makes two answers the same answer, with what is random in upstream's taken out by named rules.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from dra_alloc.api import Quantity
+from dra_alloc.profiles import Trait, profile
+
+__all__ = ["RANDOM_IN_UPSTREAM", "Verdict", "compare", "comparable", "pool_orders"]
+
+Json = dict[str, Any]
+Answer = Callable[[Json], Json]
+
+#: What upstream answers differently from run to run, and what is compared instead.
+RANDOM_IN_UPSTREAM: Final[Mapping[str, str]] = {
+    "share-id": "share IDs are random UUIDs: only that there is one is compared",
+    "bad-attribute": "attributes are converted in map order: which of several bad ones is named is not compared",
+    "pool-order": "channels that do not sort pools try them in map order: one order of pools must give upstream's answer",
+    "step-limit": "upstream ran out of time: only a right verdict in bounded time is compared",
+}
+
+_BAD_ATTRIBUTE: Final = re.compile(r"attribute \S+: (?=unsupported attribute value|parse semantic).*")
+_ABORTED: Final = re.compile("operation (aborted|interrupted)")
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Whether two answers agree, and by which rule if not word by word."""
+
+    same: bool
+    rule: str = ""
+    upstream: Json | None = None
+    ours: Json | None = None
+
+
+def comparable(answer: Mapping[str, Any], *, steps: bool = True) -> Json:
+    """Return what is compared of an answer."""
+    kept: Json = {"results": _results(answer.get("results"))}
+    if "panic" in answer or "bad" in answer or "crash" in answer:
+        return {key: answer[key] for key in ("panic", "bad", "crash") if key in answer}
+    if answer.get("err"):
+        kept["err"] = _BAD_ATTRIBUTE.sub("attribute *", answer["err"])
+    if answer.get("onNode"):
+        kept["onNode"] = True
+    if steps and answer.get("n") is not None:
+        kept["n"] = answer["n"]
+    return kept
+
+
+def _results(results: Any) -> Any:
+    return None if results is None else [_normal(each) for each in results]
+
+
+def _normal(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_normal(each) for each in value]
+    if not isinstance(value, dict):
+        return value
+    made: Json = {}
+    for key, inner in value.items():
+        if key == "shareID":
+            made[key] = "*"
+        elif key == "consumedCapacity":
+            made[key] = {name: Quantity.parse(str(amount)).nano for name, amount in inner.items()}
+        elif key == "parameters":
+            made[key] = inner
+        elif (normal := _normal(inner)) not in (None, [], {}, ""):
+            made[key] = normal
+    return made
+
+
+def compare(request: Json, upstream: Mapping[str, Any], answer: Answer, *, steps: bool = True) -> Verdict:
+    """
+    Return whether our answer to the request is upstream's.
+
+    `answer` gives ours; it is asked again for other pool orders where upstream's is random.
+    """
+    if _ABORTED.search(upstream.get("err") or ""):
+        ours = answer({**request, "engine": "auto"})
+        right = ours.get("verdict") in {"unsatisfiable", "allocated"} or ours.get("onNode") is True
+        return Verdict(right, "step-limit", dict(upstream), ours)
+    theirs = comparable(upstream, steps=steps)
+    ours = comparable(answer(request), steps=steps)
+    if ours == theirs:
+        return Verdict(True, "", theirs, ours)
+    chosen = profile(request["release"], (), request.get("channel", "auto"))
+    if chosen.shows(Trait.INPUT_ORDER):
+        for other in pool_orders(request):
+            if comparable(answer(other), steps=steps) == theirs:
+                return Verdict(True, "pool-order", theirs, ours)
+    return Verdict(False, "", theirs, ours)
+
+
+def pool_orders(request: Json) -> Iterator[Json]:
+    """Return the request with its slices rearranged for every other order of pools."""
+    groups: dict[tuple[str, str], list[Json]] = {}
+    for each in request.get("slices") or ():
+        spec = each["spec"]
+        groups.setdefault((spec["driver"], spec["pool"]["name"]), []).append(each)
+    orders = itertools.permutations(groups.values())
+    next(orders)
+    for order in orders:
+        yield {**request, "slices": [each for group in order for each in group]}

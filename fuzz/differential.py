@@ -1,0 +1,137 @@
+"""
+Holds random questions against upstream, in one process with ours, and reports every difference.
+
+    python -m fuzz.differential --release 1.36.2 --channel experimental --cases 10000 [--seed 1] [--shrink]
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import json
+import sys
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+
+from dra_alloc.cli.harness_allocate import answer_allocate
+from dra_alloc.errors import DraAllocError
+from dra_alloc.testing.cases import random_requests
+from dra_alloc.testing.dialect import Dialect
+from fuzz.comparison import Verdict, compare
+from fuzz.coverage import Coverage
+from fuzz.oracle import Oracle, OracleUnavailable
+from fuzz.shrink import shrink
+
+__all__ = ["Run", "ours", "run"]
+
+Json = dict[str, Any]
+#: Upstream's time per question; what takes longer is compared by verdict only.
+TIMEOUT_MS = 500
+
+
+@dataclass
+class Run:
+    """What a run over one dialect found."""
+
+    dialect: Dialect
+    coverage: Coverage = field(default_factory=Coverage)
+    rules: Counter[str] = field(default_factory=Counter)
+    differences: list[tuple[Json, Verdict]] = field(default_factory=list)
+    seconds: float = 0.0
+
+    def line(self) -> str:
+        """Return the figures in a line."""
+        rate = self.coverage.cases / max(self.seconds, 0.001)
+        return (
+            f"{self.dialect.release} {self.dialect.channel}: {len(self.differences)} differences in "
+            f"{self.coverage.summary()}; by rule {dict(self.rules)}; {self.seconds:.0f} s, {rate:.0f}/s"
+        )
+
+
+def ours(request: Json) -> Json:
+    """Return our answer; a crash of ours is an answer that equals none of upstream's."""
+    body = {key: value for key, value in request.items() if key not in ("name", "op")}
+    try:
+        return answer_allocate(body)
+    except (DraAllocError, ValueError) as error:
+        return {"bad": str(error)}
+    except Exception as error:  # noqa: BLE001 - any other exception is a defect to report, not to stop at
+        return {"crash": f"{type(error).__name__}: {error}"}
+
+
+def run(dialect: Dialect, oracle: Oracle, *, seed: int, cases: int, start: int = 0, stop_after: int = 20) -> Run:
+    """Compare `cases` random questions; stops early after `stop_after` differences."""
+    found = Run(dialect)
+    began = time.monotonic()
+    requests = itertools.islice(random_requests(seed, dialect, start=start), cases)
+    asked, sent = itertools.tee({**each, "timeoutMs": TIMEOUT_MS} for each in requests)
+    for request, upstream in zip(asked, oracle.batch(sent), strict=True):
+        verdict = compare(without_timeout(request), upstream, ours)
+        found.coverage.add(request, upstream)
+        if verdict.rule:
+            found.rules[verdict.rule] += 1
+        if not verdict.same:
+            found.differences.append((request, verdict))
+            if len(found.differences) >= stop_after:
+                oracle.close()  # answers still on the way would be taken for those to later questions
+                break
+    found.seconds = time.monotonic() - began
+    return found
+
+
+def without_timeout(request: Json) -> Json:
+    """Return the request without a clock: ours is bounded by steps."""
+    return {key: value for key, value in request.items() if key != "timeoutMs"}
+
+
+def _smallest(request: Json, oracle: Oracle) -> tuple[Json, Verdict]:
+    def judge(smaller: Json) -> Verdict:
+        return compare(without_timeout(smaller), oracle.ask(smaller), ours)
+
+    def fails(smaller: Json) -> bool:
+        verdict = judge(smaller)
+        valid = not any("bad" in (each or {}) for each in (verdict.upstream, verdict.ours))
+        return not verdict.same and valid
+
+    found = shrink(request, fails)
+    return found, judge(found)
+
+
+def _print(request: Json, verdict: Verdict) -> None:
+    print(request.get("name", ""), json.dumps({k: v for k, v in request.items() if k != "name"}))
+    print("  upstream", json.dumps(verdict.upstream))
+    print("  ours    ", json.dumps(verdict.ours))
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """The command; exits with 1 if an answer differs, with 3 if upstream cannot be asked."""
+    parser = argparse.ArgumentParser(prog="python -m fuzz.differential")
+    parser.add_argument("--release", default="1.36.2")
+    parser.add_argument("--channel", action="append", help="default: all three")
+    parser.add_argument("--cases", type=int, default=1000, help="per channel")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--start", type=int, default=0)
+    parser.add_argument("--show", type=int, default=3)
+    parser.add_argument("--shrink", action="store_true")
+    parser.add_argument("--plain-selectors", action="store_true")
+    options = parser.parse_args(arguments)
+    failed = False
+    try:
+        for channel in options.channel or ("stable", "incubating", "experimental"):
+            with Oracle(options.release) as oracle:
+                dialect = Dialect(options.release, channel, rich_selectors=not options.plain_selectors)
+                found = run(dialect, oracle, seed=options.seed, cases=options.cases, start=options.start)
+                print(found.line(), flush=True)
+                for request, verdict in found.differences[: options.show]:
+                    _print(*(_smallest(request, oracle) if options.shrink else (request, verdict)))
+                failed = failed or bool(found.differences)
+    except OracleUnavailable as reason:
+        print(f"skipped: {reason}", file=sys.stderr)
+        return 3
+    return int(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
