@@ -80,5 +80,3 @@ def _plain(digits: str) -> str:
     if point <= 0:
         return f"{sign}0.{'0' * -point}{figures}"
     return f"{sign}{figures[:point].ljust(point, '0')}" + (f".{figures[point:]}" if figures[point:] else "")
-
-

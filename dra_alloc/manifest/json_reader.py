@@ -15,7 +15,7 @@ from dra_alloc.manifest.json_numbers import JsonFloat
 from dra_alloc.manifest.positions import duplicates_in_json
 from dra_alloc.manifest.raw import ListKind, RawDocument, TextError
 
-__all__ = ["Header", "header_of", "plain_from_json", "read_json", "repeated_keys"]
+__all__ = ["Header", "header_of", "is_json", "plain_from_json", "read_json", "repeated_keys"]
 
 _BLANKS: Final = b" \t\r\n"
 _OFFSET: Final = re.compile(r" ?\(byte (\d+)\)")
@@ -59,6 +59,18 @@ def read_json(data: bytes) -> Iterator[RawDocument]:
         end = _end_of_text(data, start)
         yield from _objects(data, (start, end), document, lines)
         start, document = _first(data, end), document + 1
+
+
+def is_json(data: bytes) -> bool:
+    """Say whether a text begins with a JSON object or list, all of it well formed."""
+    start = _first(data, 0)
+    if data[start : start + 1] not in (b"{", b"["):
+        return False
+    try:
+        _end_of_text(data, start)
+    except TextError:
+        return False
+    return True
 
 
 def plain_from_json(text: bytes | memoryview) -> Any:

@@ -17,7 +17,6 @@ class MapKey(str):
     __slots__ = ()
 
 
-
 #: Field names, map keys and list positions from the top of an object.
 Path = tuple[str | int, ...]
 

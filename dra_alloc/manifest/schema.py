@@ -31,7 +31,7 @@ class Leaf(Enum):
     DROPPED = "anything"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class ObjectType:
     """
     An object with known members; an open one ignores others, a closed one refuses them.

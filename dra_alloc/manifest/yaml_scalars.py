@@ -18,7 +18,6 @@ from dra_alloc.manifest.json_numbers import JsonFloat, go_number
 __all__ = ["ScalarError", "map_key", "resolve", "resolve_tagged"]
 
 
-
 class ScalarError(ValueError):
     """A tagged word that does not fit its tag, or a number JSON cannot hold."""
 

@@ -1,0 +1,9 @@
+"""
+Documents in: YAML and JSON files to v1-shaped objects, with a place for every problem.
+"""
+
+from dra_alloc.manifest.budget import DEFAULT_BUDGET, Budget
+from dra_alloc.manifest.documents import Documents, Place, Workload
+from dra_alloc.manifest.load import Validate, load
+
+__all__ = ["DEFAULT_BUDGET", "Budget", "Documents", "Place", "Validate", "Workload", "load"]

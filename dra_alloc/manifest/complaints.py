@@ -1,0 +1,86 @@
+"""
+The problems of one file: collected while it is read, given lines at the end, never more than the budget.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from dra_alloc.errors import Problem, Where
+from dra_alloc.manifest.inspection import Finding
+from dra_alloc.manifest.paths import Path, render, tokens
+from dra_alloc.manifest.positions import Steps, positions_in_json, positions_in_yaml
+from dra_alloc.manifest.raw import RawDocument
+
+__all__ = ["Complaints"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    raw: RawDocument | None
+    path: Path
+    problem: Problem
+
+
+@dataclass(slots=True)
+class Complaints:
+    """Problems (or warnings) of one file in the order in which they were found."""
+
+    file: str
+    limit: int
+    entries: list[_Entry] = field(default_factory=list)
+    dropped: int = 0
+
+    def add(self, raw: RawDocument, name: str, finding: Finding) -> None:
+        """Note what is wrong with an object; its line is looked up later."""
+        where = Where(name, render(finding.path), self.file, raw.line)
+        self._keep(_Entry(raw, finding.path, Problem(finding.message, where, finding.hint)))
+
+    def add_line(self, message: str, line: int | None, hint: str = "") -> None:
+        """Note what is wrong at a line of the text."""
+        self._keep(_Entry(None, (), Problem(message, Where(file=self.file, line=line), hint)))
+
+    def _keep(self, entry: _Entry) -> None:
+        if len(self.entries) < self.limit:
+            self.entries.append(entry)
+        else:
+            self.dropped += 1
+
+    def resolved(self, data: bytes) -> list[Problem]:
+        """Return the problems with lines, in the order of the text."""
+        lines = self._lines_in_yaml(data) | self._lines_in_json()
+        problems = [_with_line(entry.problem, lines.get(position)) for position, entry in enumerate(self.entries)]
+        problems.sort(key=lambda problem: problem.where.line or 0)
+        if self.dropped:
+            problems.append(Problem(f"and {self.dropped} more problems in this file", Where(file=self.file)))
+        return problems
+
+    def _lines_in_yaml(self, data: bytes) -> dict[int, int]:
+        """Return the lines of all entries that have a path in YAML text, in one reading."""
+        steps = {
+            position: tokens(entry.raw.place) + tokens(entry.path)
+            for position, entry in enumerate(self.entries)
+            if entry.raw is not None and entry.raw.text is None and entry.path
+        }
+        places = positions_in_yaml(data, steps.values()) if steps else {}
+        return {position: places[path][0] for position, path in steps.items() if path in places}
+
+    def _lines_in_json(self) -> dict[int, int]:
+        """Return the lines of all entries that have a path in a JSON text, each text read once."""
+        texts: dict[int, tuple[RawDocument, dict[int, Steps]]] = {}
+        for position, entry in enumerate(self.entries):
+            if entry.raw is not None and entry.raw.text is not None and entry.path:
+                _, steps = texts.setdefault(id(entry.raw), (entry.raw, {}))
+                steps[position] = ("0", *tokens(entry.path))
+        lines: dict[int, int] = {}
+        for raw, steps in texts.values():
+            places = positions_in_json(bytes(raw.text or b""), steps.values())
+            lines |= {position: raw.line + places[path][0] - 1 for position, path in steps.items() if path in places}
+        return lines
+
+
+def _with_line(problem: Problem, line: int | None) -> Problem:
+    if line is None:
+        return problem
+    where = problem.where
+    return Problem(problem.message, Where(where.object, where.path, where.file, line), problem.hint)

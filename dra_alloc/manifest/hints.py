@@ -1,0 +1,124 @@
+"""
+What to write instead: the mistakes published manifests really have.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from typing import Any, Final
+
+from dra_alloc.manifest.json_numbers import JsonFloat
+from dra_alloc.manifest.schema import Leaf, ListType, ObjectType, SchemaType
+
+__all__ = ["hint_for_type", "hint_for_unknown"]
+
+_FLAT_REQUEST: Final = 'move it below "exactly": only v1beta1 and v1alpha3 have it directly in the request'
+_NESTED_REQUEST: Final = (
+    'versions v1beta1 and v1alpha3 have the members of "exactly" directly in the request; or say resource.k8s.io/v1'
+)
+_REQUESTS: Final = "requests stand in spec.devices.requests[]: name and exactly, or name and firstAvailable"
+_IN_REQUEST: Final = (
+    "it belongs in spec.devices.requests[].exactly (of a template: spec.spec.devices.requests[].exactly)"
+)
+_NO_SELECTOR: Final = "gone since 1.35: a rule selects by driver, pool and device; without this field it would taint more devices than meant"
+_BARE_DEVICE: Final = 'version v1beta1 has it below "basic"; v1 and v1beta2 have it here'
+_CAPACITY: Final = "an amount is a capacity, not an attribute: capacity.<name>.value"
+
+# (object, unknown field) -> hint; the object is named as in v1.
+_UNKNOWN: Final[Mapping[tuple[str, str], str]] = {
+    **{
+        ("DeviceRequest", name): _FLAT_REQUEST
+        for name in (
+            "deviceClassName",
+            "selectors",
+            "allocationMode",
+            "count",
+            "adminAccess",
+            "tolerations",
+            "capacity",
+        )
+    },
+    ("DeviceRequest", "exactly"): _NESTED_REQUEST,
+    ("DeviceRequest", "alternatives"): "firstAvailable: [{name, deviceClassName, ...}]; the order is the priority",
+    ("DeviceSubRequest", "adminAccess"): "an alternative cannot ask for admin access",
+    ("DeviceSubRequest", "priority"): "the order of firstAvailable is the priority",
+    ("DeviceSubRequest", "selector"): "selectors: [{cel: {expression: ...}}]",
+    ("ExactDeviceRequest", "selector"): "selectors: [{cel: {expression: ...}}]",
+    ("ResourceClaimSpec", "deviceRequests"): _REQUESTS,
+    ("ResourceClaimSpec", "requests"): _REQUESTS,
+    ("ResourceClaimSpec", "deviceClassName"): _IN_REQUEST,
+    ("ResourceClaimSpec", "count"): _IN_REQUEST,
+    ("ResourceClaimSpec", "constraints"): "constraints stand in spec.devices.constraints[]",
+    ("ResourceClaimSpec", "controller"): "classic DRA, gone in 1.32",
+    (
+        "ResourceClaimSpec",
+        "resourceClassName",
+    ): "classic DRA, gone in 1.32: name a DeviceClass in spec.devices.requests[]",
+    ("ResourceClaimSpec", "shareable"): "classic DRA, gone in 1.31: every claim may be shared",
+    ("ResourceClaimSpec", "allocationMode"): _IN_REQUEST,
+    ("ResourceClaimTemplateSpec", "devices"): "a template nests once more: spec.spec.devices",
+    ("ResourceClaimStatus", "deallocationRequested"): "classic DRA, gone in 1.32",
+    ("AllocationResult", "controller"): "classic DRA, gone in 1.32",
+    ("DeviceClassSpec", "suitableNodes"): "existed in 1.31 only",
+    (
+        "DeviceConstraint",
+        "operator",
+    ): "a constraint has no operator: matchAttribute means equal, distinctAttribute means different",
+    ("DeviceSelector", "expression"): 'indent it below "cel"',
+    ("DeviceTaintSelector", "deviceClassName"): _NO_SELECTOR,
+    ("DeviceTaintSelector", "selectors"): _NO_SELECTOR,
+    ("Device", "basic"): 'move its members up: "basic" exists in v1beta1 and v1alpha3 only',
+    **{("Device", name): _BARE_DEVICE for name in ("attributes", "capacity", "consumesCounters", "taints")},
+    ("DeviceAttribute", "quantity"): _CAPACITY,
+    ("DeviceAttribute", "value"): "say the type: string, int, bool or version",
+    ("ResourceSliceSpec", "nodename"): "nodeName",
+}
+
+_CLOSE_ENOUGH: Final = 0.75
+
+
+def hint_for_unknown(shape: ObjectType, name: str, member: Any, version: str) -> str:
+    """Return what is meant by a field that an object does not have, or nothing."""
+    known = _UNKNOWN.get((shape.name, name))
+    if known:
+        return known
+    same = next((field for field in shape.fields if field.lower() == name.lower()), None)
+    close = [same] if same else difflib.get_close_matches(name, shape.fields, n=1, cutoff=_CLOSE_ENOUGH)
+    return f'did you mean "{close[0]}"?' if close else ""
+
+
+def hint_for_type(shape: SchemaType, value: Any) -> str:
+    """Return how to write a value of the wrong type, or nothing."""
+    if isinstance(shape, Leaf):
+        return _hint_for_leaf(shape, value)
+    if isinstance(shape, ListType):
+        return "begin each member with a dash" if isinstance(value, dict) else ""
+    if isinstance(shape, ObjectType):
+        return _hint_for_object(shape, value)
+    return ""
+
+
+def _hint_for_leaf(shape: Leaf, value: Any) -> str:
+    if shape is Leaf.STRING and isinstance(value, bool):
+        return "put it in quotes: bare y, n, yes, no, on, off, true and false are booleans in YAML"
+    if shape is Leaf.STRING and isinstance(value, int | JsonFloat):
+        return "put it in quotes"
+    if shape in (Leaf.INT64, Leaf.BOOL) and isinstance(value, str):
+        return "without quotes"
+    return ""
+
+
+def _hint_for_object(shape: ObjectType, value: Any) -> str:
+    scalar = isinstance(value, str | int | JsonFloat)
+    if shape.name == "DeviceAttribute" and scalar:
+        return "say the type, as in {string: ...} or {int: ...}; an amount belongs in capacity, as {value: ...}"
+    if shape.name in ("DeviceCapacity", "Counter") and scalar:
+        return f"{{value: {value}}}"
+    if shape.name == "ResourcePool" and scalar:
+        return f"pool: {{name: {value}, generation: 0, resourceSliceCount: 1}}"
+    if shape.name == "DeviceSelector" and isinstance(value, str):
+        return "cel: {expression: ...}"
+    if shape.name == "CELDeviceSelector" and isinstance(value, str):
+        return "expression: ..."
+    return "" if not isinstance(value, list) else "one object, without a dash"

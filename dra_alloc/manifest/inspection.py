@@ -1,0 +1,173 @@
+"""
+Everything that is wrong with the types and names of one object, in the words of its own version.
+
+The fast readers stop at the first thing they cannot take. This one goes
+through the whole object, and returns what is left of it when the unknown
+fields are gone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from dra_alloc.api import Quantity, QuantityError
+from dra_alloc.api.meta import read_time
+from dra_alloc.manifest.hints import hint_for_type, hint_for_unknown
+from dra_alloc.manifest.json_numbers import JsonFloat
+from dra_alloc.manifest.paths import MapKey, Path, render
+from dra_alloc.manifest.schema import Leaf, ListType, MapType, ObjectType, SchemaType
+
+__all__ = ["Finding", "inspect"]
+
+_INT64: Final = range(-(1 << 63), 1 << 63)
+_SHOWN: Final = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing wrong with an object; an unknown field may be forgiven, a wrong type may not."""
+
+    path: Path
+    message: str
+    hint: str = ""
+    unknown_field: bool = False
+
+
+def inspect(value: Any, shape: ObjectType, version: str, nesting: int) -> tuple[Any, tuple[Finding, ...]]:
+    """
+    Return the object without its unknown fields, and everything found wrong in it.
+
+    Spec: CONV-10 to CONV-19.
+    """
+    inspector = _Inspector(version, nesting)
+    return inspector.read(value, shape, ()), tuple(inspector.findings)
+
+
+@dataclass(slots=True)
+class _Inspector:
+    """Walks value and shape together; as deep as the shape is, and no deeper."""
+
+    version: str
+    nesting: int
+    findings: list[Finding] = field(default_factory=list)
+
+    def read(self, value: Any, shape: SchemaType, path: Path) -> Any:
+        """Return the value as far as it fits the shape; null fits everywhere."""
+        if value is None or shape is Leaf.DROPPED:
+            return None
+        if isinstance(shape, Leaf):
+            return self._leaf(value, shape, path)
+        if isinstance(shape, ListType):
+            return self._list(value, shape, path)
+        if not isinstance(value, dict):
+            what = shape.name if isinstance(shape, ObjectType) else "object"
+            self._wrong(
+                path,
+                f"expected an object{f' ({what})' if what != 'object' else ''}, got {_called(value)}",
+                shape,
+                value,
+            )
+            return None
+        if isinstance(shape, MapType):
+            return {key: self.read(member, shape.value, (*path, MapKey(key))) for key, member in value.items()}
+        return self._object(value, shape, path)
+
+    def _object(self, value: dict[str, Any], shape: ObjectType, path: Path) -> dict[str, Any]:
+        kept: dict[str, Any] = {}
+        for name, member in value.items():
+            inner = shape.fields.get(name)
+            if inner is not None:
+                kept[name] = self.read(member, inner, (*path, name))
+            elif shape.closed:
+                hint = hint_for_unknown(shape, name, member, self.version)
+                place = (*path, name)
+                self.findings.append(Finding(place, f'unknown field "{render(place)}"', hint, unknown_field=True))
+        return kept
+
+    def _list(self, value: Any, shape: ListType, path: Path) -> list[Any] | None:
+        if not isinstance(value, list):
+            self._wrong(path, f"expected a list, got {_called(value)}", shape, value)
+            return None
+        return [self.read(member, shape.item, (*path, position)) for position, member in enumerate(value)]
+
+    def _leaf(self, value: Any, shape: Leaf, path: Path) -> Any:
+        problem = ""
+        if shape is Leaf.QUANTITY:
+            value, problem = _quantity(value)
+        elif shape is Leaf.TIME:
+            value, problem = _time(value)
+        elif shape is Leaf.RAW:
+            value, problem = _raw(value, self.nesting)
+        elif shape is Leaf.INT64 and type(value) is int:
+            problem = "" if value in _INT64 else f"{value} does not fit into 64 bits"
+        elif type(value) is not _PYTHON[shape]:
+            problem = f"expected {shape.value}, got {_called(value)}"
+        if problem:
+            self._wrong(path, problem, shape, value)
+            return None
+        return value
+
+    def _wrong(self, path: Path, message: str, shape: SchemaType, value: Any) -> None:
+        self.findings.append(Finding(path, message, hint_for_type(shape, value)))
+
+
+_PYTHON: Final = {Leaf.STRING: str, Leaf.INT64: int, Leaf.BOOL: bool}
+
+
+def _called(value: Any) -> str:
+    """Name a value as the user would: its kind, and its text if that is short."""
+    if isinstance(value, dict):
+        return "an object"
+    if isinstance(value, list):
+        return "a list"
+    if isinstance(value, bool):
+        return f"the boolean {str(value).lower()}"
+    if isinstance(value, int | JsonFloat):
+        return f"the number {value!r}"
+    text = str(value)
+    return f'the string "{text if len(text) <= _SHOWN else text[:_SHOWN] + "..."}"'
+
+
+def _quantity(value: Any) -> tuple[Any, str]:
+    """Return what a Quantity can be read from; a number is read from its text."""
+    text = value.text if isinstance(value, JsonFloat) else value
+    if isinstance(text, bool) or not isinstance(text, str | int):
+        return value, f"expected {Leaf.QUANTITY.value}, got {_called(value)}"
+    try:
+        Quantity.from_wire(text)
+    except QuantityError as error:
+        return value, f"{error} (got {_called(value)})"
+    return text, ""
+
+
+def _time(value: Any) -> tuple[Any, str]:
+    try:
+        read_time(value)
+    except ValueError:
+        return value, f"expected {Leaf.TIME.value}, got {_called(value)}"
+    return value, ""
+
+
+def _raw(value: Any, nesting: int) -> tuple[Any, str]:
+    """Return free JSON with its fractions as floats, if it is not too deep."""
+    level = [value]
+    for _ in range(nesting):
+        level = [inner for outer in level for inner in _members(outer)]
+        if not level:
+            return _plain(value), ""
+    return value, f"nested deeper than {nesting} levels"
+
+
+def _members(value: Any) -> Any:
+    if isinstance(value, dict):
+        return value.values()
+    return value if isinstance(value, list) else ()
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _plain(member) for key, member in value.items()}
+    if isinstance(value, list):
+        return [_plain(member) for member in value]
+    return float(value) if isinstance(value, JsonFloat) else value

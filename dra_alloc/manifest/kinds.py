@@ -1,0 +1,110 @@
+"""
+Which kinds are read, in which versions, and what becomes of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from dra_alloc.api import (
+    DeviceClass,
+    DeviceTaintRule,
+    KubeModel,
+    Namespace,
+    Node,
+    Pod,
+    PodGroup,
+    ResourceClaim,
+    ResourceClaimTemplate,
+    ResourceSlice,
+)
+
+__all__ = ["RESOURCE_GROUP", "Kind", "Unserved", "assumed_version", "recognise"]
+
+RESOURCE_GROUP: Final = "resource.k8s.io"
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """
+    A kind that is read: into which member of `Documents`, as which model, in which versions.
+
+    A workload has no model: `template` is the path of its pod template and
+    `replicas` the path of its number of pods.
+    """
+
+    group: str
+    name: str
+    member: str
+    versions: tuple[str, ...]
+    model: type[KubeModel] | None = None
+    template: tuple[str, ...] = ()
+    replicas: tuple[str, ...] = ()
+
+
+class Unserved(ValueError):
+    """A kind of our group that no API server has in the given version; `hint` says what there is."""
+
+    def __init__(self, message: str, hint: str) -> None:
+        super().__init__(message)
+        self.hint = hint
+
+
+_FOUR: Final = ("v1", "v1beta2", "v1beta1", "v1alpha3")
+_TEMPLATE: Final = ("spec", "template")
+_REPLICAS: Final = ("spec", "replicas")
+_JOB: Final = ("spec", "jobTemplate")
+
+_ALL: Final = (
+    Kind(RESOURCE_GROUP, "ResourceSlice", "slices", _FOUR, ResourceSlice),
+    Kind(RESOURCE_GROUP, "DeviceClass", "classes", _FOUR, DeviceClass),
+    Kind(RESOURCE_GROUP, "ResourceClaim", "claims", _FOUR, ResourceClaim),
+    Kind(RESOURCE_GROUP, "ResourceClaimTemplate", "templates", _FOUR, ResourceClaimTemplate),
+    Kind(RESOURCE_GROUP, "DeviceTaintRule", "taint_rules", ("v1", "v1beta2", "v1alpha3"), DeviceTaintRule),
+    Kind("", "Node", "nodes", ("v1",), Node),
+    Kind("", "Namespace", "namespaces", ("v1",), Namespace),
+    Kind("", "Pod", "pods", ("v1",), Pod),
+    Kind("scheduling.k8s.io", "PodGroup", "pod_groups", ("v1", "v1beta1", "v1alpha3", "v1alpha2"), PodGroup),
+    Kind("apps", "Deployment", "workloads", ("v1",), None, _TEMPLATE, _REPLICAS),
+    Kind("apps", "StatefulSet", "workloads", ("v1",), None, _TEMPLATE, _REPLICAS),
+    Kind("apps", "ReplicaSet", "workloads", ("v1",), None, _TEMPLATE, _REPLICAS),
+    Kind("apps", "DaemonSet", "workloads", ("v1",), None, _TEMPLATE),
+    Kind("batch", "Job", "workloads", ("v1",), None, _TEMPLATE, ("spec", "parallelism")),
+    Kind("batch", "CronJob", "workloads", ("v1",), None, (*_JOB, *_TEMPLATE), (*_JOB, "spec", "parallelism")),
+    Kind("", "ReplicationController", "workloads", ("v1",), None, _TEMPLATE, _REPLICAS),
+)
+_BY_NAME: Final[Mapping[tuple[str, str], Kind]] = {(kind.group, kind.name): kind for kind in _ALL}
+
+# Kinds of our group that are passed over because no allocation depends on them.
+_PASSED_OVER: Final = {"ResourcePoolStatusRequest": ("v1alpha3",), "PodSchedulingContext": ("v1alpha3",)}
+_CLASSIC: Final = "classic DRA ended with Kubernetes 1.30: write a ResourceClaim of resource.k8s.io/v1"
+
+
+def recognise(api_version: str, kind: str) -> Kind | None:
+    """
+    Return how a kind is read, or None if it is none of ours.
+
+    Spec: CONV-20 to CONV-23. Raises: Unserved, for a kind or version that resource.k8s.io never had or has no more.
+    """
+    group, _, version = api_version.rpartition("/")
+    known = _BY_NAME.get((group, kind))
+    if known is not None and version in known.versions:
+        return known
+    if group != RESOURCE_GROUP or version in _PASSED_OVER.get(kind, ()):
+        return None
+    raise Unserved(f'no matches for kind "{kind}" in version "{api_version}"', _hint(version, known))
+
+
+def assumed_version(kind: str) -> str:
+    """Return the apiVersion of a core kind that does not say it, or nothing: other kinds have several."""
+    return "v1" if ("", kind) in _BY_NAME else ""
+
+
+def _hint(version: str, known: Kind | None) -> str:
+    if version == "v1alpha2":
+        return _CLASSIC
+    if known is None:
+        return "kinds: " + ", ".join(kind.name for kind in _ALL if kind.group == RESOURCE_GROUP)
+    return "versions: " + ", ".join(known.versions)

@@ -1,0 +1,284 @@
+"""
+From paths to objects: every document read, every problem reported at once.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, BinaryIO, Final, Literal
+
+import msgspec
+
+from dra_alloc.errors import ManifestError, Problem
+from dra_alloc.manifest.budget import DEFAULT_BUDGET, Budget
+from dra_alloc.manifest.complaints import Complaints
+from dra_alloc.manifest.documents import Documents, Place, Text, object_name
+from dra_alloc.manifest.gc_pause import gc_paused
+from dra_alloc.manifest.inputs import Source, Unreadable, sources
+from dra_alloc.manifest.inspection import Finding
+from dra_alloc.manifest.json_reader import header_of, is_json, plain_from_json, read_json, repeated_keys
+from dra_alloc.manifest.kinds import RESOURCE_GROUP, Kind, Unserved, assumed_version, recognise
+from dra_alloc.manifest.objects import Made, make
+from dra_alloc.manifest.paths import Path, render
+from dra_alloc.manifest.raw import Findings, ListKind, RawDocument, TextError
+from dra_alloc.manifest.records import slice_from_json
+from dra_alloc.manifest.repetition import Repeated, without_repetitions
+from dra_alloc.manifest.yaml_reader import EMITTED, read_yaml
+
+__all__ = ["Validate", "load"]
+
+Validate = Literal["strict", "warn", "ignore"]
+
+_TEXT_KEPT: Final = 1 << 20
+_YAML_INSTEAD: Final = 1 << 20
+_LISTS_IN_LISTS: Final = 8
+_FAST_SLICE: Final = f"{RESOURCE_GROUP}/v1"
+
+
+def load(
+    paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
+    *,
+    stdin: BinaryIO | None = None,
+    validate: Validate = "strict",
+    repeated: Repeated = "replace",
+    budget: Budget = DEFAULT_BUDGET,
+) -> Documents:
+    """
+    Return the objects in files, folders and standard input (``-``), v1-shaped and with defaults.
+
+    `validate` is kubectl's: ``strict`` refuses unknown and repeated fields,
+    ``warn`` reports them in `Documents.warnings`, ``ignore`` says nothing. Types
+    are always checked; the API server's further rules are not, since a dump
+    was admitted already: see `validate_object`. `repeated` says what an object
+    of the same name and other content does: replace the earlier, or be refused.
+
+    Spec: CONV-1 to CONV-30, DEF-1 to DEF-4, YAML, JSON. Raises: ManifestError, with every problem of every file.
+    """
+    given = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
+    loading = _Loading(validate, budget)
+    with gc_paused():
+        for source in sources(given, stdin, budget):
+            if isinstance(source, Unreadable):
+                loading.problems.append(source.problem)
+            else:
+                loading.read(source)
+        return loading.documents(repeated)
+
+
+@dataclass(slots=True)
+class _Loading:
+    """One call of `load` under way."""
+
+    validate: Validate
+    budget: Budget
+    problems: list[Problem] = field(default_factory=list)
+    warnings: list[Problem] = field(default_factory=list)
+    found: list[tuple[Kind, Any, Place]] = field(default_factory=list)
+    unknown: Counter[str] = field(default_factory=Counter)
+    texts: dict[str, Text] = field(default_factory=dict)
+
+    def read(self, source: Source) -> None:
+        """Read one file to its end, or to where it cannot be read on."""
+        reading = _Reading(self, source, _form(source.data))
+        reading.run()
+        self.problems += reading.wrong.resolved(source.data)
+        self.warnings += reading.doubtful.resolved(source.data)
+        if len(source.data) <= _TEXT_KEPT:
+            self.texts[source.name] = Text(source.data, reading.is_json)
+
+    def documents(self, repeated: Repeated) -> Documents:
+        """Return what was found. Raises: ManifestError."""
+        kept, problems, warnings = without_repetitions(self.found, repeated)
+        self.problems += problems
+        if self.problems:
+            raise ManifestError(self.problems)
+        members: dict[str, list[Any]] = {}
+        places: dict[int, Place] = {}
+        for kind, item, place in kept:
+            members.setdefault(kind.member, []).append(item)
+            places[id(item)] = place
+        return Documents(
+            **{name: tuple(items) for name, items in members.items()},
+            unknown=MappingProxyType(dict(self.unknown)),
+            warnings=(*self.warnings, *warnings),
+            places=MappingProxyType(places),
+            texts=MappingProxyType(self.texts),
+        )
+
+
+def _form(data: bytes) -> bool:
+    """Say whether to read a text as JSON; broken JSON may still be good YAML, if it is not too long to find out."""
+    if is_json(data):
+        return True
+    if not data.lstrip()[:1] in (b"{", b"["):
+        return False
+    if len(data) > _YAML_INSTEAD:
+        return True
+    try:
+        for _ in read_yaml(data, DEFAULT_BUDGET, Findings()):
+            pass
+    except TextError:
+        return True
+    return False
+
+
+class _Reading:
+    """One file under way."""
+
+    def __init__(self, loading: _Loading, source: Source, as_json: bool) -> None:
+        self._loading = loading
+        self._source = source
+        self._findings = Findings()
+        self.is_json = as_json
+        self.wrong = Complaints(source.name, loading.budget.problems_per_file)
+        self.doubtful = Complaints(source.name, loading.budget.problems_per_file)
+
+    def run(self) -> None:
+        """Take every document of the file."""
+        data, budget = self._source.data, self._loading.budget
+        raws = read_json(data) if self.is_json else read_yaml(data, budget, self._findings)
+        try:
+            for raw in raws:
+                for member in _unlisted(raw, 0):
+                    self._take(member)
+        except TextError as error:
+            self.wrong.add_line(error.message, error.line, error.hint)
+        for fault in self._findings.faults:
+            self.wrong.add_line(fault.message, fault.line, fault.hint)
+
+    def _take(self, raw: RawDocument) -> None:
+        """Read one object and keep it, count it, or complain about it."""
+        api_version, name = _says(raw)
+        try:
+            kind = recognise(api_version, name)
+        except Unserved as error:
+            self._report(raw, name, Finding(("apiVersion",), str(error), error.hint))
+            return
+        if kind is not None and kind.member == "slices" and self._take_slice(raw, kind, api_version):
+            return
+        value = raw.value
+        if raw.text is not None:
+            try:
+                value = plain_from_json(raw.text)
+            except TextError as error:
+                self.wrong.add_line(error.message, raw.line + (error.line or 1) - 1, error.hint)
+                return
+        self._take_value(raw, value, kind)
+
+    def _take_slice(self, raw: RawDocument, kind: Kind, api_version: str) -> bool:
+        """Keep a v1 slice in JSON the quickest way; say whether that was possible."""
+        if raw.text is None or api_version != _FAST_SLICE:
+            return False
+        try:
+            item = slice_from_json(raw.text)
+        except (msgspec.MsgspecError, ValueError, RecursionError):
+            return False
+        self._check_repeated(raw, item, object_name(kind.name, None, item.metadata.name))
+        self._keep(raw, kind, item, "v1")
+        return True
+
+    def _take_value(self, raw: RawDocument, value: Any, kind: Kind | None) -> None:
+        """Keep, count or complain about an object whose values were read."""
+        if not isinstance(value, dict):
+            if value is not None or self.is_json:
+                self.wrong.add_line("expected an object with apiVersion and kind", raw.line)
+            return
+        api_version, kind_name = _says_plain(value, raw.list_kind)
+        metadata = value.get("metadata")
+        names = metadata if isinstance(metadata, dict) else {}
+        called = object_name(kind_name or "object", names.get("namespace"), names.get("name"))
+        if not api_version and (api_version := assumed_version(kind_name)):
+            self.doubtful.add(raw, called, Finding((), f"apiVersion is missing, read as {api_version}"))
+            kind = recognise(api_version, kind_name)
+        if not api_version or not kind_name:
+            missing = "kind" if not kind_name else "apiVersion"
+            self._report(raw, called, Finding((missing,), f"{missing} is missing or no string"))
+            return
+        if kind is None:
+            self._loading.unknown[f"{api_version} {kind_name}"] += 1
+            return
+        self._check_repeated(raw, value, called)
+        version = api_version.rpartition("/")[2]
+        made = make(value, kind, version, self._loading.budget.nesting)
+        if self._judge(raw, called, made):
+            self._keep(raw, kind, made.item, version)
+
+    def _judge(self, raw: RawDocument, called: str, made: Made) -> bool:
+        """Report what was found wrong with an object; say whether it can be used."""
+        for finding in made.findings:
+            self._report(raw, called, finding)
+        strict = self._loading.validate == "strict"
+        return made.item is not None and not (strict and made.findings)
+
+    def _check_repeated(self, raw: RawDocument, value: Any, called: str) -> None:
+        """Report keys that the object gives twice."""
+        if self._loading.validate == "ignore":
+            return
+        paths: list[Path]
+        if raw.text is not None:
+            paths = [path for path, _ in repeated_keys(raw.text, value)]
+        else:
+            mine, others = [], []
+            for duplicate in self._findings.duplicates:
+                (mine if duplicate.place[: len(raw.place)] == raw.place else others).append(duplicate)
+            self._findings.duplicates[:] = others
+            paths = [duplicate.place[len(raw.place) :] for duplicate in mine]
+        for path in paths:
+            shown = render(tuple(int(step) if str(step).isdigit() else step for step in path))
+            self._report(raw, called, Finding(path, f'duplicate field "{shown}"', unknown_field=True))
+
+    def _report(self, raw: RawDocument, called: str, finding: Finding) -> None:
+        """Note a finding as a problem or a warning, as the caller asked."""
+        if not finding.unknown_field or self._loading.validate == "strict":
+            self.wrong.add(raw, called, finding)
+        elif self._loading.validate == "warn":
+            self.doubtful.add(raw, called, finding)
+
+    def _keep(self, raw: RawDocument, kind: Kind, item: Any, version: str) -> None:
+        place = Place(self._source.name, raw.place, raw.line, kind.name, version)
+        self._loading.found.append((kind, item, place))
+
+
+def _says(raw: RawDocument) -> tuple[str, str]:
+    """Return apiVersion and kind of an object, its list's where it has none."""
+    if raw.text is None:
+        return _says_plain(raw.value, raw.list_kind)
+    header = header_of(raw.text)
+    return _completed(header.api_version, header.kind, raw.list_kind)
+
+
+def _says_plain(value: Any, list_kind: ListKind | None) -> tuple[str, str]:
+    members = value if isinstance(value, dict) else {}
+    return _completed(members.get("apiVersion"), members.get("kind"), list_kind)
+
+
+def _completed(api_version: Any, kind: Any, list_kind: ListKind | None) -> tuple[str, str]:
+    if not kind and list_kind is not None and list_kind.kind not in ("", "List"):
+        kind, api_version = list_kind.kind.removesuffix("List"), api_version or list_kind.api_version
+    return (
+        api_version if isinstance(api_version, str) else "",
+        kind if isinstance(kind, str) else "",
+    )
+
+
+def _unlisted(raw: RawDocument, depth: int) -> Iterator[RawDocument]:
+    """Yield an object, or the members of a list that were not handed out yet; lists in lists too."""
+    value = raw.value
+    if raw.text is not None and depth == 0 and header_of(raw.text).kind in ("List",) and len(raw.place) > 1:
+        value = plain_from_json(raw.text)
+    items = value.get("items") if isinstance(value, dict) else None
+    if not isinstance(items, list):
+        if value is not None or raw.text is not None:
+            yield raw
+        return
+    if depth >= _LISTS_IN_LISTS:
+        raise TextError(f"lists in lists, more than {_LISTS_IN_LISTS} deep", raw.line)
+    list_kind = ListKind(*_says_plain(value, None))
+    for position, item in enumerate(items):
+        if item is not EMITTED:
+            place = (*raw.place, "items", position)
+            yield from _unlisted(RawDocument(place, raw.line, item, list_kind=list_kind), depth + 1)
