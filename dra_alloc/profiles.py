@@ -11,7 +11,7 @@ the rest.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cache
 from typing import Final
@@ -34,6 +34,7 @@ __all__ = [
     "gates_of",
     "parse_release",
     "profile",
+    "profile_for",
 ]
 
 
@@ -122,7 +123,12 @@ CHANNEL_FEATURES: Final[tuple[tuple[tuple[int, int], Mapping[Channel, frozenset[
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """One allocator of one release with one feature set: what the engines and rules are installed with."""
+    """
+    One allocator of one release with one feature set: what the engines and rules are installed with.
+
+    `unsupported` are features the channel does not know; `cel_lists` says that
+    selectors can read list attributes.
+    """
 
     release: Release
     channel: Channel
@@ -130,6 +136,7 @@ class Profile:
     traits: frozenset[Trait]
     semantics: Semantics
     unsupported: frozenset[Feature] = frozenset()
+    cel_lists: bool = False
 
     def on(self, feature: Feature) -> bool:
         """Return whether the feature is switched on."""
@@ -162,11 +169,30 @@ def gates_of(release: str | Release, overrides: Mapping[str, bool] | None = None
     return gates
 
 
-def features_from_gates(gates: Mapping[str, bool]) -> frozenset[Feature]:
-    """Return the features the scheduler hands to the allocator under these gates."""
-    return frozenset(
-        feature for feature, needed in ALLOCATOR_FEATURES.items() if all(gates.get(gate, False) for gate in needed)
-    )
+def features_from_gates(release: str | Release, gates: Mapping[str, bool]) -> frozenset[Feature]:
+    """
+    Return the features the scheduler of the release hands to the allocator under these gates.
+
+    Before 1.37 list attributes reach the selectors only.
+
+    Spec: PROFILE-2.
+    """
+    on = {feature for feature, needed in ALLOCATOR_FEATURES.items() if all(gates.get(gate, False) for gate in needed)}
+    if parse_release(release).line < (1, 37):
+        on.discard(Feature.LIST_ATTRIBUTES)
+    return frozenset(on)
+
+
+def profile_for(
+    release: str | Release, gates: Mapping[str, bool], channel: str = "auto", semantics: str | Semantics = "upstream"
+) -> Profile:
+    """
+    Return the profile of the scheduler of a release under these gates.
+
+    Raises: InputError.
+    """
+    made = profile(release, features_from_gates(release, gates), channel, semantics)
+    return replace(made, cel_lists=made.cel_lists or gates.get("DRAListTypeAttributes", False))
 
 
 def profile(
@@ -199,4 +225,5 @@ def _profile(release: Release, features: frozenset[Feature], channel: Channel | 
         fitting = (each for each, able in supported.items() if features <= able)
         channel = next(fitting, Channel.EXPERIMENTAL)
     traits = traits_of(release, channel, defects=semantics is Semantics.UPSTREAM)
-    return Profile(release, channel, features, traits, semantics, features - supported[channel])
+    lists = Feature.LIST_ATTRIBUTES in features or release.line >= (1, 37)
+    return Profile(release, channel, features, traits, semantics, features - supported[channel], lists)

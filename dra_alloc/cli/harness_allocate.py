@@ -11,7 +11,6 @@ from dra_alloc.api import DeviceClass, DeviceTaintRule, Node, Quantity, Resource
 from dra_alloc.errors import InputError
 from dra_alloc.problem.devices import DeviceKey
 from dra_alloc.problem.inventory import Inventory
-from dra_alloc.problem.tainting import merge_taint_rules
 from dra_alloc.problem.usage import Usage
 from dra_alloc.profiles import Feature, Profile, profile
 from dra_alloc.solve.allocator import Allocator, Budget, State
@@ -84,7 +83,7 @@ def _allocator(request: Mapping[str, Any], chosen: Profile) -> Allocator:
     slices = [ResourceSlice.model_validate(each) for each in request.get("slices") or ()]
     classes = {each.metadata.name or "": each for each in map(DeviceClass.model_validate, request.get("classes") or ())}
     state = State(
-        Inventory.build(merge_taint_rules(slices, rules)),
+        Inventory.build(slices, rules),
         classes,
         _usage(request),
         class_not_found=lambda name: LookupError(' "not found" not found'),

@@ -4,10 +4,11 @@ ResourceSlices and their devices as rows for the search.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
-from dra_alloc.api import Device, DeviceAttribute, DeviceCapacity, DeviceTaint, ResourceSlice
+from dra_alloc.api import Device, DeviceAttribute, DeviceCapacity, DeviceTaint, DeviceTaintRule, ResourceSlice
+from dra_alloc.problem.tainting import rules_for_pool, taints_for
 
 __all__ = ["DeviceKey", "DeviceRow", "PoolKey", "SliceRow"]
 
@@ -62,8 +63,9 @@ class DeviceRow:
             for use in wire.consumes_counters
             for name, counter in use.counters.items()
         )
+        taints = (*wire.taints, *taints_for(slice_row.taint_rules, wire.name)) if slice_row.taint_rules else wire.taints
         self.blocking_taints: tuple[DeviceTaint, ...] = (
-            tuple(taint for taint in wire.taints if taint.effect in _BLOCKING) if wire.taints else ()
+            tuple(taint for taint in taints if taint.effect in _BLOCKING) if taints else ()
         )
         self.has_binding_conditions = bool(wire.binding_conditions)
 
@@ -81,11 +83,22 @@ class DeviceRow:
 
 
 class SliceRow:
-    """One ResourceSlice; device rows are made on first touch and kept."""
+    """One ResourceSlice with the taint rules for its pool; device rows are made on first touch and kept."""
 
-    __slots__ = ("_devices", "driver", "generation", "name", "node_name", "pool", "position", "slice_count", "wire")
+    __slots__ = (
+        "_devices",
+        "driver",
+        "generation",
+        "name",
+        "node_name",
+        "pool",
+        "position",
+        "slice_count",
+        "taint_rules",
+        "wire",
+    )
 
-    def __init__(self, wire: ResourceSlice, position: int) -> None:
+    def __init__(self, wire: ResourceSlice, position: int, taint_rules: Sequence[DeviceTaintRule] = ()) -> None:
         spec = wire.spec
         self.wire = wire
         self.position = position
@@ -95,6 +108,7 @@ class SliceRow:
         self.generation = spec.pool.generation
         self.slice_count = spec.pool.resource_slice_count
         self.node_name = spec.node_name or ""
+        self.taint_rules = rules_for_pool(taint_rules, self.pool.driver, self.pool.pool)
         self._devices: tuple[DeviceRow, ...] | None = None
 
     @property

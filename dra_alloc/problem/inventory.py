@@ -4,10 +4,10 @@ All slices of a cluster, indexed the ways the pools ask for them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from dra_alloc.api import ResourceSlice
+from dra_alloc.api import DeviceTaintRule, ResourceSlice
 from dra_alloc.problem.devices import PoolKey, SliceRow
 
 __all__ = ["Inventory"]
@@ -30,9 +30,9 @@ class Inventory:
     by_pool: Mapping[PoolKey, tuple[SliceRow, ...]]
 
     @classmethod
-    def build(cls, slices: Iterable[ResourceSlice]) -> Inventory:
-        """Return the index of the slices, already merged with taint rules."""
-        rows = tuple(SliceRow(each, position) for position, each in enumerate(slices))
+    def build(cls, slices: Iterable[ResourceSlice], taint_rules: Sequence[DeviceTaintRule] = ()) -> Inventory:
+        """Return the index of the slices; the rules' taints are added to their devices."""
+        rows = tuple(SliceRow(each, position, taint_rules) for position, each in enumerate(slices))
         by_node: dict[str, list[SliceRow]] = {}
         by_pool: dict[PoolKey, list[SliceRow]] = {}
         for row in rows:

@@ -1,36 +1,23 @@
 """
-DeviceTaintRules merged into the slices they select.
+Which taints DeviceTaintRules add to the devices of a slice.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
-from dra_alloc.api import Device, DeviceTaintRule, ResourceSlice
+from dra_alloc.api import DeviceTaint, DeviceTaintRule
 
-__all__ = ["merge_taint_rules"]
+__all__ = ["rules_for_pool", "taints_for"]
 
 
-def merge_taint_rules(slices: Iterable[ResourceSlice], rules: Sequence[DeviceTaintRule]) -> tuple[ResourceSlice, ...]:
+def rules_for_pool(rules: Sequence[DeviceTaintRule], driver: str, pool: str) -> tuple[DeviceTaintRule, ...]:
     """
-    Return the slices with the taint of every matching rule appended, in rule order.
+    Return the rules that select a pool, in their order; a rule without a selector selects every pool.
 
-    A slice no rule selects is returned as it is.
-
-    Spec: TAINTRULE-1, TAINTRULE-2.
+    Spec: TAINTRULE-1.
     """
-    return tuple(_tainted(each, rules) for each in slices) if rules else tuple(slices)
-
-
-def _tainted(resource_slice: ResourceSlice, rules: Sequence[DeviceTaintRule]) -> ResourceSlice:
-    spec = resource_slice.spec
-    matching = [rule for rule in rules if _selects_pool(rule, spec.driver, spec.pool.name)]
-    if not matching:
-        return resource_slice
-    devices = tuple(_tainted_device(device, matching) for device in spec.devices)
-    if all(new is old for new, old in zip(devices, spec.devices, strict=True)):
-        return resource_slice
-    return resource_slice.model_copy(update={"spec": spec.model_copy(update={"devices": devices})})
+    return tuple(rule for rule in rules if _selects_pool(rule, driver, pool)) if rules else ()
 
 
 def _selects_pool(rule: DeviceTaintRule, driver: str, pool: str) -> bool:
@@ -38,10 +25,14 @@ def _selects_pool(rule: DeviceTaintRule, driver: str, pool: str) -> bool:
     return selector is None or (selector.driver in (None, driver) and selector.pool in (None, pool))
 
 
-def _tainted_device(device: Device, rules: Sequence[DeviceTaintRule]) -> Device:
-    taints = tuple(
+def taints_for(rules: Sequence[DeviceTaintRule], device: str) -> tuple[DeviceTaint, ...]:
+    """
+    Return the taints that rules for a device's pool add to it, after its own.
+
+    Spec: TAINTRULE-2.
+    """
+    return tuple(
         rule.spec.taint
         for rule in rules
-        if rule.spec.device_selector is None or rule.spec.device_selector.device in (None, device.name)
+        if rule.spec.device_selector is None or rule.spec.device_selector.device in (None, device)
     )
-    return device.model_copy(update={"taints": (*device.taints, *taints)}) if taints else device

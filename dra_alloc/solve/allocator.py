@@ -8,6 +8,7 @@ import time
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
 from dra_alloc.api import DeviceClass, Node, ResourceClaim
 from dra_alloc.limits import DEFAULT_STEP_BUDGET
@@ -27,7 +28,7 @@ from dra_alloc.solve.outcome import Aborted, NoFit, OutOfBudget, Solved, SolveOu
 from dra_alloc.solve.selection import Selection
 from dra_alloc.solve.verify import verify
 
-__all__ = ["Allocator", "Budget", "Question", "State", "not_found"]
+__all__ = ["DEFAULT_BUDGET", "Allocator", "Budget", "Question", "State", "not_found"]
 
 
 def not_found(name: str) -> LookupError:
@@ -41,6 +42,9 @@ class Budget:
 
     steps: int | None = DEFAULT_STEP_BUDGET
     seconds: float | None = None
+
+
+DEFAULT_BUDGET: Final = Budget()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -96,7 +100,7 @@ class Allocator:
         claims: Sequence[ResourceClaim],
         *,
         bounds: bool = True,
-        budget: Budget = Budget(),
+        budget: Budget = DEFAULT_BUDGET,
         new_share_id: Callable[[], str] = lambda: str(uuid.uuid4()),
     ) -> SolveOutcome:
         """

@@ -10,7 +10,7 @@ from dra_alloc.api import DeviceSelector
 from dra_alloc.cel import CelDevice, CompileError, EvaluationError, Program, environment, prepare_device
 from dra_alloc.problem.devices import DeviceRow
 from dra_alloc.problem.requests import Ask
-from dra_alloc.profiles import Feature, Profile, Trait
+from dra_alloc.profiles import Profile, Trait
 from dra_alloc.rules import SearchStopped
 
 __all__ = ["Selection"]
@@ -31,7 +31,7 @@ class Selection:
     def __init__(self, profile: Profile) -> None:
         self._names_device = profile.shows(Trait.CEL_NAMES_DEVICE)
         self._shares = not profile.shows(Trait.NO_SHARING)
-        self._lists = Feature.LIST_ATTRIBUTES in profile.features or profile.release.line >= (1, 37)
+        self._lists = profile.cel_lists
         line = f"{profile.release.major}.{profile.release.minor}"
         self._environment = environment(release=line, mode="stored", list_attributes=self._lists)
         self._programs: dict[str, Program | CompileError] = {}

@@ -1,0 +1,3 @@
+"""
+Why a question was answered "no", as facts.
+"""

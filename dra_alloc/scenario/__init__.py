@@ -1,0 +1,3 @@
+"""
+Whole pods and whole clusters: what-if questions on a snapshot.
+"""

@@ -1,0 +1,47 @@
+"""
+Which kube-scheduler is asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from dra_alloc.profiles import Profile, gates_of, profile_for
+
+__all__ = ["DEFAULT_RELEASE", "DEFAULT_SETTINGS", "Settings"]
+
+DEFAULT_RELEASE = "1.36"
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """
+    A release with its gates, allocator channel and semantics.
+
+    `gates` overrides the release's defaults.
+
+    Raises: InputError, on first use, for what the release does not know.
+    """
+
+    release: str = DEFAULT_RELEASE
+    gates: Mapping[str, bool] = field(default_factory=dict)
+    channel: str = "auto"
+    semantics: str = "upstream"
+
+    def effective_gates(self) -> dict[str, bool]:
+        """Return every DRA gate with its value."""
+        return gates_of(self.release, self.gates)
+
+    def merges_taint_rules(self) -> bool:
+        """Return whether DeviceTaintRules have an effect; before 1.35 they had no gate of their own."""
+        gates = self.effective_gates()
+        return gates["DRADeviceTaints"] and gates.get("DRADeviceTaintRules", True)
+
+    def profile(self) -> Profile:
+        """Return the allocator profile."""
+        return profile_for(self.release, self.effective_gates(), self.channel, self.semantics)
+
+
+DEFAULT_SETTINGS: Final = Settings()
