@@ -1,131 +1,35 @@
 """
 Small inputs that show, one by one, where upstream's releases differ from each other or from what the API promises.
 
-Each case is named after what it shows. `fuzz.observed` runs them on every release and channel.
+Each case is named after what it shows. `fuzz.observed` runs them on every release and channel. What older releases did
+and what the newest brought is in `fuzz.observed_history`.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING
 
-__all__ = ["CASES", "Case"]
+from fuzz.observed_build import (
+    Case,
+    alternative,
+    attribute,
+    claim,
+    counters,
+    device,
+    first,
+    partitioned,
+    problem,
+    slice_,
+    want,
+)
+from fuzz.observed_history import history, new_in_1_37, numbers
 
-Json = dict[str, Any]
-ON = {
-    "AdminAccess": True,
-    "ConsumableCapacity": True,
-    "DeviceBindingAndStatus": True,
-    "DeviceTaints": True,
-    "PartitionableDevices": True,
-    "PrioritizedList": True,
-}
+if TYPE_CHECKING:
+    pass
+
+__all__ = ["CASES"]
+
 TAINT = [{"key": "bad", "effect": "NoSchedule"}]
-
-
-@dataclass(frozen=True, slots=True)
-class Case:
-    """One input; `promise` is what the API promises, in the notation of the table."""
-
-    name: str
-    promise: str
-    input: Json
-    needs: tuple[str, ...] = ()
-    off: tuple[str, ...] = field(default=())
-
-
-def device(name: str, *, k: int | str | None = None, cap: Json | None = None, multi: bool = False, **rest: Any) -> Json:
-    """A device; `k` is how much of the counter `m` it consumes, other keywords are string attributes or fields."""
-    fields = {
-        key: rest.pop(key) for key in ("taints", "bindingConditions", "nodeName", "consumesCounters") if key in rest
-    }
-    attributes = {
-        key: ({"strings": value} if isinstance(value, list) else {"string": value}) for key, value in rest.items()
-    }
-    out: Json = {"name": name} | fields
-    if attributes:
-        out["attributes"] = attributes
-    if k is not None:
-        out["consumesCounters"] = [{"counterSet": "cs", "counters": {"m": {"value": str(k)}}}]
-    if cap is not None:
-        out["capacity"] = {
-            key: value if isinstance(value, dict) else {"value": str(value)} for key, value in cap.items()
-        }
-    if multi:
-        out["allowMultipleAllocations"] = True
-    return out
-
-
-def slice_(name: str, devices: list[Json] | None = None, **rest: Any) -> Json:
-    """A node-local slice of driver `d`, pool `p`, generation 1."""
-    spec: Json = {"driver": rest.pop("driver", "d"), "nodeName": rest.pop("node", "node-1")}
-    count, generation = rest.pop("count", 1), rest.pop("generation", 1)
-    spec["pool"] = {"name": rest.pop("pool", "p"), "generation": generation, "resourceSliceCount": count}
-    if spec["nodeName"] is None:
-        del spec["nodeName"]
-    if devices is not None:
-        spec["devices"] = devices
-    return {"metadata": {"name": name}, "spec": spec | rest}
-
-
-def counters(amount: int, *, name: str = "cs", slice_name: str = "a-counters", **rest: Any) -> Json:
-    """The slice that publishes the counter `m`; from 1.35 on it has to be one of its own."""
-    sets = [{"name": name, "counters": {"m": {"value": str(amount)}}}]
-    return slice_(slice_name, None, sharedCounters=sets, count=2, **rest)
-
-
-def partitioned(amount: int, *devices: Json) -> list[Json]:
-    """A pool of two slices: counters, devices."""
-    return [counters(amount), slice_("b-devices", list(devices), count=2)]
-
-
-def want(name: str, count: int | None = 1, *, cel: str | None = None, **rest: Any) -> Json:
-    """One request; a count of None asks for all devices."""
-    return {"name": name, "exactly": _exact(count, cel, rest)}
-
-
-def alternative(name: str, count: int | None = 1, *, cel: str | None = None, **rest: Any) -> Json:
-    """One subrequest."""
-    return {"name": name} | _exact(count, cel, rest)
-
-
-def first(name: str, *alternatives: Json) -> Json:
-    """A request with a list of alternatives."""
-    return {"name": name, "firstAvailable": list(alternatives)}
-
-
-def _exact(count: int | None, cel: str | None, rest: Json) -> Json:
-    out: Json = {"deviceClassName": rest.pop("cls", "any")}
-    out |= {"allocationMode": "All"} if count is None else {"allocationMode": "ExactCount", "count": count}
-    if cel:
-        out["selectors"] = [{"cel": {"expression": cel}}]
-    if "c" in rest:
-        out["capacity"] = {"requests": {"c": str(rest.pop("c"))}}
-    return out | rest
-
-
-def attribute(name: str, value: str) -> str:
-    """A selector on one string attribute of driver `d`."""
-    return f'device.attributes["d"].?{name}.orValue("") == "{value}"'
-
-
-def claim(
-    *requests: Json, name: str = "c", constraints: list[Json] | None = None, config: list[Json] | None = None
-) -> Json:
-    """One claim."""
-    devices: Json = {"requests": list(requests)}
-    if constraints:
-        devices["constraints"] = constraints
-    if config:
-        devices["config"] = config
-    return {"metadata": {"name": name}, "spec": {"devices": devices}}
-
-
-def problem(slices: list[Json], *claims: Json, **rest: Any) -> Json:
-    """One call of the allocator on node-1."""
-    return {"slices": slices, "claims": list(claims), "classes": [{"metadata": {"name": "any"}, "spec": {}}]} | rest
-
-
 MATCH = [{"matchAttribute": "d/at"}]
 DISTINCT = [{"distinctAttribute": "d/at"}]
 X, Y = attribute("t", "X"), attribute("t", "Y")
@@ -420,105 +324,12 @@ def _pools() -> list[Case]:
     ]
 
 
-def _history() -> list[Case]:
-    taint = device("a", taints=[{"key": "bad", "effect": "None"}])
-    unknown = device("a", taints=[{"key": "bad", "effect": "Odd"}])
-    d1, d2 = device("d1", t="X"), device("d2", t="Y")
-    alts = first("r", alternative("one", cel=attribute("t", "Z")), alternative("two", None))
-    both = first("r", alternative("one", None, cel=attribute("t", "Z")), alternative("two", None, cel=Y))
-    config = [{"requests": ["r0", "r1"], "opaque": {"driver": "d", "parameters": {"a": 1}}}]
-    ordered = [slice_("z", [device("z")], pool="pa"), slice_("a", [device("a")], pool="pb")]
-    tolerated = want("r", tolerations=[{"key": "bad", "operator": "Exists"}])
-    range_ = {"value": "8", "requestPolicy": {"default": "1", "validRange": {"min": "1", "step": "2"}}}
-    no_min = {"value": "8", "requestPolicy": {"default": "1", "validRange": {"step": "2"}}}
-    zero = {"value": "8", "requestPolicy": {"default": "1", "validRange": {"min": "1", "step": "0"}}}
-    half = {"value": "8", "requestPolicy": {"default": "500m", "validRange": {"min": "500m", "step": "500m"}}}
-    multi = [device("a", multi=True, cap={"c": 4}), device("b", multi=True, cap={"c": 4})]
-    return [
-        Case("6.2 taint effect None", "r=a", problem([slice_("s", [taint])], claim(want("r")))),
-        Case("6.2 taint effect unknown", "r=a", problem([slice_("s", [unknown])], claim(want("r")))),
-        Case(
-            "6.2 tolerations in the result",
-            "r=a+tol",
-            problem([slice_("s", [device("a", taints=TAINT)])], claim(tolerated)),
-        ),
-        Case("6.2 All in the second alternative", "r/two=d1,d2", problem([slice_("s", [d1, d2])], claim(alts))),
-        Case("6.2 All in both alternatives", "r/two=d2", problem([slice_("s", [d1, d2])], claim(both))),
-        Case("6.2 All with counters", "r=a", problem(partitioned(8, A), claim(want("r", None)))),
-        Case(
-            "6.2 config for two requests",
-            "r0=d1 r1=d2 cfg[all]",
-            problem([slice_("s", [d1, d2])], claim(want("r0"), want("r1"), config=config)),
-        ),
-        Case(
-            "6.2 config for two of three requests",
-            "r0=d1 r1=d2 r2=d3 cfg[r0,r1]",
-            problem([slice_("s", [d1, d2, device("d3")])], claim(want("r0"), want("r1"), want("r2"), config=config)),
-        ),
-        Case("6.2 pool order by name", "r=z", problem(ordered[::-1], claim(want("r")))),
-        Case(
-            "6.2 one request, multi device twice",
-            "?",
-            problem([slice_("s", [multi[0]])], claim(want("r", 2, c=1))),
-            ("ConsumableCapacity",),
-        ),
-        Case(
-            "6.2 distinct by value",
-            "r0=d1 r1=d3",
-            problem(
-                [slice_("s", [device("d1", at="A"), device("d2", at="A"), device("d3", at="B")])],
-                claim(want("r0"), want("r1"), constraints=DISTINCT),
-            ),
-        ),
-        Case(
-            "6.2 capacity check of the second request",
-            "r0=a r1=b",
-            problem([slice_("s", multi)], claim(want("r0", c=3), want("r1", c=3))),
-            ("ConsumableCapacity",),
-        ),
-        Case("8.3 request without a body", "error of this claim", problem([slice_("s", [d1])], claim({"name": "r"}))),
-        Case(
-            "8.3 validRange.step without min",
-            "?",
-            problem([slice_("s", [device("a", multi=True, cap={"c": no_min})])], claim(want("r", c=2))),
-            ("ConsumableCapacity",),
-        ),
-        Case(
-            "8.3 validRange.step 0",
-            "?",
-            problem([slice_("s", [device("a", multi=True, cap={"c": zero})])], claim(want("r", c=2))),
-            ("ConsumableCapacity",),
-        ),
-        Case(
-            "4.8 range rounds up",
-            "r=a c=3",
-            problem([slice_("s", [device("a", multi=True, cap={"c": range_})])], claim(want("r", c=2))),
-            ("ConsumableCapacity",),
-        ),
-        Case(
-            "4.8 fractional range",
-            "r=a c=1500m",
-            problem([slice_("s", [device("a", multi=True, cap={"c": half})])], claim(want("r", c="1200m"))),
-            ("ConsumableCapacity",),
-        ),
-        Case(
-            "8.4 count 6 over 5 devices, steps",
-            "nil",
-            problem([slice_("s", [device(f"d{i}") for i in range(5)])], claim(want("r", 6))),
-        ),
-        Case(
-            "8.4 6 requests over 5 devices, steps",
-            "nil",
-            problem([slice_("s", [device(f"d{i}") for i in range(5)])], claim(*[want(f"r{i}") for i in range(6)])),
-        ),
-        Case(
-            "8.4 6 claims over 5 devices, steps",
-            "nil",
-            problem(
-                [slice_("s", [device(f"d{i}") for i in range(5)])], *[claim(want("r"), name=f"c{i}") for i in range(6)]
-            ),
-        ),
-    ]
-
-
-CASES: tuple[Case, ...] = (*_leaks(), *_accounting(), *_order(), *_pools(), *_history())
+CASES: tuple[Case, ...] = (
+    *_leaks(),
+    *_accounting(),
+    *_order(),
+    *_pools(),
+    *history(),
+    *numbers(),
+    *new_in_1_37(),
+)
