@@ -3,8 +3,9 @@ What a rule is: one law about picks, seen from several sides.
 
 The search asks `rejects` while it looks for a candidate, then `add` when it
 takes one and `remove` when it gives it back. `violations` says the same law
-once more without any state, for checking a finished answer. Engines know
-rules through this module only.
+once more without any state, for checking a finished answer; `allows` and
+`encode` say it as facts about all picks at once, for engines that do not
+search step by step. Engines know rules through this module only.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from dra_alloc.problem.pools import Pool
 from dra_alloc.problem.requests import Ask
 from dra_alloc.problem.usage import Usage
 from dra_alloc.profiles import Profile
+from dra_alloc.rules.facts import Fact
 
 __all__ = ["Context", "Pick", "Reason", "Rule", "SearchStopped"]
 
@@ -111,6 +113,14 @@ class Rule:
 
     def remove(self, ask: Ask, device: DeviceRow) -> None:
         """Give the device back: reverses exactly one successful `add`."""
+
+    def allows(self, ask: Ask, device: DeviceRow) -> bool:
+        """Return whether the device could be the only pick; ask a rule in its first state."""
+        return not self.rejects(ask, device)
+
+    def encode(self, asks: Sequence[Ask], devices: Sequence[DeviceRow]) -> Iterable[Fact]:
+        """Return how picks of these devices for these requests depend on each other."""
+        return ()
 
     def why(self, ask: Ask, device: DeviceRow) -> Reason:
         """Return the reason for an objection in the present state."""

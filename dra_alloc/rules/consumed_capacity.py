@@ -12,6 +12,7 @@ from dra_alloc.problem.devices import DeviceKey, DeviceRow
 from dra_alloc.problem.requests import Ask
 from dra_alloc.profiles import Trait
 from dra_alloc.rules.base import Context, Pick, Reason, Rule
+from dra_alloc.rules.facts import Draw, Fact
 
 __all__ = ["ConsumedCapacity", "consumed_amount", "consumption", "violates_policy"]
 
@@ -155,6 +156,19 @@ class ConsumedCapacity(Rule):
         last = bool(takes) and not any(flying.values()) if self._leaks else not self._shares[device.key]
         if last:
             self._in_flight.pop(device.key, None)
+
+    def encode(self, asks: Sequence[Ask], devices: Sequence[DeviceRow]) -> Iterable[Fact]:
+        for device in devices:
+            if not device.shareable or not device.capacity:
+                continue
+            takes = [(ask.id, takes) for ask in asks if (takes := self._takes(ask, device)) is not None]
+            consumed = self._consumed.get(device.key, {})
+            for name, capacity in device.capacity.items():
+                left = capacity.value.nano - consumed.get(name, 0)
+                amounts = {(ask, device): amounts[name] for ask, amounts in takes if amounts[name]}
+                # Without anything left no request is allowed, not even one that takes nothing.
+                if amounts and left >= 0:
+                    yield Draw(f"capacity {name} of {device.key}", left, by_request=amounts)
 
     def why(self, ask: Ask, device: DeviceRow) -> Reason:
         takes = self._takes(ask, device)

@@ -12,6 +12,7 @@ from dra_alloc.problem.requests import Ask
 from dra_alloc.problem.usage import Usage
 from dra_alloc.profiles import Feature, Profile, Trait
 from dra_alloc.rules.base import Context, Pick, Reason, Rule
+from dra_alloc.rules.facts import Draw, Fact, Looser
 
 __all__ = ["Counters", "CountersDisabled", "available_counters"]
 
@@ -39,6 +40,13 @@ def available_counters(pool: Pool, usage: Usage, profile: Profile) -> dict[_Coun
     return left
 
 
+def _total(device: DeviceRow) -> dict[_Counter, int]:
+    total: dict[_Counter, int] = {}
+    for counter_set, name, amount in device.consumes:
+        total[counter_set, name] = total.get((counter_set, name), 0) + amount
+    return total
+
+
 class CountersDisabled(Rule):
     """
     While the feature is off, a device that consumes counters is refused.
@@ -51,6 +59,9 @@ class CountersDisabled(Rule):
     __slots__ = ()
 
     def add(self, ask: Ask, device: DeviceRow) -> bool:
+        return not device.consumes
+
+    def allows(self, ask: Ask, device: DeviceRow) -> bool:
         return not device.consumes
 
     def why(self, ask: Ask, device: DeviceRow) -> Reason:
@@ -91,7 +102,7 @@ class Counters(Rule):
         return device.key.pool if self._by_name else device.slice.pool
 
     def _is_further_share(self, device: DeviceRow) -> bool:
-        if not (device.shareable and self._sharing):
+        if not self._is_shared(device):
             return False
         usage = self._context.usage
         if self._context.profile.shows(Trait.SHARE_WITHOUT_CAPACITY_CHARGED):
@@ -128,6 +139,42 @@ class Counters(Rule):
             charged = bool(device.consumes) and not (device.shareable and self._sharing)
         if charged:
             self._give_back(device)
+
+    def allows(self, ask: Ask, device: DeviceRow) -> bool:
+        if not device.consumes or self._is_further_share(device):
+            return True
+        return self._short(device, _total(device)) is None
+
+    def encode(self, asks: Sequence[Ask], devices: Sequence[DeviceRow]) -> Iterable[Fact]:
+        consuming: dict[PoolKey, list[DeviceRow]] = {}
+        for device in devices:
+            if device.consumes and not self._is_further_share(device):
+                consuming.setdefault(device.slice.pool, []).append(device)
+        names = [key.pool for key in consuming]
+        for key, drawing in consuming.items():
+            if self._by_name and names.count(key.pool) > 1:
+                yield Looser(f"counters of different pools named {key.pool} are mixed up")
+            else:
+                yield from self._draws(key, drawing)
+        if self._keeps and any(self._is_shared(device) for drawing in consuming.values() for device in drawing):
+            yield Looser("backtracking keeps the counters of shared devices")
+
+    def _is_shared(self, device: DeviceRow) -> bool:
+        return device.shareable and self._sharing
+
+    def _draws(self, key: PoolKey, devices: Sequence[DeviceRow]) -> Iterable[Fact]:
+        totals = [(device, _total(device)) for device in devices]
+        for counter, left in self._context.availability(self._pools[key]).items():
+            drawing = [(device, total[counter]) for device, total in totals if total.get(counter)]
+            # A counter that is overdrawn already forbids every one of these devices: see `allows`.
+            if not drawing or left < 0:
+                continue
+            yield Draw(
+                f"counter {counter[1]} of counter set {counter[0]} in pool {key}",
+                left,
+                by_pick={device: amount for device, amount in drawing if not self._is_shared(device)},
+                by_device={device: amount for device, amount in drawing if self._is_shared(device)},
+            )
 
     def why(self, ask: Ask, device: DeviceRow) -> Reason:
         flight = dict(self._in_flight.get(self._budget(device), {}))

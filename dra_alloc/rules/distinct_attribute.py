@@ -11,8 +11,9 @@ from dra_alloc.api import DeviceAttribute, DeviceConstraint
 from dra_alloc.problem.devices import DeviceRow
 from dra_alloc.problem.requests import Ask
 from dra_alloc.profiles import Profile, Trait
-from dra_alloc.rules.attribute_values import as_scalar, as_set, describe
+from dra_alloc.rules.attribute_values import Scalar, as_scalar, as_set, describe
 from dra_alloc.rules.base import Pick, Reason, Rule
+from dra_alloc.rules.facts import Differ, Fact, Looser, Unmodelled
 
 __all__ = ["Distinct", "DistinctPerRequest", "distinct_attribute"]
 
@@ -68,6 +69,27 @@ class Distinct(Rule):
                 return False
         return True
 
+    def allows(self, ask: Ask, device: DeviceRow) -> bool:
+        return device.attribute(self._attribute) is not None
+
+    def encode(self, asks: Sequence[Ask], devices: Sequence[DeviceRow]) -> Iterable[Fact]:
+        looked_up = ((device, device.attribute(self._attribute)) for device in devices)
+        found = [(device, attribute) for device, attribute in looked_up if attribute is not None]
+        if not self._lists and any(len(_scalars(attribute)) > 1 for _, attribute in found):
+            yield Unmodelled(f"{self._attribute} has several values at once")
+            return
+        values = {device: self._values(attribute) for device, attribute in found}
+        yield Differ(f"distinctAttribute {self._attribute}", self._concerned(asks), values)
+
+    def _concerned(self, asks: Sequence[Ask]) -> frozenset[int]:
+        return frozenset(ask.id for ask in asks if self.concerns(ask))
+
+    def _values(self, attribute: DeviceAttribute) -> frozenset[Scalar]:
+        if not self._lists:
+            return frozenset(_scalars(attribute))
+        values = as_set(attribute)
+        return frozenset() if values is None else frozenset((values[0], value) for value in values[1])
+
     def why(self, ask: Ask, device: DeviceRow) -> Reason:
         attribute = device.attribute(self._attribute)
         if attribute is None:
@@ -85,15 +107,18 @@ class Distinct(Rule):
                 seen.append(attribute)
 
 
-def _same_kind(attribute: DeviceAttribute, kind: str) -> tuple[str, str | int | bool] | None:
-    values = {
-        "string": attribute.string,
-        "int": attribute.int_,
-        "bool": attribute.bool_,
-        "version": attribute.version,
-    }
-    value = values[kind]
-    return None if value is None else (kind, value)
+def _scalars(attribute: DeviceAttribute) -> list[Scalar]:
+    values = (
+        ("string", attribute.string),
+        ("int", attribute.int_),
+        ("bool", attribute.bool_),
+        ("version", attribute.version),
+    )
+    return [(kind, value) for kind, value in values if value is not None]
+
+
+def _same_kind(attribute: DeviceAttribute, kind: str) -> Scalar | None:
+    return next((scalar for scalar in _scalars(attribute) if scalar[0] == kind), None)
 
 
 class DistinctPerRequest(Distinct):
@@ -124,6 +149,13 @@ class DistinctPerRequest(Distinct):
         self._by_request[ask.request_name] = attribute
         self._count += 1
         return True
+
+    def encode(self, asks: Sequence[Ask], devices: Sequence[DeviceRow]) -> Iterable[Fact]:
+        # With one device a request nothing is forgotten.
+        if all(ask.count <= 1 for ask in asks if self.concerns(ask)):
+            yield from super().encode(asks, devices)
+        else:
+            yield Looser(f"distinctAttribute {self._attribute} remembers one value per request")
 
     def remove(self, ask: Ask, device: DeviceRow) -> None:
         self._by_request.pop(ask.request_name, None)

@@ -10,6 +10,7 @@ from dra_alloc.problem.devices import DeviceKey, DeviceRow
 from dra_alloc.problem.requests import Ask
 from dra_alloc.profiles import Feature, Trait
 from dra_alloc.rules.base import Context, Pick, Reason, Rule
+from dra_alloc.rules.facts import Dedicated, Fact
 
 __all__ = ["ExclusiveUse"]
 
@@ -51,6 +52,9 @@ class ExclusiveUse(Rule):
             users.pop()
             if not users:
                 del self._users[device.key]
+
+    def encode(self, asks: Sequence[Ask], devices: Sequence[DeviceRow]) -> Iterable[Fact]:
+        yield Dedicated(frozenset(device for device in devices if not (device.shareable and self._sharing)))
 
     def why(self, ask: Ask, device: DeviceRow) -> Reason:
         if device.key in self._exclusive and not ask.admin:

@@ -12,6 +12,7 @@ from dra_alloc.problem.requests import Ask
 from dra_alloc.profiles import Profile, Trait
 from dra_alloc.rules.attribute_values import Scalar, ValueSet, as_scalar, as_set, describe
 from dra_alloc.rules.base import Pick, Reason, Rule
+from dra_alloc.rules.facts import Agree, Fact, Looser
 
 __all__ = ["MatchLists", "MatchScalars", "match_attribute"]
 
@@ -38,6 +39,18 @@ class _Match(Rule):
 
     def _common(self) -> str:
         raise NotImplementedError
+
+    def _values(self, device: DeviceRow) -> frozenset[Scalar] | None:
+        """Return the values to be had in common; None if the device is never accepted."""
+        raise NotImplementedError
+
+    def allows(self, ask: Ask, device: DeviceRow) -> bool:
+        return self._values(device) is not None
+
+    def encode(self, asks: Sequence[Ask], devices: Sequence[DeviceRow]) -> Iterable[Fact]:
+        values = {device: found for device in devices if (found := self._values(device)) is not None}
+        concerned = frozenset(ask.id for ask in asks if self.concerns(ask))
+        yield Agree(f"matchAttribute {self._attribute}", concerned, values)
 
     def why(self, ask: Ask, device: DeviceRow) -> Reason:
         attribute = device.attribute(self._attribute)
@@ -80,6 +93,13 @@ class MatchScalars(_Match):
 
     def remove(self, ask: Ask, device: DeviceRow) -> None:
         self._count -= 1
+
+    def _values(self, device: DeviceRow) -> frozenset[Scalar] | None:
+        attribute = device.attribute(self._attribute)
+        if attribute is None:
+            return None
+        value = as_scalar(attribute)
+        return frozenset() if value is None else frozenset((value,))
 
     def _common(self) -> str:
         return "no scalar value" if self._value is None else str(self._value[1])
@@ -130,6 +150,17 @@ class MatchLists(_Match):
         narrowest = self._trail.pop()
         if self._trail and not self._restores:
             self._trail[-1] = narrowest
+
+    def _values(self, device: DeviceRow) -> frozenset[Scalar] | None:
+        attribute = device.attribute(self._attribute)
+        values = None if attribute is None else as_set(attribute)
+        return None if values is None else frozenset((values[0], value) for value in values[1])
+
+    def encode(self, asks: Sequence[Ask], devices: Sequence[DeviceRow]) -> Iterable[Fact]:
+        for fact in super().encode(asks, devices):
+            yield fact
+            if not self._restores and isinstance(fact, Agree) and any(len(each) > 1 for each in fact.values.values()):
+                yield Looser(f"backtracking does not widen the common values of {self._attribute} again")
 
     def _common(self) -> str:
         return ", ".join(sorted(map(str, self._trail[-1][1]))) if self._trail else "none"

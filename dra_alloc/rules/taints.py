@@ -49,6 +49,9 @@ class Taints(Rule):
     def add(self, ask: Ask, device: DeviceRow) -> bool:
         return not device.blocking_taints or self._untolerated(ask, device) is None
 
+    def allows(self, ask: Ask, device: DeviceRow) -> bool:
+        return self._untolerated(ask, device) is None
+
     def why(self, ask: Ask, device: DeviceRow) -> Reason:
         taint = self._untolerated(ask, device)
         if taint is None:
