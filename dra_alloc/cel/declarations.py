@@ -7,7 +7,7 @@ Every library file under :mod:`dra_alloc.cel.library` is a tuple of these;
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -83,7 +83,9 @@ class Function:
 
     `run` serves all overloads and checks types itself. `guarded` False calls
     an overload's `run` whatever the argument types. `cost` holds for overloads
-    without a cost of their own.
+    without a cost of their own. `prepare(constants)` gets the constant
+    arguments by position at compile time and may return a better `run`; its
+    CelError is "program instantiation failed".
     """
 
     name: str
@@ -91,6 +93,7 @@ class Function:
     run: Callable[..., Any] | None = None
     guarded: bool = True
     cost: Cost | None = None
+    prepare: Callable[[Mapping[int, Any]], Callable[..., Any] | None] | None = None
 
 
 @dataclass(frozen=True, slots=True)

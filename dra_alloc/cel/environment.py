@@ -11,7 +11,7 @@ Spec: CEL-10
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from types import MappingProxyType
 from typing import Final, Literal
@@ -129,11 +129,12 @@ def _functions(libraries: list[Library], chosen: Settings) -> dict[str, Function
 
 def _join(earlier: Function | None, function: Function, overloads: tuple[Overload, ...]) -> Function:
     if earlier is None:
-        return Function(function.name, overloads, function.run, function.guarded, function.cost)
+        return replace(function, overloads=overloads)
     return Function(
         function.name,
         earlier.overloads + overloads,
         earlier.run or function.run,
         earlier.guarded and function.guarded,
         earlier.cost or function.cost,
+        earlier.prepare or function.prepare,
     )

@@ -8,8 +8,8 @@ Two spellings exist upstream: :func:`checker_name` is the checker's
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, field
+from typing import Final, Literal
 
 __all__ = [
     "ANY",
@@ -27,6 +27,7 @@ __all__ = [
     "UINT",
     "CelType",
     "Kind",
+    "TypeTooLarge",
     "checker_name",
     "list_of",
     "map_of",
@@ -59,13 +60,38 @@ Kind = Literal[
 ]
 
 
+MAX_TYPE_DEPTH: Final = 300
+MAX_TYPE_WEIGHT: Final = 20_000
+
+
+class TypeTooLarge(Exception):
+    """A type nested deeper, or spelled longer, than any honest expression needs."""
+
+
 @dataclass(frozen=True, slots=True)
 class CelType:
-    """A type: its kind, its run-time name and its parameters."""
+    """
+    A type: its kind, its run-time name and its parameters.
+
+    `depth` and `weight` bound what following a type can cost: ``cel.bind``
+    can double a type at every step.
+    """
 
     kind: Kind
     name: str
     params: tuple[CelType, ...] = ()
+    depth: int = field(default=0, compare=False, repr=False)
+    weight: int = field(default=1, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if not self.params:
+            return
+        depth = 1 + max(each.depth for each in self.params)
+        weight = 1 + sum(each.weight for each in self.params)
+        if depth > MAX_TYPE_DEPTH or weight > MAX_TYPE_WEIGHT:
+            raise TypeTooLarge
+        object.__setattr__(self, "depth", depth)
+        object.__setattr__(self, "weight", weight)
 
     def __str__(self) -> str:
         if not self.params:

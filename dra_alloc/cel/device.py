@@ -1,0 +1,195 @@
+"""
+The `device` variable: its static type and a device prepared for evaluation.
+
+Names without ``/`` belong to the driver's domain. Looking up an unknown domain
+gives an empty map; ``in``, iteration and size do not see it.
+
+Spec: CEL-14, CEL-15, CEL-16
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final, Protocol
+
+from dra_alloc.api import Quantity
+from dra_alloc.api.semver import Semver, SemverError
+from dra_alloc.cel.library.quantity import QUANTITY, CelQuantity
+from dra_alloc.cel.library.semver import CelSemver
+from dra_alloc.cel.types import BOOL, STRING, CelType, map_of, struct
+from dra_alloc.cel.values import CelMap
+
+__all__ = ["MAX_DOMAIN", "MAX_ID", "MAX_NAMES", "MAX_VALUE", "Attribute", "CelDevice", "device_type", "prepare_device"]
+
+MAX_NAMES: Final = 32
+MAX_DOMAIN: Final = 63
+MAX_ID: Final = 32
+MAX_VALUE: Final = 64
+_EMPTY: Final = CelMap({})
+
+
+class Attribute(Protocol):
+    """An attribute value as :class:`dra_alloc.api.DeviceAttribute` has it; exactly one member is set."""
+
+    @property
+    def int_(self) -> int | None: ...
+    @property
+    def bool_(self) -> bool | None: ...
+    @property
+    def string(self) -> str | None: ...
+    @property
+    def version(self) -> str | None: ...
+    @property
+    def ints(self) -> tuple[int, ...] | None: ...
+    @property
+    def bools(self) -> tuple[bool, ...] | None: ...
+    @property
+    def strings(self) -> tuple[str, ...] | None: ...
+    @property
+    def versions(self) -> tuple[str, ...] | None: ...
+
+
+class DomainMap(CelMap):
+    """The outer map of attributes or capacity: every domain can be looked up."""
+
+    __slots__ = ()
+
+    def find(self, key: Any, default: Any = None) -> Any:
+        """The names of a domain, an empty map if there is none."""
+        return self.entries.get(key, _EMPTY) if type(key) is str else _EMPTY
+
+
+class CelDevice:
+    """
+    A device ready for any number of selectors.
+
+    `problem` is the decoding error that fails every selector on it. `attributes`
+    and `capacity` are plain dicts by domain and name.
+    """
+
+    __slots__ = ("attributes", "capacity", "driver", "multi", "problem", "value")
+
+    def __init__(
+        self,
+        driver: str,
+        attributes: dict[str, dict[str, Any]],
+        capacity: dict[str, dict[str, Any]],
+        multi: bool,
+        problem: str,
+    ) -> None:
+        self.driver = driver
+        self.multi = multi
+        self.attributes = attributes
+        self.capacity = capacity
+        self.problem = problem
+        self.value = CelMap(
+            {
+                "driver": driver,
+                "allowMultipleAllocations": multi,
+                "attributes": DomainMap({domain: CelMap(names) for domain, names in attributes.items()}),
+                "capacity": DomainMap({domain: CelMap(names) for domain, names in capacity.items()}),
+            }
+        )
+
+
+def device_type(attribute: CelType, *, multiple: bool) -> tuple[CelType, Mapping[str, CelType]]:
+    """The type of `device` and its fields; `multiple` says whether ``allowMultipleAllocations`` is one."""
+    fields = {
+        "driver": STRING,
+        "attributes": map_of(STRING, map_of(STRING, attribute)),
+        "capacity": map_of(STRING, map_of(STRING, QUANTITY)),
+    }
+    if multiple:
+        fields["allowMultipleAllocations"] = BOOL
+    return struct("kubernetes.DRADevice"), fields
+
+
+def prepare_device(
+    driver: str,
+    attributes: Mapping[str, Attribute],
+    capacity: Mapping[str, Quantity],
+    allow_multiple: bool | None,
+    *,
+    lists: bool,
+) -> CelDevice:
+    """
+    A device decoded for evaluation; `lists` says whether list-typed attributes are.
+
+    Of two spellings of one name (``memory`` and ``DRIVER/memory``) the
+    qualified one wins, where upstream picks at random. Of several broken
+    attributes the first by name is reported. Nothing is raised here:
+    evaluation fails with `problem`.
+    """
+    decoded: dict[str, dict[str, Any]] = {}
+    problem = ""
+    for name in _in_order(attributes):
+        value = _decode(attributes[name], lists)
+        if isinstance(value, _Broken):
+            problem = problem or f"attribute {name}: {value.text}"
+            continue
+        domain, slash, short = name.partition("/")
+        if not slash:
+            domain, short = driver, name
+        decoded.setdefault(domain, {})[short] = value
+    amounts: dict[str, dict[str, Any]] = {}
+    for name in _in_order(capacity):
+        domain, slash, short = name.partition("/")
+        if not slash:
+            domain, short = driver, name
+        amounts.setdefault(domain, {})[short] = CelQuantity(capacity[name])
+    return CelDevice(driver, decoded, amounts, bool(allow_multiple), problem)
+
+
+def _in_order(names: Mapping[str, Any]) -> list[str]:
+    """Unqualified names first, so that a qualified spelling overwrites them; then by name."""
+    return sorted(names, key=lambda name: ("/" in name, name))
+
+
+class _Broken:
+    __slots__ = ("text",)
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+
+def _version(text: str) -> CelSemver | _Broken:
+    try:
+        return CelSemver(Semver.parse(text))
+    except SemverError as error:
+        return _Broken(f"parse semantic version: {error.message}")
+
+
+def _versions(texts: tuple[str, ...]) -> tuple[CelSemver, ...] | _Broken:
+    parsed = []
+    for text in texts:
+        version = _version(text)
+        if isinstance(version, _Broken):
+            return version
+        parsed.append(version)
+    return tuple(parsed)
+
+
+_LISTS: Final[tuple[tuple[str, Callable[[Any], Any]], ...]] = (
+    ("ints", tuple),
+    ("bools", tuple),
+    ("strings", tuple),
+    ("versions", _versions),
+)
+
+
+def _decode(attribute: Attribute, lists: bool) -> Any:
+    """The value, lists before scalars, or what is wrong with it."""
+    if lists:
+        for member, read in _LISTS:
+            values = getattr(attribute, member)
+            if values is not None:
+                return read(values)
+    if attribute.int_ is not None:
+        return attribute.int_
+    if attribute.bool_ is not None:
+        return attribute.bool_
+    if attribute.string is not None:
+        return attribute.string
+    if attribute.version is not None:
+        return _version(attribute.version)
+    return _Broken("unsupported attribute value")

@@ -1,0 +1,143 @@
+"""
+Equality and order of CEL values.
+
+Spec: CEL-20, CEL-21
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from dra_alloc.cel.errors import CelError
+from dra_alloc.cel.types import CelType
+from dra_alloc.cel.values import NO_SUCH_OVERLOAD, CelMap, Optional, UInt, is_list
+
+__all__ = ["compare", "equal", "is_comparable"]
+
+_NUMBERS: Final = frozenset((int, UInt, float))
+_MISSING: Final = object()
+
+
+def equal(left: Any, right: Any) -> bool:
+    """
+    Whether two values are equal; values of different kinds are not.
+
+    Raises: CelError ("no such overload") if `left` is a Kubernetes value and
+    `right` of another kind; inside lists and maps that counts as equal.
+    """
+    while True:
+        if left is None or right is None:
+            return left is right
+        if not isinstance(left, Optional):
+            break
+        if not isinstance(right, Optional) or left.present != right.present:
+            return False
+        if not left.present:
+            return True
+        left, right = left.value, right.value
+    if is_list(left) or isinstance(left, CelMap):
+        return _containers_equal(left, right)
+    return _scalars_equal(left, right)
+
+
+def _scalars_equal(left: Any, right: Any) -> bool:
+    kind, other = type(left), type(right)
+    if kind is other:
+        own = getattr(left, "cel_equal", None)
+        return bool(left == right) if own is None else bool(own(right))
+    if kind in _NUMBERS:
+        return other in _NUMBERS and bool(left == right)
+    own = getattr(left, "cel_equal", None)
+    return False if own is None else bool(own(right))
+
+
+def _containers_equal(left: Any, right: Any) -> bool:
+    """Compare nested lists and maps on a heap-allocated stack; only a definite difference counts."""
+    pairs = [(left, right)]
+    while pairs:
+        left, right = pairs.pop()
+        if isinstance(left, Optional) and isinstance(right, Optional) and left.present and right.present:
+            pairs.append((left.value, right.value))
+        elif is_list(left):
+            if not is_list(right) or len(left) != len(right):
+                return False
+            pairs.extend(_different(zip(left, right, strict=True)))
+        elif isinstance(left, CelMap):
+            if not isinstance(right, CelMap) or len(left) != len(right):
+                return False
+            for key, value in left.items():
+                other = right.find(key, _MISSING)
+                if other is _MISSING:
+                    return False
+                pairs.append((value, other))
+        elif not _maybe_equal(left, right):
+            return False
+    return True
+
+
+def _different(pairs: Any) -> list[tuple[Any, Any]]:
+    return [(left, right) for left, right in pairs if left is not right or left != left or _is_container(left)]
+
+
+def _is_container(value: Any) -> bool:
+    return is_list(value) or isinstance(value, (CelMap, Optional))
+
+
+def _maybe_equal(left: Any, right: Any) -> bool:
+    if left is None or right is None:
+        return left is right
+    if isinstance(left, Optional):
+        return isinstance(right, Optional) and not left.present and not right.present
+    try:
+        return _scalars_equal(left, right)
+    except CelError:
+        return True
+
+
+def _number_order(left: Any, right: Any) -> int:
+    if left != left or right != right:
+        raise CelError("NaN values cannot be ordered")
+    return (left > right) - (left < right)
+
+
+def _plain_order(left: Any, right: Any) -> int:
+    return (left > right) - (left < right)
+
+
+def _text_order(left: str, right: str) -> int:
+    # Go compares bytes; UTF-8 keeps code-point order, and so does Python.
+    return (left > right) - (left < right)
+
+
+_ORDERS: Final[dict[type, Callable[[Any, Any], int]]] = {
+    bool: _plain_order,
+    bytes: _plain_order,
+    str: _text_order,
+    int: _number_order,
+    UInt: _number_order,
+    float: _number_order,
+}
+
+
+def is_comparable(value: Any) -> bool:
+    """Whether `value` may stand left of ``<``."""
+    return type(value) in _ORDERS or hasattr(value, "cel_compare")
+
+
+def compare(left: Any, right: Any) -> int:
+    """-1, 0 or 1; raises CelError ("no such overload") across kinds, except between numbers."""
+    kind, other = type(left), type(right)
+    if kind is other or (kind in _NUMBERS and other in _NUMBERS):
+        order = _ORDERS.get(kind)
+        if order is not None:
+            return order(left, right)
+        own = getattr(left, "cel_compare", None)
+        if own is not None:
+            return int(own(right))
+    raise CelError(NO_SUCH_OVERLOAD)
+
+
+def type_equal(left: CelType, right: Any) -> bool:
+    """Whether two type values name the same run-time type; parameters are erased."""
+    return isinstance(right, CelType) and left.name == right.name

@@ -1,0 +1,83 @@
+"""
+``x.includes(y)``: membership in a list attribute, equality for any other value.
+
+Spec: CEL-42
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from dra_alloc.cel.costs import STRING, Range, actual_size
+from dra_alloc.cel.declarations import Cost, Function, Library, Overload, Window
+from dra_alloc.cel.equality import equal
+from dra_alloc.cel.errors import CelError
+from dra_alloc.cel.types import BOOL, DYN
+from dra_alloc.cel.values import is_list
+
+if TYPE_CHECKING:
+    from dra_alloc.cel.estimate import CallEstimate, Estimator, Operand
+
+__all__ = ["DRA_LIBRARY", "includes"]
+
+_MAX_VALUES: Final = 48
+
+
+def _same(left: Any, right: Any) -> bool:
+    try:
+        return equal(left, right)
+    except CelError:
+        return False
+
+
+def includes(target: Any, value: Any, limit: int | None = None) -> bool:
+    """Whether `target` holds, or is, `value`; raises CelError if more than `limit` elements must be looked at."""
+    if not is_list(target):
+        return _same(target, value)
+    for index, element in enumerate(target):
+        if limit is not None and index >= limit:
+            raise CelError(f"'includes' function cannot be applied to lists longer than {limit} values")
+        if _same(element, value):
+            return True
+    return False
+
+
+def _limited(target: Any, value: Any) -> bool:
+    return includes(target, value, _MAX_VALUES)
+
+
+def _bounded_estimate(estimator: Estimator, target: Operand | None, args: Sequence[Operand]) -> CallEstimate:
+    return estimator.call(Range(0, _MAX_VALUES))
+
+
+def _walk(args: Sequence[Any], result: Any) -> int:
+    target = args[0]
+    if isinstance(target, str):
+        return int(len(target.encode()) * STRING)
+    return actual_size(target)
+
+
+def _walk_estimate(estimator: Estimator, target: Operand | None, args: Sequence[Operand]) -> CallEstimate | None:
+    return None if target is None else estimator.call(estimator.size(target))
+
+
+_ALPHA: Final = Overload(
+    "dra_includes_dyn_dyn",
+    (DYN, DYN),
+    BOOL,
+    _limited,
+    member=True,
+    cost=Cost(lambda args, result: 1, _bounded_estimate),
+    window=Window(since=36, added=36, removed=38, gate="DRAListTypeAttributes"),
+)
+_BASE: Final = Overload(
+    "includes_dyn_dyn",
+    (DYN, DYN),
+    BOOL,
+    includes,
+    member=True,
+    cost=Cost(_walk, _walk_estimate),
+    window=Window(since=37, added=38),
+)
+DRA_LIBRARY: Final = Library("dra", functions=(Function("includes", (_ALPHA, _BASE)),))

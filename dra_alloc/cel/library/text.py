@@ -1,0 +1,108 @@
+"""
+String functions of the standard library.
+
+Spec: CEL-24
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from dra_alloc.cel.costs import ONE, PATTERN, STRING, UNBOUNDED, actual_size, share
+from dra_alloc.cel.declarations import Cost, Function, Library, Overload
+from dra_alloc.cel.errors import CelError
+from dra_alloc.cel.regex import compiled
+from dra_alloc.cel.types import BOOL, STRING as STRING_TYPE
+from dra_alloc.cel.values import NO_SUCH_OVERLOAD
+
+if TYPE_CHECKING:
+    from dra_alloc.cel.estimate import CallEstimate, Estimator, Operand
+
+__all__ = ["TEXT_LIBRARY", "pattern_cost", "pattern_estimate"]
+
+
+def pattern_cost(text: Any, pattern: Any) -> int:
+    """What a search costs: one more than the text, times the pattern."""
+    cost = share(actual_size(text) + 1, STRING) * share(actual_size(pattern), PATTERN)
+    return min(cost, UNBOUNDED)
+
+
+def pattern_estimate(estimator: Estimator, text: Operand, pattern: Operand) -> Any:
+    """The range of :func:`pattern_cost`."""
+    return estimator.size(text).plus(ONE).scaled(STRING).times(estimator.size(pattern).scaled(PATTERN))
+
+
+def _search_estimate(estimator: Estimator, target: Operand | None, args: Sequence[Operand]) -> CallEstimate | None:
+    return None if target is None else estimator.call(pattern_estimate(estimator, target, args[0]))
+
+
+def _contains_estimate(estimator: Estimator, target: Operand | None, args: Sequence[Operand]) -> CallEstimate | None:
+    if target is None:
+        return None
+    return estimator.call(estimator.size(target).scaled(STRING).times(estimator.size(args[0]).scaled(STRING)))
+
+
+def _affix_estimate(estimator: Estimator, target: Operand | None, args: Sequence[Operand]) -> CallEstimate:
+    # Upstream estimates by the argument and counts by the receiver.
+    return estimator.call(estimator.size(args[0]).scaled(STRING))
+
+
+def _contains_actual(args: Sequence[Any], result: Any) -> int:
+    return share(actual_size(args[0]), STRING) * share(actual_size(args[1]), STRING)
+
+
+_SEARCH: Final = Cost(lambda args, result: pattern_cost(args[0], args[1]), _search_estimate)
+_CONTAINS: Final = Cost(_contains_actual, _contains_estimate)
+_AFFIX: Final = Cost(lambda args, result: share(actual_size(args[0]), STRING), _affix_estimate)
+
+
+def _matches(text: Any, pattern: Any) -> bool:
+    if type(text) is not str:
+        raise CelError("no such overload: matches")
+    if type(pattern) is not str:
+        raise CelError(NO_SUCH_OVERLOAD)
+    return compiled(pattern).search(text) is not None
+
+
+def _matches_constant(constants: Mapping[int, Any]) -> Callable[..., bool] | None:
+    """The search for a constant pattern, compiled once; it words a wrong receiver differently."""
+    if type(constants.get(1)) is not str:
+        return None
+    search = compiled(constants[1]).search
+
+    def run(text: Any, pattern: Any) -> bool:
+        if type(text) is not str:
+            raise CelError(NO_SUCH_OVERLOAD)
+        return search(text) is not None
+
+    return run
+
+
+def _member(name: str, overload: str, run: Callable[[str, str], bool], cost: Cost) -> Function:
+    def checked(text: Any, part: Any) -> bool:
+        if type(text) is not str or type(part) is not str:
+            raise CelError(NO_SUCH_OVERLOAD)
+        return run(text, part)
+
+    declared = Overload(overload, (STRING_TYPE, STRING_TYPE), BOOL, member=True, cost=cost)
+    return Function(name, (declared,), run=checked)
+
+
+TEXT_LIBRARY: Final = Library(
+    "standard strings",
+    functions=(
+        _member("contains", "contains_string", lambda text, part: part in text, _CONTAINS),
+        _member("endsWith", "ends_with_string", str.endswith, _AFFIX),
+        _member("startsWith", "starts_with_string", str.startswith, _AFFIX),
+        Function(
+            "matches",
+            (
+                Overload("matches", (STRING_TYPE, STRING_TYPE), BOOL),
+                Overload("matches_string", (STRING_TYPE, STRING_TYPE), BOOL, member=True, cost=_SEARCH),
+            ),
+            run=_matches,
+            prepare=_matches_constant,
+        ),
+    ),
+)
