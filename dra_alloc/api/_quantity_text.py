@@ -69,7 +69,7 @@ def read_quantity(text: str) -> Parts:
 
     The scanner is looser than the expression its error quotes: ``.``, ``-`` and ``Ki`` are zero.
 
-    Spec: QTY-1 to QTY-9. Raises: QuantityError.
+    Spec: QTY-1 to QTY-16. Raises: QuantityError.
     """
     if len(text) > MAX_TEXT:
         raise QuantityError(f"quantity of {len(text)} characters is longer than {MAX_TEXT}")
@@ -153,7 +153,7 @@ def print_quantity(unscaled: int, exponent: int, form: Format) -> str:
     A power with no suffix of its own prints none, which changes the value:
     ``1000E`` prints as ``1``. That is upstream's behaviour.
 
-    Spec: QTY-10 to QTY-14.
+    Spec: QTY-17 to QTY-21.
     """
     if not unscaled:
         return "0"

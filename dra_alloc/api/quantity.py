@@ -10,6 +10,8 @@ from pydantic_core import PydanticCustomError, core_schema
 
 from dra_alloc.api._quantity_int64 import approximate, scaled_int64
 from dra_alloc.api._quantity_text import (
+    FORMAT_WRONG,
+    MAX_EXPONENT,
     MAX_INT64,
     MIN_INT64,
     NANO,
@@ -25,6 +27,7 @@ __all__ = ["Format", "Quantity", "QuantityError"]
 
 _MEMO: Final[dict[str, Quantity]] = {}
 _MEMO_LIMIT: Final = 16_384
+_MAX_BITS: Final = (10**MAX_EXPONENT).bit_length()
 
 
 @total_ordering
@@ -36,7 +39,7 @@ class Quantity:
     struct equality that tells apart equal numbers held differently: see
     `same_representation`.
 
-    Spec: QTY-1 to QTY-30.
+    Spec: QTY-1 to QTY-33.
     """
 
     __slots__ = ("_exponent", "_nano", "_text", "_unscaled", "_verbatim", "_wide", "format")
@@ -95,7 +98,9 @@ class Quantity:
         if value is None:
             return ZERO
         if isinstance(value, bool) or not isinstance(value, str | int | float):
-            raise QuantityError(f"a quantity must be a string or a number, not {type(value).__name__}")
+            raise QuantityError(FORMAT_WRONG)
+        if isinstance(value, int) and value.bit_length() > _MAX_BITS:
+            raise QuantityError(f"quantity is larger than 1e{MAX_EXPONENT}")
         if isinstance(value, float):
             return cls.parse(print_json_number(value))
         return cls.parse(str(value))
@@ -114,7 +119,7 @@ class Quantity:
         It is rounded away from zero while it is held in 64 bits; a wide negative
         value is rounded towards zero and then 1 is added. Outside int64 it wraps or is 0.
 
-        Spec: QTY-18 to QTY-21.
+        Spec: QTY-23 to QTY-26.
         """
         return scaled_int64(self._unscaled, self._exponent, 0, wide=self._wide)
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from functools import total_ordering
 from typing import Final, NoReturn
 
 from dra_alloc.api.go_text import quote
 from dra_alloc.errors import InputError
 
-__all__ = ["Semver", "SemverError"]
+__all__ = ["Semver", "SemverError", "admits_version"]
 
 _DIGITS: Final = frozenset("0123456789")
 _IDENTIFIER: Final = _DIGITS | frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-")
@@ -24,7 +25,7 @@ class Semver:
     """
     A version; build metadata is kept and never compared.
 
-    Spec: SEM-1 to SEM-12.
+    Spec: SEM-1 to SEM-14.
     """
 
     __slots__ = ("_key", "build", "major", "minor", "patch", "prerelease")
@@ -57,7 +58,7 @@ class Semver:
         """
         Return the version a text stands for, read strictly: three numbers, no leading ``v``.
 
-        Spec: SEM-1 to SEM-8. Raises: SemverError.
+        Spec: SEM-1 to SEM-9. Raises: SemverError.
         """
         if not text:
             raise SemverError("Version string empty")
@@ -76,16 +77,17 @@ class Semver:
     @classmethod
     def parse_tolerant(cls, text: str) -> Semver:
         """
-        Return a version with blanks, one leading ``v`` and leading zeros taken off, and missing parts as 0.
+        Return what CEL's ``semver(text, true)`` reads: one ``v`` and leading zeros dropped, missing parts 0.
 
-        Raises: SemverError.
+        Blanks are not trimmed.
+
+        Spec: SEM-13. Raises: SemverError.
         """
-        trimmed = text.strip(_SPACE).removeprefix("v")
-        parts = trimmed.split(".", 2)
+        parts = text.removeprefix("v").split(".", 2)
         parts = [_trim_zeroes(part) if len(part.encode()) > 1 else part for part in parts]
         if len(parts) < 3:
             if any(sign in parts[-1] for sign in "+-"):
-                raise SemverError("Short version cannot contain PreRelease/Build meta data")
+                raise SemverError("short version cannot contain PreRelease/Build meta data")
             parts += ["0"] * (3 - len(parts))
         return cls.parse(".".join(parts))
 
@@ -127,7 +129,20 @@ class Semver:
         return self
 
 
-_SPACE: Final = " \t\n\v\f\r\u0085\u00a0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B)))
+_ADMITTED: Final = re.compile(
+    r"(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)"
+    r"(-(0|[1-9][0-9]*|[0-9]*[a-zA-Z-][0-9a-zA-Z-]*)(\.(0|[1-9][0-9]*|[0-9]*[a-zA-Z-][0-9a-zA-Z-]*))*)?"
+    r"(\+[0-9a-zA-Z-]+(\.[0-9a-zA-Z-]+)*)?"
+)
+
+
+def admits_version(text: str) -> bool:
+    """
+    Decide whether the API server takes a text as a version attribute.
+
+    It does not look at the size of numbers, which CEL does. Spec: SEM-14.
+    """
+    return _ADMITTED.fullmatch(text) is not None
 
 
 def _trim_zeroes(text: str) -> str:
