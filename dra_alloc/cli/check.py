@@ -1,0 +1,56 @@
+"""
+The command `check`.
+"""
+
+from __future__ import annotations
+
+import sys
+from argparse import Namespace
+
+from dra_alloc.cli.exit_codes import ExitCode
+from dra_alloc.errors import InputError, Problem
+from dra_alloc.manifest import Documents, load
+from dra_alloc.report import FORMATS
+from dra_alloc.report.counts import summary_counts
+from dra_alloc.scenario.check import Check, CheckOptions, check
+from dra_alloc.scenario.settings import Settings
+from dra_alloc.solve.allocator import Budget
+
+__all__ = ["run_check"]
+
+
+def run_check(options: Namespace) -> int:
+    """
+    Print the report and return the exit code.
+
+    Raises: InputError, before anything is printed.
+    """
+    if (options.manifests + options.cluster).count("-") > 1:
+        raise InputError("standard input can be read only once", hint="name - in one place")
+    settings = Settings(options.release, dict(options.gate), options.channel, options.semantics)
+    settings.profile()
+    manifests = _load(options.manifests, options)
+    dump = _load(options.cluster, options) if options.cluster else Documents()
+    result = check(
+        manifests, dump, CheckOptions(settings, options.node, options.namespace, Budget(steps=options.steps))
+    )
+    for warning in (*manifests.warnings, *dump.warnings):
+        _warn(warning)
+    sys.stdout.write(FORMATS[options.format](result, options.verbose))
+    sys.stdout.flush()
+    return _exit_code(result)
+
+
+def _load(paths: list[str], options: Namespace) -> Documents:
+    return load(paths, stdin=sys.stdin.buffer, validate=options.validate)
+
+
+def _warn(warning: Problem) -> None:
+    print(f"warning: {warning}", file=sys.stderr)
+
+
+def _exit_code(result: Check) -> ExitCode:
+    counts = summary_counts(result)
+    if counts["unsatisfiable"]:
+        return ExitCode.UNSATISFIABLE
+    return ExitCode.UNDECIDED if counts["undecided"] else ExitCode.OK

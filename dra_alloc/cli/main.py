@@ -1,0 +1,79 @@
+"""
+Options to exit code: stdout is the result, stderr the diagnostics.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from argparse import Namespace
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final
+
+from dra_alloc.cli.exit_codes import ExitCode
+from dra_alloc.cli.options import parser
+from dra_alloc.errors import DraAllocError, InputError, InternalError, ManifestError
+
+__all__ = ["run"]
+
+_MOST_PROBLEMS: Final = 50
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run the command with these arguments and return its exit code; nothing escapes but the interpreter's exit."""
+    try:
+        options = parser().parse_args(arguments)
+    except SystemExit as leaving:
+        return leaving.code if isinstance(leaving.code, int) else ExitCode.BAD_INPUT
+    try:
+        return _COMMANDS[options.command](options)
+    except BrokenPipeError:
+        # The reader went away: not our failure, and nothing more can be said.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return ExitCode.OK
+    except KeyboardInterrupt:
+        return 130
+    except InputError as error:
+        _complain(error)
+        return ExitCode.BAD_INPUT
+    except InternalError as error:
+        print(f"dra-alloc: internal error: {error}\nPlease report it with the input.", file=sys.stderr)
+        return ExitCode.INTERNAL
+    except DraAllocError as error:
+        _complain(error)
+        return ExitCode.BAD_INPUT
+    except Exception:  # noqa: BLE001 - the last line of defence: a traceback would exit 1, which reads "unsatisfied"
+        traceback.print_exc()
+        print("dra-alloc: this is a bug of dra-alloc; please report it with the input.", file=sys.stderr)
+        return ExitCode.INTERNAL
+
+
+def _complain(error: DraAllocError) -> None:
+    if not isinstance(error, ManifestError):
+        print(f"dra-alloc: {error}", file=sys.stderr)
+        return
+    for problem in error.problems[:_MOST_PROBLEMS]:
+        print(problem, file=sys.stderr)
+    left = len(error.problems) - _MOST_PROBLEMS
+    if left > 0:
+        print(f"... and {left} more", file=sys.stderr)
+    count = len(error.problems)
+    print(f"dra-alloc: {count} problem{'s' if count != 1 else ''} in the input, nothing was checked", file=sys.stderr)
+
+
+def _check(options: Namespace) -> int:
+    from dra_alloc.cli.check import run_check  # noqa: PLC0415 - loaded when needed: --help and --version stay fast
+
+    return run_check(options)
+
+
+def _harness(options: Namespace) -> int:
+    from dra_alloc.cli.harness import serve  # noqa: PLC0415 - as above
+
+    for line in serve(sys.stdin.buffer):
+        print(line, flush=True)
+    return ExitCode.OK
+
+
+_COMMANDS: Final[Mapping[str, Callable[[Namespace], int]]] = {"check": _check, "harness": _harness}

@@ -1,0 +1,140 @@
+"""
+The command line: arguments to options, nothing else.
+"""
+
+from __future__ import annotations
+
+import argparse
+from typing import Final
+
+from dra_alloc._version import __version__
+from dra_alloc.limits import DEFAULT_STEP_BUDGET
+from dra_alloc.releases import NEWEST
+from dra_alloc.scenario.settings import DEFAULT_RELEASE
+
+__all__ = ["parser"]
+
+_EXIT_CODES: Final = """\
+exit codes:
+  0  as expected: everything can be allocated
+  1  something cannot be allocated
+  2  bad input or usage
+  3  undecided: the budget ran out
+  70 a bug of dra-alloc"""
+
+_CHECK: Final = """\
+Say which devices the pods, claims and claim templates in MANIFESTS would get
+on the cluster in DUMP, and if none, why not. A pod's claims are allocated
+together on one node; pods come one after the other, each seeing what earlier
+ones took. Claims that have an allocation in DUMP hold their devices.
+
+MANIFESTS and DUMP are files, folders or - for standard input: YAML or JSON,
+gzip or not, as kubectl prints or applies them."""
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the parser of `dra-alloc`; the namespace has `command`."""
+    top = argparse.ArgumentParser(
+        prog="dra-alloc",
+        description="Tell, offline, what Kubernetes Dynamic Resource Allocation will do with device claims.",
+        epilog=_EXIT_CODES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    top.add_argument("--version", action="version", version=f"dra-alloc {__version__}")
+    commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    _check(commands)
+    commands.add_parser(
+        "harness",
+        help="answer allocator requests, one JSON object a line",
+        description="Read one JSON request a line on standard input, write one JSON answer a line on standard output.",
+        allow_abbrev=False,
+    )
+    return top
+
+
+def _check(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    check = commands.add_parser(
+        "check",
+        help="say which devices manifests would get, or why none",
+        description=_CHECK,
+        epilog=_EXIT_CODES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    check.add_argument("manifests", nargs="+", metavar="MANIFESTS", help="what would be applied")
+    check.add_argument(
+        "--cluster",
+        nargs="+",
+        action="extend",
+        default=[],
+        metavar="DUMP",
+        help="nodes, slices, classes and claims of the cluster; may be left out if MANIFESTS hold them",
+    )
+    check.add_argument("--node", metavar="NAME", help="look at this node only")
+    check.add_argument(
+        "--namespace",
+        "-n",
+        default="default",
+        metavar="NAME",
+        help="namespace of manifests that name none (default: default)",
+    )
+    _settings(check)
+    check.add_argument("--format", choices=("text", "json"), default="text", help="default: text")
+    check.add_argument(
+        "--validate",
+        choices=("strict", "warn", "ignore"),
+        default="strict",
+        help="what to do about unknown and repeated fields (default: strict)",
+    )
+    check.add_argument(
+        "--steps",
+        type=_positive,
+        default=DEFAULT_STEP_BUDGET,
+        metavar="N",
+        help=f"search steps per pod and node before the answer is undecided (default: {DEFAULT_STEP_BUDGET})",
+    )
+    check.add_argument("--verbose", "-v", action="store_true", help="cut no lists")
+
+
+def _settings(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--release",
+        default=DEFAULT_RELEASE,
+        metavar="R",
+        help=f"Kubernetes release, {', '.join(NEWEST)} or a patch of them (default: {DEFAULT_RELEASE})",
+    )
+    command.add_argument(
+        "--gate",
+        action="append",
+        default=[],
+        type=_gate,
+        metavar="NAME=true|false",
+        help="set a feature gate; may be repeated",
+    )
+    command.add_argument(
+        "--channel",
+        choices=("auto", "stable", "incubating", "experimental"),
+        default="auto",
+        help="allocator variant (default: auto, the one the release picks for its gates)",
+    )
+    command.add_argument(
+        "--semantics",
+        choices=("upstream", "intended"),
+        default="upstream",
+        help="kube-scheduler's answer with its defects, or what the API promises (default: upstream)",
+    )
+
+
+def _gate(text: str) -> tuple[str, bool]:
+    name, separator, value = text.partition("=")
+    if not separator or value.lower() not in ("true", "false"):
+        raise argparse.ArgumentTypeError(f"{text!r} is not of the form NAME=true or NAME=false")
+    return name, value.lower() == "true"
+
+
+def _positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError("has to be at least 1")
+    return number

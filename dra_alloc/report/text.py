@@ -1,0 +1,197 @@
+"""
+The check for a person: a verdict, the devices or the reasons, at most 80 columns wide.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from dra_alloc.api import DeviceRequestAllocationResult
+from dra_alloc.explain.tally import Explanation, Group, PoolTally, RequestTally
+from dra_alloc.problem.requests import claim_name
+from dra_alloc.report.counts import summary_counts
+from dra_alloc.scenario.check import Check, Placement
+from dra_alloc.scenario.outcomes import Allocated, NodeRefusal
+
+__all__ = ["render_text"]
+
+_WIDTH: Final = 80
+_MOST: Final = 3
+_MOST_GROUPS: Final = 5
+_MOST_NAMES: Final = 6
+_UNLIMITED: Final = 1_000_000
+
+
+def render_text(check: Check, verbose: bool) -> str:
+    """Return the report; without `verbose` long lists are cut, and say by how much."""
+    lines: list[str] = []
+    for placement in check.placements:
+        lines += _placement(placement, verbose)
+    lines += [f"note: {note}" for note in check.notes]
+    lines.append(_summary(check))
+    return "\n".join(_wrapped(line) for line in lines) + "\n"
+
+
+def _wrapped(line: str) -> str:
+    indent = len(line) - len(line.lstrip())
+    return textwrap.fill(
+        line.strip(),
+        _WIDTH,
+        initial_indent=" " * indent,
+        subsequent_indent=" " * (indent + 4),
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
+def _plural(count: int, noun: str) -> str:
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def _some(names: Sequence[str], verbose: bool) -> str:
+    most = _UNLIMITED if verbose else _MOST_NAMES
+    more = f" and {len(names) - most:,} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
+
+
+def _summary(check: Check) -> str:
+    counts = summary_counts(check)
+    if not check.placements:
+        return "nothing to allocate: the manifests hold no pods, claims or claim templates"
+    words = {"allocated": "allocated", "unsatisfiable": "cannot be allocated", "undecided": "undecided"}
+    parts = [f"{count} {words[verdict]}" for verdict, count in counts.items() if count or verdict == "allocated"]
+    semantics = "" if check.settings.semantics == "upstream" else f", {check.settings.semantics} semantics"
+    return f"{', '.join(parts)} (Kubernetes {check.settings.release}, {check.channel} allocator{semantics})"
+
+
+def _placement(placement: Placement, verbose: bool) -> Iterator[str]:
+    title = f"{placement.name} ({placement.kind})"
+    if placement.allocated is not None:
+        nodes = f"{len(placement.nodes):,} of {_plural(placement.nodes_asked, 'node')}"
+        yield f"{title}: allocated; fits {nodes}: {_some(placement.nodes, verbose)}"
+        yield f"  on {placement.allocated.node}:"
+        yield from _devices(placement.allocated, verbose)
+    elif placement.verdict == "undecided":
+        yield f"{title}: undecided, the search budget ran out on {_some(placement.undecided, verbose)}"
+    else:
+        yield f"{title}: cannot be allocated {_where(placement)}"
+        if placement.aborts:
+            yield "  kube-scheduler gives the pod up with an error, whatever other nodes offer:"
+        yield from _reasons(placement.refusals, verbose)
+    yield ""
+
+
+def _where(placement: Placement) -> str:
+    if not placement.nodes_asked:
+        return "because the cluster has no nodes"
+    if placement.nodes_asked == 1 and placement.refusals:
+        return f"on {placement.refusals[0].node}"
+    return f"on any of {_plural(placement.nodes_asked, 'node')}"
+
+
+def _devices(allocated: Allocated, verbose: bool) -> Iterator[str]:
+    several = len(allocated.claims) > 1
+    for claim in allocated.claims:
+        allocation = claim.status.allocation
+        if allocation is None:
+            continue
+        if several:
+            yield f"    claim {claim_name(claim)}:"
+        indent = " " * (6 if several else 4)
+        for (request, driver, pool), names in _by_request(allocation.devices.results).items():
+            yield f"{indent}{request}: {_some(names, verbose)} (pool {pool}, {driver})"
+        if not allocation.devices.results:
+            yield f"{indent}needs no devices"
+
+
+def _by_request(results: Sequence[DeviceRequestAllocationResult]) -> dict[tuple[str, str, str], list[str]]:
+    devices: dict[tuple[str, str, str], list[str]] = {}
+    for result in results:
+        consumed = ", ".join(f"{name} {amount}" for name, amount in result.consumed_capacity.items())
+        share = f" [share{': ' if consumed else ''}{consumed}]" if result.share_id else ""
+        admin = " [admin access]" if result.admin_access else ""
+        key = (result.request, result.driver, result.pool)
+        devices.setdefault(key, []).append(f"{result.device}{share}{admin}")
+    return devices
+
+
+def _reasons(refusals: Sequence[NodeRefusal], verbose: bool) -> Iterator[str]:
+    groups: dict[object, list[NodeRefusal]] = {}
+    for refusal in refusals:
+        groups.setdefault((refusal.code, refusal.error, _shape(refusal.explanation)), []).append(refusal)
+    ordered = sorted(groups.values(), key=len, reverse=True)
+    most = _UNLIMITED if verbose else _MOST
+    for group in ordered[:most]:
+        others = f" and {_plural(len(group) - 1, 'other node')} alike" if len(group) > 1 else ""
+        yield f"  on {group[0].node}{others}:"
+        yield from _refusal(group[0], verbose)
+    left = sum(map(len, ordered[most:]))
+    if left:
+        yield f"  and other reasons on {_plural(left, 'more node')} (-v shows them)"
+
+
+def _shape(explanation: Explanation) -> object:
+    """Return what makes two nodes' reasons the same to a reader: all but the names of pools and devices."""
+    return tuple(
+        (tally.request, tally.needed, tuple(_pool_shape(pool) for pool in tally.pools))
+        for tally in explanation.requests
+    )
+
+
+def _pool_shape(pool: PoolTally) -> object:
+    groups = tuple((group.code, group.detail, len(group.devices)) for group in pool.groups)
+    return pool.driver, pool.devices, len(pool.usable), pool.state.partition(":")[0], groups
+
+
+def _refusal(refusal: NodeRefusal, verbose: bool) -> Iterator[str]:
+    if refusal.error:
+        yield f"    {refusal.error}"
+    explanation = refusal.explanation
+    if explanation.placed:
+        yield f"    after placing {_plural(len(explanation.placed), 'device')}, the most that fit together:"
+        shown = [f"{request} {device.rpartition('/')[2]}" for _, request, device in explanation.placed]
+        yield f"      {_some(shown, verbose)}"
+    for tally in explanation.requests:
+        yield from _request(tally, verbose, again=bool(explanation.placed))
+    if not refusal.error and not explanation.requests:
+        yield "    no combination of devices works"
+
+
+def _request(tally: RequestTally, verbose: bool, *, again: bool) -> Iterator[str]:
+    needs = "all matching devices" if tally.takes_all else _plural(tally.needed, "more device" if again else "device")
+    left = "and none matches" if tally.takes_all and not tally.needed else _left(tally.usable)
+    yield f'    request "{tally.request}" needs {needs} {left}'
+    most = _UNLIMITED if verbose else _MOST
+    for pool in tally.pools[:most]:
+        yield from _pool(pool, verbose)
+    if len(tally.pools) > most:
+        yield f"      and {_plural(len(tally.pools) - most, 'more pool')} (-v shows them)"
+    if not tally.pools:
+        yield "      no pool offers devices on this node"
+
+
+def _left(usable: int) -> str:
+    return f"and {usable or 'none'} {'is' if usable <= 1 else 'are'} left"
+
+
+def _pool(pool: PoolTally, verbose: bool) -> Iterator[str]:
+    if pool.state:
+        yield f"      pool {pool.pool} ({pool.driver}) is {pool.state}"
+        return
+    yield f"      {_plural(pool.devices, 'device')} in pool {pool.pool} ({pool.driver})"
+    if pool.usable:
+        yield f"        {len(pool.usable)} could be used: {_some(pool.usable, verbose)}"
+    most = _UNLIMITED if verbose else _MOST_GROUPS
+    for group in pool.groups[:most]:
+        yield f"        {_group(group, verbose)}"
+    left = sum(len(group.devices) for group in pool.groups[most:])
+    if left:
+        yield f"        {left} for other reasons (-v shows them)"
+
+
+def _group(group: Group, verbose: bool) -> str:
+    count = len(group.devices)
+    named = f" ({_some(group.devices, verbose)})" if verbose or count <= 2 else ""
+    return f"{count}: {group.detail}{named}"

@@ -1,0 +1,207 @@
+"""
+The check: everything the manifests ask for, placed in order on one cluster.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final, Protocol, TypeVar
+
+from dra_alloc.api import FrozenMap, Node, ObjectMeta, ResourceClaim, ResourceClaimTemplate
+from dra_alloc.errors import ManifestError
+from dra_alloc.manifest import Documents
+from dra_alloc.problem.requests import claim_name
+from dra_alloc.scenario.cluster import Cluster
+from dra_alloc.scenario.namespaces import in_namespace
+from dra_alloc.scenario.node_filter import node_objection
+from dra_alloc.scenario.outcomes import Allocated, NodeRefusal, Undecided
+from dra_alloc.scenario.references import reference_problems
+from dra_alloc.scenario.settings import DEFAULT_SETTINGS, Settings
+from dra_alloc.scenario.subjects import Subject, subjects_of
+from dra_alloc.solve.allocator import DEFAULT_BUDGET, Budget
+
+__all__ = ["Check", "CheckOptions", "Placement", "check"]
+
+_EXPLAINED_NODES: Final = 200
+
+
+@dataclass(frozen=True, slots=True)
+class CheckOptions:
+    """How to check: on all nodes or one, and with how much work per question."""
+
+    settings: Settings = DEFAULT_SETTINGS
+    node: str | None = None
+    namespace: str = "default"
+    budget: Budget = DEFAULT_BUDGET
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """
+    What became of one subject.
+
+    `nodes` fit, in cluster order; `allocated` is the answer on the first of
+    them. Without one `refusals` say why not, node by node, as far as nodes
+    were looked into (`nodes_asked` counts them all); `undecided` nodes ran out
+    of budget. With `aborts` kube-scheduler gives the pod up with an error.
+    """
+
+    kind: str
+    name: str
+    nodes: tuple[str, ...]
+    allocated: Allocated | None
+    refusals: tuple[NodeRefusal, ...]
+    undecided: tuple[str, ...] = ()
+    nodes_asked: int = 0
+    aborts: bool = False
+
+    @property
+    def verdict(self) -> str:
+        """Return allocated, undecided or unsatisfiable."""
+        if self.allocated is not None:
+            return "allocated"
+        return "undecided" if self.undecided and not self.aborts else "unsatisfiable"
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """
+    All placements in order, notes on how the input was read, and the cluster after them.
+    """
+
+    placements: tuple[Placement, ...]
+    settings: Settings
+    channel: str
+    notes: tuple[str, ...] = ()
+    cluster: Cluster | None = field(default=None, repr=False)
+
+
+def check(manifests: Documents, dump: Documents, options: CheckOptions = CheckOptions()) -> Check:
+    """
+    Return what the manifests' pods and claims get on the dumped cluster.
+
+    The manifests are applied to the dump first: their classes, slices, nodes
+    and taint rules replace or join the dump's. Pods are placed one after the
+    other, each sees what earlier ones took; then claims and templates that no
+    pod uses.
+
+    Raises: ManifestError with every reference and selector that is wrong;
+    UnknownReference for a node that does not exist; InputError for settings.
+    """
+    manifests = in_namespace(manifests, options.namespace)
+    applied = _applied(manifests, dump)
+    cluster = Cluster.of(applied, options.settings)
+    templates = _by_name(applied.templates)
+    subjects, problems = subjects_of(manifests, cluster.claims, templates)
+    problems = (*problems, *reference_problems(manifests, cluster))
+    if problems:
+        raise ManifestError(problems)
+    nodes = cluster.nodes if options.node is None else (cluster.node(options.node),)
+    placements = []
+    for subject in subjects:
+        placement = _place(cluster, subject, nodes, options.budget)
+        placements.append(placement)
+        if placement.allocated is not None:
+            cluster = cluster.after(placement.allocated)
+    profile = options.settings.profile()
+    notes = tuple(_notes(manifests, dump, cluster))
+    return Check(tuple(placements), options.settings, str(profile.channel), notes, cluster)
+
+
+def _by_name(templates: Sequence[ResourceClaimTemplate]) -> Mapping[str, ResourceClaimTemplate]:
+    return {f"{each.metadata.namespace or ''}/{each.metadata.name or ''}": each for each in templates}
+
+
+def _applied(manifests: Documents, dump: Documents) -> Documents:
+    """Return the dump with the manifests applied; a claim's status in the dump is kept."""
+    claims = {claim_name(claim): claim for claim in dump.claims}
+    for claim in manifests.claims:
+        before = claims.get(claim_name(claim))
+        claims[claim_name(claim)] = claim if before is None else _with_status(claim, before)
+    return replace(
+        dump,
+        slices=_merged(dump.slices, manifests.slices),
+        classes=_merged(dump.classes, manifests.classes),
+        templates=_merged(dump.templates, manifests.templates),
+        taint_rules=_merged(dump.taint_rules, manifests.taint_rules),
+        nodes=_merged(dump.nodes, manifests.nodes),
+        claims=tuple(claims.values()),
+    )
+
+
+class _Named(Protocol):
+    """Any object of the API."""
+
+    @property
+    def metadata(self) -> ObjectMeta: ...
+
+
+_N = TypeVar("_N", bound=_Named)
+
+
+def _merged(dumped: Sequence[_N], applied: Sequence[_N]) -> tuple[_N, ...]:
+    named = {(each.metadata.namespace, each.metadata.name): each for each in dumped}
+    named |= {(each.metadata.namespace, each.metadata.name): each for each in applied}
+    return tuple(named.values())
+
+
+def _with_status(claim: ResourceClaim, before: ResourceClaim) -> ResourceClaim:
+    return claim.model_copy(update={"status": before.status}) if claim.status.allocation is None else claim
+
+
+def _place(cluster: Cluster, subject: Subject, nodes: Sequence[Node], budget: Budget) -> Placement:
+    claims = [cluster.claims[each] if isinstance(each, str) else each for each in subject.claims]
+    fits: list[str] = []
+    first: Allocated | None = None
+    refused: list[tuple[Node, NodeRefusal]] = []
+    undecided: list[str] = []
+    for node in nodes:
+        name = node.metadata.name or ""
+        objection = node_objection(subject.pod, node) if subject.pod is not None else None
+        if objection is not None:
+            refused.append((node, NodeRefusal(name, *objection)))
+            continue
+        outcome = cluster.on_node(claims, node, budget=budget, explained=False)
+        if isinstance(outcome, Allocated):
+            fits.append(name)
+            first = first or outcome
+        elif isinstance(outcome, Undecided):
+            undecided.append(name)
+        elif outcome.aborts:
+            return Placement(
+                subject.kind, subject.name, (), None, outcome.refusals, nodes_asked=len(nodes), aborts=True
+            )
+        else:
+            refused += [(node, refusal) for refusal in outcome.refusals]
+    refusals = () if first is not None else _explained(cluster, claims, refused, budget)
+    return Placement(subject.kind, subject.name, tuple(fits), first, refusals, tuple(undecided), len(nodes))
+
+
+def _explained(
+    cluster: Cluster, claims: Sequence[ResourceClaim], refused: Sequence[tuple[Node, NodeRefusal]], budget: Budget
+) -> tuple[NodeRefusal, ...]:
+    """Return the refusals with counts, for as many nodes as are worth looking into."""
+    refusals: list[NodeRefusal] = []
+    for number, (node, refusal) in enumerate(refused):
+        if refusal.code == "no-fit" and number < _EXPLAINED_NODES:
+            outcome = cluster.on_node(claims, node, budget=budget)
+            refusals += getattr(outcome, "refusals", (refusal,))
+        elif refusal.code != "no-fit":
+            refusals.append(refusal)
+    return tuple(refusals)
+
+
+def _notes(manifests: Documents, dump: Documents, cluster: Cluster) -> list[str]:
+    notes = []
+    if not dump.nodes and not manifests.nodes and cluster.nodes:
+        notes.append("the cluster has no Node objects: nodes are those that slices name, without their labels")
+    rules = len(dump.taint_rules) + len(manifests.taint_rules)
+    if rules and not cluster.settings.merges_taint_rules():
+        notes.append(f"{rules} DeviceTaintRules have no effect: a gate is off in {cluster.settings.release}")
+    unknown = FrozenMap({**dump.unknown, **manifests.unknown})
+    if unknown:
+        listed = ", ".join(f"{count} {kind}" for kind, count in sorted(unknown.items())[:5])
+        more = f" and {len(unknown) - 5} other kinds" if len(unknown) > 5 else ""
+        notes.append(f"left alone: {listed}{more}")
+    return notes

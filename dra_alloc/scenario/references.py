@@ -1,0 +1,68 @@
+"""
+Names that lead nowhere and selectors that do not compile, before anything is tried.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dra_alloc import cel
+from dra_alloc.api import DeviceClaim, DeviceSelector, DeviceSubRequest, ExactDeviceRequest
+from dra_alloc.errors import Problem, Where
+from dra_alloc.limits import CEL_SELECTOR_MAX_LENGTH
+from dra_alloc.manifest import Documents
+from dra_alloc.scenario.cluster import Cluster
+
+__all__ = ["reference_problems"]
+
+
+def reference_problems(manifests: Documents, cluster: Cluster) -> Iterator[Problem]:
+    """Return every unknown class and every selector that does not compile, in the manifests' own objects."""
+    for claim in manifests.claims:
+        yield from _claim(claim.spec.devices, "spec.devices", manifests.where(claim), cluster)
+    for template in manifests.templates:
+        yield from _claim(template.spec.spec.devices, "spec.spec.devices", manifests.where(template), cluster)
+    for device_class in manifests.classes:
+        yield from _selectors(device_class.spec.selectors, "spec", manifests.where(device_class), cluster)
+
+
+def _claim(devices: DeviceClaim, path: str, where: Where, cluster: Cluster) -> Iterator[Problem]:
+    for number, request in enumerate(devices.requests):
+        at = f"{path}.requests[{number}]"
+        if request.exactly is not None:
+            yield from _request(request.exactly, f"{at}.exactly", where, cluster)
+        for index, sub in enumerate(request.first_available):
+            yield from _request(sub, f"{at}.firstAvailable[{index}]", where, cluster)
+
+
+def _request(
+    request: ExactDeviceRequest | DeviceSubRequest, path: str, where: Where, cluster: Cluster
+) -> Iterator[Problem]:
+    name = request.device_class_name
+    if name and name not in cluster.classes:
+        known = ", ".join(sorted(cluster.classes)[:5])
+        hint = f"known classes: {known}" if known else "neither the manifests nor the cluster have a DeviceClass"
+        yield Problem(f"there is no DeviceClass {name!r}", _at(where, f"{path}.deviceClassName"), hint)
+    yield from _selectors(request.selectors, path, where, cluster)
+
+
+def _selectors(selectors: tuple[DeviceSelector, ...], path: str, where: Where, cluster: Cluster) -> Iterator[Problem]:
+    profile = cluster.settings.profile()
+    line = f"{profile.release.major}.{profile.release.minor}"
+    environment = cel.environment(line, mode="stored", list_attributes=profile.cel_lists)
+    for number, selector in enumerate(selectors):
+        if selector.cel is None:
+            continue
+        at = _at(where, f"{path}.selectors[{number}].cel.expression")
+        expression = selector.cel.expression
+        if len(expression.encode()) > CEL_SELECTOR_MAX_LENGTH:
+            yield Problem(f"Too long: may not be more than {CEL_SELECTOR_MAX_LENGTH} bytes", at)
+            continue
+        try:
+            environment.compile(expression)
+        except cel.CompileError as error:
+            yield Problem(error.text, at, getattr(error, "hint", ""))
+
+
+def _at(where: Where, path: str) -> Where:
+    return Where(where.object, path, where.file, where.line)

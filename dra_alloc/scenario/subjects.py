@@ -1,0 +1,149 @@
+"""
+What manifests ask for: pods with their claims, and claims and templates no pod uses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from dra_alloc.api import FrozenMap, ObjectMeta, Pod, ResourceClaim, ResourceClaimTemplate
+from dra_alloc.errors import Problem, Where
+from dra_alloc.manifest import Documents, Workload
+from dra_alloc.problem.requests import claim_name
+
+__all__ = ["Subject", "subjects_of"]
+
+_POD_CLAIM_NAME = "resource.kubernetes.io/pod-claim-name"
+_MAX_REPLICAS = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """
+    One thing to place: a pod with all its claims, or a claim of its own.
+
+    `claims` holds claim names that exist already or are shared, and claims
+    that are made for this subject only.
+    """
+
+    kind: str
+    name: str
+    claims: tuple[str | ResourceClaim, ...]
+    where: Where = field(default_factory=Where)
+    pod: Pod | None = None
+
+
+def subjects_of(
+    manifests: Documents, known: Mapping[str, ResourceClaim], templates: Mapping[str, ResourceClaimTemplate]
+) -> tuple[tuple[Subject, ...], tuple[Problem, ...]]:
+    """
+    Return what the manifests ask for, and every reference that leads nowhere.
+
+    `known` are all claims by `namespace/name`, `templates` likewise. Pods come
+    first, in the order of the input, then the claims and templates that no
+    pod uses.
+    """
+    reading = _Reading(manifests, known, templates)
+    subjects = [*reading.pods(), *reading.free_claims(), *reading.free_templates()]
+    return tuple(subjects), tuple(reading.problems)
+
+
+@dataclass(slots=True)
+class _Reading:
+    """One pass over the manifests."""
+
+    manifests: Documents
+    known: Mapping[str, ResourceClaim]
+    templates: Mapping[str, ResourceClaimTemplate]
+    used: set[str] = field(default_factory=set)
+    problems: list[Problem] = field(default_factory=list)
+
+    def pods(self) -> Iterator[Subject]:
+        """Return one subject per pod, replicas of workloads included."""
+        for pod in self.manifests.pods:
+            name = _full_name(pod.metadata)
+            yield self._pod("Pod", name, pod, self.manifests.where(pod))
+        for workload in self.manifests.workloads:
+            where = self.manifests.where(workload)
+            for pod in _replicas(workload):
+                yield self._pod(workload.kind, _full_name(pod.metadata), pod, where)
+
+    def _pod(self, kind: str, name: str, pod: Pod, where: Where) -> Subject:
+        namespace = pod.metadata.namespace or ""
+        made = {each.name: each.resource_claim_name for each in pod.status.resource_claim_statuses}
+        claims: list[str | ResourceClaim] = []
+        for number, entry in enumerate(pod.spec.resource_claims):
+            path = f"spec.resourceClaims[{number}]"
+            if entry.resource_claim_name:
+                full = f"{namespace}/{entry.resource_claim_name}"
+                self.used.add(full)
+                if full in self.known:
+                    claims.append(full)
+                else:
+                    self._missing(where, f"{path}.resourceClaimName", f"there is no ResourceClaim {full}")
+            elif entry.resource_claim_template_name:
+                existing = f"{namespace}/{made.get(entry.name) or ''}"
+                full = f"{namespace}/{entry.resource_claim_template_name}"
+                self.used.add(f"template {full}")
+                if existing in self.known:
+                    claims.append(existing)
+                elif full in self.templates:
+                    claims.append(_from_template(self.templates[full], pod, entry.name))
+                else:
+                    self._missing(
+                        where, f"{path}.resourceClaimTemplateName", f"there is no ResourceClaimTemplate {full}"
+                    )
+            else:
+                text = "must specify one of: `resourceClaimName`, `resourceClaimTemplateName`"
+                self.problems.append(Problem(text, Where(where.object, path, where.file, where.line)))
+        return Subject(kind, name, tuple(claims), where, pod)
+
+    def _missing(self, where: Where, path: str, text: str) -> None:
+        place = Where(where.object, path, where.file, where.line)
+        self.problems.append(Problem(text, place, "it is neither in the manifests nor in the cluster"))
+
+    def free_claims(self) -> Iterator[Subject]:
+        """Return the manifests' claims that none of their pods use."""
+        for claim in self.manifests.claims:
+            name = claim_name(claim)
+            if name not in self.used:
+                yield Subject("ResourceClaim", name, (name,), self.manifests.where(claim))
+
+    def free_templates(self) -> Iterator[Subject]:
+        """Return one claim for every template that none of the manifests' pods use."""
+        for template in self.manifests.templates:
+            name = _full_name(template.metadata)
+            if f"template {name}" not in self.used:
+                claim = ResourceClaim(
+                    metadata=ObjectMeta(name=template.metadata.name, namespace=template.metadata.namespace),
+                    spec=template.spec.spec,
+                )
+                yield Subject("ResourceClaimTemplate", name, (claim,), self.manifests.where(template))
+
+
+def _full_name(meta: ObjectMeta) -> str:
+    name = meta.name or f"{meta.generate_name or ''}*"
+    return f"{meta.namespace}/{name}" if meta.namespace else name
+
+
+def _from_template(template: ResourceClaimTemplate, pod: Pod, entry: str) -> ResourceClaim:
+    made = template.spec.metadata
+    meta = ObjectMeta(
+        name=f"{pod.metadata.name or pod.metadata.generate_name or ''}-{entry}",
+        namespace=pod.metadata.namespace,
+        labels=made.labels,
+        annotations=FrozenMap({**made.annotations, _POD_CLAIM_NAME: entry}),
+    )
+    return ResourceClaim(metadata=meta, spec=template.spec.spec)
+
+
+def _replicas(workload: Workload) -> Sequence[Pod]:
+    count = 1 if workload.replicas is None else min(workload.replicas, _MAX_REPLICAS)
+    pods = []
+    for number in range(count):
+        meta = workload.pod.metadata.model_copy(
+            update={"name": f"{workload.name}-{number}", "namespace": workload.namespace}
+        )
+        pods.append(workload.pod.model_copy(update={"metadata": meta}))
+    return pods
