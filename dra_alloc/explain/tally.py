@@ -142,7 +142,8 @@ def _pool_tally(pool: Pool, rules: RuleSet, ask: Ask) -> PoolTally | None:
 
 
 def _by_size(groups: Mapping[Reason, Sequence[str]]) -> tuple[Group, ...]:
-    ordered = sorted(groups.items(), key=lambda entry: -len(entry[1]))
+    # Devices of another kind come last: they are seldom what the reader misses.
+    ordered = sorted(groups.items(), key=lambda entry: (entry[0].code == "class-mismatch", -len(entry[1])))
     return tuple(Group(reason.code, reason.detail, tuple(names), reason.holders) for reason, names in ordered)
 
 

@@ -72,7 +72,7 @@ class Context:
     pools: Sequence[Pool]
     usage: Usage
     selects: Callable[[Ask, DeviceRow], bool]
-    explain_selector: Callable[[Ask, DeviceRow], str]
+    explain_selector: Callable[[Ask, DeviceRow], tuple[str, str]]
     availability: Callable[[Pool], Mapping[tuple[str, str], int]]
     holders: Callable[[DeviceKey], tuple[str, ...]]
     in_flight: dict[DeviceKey, dict[str, int]] = field(default_factory=dict)

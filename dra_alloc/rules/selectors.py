@@ -40,7 +40,7 @@ class Selectors(Rule):
         return known
 
     def why(self, ask: Ask, device: DeviceRow) -> Reason:
-        return Reason(self.code, self._context.explain_selector(ask, device))
+        return Reason(*self._context.explain_selector(ask, device))
 
     def violations(self, picks: Sequence[Pick]) -> Iterable[str]:
         for ask, device in picks:

@@ -46,13 +46,15 @@ class Selection:
         """
         return self._first_false(ask, device, claim) is None
 
-    def explain(self, ask: Ask, device: DeviceRow, claim: str) -> str:
-        """Return which selector is not true of the device."""
+    def explain(self, ask: Ask, device: DeviceRow, claim: str) -> tuple[str, str]:
+        """Return a reason code and which selector is not true of the device."""
         failing = self._first_false(ask, device, claim)
         if failing is None:
-            return "matches every selector"
+            return "selector-mismatch", "matches every selector"
         owner, number, expression = failing
-        return f"fails selector {number} of {owner}: {expression}"
+        if owner.startswith("class "):
+            return "class-mismatch", f"not of {owner} (selector {number})"
+        return "selector-mismatch", f"selector {number} is false: {expression}"
 
     def _first_false(self, ask: Ask, device: DeviceRow, claim: str) -> tuple[str, int, str] | None:
         for owner, number, selector in _selectors(ask, claim):

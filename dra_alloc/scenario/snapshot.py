@@ -1,0 +1,37 @@
+"""
+From files to a cluster in one call.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+
+from dra_alloc.manifest import load as load_documents
+from dra_alloc.scenario.cluster import Cluster
+from dra_alloc.scenario.settings import DEFAULT_RELEASE, Settings
+
+__all__ = ["load"]
+
+
+def load(
+    paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
+    *,
+    release: str = DEFAULT_RELEASE,
+    gates: Mapping[str, bool] | None = None,
+    channel: str = "auto",
+    semantics: str = "upstream",
+) -> Cluster:
+    """
+    Return the cluster described by files or folders of YAML or JSON, as kubectl prints them.
+
+    `release` is a Kubernetes release such as "1.36" or "1.36.2", `gates`
+    overrides its feature gates, `channel` is "auto", "stable", "incubating" or
+    "experimental", `semantics` is "upstream" or "intended".
+
+    Raises: ManifestError with every problem of every file; InputError for
+    settings that are not known.
+    """
+    settings = Settings(release, dict(gates or {}), channel, semantics)
+    settings.profile()
+    return Cluster.of(load_documents(paths), settings)
