@@ -37,8 +37,11 @@ A library is one file under ``dra_alloc/cel/library/`` that exports one
   args)`` returns ``estimator.call(Range(low, high), result_size)`` or None;
   ``estimator.size(operand)`` is an operand's size range,
   ``estimator.element(operand)`` stands for an element of a list operand.
-* A value class of its own sets ``cel_type`` and ``cel_equal(other)``; if
-  upstream's Go value cannot be a map key, ``cel_unhashable`` is its Go name.
+* A value class of its own sets ``cel_type``, ``go_type`` (the Go name upstream
+  prints) and ``cel_equal(other)``; where upstream's Go value cannot be a map
+  key, ``go_hashable = False``. Optional: ``cel_size`` (what cost sees),
+  ``cel_zero`` (for ``optional.ofNonZeroValue``), ``cel_compare(other)``,
+  ``cel_add/cel_subtract/cel_negate``.
 * A ``Macro`` builds nodes with the ``Expansion`` it is handed (see
   ``macros.py`` and ``library/bindings.py``).
 * Work must be bounded by the cost: whatever is more than linear in the

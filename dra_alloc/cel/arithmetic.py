@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from dra_alloc.cel.errors import CelError
-from dra_alloc.cel.values import MAX_INT, MAX_UINT, MIN_INT, NO_SUCH_OVERLOAD, ConcatList, UInt
+from dra_alloc.cel.values import MAX_INT, MAX_UINT, MIN_INT, NO_SUCH_OVERLOAD, ConcatList, MutableList, UInt, is_list
 
 __all__ = ["add", "divide", "modulo", "multiply", "negate", "subtract"]
 
@@ -88,8 +88,11 @@ def _concat(left: Any, right: Any) -> Any:
 
 def add_lists(left: Any, right: Any) -> Any:
     """`left` and `right` end to end; raises CelError if `right` is no list."""
-    if not isinstance(right, (tuple, ConcatList)):
+    if not is_list(right):
         raise CelError(NO_SUCH_OVERLOAD)
+    if type(left) is MutableList:
+        left.extend(right)
+        return left
     return _concat(left, right)
 
 
@@ -129,7 +132,7 @@ def _operate(table: Mapping[type, Binary], function: str, method: str, left: Any
 
 def add(left: Any, right: Any) -> Any:
     """``left + right``."""
-    if isinstance(left, (tuple, ConcatList)):
+    if is_list(left):
         return add_lists(left, right)
     return _operate(_ADD, "_+_", "cel_add", left, right)
 

@@ -7,7 +7,7 @@ Every library file under :mod:`dra_alloc.cel.library` is a tuple of these;
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -85,7 +85,8 @@ class Function:
     an overload's `run` whatever the argument types. `cost` holds for overloads
     without a cost of their own. `prepare(constants)` gets the constant
     arguments by position at compile time and may return a better `run`; its
-    CelError is "program instantiation failed".
+    CelError is "program instantiation failed". `validate(target, args)` looks at
+    literal operands and returns (node, message) complaints.
     """
 
     name: str
@@ -94,6 +95,7 @@ class Function:
     guarded: bool = True
     cost: Cost | None = None
     prepare: Callable[[Mapping[int, Any]], Callable[..., Any] | None] | None = None
+    validate: Callable[[Node | None, tuple[Node, ...]], Iterable[tuple[Node, str]]] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -137,4 +137,5 @@ def _join(earlier: Function | None, function: Function, overloads: tuple[Overloa
         earlier.guarded and function.guarded,
         earlier.cost or function.cost,
         earlier.prepare or function.prepare,
+        earlier.validate or function.validate,
     )

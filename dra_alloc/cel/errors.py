@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from dra_alloc.errors import SelectorError
 
-__all__ = ["CelError", "CompileError", "EvaluationError", "Issue"]
+__all__ = ["CelAbort", "CelError", "CompileError", "EvaluationError", "Issue"]
 
 
 class CelError(Exception):
@@ -20,6 +20,14 @@ class CelError(Exception):
     It never leaves the package; :meth:`Program.matches` turns what is left
     over into :class:`EvaluationError`.
     """
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self.text = text
+
+
+class CelAbort(Exception):
+    """The end of an evaluation that nothing absorbs: a cost limit, or a crash of upstream's."""
 
     def __init__(self, text: str) -> None:
         super().__init__(text)

@@ -17,8 +17,9 @@ optional     :class:`Optional`
 type         :class:`~dra_alloc.cel.types.CelType`
 ===========  ==========================================
 
-Other value classes set `cel_type`, define ``cel_equal(other)`` (raising
-CelError for "no such overload") and may set ``cel_hashable = False``.
+Other value classes set `cel_type` and `go_type` (the Go name upstream's
+texts show), define ``cel_equal(other)`` (raising CelError for "no such
+overload") and may set ``go_hashable = False``.
 The trap: Python holds ``1 == 1.0 == True``, CEL does not, so never compare or
 hash CEL values with Python's operators; use :mod:`dra_alloc.cel.equality`
 and :func:`key_of`.
@@ -40,12 +41,17 @@ __all__ = [
     "NO_SUCH_OVERLOAD",
     "CelMap",
     "ConcatList",
+    "MutableList",
+    "MutableMap",
     "Optional",
     "UInt",
+    "frozen",
+    "go_type",
     "is_list",
     "key_of",
     "no_such_overload",
     "size_of",
+    "started",
     "type_name",
     "type_value",
 ]
@@ -122,13 +128,43 @@ class ConcatList:
                 yield from here
 
 
-def key_of(value: Any) -> Any:
-    """The dictionary key under which `value` is filed: strings as they are, others with their class."""
-    kind = type(value)
-    return value if kind is str else (kind, value)
+class MutableList(list[Any]):
+    """The list a fold is building: ``+`` appends to it. :func:`frozen` ends that."""
+
+    __slots__ = ()
 
 
 _KEY_KINDS: Final = (str, bool, int, UInt, float)
+
+
+class _Identity:
+    """Hashes and compares by the identity of what it holds."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+
+def key_of(value: Any) -> Any:
+    """
+    The dictionary key under which `value` is filed: strings as they are, others with their class.
+
+    Keys that are no scalars are found by identity, which is to say never.
+    """
+    kind = type(value)
+    if kind is str:
+        return value
+    if kind in _KEY_KINDS or value is None or kind is bytes:
+        return (kind, value)
+    return (kind, _Identity(value))
+
+
+def _key(filed: Any) -> Any:
+    if type(filed) is str:
+        return filed
+    key = filed[1]
+    return key.value if type(key) is _Identity else key
 
 
 class CelMap:
@@ -150,12 +186,12 @@ class CelMap:
     def keys(self) -> Iterator[Any]:
         """The keys, in a fixed order."""
         for key in self.entries:
-            yield key if type(key) is str else key[1]
+            yield _key(key)
 
     def items(self) -> Iterator[tuple[Any, Any]]:
         """Keys and values, in a fixed order."""
         for key, value in self.entries.items():
-            yield (key if type(key) is str else key[1]), value
+            yield _key(key), value
 
     def find(self, key: Any, default: Any = NONE) -> Any:
         """The value of `key`, or `default`; numbers find each other across types."""
@@ -183,6 +219,27 @@ class CelMap:
     def contains(self, key: Any) -> bool:
         """Whether ``key in map``; a default of a device map does not count."""
         return CelMap.find(self, key, _MISSING) is not _MISSING
+
+
+class MutableMap(CelMap):
+    """The map a fold is building; functions that insert may change it in place. :func:`frozen` ends that."""
+
+    __slots__ = ()
+
+
+def frozen(value: Any) -> Any:
+    """`value`, made immutable if a fold was still building it."""
+    kind = type(value)
+    if kind is MutableList:
+        return tuple(value)
+    return CelMap(value.entries) if kind is MutableMap else value
+
+
+def started(value: Any) -> Any:
+    """`value`, or what a fold builds in place if it is an empty list or map."""
+    if value == ():
+        return MutableList()
+    return MutableMap({}) if isinstance(value, CelMap) and not len(value) else value
 
 
 _MISSING: Final = object()
@@ -218,6 +275,29 @@ def type_value(value: Any) -> CelType:
 def type_name(value: Any) -> str:
     """The run-time type name used in error texts."""
     return type_value(value).name
+
+
+_GO_TYPES: Final[dict[type, str]] = {
+    bool: "types.Bool",
+    int: "types.Int",
+    UInt: "types.Uint",
+    float: "types.Double",
+    str: "types.String",
+    bytes: "types.Bytes",
+    type(None): "types.Null",
+    tuple: "*types.baseList",
+    ConcatList: "*types.concatList",
+    CelType: "*types.Type",
+    Optional: "*types.Optional",
+}
+
+
+def go_type(value: Any) -> str:
+    """The Go type that upstream's texts name for `value`."""
+    known = _GO_TYPES.get(type(value))
+    if known is not None:
+        return known
+    return "*types.baseMap" if isinstance(value, CelMap) else str(getattr(value, "go_type", type(value).__name__))
 
 
 def no_such_overload(function: str, *args: Any) -> CelError:

@@ -25,7 +25,8 @@ class CelSemver:
 
     __slots__ = ("version",)
     cel_type = SEMVER
-    cel_unhashable = "cel.Semver"
+    go_type = "cel.Semver"
+    go_hashable = False
 
     def __init__(self, version: Semver) -> None:
         self.version = version

@@ -1,0 +1,140 @@
+"""
+From the overloads the checker matched to the Python function that answers the call.
+
+One match calls that overload's implementation behind a check of the run-time
+types; several are told apart at run time, over all overloads of the name.
+
+Spec: CEL-12
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+from dra_alloc.cel.declarations import Function, Overload
+from dra_alloc.cel.types import CelType
+from dra_alloc.cel.values import CelMap, UInt, is_list, no_such_overload, type_name
+
+__all__ = ["implementation"]
+
+_SCALARS: Final[dict[str, type]] = {
+    "bool": bool,
+    "bytes": bytes,
+    "double": float,
+    "int": int,
+    "null": type(None),
+    "string": str,
+    "uint": UInt,
+}
+Test = Callable[[Any], bool]
+
+
+def implementation(
+    function: Function, overloads: Sequence[str], static: Sequence[CelType], constants: Mapping[int, Any]
+) -> Callable[..., Any]:
+    """The function to call with the evaluated operands; `static` are their checked types."""
+    if function.prepare is not None and constants:
+        prepared = function.prepare(constants)
+        if prepared is not None:
+            return prepared
+    if function.run is not None:
+        return function.run
+    if len(overloads) == 1:
+        chosen = next(each for each in function.overloads if each.id == overloads[0])
+        return _guarded(function, chosen, static)
+    return _dispatcher(function)
+
+
+def _guarded(function: Function, overload: Overload, static: Sequence[CelType]) -> Callable[..., Any]:
+    run = overload.run
+    assert run is not None, overload.id
+    if not function.guarded:
+        return run
+    tests = [
+        (index, test)
+        for index, (wanted, known) in enumerate(zip(overload.params, static, strict=True))
+        if not (wanted == known and _concrete(known)) and (test := _test(wanted)) is not None
+    ]
+    if not tests:
+        return run
+    name = function.name
+
+    def guarded(*args: Any) -> Any:
+        for index, test in tests:
+            if not test(args[index]):
+                raise no_such_overload(name, *args)
+        return run(*args)
+
+    return guarded
+
+
+def _concrete(kind: CelType) -> bool:
+    """Whether a value of this static type can be trusted to have it at run time."""
+    if kind.is_dyn or kind.kind in ("param", "error"):
+        return False
+    for each in kind.params:
+        if not _concrete(each):
+            return False
+    return True
+
+
+def _dispatcher(function: Function) -> Callable[..., Any]:
+    """Try the overloads in order of declaration, members and globals alike."""
+    candidates: list[tuple[int, tuple[Test | None, ...], Callable[..., Any]]] = []
+    for overload in function.overloads:
+        if overload.run is not None:
+            tests = tuple(_test(wanted) for wanted in overload.params)
+            candidates.append((len(tests), tests, overload.run))
+    name = function.name
+
+    def dispatch(*args: Any) -> Any:
+        count = len(args)
+        for arity, tests, run in candidates:
+            if arity != count:
+                continue
+            for test, value in zip(tests, args, strict=True):
+                if test is not None and not test(value):
+                    break
+            else:
+                return run(*args)
+        raise no_such_overload(name, *args)
+
+    return dispatch
+
+
+def _test(wanted: CelType) -> Test | None:
+    """Whether a value fits a parameter; None if every value does. Containers are judged by their first element."""
+    kind = wanted.kind
+    if wanted.is_dyn or kind == "param":
+        return None
+    scalar = _SCALARS.get(kind)
+    if scalar is not None:
+        return lambda value: type(value) is scalar
+    if kind == "list":
+        return _list_test(_test(wanted.params[0]))
+    if kind == "map":
+        return _map_test(_test(wanted.params[0]), _test(wanted.params[1]))
+    name = wanted.name
+    return lambda value: type_name(value) == name
+
+
+def _list_test(element: Test | None) -> Test:
+    if element is None:
+        return is_list
+
+    def test(value: Any) -> bool:
+        return is_list(value) and (len(value) == 0 or element(value[0]))
+
+    return test
+
+
+def _map_test(key: Test | None, value: Test | None) -> Test:
+    def test(candidate: Any) -> bool:
+        if not isinstance(candidate, CelMap):
+            return False
+        for first, second in candidate.items():
+            return (key is None or key(first)) and (value is None or value(second))
+        return True
+
+    return test

@@ -1,0 +1,60 @@
+"""
+What compiled code runs on: one flat list of slots per evaluation, the device in slot 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final, NamedTuple
+
+from dra_alloc.cel.errors import CelError
+
+__all__ = ["UNSET", "Code", "Failed", "Frame", "Run", "constant", "lazy"]
+
+Frame = list[Any]
+Run = Callable[[Frame], Any]
+UNSET: Final = object()
+
+
+class Failed:
+    """An error kept in a slot, raised whenever the slot is read."""
+
+    __slots__ = ("error",)
+
+    def __init__(self, error: CelError) -> None:
+        self.error = error
+
+
+class Code(NamedTuple):
+    """Compiled code; `value` is what it always gives if `constant`."""
+
+    run: Run
+    constant: bool = False
+    value: Any = None
+
+
+def constant(value: Any) -> Code:
+    """Code that always gives `value`."""
+
+    def run(frame: Frame) -> Any:
+        return value
+
+    return Code(run, True, value)
+
+
+def lazy(slot: int, init: Run) -> Run:
+    """Read `slot`, filling it by `init` the first time; an error is kept like a value."""
+
+    def run(frame: Frame) -> Any:
+        value = frame[slot]
+        if value is UNSET:
+            try:
+                value = frame[slot] = init(frame)
+            except CelError as error:
+                frame[slot] = Failed(error)
+                raise
+        elif type(value) is Failed:
+            raise CelError(value.error.text)
+        return value
+
+    return run

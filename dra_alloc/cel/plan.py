@@ -1,0 +1,328 @@
+"""
+A checked tree as closures over a frame of slots.
+
+Constants are folded the way upstream's planner does, which decides both what
+fails at compile time and what is free.
+
+Spec: CEL-19, CEL-23, CEL-25
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from dra_alloc.cel.ast import Call, Comprehension, Ident, ListNode, Literal, MapNode, Node, Select, StructNode
+from dra_alloc.cel.checker import Checked, Resolved
+from dra_alloc.cel.dispatch import implementation
+from dra_alloc.cel.environment import Declarations
+from dra_alloc.cel.errors import CelError
+from dra_alloc.cel.frame import UNSET, Code, Frame, Run, constant, lazy
+from dra_alloc.cel.library.conversions import FOLDED
+from dra_alloc.cel.membership import in_constant_list
+from dra_alloc.cel.plan_attributes import Qualifier, attribute
+from dra_alloc.cel.plan_folds import Fold, exists_one_loop, fold, map_loop, quantifier
+from dra_alloc.cel.plan_literals import build_list, build_map
+from dra_alloc.cel.plan_logic import conditional, connective, equality, not_equal, not_strictly_false
+from dra_alloc.cel.qualifiers import bad_qualifier
+from dra_alloc.cel.trampoline import Steps, run
+from dra_alloc.cel.values import Optional, started
+
+__all__ = ["Plan", "plan"]
+
+
+class Plan(NamedTuple):
+    """Compiled code, the number of slots it needs and how deep its calls nest."""
+
+    run: Run
+    slots: int
+    depth: int
+
+
+class _Variable(NamedTuple):
+    name: str
+    read: Run
+    outer: _Variable | None
+
+
+def plan(checked: Checked, declared: Declarations) -> Plan:
+    """The closures of `checked`; raises CelError for what upstream finds at program build."""
+    planner = _Planner(checked, declared)
+    code = run(planner.code(checked.root))
+    return Plan(code.run, planner.slots, planner.deepest)
+
+
+class _Planner:
+    def __init__(self, checked: Checked, declared: Declarations) -> None:
+        self.checked = checked
+        self.declared = declared
+        self.slots = 1
+        self.deepest = 0
+        self._depth = 0
+        self._scope: _Variable | None = None
+        self._done: dict[int, Code] = {}
+
+    def code(self, node: Node) -> Steps[Code]:
+        known = self._done.get(node.id)
+        if known is not None:
+            return known
+        self._depth += 1
+        self.deepest = max(self.deepest, self._depth)
+        if isinstance(node, Literal):
+            made = constant(node.value)
+        elif isinstance(node, (Ident, Select)):
+            made = yield self.chain(node)
+        elif isinstance(node, Call):
+            made = yield self.call(node)
+        elif isinstance(node, ListNode):
+            made = yield self.list(node)
+        elif isinstance(node, MapNode):
+            made = yield self.map(node)
+        elif isinstance(node, StructNode):
+            made = yield self.struct(node)
+        else:
+            made = yield self.fold(node)
+        self._depth -= 1
+        self._done[node.id] = made
+        return made
+
+    def codes(self, nodes: Sequence[Node]) -> Steps[list[Code]]:
+        made = []
+        for node in nodes:
+            code = yield self.code(node)
+            made.append(code)
+        return made
+
+    # Names and attributes
+
+    def chain(self, node: Node) -> Steps[Code]:
+        """Identifiers, selections and indices, collected down to what they start from."""
+        steps: list[Qualifier] = []
+        while True:
+            if isinstance(node, Select) and node.id not in self.checked.names:
+                steps.append(Qualifier(node.field, test=node.test))
+                node = node.operand
+                continue
+            resolved = self.checked.calls.get(node.id)
+            if resolved is None or resolved.function not in ("_[_]", "_[?_]", "_?._"):
+                break
+            step = yield self.index(resolved)
+            steps.append(step)
+            node = resolved.args[0]
+        steps.reverse()
+        name = self.checked.names.get(node.id)
+        if name is None:
+            root = yield self.code(node)
+            return Code(attribute(root.run, steps, False))
+        return self.named(name, steps)
+
+    def named(self, name: str, steps: list[Qualifier]) -> Code:
+        variable = self._scope
+        while variable is not None and variable.name != name:
+            variable = variable.outer
+        if variable is not None:
+            return Code(attribute(variable.read, steps, False) if steps else variable.read)
+        if name in self.declared.variables:
+            return Code(attribute(_device, steps, True) if steps else _device)
+        value = constant(self.declared.types[name].params[0] if self.declared.types[name].params else None)
+        return Code(attribute(value.run, steps, False)) if steps else value
+
+    def index(self, resolved: Resolved) -> Steps[Qualifier]:
+        optional = resolved.function != "_[_]"
+        key = yield self.code(resolved.args[1])
+        if not key.constant:
+            return Qualifier(run=key.run, optional=optional)
+        bad = bad_qualifier(key.value)
+        if bad is not None:
+            raise CelError(bad)
+        return Qualifier(key.value, optional=optional)
+
+    # Calls
+
+    def call(self, node: Call) -> Steps[Code]:
+        resolved = self.checked.calls[node.id]
+        function = resolved.function
+        if function in ("_[_]", "_[?_]", "_?._"):
+            chained: Code = yield self.chain(node)
+            return chained
+        if function in ("_&&_", "_||_"):
+            terms = yield self.codes(self.terms(node, function))
+            return Code(connective([term.run for term in terms], function == "_||_"))
+        operands: list[Code] = yield self.codes(resolved.operands)
+        special = _SPECIAL.get(function)
+        if special is not None:
+            return Code(special(operands))
+        if resolved.overloads == ("in_list",) and operands[1].constant:
+            if not len(operands[1].value):
+                return constant(False)
+            member = in_constant_list(operands[0].run, operands[1].value)
+            if member is not None:
+                return Code(member)
+        if len(operands) == 1 and operands[0].constant and function in FOLDED:
+            return constant(self.implementation(resolved, operands)(operands[0].value))
+        return Code(_apply(self.implementation(resolved, operands), [each.run for each in operands]))
+
+    def implementation(self, resolved: Resolved, operands: list[Code]) -> Callable[..., Any]:
+        declared = self.declared.functions[resolved.function]
+        static = [self.checked.types[each.id] for each in resolved.operands]
+        constants = {index: code.value for index, code in enumerate(operands) if code.constant}
+        return implementation(declared, resolved.overloads, static, constants)
+
+    def terms(self, node: Node, function: str) -> list[Node]:
+        """The operands of a chain of ``&&`` or ``||``, from left to right."""
+        flat: list[Node] = []
+        stack = [node]
+        while stack:
+            each = stack.pop()
+            resolved = self.checked.calls.get(each.id)
+            if resolved is not None and resolved.function == function:
+                stack.extend(reversed(resolved.args))
+            else:
+                flat.append(each)
+        return flat
+
+    # Literals
+
+    def list(self, node: ListNode) -> Steps[Code]:
+        elements: list[Code] = yield self.codes(node.elements)
+        build = build_list([each.run for each in elements], node.optional)
+        return constant(build([])) if all(each.constant for each in elements) else Code(build)
+
+    def map(self, node: MapNode) -> Steps[Code]:
+        keys: list[Code] = yield self.codes([entry.key for entry in node.entries if not isinstance(entry.key, str)])
+        values: list[Code] = yield self.codes([entry.value for entry in node.entries])
+        optional = frozenset(index for index, entry in enumerate(node.entries) if entry.optional)
+        build = build_map([each.run for each in keys], [each.run for each in values], optional)
+        return constant(build([])) if all(each.constant for each in (*keys, *values)) else Code(build)
+
+    def struct(self, node: StructNode) -> Steps[Code]:
+        name = self.checked.names[node.id]
+        if name not in self.declared.fields:
+            raise CelError(f"unknown type: {name}")
+        values: list[Code] = yield self.codes([entry.value for entry in node.entries])
+
+        def build(frame: Frame) -> Any:
+            for value in values:
+                value.run(frame)
+            raise CelError(f"unknown type '{name}'")
+
+        return Code(build)
+
+    # Comprehensions
+
+    def slot(self) -> int:
+        self.slots += 1
+        return self.slots - 1
+
+    def fold(self, node: Comprehension) -> Steps[Code]:
+        if node.macro == "bind":
+            bound: Code = yield self.bind(node)
+            return bound
+        over: Code = yield self.code(node.range)
+        outer = self._scope
+        slots = (self.slot(), self.slot() if node.var2 else 0)
+        accumulator = self.slot()
+        init: Code = yield self.code(node.init)
+        self._scope = _Variable(node.accumulator, lazy(accumulator, _started(init.run)), outer)
+        around = self._scope
+        self._scope = _Variable(node.var, _read(slots[0]), self._scope)
+        if node.var2:
+            self._scope = _Variable(node.var2, _read(slots[1]), self._scope)
+        made: Run | None = yield self.loop(node, over.run, slots)
+        if made is None:
+            condition: Code = yield self.code(node.condition)
+            step: Code = yield self.code(node.step)
+            self._scope = around
+            result: Code = yield self.code(node.result)
+            made = fold(Fold(over.run, *slots, accumulator, condition.run, step.run, result.run))
+        self._scope = outer
+        return Code(made)
+
+    def loop(self, node: Comprehension, over: Run, slots: tuple[int, int]) -> Steps[Run | None]:
+        """A plain loop for a macro of the standard library, None for others."""
+        step = node.step
+        if node.macro in ("all", "exists") and isinstance(step, Call):
+            predicate: Code = yield self.code(step.args[1])
+            return quantifier(over, slots, predicate.run, node.macro == "exists")
+        if node.macro == "exists_one" and isinstance(step, Call):
+            predicate = yield self.code(step.args[0])
+            return exists_one_loop(over, slots, predicate.run)
+        if node.macro not in ("map", "filter") or not isinstance(step, Call) or node.var2:
+            return None
+        condition: Code | None = None
+        if step.function == "_?_:_":
+            condition = yield self.code(step.args[0])
+            step = step.args[1]
+        assert isinstance(step, Call)
+        added = step.args[1]
+        assert isinstance(added, ListNode)
+        element: Code = yield self.code(added.elements[0])
+        return map_loop(over, slots[0], condition.run if condition else None, element.run)
+
+    def bind(self, node: Comprehension) -> Steps[Code]:
+        init: Code = yield self.code(node.init)
+        slot = self.slot()
+        outer = self._scope
+        self._scope = _Variable(node.accumulator, lazy(slot, init.run), outer)
+        result: Code = yield self.code(node.result)
+        self._scope = outer
+        body = result.run
+
+        def bound(frame: Frame) -> Any:
+            frame[slot] = UNSET
+            return body(frame)
+
+        return Code(bound)
+
+
+def _device(frame: Frame) -> Any:
+    return frame[0].value
+
+
+def _read(slot: int) -> Run:
+    def read(frame: Frame) -> Any:
+        return frame[slot]
+
+    return read
+
+
+def _started(init: Run) -> Run:
+    def run_init(frame: Frame) -> Any:
+        return started(init(frame))
+
+    return run_init
+
+
+def _apply(call: Callable[..., Any], operands: list[Run]) -> Run:
+    if len(operands) == 1:
+        only = operands[0]
+        return lambda frame: call(only(frame))
+    if len(operands) == 2:
+        first, second = operands
+        return lambda frame: call(first(frame), second(frame))
+    parts = tuple(operands)
+    return lambda frame: call(*[part(frame) for part in parts])
+
+
+def _or(operands: list[Code], unwrap: bool) -> Run:
+    left, right = operands[0].run, operands[1].run
+
+    def either(frame: Frame) -> Any:
+        value = left(frame)
+        if not isinstance(value, Optional):
+            return value
+        if value.present:
+            return value.value if unwrap else value
+        return right(frame)
+
+    return either
+
+
+_SPECIAL: dict[str, Callable[[list[Code]], Run]] = {
+    "_?_:_": lambda codes: conditional(codes[0].run, codes[1].run, codes[2].run),
+    "_==_": lambda codes: equality(codes[0].run, codes[1].run, (codes[1].constant, codes[1].value)),
+    "_!=_": lambda codes: not_equal(codes[0].run, codes[1].run),
+    "@not_strictly_false": lambda codes: not_strictly_false(codes[0].run),
+    "or": lambda codes: _or(codes, unwrap=False),
+    "orValue": lambda codes: _or(codes, unwrap=True),
+}

@@ -1,0 +1,134 @@
+"""
+Checks of literals once the types are known.
+
+Spec: CEL-13
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final
+
+from dra_alloc.cel.ast import Call, ListNode, Literal, MapNode, Node, children
+from dra_alloc.cel.checker import Checked
+from dra_alloc.cel.declarations import Function
+from dra_alloc.cel.errors import CelError, Issue
+from dra_alloc.cel.regex import compiled
+from dra_alloc.cel.source import Source
+from dra_alloc.cel.types import CelType, checker_name
+
+__all__ = ["validate"]
+
+#: Calls whose literal arguments may mix types.
+_MIXED: Final = frozenset(("format",))
+
+
+def validate(checked: Checked, source: Source, functions: Mapping[str, Function]) -> list[Issue]:
+    """Literals that cannot mean anything: patterns, times, formats, lists and maps of mixed types."""
+    found: list[Issue] = []
+
+    def report(node: Node, message: str) -> None:
+        line, column = source.location(node.offset)
+        found.append(Issue(line, column, message))
+
+    for node, mixed in _nodes(checked):
+        if isinstance(node, Call):
+            _call(node, checked, functions, report)
+        elif isinstance(node, ListNode) and not mixed:
+            _list(node, checked, report)
+        elif isinstance(node, MapNode) and not mixed:
+            _map(node, checked, report)
+    return found
+
+
+def _nodes(checked: Checked) -> Iterator[tuple[Node, bool]]:
+    """Every node once, and whether it lies inside a call that may mix types."""
+    stack: list[tuple[Node, bool]] = [(checked.root, False)]
+    seen: set[int] = set()
+    while stack:
+        node, mixed = stack.pop()
+        if node.id in seen:
+            continue
+        seen.add(node.id)
+        yield node, mixed
+        mixed = mixed or (isinstance(node, Call) and node.function in _MIXED)
+        if node.id in checked.types:
+            stack.extend((child, mixed) for child in reversed(children(node)) if child.id in checked.types)
+
+
+Report = Callable[[Node, str], None]
+
+
+def _call(node: Call, checked: Checked, functions: Mapping[str, Function], report: Report) -> None:
+    resolved = checked.calls.get(node.id)
+    if resolved is None:
+        return
+    if resolved.function in ("duration", "timestamp") and len(resolved.args) == 1:
+        argument = resolved.args[0]
+        if isinstance(argument, Literal) and not _runs(functions[resolved.function], resolved.overloads, argument.value):
+            report(argument, f"invalid {resolved.function} argument")
+    elif resolved.function == "matches" and resolved.args:
+        # Upstream looks at argument 0, which is the subject of the global form.
+        argument = resolved.args[0]
+        if isinstance(argument, Literal) and not _pattern(argument.value):
+            report(argument, "invalid matches argument")
+    function = functions.get(resolved.function)
+    if function is not None and function.validate is not None:
+        for place, message in function.validate(resolved.target, resolved.args):
+            report(place, message)
+
+
+def _runs(function: Function, overloads: tuple[str, ...], value: Any) -> bool:
+    chosen = next((each for each in function.overloads if each.id == overloads[0]), None)
+    if chosen is None or chosen.run is None:
+        return True
+    try:
+        chosen.run(value)
+    except CelError:
+        return False
+    return True
+
+
+def _pattern(value: Any) -> bool:
+    if not isinstance(value, str):
+        return True
+    try:
+        compiled(value)
+    except CelError:
+        return False
+    return True
+
+
+def _mismatch(node: Node, expected: CelType, found: CelType, report: Report) -> None:
+    report(node, f"expected type '{checker_name(expected)}' but found '{checker_name(found)}'")
+
+
+def _unwrapped(kind: CelType, optional: bool) -> CelType:
+    return kind.params[0] if optional and kind.params else kind
+
+
+def _list(node: ListNode, checked: Checked, report: Report) -> None:
+    expected: CelType | None = None
+    for index, element in enumerate(node.elements):
+        kind = _unwrapped(checked.types[element.id], index in node.optional)
+        if expected is None:
+            expected = kind
+        elif kind != expected:
+            _mismatch(element, expected, kind, report)
+            return
+
+
+def _map(node: MapNode, checked: Checked, report: Report) -> None:
+    keys: CelType | None = None
+    values: CelType | None = None
+    for entry in node.entries:
+        assert not isinstance(entry.key, str)
+        key = checked.types[entry.key.id]
+        value = _unwrapped(checked.types[entry.value.id], entry.optional)
+        if keys is None or values is None:
+            keys, values = key, value
+            continue
+        if key != keys:
+            _mismatch(entry.key, keys, key, report)
+        if value != values:
+            _mismatch(entry.value, values, value, report)
