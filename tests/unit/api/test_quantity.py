@@ -121,7 +121,7 @@ def test_other_types_neither_compare_nor_add() -> None:
 
 def test_a_zero_is_not_false() -> None:
     """So that ``if policy.default:`` cannot mistake a zero for an absent amount."""
-    assert Quantity.parse("0")
+    assert bool(Quantity.parse("0")) is True
 
 
 def test_megabytes_are_refused_at_once() -> None:
