@@ -13,6 +13,7 @@ from dra_alloc.errors import ManifestError
 from dra_alloc.manifest import Documents
 from dra_alloc.problem.requests import claim_name
 from dra_alloc.scenario.cluster import Cluster
+from dra_alloc.scenario.gating import gated
 from dra_alloc.scenario.namespaces import in_namespace
 from dra_alloc.scenario.node_filter import node_objection
 from dra_alloc.scenario.outcomes import Allocated, NodeRefusal, Undecided
@@ -89,7 +90,7 @@ def check(manifests: Documents, dump: Documents, options: CheckOptions = CheckOp
     Raises: ManifestError with every reference and selector that is wrong;
     UnknownReference for a node that does not exist; InputError for settings.
     """
-    manifests = in_namespace(manifests, options.namespace)
+    manifests, dropped = gated(in_namespace(manifests, options.namespace), options.settings.effective_gates())
     applied = _applied(manifests, dump)
     cluster = Cluster.of(applied, options.settings)
     templates = _by_name(applied.templates)
@@ -105,7 +106,7 @@ def check(manifests: Documents, dump: Documents, options: CheckOptions = CheckOp
         if placement.allocated is not None:
             cluster = cluster.after(placement.allocated)
     profile = options.settings.profile()
-    notes = tuple(_notes(manifests, dump, cluster))
+    notes = (*dropped, *_notes(manifests, dump, cluster))
     return Check(tuple(placements), options.settings, str(profile.channel), notes, cluster)
 
 

@@ -1,0 +1,57 @@
+"""
+Whether an allocation that a claim already has is one the rules allow.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from dra_alloc.api import FrozenMap, Node, ResourceClaim
+from dra_alloc.problem.devices import DeviceKey
+from dra_alloc.problem.requests import Ask, claim_name
+from dra_alloc.rules import Pick, SearchStopped
+from dra_alloc.scenario.cluster import Cluster
+from dra_alloc.solve.allocator import Question
+from dra_alloc.solve.verify import violations
+
+__all__ = ["audit"]
+
+
+def audit(cluster: Cluster, claim: ResourceClaim, node: Node) -> tuple[str, ...]:
+    """
+    Return every rule that the claim's allocation breaks on the node; none if it is legal.
+
+    What other claims of the cluster hold counts, what the claim itself holds
+    does not. The allocation need not be the one that first fit would find.
+    """
+    if claim.status.allocation is None:
+        return ("the claim has no allocation",)
+    others = FrozenMap({name: each for name, each in cluster.claims.items() if name != claim_name(claim)})
+    try:
+        question = replace(cluster, claims=others).allocator.question(node, [claim])
+    except SearchStopped as stop:
+        return (stop.text,)
+    asks = {ask.full_name: ask for request in question.rows[0].requests for ask in request.asks}
+    devices = {device.key: device for device in question.candidates}
+    picks: list[Pick] = []
+    unknown: list[str] = []
+    for result in claim.status.allocation.devices.results:
+        key = DeviceKey(result.driver, result.pool, result.device)
+        ask, device = asks.get(result.request), devices.get(key)
+        if ask is None:
+            unknown.append(f"there is no request {result.request}")
+        elif device is None:
+            unknown.append(f"node {node.metadata.name} has no device {key}")
+        else:
+            picks.append(Pick(ask, device))
+    return (*unknown, *violations(_in_order(picks, question), question.rows, question.context))
+
+
+def _in_order(picks: list[Pick], question: Question) -> list[Pick]:
+    """Return the picks in request order, in which a search makes them."""
+    order: dict[Ask, int] = {}
+    for claim in question.rows:
+        for request in claim.requests:
+            for ask in request.asks:
+                order[ask] = len(order)
+    return sorted(picks, key=lambda pick: order[pick.ask])
