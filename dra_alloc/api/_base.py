@@ -245,6 +245,7 @@ class KubeModel(BaseModel):
 @cache
 def _wire_fields(model: type[KubeModel]) -> tuple[tuple[str, str, bool], ...]:
     """Return wire name, Python name and rawness of a model's fields, by wire name."""
+    model.model_rebuild()  # aliases are only there once the deferred schema is built
     fields = model.model_fields.items()
     return tuple(sorted((info.alias or name, name, info.annotation is Any) for name, info in fields))
 
