@@ -47,3 +47,24 @@ A library is one file under ``dra_alloc/cel/library/`` that exports one
 * Work must be bounded by the cost: whatever is more than linear in the
   arguments' sizes needs a ``cost`` that says so.
 """
+
+from __future__ import annotations
+
+from dra_alloc.cel.device import Attribute, CelDevice, prepare_device
+from dra_alloc.cel.engine import Environment, compile, environment
+from dra_alloc.cel.errors import CompileError, EvaluationError, Issue
+from dra_alloc.cel.program import COST_LIMIT, Program
+
+__all__ = [
+    "COST_LIMIT",
+    "Attribute",
+    "CelDevice",
+    "CompileError",
+    "Environment",
+    "EvaluationError",
+    "Issue",
+    "Program",
+    "compile",
+    "environment",
+    "prepare_device",
+]

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from dra_alloc.cel.estimate import CallEstimate, Estimator, Operand
     from dra_alloc.cel.macros import Expansion
 
-__all__ = ["Cost", "Function", "Library", "Macro", "Overload", "Window"]
+__all__ = ["ALWAYS", "Cost", "Function", "Library", "Macro", "Overload", "Window"]
 
 
 @dataclass(frozen=True, slots=True)

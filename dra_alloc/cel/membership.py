@@ -12,7 +12,7 @@ from dra_alloc.cel.errors import CelAbort
 from dra_alloc.cel.frame import Frame, Run
 from dra_alloc.cel.values import MAX_INT, MAX_UINT, MIN_INT, UInt, go_type, key_of
 
-__all__ = ["constant_set", "in_constant_list", "is_member"]
+__all__ = ["constant_set", "in_set", "is_member"]
 
 _PRIMITIVE: Final = frozenset((bool, int, UInt, float, str))
 
@@ -65,11 +65,8 @@ def is_member(value: Any, keys: frozenset[Any]) -> bool:
     return False
 
 
-def in_constant_list(operand: Run, values: Any) -> Run | None:
-    """Code for ``operand in values``, None if the values do not make a set."""
-    keys = constant_set(values)
-    if keys is None:
-        return None
+def in_set(operand: Run, keys: frozenset[Any]) -> Run:
+    """Code for "`operand` is in the set"."""
 
     def run(frame: Frame) -> bool:
         value = operand(frame)

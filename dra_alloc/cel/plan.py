@@ -9,7 +9,7 @@ Spec: CEL-19, CEL-23, CEL-25
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from dra_alloc.cel.ast import Call, Comprehension, Ident, ListNode, Literal, MapNode, Node, Select, StructNode
@@ -19,7 +19,7 @@ from dra_alloc.cel.environment import Declarations
 from dra_alloc.cel.errors import CelError
 from dra_alloc.cel.frame import UNSET, Code, Frame, Run, constant, lazy
 from dra_alloc.cel.library.conversions import FOLDED
-from dra_alloc.cel.membership import in_constant_list
+from dra_alloc.cel.membership import constant_set, in_set
 from dra_alloc.cel.plan_attributes import Qualifier, attribute
 from dra_alloc.cel.plan_folds import Fold, exists_one_loop, fold, map_loop, quantifier
 from dra_alloc.cel.plan_literals import build_list, build_map
@@ -32,11 +32,21 @@ __all__ = ["Plan", "plan"]
 
 
 class Plan(NamedTuple):
-    """Compiled code, the number of slots it needs and how deep its calls nest."""
+    """
+    Compiled code, the number of slots it needs and how deep its calls nest.
+
+    `constants`, `calls` and `members` tell the counting evaluator what was
+    folded, what answers each call, and which ``in`` became a set; calls in
+    `eager` stop at the first operand that fails, uncharged.
+    """
 
     run: Run
     slots: int
     depth: int
+    constants: Mapping[int, Any]
+    calls: Mapping[int, Callable[..., Any]]
+    members: Mapping[int, frozenset[Any]]
+    eager: frozenset[int]
 
 
 class _Variable(NamedTuple):
@@ -45,25 +55,35 @@ class _Variable(NamedTuple):
     outer: _Variable | None
 
 
-def plan(checked: Checked, declared: Declarations) -> Plan:
-    """The closures of `checked`; raises CelError for what upstream finds at program build."""
-    planner = _Planner(checked, declared)
+def plan(checked: Checked, declared: Declarations, *, loops: bool = True) -> Plan:
+    """
+    The closures of `checked`; raises CelError for what upstream finds at program build.
+
+    Without `loops` every comprehension is the general fold, so that nothing of
+    the expanded tree is left out: the counting evaluator needs that.
+    """
+    planner = _Planner(checked, declared, loops)
     code = run(planner.code(checked.root))
-    return Plan(code.run, planner.slots, planner.deepest)
+    constants = {node: made.value for node, made in planner.done.items() if made.constant}
+    return Plan(code.run, planner.slots, planner.deepest, constants, planner.calls, planner.members, frozenset(planner.eager))
 
 
 class _Planner:
-    def __init__(self, checked: Checked, declared: Declarations) -> None:
+    def __init__(self, checked: Checked, declared: Declarations, loops: bool) -> None:
         self.checked = checked
+        self._loops = loops
         self.declared = declared
         self.slots = 1
+        self.calls: dict[int, Callable[..., Any]] = {}
+        self.members: dict[int, frozenset[Any]] = {}
+        self.eager: set[int] = set()
         self.deepest = 0
         self._depth = 0
         self._scope: _Variable | None = None
-        self._done: dict[int, Code] = {}
+        self.done: dict[int, Code] = {}
 
     def code(self, node: Node) -> Steps[Code]:
-        known = self._done.get(node.id)
+        known = self.done.get(node.id)
         if known is not None:
             return known
         self._depth += 1
@@ -83,7 +103,7 @@ class _Planner:
         else:
             made = yield self.fold(node)
         self._depth -= 1
-        self._done[node.id] = made
+        self.done[node.id] = made
         return made
 
     def codes(self, nodes: Sequence[Node]) -> Steps[list[Code]]:
@@ -155,18 +175,28 @@ class _Planner:
         if resolved.overloads == ("in_list",) and operands[1].constant:
             if not len(operands[1].value):
                 return constant(False)
-            member = in_constant_list(operands[0].run, operands[1].value)
-            if member is not None:
-                return Code(member)
+            members = constant_set(operands[1].value)
+            if members is not None:
+                self.members[node.id] = members
+                return Code(in_set(operands[0].run, members))
+        answer = self.calls[node.id] = self.implementation(resolved, operands)
+        if self.stops_early(resolved, answer):
+            self.eager.add(node.id)
         if len(operands) == 1 and operands[0].constant and function in FOLDED:
-            return constant(self.implementation(resolved, operands)(operands[0].value))
-        return Code(_apply(self.implementation(resolved, operands), [each.run for each in operands]))
+            return constant(answer(operands[0].value))
+        return Code(_apply(answer, [each.run for each in operands]))
 
     def implementation(self, resolved: Resolved, operands: list[Code]) -> Callable[..., Any]:
         declared = self.declared.functions[resolved.function]
         static = [self.checked.types[each.id] for each in resolved.operands]
         constants = {index: code.value for index, code in enumerate(operands) if code.constant}
         return implementation(declared, resolved.overloads, static, constants)
+
+    def stops_early(self, resolved: Resolved, answer: Callable[..., Any]) -> bool:
+        """Whether upstream gives up at the first operand that fails, instead of evaluating all of them."""
+        declared = self.declared.functions[resolved.function]
+        prepared = declared.prepare is not None and declared.run is not answer
+        return len(resolved.operands) > 2 or prepared or (declared.run is None and len(resolved.overloads) > 1)
 
     def terms(self, node: Node, function: str) -> list[Node]:
         """The operands of a chain of ``&&`` or ``||``, from left to right."""
@@ -241,6 +271,8 @@ class _Planner:
     def loop(self, node: Comprehension, over: Run, slots: tuple[int, int]) -> Steps[Run | None]:
         """A plain loop for a macro of the standard library, None for others."""
         step = node.step
+        if not self._loops:
+            return None
         if node.macro in ("all", "exists") and isinstance(step, Call):
             predicate: Code = yield self.code(step.args[1])
             return quantifier(over, slots, predicate.run, node.macro == "exists")

@@ -11,7 +11,7 @@ double       float
 string       str
 bytes        bytes
 null         None
-list         tuple (or :class:`ConcatList`)
+list         tuple, :class:`ConcatList` or range
 map          :class:`CelMap`
 optional     :class:`Optional`
 type         :class:`~dra_alloc.cel.types.CelType`
@@ -266,7 +266,7 @@ def type_value(value: Any) -> CelType:
         return known
     if isinstance(value, CelMap):
         return _MAP
-    if isinstance(value, list):
+    if isinstance(value, (list, range)):
         return _TYPES[tuple]
     declared: CelType = value.cel_type
     return declared
@@ -307,11 +307,11 @@ def no_such_overload(function: str, *args: Any) -> CelError:
 
 def is_list(value: Any) -> bool:
     """Whether `value` is a CEL list."""
-    return isinstance(value, (tuple, ConcatList, list))
+    return isinstance(value, (tuple, ConcatList, list, range))
 
 
 def size_of(value: Any) -> int | None:
     """The size of a string, bytes, list or map, None for anything else."""
-    if isinstance(value, (str, bytes, tuple, ConcatList, CelMap, list)):
+    if isinstance(value, (str, bytes, tuple, ConcatList, CelMap, list, range)):
         return len(value)
     return None

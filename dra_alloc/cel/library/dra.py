@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from dra_alloc.cel.costs import STRING, Range, actual_size
+from dra_alloc.cel.costs import ONE, STRING, Range, traversal_cost
 from dra_alloc.cel.declarations import Cost, Function, Library, Overload, Window
 from dra_alloc.cel.equality import equal
 from dra_alloc.cel.errors import CelError
@@ -51,15 +51,14 @@ def _bounded_estimate(estimator: Estimator, target: Operand | None, args: Sequen
     return estimator.call(Range(0, _MAX_VALUES))
 
 
-def _walk(args: Sequence[Any], result: Any) -> int:
-    target = args[0]
-    if isinstance(target, str):
-        return int(len(target.encode()) * STRING)
-    return actual_size(target)
-
-
 def _walk_estimate(estimator: Estimator, target: Operand | None, args: Sequence[Operand]) -> CallEstimate | None:
-    return None if target is None else estimator.call(estimator.size(target))
+    if target is None:
+        return None
+    each = ONE
+    element = estimator.element(target)
+    if element is not None and element.type.kind in ("string", "bytes"):
+        each = each.plus(estimator.size(element).scaled(STRING))
+    return estimator.call(estimator.size(target).times(each))
 
 
 _ALPHA: Final = Overload(
@@ -72,12 +71,12 @@ _ALPHA: Final = Overload(
     window=Window(since=36, added=36, removed=38, gate="DRAListTypeAttributes"),
 )
 _BASE: Final = Overload(
-    "includes_dyn_dyn",
+    "list_includes_dyn_dyn",
     (DYN, DYN),
     BOOL,
     includes,
     member=True,
-    cost=Cost(_walk, _walk_estimate),
+    cost=Cost(lambda args, result: traversal_cost(args[0]), _walk_estimate),
     window=Window(since=37, added=38),
 )
 DRA_LIBRARY: Final = Library("dra", functions=(Function("includes", (_ALPHA, _BASE)),))

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from dra_alloc.cel.costs import ONE, PATTERN, STRING, UNBOUNDED, actual_size, share
-from dra_alloc.cel.declarations import Cost, Function, Library, Overload
+from dra_alloc.cel.declarations import ALWAYS, Cost, Function, Library, Overload, Window
 from dra_alloc.cel.errors import CelError
 from dra_alloc.cel.regex import compiled
 from dra_alloc.cel.types import BOOL, STRING as STRING_TYPE
@@ -34,7 +34,8 @@ def pattern_estimate(estimator: Estimator, text: Operand, pattern: Operand) -> A
 
 
 def _search_estimate(estimator: Estimator, target: Operand | None, args: Sequence[Operand]) -> CallEstimate | None:
-    return None if target is None else estimator.call(pattern_estimate(estimator, target, args[0]))
+    text, pattern = args if target is None else (target, args[0])
+    return estimator.call(pattern_estimate(estimator, text, pattern))
 
 
 def _contains_estimate(estimator: Estimator, target: Operand | None, args: Sequence[Operand]) -> CallEstimate | None:
@@ -44,7 +45,7 @@ def _contains_estimate(estimator: Estimator, target: Operand | None, args: Seque
 
 
 def _affix_estimate(estimator: Estimator, target: Operand | None, args: Sequence[Operand]) -> CallEstimate:
-    # Upstream estimates by the argument and counts by the receiver.
+    # Up to the 1.37 alphas upstream estimated by the argument and counted by the receiver.
     return estimator.call(estimator.size(args[0]).scaled(STRING))
 
 
@@ -54,7 +55,8 @@ def _contains_actual(args: Sequence[Any], result: Any) -> int:
 
 _SEARCH: Final = Cost(lambda args, result: pattern_cost(args[0], args[1]), _search_estimate)
 _CONTAINS: Final = Cost(_contains_actual, _contains_estimate)
-_AFFIX: Final = Cost(lambda args, result: share(actual_size(args[0]), STRING), _affix_estimate)
+_AFFIX: Final = Cost(lambda args, result: share(actual_size(args[1]), STRING), _affix_estimate)
+_AFFIX_BEFORE_37: Final = Cost(lambda args, result: share(actual_size(args[0]), STRING), _affix_estimate)
 
 
 def _matches(text: Any, pattern: Any) -> bool:
@@ -79,26 +81,32 @@ def _matches_constant(constants: Mapping[int, Any]) -> Callable[..., bool] | Non
     return run
 
 
-def _member(name: str, overload: str, run: Callable[[str, str], bool], cost: Cost) -> Function:
+def _member(name: str, overload: str, run: Callable[[str, str], bool], *costs: tuple[Cost, Window]) -> Function:
     def checked(text: Any, part: Any) -> bool:
         if type(text) is not str or type(part) is not str:
             raise CelError(NO_SUCH_OVERLOAD)
         return run(text, part)
 
-    declared = Overload(overload, (STRING_TYPE, STRING_TYPE), BOOL, member=True, cost=cost)
-    return Function(name, (declared,), run=checked)
+    params = (STRING_TYPE, STRING_TYPE)
+    overloads = tuple(Overload(overload, params, BOOL, member=True, cost=cost, window=when) for cost, when in costs)
+    return Function(name, overloads, run=checked)
 
+
+_BEFORE: Final = Window(removed=38)
+_SINCE: Final = Window(added=38)
+_AFFIX_COSTS: Final = ((_AFFIX_BEFORE_37, _BEFORE), (_AFFIX, _SINCE))
 
 TEXT_LIBRARY: Final = Library(
     "standard strings",
     functions=(
-        _member("contains", "contains_string", lambda text, part: part in text, _CONTAINS),
-        _member("endsWith", "ends_with_string", str.endswith, _AFFIX),
-        _member("startsWith", "starts_with_string", str.startswith, _AFFIX),
+        _member("contains", "contains_string", lambda text, part: part in text, (_CONTAINS, ALWAYS)),
+        _member("endsWith", "ends_with_string", str.endswith, *_AFFIX_COSTS),
+        _member("startsWith", "starts_with_string", str.startswith, *_AFFIX_COSTS),
         Function(
             "matches",
             (
-                Overload("matches", (STRING_TYPE, STRING_TYPE), BOOL),
+                Overload("matches", (STRING_TYPE, STRING_TYPE), BOOL, window=_BEFORE),
+                Overload("matches", (STRING_TYPE, STRING_TYPE), BOOL, cost=_SEARCH, window=_SINCE),
                 Overload("matches_string", (STRING_TYPE, STRING_TYPE), BOOL, member=True, cost=_SEARCH),
             ),
             run=_matches,

@@ -1,0 +1,105 @@
+"""
+Where programs come from: an environment of a release, with a cache of what it compiled.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from functools import cache
+from threading import Lock
+from typing import Final
+
+from dra_alloc.cel.environment import Declarations, Settings, declarations, settings
+from dra_alloc.cel.errors import CompileError
+from dra_alloc.cel.program import Program
+from dra_alloc.releases import Release
+
+__all__ = ["MAX_EXPRESSION_BYTES", "Environment", "compile", "environment"]
+
+#: kube-apiserver refuses longer selectors before it compiles them.
+MAX_EXPRESSION_BYTES: Final = 10 * 1024
+_CACHED: Final = 1024
+
+
+class Environment:
+    """
+    What expressions of one release and mode may use; compiles them.
+
+    Programs are cached by expression text, least recently used first out, and
+    shared between threads. Failures are remembered too.
+    """
+
+    def __init__(self, chosen: Settings) -> None:
+        self.settings = chosen
+        self._declared: Declarations = declarations(chosen)
+        self._programs: OrderedDict[str, Program | CompileError] = OrderedDict()
+        self._lock = Lock()
+
+    @property
+    def lists(self) -> bool:
+        """Whether list-typed attributes are decoded; pass it to :func:`prepare_device`."""
+        return self.settings.lists
+
+    def compile(self, expression: str) -> Program:
+        """
+        The program of `expression`.
+
+        Raises: CompileError with upstream's text.
+        """
+        with self._lock:
+            found = self._programs.get(expression)
+            if found is not None:
+                self._programs.move_to_end(expression)
+        if found is None:
+            found = self._build(expression)
+            with self._lock:
+                self._programs[expression] = found
+                if len(self._programs) > _CACHED:
+                    self._programs.popitem(last=False)
+        if isinstance(found, CompileError):
+            raise found.with_traceback(None)
+        return found
+
+    def _build(self, expression: str) -> Program | CompileError:
+        try:
+            return Program(expression, self._declared)
+        except CompileError as error:
+            return error
+
+    def __repr__(self) -> str:
+        return f"Environment({self.settings})"
+
+
+@cache
+def _environment(chosen: Settings) -> Environment:
+    return Environment(chosen)
+
+
+def environment(
+    release: str | Release = "1.36",
+    mode: str = "stored",
+    list_attributes: bool = False,
+    *,
+    consumable_capacity: bool = False,
+) -> Environment:
+    """
+    The environment of a release.
+
+    `mode` is ``stored`` (kube-scheduler: everything the binary knows) or
+    ``new`` (kube-apiserver: what a user may write today). The gates are
+    DRAListTypeAttributes and DRAConsumableCapacity; the latter only matters in
+    ``new``.
+
+    Raises: InputError for an unknown release or mode.
+    """
+    chosen = settings(release, mode, list_attributes=list_attributes, consumable_capacity=consumable_capacity)
+    return _environment(chosen)
+
+
+def compile(expression: str, release: str | Release = "1.36", mode: str = "stored") -> Program:
+    """
+    The program of `expression` in the environment of a release, gates off.
+
+    Raises: CompileError; InputError for an unknown release or mode.
+    """
+    return environment(release, mode).compile(expression)

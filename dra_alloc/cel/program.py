@@ -1,0 +1,115 @@
+"""
+A compiled selector: immutable, shared between threads, asked device by device.
+
+Spec: CEL-6, CEL-32
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from dra_alloc.cel.compiler import Compiled, compile_expression
+from dra_alloc.cel.counting import count
+from dra_alloc.cel.device import CelDevice
+from dra_alloc.cel.environment import Declarations
+from dra_alloc.cel.errors import CelAbort, CelError, EvaluationError
+from dra_alloc.cel.estimate import estimate
+from dra_alloc.cel.frame import Failed
+from dra_alloc.cel.plan import Plan, plan
+from dra_alloc.cel.types import CelType
+from dra_alloc.cel.values import type_name
+
+__all__ = ["COST_LIMIT", "Program"]
+
+#: What one evaluation may cost.
+COST_LIMIT: Final = 1_000_000
+#: Deeper code runs on the heap: Python's own stack is the host's.
+_MAX_CLOSURE_DEPTH: Final = 120
+
+
+class Program:
+    """
+    A selector compiled for one environment.
+
+    `max_cost` is the static estimate that admission compares with
+    `COST_LIMIT`; where it stays below, evaluation does not count.
+    """
+
+    __slots__ = ("_compiled", "_counting", "_declared", "_whole", "expression", "max_cost", "output_type")
+
+    expression: str
+    output_type: CelType
+    max_cost: int
+
+    def __init__(self, expression: str, declared: Declarations) -> None:
+        compiled = compile_expression(expression, declared)
+        cost = estimate(compiled.checked, declared.functions).high
+        set_member = object.__setattr__
+        set_member(self, "expression", expression)
+        set_member(self, "output_type", compiled.checked.output_type)
+        set_member(self, "max_cost", cost)
+        set_member(self, "_compiled", compiled)
+        set_member(self, "_declared", declared)
+        set_member(self, "_whole", None)
+        set_member(self, "_counting", cost > COST_LIMIT or compiled.plan.depth > _MAX_CLOSURE_DEPTH)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"Program is immutable: cannot set {name}")
+
+    def __repr__(self) -> str:
+        return f"Program({self.expression!r}, {self.output_type}, max_cost={self.max_cost})"
+
+    def matches(self, device: CelDevice) -> bool:
+        """
+        Whether the selector selects `device`.
+
+        Raises: EvaluationError with upstream's text; upstream then aborts the
+        allocation, it does not skip the device.
+        """
+        if device.problem:
+            raise EvaluationError(device.problem)
+        if self._counting:
+            return self._decide(self.counted(device)[0])
+        compiled: Compiled = self._compiled
+        frame: list[Any] = [None] * compiled.plan.slots
+        frame[0] = device
+        try:
+            value = compiled.plan.run(frame)
+        except (CelError, CelAbort) as error:
+            raise EvaluationError(error.text) from None
+        except RecursionError:
+            value = self.counted(device)[0]
+        return value if value is True or value is False else self._decide(value)
+
+    def counted(self, device: CelDevice, limit: int = COST_LIMIT) -> tuple[Any, int]:
+        """The raw value (a ``Failed`` if there is none) and the counted cost."""
+        compiled: Compiled = self._compiled
+        whole: Plan | None = self._whole
+        if whole is None:
+            # Two threads may both build it; either result is as good.
+            whole = plan(compiled.checked, self._declared, loops=False)
+            object.__setattr__(self, "_whole", whole)
+        return count(compiled.checked, whole, self._declared.functions, device.value, limit)
+
+    def cost(self, device: CelDevice) -> int:
+        """What evaluating the selector on `device` costs, errors included; 0 if the device cannot be decoded."""
+        return 0 if device.problem else self.counted(device)[1]
+
+    def _decide(self, value: Any) -> bool:
+        if value is True or value is False:
+            return bool(value)
+        if type(value) is Failed:
+            raise EvaluationError(value.error.text)
+        raise EvaluationError(not_a_bool(value))
+
+
+def not_a_bool(value: Any) -> str:
+    """Upstream's text for a result that is no bool."""
+    name = type_name(value)
+    head = f"CEL result of type {name} could not be converted to bool"
+    if name == "string":
+        return f"{head}: unsupported native conversion from string to 'bool'"
+    if name in ("int", "uint", "double"):
+        return f"{head}: unsupported type conversion from '{name}' to bool"
+    shown = getattr(value, "short_name", name)
+    return f"{head}: type conversion error from {shown} to 'bool'"
