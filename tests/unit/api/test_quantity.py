@@ -124,6 +124,27 @@ def test_a_zero_is_not_false() -> None:
     assert bool(Quantity.parse("0")) is True
 
 
+def test_storing_prints_and_reads_again() -> None:
+    """Spec: QTY-22, and its exception QTY-20."""
+    typed = Quantity.parse("1.5Gi")
+    assert typed.as_int64() is None
+    assert typed.stored().as_int64() == 3 * 2**29
+    assert Quantity.parse("1000E").stored() == Quantity.parse("1")
+
+
+def test_wide_values_are_equal_to_themselves_only() -> None:
+    """Spec: QTY-29. The memo of parsed texts must not make two readings one."""
+    typed = Quantity.parse("1.5Gi")
+    assert typed.same_representation(typed)
+    assert not typed.same_representation(Quantity.parse("1.5Gi"))
+    assert Quantity.parse("80Gi").same_representation(Quantity.parse("80Gi"))
+
+
+def test_huge_json_integers_are_refused() -> None:
+    with pytest.raises(QuantityError, match="larger than 1e1000"):
+        Quantity.from_wire(10**5000)
+
+
 def test_megabytes_are_refused_at_once() -> None:
     started = time.perf_counter()
     for text in (
