@@ -63,7 +63,7 @@ def answer_allocate(request: Mapping[str, Any]) -> dict[str, Any]:
     outcome = _allocator(request, chosen).allocate(
         Node.model_validate(request.get("node") or {"metadata": {"name": "node-1"}}),
         [ResourceClaim.model_validate(claim) for claim in request.get("claims") or ()],
-        bounds=engine != "first-fit",
+        engine=engine,
         budget=_budget(request),
     )
     return _answer(outcome)

@@ -141,18 +141,21 @@ class Counters(Rule):
             self._give_back(device)
 
     def allows(self, ask: Ask, device: DeviceRow) -> bool:
-        if not device.consumes or self._is_further_share(device):
+        if not device.consumes or self._is_further_share(device) or self._is_mixed_up(device.slice.pool):
             return True
         return self._short(device, _total(device)) is None
+
+    def _is_mixed_up(self, pool: PoolKey) -> bool:
+        """Return whether counters of another pool may be looked at instead of this one's."""
+        return self._by_name and sum(key.pool == pool.pool for key in self._pools) > 1
 
     def encode(self, asks: Sequence[Ask], devices: Sequence[DeviceRow]) -> Iterable[Fact]:
         consuming: dict[PoolKey, list[DeviceRow]] = {}
         for device in devices:
             if device.consumes and not self._is_further_share(device):
                 consuming.setdefault(device.slice.pool, []).append(device)
-        names = [key.pool for key in consuming]
         for key, drawing in consuming.items():
-            if self._by_name and names.count(key.pool) > 1:
+            if self._is_mixed_up(key):
                 yield Looser(f"counters of different pools named {key.pool} are mixed up")
             else:
                 yield from self._draws(key, drawing)

@@ -4,47 +4,34 @@ One allocator over one cluster state: questions in, outcomes out.
 
 from __future__ import annotations
 
-import time
 import uuid
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Final
+from dataclasses import dataclass
 
 from dra_alloc.api import DeviceClass, Node, ResourceClaim
-from dra_alloc.limits import DEFAULT_STEP_BUDGET
-from dra_alloc.problem.devices import DeviceKey, DeviceRow
+from dra_alloc.problem.devices import DeviceKey
 from dra_alloc.problem.inventory import Inventory
 from dra_alloc.problem.pools import GatherError, Pool, gather
-from dra_alloc.problem.requests import ClaimRow, claim_name
+from dra_alloc.problem.requests import claim_name
 from dra_alloc.problem.usage import Usage
 from dra_alloc.profiles import Profile, Trait
-from dra_alloc.rules import Context, Rule, RuleSet, SearchStopped, install
+from dra_alloc.rules import Context, Rule, SearchStopped, install
 from dra_alloc.rules.counters import available_counters
 from dra_alloc.solve.admit import Admission, admit
 from dra_alloc.solve.assemble import Assembly, assemble
-from dra_alloc.solve.bounds import cannot_fit
-from dra_alloc.solve.first_fit import BudgetExhausted, FirstFit
+from dra_alloc.solve.first_fit import BudgetExhausted
+from dra_alloc.solve.ladder import DEFAULT_BUDGET, Budget, Engine, Found, Ladder
 from dra_alloc.solve.outcome import Aborted, NoFit, OutOfBudget, Solved, SolveOutcome, Work
+from dra_alloc.solve.question import Question
 from dra_alloc.solve.selection import Selection
 from dra_alloc.solve.verify import verify
 
-__all__ = ["DEFAULT_BUDGET", "Allocator", "Budget", "Question", "State", "not_found"]
+__all__ = ["DEFAULT_BUDGET", "Allocator", "Budget", "Engine", "Question", "State", "not_found"]
 
 
 def not_found(name: str) -> LookupError:
     """Return the error of a class lister that does not know the class."""
     return LookupError(f'deviceclass.resource.k8s.io "{name}" not found')
-
-
-@dataclass(frozen=True, slots=True)
-class Budget:
-    """How much work one question may cost: search steps, and seconds if a caller insists on a clock."""
-
-    steps: int | None = DEFAULT_STEP_BUDGET
-    seconds: float | None = None
-
-
-DEFAULT_BUDGET: Final = Budget()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -61,23 +48,6 @@ class State:
     usage: Usage
     holders: Callable[[DeviceKey], tuple[str, ...]] = lambda key: ()
     class_not_found: Callable[[str], LookupError] = not_found
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Question:
-    """
-    Claims on a node, looked up and admitted, with nothing decided yet.
-
-    `candidates` are the devices in the order in which they are tried.
-    """
-
-    context: Context
-    rows: tuple[ClaimRow, ...]
-    candidates: tuple[DeviceRow, ...]
-
-    def fresh_rules(self) -> RuleSet:
-        """Return the rules with their state before the first pick."""
-        return install(replace(self.context, in_flight={}), self.rows)
 
 
 class Allocator:
@@ -99,40 +69,35 @@ class Allocator:
         node: Node,
         claims: Sequence[ResourceClaim],
         *,
-        bounds: bool = True,
+        engine: Engine | str = Engine.AUTO,
         budget: Budget = DEFAULT_BUDGET,
         new_share_id: Callable[[], str] = lambda: str(uuid.uuid4()),
     ) -> SolveOutcome:
         """
         Return the outcome of allocating the claims together on the node.
 
-        With `bounds` hopeless questions are answered without a search; the
-        answer is the same.
+        Every engine gives the same answer or none; "first-fit" alone counts
+        the steps that upstream would make.
 
         Spec: SEARCH-1, ADMIT-1, RESULT-1.
+        Raises: EngineUnavailable for "cp-sat" without OR-tools.
         """
-        search: FirstFit | None = None
+        ladder: Ladder | None = None
         pools: Sequence[Pool] = ()
         try:
             pools = gather(self.state.inventory, node, self.profile)
             question = self._question(node, pools, claims)
-
-            def hopeless() -> bool:
-                return bounds and cannot_fit(question.rows, question.candidates, question.fresh_rules())
-
-            search = FirstFit(
-                question.rows, question.candidates, question.fresh_rules(), tick=_ticker(budget, hopeless)
-            )
-            return self._search(search, question, new_share_id)
+            ladder = Ladder(question, Engine(engine), budget)
+            found = ladder.climb()
+            if found is None:
+                return self._no_fit(pools, _work(ladder))
+            return self._solved(question, found, _work(ladder), new_share_id)
         except SearchStopped as stop:
-            steps = search.steps if search is not None else 0
-            return Aborted(stop.text, stop.code, Work(steps), stop.on_node)
+            return Aborted(stop.text, stop.code, _work(ladder), stop.on_node)
         except GatherError as error:
             return Aborted(str(error), "node-selector", Work())
-        except _Hopeless:
-            return self._no_fit(pools, Work(search.steps if search is not None else 0, "bounds"))
         except BudgetExhausted as error:
-            return OutOfBudget(Work(search.steps if search is not None else 0), str(error))
+            return OutOfBudget(_work(ladder), str(error))
 
     def question(self, node: Node, claims: Sequence[ResourceClaim]) -> Question:
         """
@@ -146,16 +111,14 @@ class Allocator:
         context = self._context(node, pools, claims)
         admission = Admission(self.profile, pools, self._find_class, self._gather_rules(context))
         candidates = tuple(device for pool in pools if pool.usable for device in pool.devices)
-        return Question(context, admit(claims, admission), candidates)
+        return Question(context, admit(claims, admission), candidates, self._peek)
 
-    def _search(self, search: FirstFit, question: Question, new_share_id: Callable[[], str]) -> SolveOutcome:
+    def _solved(self, question: Question, found: Found, work: Work, new_share_id: Callable[[], str]) -> SolveOutcome:
         context, rows = question.context, question.rows
-        if not search.run():
-            return self._no_fit(context.pools, Work(search.steps))
-        verify(search.picks, rows, context)
+        verify(found.picks, rows, context)
         assembly = Assembly(self.profile, context.node, new_share_id)
-        results = assemble(rows, search.picks, search.selected, assembly)
-        return Solved(results, tuple(search.picks), Work(search.steps))
+        results = assemble(rows, found.picks, found.selected, assembly)
+        return Solved(results, tuple(found.picks), work)
 
     def _no_fit(self, pools: Sequence[Pool], work: Work) -> SolveOutcome:
         if any(pool.invalid for pool in pools):
@@ -187,31 +150,21 @@ class Allocator:
         return [rule for rule in rules.candidate if rule.gathers]
 
     def _available(self, pool: Pool) -> Mapping[tuple[str, str], int]:
-        key = pool.key.pool if self.profile.shows(Trait.COUNTERS_BY_POOL_NAME) else pool.key
+        key = self._availability_key(pool)
         known = self._availability.get(key)
         if known is None:
-            known = self._availability[key] = available_counters(pool, self.state.usage, self.profile)
+            known = self._availability[key] = self._peek(pool)
         return known
 
+    def _peek(self, pool: Pool) -> Mapping[tuple[str, str], int]:
+        known = self._availability.get(self._availability_key(pool))
+        return available_counters(pool, self.state.usage, self.profile) if known is None else known
 
-class _Hopeless(Exception):
-    """A bound showed that the search cannot succeed."""
+    def _availability_key(self, pool: Pool) -> object:
+        return pool.key.pool if self.profile.shows(Trait.COUNTERS_BY_POOL_NAME) else pool.key
 
 
-def _ticker(budget: Budget, hopeless: Callable[[], bool]) -> Callable[[int], None]:
-    """Return what the search calls now and then: it asks the bounds once, then watches the budget."""
-    deadline = None if budget.seconds is None else time.monotonic() + budget.seconds
-    asked = False
-
-    def tick(steps: int) -> None:
-        nonlocal asked
-        if not asked:
-            asked = True
-            if hopeless():
-                raise _Hopeless
-        if budget.steps is not None and steps > budget.steps:
-            raise BudgetExhausted(f"gave up after {steps} search steps")
-        if deadline is not None and time.monotonic() > deadline:
-            raise BudgetExhausted("filter operation aborted: context deadline exceeded")
-
-    return tick
+def _work(ladder: Ladder | None) -> Work:
+    if ladder is None:
+        return Work()
+    return Work(ladder.steps, ladder.engine, tuple(ladder.stages))

@@ -1,99 +1,161 @@
 """
 Hopeless questions told apart without a search.
 
-A bound may only say "no" where upstream, given time, would say "no" as well:
-it stays silent when a selector fails on a device, or when an All request with
-constraints could end the search with an error.
+A bound counts what is still needed against what is left. It may only say "no"
+where no search could find an answer; what it says about a table holds for
+upstream as far as the table does.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
-from dra_alloc.problem.devices import DeviceRow
-from dra_alloc.problem.requests import Ask, ClaimRow
-from dra_alloc.rules import RuleSet, SearchStopped
+from dra_alloc.solve.matching import can_match
+from dra_alloc.solve.picking import Picking
+from dra_alloc.solve.table import AskRow, Slot, Table, ValueRow, bits
 
-__all__ = ["cannot_fit"]
+__all__ = ["Remaining", "refuted"]
 
 
-def cannot_fit(claims: Sequence[ClaimRow], candidates: Sequence[DeviceRow], rules: RuleSet) -> bool:
+def refuted(table: Table) -> str | None:
     """
-    Return whether the requests without alternatives need more devices than there are.
+    Return which bound shows that the table has no solution; None if none does.
 
-    `rules` must be fresh: their state is that before the first pick.
-
-    Spec: BOUND-1 (one request), BOUND-2 (matching).
+    Spec: BOUND-1 (one request), BOUND-2 (matching), BOUND-3 (matchAttribute),
+    BOUND-4 (distinctAttribute).
     """
-    requests = [request for claim in claims for request in claim.requests]
-    if any(ask.all_devices for request in requests for ask in request.asks):
-        return False
-    plain = [request.asks[0] for request in requests if len(request.asks) == 1]
-    try:
-        for request in requests:
-            for ask in request.asks:
-                _usable(ask, candidates, rules)
-        needs = [need for ask in plain if (need := _need(ask, candidates, rules)) is not None]
-    except SearchStopped:
-        return False
-    if any(len(usable) < count for count, usable in needs):
+    for slot in table.slots:
+        if not any(_enough(table, ask, ask.usable) for ask in slot.asks):
+            return "too-few-devices"
+    for row in table.agree:
+        if not _agrees(table, row):
+            return "no-common-value"
+    for number, row in enumerate(table.differ):
+        if not _differs(table, number, row):
+            return "too-few-values"
+    if not _matches(table):
+        return "too-few-devices-together"
+    return None
+
+
+def _enough(table: Table, ask: AskRow, mask: int) -> bool:
+    """Return whether the request alone could be served from these devices."""
+    if ask.recorded is not None:
+        return ask.possible and not ask.usable & ~mask
+    if table.reuses and mask & ~table.dedicated:
         return True
-    return not _matchable(needs, len(candidates))
+    return mask.bit_count() >= ask.count
 
 
-def _usable(ask: Ask, candidates: Sequence[DeviceRow], rules: RuleSet) -> list[int]:
-    return [
-        index
-        for index, device in enumerate(candidates)
-        if not any(rule.rejects(ask, device) for rule in rules.candidate)
-    ]
+def _concerned(table: Table, row: ValueRow) -> list[Slot]:
+    """Return the slots that cannot be served without a pick the constraint applies to."""
+    return [slot for slot in table.slots if all(ask.id in row.asks and ask.count for ask in slot.asks)]
 
 
-def _need(ask: Ask, candidates: Sequence[DeviceRow], rules: RuleSet) -> tuple[int, Sequence[int]] | None:
-    """Return how many dedicated devices the request needs, and from which; None if that bounds nothing."""
-    usable = _usable(ask, candidates, rules)
-    dedicated = [index for index in usable if not candidates[index].shareable]
-    shareable = len(usable) - len(dedicated)
-    if shareable and rules.reuses:
-        return None
-    if len(usable) < ask.count:
-        return ask.count, usable
-    if ask.admin:
-        return None
-    count = ask.count - shareable
-    return (count, dedicated) if count > 0 else None
+def _agrees(table: Table, row: ValueRow) -> bool:
+    slots = _concerned(table, row)
+    needs = [min(ask.count for ask in slot.asks) for slot in slots]
+    # A device without a value satisfies one pick, and nothing else.
+    if sum(needs) <= 1:
+        return True
+    return any(_agrees_on(table, slots, sum(needs), holders) for holders in row.holders)
 
 
-def _matchable(needs: Sequence[tuple[int, Sequence[int]]], devices: int) -> bool:
-    """Return whether every needed device can be a different one, by augmenting paths."""
-    owner: list[int] = [-1] * devices
-    slots = [usable for count, usable in needs for _ in range(count)]
+def _agrees_on(table: Table, slots: Sequence[Slot], needed: int, holders: int) -> bool:
+    union = 0
+    for slot in slots:
+        if not any(_enough(table, ask, ask.usable & holders) for ask in slot.asks):
+            return False
+        for ask in slot.asks:
+            union |= ask.usable & holders
+    admin = any(ask.admin for slot in slots for ask in slot.asks)
+    return admin or bool(union & ~table.dedicated) or union.bit_count() >= needed
 
-    def augment(slot: int) -> bool:
-        # Breadth first with parents, so that long paths need no recursion.
-        # parents: device -> the slot that wants it, and the device that slot holds now.
-        parents: dict[int, tuple[int, int]] = {}
-        queue = [(slot, -1)]
-        for current, held in queue:
-            for device in slots[current]:
-                if device in parents:
-                    continue
-                parents[device] = (current, held)
-                if owner[device] < 0:
-                    _flip(device, parents, owner, slot)
-                    return True
-                queue.append((owner[device], device))
+
+def _differs(table: Table, number: int, row: ValueRow) -> bool:
+    slots = _concerned(table, row)
+    union = 0
+    for slot in slots:
+        for ask in slot.asks:
+            union |= ask.usable
+    needed = sum(min(ask.count for ask in slot.asks) for slot in slots)
+    values = 0
+    for index in bits(union):
+        values |= row.values[index]
+    return values.bit_count() + bool(row.alone & union) >= needed
+
+
+def _matches(table: Table) -> bool:
+    """Return whether every needed device can be a different one, as far as devices serve one pick."""
+    needs: list[tuple[int, int]] = []
+    for slot in table.slots:
+        if any(ask.admin for ask in slot.asks):
+            continue
+        union = 0
+        for ask in slot.asks:
+            union |= ask.usable
+        count = min(ask.count for ask in slot.asks)
+        if not union & ~table.dedicated:
+            needs.append((count, union))
+        elif not table.reuses:
+            # Every shareable device can serve one pick of the request.
+            needs.append((count - (union & ~table.dedicated).bit_count(), union & table.dedicated))
+    return can_match([(count, mask) for count, mask in needs if count > 0])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Need:
+    """Slots of one kind from some slot on: how many devices they take at least, together and each."""
+
+    ask: AskRow
+    together: int
+    each: int
+
+
+class Remaining:
+    """What the slots from any one on still need, counted against a state of the search."""
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+        self._single: list[tuple[_Need, ...]] = [()]
+        self._several: list[tuple[Slot, ...]] = [()]
+        self._differ: list[tuple[int, ...]] = [(0,) * len(table.differ)]
+        needs: dict[int, _Need] = {}
+        for slot in reversed(table.slots):
+            first = slot.asks[0]
+            if len(slot.asks) == 1:
+                before = needs.pop(first.kind, _Need(first, 0, 0))
+                needs[first.kind] = _Need(first, before.together + first.count, max(before.each, first.count))
+            several = (slot, *self._several[-1]) if len(slot.asks) > 1 else self._several[-1]
+            self._single.append(tuple(reversed(needs.values())))
+            self._several.append(several)
+            self._differ.append(tuple(self._differing(slot)))
+        self._single.reverse()
+        self._several.reverse()
+        self._differ.reverse()
+        self._values = [len(row.holders) for row in table.differ]
+
+    def _differing(self, slot: Slot) -> Iterable[int]:
+        least = min(ask.count for ask in slot.asks)
+        for row, later in zip(self._table.differ, self._differ[-1], strict=True):
+            yield later + (least if all(ask.id in row.asks for ask in slot.asks) else 0)
+
+    def hopeless(self, slot: int, picking: Picking) -> bool:
+        """Return whether the slots from this one on cannot all be served after the picks made."""
+        table = self._table
+        for need in self._single[slot]:
+            ask = need.ask
+            mask = picking.candidates(ask)
+            if not _enough(table, ask, mask):
+                return True
+            apart = need.together > need.each and not ask.admin and not mask & ~table.dedicated
+            if apart and mask.bit_count() < need.together:
+                return True
+        for each in self._several[slot]:
+            if not any(_enough(table, ask, picking.candidates(ask)) for ask in each.asks):
+                return True
+        for number, needed in enumerate(self._differ[slot]):
+            if needed and self._values[number] - picking.seen[number].bit_count() + 1 < needed:
+                return True
         return False
-
-    return all(augment(slot) for slot in range(len(slots)))
-
-
-def _flip(device: int, parents: Mapping[int, tuple[int, int]], owner: list[int], root: int) -> None:
-    """Hand the devices along the path over, from the free one back to the slot that asked."""
-    while True:
-        slot = parents[device][0]
-        before = parents[device][1]
-        owner[device] = slot
-        if slot == root:
-            return
-        device = before

@@ -9,15 +9,33 @@ from dataclasses import dataclass
 from dra_alloc.api import AllocationResult
 from dra_alloc.rules.base import Pick
 
-__all__ = ["Aborted", "NoFit", "OutOfBudget", "SolveOutcome", "Solved", "Work"]
+__all__ = ["Aborted", "NoFit", "OutOfBudget", "SolveOutcome", "Solved", "Stage", "Work"]
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """
+    What one engine did: its work, in its own unit, and its verdict.
+
+    Search engines count steps, CP-SAT its deterministic units.
+    """
+
+    engine: str
+    work: float
+    verdict: str
 
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What the answer cost: recursive search steps, and which engine gave it."""
+    """
+    What the answer cost: recursive search steps, and which engine gave it.
+
+    `stages` lists what each engine that was asked did, in order.
+    """
 
     steps: int = 0
     engine: str = "first-fit"
+    stages: tuple[Stage, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,168 @@
+"""
+From cheap to costly: the plain search, bounds, the pruned search, CP-SAT, the plain search again.
+
+Every rung gives the same answer or none. Which rungs may answer depends on the
+table: a looser one can only refute, and a question that cannot be modelled is
+left to the plain search.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from dra_alloc.errors import EngineUnavailable
+from dra_alloc.limits import DEFAULT_STEP_BUDGET
+from dra_alloc.problem.requests import Ask
+from dra_alloc.rules import Pick
+from dra_alloc.solve.bounds import refuted
+from dra_alloc.solve.first_fit import BudgetExhausted, FirstFit
+from dra_alloc.solve.outcome import Stage
+from dra_alloc.solve.pruned import PrunedSearch
+from dra_alloc.solve.question import Question
+from dra_alloc.solve.standing import judged
+from dra_alloc.solve.table import NotModelled, Table, build_table
+
+__all__ = ["DEFAULT_BUDGET", "Budget", "Engine", "Found", "Ladder"]
+
+
+class Engine(StrEnum):
+    """Who answers: the whole ladder, upstream's search alone, or CP-SAT."""
+
+    AUTO = "auto"
+    FIRST_FIT = "first-fit"
+    CP_SAT = "cp-sat"
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """
+    How much work one question may cost.
+
+    `steps` bounds the plain search, `pruned` the pruned one, `solver` CP-SAT
+    in its deterministic units, about a second each. `seconds` is for callers
+    who insist on a clock; it makes "undecided" depend on the machine.
+    """
+
+    steps: int | None = DEFAULT_STEP_BUDGET
+    pruned: int = 20_000
+    solver: float = 10.0
+    seconds: float | None = None
+
+
+DEFAULT_BUDGET: Final = Budget()
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A solution: picks in order, and the alternative chosen by claim and request index."""
+
+    picks: Sequence[Pick]
+    selected: Mapping[tuple[int, int], Ask]
+
+
+class _Settled(Exception):
+    """A rung knows the answer; None is "no solution"."""
+
+    def __init__(self, found: Found | None) -> None:
+        super().__init__()
+        self.found = found
+
+
+class Ladder:
+    """
+    One climb for one question; `stages` says what each rung did.
+
+    `steps` are those of the plain search.
+    """
+
+    def __init__(self, question: Question, engine: Engine, budget: Budget) -> None:
+        self._question = question
+        self._engine = engine
+        self._budget = budget
+        self._search = FirstFit(question.rows, question.candidates, question.fresh_rules(), tick=self._tick())
+        self.stages: list[Stage] = []
+
+    @property
+    def steps(self) -> int:
+        """Return the steps of the plain search."""
+        return self._search.steps
+
+    def climb(self) -> Found | None:
+        """
+        Return the solution, or None if there is none.
+
+        Raises: SearchStopped, BudgetExhausted, EngineUnavailable.
+        """
+        try:
+            if self._engine is Engine.CP_SAT:
+                self._ask_solver_alone()
+            found = self._search.run()
+        except _Settled as settled:
+            return settled.found
+        self._note("first-fit", self.steps, "found" if found else "refuted")
+        return Found(self._search.picks, self._search.selected) if found else None
+
+    @property
+    def engine(self) -> str:
+        """Return the engine that gave the answer, the last one asked."""
+        return self.stages[-1].engine if self.stages else "first-fit"
+
+    def _note(self, engine: str, work: float, verdict: str) -> None:
+        self.stages.append(Stage(engine, work, verdict))
+
+    def _tick(self) -> Callable[[int], None]:
+        """Return what the plain search calls now and then; the first call climbs the other rungs."""
+        budget = self._budget
+        deadline = None if budget.seconds is None else time.monotonic() + budget.seconds
+        climbed = self._engine is not Engine.AUTO
+
+        def tick(steps: int) -> None:
+            nonlocal climbed
+            if not climbed:
+                climbed = True
+                self._note("first-fit", steps, "undecided")
+                self._climb_further()
+            if budget.steps is not None and steps > budget.steps:
+                raise BudgetExhausted(f"gave up after {steps} search steps")
+            if deadline is not None and time.monotonic() > deadline:
+                raise BudgetExhausted("filter operation aborted: context deadline exceeded")
+
+        return tick
+
+    def _table(self) -> Table | None:
+        """Return the table of the question; None, noted, if there cannot be one."""
+        question = self._question
+        rules = question.table_rules()
+        try:
+            return judged(build_table(question.rows, question.candidates, rules), rules)
+        except NotModelled as reason:
+            self._note("table", 0, str(reason))
+            return None
+
+    def _climb_further(self) -> None:
+        table = self._table()
+        if table is None:
+            return
+        reason = refuted(table)
+        self._note("bounds", 0, reason or "undecided")
+        if reason is not None:
+            raise _Settled(None)
+        search = PrunedSearch(table, self._budget.pruned)
+        found = search.run()
+        self._note("pruned", search.steps, {True: "found", False: "refuted", None: "undecided"}[found])
+        self._settle(table, found, search)
+
+    def _settle(self, table: Table, found: bool | None, search: PrunedSearch) -> None:
+        if found is False:
+            raise _Settled(None)
+        if found and table.exact:
+            raise _Settled(Found(search.picks, search.selected))
+        if found:
+            self._note("table", 0, "; ".join(table.looser))
+
+    def _ask_solver_alone(self) -> None:
+        raise EngineUnavailable("the CP-SAT engine is not part of this version")
