@@ -33,8 +33,8 @@ class Complaints:
 
     def add(self, raw: RawDocument, name: str, finding: Finding) -> None:
         """Note what is wrong with an object; its line is looked up later."""
-        where = Where(name, render(finding.path), self.file, raw.line)
-        self._keep(_Entry(raw, finding.path, Problem(finding.message, where, finding.hint)))
+        where = Where(name, render(finding.path), self.file, finding.line or raw.line)
+        self._keep(_Entry(None if finding.line else raw, finding.path, Problem(finding.message, where, finding.hint)))
 
     def add_line(self, message: str, line: int | None, hint: str = "") -> None:
         """Note what is wrong at a line of the text."""

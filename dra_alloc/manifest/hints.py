@@ -21,7 +21,10 @@ _REQUESTS: Final = "requests stand in spec.devices.requests[]: name and exactly,
 _IN_REQUEST: Final = (
     "it belongs in spec.devices.requests[].exactly (of a template: spec.spec.devices.requests[].exactly)"
 )
-_NO_SELECTOR: Final = "gone since 1.35: a rule selects by driver, pool and device; without this field it would taint more devices than meant"
+_NO_SELECTOR: Final = (
+    "gone since 1.35: a rule selects by driver, pool and device; "
+    "where the field is passed over, the rule taints more devices than meant"
+)
 _BARE_DEVICE: Final = 'version v1beta1 has it below "basic"; v1 and v1beta2 have it here'
 _CAPACITY: Final = "an amount is a capacity, not an attribute: capacity.<name>.value"
 
@@ -78,7 +81,7 @@ _UNKNOWN: Final[Mapping[tuple[str, str], str]] = {
 _CLOSE_ENOUGH: Final = 0.75
 
 
-def hint_for_unknown(shape: ObjectType, name: str, member: Any, version: str) -> str:
+def hint_for_unknown(shape: ObjectType, name: str) -> str:
     """Return what is meant by a field that an object does not have, or nothing."""
     known = _UNKNOWN.get((shape.name, name))
     if known:

@@ -75,7 +75,7 @@ def sources(paths: Iterable[Input], stdin: BinaryIO | None, budget: Budget) -> I
 
 def _names(path: str) -> Iterator[str]:
     """Yield the files a path stands for; a folder without manifests yields itself."""
-    if path == STDIN or not os.path.isdir(path):
+    if path == STDIN or not Path(path).is_dir():
         yield path
         return
     found = sorted(
@@ -93,10 +93,10 @@ def _read(name: str, stdin: BinaryIO | None, budget: Budget) -> Source:
     try:
         if name == STDIN:
             data = _drain(stdin or sys.stdin.buffer, shown, budget)
-        elif os.path.isdir(name):
+        elif Path(name).is_dir():
             raise _unreadable("no *.yaml, *.yml or *.json file in this folder", shown)
         else:
-            with open(name, "rb") as file:
+            with Path(name).open("rb") as file:
                 data = _drain(file, shown, budget)
     except OSError as error:
         raise _unreadable(f"cannot be read: {error.strerror or error}", shown) from None

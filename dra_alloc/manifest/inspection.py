@@ -22,25 +22,28 @@ __all__ = ["Finding", "inspect"]
 
 _INT64: Final = range(-(1 << 63), 1 << 63)
 _SHOWN: Final = 60
+# Guessing what a name was meant to be is slow, and nobody reads that many.
+_HINTED: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing wrong with an object; an unknown field may be forgiven, a wrong type may not."""
+    """One thing wrong with an object; an unknown field may be forgiven, a wrong type may not. `line` if known."""
 
     path: Path
     message: str
     hint: str = ""
     unknown_field: bool = False
+    line: int | None = None
 
 
-def inspect(value: Any, shape: ObjectType, version: str, nesting: int) -> tuple[Any, tuple[Finding, ...]]:
+def inspect(value: Any, shape: ObjectType, nesting: int) -> tuple[Any, tuple[Finding, ...]]:
     """
     Return the object without its unknown fields, and everything found wrong in it.
 
     Spec: CONV-10 to CONV-19.
     """
-    inspector = _Inspector(version, nesting)
+    inspector = _Inspector(nesting)
     return inspector.read(value, shape, ()), tuple(inspector.findings)
 
 
@@ -48,7 +51,6 @@ def inspect(value: Any, shape: ObjectType, version: str, nesting: int) -> tuple[
 class _Inspector:
     """Walks value and shape together; as deep as the shape is, and no deeper."""
 
-    version: str
     nesting: int
     findings: list[Finding] = field(default_factory=list)
 
@@ -80,7 +82,7 @@ class _Inspector:
             if inner is not None:
                 kept[name] = self.read(member, inner, (*path, name))
             elif shape.closed:
-                hint = hint_for_unknown(shape, name, member, self.version)
+                hint = hint_for_unknown(shape, name) if len(self.findings) < _HINTED else ""
                 place = (*path, name)
                 self.findings.append(Finding(place, f'unknown field "{render(place)}"', hint, unknown_field=True))
         return kept

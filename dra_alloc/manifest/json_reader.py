@@ -15,9 +15,8 @@ from dra_alloc.manifest.json_numbers import JsonFloat
 from dra_alloc.manifest.positions import duplicates_in_json
 from dra_alloc.manifest.raw import ListKind, RawDocument, TextError
 
-__all__ = ["Header", "header_of", "is_json", "plain_from_json", "read_json", "repeated_keys"]
+__all__ = ["Header", "header_of", "looks_like_json", "plain_from_json", "read_json", "repeated_keys"]
 
-_BLANKS: Final = b" \t\r\n"
 _OFFSET: Final = re.compile(r" ?\(byte (\d+)\)")
 _NOT_BLANK: Final = re.compile(rb"[^ \t\r\n]")
 _NEXT_MEMBER: Final = re.compile(rb"[^ \t\r\n,]")
@@ -32,14 +31,13 @@ class Header(msgspec.Struct, rename="camel", gc=False):
 
 
 class _Envelope(Header, rename="camel", gc=False):
-    """An object that may be a list."""
+    """An object that may be a list; one pass over the text splits it into members."""
 
-    items: Raw = Raw()
+    items: list[Raw] | None = None
 
 
 _HEADER: Final = msgspec.json.Decoder(Header)
 _ENVELOPE: Final = msgspec.json.Decoder(_Envelope)
-_MEMBERS: Final = msgspec.json.Decoder(list[Raw])
 _SKIP: Final = msgspec.json.Decoder(Raw)
 _PLAIN: Final = msgspec.json.Decoder(float_hook=JsonFloat)
 
@@ -56,21 +54,25 @@ def read_json(data: bytes) -> Iterator[RawDocument]:
     lines = _Lines(data)
     start, document = _first(data, 0), 0
     while start < len(data):
-        end = _end_of_text(data, start)
-        yield from _objects(data, (start, end), document, lines)
+        end, envelope = _one_text(data, start)
+        members = envelope.items
+        if members is None:
+            yield RawDocument((document,), lines.at(start), text=memoryview(data)[start:end])
+        else:
+            list_kind = ListKind(envelope.api_version or "", envelope.kind or "")
+            offset = data.index(bytes(members[0]), start, end) if members else start
+            for position, member in enumerate(members):
+                offset = _first(data, offset, _NEXT_MEMBER)
+                place = (document, "items", position)
+                yield RawDocument(place, lines.at(offset), text=memoryview(member), list_kind=list_kind)
+                offset += memoryview(member).nbytes
         start, document = _first(data, end), document + 1
 
 
-def is_json(data: bytes) -> bool:
-    """Say whether a text begins with a JSON object or list, all of it well formed."""
+def looks_like_json(data: bytes) -> bool:
+    """Say whether a text begins as JSON objects do; flow YAML begins so too."""
     start = _first(data, 0)
-    if data[start : start + 1] not in (b"{", b"["):
-        return False
-    try:
-        _end_of_text(data, start)
-    except TextError:
-        return False
-    return True
+    return data[start : start + 1] in (b"{", b"[")
 
 
 def plain_from_json(text: bytes | memoryview) -> Any:
@@ -93,41 +95,15 @@ def repeated_keys(text: bytes | memoryview, value: object) -> list[tuple[tuple[s
     """
     Return the paths of keys given twice, with their lines in the text; `value` is what was read from it.
 
-    A text with a repeated key has more keys than the value made of it, so
-    counting settles nearly every text at the speed of a byte search. The
-    count may only be too high, never too low: then the text is walked.
+    A text with a repeated key has more colons than the value made of it, since
+    each key has one and those inside strings are the same in both. So counting
+    settles nearly every text at the speed of a byte search; any other is walked.
     """
     raw = bytes(text)
-    if _keys(raw.translate(None, _BLANKS)) == _keys(msgspec.json.encode(value, enc_hook=str)):
+    escaped = b"\\u003a" in raw or b"\\u003A" in raw  # a colon that only the value shows
+    if not escaped and raw.count(b":") == msgspec.json.encode(value, enc_hook=str).count(b":"):
         return []
     return [(path[1:], line) for path, line in duplicates_in_json(raw)]
-
-
-def _keys(compact: bytes) -> int:
-    r"""Count the keys of JSON text without blanks: ``":`` that is not the ``\":`` inside a string."""
-    return compact.count(b'":') - compact.count(b'\\":')
-
-
-def _objects(data: bytes, bounds: tuple[int, int], document: int, lines: _Lines) -> Iterator[RawDocument]:
-    """Yield the members of a list, or the object itself."""
-    start, end = bounds
-    text = memoryview(data)[start:end]
-    try:
-        envelope = _ENVELOPE.decode(text)
-        items = envelope.items
-        members = _MEMBERS.decode(items) if bytes(memoryview(items)[:1]) == b"[" else None
-    except (msgspec.MsgspecError, ValueError, RecursionError):
-        # Not an object, or one whose kind is no string: whoever reads it says so.
-        members = None
-    if members is None:
-        yield RawDocument((document,), lines.at(start), text=text)
-        return
-    list_kind = ListKind(envelope.api_version or "", envelope.kind or "")
-    offset = data.index(bytes(members[0]), start, end) if members else start
-    for position, member in enumerate(members):
-        offset = _first(data, offset, _NEXT_MEMBER)
-        yield RawDocument((document, "items", position), lines.at(offset), text=memoryview(member), list_kind=list_kind)
-        offset += memoryview(member).nbytes
 
 
 class _Lines:
@@ -150,8 +126,26 @@ def _first(data: bytes, start: int, sought: re.Pattern[bytes] = _NOT_BLANK) -> i
     return match.start() if match else len(data)
 
 
+def _one_text(data: bytes, start: int) -> tuple[int, _Envelope]:
+    """
+    Return where the JSON text that begins at an offset ends, and what it says it is.
+
+    Raises: TextError.
+    """
+    view = memoryview(data)
+    try:
+        return len(data), _ENVELOPE.decode(view[start:])
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        end = _end_of_text(data, start)
+    try:
+        return end, _ENVELOPE.decode(view[start:end])
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        # Not an object, or one whose kind is no string or whose items are no list: whoever reads its values says so.
+        return end, _Envelope()
+
+
 def _end_of_text(data: bytes, start: int) -> int:
-    """Return where the JSON text that begins at an offset ends. Raises: TextError."""
+    """Return where a JSON text ends. Raises: TextError, if it is not well formed."""
     view = memoryview(data)
     try:
         _SKIP.decode(view[start:])

@@ -21,7 +21,7 @@ from dra_alloc.api import (
     ResourceSlice,
 )
 
-__all__ = ["RESOURCE_GROUP", "Kind", "Unserved", "assumed_version", "recognise"]
+__all__ = ["RESOURCE_GROUP", "SLICE", "Kind", "Unserved", "assumed_version", "recognise"]
 
 RESOURCE_GROUP: Final = "resource.k8s.io"
 
@@ -75,6 +75,7 @@ _ALL: Final = (
     Kind("batch", "CronJob", "workloads", ("v1",), None, (*_JOB, *_TEMPLATE), (*_JOB, "spec", "parallelism")),
     Kind("", "ReplicationController", "workloads", ("v1",), None, _TEMPLATE, _REPLICAS),
 )
+SLICE: Final = _ALL[0]
 _BY_NAME: Final[Mapping[tuple[str, str], Kind]] = {(kind.group, kind.name): kind for kind in _ALL}
 
 # Kinds of our group that are passed over because no allocation depends on them.

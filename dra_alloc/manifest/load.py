@@ -20,8 +20,8 @@ from dra_alloc.manifest.documents import Documents, Place, Text, object_name
 from dra_alloc.manifest.gc_pause import gc_paused
 from dra_alloc.manifest.inputs import Source, Unreadable, sources
 from dra_alloc.manifest.inspection import Finding
-from dra_alloc.manifest.json_reader import header_of, is_json, plain_from_json, read_json, repeated_keys
-from dra_alloc.manifest.kinds import RESOURCE_GROUP, Kind, Unserved, assumed_version, recognise
+from dra_alloc.manifest.json_reader import header_of, looks_like_json, plain_from_json, read_json, repeated_keys
+from dra_alloc.manifest.kinds import RESOURCE_GROUP, SLICE, Kind, Unserved, assumed_version, recognise
 from dra_alloc.manifest.objects import Made, make
 from dra_alloc.manifest.paths import Path, render
 from dra_alloc.manifest.raw import Findings, ListKind, RawDocument, TextError
@@ -36,7 +36,7 @@ Validate = Literal["strict", "warn", "ignore"]
 _TEXT_KEPT: Final = 1 << 20
 _YAML_INSTEAD: Final = 1 << 20
 _LISTS_IN_LISTS: Final = 8
-_FAST_SLICE: Final = f"{RESOURCE_GROUP}/v1"
+_FAST_VERSION: Final = f"{RESOURCE_GROUP}/v1"
 
 
 def load(
@@ -45,7 +45,7 @@ def load(
     stdin: BinaryIO | None = None,
     validate: Validate = "strict",
     repeated: Repeated = "replace",
-    budget: Budget = DEFAULT_BUDGET,
+    limits: Budget = DEFAULT_BUDGET,
 ) -> Documents:
     """
     Return the objects in files, folders and standard input (``-``), v1-shaped and with defaults.
@@ -59,9 +59,9 @@ def load(
     Spec: CONV-1 to CONV-30, DEF-1 to DEF-4, YAML, JSON. Raises: ManifestError, with every problem of every file.
     """
     given = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
-    loading = _Loading(validate, budget)
+    loading = _Loading(validate, limits)
     with gc_paused():
-        for source in sources(given, stdin, budget):
+        for source in sources(given, stdin, limits):
             if isinstance(source, Unreadable):
                 loading.problems.append(source.problem)
             else:
@@ -83,8 +83,12 @@ class _Loading:
 
     def read(self, source: Source) -> None:
         """Read one file to its end, or to where it cannot be read on."""
-        reading = _Reading(self, source, _form(source.data))
+        reading = _Reading(self, source, as_json=looks_like_json(source.data))
         reading.run()
+        if reading.is_json and reading.nothing_read and len(source.data) <= _YAML_INSTEAD:
+            instead = _Reading(self, source, as_json=False)
+            instead.run()
+            reading = reading if instead.nothing_read else instead
         self.problems += reading.wrong.resolved(source.data)
         self.warnings += reading.doubtful.resolved(source.data)
         if len(source.data) <= _TEXT_KEPT:
@@ -110,22 +114,6 @@ class _Loading:
         )
 
 
-def _form(data: bytes) -> bool:
-    """Say whether to read a text as JSON; broken JSON may still be good YAML, if it is not too long to find out."""
-    if is_json(data):
-        return True
-    if not data.lstrip()[:1] in (b"{", b"["):
-        return False
-    if len(data) > _YAML_INSTEAD:
-        return True
-    try:
-        for _ in read_yaml(data, DEFAULT_BUDGET, Findings()):
-            pass
-    except TextError:
-        return True
-    return False
-
-
 class _Reading:
     """One file under way."""
 
@@ -134,6 +122,8 @@ class _Reading:
         self._source = source
         self._findings = Findings()
         self.is_json = as_json
+        self._slice_before = False
+        self.nothing_read = True  # the text failed before its first object
         self.wrong = Complaints(source.name, loading.budget.problems_per_file)
         self.doubtful = Complaints(source.name, loading.budget.problems_per_file)
 
@@ -143,6 +133,7 @@ class _Reading:
         raws = read_json(data) if self.is_json else read_yaml(data, budget, self._findings)
         try:
             for raw in raws:
+                self.nothing_read = False
                 for member in _unlisted(raw, 0):
                     self._take(member)
         except TextError as error:
@@ -152,13 +143,15 @@ class _Reading:
 
     def _take(self, raw: RawDocument) -> None:
         """Read one object and keep it, count it, or complain about it."""
+        if self._slice_before and self._take_slice(raw):
+            return
         api_version, name = _says(raw)
         try:
             kind = recognise(api_version, name)
         except Unserved as error:
             self._report(raw, name, Finding(("apiVersion",), str(error), error.hint))
             return
-        if kind is not None and kind.member == "slices" and self._take_slice(raw, kind, api_version):
+        if kind is not None and kind.member == "slices" and not self._slice_before and self._take_slice(raw):
             return
         value = raw.value
         if raw.text is not None:
@@ -169,16 +162,27 @@ class _Reading:
                 return
         self._take_value(raw, value, kind)
 
-    def _take_slice(self, raw: RawDocument, kind: Kind, api_version: str) -> bool:
-        """Keep a v1 slice in JSON the quickest way; say whether that was possible."""
-        if raw.text is None or api_version != _FAST_SLICE:
+    def _take_slice(self, raw: RawDocument) -> bool:
+        """
+        Keep a v1 slice in JSON the quickest way; say whether that was possible.
+
+        After one slice the next object is tried as a slice without asking what
+        it is: dumps are long runs of slices, and asking reads the text once more.
+        """
+        self._slice_before = False
+        if raw.text is None:
             return False
         try:
             item = slice_from_json(raw.text)
         except (msgspec.MsgspecError, ValueError, RecursionError):
             return False
-        self._check_repeated(raw, item, object_name(kind.name, None, item.metadata.name))
-        self._keep(raw, kind, item, "v1")
+        if _completed(item.api_version, item.kind, raw.list_kind) != (_FAST_VERSION, SLICE.name):
+            return False
+        if not item.kind:
+            item = msgspec.structs.replace(item, api_version=_FAST_VERSION, kind=SLICE.name)  # type: ignore[type-var]
+        self._slice_before = True
+        self._check_repeated(raw, item, object_name(SLICE.name, None, item.metadata.name))
+        self._keep(raw, SLICE, item, "v1")
         return True
 
     def _take_value(self, raw: RawDocument, value: Any, kind: Kind | None) -> None:
@@ -218,18 +222,19 @@ class _Reading:
         """Report keys that the object gives twice."""
         if self._loading.validate == "ignore":
             return
-        paths: list[Path]
-        if raw.text is not None:
-            paths = [path for path, _ in repeated_keys(raw.text, value)]
-        else:
-            mine, others = [], []
-            for duplicate in self._findings.duplicates:
-                (mine if duplicate.place[: len(raw.place)] == raw.place else others).append(duplicate)
-            self._findings.duplicates[:] = others
-            paths = [duplicate.place[len(raw.place) :] for duplicate in mine]
-        for path in paths:
+        for path, line in self._repeated(raw, value):
             shown = render(tuple(int(step) if str(step).isdigit() else step for step in path))
-            self._report(raw, called, Finding(path, f'duplicate field "{shown}"', unknown_field=True))
+            finding = Finding(path, f'duplicate field "{shown}"', unknown_field=True, line=line)
+            self._report(raw, called, finding)
+
+    def _repeated(self, raw: RawDocument, value: Any) -> list[tuple[Path, int]]:
+        """Return the repeated keys of an object with their lines; those of YAML were noted while it was read."""
+        if raw.text is not None:
+            return [(path, raw.line + line - 1) for path, line in repeated_keys(raw.text, value)]
+        noted, depth = self._findings.duplicates, len(raw.place)
+        mine = [(double.place[depth:], double.line) for double in noted if double.place[:depth] == raw.place]
+        noted[:] = [double for double in noted if double.place[:depth] != raw.place]
+        return mine
 
     def _report(self, raw: RawDocument, called: str, finding: Finding) -> None:
         """Note a finding as a problem or a warning, as the caller asked."""
@@ -268,7 +273,7 @@ def _completed(api_version: Any, kind: Any, list_kind: ListKind | None) -> tuple
 def _unlisted(raw: RawDocument, depth: int) -> Iterator[RawDocument]:
     """Yield an object, or the members of a list that were not handed out yet; lists in lists too."""
     value = raw.value
-    if raw.text is not None and depth == 0 and header_of(raw.text).kind in ("List",) and len(raw.place) > 1:
+    if raw.text is not None and depth == 0 and header_of(raw.text).kind == "List" and len(raw.place) > 1:
         value = plain_from_json(raw.text)
     items = value.get("items") if isinstance(value, dict) else None
     if not isinstance(items, list):

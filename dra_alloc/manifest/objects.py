@@ -12,7 +12,7 @@ from typing import Any, Final
 import msgspec
 from pydantic import ValidationError
 
-from dra_alloc.api import KubeModel, ObjectMeta, Pod, ResourceSlice
+from dra_alloc.api import ObjectMeta, Pod, ResourceSlice
 from dra_alloc.manifest.conversion import OtherShape, reshape, to_v1
 from dra_alloc.manifest.defaults import set_defaults
 from dra_alloc.manifest.documents import Workload
@@ -46,7 +46,7 @@ def make(value: dict[str, Any], kind: Kind, version: str, nesting: int) -> Made:
         return Made(_typed(value, kind, version))
     except _NOT_FITTING:
         pass
-    cleaned, findings = inspect(value, _shape(kind, version), version, nesting)
+    cleaned, findings = inspect(value, _shape(kind, version), nesting)
     if any(not finding.unknown_field for finding in findings):
         return Made(None, findings)
     try:
@@ -83,7 +83,7 @@ def _workload(value: Mapping[str, Any], kind: Kind) -> Workload:
     metadata = ObjectMeta.from_wire(value.get("metadata") or {})
     template = _at(value, kind.template) or {}
     if not isinstance(template, Mapping):
-        raise ValueError("the pod template is no object")
+        raise OtherShape("the pod template is no object")
     labels = {**(template.get("metadata") or {}), "namespace": metadata.namespace}
     pod = Pod.from_wire({"metadata": labels, "spec": template.get("spec")})
     replicas = _at(value, kind.replicas) if kind.replicas else None
@@ -98,7 +98,7 @@ def _at(value: Any, path: tuple[str, ...]) -> Any:
         if value is None:
             return None
         if not isinstance(value, Mapping):
-            raise ValueError(f"{step} stands in something that is no object")
+            raise OtherShape(f"{step} stands in something that is no object")
         value = value.get(step)
     return value
 

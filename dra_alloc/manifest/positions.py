@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -152,7 +152,7 @@ def _locate(marks: Iterator[_Mark], wanted: Iterable[Steps]) -> dict[Steps, Any]
 
 
 def _yaml_marks(data: bytes) -> Iterator[_Mark]:
-    next_event = CParser(data).get_event
+    next_event: Callable[[], Any] = CParser(data).get_event
     try:
         while (event := next_event()) is not None:
             kind = _YAML_MARKS.get(event.__class__)

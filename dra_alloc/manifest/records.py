@@ -9,6 +9,7 @@ they refuse goes to the models, which read null and say what is wrong.
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import datetime
 from functools import cache
 from typing import Annotated, Any, Final, cast
 
@@ -17,7 +18,7 @@ from msgspec import Meta, Struct
 from msgspec.structs import force_setattr
 from pydantic.fields import FieldInfo
 
-from dra_alloc.api import FrozenMap, KubeModel, Quantity, ResourceSlice
+from dra_alloc.api import FrozenMap, KubeModel, Quantity, QuantityError, ResourceSlice
 from dra_alloc.api.meta import read_time
 from dra_alloc.manifest.json_numbers import JsonFloat
 from dra_alloc.manifest.schema import Leaf, ListType, MapType, ObjectType, SchemaType, schema_of
@@ -81,26 +82,25 @@ _LEAVES: Final[dict[Leaf, Any]] = {
 }
 
 
-def _read_quantity(value: Any) -> Quantity:
-    if isinstance(value, float | JsonFloat):
-        raise ValueError("a quantity with a point must be read from its text")
-    return Quantity.from_wire(value)
-
-
-def _read_time(value: Any) -> _Time:
-    return _Time(read_time(value))
-
-
 _FORGOTTEN: Final = _Dropped()
-_READERS: Final[dict[type, Callable[[Any], Any]]] = {
-    Quantity: _read_quantity,
-    _Time: _read_time,
-    _Dropped: lambda value: _FORGOTTEN,
-}
+_UTC_LENGTH: Final = len("2026-01-31T12:00:00Z")
 
 
 def _read_special(kind: type, value: Any) -> Any:
-    return _READERS[kind](value)
+    """Return a value of the types msgspec does not know; called for each capacity, so without detours."""
+    if kind is Quantity:
+        if value.__class__ is not str and isinstance(value, float | JsonFloat):
+            raise QuantityError("a quantity with a point must be read from its text")
+        return Quantity.from_wire(value)
+    return _read_time(value) if kind is _Time else _FORGOTTEN
+
+
+def _read_time(value: Any) -> _Time:
+    """Return a time as the models do; most are in their form already and only need a check. Raises: ValueError."""
+    if isinstance(value, str) and len(value) == _UTC_LENGTH and value[10::9] == "TZ" and value.isascii():
+        datetime.fromisoformat(value)
+        return _Time(value)
+    return _Time(read_time(value))
 
 
 @cache
@@ -131,7 +131,7 @@ def record_of(model: type[KubeModel]) -> type[WireRecord]:
         gc=False,
     )
     _MODELS[made] = model
-    return made
+    return cast(type[WireRecord], made)
 
 
 _MODELS: Final[dict[type, type[KubeModel]]] = {}
@@ -160,6 +160,8 @@ def _inner(kind: SchemaType) -> Any:
 def _default(kind: SchemaType, info: FieldInfo) -> Any:
     if info.default is None:
         return None
+    if kind is Leaf.STRING:
+        return ""  # for apiVersion and kind too: a record tells whether the text had them
     if isinstance(kind, ObjectType):
         return record_of(cast(type[KubeModel], kind.model))()
     return _EMPTY if isinstance(kind, MapType) else info.default
@@ -172,7 +174,7 @@ def _after_reading(maps: tuple[str, ...], dropped: tuple[str, ...]) -> Callable[
         for name in maps:
             read = getattr(self, name)
             if read is not _EMPTY:
-                force_setattr(self, name, FrozenMap(read))
+                force_setattr(self, name, FrozenMap(read) if read else _EMPTY)
         for name in dropped:
             if getattr(self, name) is not None:
                 force_setattr(self, name, None)

@@ -52,7 +52,7 @@ class Anchors:
         self._spent += self._size(value)
         if self._spent > self._budget:
             raise AliasError(
-                f"document contains excessive aliasing: written out, the aliases stand for more than {self._budget} values"
+                f"document contains excessive aliasing: the aliases stand for more than {self._budget} values"
             )
         return value
 

@@ -8,7 +8,7 @@ two equal keys silently, and takes twice as long.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from yaml import YAMLError
@@ -74,7 +74,7 @@ class _Builder:
     """Plain values from events, without recursion: the open containers stand on a stack."""
 
     def __init__(self, data: bytes, budget: Budget, findings: Findings) -> None:
-        self._next_event = CParser(data).get_event
+        self._next_event: Callable[[], Any] = CParser(data).get_event
         self._budget = budget
         self._findings = findings
         self._words: dict[str, Any] = {}
@@ -82,22 +82,29 @@ class _Builder:
         self._line = 1
         # (container, key that waits for its value, anchor of what was opened inside it)
         self._stack: list[tuple[Any, Any, str | None]] = []
-        self._items: list[Any] | None = None
+        self._items: Any = None
         self._item_line = 1
         self._merged: dict[int, set[str]] = {}
         self._anchors = Anchors(budget.aliased_nodes)
 
     def documents(self) -> Iterator[RawDocument]:
         """Yield the documents of the stream and the members of their lists."""
-        while (event := self._next_event()).__class__ is not StreamEndEvent:
+        while True:
+            event = self._next_event()
+            if event.__class__ is StreamEndEvent:
+                return
             if event.__class__ is DocumentStartEvent:
-                self._document += 1
-                self._line = event.end_mark.line + 1
-                self._items = None
-                self._stack.clear()
-                self._merged.clear()
-                self._anchors = Anchors(self._budget.aliased_nodes)
+                self._start(event)
                 yield from self._one_document()
+
+    def _start(self, event: Any) -> None:
+        """Forget the document before."""
+        self._document += 1
+        self._line = event.end_mark.line + 1
+        self._items = None
+        self._stack.clear()
+        self._merged.clear()
+        self._anchors = Anchors(self._budget.aliased_nodes)
 
     def _one_document(self) -> Iterator[RawDocument]:
         """

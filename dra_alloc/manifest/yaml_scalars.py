@@ -63,7 +63,7 @@ def resolve(text: str) -> str | int | JsonFloat | bool | None:
     # After a leading point underscores must stand between digits; elsewhere they are dropped wherever they are.
     pointed = text[0] == "."
     plain = _BETWEEN_DIGITS.sub("", text) if pointed else text.replace("_", "")
-    number = None if pointed else _integer(plain)
+    number: int | JsonFloat | None = None if pointed else _integer(plain)
     if number is None and _FLOAT.fullmatch(plain):
         number = _finite(plain)
     return text if number is None else number
