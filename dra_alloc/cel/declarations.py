@@ -85,8 +85,9 @@ class Function:
     an overload's `run` whatever the argument types. `cost` holds for overloads
     without a cost of their own. `prepare(constants)` gets the constant
     arguments by position at compile time and may return a better `run`; its
-    CelError is "program instantiation failed". `validate(target, args)` looks at
-    literal operands and returns (node, message) complaints.
+    CelError is "program instantiation failed". `validate(call, operands, types)`
+    looks at literal operands (the receiver first) and returns (node, message)
+    complaints.
     """
 
     name: str
@@ -95,7 +96,7 @@ class Function:
     guarded: bool = True
     cost: Cost | None = None
     prepare: Callable[[Mapping[int, Any]], Callable[..., Any] | None] | None = None
-    validate: Callable[[Node | None, tuple[Node, ...]], Iterable[tuple[Node, str]]] | None = None
+    validate: Callable[[Node, tuple[Node, ...], Mapping[int, CelType]], Iterable[tuple[Node, str]]] | None = None
 
 
 @dataclass(frozen=True, slots=True)

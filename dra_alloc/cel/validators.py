@@ -74,7 +74,7 @@ def _call(node: Call, checked: Checked, functions: Mapping[str, Function], repor
             report(argument, "invalid matches argument")
     function = functions.get(resolved.function)
     if function is not None and function.validate is not None:
-        for place, message in function.validate(resolved.target, resolved.args):
+        for place, message in function.validate(node, resolved.operands, checked.types):
             report(place, message)
 
 
