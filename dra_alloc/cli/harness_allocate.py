@@ -16,7 +16,7 @@ from dra_alloc.profiles import Feature, Profile, profile
 from dra_alloc.solve.allocator import Allocator, Budget, State
 from dra_alloc.solve.outcome import Aborted, NoFit, OutOfBudget, Solved, SolveOutcome
 
-__all__ = ["answer_allocate"]
+__all__ = ["answer_allocate", "read_request"]
 
 _KEYS: Final = frozenset(
     {
@@ -51,22 +51,29 @@ def answer_allocate(request: Mapping[str, Any]) -> dict[str, Any]:
     engine = request.get("engine", "auto")
     if engine not in _ENGINES:
         raise InputError(f"unknown engine {engine!r}")
+    allocator, node, claims = read_request(request)
+    chosen = allocator.profile
+    if chosen.unsupported:
+        names = ", ".join(sorted(chosen.unsupported))
+        return _error(f"channel {chosen.channel} of {chosen.release} does not support {names}")
+    return _answer(allocator.allocate(node, claims, engine=engine, budget=_budget(request)))
+
+
+def read_request(request: Mapping[str, Any]) -> tuple[Allocator, Node, list[ResourceClaim]]:
+    """
+    Return the allocator a request describes, and the node and claims it asks for.
+
+    Raises: InputError or ValueError for a request that cannot be understood.
+    """
     chosen = profile(
         request.get("release", "1.36"),
         _features(request.get("features") or {}),
         request.get("channel", "auto"),
         request.get("semantics", "upstream"),
     )
-    if chosen.unsupported:
-        names = ", ".join(sorted(chosen.unsupported))
-        return _error(f"channel {chosen.channel} of {chosen.release} does not support {names}")
-    outcome = _allocator(request, chosen).allocate(
-        Node.model_validate(request.get("node") or {"metadata": {"name": "node-1"}}),
-        [ResourceClaim.model_validate(claim) for claim in request.get("claims") or ()],
-        engine=engine,
-        budget=_budget(request),
-    )
-    return _answer(outcome)
+    node = Node.model_validate(request.get("node") or {"metadata": {"name": "node-1"}})
+    claims = [ResourceClaim.model_validate(claim) for claim in request.get("claims") or ()]
+    return _allocator(request, chosen), node, claims
 
 
 def _features(switches: Mapping[str, bool]) -> list[Feature]:
