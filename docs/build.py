@@ -1,8 +1,9 @@
 """
-Build the documentation: the command reference is checked first, then pages, links and doctests, warnings as errors.
+Build the documentation: shown outputs are checked first, then pages, links and doctests, warnings as errors.
 
-``--write`` brings the help blocks of ``reference/cli.md`` up to date instead of
-failing where they differ from what the command prints.
+Each ``console`` block that starts with ``$ dra-alloc`` is run from the top of the
+repository and has to show what the command prints. ``--write`` brings the
+blocks up to date instead of failing where they differ.
 """
 
 from __future__ import annotations
@@ -15,30 +16,37 @@ import sys
 from pathlib import Path
 
 DOCS = Path(__file__).resolve().parent
-REFERENCE = DOCS / "reference" / "cli.md"
-BLOCK = re.compile(r"(```console\n\$ dra-alloc ([^\n]*--help)\n)(.*?)(```)", re.DOTALL)
+ROOT = DOCS.parent
+PAGES = (ROOT / "README.md", DOCS / "reference" / "cli.md", DOCS / "examples" / "README.md")
+BLOCK = re.compile(r"(```console\n\$ dra-alloc ([^\n]*)\n)(.*?)(```)", re.DOTALL)
+BUG = 70
 
 
-def help_text(arguments: str) -> str:
-    """Return what the command prints for these arguments, at the width that the page is written for."""
+def output(arguments: str) -> str:
+    """
+    Return what the command prints for these arguments, at the width that the pages are written for.
+
+    Raises: ValueError where the command found a bug of its own, so that no page shows one.
+    """
     command = [sys.executable, "-m", "dra_alloc", *arguments.split()]
     environment = os.environ | {"COLUMNS": "100", "NO_COLOR": "1"}
-    return subprocess.run(command, capture_output=True, text=True, check=True, env=environment).stdout
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment, cwd=ROOT)
+    if done.returncode >= BUG:
+        raise ValueError(f"dra-alloc {arguments}: {done.stderr}")
+    return done.stdout
 
 
-def reference(write: bool) -> int:
-    """Return 1 where a help block is not what the command prints, or there is none."""
-    if importlib.util.find_spec("dra_alloc.__main__") is None:
-        print("absent: the command; its reference is not checked")
-        return 0
-    text = REFERENCE.read_text(encoding="utf-8")
-    fresh, blocks = BLOCK.subn(lambda block: block[1] + help_text(block[2]) + block[4], text)
+def shown(page: Path, write: bool) -> int:
+    """Return 1 where a page shows anything but what the command prints, or nothing at all."""
+    text = page.read_text(encoding="utf-8")
+    fresh, blocks = BLOCK.subn(lambda block: block[1] + output(block[2]) + block[4], text)
+    name = page.relative_to(ROOT)
     if write:
-        REFERENCE.write_text(fresh, encoding="utf-8")
+        page.write_text(fresh, encoding="utf-8")
     elif fresh != text or not blocks:
-        print(f"{REFERENCE.name} differs from --help: run python docs/build.py --write")
+        print(f"{name} differs from what the command prints: run python docs/build.py --write")
         return 1
-    print(f"{REFERENCE.name}: {blocks} help texts as the command prints them")
+    print(f"{name}: {blocks} outputs as the command prints them")
     return 0
 
 
@@ -53,7 +61,11 @@ def sphinx(builder: str) -> int:
 
 def main(arguments: list[str]) -> int:
     """Run every step, so that one run shows all that is wrong."""
-    steps = [reference("--write" in arguments), sphinx("html"), sphinx("doctest")]
+    steps = [sphinx("html"), sphinx("doctest")]
+    if importlib.util.find_spec("dra_alloc.__main__") is None:
+        print("absent: the command; what the pages show of it is not checked")
+    else:
+        steps += [shown(page, "--write" in arguments) for page in PAGES]
     return 1 if any(steps) else 0
 
 

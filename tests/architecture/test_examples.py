@@ -29,7 +29,7 @@ PLACEMENTS = {
 
 @cache
 def _slices() -> list[dict[str, Any]]:
-    return list(yaml.safe_load_all((EXAMPLES / "cluster" / "slices.yaml").read_text(encoding="utf-8")))
+    return list(yaml.load_all((EXAMPLES / "cluster" / "slices.yaml").read_bytes(), yaml.CSafeLoader))
 
 
 def _numbers(counters: dict[str, Any]) -> dict[str, int]:
