@@ -1,7 +1,90 @@
 """
 What Kubernetes Dynamic Resource Allocation will do with your device claims.
+
+Load a cluster once, ask it as often as you like::
+
+    import dra_alloc
+
+    cluster = dra_alloc.load(["cluster.json"], release="1.36")
+    outcome = cluster.allocate([claim], node="node-a")
+    if outcome:
+        cluster = cluster.after(outcome)
+
+An outcome is `Allocated`, `Unsatisfiable` or `Undecided`. Exceptions mean bad
+input (:class:`InputError`) or a bug of ours. The wire models are in
+:mod:`dra_alloc.api`, the selectors in :mod:`dra_alloc.cel`.
+
+Names are loaded when they are first used, so that a program that only may
+need this package starts fast.
 """
 
-from dra_alloc._version import __version__
+from importlib import import_module
+from typing import TYPE_CHECKING
 
-__all__ = ["__version__"]
+from dra_alloc._version import __version__
+from dra_alloc.errors import (
+    DraAllocError,
+    EngineUnavailable,
+    FeatureDisabled,
+    InputError,
+    InternalError,
+    ManifestError,
+    SelectorError,
+    UnknownReference,
+)
+
+if TYPE_CHECKING:
+    from dra_alloc.manifest import Documents
+    from dra_alloc.scenario.cluster import Cluster
+    from dra_alloc.scenario.outcomes import Allocated, NodeRefusal, Outcome, Undecided, Unsatisfiable
+    from dra_alloc.scenario.settings import Settings
+    from dra_alloc.scenario.snapshot import load
+    from dra_alloc.solve.allocator import Budget
+
+__all__ = [
+    "Allocated",
+    "Budget",
+    "Cluster",
+    "Documents",
+    "DraAllocError",
+    "EngineUnavailable",
+    "FeatureDisabled",
+    "InputError",
+    "InternalError",
+    "ManifestError",
+    "NodeRefusal",
+    "Outcome",
+    "SelectorError",
+    "Settings",
+    "Undecided",
+    "UnknownReference",
+    "Unsatisfiable",
+    "__version__",
+    "load",
+]
+
+_HOMES = {
+    "Allocated": "dra_alloc.scenario.outcomes",
+    "Budget": "dra_alloc.solve.allocator",
+    "Cluster": "dra_alloc.scenario.cluster",
+    "Documents": "dra_alloc.manifest",
+    "NodeRefusal": "dra_alloc.scenario.outcomes",
+    "Outcome": "dra_alloc.scenario.outcomes",
+    "Settings": "dra_alloc.scenario.settings",
+    "Undecided": "dra_alloc.scenario.outcomes",
+    "Unsatisfiable": "dra_alloc.scenario.outcomes",
+    "load": "dra_alloc.scenario.snapshot",
+}
+
+
+def __getattr__(name: str) -> object:
+    """Load a public name on first use."""
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value: object = getattr(import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dra_alloc import cel
 from dra_alloc.api import DeviceClaim, DeviceSelector, DeviceSubRequest, ExactDeviceRequest
 from dra_alloc.errors import Problem, Where
-from dra_alloc.limits import CEL_SELECTOR_MAX_LENGTH
+from dra_alloc.limits import CEL_SELECTOR_MAX_COST, CEL_SELECTOR_MAX_LENGTH
 from dra_alloc.manifest import Documents
 from dra_alloc.scenario.cluster import Cluster
 
@@ -47,21 +47,32 @@ def _request(
 
 
 def _selectors(selectors: tuple[DeviceSelector, ...], path: str, where: Where, cluster: Cluster) -> Iterator[Problem]:
-    profile = cluster.settings.profile()
-    line = f"{profile.release.major}.{profile.release.minor}"
-    environment = cel.environment(line, mode="stored", list_attributes=profile.cel_lists)
+    gates = cluster.settings.effective_gates()
+    environment = cel.environment(
+        cluster.settings.profile().release,
+        mode="new",
+        list_attributes=gates.get("DRAListTypeAttributes", False),
+        consumable_capacity=gates.get("DRAConsumableCapacity", False),
+    )
     for number, selector in enumerate(selectors):
-        if selector.cel is None:
-            continue
-        at = _at(where, f"{path}.selectors[{number}].cel.expression")
-        expression = selector.cel.expression
-        if len(expression.encode()) > CEL_SELECTOR_MAX_LENGTH:
-            yield Problem(f"Too long: may not be more than {CEL_SELECTOR_MAX_LENGTH} bytes", at)
-            continue
-        try:
-            environment.compile(expression)
-        except cel.CompileError as error:
-            yield Problem(error.text, at, getattr(error, "hint", ""))
+        if selector.cel is not None:
+            at = _at(where, f"{path}.selectors[{number}].cel.expression")
+            problem = _admission_problem(environment, selector.cel.expression)
+            if problem is not None:
+                yield Problem(problem[0], at, problem[1])
+
+
+def _admission_problem(environment: cel.Environment, expression: str) -> tuple[str, str] | None:
+    """Return what the API server says of a new selector, and our hint; None if it is accepted."""
+    if len(expression.encode()) > CEL_SELECTOR_MAX_LENGTH:
+        return f"Too long: may not be more than {CEL_SELECTOR_MAX_LENGTH} bytes", ""
+    try:
+        program = environment.compile(expression)
+    except cel.CompileError as error:
+        return error.text, error.hint
+    if program.max_cost > CEL_SELECTOR_MAX_COST:
+        return "too complex, exceeds cost limit", f"its estimated cost is {program.max_cost:,}"
+    return None
 
 
 def _at(where: Where, path: str) -> Where:
