@@ -4,9 +4,11 @@ The pages say what is so: commands exist, links lead somewhere, tasks are descri
 
 from __future__ import annotations
 
+import doctest
 import re
 import runpy
 import tomllib
+from pathlib import Path
 
 import pytest
 
@@ -26,6 +28,13 @@ def test_the_readme_has_one_command_that_starts_from_nothing(name):
     assert all(line.endswith(" &&") for line in lines[:-1])
 
 
+def test_the_readme_tells_the_truth_about_python(monkeypatch):
+    monkeypatch.chdir(ROOT)
+    failed, tried = doctest.testfile(str(ROOT / "README.md"), module_relative=False)
+    assert tried
+    assert not failed
+
+
 def test_every_task_is_described():
     page = (ROOT / "docs" / "development.md").read_text(encoding="utf-8")
     assert not [task for task in PROJECT["tool"]["poe"]["tasks"] if f"`poe {task}`" not in page]
@@ -38,11 +47,16 @@ def test_every_decision_is_listed():
     assert not [path.stem for path in decisions if f"\n{path.stem}\n" not in listed]
 
 
+def _prose(page: Path) -> str:
+    """The text of a page without code, in which brackets mean other things."""
+    return re.sub(r"```.*?```|`[^`]*`", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+
+
 def test_links_between_files_lead_somewhere():
     broken = [
         (str(page.relative_to(ROOT)), target)
         for page in PAGES
-        for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8"))
+        for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", _prose(page))
         if not (page.parent / target).exists()
     ]
     assert not broken
