@@ -160,7 +160,8 @@ def print_quantity(unscaled: int, exponent: int, form: Format) -> str:
     if form is Format.BINARY_SI:
         whole = rescale(unscaled, exponent, 0)
         exact = exponent >= 0 or unscaled % 10**-exponent == 0
-        if exact and abs(whole) >= 1024:
+        # The least int64 has no positive twin to strip factors from, so it is printed as it is.
+        if exact and abs(whole) >= 1024 and whole != -(2**63):
             mantissa, power = _strip(whole, 1024)
             return f"{mantissa}{_BINARY_SUFFIXES.get(power, '')}"
     mantissa, tens = _strip(unscaled, 10)

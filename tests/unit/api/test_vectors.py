@@ -11,6 +11,7 @@ import pytest
 import yaml
 
 from dra_alloc.api import DeviceCapacity, Quantity, QuantityError, Semver, SemverError
+from dra_alloc.api.quantity import Format
 from dra_alloc.api.semver import admits_version
 from tests.paths import ROOT
 
@@ -52,6 +53,9 @@ def _read(given: dict[str, Any], expected: dict[str, Any]) -> dict[str, Any]:
 @pytest.mark.parametrize("case", _cases("quantity"))
 def test_quantity(case: dict[str, Any]) -> None:
     given, expected = case["given"], case["expected"]
+    if "of" in given:
+        assert {"text": str(Quantity.of(given["of"], Format(given["format"])))} == expected
+        return
     if "left" not in given:
         assert _read(given, expected) == expected
         return
