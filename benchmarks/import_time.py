@@ -16,8 +16,9 @@ import subprocess
 import sys
 from collections.abc import Sequence
 
-# pydantic loads itself on demand: `pydantic.main` is what a program that defines one model pays.
-SUBJECTS = ("dra_alloc", "pydantic", "pydantic.main")
+# Both packages load their parts on demand: `dra_alloc.scenario.snapshot` is what a program that loads a cluster
+# pays, `pydantic.main` what one that defines a model pays.
+SUBJECTS = ("dra_alloc", "dra_alloc.scenario.snapshot", "pydantic", "pydantic.main")
 PROBE = """
 import sys, time
 begin = time.perf_counter()
