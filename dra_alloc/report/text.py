@@ -19,7 +19,7 @@ __all__ = ["render_text"]
 
 _WIDTH: Final = 80
 _MOST: Final = 3
-_MOST_GROUPS: Final = 5
+_MOST_ALIKE: Final = 2
 _MOST_NAMES: Final = 6
 _UNLIMITED: Final = 1_000_000
 
@@ -151,12 +151,19 @@ def _refusal(refusal: NodeRefusal, verbose: bool) -> Iterator[str]:
     explanation = refusal.explanation
     if explanation.placed:
         yield f"    after placing {_plural(len(explanation.placed), 'device')}, the most that fit together:"
-        shown = [f"{request} {device.rpartition('/')[2]}" for _, request, device in explanation.placed]
-        yield f"      {_some(shown, verbose)}"
+        for request, names in _placed(explanation).items():
+            yield f"      {request}: {_some(names, verbose)}"
     for tally in explanation.requests:
         yield from _request(tally, verbose, again=bool(explanation.placed))
     if not refusal.error and not explanation.requests:
         yield "    no combination of devices works"
+
+
+def _placed(explanation: Explanation) -> dict[str, list[str]]:
+    placed: dict[str, list[str]] = {}
+    for _, request, device in explanation.placed:
+        placed.setdefault(request, []).append(device.rpartition("/")[2])
+    return placed
 
 
 def _request(tally: RequestTally, verbose: bool, *, again: bool) -> Iterator[str]:
@@ -183,15 +190,21 @@ def _pool(pool: PoolTally, verbose: bool) -> Iterator[str]:
     yield f"      {_plural(pool.devices, 'device')} in pool {pool.pool} ({pool.driver})"
     if pool.usable:
         yield f"        {len(pool.usable)} could be used: {_some(pool.usable, verbose)}"
-    most = _UNLIMITED if verbose else _MOST_GROUPS
-    for group in pool.groups[:most]:
-        yield f"        {_group(group, verbose)}"
-    left = sum(len(group.devices) for group in pool.groups[most:])
-    if left:
-        yield f"        {left} for other reasons (-v shows them)"
+    if verbose:
+        yield from (f"        {_group(group, verbose)}" for group in pool.groups)
+        return
+    alike: dict[str, list[Group]] = {}
+    for group in pool.groups:
+        alike.setdefault(group.code, []).append(group)
+    for groups in alike.values():
+        if len(groups) <= _MOST_ALIKE:
+            yield from (f"        {_group(group, verbose)}" for group in groups)
+        else:
+            count = sum(len(group.devices) for group in groups)
+            yield f"        {count}: {groups[0].detail}, or the like (-v shows all)"
 
 
 def _group(group: Group, verbose: bool) -> str:
     count = len(group.devices)
-    named = f" ({_some(group.devices, verbose)})" if verbose or count <= 2 else ""
+    named = f" ({_some(group.devices, verbose)})" if verbose or count <= _MOST_ALIKE else ""
     return f"{count}: {group.detail}{named}"

@@ -60,7 +60,7 @@ class ExclusiveUse(Rule):
         if device.key in self._exclusive and not ask.admin:
             holders = self._context.holders(device.key)
             return Reason(self.code, "allocated to " + (", ".join(holders) or "another claim"), holders)
-        return Reason("device-picked", "already picked for another request")
+        return Reason("device-picked", "picked already")
 
     def violations(self, picks: Sequence[Pick]) -> Iterable[str]:
         taken: dict[DeviceKey, list[Ask]] = {}
