@@ -44,7 +44,7 @@ def compile_expression(expression: str, declared: Declarations) -> Compiled:
 
 
 def _compile(source: Source, declared: Declarations) -> Compiled:
-    parsed = parse(source, declared.macros, declared.settings.quoted_names)
+    parsed = parse(source, declared.macros, quoted_names=declared.settings.quoted_names)
     if parsed.root is None:
         raise _failed(parsed.issues, source)
     checked, issues = check(parsed.root, source, declared)

@@ -122,27 +122,27 @@ def prepare_device(
     """
     decoded: dict[str, dict[str, Any]] = {}
     problem = ""
-    for name in _in_order(attributes):
+    for domain, short, name in _in_order(driver, attributes):
         value = _decode(attributes[name], lists)
         if isinstance(value, _Broken):
             problem = problem or f"attribute {name}: {value.text}"
-            continue
-        domain, slash, short = name.partition("/")
-        if not slash:
-            domain, short = driver, name
-        decoded.setdefault(domain, {})[short] = value
+        else:
+            decoded.setdefault(domain, {})[short] = value
     amounts: dict[str, dict[str, Any]] = {}
-    for name in _in_order(capacity):
-        domain, slash, short = name.partition("/")
-        if not slash:
-            domain, short = driver, name
+    for domain, short, name in _in_order(driver, capacity):
         amounts.setdefault(domain, {})[short] = CelQuantity(capacity[name])
     return CelDevice(driver, decoded, amounts, bool(allow_multiple), problem)
 
 
-def _in_order(names: Mapping[str, Any]) -> list[str]:
-    """Unqualified names first, so that a qualified spelling overwrites them; then by name."""
-    return sorted(names, key=lambda name: ("/" in name, name))
+def _in_order(driver: str, names: Mapping[str, Any]) -> list[tuple[str, str, str]]:
+    """Domain, short name and name, sorted; of two spellings the qualified one comes last."""
+    found = []
+    for name in names:
+        domain, slash, short = name.partition("/")
+        found.append((domain, short, name) if slash else (driver, name, name))
+    # The longer spelling of the same slot is the qualified one, and sorts after the short one.
+    found.sort(key=lambda each: (each[0], each[1], len(each[2])))
+    return found
 
 
 class _Broken:

@@ -16,6 +16,7 @@ from dra_alloc.cel.errors import CelAbort, CelError, EvaluationError
 from dra_alloc.cel.estimate import estimate
 from dra_alloc.cel.frame import Failed
 from dra_alloc.cel.plan import Plan, plan
+from dra_alloc.cel.reads import Read, reads_of
 from dra_alloc.cel.types import CelType
 from dra_alloc.cel.values import type_name
 
@@ -32,14 +33,16 @@ class Program:
     A selector compiled for one environment.
 
     `max_cost` is the static estimate that admission compares with
-    `COST_LIMIT`; where it stays below, evaluation does not count.
+    `COST_LIMIT`; where it stays below, evaluation does not count. `reads` is
+    everything of a device the answer can depend on.
     """
 
-    __slots__ = ("_compiled", "_counting", "_declared", "_whole", "expression", "max_cost", "output_type")
+    __slots__ = ("_compiled", "_counting", "_declared", "_whole", "__weakref__", "expression", "max_cost", "output_type", "reads")
 
     expression: str
     output_type: CelType
     max_cost: int
+    reads: tuple[Read, ...]
 
     def __init__(self, expression: str, declared: Declarations) -> None:
         compiled = compile_expression(expression, declared)
@@ -48,6 +51,7 @@ class Program:
         set_member(self, "expression", expression)
         set_member(self, "output_type", compiled.checked.output_type)
         set_member(self, "max_cost", cost)
+        set_member(self, "reads", reads_of(compiled.checked, compiled.plan.constants))
         set_member(self, "_compiled", compiled)
         set_member(self, "_declared", declared)
         set_member(self, "_whole", None)

@@ -1,0 +1,187 @@
+"""
+Many devices, one selector: one evaluation for every distinct projection.
+
+Values are interned, so that a device is a row of small integers per selector.
+Errors are kept like answers and only raised when somebody asks for that
+device: upstream never looks at the others.
+
+Spec: CEL-51, CEL-52
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from threading import Lock
+from typing import Any, Final
+from weakref import WeakKeyDictionary
+
+from dra_alloc.cel.device import CelDevice
+from dra_alloc.cel.errors import EvaluationError
+from dra_alloc.cel.library.quantity import CelQuantity
+from dra_alloc.cel.library.semver import CelSemver
+from dra_alloc.cel.program import Program
+from dra_alloc.cel.reads import Read
+
+__all__ = ["Columns", "Interner", "Outcome"]
+
+Outcome = bool | EvaluationError
+Row = tuple[int, ...]
+_ABSENT: Final = ("absent",)
+
+
+class Interner:
+    """
+    Small integers for values, and what programs answered for rows of them.
+
+    Share one between the columns of several slices to evaluate a projection
+    once for all of them.
+    """
+
+    def __init__(self) -> None:
+        self._ids: dict[Any, int] = {}
+        self._lock = Lock()
+        self._answers: WeakKeyDictionary[Program, dict[Row, Outcome]] = WeakKeyDictionary()
+
+    def id(self, token: Any) -> int:
+        """The integer of a token; equal tokens have equal integers."""
+        found = self._ids.get(token)
+        if found is None:
+            with self._lock:
+                found = self._ids.setdefault(token, len(self._ids))
+        return found
+
+    def answers(self, program: Program) -> dict[Row, Outcome]:
+        """The rows `program` was asked about, and its answers."""
+        found = self._answers.get(program)
+        if found is None:
+            with self._lock:
+                found = self._answers.setdefault(program, {})
+        return found
+
+
+class Columns:
+    """Devices side by side; columns are made for what programs read, and kept."""
+
+    def __init__(self, devices: Sequence[CelDevice], interner: Interner | None = None) -> None:
+        self.devices = tuple(devices)
+        self.interner = interner or Interner()
+        self._columns: dict[Read, list[int]] = {}
+        self._groups: dict[tuple[Read, ...], tuple[list[int], list[Row], list[int]]] = {}
+        self._problems = {index: each.problem for index, each in enumerate(self.devices) if each.problem}
+
+    def outcomes(self, program: Program) -> list[Outcome]:
+        """The answer for every device in order; an EvaluationError stands for itself and is not raised."""
+        members, rows, firsts = self._grouped(program.reads)
+        answers = self.interner.answers(program)
+        devices = self.devices
+        by_group: list[Outcome] = []
+        for row, first in zip(rows, firsts, strict=True):
+            answer = answers.get(row)
+            if answer is None:
+                answer = answers[row] = _answer(program, devices[first])
+            by_group.append(answer)
+        found = [by_group[group] for group in members]
+        for index, text in self._problems.items():
+            found[index] = EvaluationError(text)
+        return found
+
+    def matches(self, program: Program, index: int) -> bool:
+        """
+        Whether device number `index` is selected.
+
+        Raises: EvaluationError.
+        """
+        problem = self._problems.get(index)
+        if problem is not None:
+            raise EvaluationError(problem)
+        members, rows, _ = self._grouped(program.reads)
+        row = rows[members[index]]
+        answers = self.interner.answers(program)
+        answer = answers.get(row)
+        if answer is None:
+            answer = answers[row] = _answer(program, self.devices[index])
+        if isinstance(answer, EvaluationError):
+            raise EvaluationError(answer.text, answer.hints)
+        return answer
+
+    def column(self, read: Read) -> list[int]:
+        """The interned values of what `read` names, device by device."""
+        found = self._columns.get(read)
+        if found is None:
+            intern = self.interner.id
+            found = self._columns[read] = [intern(token) for token in _tokens(read, self.devices)]
+        return found
+
+    def _grouped(self, reads: tuple[Read, ...]) -> tuple[list[int], list[Row], list[int]]:
+        """For each device its group; for each group its row and a device that has it."""
+        found = self._groups.get(reads)
+        if found is not None:
+            return found
+        columns = [self.column(read) for read in reads]
+        numbers: dict[Row, int] = {}
+        firsts: list[int] = []
+        members: list[int] = []
+        for index, row in enumerate(zip(*columns, strict=True) if columns else [()] * len(self.devices)):
+            number = numbers.get(row)
+            if number is None or firsts[number] in self._problems:
+                # A device that cannot be decoded must not answer for others.
+                if number is None:
+                    number = numbers[row] = len(firsts)
+                    firsts.append(index)
+                else:
+                    firsts[number] = index
+            members.append(number)
+        made = (members, list(numbers), firsts)
+        self._groups[reads] = made
+        return made
+
+
+def _answer(program: Program, device: CelDevice) -> Outcome:
+    if device.problem:
+        return EvaluationError(device.problem)
+    try:
+        return program.matches(device)
+    except EvaluationError as error:
+        return error.with_traceback(None)
+
+
+def _token(value: Any) -> Any:
+    """Something hashable that stands for `value` and everything a selector can tell about it."""
+    if isinstance(value, CelSemver):
+        return CelSemver, str(value.version)
+    if isinstance(value, CelQuantity):
+        return CelQuantity, value.quantity.__reduce__()[1]
+    if isinstance(value, tuple):
+        return tuple, tuple([_token(each) for each in value])
+    return type(value), value
+
+
+def _tokens(read: Read, devices: Sequence[CelDevice]) -> list[Any]:
+    kind, domain, name = read
+    if kind == "driver":
+        return [device.driver for device in devices]
+    if kind == "multi":
+        return [(bool, device.multi) for device in devices]
+    if kind == "device":
+        return [_whole(device) for device in devices]
+    maps = [device.attributes if kind.startswith("attribute") else device.capacity for device in devices]
+    if kind.endswith("domain"):
+        return [(bool, domain in each) for each in maps]
+    tokens = []
+    for each in maps:
+        names = each.get(domain)
+        tokens.append(_token(names[name]) if names is not None and name in names else _ABSENT)
+    return tokens
+
+
+def _whole(device: CelDevice) -> Any:
+    return (device.driver, device.multi, _content(device.attributes), _content(device.capacity))
+
+
+def _content(domains: dict[str, dict[str, Any]]) -> Any:
+    return tuple(
+        [
+            (domain, tuple([(name, _token(value)) for name, value in names.items()]))
+            for domain, names in domains.items()
+        ]
+    )

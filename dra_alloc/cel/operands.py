@@ -1,0 +1,307 @@
+"""
+Operands: names, literals, calls, lists, maps, messages, and what follows them.
+
+Spec: CEL-1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from dra_alloc.cel.ast import Call, Entry, Ident, ListNode, Literal, MapNode, Node, Select, StructNode, dotted_name
+from dra_alloc.cel.cursor import Cursor, Deep, Nesting
+from dra_alloc.cel.declarations import Macro
+from dra_alloc.cel.lexer import Token
+from dra_alloc.cel.literals import LiteralError, bytes_value, double_value, int_value, string_value, uint_value
+from dra_alloc.cel.macros import Expansion, MacroError
+from dra_alloc.cel.source import Source
+from dra_alloc.cel.trampoline import Steps
+
+__all__ = ["POSTFIX", "MacroTable", "OperandParser"]
+
+MacroTable = Mapping[tuple[str, int, bool], Macro]
+#: Tokens that go on with an operand.
+POSTFIX: Final = frozenset((".", "[", "{"))
+_RESERVED: Final = frozenset(
+    (
+        *("as", "break", "const", "continue", "else", "false", "for", "function", "if", "import", "in", "let"),
+        *("loop", "package", "namespace", "null", "return", "true", "var", "void", "while"),
+    )
+)
+_CONSTANTS: Final[dict[str, Any]] = {"true": True, "false": False, "null": None}
+_OPERAND: Final = (
+    "{'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}"
+)
+_READ: Final[dict[str, Callable[[str, bool], Any]]] = {
+    "int": int_value,
+    "uint": lambda text, negative: uint_value(text),
+    "float": double_value,
+    "string": lambda text, negative: string_value(text),
+    "bytes": lambda text, negative: bytes_value(text),
+}
+
+
+class OperandParser(Cursor):
+    """The parts of an expression below its operators; `expr` is what the operator part adds."""
+
+    def __init__(self, source: Source, macros: MacroTable, *, quoted_names: bool) -> None:
+        super().__init__(source)
+        self._macros = macros
+        self._quoted_names = quoted_names
+
+    def expr(self, outer: Nesting, start: Deep | None = None) -> Steps[Deep]:
+        """A whole expression inside `outer`; `start` is its first operand, as far as it has been read."""
+        raise NotImplementedError
+
+    def quick(self) -> Deep | None:
+        """
+        The operand here as far as it needs no nesting: a name or literal, selections, constant indices.
+
+        None if it starts with something else. Most operands end here, without
+        a single generator.
+        """
+        tokens = self.tokens
+        token = tokens[self.at]
+        if token.kind == "id":
+            if token.text in _RESERVED or tokens[self.at + 1].kind == "(":
+                return None
+            self.at += 1
+            node: Node = Ident(self.new_id(), token.start, token.text)
+            path = True
+        elif token.kind in _READ or token.kind in _CONSTANTS:
+            node, path = self.literal().node, False
+        else:
+            return None
+        height = 0
+        while True:
+            token = tokens[self.at]
+            if token.kind == ".":
+                name = tokens[self.at + 1]
+                if name.kind != "id" or tokens[self.at + 2].kind == "(":
+                    break
+                self.at += 2
+                node = Select(self.new_id(), token.start, node, name.text)
+            elif token.kind == "[" and tokens[self.at + 1].kind == "string" and tokens[self.at + 2].kind == "]":
+                self.at += 1
+                key = self.literal().node
+                self.at += 1
+                node = Call(self.new_id(), token.start, "_[_]", None, (node, key))
+                path = False
+            else:
+                break
+            height += 1
+        return Deep(node, height, path)
+
+    def member(self, nesting: Nesting, operand: Deep | None) -> Steps[Deep]:
+        """A primary, unless `operand` is one already, and the selections, calls and indices after it."""
+        if operand is None:
+            operand = self.quick()
+        if operand is None:
+            operand = yield self._primary(nesting)
+        while True:
+            token = self.tokens[self.at]
+            kind = token.kind
+            if kind == ".":
+                self.at += 1
+                operand = yield self._dot(token, operand, nesting)
+            elif kind == "[":
+                self.at += 1
+                operand = yield self._index(token, operand, nesting)
+            elif kind == "{" and operand.path:
+                operand = yield self._message(operand, nesting)
+            else:
+                return operand
+
+    def _index(self, opening: Token, operand: Deep, nesting: Nesting) -> Steps[Deep]:
+        function = "_[?_]" if self.accept("?") else "_[_]"
+        index: Deep = yield self.expr(nesting)
+        self.expect("]", nested=True)
+        node = Call(self.new_id(), opening.start, function, None, (operand.node, index.node))
+        return Deep(node, 1 + max(operand.height, index.height))
+
+    def _dot(self, dot: Token, operand: Deep, nesting: Nesting) -> Steps[Deep]:
+        optional = self.accept("?")
+        name = self.tokens[self.at]
+        if name.kind == "quoted":
+            self.at += 1
+            text = name.text[1:-1]
+            if not self._quoted_names:
+                return self.broken(_start(operand.node), "unsupported syntax: '`'")
+        else:
+            text = self.expect("id").text
+            if not optional and self.tokens[self.at].kind == "(":
+                called: Deep = yield self._call(text, operand, nesting)
+                return called
+        height = operand.height + 1
+        if optional:
+            field = Literal(self.new_id(), name.start, text)
+            return Deep(Call(self.new_id(), dot.start, "_?._", None, (operand.node, field)), height)
+        node = Select(self.new_id(), dot.start, operand.node, text)
+        return Deep(node, height, operand.path and name.kind == "id")
+
+    def _call(self, function: str, target: Deep | None, nesting: Nesting) -> Steps[Deep]:
+        opening = self.tokens[self.at]
+        self.at += 1
+        args: list[Deep] = []
+        if not self.accept(")"):
+            self.check_depth(1 + max(nesting))
+            while True:
+                argument = self.quick()
+                if argument is None or self.tokens[self.at].kind not in (",", ")"):
+                    argument = yield self.expr(nesting, argument)
+                args.append(argument)
+                if not self.accept(","):
+                    break
+            self.expect(")", nested=True)
+        nodes = tuple([each.node for each in args])
+        height = max([each.height for each in args], default=0)
+        receiver = None
+        if target is not None:
+            height = 1 + max(height, target.height)
+            receiver = target.node
+        return Deep(self._call_or_macro(function, opening.start, receiver, nodes), height)
+
+    def _call_or_macro(self, function: str, offset: int, target: Node | None, args: tuple[Node, ...]) -> Node:
+        macro = self._macros.get((function, len(args), target is not None))
+        if macro is not None:
+            try:
+                expanded = macro.expand(Expansion(self.new_id, offset), target, args)
+            except MacroError as error:
+                return self.broken(error.node.offset, error.message).node
+            if expanded is not None:
+                return expanded
+        return Call(self.new_id(), offset, function, target, args)
+
+    # Primaries
+
+    def _primary(self, nesting: Nesting) -> Steps[Deep]:
+        kind = self.tokens[self.at].kind
+        made: Deep
+        if kind in ("id", "."):
+            made = yield self._named(nesting)
+        elif kind == "(":
+            self.at += 1
+            inner: Deep = yield self.expr(nesting)
+            self.expect(")", nested=True)
+            made = Deep(inner.node, inner.height)
+        elif kind == "[":
+            made = yield self._list(nesting)
+        elif kind == "{":
+            opening = self.expect("{")
+            entries, height = yield self._entries(nesting, self._key)
+            made = Deep(MapNode(self.new_id(), opening.start, entries), height)
+        else:
+            made = self.literal()
+        return made
+
+    def _named(self, nesting: Nesting) -> Steps[Deep]:
+        first = self.tokens[self.at]
+        leading = self.accept(".")
+        token = self.expect("id")
+        name = "." + token.text if leading else token.text
+        called = self.tokens[self.at].kind == "("
+        if token.text in _RESERVED:
+            if called:
+                yield self._call(name, None, nesting)
+            return self.broken(first.start, f"reserved identifier: {token.text}")
+        if called:
+            result: Deep = yield self._call(name, None, nesting)
+            return result
+        return Deep(Ident(self.new_id(), token.start, name), 0, path=True)
+
+    def literal(self) -> Deep:
+        """The literal at the cursor; raises Stop if there is none."""
+        first = token = self.tokens[self.at]
+        negative = token.kind == "-"
+        if negative:
+            self.at += 1
+            token = self.tokens[self.at]
+            if token.kind not in ("int", "float"):
+                raise self.syntax_error(token, "{NUM_FLOAT, NUM_INT}")
+        kind = token.kind
+        if kind in _CONSTANTS:
+            self.at += 1
+            return Deep(Literal(self.new_id(), first.start, _CONSTANTS[kind]), 0)
+        read = _READ.get(kind)
+        if read is None:
+            raise self.syntax_error(token, _OPERAND)
+        self.at += 1
+        try:
+            return Deep(Literal(self.new_id(), first.start, read(token.text, negative)), 0)
+        except LiteralError as error:
+            return self.broken(first.start, str(error))
+
+    def _list(self, nesting: Nesting) -> Steps[Deep]:
+        opening = self.expect("[")
+        elements: list[Deep] = []
+        optional: set[int] = set()
+        while self.tokens[self.at].kind not in ("]", ","):
+            if self.accept("?"):
+                optional.add(len(elements))
+            element = yield self.expr(nesting)
+            elements.append(element)
+            if not self.accept(",") or self.tokens[self.at].kind == "]":
+                break
+        else:
+            self.accept(",")
+        self.expect("]", nested=True)
+        nodes = tuple([each.node for each in elements])
+        height = max([each.height for each in elements], default=0)
+        return Deep(ListNode(self.new_id(), opening.start, nodes, frozenset(optional)), height)
+
+    def _message(self, name: Deep, nesting: Nesting) -> Steps[Deep]:
+        opening = self.expect("{")
+        entries, height = yield self._entries(nesting, self._field)
+        text = dotted_name(name.node)
+        assert text is not None
+        return Deep(StructNode(self.new_id(), opening.start, text, entries), height)
+
+    def _entries(
+        self, nesting: Nesting, key: Callable[[Nesting], Steps[tuple[Node | str, int]]]
+    ) -> Steps[tuple[tuple[Entry, ...], int]]:
+        """Entries up to the closing brace, and the greatest height among them."""
+        entries: list[Entry] = []
+        height = 0
+        while self.tokens[self.at].kind not in ("}", ","):
+            optional = self.accept("?")
+            name, key_height = yield key(nesting)
+            colon = self.expect(":", nested=True)
+            value: Deep = yield self.expr(nesting)
+            entries.append(Entry(self.new_id(), colon.start, name, value.node, optional))
+            height = max(height, key_height, value.height)
+            if not self.accept(",") or self.tokens[self.at].kind == "}":
+                break
+        else:
+            self.accept(",")
+        self.expect("}", nested=True)
+        return tuple(entries), height
+
+    def _key(self, nesting: Nesting) -> Steps[tuple[Node | str, int]]:
+        key: Deep = yield self.expr(nesting)
+        return key.node, key.height
+
+    def _field(self, nesting: Nesting) -> Steps[tuple[Node | str, int]]:
+        token = self.tokens[self.at]
+        if token.kind != "quoted":
+            name: Node | str = self.expect("id").text
+        else:
+            self.at += 1
+            name = token.text[1:-1]
+            if not self._quoted_names:
+                self.report(token.start, "unsupported syntax: '`'")
+        yield from ()
+        return name, 0
+
+
+def _start(node: Node) -> int:
+    """The leftmost offset of `node`."""
+    while True:
+        if isinstance(node, Select):
+            node = node.operand
+        elif isinstance(node, Call) and node.target is not None:
+            node = node.target
+        elif isinstance(node, Call) and node.args and node.function in ("_[_]", "_[?_]", "_?._"):
+            node = node.args[0]
+        else:
+            return node.offset
