@@ -4,11 +4,12 @@ Imports that the contracts in pyproject.toml cannot state, and what `import dra_
 
 from __future__ import annotations
 
+import ast
 import subprocess
 import sys
 from pathlib import Path
 
-from tests.architecture.source_files import imports, package_files, python_files
+from tests.architecture.source_files import imports, package_files, parse, python_files
 from tests.paths import ROOT
 
 HEAVY = {"ortools", "numpy", "pandas", "hypothesis", "pytest"}
@@ -43,6 +44,19 @@ def test_nothing_installed_needs_numpy_pandas_or_the_tests():
 
 def test_the_reference_does_not_import_what_it_judges():
     assert not _importing(python_files(("spec",)), *JUDGED)
+
+
+def test_nothing_inside_goes_through_the_door():
+    """`dra_alloc` itself names everything, so a module below that imports from it would see every floor."""
+    inside = {path.relative_to(ROOT / "dra_alloc").parts[0].removesuffix(".py") for path in package_files()}
+    names = {(path, name) for path in package_files() for name, _ in imports(path) if name.startswith("dra_alloc")}
+    through = {path for path, name in names if name.count(".") == 1 and name.partition(".")[2] not in inside}
+    through |= {path for path in package_files() for node in ast.walk(parse(path)) if _imports_the_door(node)}
+    assert not through
+
+
+def _imports_the_door(node: ast.AST) -> bool:
+    return isinstance(node, ast.Import) and any(alias.name == "dra_alloc" for alias in node.names)
 
 
 def test_import_loads_only_what_the_models_need():
