@@ -93,7 +93,11 @@ def check(root: Node, source: Source, declared: Declarations) -> tuple[Checked, 
     """The checked tree and what is wrong with it."""
     checker = _Checker(source, declared)
     run(checker.check(root))
-    types = {node: checker.unifier.substitute(kind, True) for node, kind in checker.types.items()}
+    substitute = checker.unifier.substitute
+    types = {
+        node: kind if not kind.params and kind.kind != "param" else substitute(kind, free_to_dyn=True)
+        for node, kind in checker.types.items()
+    }
     return Checked(root, types, checker.names, checker.calls), checker.issues
 
 
@@ -143,11 +147,9 @@ class _Checker:
         if node.id in self.types:
             # A macro used the sub-tree twice.
             return
-        if isinstance(node, Literal):
-            self.types[node.id] = _LITERALS[type(node.value)]
-        elif isinstance(node, Ident):
-            self.ident(node)
-        elif isinstance(node, Select):
+        if self.quick(node):
+            return
+        if isinstance(node, Select):
             yield self.select(node)
         elif isinstance(node, Call):
             yield self.call(node)
@@ -157,8 +159,19 @@ class _Checker:
             yield self.map(node)
         elif isinstance(node, StructNode):
             yield self.struct(node)
-        else:
+        elif isinstance(node, Comprehension):
             yield self.fold(node)
+
+    def quick(self, node: Node) -> bool:
+        """Check `node` if it is a leaf; most are, and leaves need no generator."""
+        if isinstance(node, Literal):
+            self.types[node.id] = _LITERALS[type(node.value)]
+        elif isinstance(node, Ident):
+            if node.id not in self.types:
+                self.ident(node)
+        else:
+            return False
+        return True
 
     def ident(self, node: Ident) -> None:
         found = self.lookup(node.name)
@@ -180,7 +193,8 @@ class _Checker:
 
     def field(self, node: Node, operand: Node, name: str, optional: bool = False) -> Steps[CelType]:
         """The type of ``operand.name``; `node` is where to complain."""
-        yield self.check(operand)
+        if not self.quick(operand):
+            yield self.check(operand)
         target = self.unifier.substitute(self.types[operand.id])
         unwrapped = target.params[0] if target.is_optional else target
         kind = self.field_type(node, unwrapped, name)
@@ -213,7 +227,8 @@ class _Checker:
             yield self.optional_select(node)
             return
         for argument in node.args:
-            yield self.check(argument)
+            if not self.quick(argument):
+                yield self.check(argument)
         target = node.target
         if target is not None:
             prefix = dotted_name(target)
@@ -246,19 +261,22 @@ class _Checker:
             return
         if target is not None:
             args.insert(0, self.types[target.id])
+        unifier = self.unifier
         matched: list[str] = []
         result: CelType | None = None
-        for overload in function.overloads:
-            if overload.member != (target is not None) or len(overload.params) != len(args):
+        for candidate in self.declared.candidates.get((function.name, target is not None, len(args)), ()):
+            params, kind = candidate.params, candidate.result
+            if candidate.generic:
+                params, kind = unifier.instantiate(params, kind)
+            if not unifier.all_assignable(args, params):
                 continue
-            *params, kind = self.unifier.instantiate((*overload.params, overload.result))
-            if self.unifier.all_assignable(args, tuple(params)):
-                matched.append(overload.id)
-                kind = self.unifier.substitute(kind)
-                if result is None:
-                    result = kind
-                elif not result.is_dyn and kind != result:
-                    result = DYN
+            matched.append(candidate.id)
+            if candidate.generic:
+                kind = unifier.substitute(kind)
+            if result is None:
+                result = kind
+            elif not result.is_dyn and kind != result:
+                result = DYN
         if result is None:
             self.no_match(node, function.name, args, target is not None)
             return
@@ -276,7 +294,7 @@ class _Checker:
             self.calls[node.id] = Resolved(function.name, None, node.args, (function.overloads[0].id,))
 
     def no_match(self, node: Call, name: str, args: list[CelType], member: bool) -> None:
-        names = [checker_name(self.unifier.substitute(kind, True)) for kind in args]
+        names = [checker_name(self.unifier.substitute(kind, free_to_dyn=True)) for kind in args]
         receiver = f"{names.pop(0)}." if member else ""
         shown = f"{receiver}({', '.join(names)})"
         self.report(node.offset, f"found no matching overload for '{name}' applied to '{shown}'")
@@ -301,7 +319,8 @@ class _Checker:
     def list(self, node: ListNode) -> Steps[None]:
         joined: CelType | None = None
         for index, element in enumerate(node.elements):
-            yield self.check(element)
+            if not self.quick(element):
+                yield self.check(element)
             kind = self.types[element.id]
             if index in node.optional:
                 kind = self.unwrap(element, kind)

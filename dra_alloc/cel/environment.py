@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from types import MappingProxyType
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 from dra_alloc.cel.declarations import Function, Library, Macro, Overload, Window
 from dra_alloc.cel.device import device_type
@@ -69,12 +69,25 @@ class Settings:
         return window.since <= self.level - 1 and (not window.gate or window.gate in self.gates)
 
 
+class Candidate(NamedTuple):
+    """An overload as the checker tries it; `generic` says that it has type parameters."""
+
+    id: str
+    params: tuple[CelType, ...]
+    result: CelType
+    generic: bool
+
+
+Candidates = Mapping[tuple[str, bool, int], tuple[Candidate, ...]]
+
+
 @dataclass(frozen=True, slots=True)
 class Declarations:
-    """Everything an expression may refer to, by name."""
+    """Everything an expression may refer to, by name; `candidates` by name, member or not, and arity."""
 
     settings: Settings
     functions: Mapping[str, Function]
+    candidates: Candidates
     macros: Mapping[tuple[str, int, bool], Macro]
     types: Mapping[str, CelType]
     variables: Mapping[str, CelType]
@@ -104,9 +117,11 @@ def declarations(chosen: Settings) -> Declarations:
         chosen.attribute_type, multiple=chosen.mode == "stored" or CONSUMABLE_CAPACITY in chosen.gates
     )
     types[device.name] = type_of(device)
+    functions = _functions(known, chosen)
     return Declarations(
         chosen,
-        MappingProxyType(_functions(known, chosen)),
+        MappingProxyType(functions),
+        MappingProxyType(_candidates(functions)),
         MappingProxyType(macros),
         MappingProxyType(types),
         MappingProxyType({"device": device}),
@@ -139,3 +154,17 @@ def _join(earlier: Function | None, function: Function, overloads: tuple[Overloa
         earlier.prepare or function.prepare,
         earlier.validate or function.validate,
     )
+
+
+def _candidates(functions: Mapping[str, Function]) -> dict[tuple[str, bool, int], tuple[Candidate, ...]]:
+    found: dict[tuple[str, bool, int], list[Candidate]] = {}
+    for function in functions.values():
+        for overload in function.overloads:
+            generic = any(_has_parameters(kind) for kind in (*overload.params, overload.result))
+            candidate = Candidate(overload.id, overload.params, overload.result, generic)
+            found.setdefault((function.name, overload.member, len(overload.params)), []).append(candidate)
+    return {key: tuple(overloads) for key, overloads in found.items()}
+
+
+def _has_parameters(kind: CelType) -> bool:
+    return kind.kind == "param" or any(_has_parameters(each) for each in kind.params)

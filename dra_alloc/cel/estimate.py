@@ -213,29 +213,24 @@ class Estimator:
             return (yield self._dyn(node, resolved.args[0]))
         costs: list[Range] = []
         for argument in resolved.args:
-            cost = yield self.cost(argument)
+            cost: Range = FREE if isinstance(argument, Literal) else (yield self.cost(argument))
             costs.append(cost)
-        args = [self._operand(argument) for argument in resolved.args]
         own = FREE
-        target: Operand | None = None
         if resolved.target is not None:
             own = yield self.cost(resolved.target)
-            target = self._operand(resolved.target)
-        return own.plus(self._overloads(node, resolved, (target, args), costs))
+        return own.plus(self._overloads(node, resolved, costs))
 
     def _dyn(self, node: Call, argument: Node) -> Steps[Range]:
         cost = yield self.cost(argument)
         self._copy(node, argument)
         return cost.plus(ONE)
 
-    def _overloads(
-        self, node: Call, resolved: Resolved, operands: tuple[Operand | None, list[Operand]], costs: list[Range]
-    ) -> Range:
+    def _overloads(self, node: Call, resolved: Resolved, costs: list[Range]) -> Range:
         """The union over every overload that may be meant; also notes the size of the result."""
         total = Range(UNBOUNDED, 0)
         size: Range | None = None
         for overload in resolved.overloads:
-            found = self._overload(node, resolved, overload, operands, costs)
+            found = self._overload(node, resolved, overload, costs)
             total = total.union(found.cost)
             if found.size is not None:
                 size = found.size if size is None else size.union(found.size)
@@ -244,20 +239,13 @@ class Estimator:
                 entries = self._entries_of(over)
                 size = None if entries is None else entries.value
                 self._paths[node.id] = (*self._path(over), "@items" if overload == "index_list" else "@values")
-            if size is None:
+            if size is None and len(resolved.overloads) > 1:
                 size = self._size(node)
         if size is not None:
             self._sizes[node.id] = size
         return total
 
-    def _overload(
-        self,
-        node: Call,
-        resolved: Resolved,
-        overload: str,
-        operands: tuple[Operand | None, list[Operand]],
-        costs: list[Range],
-    ) -> CallEstimate:
+    def _overload(self, node: Call, resolved: Resolved, overload: str, costs: list[Range]) -> CallEstimate:
         if overload in ("logical_and", "logical_or"):
             return CallEstimate(Range(costs[0].low, costs[0].plus(costs[1]).high))
         if overload == "conditional":
@@ -265,7 +253,7 @@ class Estimator:
         total = FREE
         for cost in costs:
             total = total.plus(cost)
-        found = self._entry(resolved.function, overload, operands)
+        found = self._entry(resolved, overload)
         if found is None:
             return CallEstimate(ONE.plus(total))
         if found.joined:
@@ -274,13 +262,14 @@ class Estimator:
                 self._entries[node.id] = left.union(right)
         return CallEstimate(found.cost.plus(total), found.size)
 
-    def _entry(
-        self, function: str, overload: str, operands: tuple[Operand | None, list[Operand]]
-    ) -> CallEstimate | None:
+    def _entry(self, resolved: Resolved, overload: str) -> CallEstimate | None:
         """What the table says about this overload, None for the default of 1."""
-        declared = self._functions[function]
+        declared = self._functions[resolved.function]
         own = next((each.cost for each in declared.overloads if each.id == overload), None)
-        target, args = operands
+        if own is None and declared.cost is None:
+            return None
+        target = None if resolved.target is None else self._operand(resolved.target)
+        args = [self._operand(argument) for argument in resolved.args]
         for entry in (own, declared.cost):
             if entry is not None:
                 found = entry.estimate(self, target, args)

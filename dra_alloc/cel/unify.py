@@ -58,7 +58,7 @@ class Unifier:
         self._undo(mark)
         return False
 
-    def substitute(self, kind: CelType, free_to_dyn: bool = False) -> CelType:
+    def substitute(self, kind: CelType, *, free_to_dyn: bool = False) -> CelType:
         """`kind` with bound variables replaced, unbound ones by dyn if `free_to_dyn`."""
         while kind.kind == "param":
             bound = self._bound.get(kind.name)
@@ -70,18 +70,16 @@ class Unifier:
         params = []
         changed = False
         for each in kind.params:
-            new = self.substitute(each, free_to_dyn)
+            new = self.substitute(each, free_to_dyn=free_to_dyn)
             changed = changed or new is not each
             params.append(new)
         return CelType(kind.kind, kind.name, tuple(params)) if changed else kind
 
-    def instantiate(self, kinds: tuple[CelType, ...]) -> tuple[CelType, ...]:
-        """`kinds` with their type parameters replaced by fresh variables, the same for the same name."""
+    def instantiate(self, params: tuple[CelType, ...], result: CelType) -> tuple[tuple[CelType, ...], CelType]:
+        """A signature with its type parameters replaced by fresh variables, the same for the same name."""
         names: dict[str, CelType] = {}
-        out = []
-        for kind in kinds:
-            out.append(self._rename(kind, names))
-        return tuple(out)
+        renamed = tuple([self._rename(kind, names) for kind in params])
+        return renamed, self._rename(result, names)
 
     def _rename(self, kind: CelType, names: dict[str, CelType]) -> CelType:
         if kind.kind == "param":
@@ -91,10 +89,7 @@ class Unifier:
             return known
         if not kind.params:
             return kind
-        params = []
-        for each in kind.params:
-            params.append(self._rename(each, names))
-        return CelType(kind.kind, kind.name, tuple(params))
+        return CelType(kind.kind, kind.name, tuple([self._rename(each, names) for each in kind.params]))
 
     def _bind(self, name: str, kind: CelType) -> None:
         self._trail.append((name, self._bound.get(name)))
@@ -115,6 +110,8 @@ class Unifier:
         return True
 
     def _assign(self, left: CelType, right: CelType) -> bool:
+        if left is right and not left.params and left.kind != "param":
+            return True
         if right.kind == "param":
             valid, known = self._substitutable(left, right)
             if valid or known:
