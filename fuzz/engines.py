@@ -21,6 +21,7 @@ from dra_alloc.cli.harness_allocate import read_request
 from dra_alloc.problem.pools import GatherError
 from dra_alloc.rules import SearchStopped
 from dra_alloc.solve.bounds import refuted
+from dra_alloc.solve.cpsat_first import FirstAnswer, first_answer
 from dra_alloc.solve.first_fit import BudgetExhausted, FirstFit
 from dra_alloc.solve.pruned import PrunedSearch
 from dra_alloc.solve.question import Question
@@ -33,6 +34,8 @@ __all__ = ["DIALECTS", "Difference", "compare_engines", "main"]
 
 #: Steps of the plain search; what takes more is compared by the engines' verdict alone.
 STEPS: Final = 20_000
+#: Deterministic units of CP-SAT.
+SOLVER_LIMIT: Final = 5.0
 DIALECTS: Final = tuple(
     Dialect(release, channel)
     for release, channel in (
@@ -115,12 +118,20 @@ def _plain(question: Question) -> Answer:
 
 
 def _pruned(table: Table) -> Answer:
-    search = PrunedSearch(table, STEPS)
-    found = search.run()
+    search = PrunedSearch(table)
+    found = search.run(STEPS)
     return "undecided" if found is None else _answer(search) if found else None
 
 
-def _answer(search: FirstFit | PrunedSearch) -> Answer:
+def _solver(table: Table) -> Answer:
+    try:
+        answer = first_answer(table, SOLVER_LIMIT)
+    except NotModelled:
+        return "undecided"
+    return "undecided" if answer.found is None else _answer(answer) if answer.found else None
+
+
+def _answer(search: FirstFit | PrunedSearch | FirstAnswer) -> Answer:
     picks = tuple(f"{pick.ask.claim}/{pick.ask.full_name}={pick.device.key}" for pick in search.picks)
     # The plain search lists only real alternatives, so a plain request counts for nothing.
     chosen = {place: ask.full_name for place, ask in search.selected.items() if "/" in ask.full_name}
@@ -150,7 +161,7 @@ def main(argv: list[str] | None = None) -> int:
         if number >= options.cases:
             break
         try:
-            seen[compare_engines(request)] += 1
+            seen[compare_engines(request, _solver if options.solver else None)] += 1
         except Difference as difference:
             differences += 1
             print(json.dumps({"difference": str(difference), "request": request}), flush=True)

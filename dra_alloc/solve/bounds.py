@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from dra_alloc.solve.matching import can_match
+from dra_alloc.solve.packing import Packing
 from dra_alloc.solve.picking import Picking
 from dra_alloc.solve.table import AskRow, Slot, Table, ValueRow, bits
 
@@ -118,6 +119,7 @@ class Remaining:
 
     def __init__(self, table: Table) -> None:
         self._table = table
+        self._packing = Packing(table)
         self._single: list[tuple[_Need, ...]] = [()]
         self._several: list[tuple[Slot, ...]] = [()]
         self._differ: list[tuple[int, ...]] = [(0,) * len(table.differ)]
@@ -149,8 +151,11 @@ class Remaining:
             mask = picking.candidates(ask)
             if not _enough(table, ask, mask):
                 return True
-            apart = need.together > need.each and not ask.admin and not mask & ~table.dedicated
-            if apart and mask.bit_count() < need.together:
+            if ask.admin or mask & ~table.dedicated:
+                continue
+            if mask.bit_count() < need.together:
+                return True
+            if table.limits and not self._packing.allows(ask, need.together, mask, picking):
                 return True
         for each in self._several[slot]:
             if not any(_enough(table, ask, picking.candidates(ask)) for ask in each.asks):

@@ -20,7 +20,7 @@ from dra_alloc.rules import Pick, Rule, RuleSet, SearchStopped
 
 __all__ = ["BudgetExhausted", "FirstFit"]
 
-_BUDGET_CHECK: Final = 256
+_BUDGET_CHECK: Final = 64
 
 
 class BudgetExhausted(Exception):

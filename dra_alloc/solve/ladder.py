@@ -14,11 +14,12 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from dra_alloc.errors import EngineUnavailable
 from dra_alloc.limits import DEFAULT_STEP_BUDGET
 from dra_alloc.problem.requests import Ask
 from dra_alloc.rules import Pick
 from dra_alloc.solve.bounds import refuted
+from dra_alloc.solve.cpsat import is_installed, require
+from dra_alloc.solve.cpsat_first import first_answer
 from dra_alloc.solve.first_fit import BudgetExhausted, FirstFit
 from dra_alloc.solve.outcome import Stage
 from dra_alloc.solve.pruned import PrunedSearch
@@ -55,6 +56,10 @@ class Budget:
 
 DEFAULT_BUDGET: Final = Budget()
 
+#: Steps of the pruned search before the solver is asked; importing OR-tools costs as much as thousands of them.
+_BEFORE_SOLVER: Final = 2_000
+_VERDICTS: Final = {True: "found", False: "refuted", None: "undecided"}
+
 
 @dataclass(frozen=True, slots=True)
 class Found:
@@ -70,6 +75,10 @@ class _Settled(Exception):
     def __init__(self, found: Found | None) -> None:
         super().__init__()
         self.found = found
+
+
+class _Looser(Exception):
+    """A table has a solution, but upstream need not find it."""
 
 
 class Ladder:
@@ -99,7 +108,8 @@ class Ladder:
         """
         try:
             if self._engine is Engine.CP_SAT:
-                self._ask_solver_alone()
+                require()
+                self._try(self._ask_solver_alone)
             found = self._search.run()
         except _Settled as settled:
             return settled.found
@@ -125,7 +135,7 @@ class Ladder:
             if not climbed:
                 climbed = True
                 self._note("first-fit", steps, "undecided")
-                self._climb_further()
+                self._try(self._climb_further)
             if budget.steps is not None and steps > budget.steps:
                 raise BudgetExhausted(f"gave up after {steps} search steps")
             if deadline is not None and time.monotonic() > deadline:
@@ -143,6 +153,12 @@ class Ladder:
             self._note("table", 0, str(reason))
             return None
 
+    def _try(self, rungs: Callable[[], None]) -> None:
+        try:
+            rungs()
+        except _Looser as reason:
+            self._note("table", 0, str(reason))
+
     def _climb_further(self) -> None:
         table = self._table()
         if table is None:
@@ -151,18 +167,39 @@ class Ladder:
         self._note("bounds", 0, reason or "undecided")
         if reason is not None:
             raise _Settled(None)
-        search = PrunedSearch(table, self._budget.pruned)
-        found = search.run()
-        self._note("pruned", search.steps, {True: "found", False: "refuted", None: "undecided"}[found])
-        self._settle(table, found, search)
+        search = PrunedSearch(table)
+        self._search_table(table, search, min(_BEFORE_SOLVER, self._budget.pruned))
+        self._solve_table(table)
+        self._search_table(table, search, self._budget.pruned)
 
-    def _settle(self, table: Table, found: bool | None, search: PrunedSearch) -> None:
+    def _search_table(self, table: Table, search: PrunedSearch, budget: int) -> None:
+        if search.steps >= budget:
+            return
+        found = search.run(budget)
+        self._settle("pruned", search.steps, table, found, lambda: Found(search.picks, search.selected))
+
+    def _solve_table(self, table: Table) -> None:
+        if not self._budget.solver or not is_installed():
+            return
+        try:
+            answer = first_answer(table, self._budget.solver)
+        except NotModelled as reason:
+            self._note("cp-sat", 0, str(reason))
+            return
+        self._settle("cp-sat", answer.work, table, answer.found, lambda: Found(answer.picks, answer.selected))
+
+    def _settle(self, engine: str, work: float, table: Table, found: bool | None, answer: Callable[[], Found]) -> None:
+        """Note what an engine says of the table, and end the climb if that is the answer."""
+        self._note(engine, work, _VERDICTS[found])
         if found is False:
             raise _Settled(None)
         if found and table.exact:
-            raise _Settled(Found(search.picks, search.selected))
+            raise _Settled(answer())
         if found:
-            self._note("table", 0, "; ".join(table.looser))
+            # More work on the table cannot help: only the plain search knows what leaks.
+            raise _Looser("; ".join(table.looser))
 
     def _ask_solver_alone(self) -> None:
-        raise EngineUnavailable("the CP-SAT engine is not part of this version")
+        table = self._table()
+        if table is not None:
+            self._solve_table(table)

@@ -41,20 +41,21 @@ class _Choice:
 
 class PrunedSearch:
     """
-    One search over a table; use it once.
+    One search over a table.
 
     `run` returns True with a solution in `picks` and `selected`, False if
-    there is none, None if `budget` steps were not enough.
+    there is none, None if that many steps in all were not enough; then it can
+    be run again with more.
     """
 
-    def __init__(self, table: Table, budget: int) -> None:
+    def __init__(self, table: Table) -> None:
         self._table = table
-        self._budget = budget
         self._symmetry = Symmetry(table)
         self._remaining = Remaining(table)
         self._picking = Picking(table)
         self._failed: set[Hashable] = set()
         self._choices: list[_Choice] = []
+        self._place: tuple[int, AskRow | None, int, int] = (0, None, 0, 0)
         self.steps = 0
 
     @property
@@ -72,14 +73,14 @@ class PrunedSearch:
             if choice.ask is None
         }
 
-    def run(self) -> bool | None:
-        """Search; see the class."""
-        slot = taken = start = 0
-        ask: AskRow | None = None
+    def run(self, budget: int) -> bool | None:
+        """Search, or go on; see the class."""
+        slot, ask, taken, start = self._place
         while slot < len(self._table.slots):
-            self.steps += 1
-            if self.steps > self._budget:
+            if self.steps >= budget:
+                self._place = (slot, ask, taken, start)
                 return None
+            self.steps += 1
             if ask is None:
                 resumed = self._open(slot)
             elif taken == ask.count:

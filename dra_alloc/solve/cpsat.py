@@ -1,0 +1,186 @@
+"""
+OR-tools behind a narrow door: the only module that imports it, and only when it is asked.
+
+OR-tools is an optional extra: importing it takes most of a second and 75 MB,
+and most questions never need it. Limits are in its deterministic units, so
+that an answer does not depend on the machine's load.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import Enum, auto
+from importlib import import_module
+from typing import Any, Final
+
+from dra_alloc.errors import EngineUnavailable
+
+__all__ = ["LARGEST", "Model", "Solved", "Verdict", "is_installed", "require"]
+
+_SEED: Final = 1
+#: CP-SAT computes in int64 and wants head-room below it.
+LARGEST: Final = 2**60
+
+Term = tuple[int, int]
+
+
+class Verdict(Enum):
+    """How a solve ended; FOUND is a solution, OPTIMAL one that is proven best."""
+
+    FOUND = auto()
+    OPTIMAL = auto()
+    NONE = auto()
+    UNKNOWN = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Solved:
+    """One solve: values of all variables if there is a solution, its objective and the proven bound, work done."""
+
+    verdict: Verdict
+    values: Sequence[int]
+    objective: int
+    bound: int
+    work: float
+
+
+def _cp_model() -> Any:
+    try:
+        return import_module("ortools.sat.python.cp_model")
+    except ImportError as error:
+        raise EngineUnavailable(
+            f"the CP-SAT engine needs OR-tools, which cannot be imported: {error}",
+            hint='pip install "dra-alloc[solver]"',
+        ) from error
+
+
+def is_installed() -> bool:
+    """Return whether OR-tools can be imported."""
+    try:
+        _cp_model()
+    except EngineUnavailable:
+        return False
+    return True
+
+
+def require() -> None:
+    """
+    Load OR-tools.
+
+    Raises: EngineUnavailable, whose hint says what to install.
+    """
+    _cp_model()
+
+
+class Model:
+    """
+    A model of integer variables, known by number.
+
+    Raises: EngineUnavailable when it is made without OR-tools.
+    """
+
+    def __init__(self) -> None:
+        self._cp_model = _cp_model()
+        self._model = self._cp_model.CpModel()
+        self._variables: list[Any] = []
+        self._negated: dict[int, Any] = {}
+
+    def boolean(self) -> int:
+        """Return a new variable that is 0 or 1."""
+        self._variables.append(self._model.new_bool_var(""))
+        return len(self._variables) - 1
+
+    def integer(self, low: int, high: int) -> int:
+        """Return a new integer variable."""
+        self._variables.append(self._model.new_int_var(low, high, ""))
+        return len(self._variables) - 1
+
+    def _sum(self, terms: Iterable[Term]) -> Any:
+        pairs = [(self._variables[variable], amount) for variable, amount in terms]
+        return self._cp_model.LinearExpr.weighted_sum([each for each, _ in pairs], [amount for _, amount in pairs])
+
+    def linear(self, terms: Iterable[Term], low: int | None, high: int | None) -> None:
+        """Hold the weighted sum between two limits; None is no limit."""
+        total = self._sum(terms)
+        self._model.add_linear_constraint(total, -LARGEST if low is None else low, LARGEST if high is None else high)
+
+    def at_most_one(self, variables: Sequence[int]) -> None:
+        """Let at most one of the booleans be 1."""
+        if len(variables) > 1:
+            self._model.add_at_most_one([self._variables[each] for each in variables])
+
+    def exactly_one(self, variables: Sequence[int]) -> None:
+        """Let exactly one of the booleans be 1."""
+        self._model.add_exactly_one([self._variables[each] for each in variables])
+
+    def implies(self, condition: int, any_of: Sequence[int]) -> None:
+        """If the condition is 1, one of the others is."""
+        self._model.add_bool_or([self._not(condition), *(self._variables[each] for each in any_of)])
+
+    def excludes(self, condition: int, other: int) -> None:
+        """Let the two booleans not both be 1."""
+        self._model.add_bool_or([self._not(condition), self._not(other)])
+
+    def _not(self, variable: int) -> Any:
+        negated = self._negated.get(variable)
+        if negated is None:
+            negated = self._negated[variable] = self._variables[variable].negated()
+        return negated
+
+    def impossible(self) -> None:
+        """Let there be no solution."""
+        self._model.add_bool_or([])
+
+    def first_solution(self, order: Sequence[int], limit: float) -> Solved:
+        """
+        Return the solution that is first when each variable in turn is as large as it can be.
+
+        Presolve would break the order, and so would more than one worker.
+        """
+        cp_model = self._cp_model
+        self._model.clear_objective()
+        strategy = [self._variables[each] for each in order]
+        self._model.add_decision_strategy(strategy, cp_model.CHOOSE_FIRST, cp_model.SELECT_MAX_VALUE)
+        solver = self._solver(limit)
+        solver.parameters.search_branching = cp_model.FIXED_SEARCH
+        solver.parameters.cp_model_presolve = False
+        return self._solve(solver)
+
+    def any_solution(self, limit: float) -> Solved:
+        """Return any solution."""
+        return self._solve(self._solver(limit))
+
+    def best_solution(self, terms: Iterable[Term], limit: float) -> Solved:
+        """Return a solution in which the weighted sum is least."""
+        self._model.minimize(self._sum(terms))
+        return self._solve(self._solver(limit))
+
+    def _solver(self, limit: float) -> Any:
+        solver = self._cp_model.CpSolver()
+        parameters = solver.parameters
+        parameters.num_workers = 1
+        parameters.random_seed = _SEED
+        parameters.max_deterministic_time = limit
+        # Detecting symmetries costs more than it gains here; identical requests are ordered by the model.
+        parameters.symmetry_level = 0
+        return solver
+
+    def _solve(self, solver: Any) -> Solved:
+        cp_model = self._cp_model
+        verdicts = {
+            cp_model.OPTIMAL: Verdict.OPTIMAL,
+            cp_model.FEASIBLE: Verdict.FOUND,
+            cp_model.INFEASIBLE: Verdict.NONE,
+        }
+        verdict = verdicts.get(solver.solve(self._model), Verdict.UNKNOWN)
+        has_values = verdict in (Verdict.OPTIMAL, Verdict.FOUND)
+        response = solver.response_proto
+        values = tuple(response.solution) if has_values else ()
+        return Solved(
+            verdict,
+            values,
+            round(solver.objective_value) if has_values else 0,
+            round(solver.best_objective_bound),
+            response.deterministic_time,
+        )

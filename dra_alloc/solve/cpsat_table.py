@@ -1,0 +1,213 @@
+"""
+A table as a CP-SAT model: every rule, one boolean per request and device.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from math import gcd
+
+from dra_alloc.limits import ALLOCATION_RESULTS_MAX
+from dra_alloc.problem.requests import Ask
+from dra_alloc.rules import Pick
+from dra_alloc.solve.cpsat import LARGEST, Model
+from dra_alloc.solve.table import AskRow, NotModelled, Table, ValueRow, bits
+
+__all__ = ["TableModel"]
+
+
+class TableModel:
+    """
+    The model of one table.
+
+    `chosen` says by request id whether it is the alternative used, `picked`
+    by request id and device that it gets the device; a request that may get a
+    shareable device several times has several. `order` lists the variables as
+    the search would decide them.
+    """
+
+    def __init__(self, table: Table, model: Model) -> None:
+        self.table = table
+        self.model = model
+        self.chosen: dict[int, int] = {}
+        self.picked: dict[tuple[int, int], list[int]] = {}
+        self.order: list[int] = []
+        self._slot_of = {ask.id: number for number, slot in enumerate(table.slots) for ask in slot.asks}
+        for slot in table.slots:
+            for ask in slot.asks:
+                self._declare(ask)
+            model.exactly_one([self.chosen[ask.id] for ask in slot.asks])
+        self._asks = list(table.asks)
+        self._dedicate()
+        self._draw()
+        for row in table.agree:
+            self._agree(row)
+        for row in table.differ:
+            self._differ(row)
+        self._limit_results()
+        self._sort_alike()
+
+    def _declare(self, ask: AskRow) -> None:
+        model = self.model
+        chosen = self.chosen[ask.id] = model.boolean()
+        self.order.append(chosen)
+        if not ask.possible:
+            model.linear([(chosen, 1)], 0, 0)
+        if ask.recorded is not None:
+            self.picked.update({(ask.id, index): [chosen] for index in ask.recorded})
+            return
+        every: list[int] = []
+        for index in bits(ask.usable):
+            again = self.table.reuses and not self.table.dedicated >> index & 1
+            copies = [model.boolean() for _ in range(ask.count if again else 1)]
+            self.picked[ask.id, index] = copies
+            every += copies
+            for more, fewer in pairwise(copies):
+                model.implies(fewer, [more])
+        self.order += every
+        model.linear([*((each, 1) for each in every), (chosen, -ask.count)], 0, 0)
+
+    def answer(self, values: Sequence[int]) -> tuple[list[Pick], dict[tuple[int, int], Ask]]:
+        """Return the picks in search order, and the alternative chosen by claim and request index."""
+        picks: list[Pick] = []
+        selected: dict[tuple[int, int], Ask] = {}
+        for slot in self.table.slots:
+            ask = next(ask for ask in slot.asks if values[self.chosen[ask.id]])
+            selected[slot.claim, slot.request] = ask.ask
+            for device in ask.recorded if ask.recorded is not None else bits(ask.usable):
+                taken = sum(values[literal] for literal in self.picked[ask.id, device])
+                picks += [Pick(ask.ask, self.table.devices[device])] * taken
+        return picks, selected
+
+    def _picks(self, asks: Iterable[AskRow], device: int) -> list[int]:
+        return [literal for ask in asks for literal in self.picked.get((ask.id, device), ())]
+
+    def _dedicate(self) -> None:
+        table, model = self.table, self.model
+        normal = [ask for ask in self._asks if not ask.admin]
+        admin = [ask for ask in self._asks if ask.admin]
+        claims = {ask.ask.claim for ask in admin}
+        for device in bits(table.dedicated):
+            model.at_most_one(self._picks(normal, device))
+            for claim in claims:
+                model.at_most_one(self._picks((ask for ask in self._asks if ask.ask.claim == claim), device))
+            for ask in admin:
+                later = [each for each in normal if each.ask.claim > ask.ask.claim]
+                for literal in self.picked.get((ask.id, device), ()):
+                    model.at_most_one([literal, *self._picks(later, device)])
+
+    def _draw(self) -> None:
+        table = self.table
+        terms: list[list[tuple[int, int]]] = [[] for _ in table.limits]
+        used: dict[int, int] = {}
+        for (ask, device), literals in self.picked.items():
+            for draw, amount in (*table.pick_charges[device], *table.request_charges.get((ask, device), ())):
+                terms[draw] += [(literal, amount) for literal in literals]
+            if table.device_charges[device]:
+                if device not in used:
+                    used[device] = self.model.boolean()
+                    for draw, amount in table.device_charges[device]:
+                        terms[draw].append((used[device], amount))
+                self.model.implies(literals[0], [used[device]])
+        for limit, drawn in zip(table.limits, terms, strict=True):
+            self._hold(drawn, limit)
+
+    def _hold(self, terms: list[tuple[int, int]], limit: int) -> None:
+        """Keep a draw within its limit, in the largest unit that divides all amounts."""
+        unit = gcd(*(amount for _, amount in terms))
+        if not terms or not unit:
+            return
+        scaled = [(literal, amount // unit) for literal, amount in terms]
+        total = sum(amount for _, amount in scaled)
+        if total <= limit // unit:
+            return
+        if total >= LARGEST:
+            raise NotModelled("amounts are too large for the solver")
+        self.model.linear(scaled, None, limit // unit)
+
+    def _concerned(self, row: ValueRow) -> list[tuple[AskRow, int, int]]:
+        """Return (request, device, variable) for every pick the constraint applies to, in search order."""
+        found = []
+        for ask in self._asks:
+            if ask.id in row.asks:
+                for device in ask.recorded if ask.recorded is not None else bits(ask.usable):
+                    found += [(ask, device, literal) for literal in self.picked[ask.id, device]]
+        return found
+
+    def _agree(self, row: ValueRow) -> None:
+        model = self.model
+        picks = self._concerned(row)
+        values = [model.boolean() for _ in row.holders]
+        model.at_most_one(values)
+        for _, device, literal in picks:
+            if row.values[device]:
+                model.implies(literal, [values[value] for value in bits(row.values[device])])
+        for _, device, literal in picks:
+            if row.alone >> device & 1:
+                self._stand_alone(row, device, literal)
+
+    def _stand_alone(self, row: ValueRow, device: int, literal: int) -> None:
+        """A device without a value is the only pick of the constraint."""
+        for ask in self._asks:
+            if ask.id not in row.asks:
+                continue
+            own = literal in self.picked.get((ask.id, device), ())
+            if not own and ask.count:
+                self.model.excludes(literal, self.chosen[ask.id])
+            elif own and ask.count > 1:
+                self.model.linear([(literal, 1)], 0, 0)
+
+    def _differ(self, row: ValueRow) -> None:
+        picks = self._concerned(row)
+        for holders in row.holders:
+            literals = [literal for _, device, literal in picks if holders >> device & 1]
+            self._at_most_one_pick(literals)
+        for number, (ask, device, literal) in enumerate(picks):
+            if row.alone >> device & 1:
+                earlier = [other for before, _, other in picks[:number] if self._can_join(before, ask)]
+                for other in earlier:
+                    if other == literal:
+                        self.model.linear([(literal, 1)], 0, 0)
+                    else:
+                        self.model.excludes(literal, other)
+
+    def _can_join(self, one: AskRow, other: AskRow) -> bool:
+        """Return whether picks of the two can be in one solution."""
+        return one.id == other.id or self._slot_of[one.id] != self._slot_of[other.id]
+
+    def _at_most_one_pick(self, literals: list[int]) -> None:
+        """Let at most one pick be made; one variable may stand for several picks of an All request."""
+        single = dict.fromkeys(literals)
+        for literal in single:
+            if literals.count(literal) > 1:
+                self.model.linear([(literal, 1)], 0, 0)
+        self.model.at_most_one(list(single))
+
+    def _limit_results(self) -> None:
+        for claim in dict.fromkeys(slot.claim for slot in self.table.slots):
+            slots = [slot for slot in self.table.slots if slot.claim == claim]
+            if sum(max(ask.count for ask in slot.asks) for slot in slots) > ALLOCATION_RESULTS_MAX:
+                counts = [(self.chosen[ask.id], ask.count) for slot in slots for ask in slot.asks]
+                self.model.linear(counts, None, ALLOCATION_RESULTS_MAX)
+
+    def _sort_alike(self) -> None:
+        """Of equal requests for one device the earlier gets the earlier device: the first answer is sorted anyway."""
+        if any(ask.admin for ask in self._asks):
+            # Which claim comes first then matters.
+            return
+        last: dict[int, AskRow] = {}
+        for slot in self.table.slots:
+            ask = slot.asks[0]
+            if len(slot.asks) > 1 or ask.count != 1 or ask.admin or ask.recorded is not None:
+                continue
+            if any(self.table.differ[number].alone for number in ask.differ):
+                continue
+            before = last.get(ask.kind)
+            last[ask.kind] = ask
+            if before is not None:
+                places = list(enumerate(bits(ask.usable)))
+                terms = [(self.picked[ask.id, device][0], place) for place, device in places]
+                terms += [(self.picked[before.id, device][0], -place) for place, device in places]
+                shared = ask.usable & ~self.table.dedicated
+                self.model.linear(terms, 0 if shared else 1, None)
