@@ -41,7 +41,7 @@ def _wrapped(line: str) -> str:
         _WIDTH,
         initial_indent=" " * indent,
         subsequent_indent=" " * (indent + 4),
-        break_long_words=False,
+        break_long_words=True,
         break_on_hyphens=False,
     )
 

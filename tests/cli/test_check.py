@@ -1,0 +1,232 @@
+"""
+The command `check` as a user meets it: exit codes, streams, reasons.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from dra_alloc.cli.main import run
+from tests.manifests import write_manifest
+from tests.paths import EXAMPLES
+
+CLUSTER = str(EXAMPLES / "cluster")
+
+SLICE = """
+apiVersion: resource.k8s.io/v1
+kind: ResourceSlice
+metadata: {name: s}
+spec:
+  driver: gpu.example.com
+  nodeName: node-a
+  pool: {name: node-a, generation: 1, resourceSliceCount: 1}
+  devices:
+  - {name: gpu-0, attributes: {model: {string: A}}}
+  - {name: gpu-1, attributes: {model: {string: B}}}
+---
+apiVersion: resource.k8s.io/v1
+kind: DeviceClass
+metadata: {name: gpu}
+spec: {}
+"""
+CLAIM = """
+apiVersion: resource.k8s.io/v1
+kind: ResourceClaim
+metadata: {name: c}
+spec:
+  devices:
+    requests:
+    - name: r
+      exactly: {deviceClassName: gpu, count: COUNT}
+"""
+
+TEMPLATE = """
+apiVersion: resource.k8s.io/v1
+kind: ResourceClaimTemplate
+metadata: {name: c}
+spec:
+  spec:
+SPEC"""
+
+
+def claim(count: int) -> str:
+    return CLAIM.replace("COUNT", str(count))
+
+
+@pytest.mark.parametrize(
+    ("workload", "code", "said"),
+    [
+        ("fits.yaml", 0, "3 allocated"),
+        ("too-big.yaml", 1, 'request "gpus" needs 8 devices and 6 are left'),
+        ("mixed.yaml", 1, "1 allocated, 2 cannot be allocated"),
+    ],
+)
+def test_examples(capsys: pytest.CaptureFixture[str], workload: str, code: int, said: str) -> None:
+    assert run(["check", str(EXAMPLES / "workloads" / workload), "--cluster", CLUSTER]) == code
+    captured = capsys.readouterr()
+    assert said in captured.out
+    assert not captured.err
+    assert all(len(line) <= 80 for line in captured.out.splitlines())
+
+
+def test_json_is_one_object_with_everything(capsys: pytest.CaptureFixture[str]) -> None:
+    workload = str(EXAMPLES / "workloads" / "mixed.yaml")
+    assert run(["check", workload, "--cluster", CLUSTER, "--format", "json"]) == 1
+    report = json.loads(capsys.readouterr().out)
+    assert report["schemaVersion"] == 1
+    assert report["summary"] == {"allocated": 1, "unsatisfiable": 2, "undecided": 0}
+    done = [each for each in report["placements"] if each["verdict"] == "allocated"]
+    (made,) = done[0]["allocation"]["claims"]
+    assert made["allocation"]["devices"]["results"][0]["device"] == "gpu-7"
+    refused = [each for each in report["placements"] if each["verdict"] == "unsatisfiable"]
+    assert all(refusal["requests"] for each in refused for refusal in each["refusals"])
+
+
+def test_a_pod_sees_what_earlier_pods_took(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    template = TEMPLATE.replace("SPEC", textwrap.indent(claim(1).partition("spec:")[2], "  "))
+    pods = "".join(
+        f"---\napiVersion: v1\nkind: Pod\nmetadata: {{name: p{n}}}\n"
+        "spec: {resourceClaims: [{name: gpu, resourceClaimTemplateName: c}]}\n"
+        for n in range(3)
+    )
+    path = write_manifest(tmp_path, SLICE + "---" + template + pods)
+    assert run(["check", str(path), "--format", "json"]) == 1
+    placements = json.loads(capsys.readouterr().out)["placements"]
+    devices = [
+        each["allocation"]["claims"][0]["allocation"]["devices"]["results"][0]["device"]
+        for each in placements
+        if each["allocation"]
+    ]
+    assert devices == ["gpu-0", "gpu-1"]
+    assert [each["verdict"] for each in placements] == ["allocated", "allocated", "unsatisfiable"]
+    assert placements[0]["name"] == "default/p0"
+
+
+def test_every_problem_is_reported_at_once_and_nothing_printed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    wrong = claim(1).replace("deviceClassName: gpu,", "deviceClassName: nope, selectors: [{cel: {expression: 1 +}}],")
+    pod = "---\napiVersion: v1\nkind: Pod\nmetadata: {name: p}\n"
+    pod += "spec: {resourceClaims: [{name: x, resourceClaimName: mine}]}\n"
+    path = write_manifest(tmp_path, SLICE + "---" + wrong + pod)
+    assert run(["check", str(path)]) == 2
+    captured = capsys.readouterr()
+    assert not captured.out
+    for said in (
+        "there is no DeviceClass 'nope'",
+        "spec.devices.requests[0].exactly.selectors[0].cel.expression",
+        "Syntax error",
+        "there is no ResourceClaim default/mine",
+        "spec.resourceClaims[0].resourceClaimName",
+        f"{path}:",
+        "3 problems",
+    ):
+        assert said in captured.err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--release", "1.12"],
+        ["--gate", "DRANoSuchGate=true"],
+        ["--gate", "DRAAdminAccess"],
+        ["--node", "nowhere"],
+        ["--steps", "0"],
+        ["--channel", "beta"],
+    ],
+)
+def test_bad_usage_is_exit_code_2(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    workload = str(EXAMPLES / "workloads" / "fits.yaml")
+    assert run(["check", workload, "--cluster", CLUSTER, *arguments]) == 2
+    captured = capsys.readouterr()
+    assert captured.err
+    assert not captured.out
+
+
+def test_budget_gives_undecided(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    devices = "".join(f"  - {{name: d{n}, attributes: {{x: {{int: {n % 2}}}}}}}\n" for n in range(16))
+    slice_ = SLICE.partition("  - {name: gpu-0")[0] + devices + "---" + SLICE.partition("---")[2]
+    # Nine of each value are wanted twice over; a budget of one look ends before that is known.
+    wanted = claim(7) + "    - name: r2\n      exactly: {deviceClassName: gpu, count: 9}\n"
+    constraints = "    constraints:\n    - {requests: [r], matchAttribute: gpu.example.com/x}\n"
+    path = write_manifest(tmp_path, slice_ + "---" + wanted + constraints)
+    code = run(["check", str(path), "--steps", "1"])
+    assert code in (0, 3)
+    assert capsys.readouterr().out
+
+
+def test_disabled_gate_drops_fields_with_a_note(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    tolerating = claim(1).replace("count: 1", "count: 1, tolerations: [{operator: Exists}]")
+    path = write_manifest(tmp_path, SLICE + "---" + tolerating)
+    assert run(["check", str(path), "--gate", "DRADeviceTaints=false"]) == 0
+    out = capsys.readouterr().out
+    assert "requests[0].exactly.tolerations (DRADeviceTaints) is off" in " ".join(out.split())
+
+
+def run_process(*arguments: str, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+    command = [sys.executable, "-m", "dra_alloc", *arguments]
+    return subprocess.run(command, input=stdin, capture_output=True, check=False, timeout=120)
+
+
+def test_standard_input_and_gzip(tmp_path: Path) -> None:
+    dump = tmp_path / "dump.yaml.gz"
+    dump.write_bytes(gzip.compress(SLICE.encode()))
+    done = run_process("check", "-", "--cluster", str(dump), stdin=claim(2).encode())
+    assert done.returncode == 0, done.stderr
+    assert b"gpu-0, gpu-1" in done.stdout
+    assert run_process("check", "-", "--cluster", "-", stdin=b"").returncode == 2
+
+
+HOSTILE = {
+    "alias bomb": b"a: &a [x, x, x, x, x, x, x, x, x]\n"
+    + b"".join(b"%c: &%c [%s]\n" % (98 + n, 98 + n, b", ".join([b"*%c" % (97 + n)] * 9)) for n in range(12)),
+    "cyclic alias": b"a: &a [*a]\n",
+    "binary": bytes(range(256)) * 64,
+    "truncated gzip": gzip.compress(SLICE.encode())[:-20],
+    "deep flow": b"[" * 10_000,
+    "deep block": b"".join(b" " * n + b"a:\n" for n in range(2_000)),
+    "deep json": b'{"a":' * 10_000,
+    "wrong types": SLICE.replace("devices:", "devices: 5\n  more:").encode(),
+    "unknown field": claim(1).replace("exactly:", "exactlyy:").encode(),
+    "long selector": (
+        SLICE
+        + "---"
+        + claim(1).replace("count: 1", "selectors: [{cel: {expression: '" + "true && " * 12_500 + "true'}}]")
+    ).encode(),
+    "deep selector": (
+        SLICE + "---" + claim(1).replace("count: 1", "selectors: [{cel: {expression: '" + "(" * 4_000 + "'}}]")
+    ).encode(),
+    "utf-16": SLICE.encode("utf-16"),
+    "nul bytes": b"\x00" * 1_000,
+}
+
+
+@pytest.mark.parametrize("name", sorted(HOSTILE))
+def test_hostile_input_is_refused_with_a_message(tmp_path: Path, name: str) -> None:
+    path = tmp_path / "hostile"
+    path.write_bytes(HOSTILE[name])
+    done = run_process("check", str(path))
+    text = done.stderr.decode()
+    if name == "utf-16" and done.returncode != 2:
+        assert done.returncode == 0
+        return
+    assert done.returncode == 2, (done.stdout[:300], text[-2000:])
+    assert "Traceback" not in text
+    assert "hostile" in text
+    assert len(text) < 20_000
+
+
+def test_a_line_of_100_megabytes_is_bounded(tmp_path: Path) -> None:
+    path = tmp_path / "hostile"
+    path.write_bytes(b"x" * 100_000_000)
+    done = run_process("check", str(path))
+    assert done.returncode == 2, done.stderr[-500:]
+    assert b"Traceback" not in done.stderr
+    assert len(done.stderr) < 20_000
