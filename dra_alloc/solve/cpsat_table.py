@@ -58,7 +58,7 @@ class TableModel:
             self.picked.update({(ask.id, index): [chosen] for index in ask.recorded})
             return
         every: list[int] = []
-        for index in bits(ask.usable):
+        for index in self._devices(ask):
             again = self.table.reuses and not self.table.dedicated >> index & 1
             copies = [model.boolean() for _ in range(ask.count if again else 1)]
             self.picked[ask.id, index] = copies
@@ -75,10 +75,16 @@ class TableModel:
         for slot in self.table.slots:
             ask = next(ask for ask in slot.asks if values[self.chosen[ask.id]])
             selected[slot.claim, slot.request] = ask.ask
-            for device in ask.recorded if ask.recorded is not None else bits(ask.usable):
+            for device in self._devices(ask):
                 taken = sum(values[literal] for literal in self.picked[ask.id, device])
                 picks += [Pick(ask.ask, self.table.devices[device])] * taken
         return picks, selected
+
+    def _devices(self, ask: AskRow) -> Iterable[int]:
+        """Return the devices that the request may pick, in search order."""
+        if ask.recorded is not None:
+            return ask.recorded
+        return bits(ask.usable) if ask.count else ()
 
     def _picks(self, asks: Iterable[AskRow], device: int) -> list[int]:
         return [literal for ask in asks for literal in self.picked.get((ask.id, device), ())]
@@ -131,7 +137,7 @@ class TableModel:
         found = []
         for ask in self._asks:
             if ask.id in row.asks:
-                for device in ask.recorded if ask.recorded is not None else bits(ask.usable):
+                for device in self._devices(ask):
                     found += [(ask, device, literal) for literal in self.picked[ask.id, device]]
         return found
 
