@@ -68,6 +68,12 @@ def _check(options: Namespace) -> int:
     return run_check(options)
 
 
+def _cel(options: Namespace) -> int:
+    from dra_alloc.cli.cel import run_cel  # noqa: PLC0415 - as above
+
+    return run_cel(options)
+
+
 def _harness(options: Namespace) -> int:
     from dra_alloc.cli.harness import serve  # noqa: PLC0415 - as above
 
@@ -76,4 +82,4 @@ def _harness(options: Namespace) -> int:
     return ExitCode.OK
 
 
-_COMMANDS: Final[Mapping[str, Callable[[Namespace], int]]] = {"check": _check, "harness": _harness}
+_COMMANDS: Final[Mapping[str, Callable[[Namespace], int]]] = {"check": _check, "cel": _cel, "harness": _harness}

@@ -44,6 +44,7 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument("--version", action="version", version=f"dra-alloc {__version__}")
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
     _check(commands)
+    _cel(commands)
     commands.add_parser(
         "harness",
         help="answer allocator requests, one JSON object a line",
@@ -95,6 +96,31 @@ def _check(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
         help=f"search steps per pod and node before the answer is undecided (default: {DEFAULT_STEP_BUDGET})",
     )
     check.add_argument("--verbose", "-v", action="store_true", help="cut no lists")
+
+
+def _cel(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    cel = commands.add_parser(
+        "cel",
+        help="say which devices a CEL selector matches, and what it costs",
+        description="Say which devices of a cluster a CEL selector matches and on which it fails; "
+        "without --cluster only whether it compiles, and its cost.",
+        epilog="exit codes: 0 it compiles, and a device matches and none fails; 1 no device matches or one fails; "
+        "2 it does not compile, or bad input",
+        allow_abbrev=False,
+    )
+    cel.add_argument("expression", metavar="EXPR", help="the selector")
+    cel.add_argument(
+        "--cluster", nargs="+", action="extend", default=[], metavar="DUMP", help="files with ResourceSlices"
+    )
+    cel.add_argument(
+        "--mode",
+        choices=("stored", "new"),
+        default="stored",
+        help="kube-scheduler's environment, or the API server's for new objects (default: stored)",
+    )
+    _settings(cel)
+    cel.add_argument("--format", choices=("text", "json"), default="text", help="default: text")
+    cel.add_argument("--verbose", "-v", action="store_true", help="cut no lists")
 
 
 def _settings(command: argparse.ArgumentParser) -> None:

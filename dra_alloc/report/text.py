@@ -4,7 +4,6 @@ The check for a person: a verdict, the devices or the reasons, at most 80 column
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterator, Sequence
 from typing import Final
 
@@ -12,16 +11,14 @@ from dra_alloc.api import DeviceRequestAllocationResult
 from dra_alloc.explain.tally import Explanation, Group, PoolTally, RequestTally
 from dra_alloc.problem.requests import claim_name
 from dra_alloc.report.counts import summary_counts
+from dra_alloc.report.layout import UNLIMITED, plural, some, wrapped
 from dra_alloc.scenario.check import Check, Placement
 from dra_alloc.scenario.outcomes import Allocated, NodeRefusal
 
 __all__ = ["render_text"]
 
-_WIDTH: Final = 80
 _MOST: Final = 3
 _MOST_ALIKE: Final = 2
-_MOST_NAMES: Final = 6
-_UNLIMITED: Final = 1_000_000
 
 
 def render_text(check: Check, verbose: bool) -> str:
@@ -31,29 +28,7 @@ def render_text(check: Check, verbose: bool) -> str:
         lines += _placement(placement, verbose)
     lines += [f"note: {note}" for note in check.notes]
     lines.append(_summary(check))
-    return "\n".join(_wrapped(line) for line in lines) + "\n"
-
-
-def _wrapped(line: str) -> str:
-    indent = len(line) - len(line.lstrip())
-    return textwrap.fill(
-        line.strip(),
-        _WIDTH,
-        initial_indent=" " * indent,
-        subsequent_indent=" " * (indent + 4),
-        break_long_words=True,
-        break_on_hyphens=False,
-    )
-
-
-def _plural(count: int, noun: str) -> str:
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
-
-
-def _some(names: Sequence[str], verbose: bool) -> str:
-    most = _UNLIMITED if verbose else _MOST_NAMES
-    more = f" and {len(names) - most:,} more" if len(names) > most else ""
-    return ", ".join(names[:most]) + more
+    return "\n".join(wrapped(line) for line in lines) + "\n"
 
 
 def _summary(check: Check) -> str:
@@ -69,12 +44,12 @@ def _summary(check: Check) -> str:
 def _placement(placement: Placement, verbose: bool) -> Iterator[str]:
     title = f"{placement.name} ({placement.kind})"
     if placement.allocated is not None:
-        nodes = f"{len(placement.nodes):,} of {_plural(placement.nodes_asked, 'node')}"
-        yield f"{title}: allocated; fits {nodes}: {_some(placement.nodes, verbose)}"
+        nodes = f"{len(placement.nodes):,} of {plural(placement.nodes_asked, 'node')}"
+        yield f"{title}: allocated; fits {nodes}: {some(placement.nodes, verbose)}"
         yield f"  on {placement.allocated.node}:"
         yield from _devices(placement.allocated, verbose)
     elif placement.verdict == "undecided":
-        yield f"{title}: undecided, the search budget ran out on {_some(placement.undecided, verbose)}"
+        yield f"{title}: undecided, the search budget ran out on {some(placement.undecided, verbose)}"
     else:
         yield f"{title}: cannot be allocated {_where(placement)}"
         if placement.aborts:
@@ -88,7 +63,7 @@ def _where(placement: Placement) -> str:
         return "because the cluster has no nodes"
     if placement.nodes_asked == 1 and placement.refusals:
         return f"on {placement.refusals[0].node}"
-    return f"on any of {_plural(placement.nodes_asked, 'node')}"
+    return f"on any of {plural(placement.nodes_asked, 'node')}"
 
 
 def _devices(allocated: Allocated, verbose: bool) -> Iterator[str]:
@@ -101,7 +76,7 @@ def _devices(allocated: Allocated, verbose: bool) -> Iterator[str]:
             yield f"    claim {claim_name(claim)}:"
         indent = " " * (6 if several else 4)
         for (request, driver, pool), names in _by_request(allocation.devices.results).items():
-            yield f"{indent}{request}: {_some(names, verbose)} (pool {pool}, {driver})"
+            yield f"{indent}{request}: {some(names, verbose)} (pool {pool}, {driver})"
         if not allocation.devices.results:
             yield f"{indent}needs no devices"
 
@@ -122,14 +97,14 @@ def _reasons(refusals: Sequence[NodeRefusal], verbose: bool) -> Iterator[str]:
     for refusal in refusals:
         groups.setdefault((refusal.code, refusal.error, _shape(refusal.explanation)), []).append(refusal)
     ordered = sorted(groups.values(), key=len, reverse=True)
-    most = _UNLIMITED if verbose else _MOST
+    most = UNLIMITED if verbose else _MOST
     for group in ordered[:most]:
-        others = f" and {_plural(len(group) - 1, 'other node')} alike" if len(group) > 1 else ""
+        others = f" and {plural(len(group) - 1, 'other node')} alike" if len(group) > 1 else ""
         yield f"  on {group[0].node}{others}:"
         yield from _refusal(group[0], verbose)
     left = sum(map(len, ordered[most:]))
     if left:
-        yield f"  and other reasons on {_plural(left, 'more node')} (-v shows them)"
+        yield f"  and other reasons on {plural(left, 'more node')} (-v shows them)"
 
 
 def _shape(explanation: Explanation) -> object:
@@ -150,9 +125,9 @@ def _refusal(refusal: NodeRefusal, verbose: bool) -> Iterator[str]:
         yield f"    {refusal.error}"
     explanation = refusal.explanation
     if explanation.placed:
-        yield f"    after placing {_plural(len(explanation.placed), 'device')}, the most that fit together:"
+        yield f"    after placing {plural(len(explanation.placed), 'device')}, the most that fit together:"
         for request, names in _placed(explanation).items():
-            yield f"      {request}: {_some(names, verbose)}"
+            yield f"      {request}: {some(names, verbose)}"
     for tally in explanation.requests:
         yield from _request(tally, verbose, again=bool(explanation.placed))
     if not refusal.error and not explanation.requests:
@@ -167,14 +142,14 @@ def _placed(explanation: Explanation) -> dict[str, list[str]]:
 
 
 def _request(tally: RequestTally, verbose: bool, *, again: bool) -> Iterator[str]:
-    needs = "all matching devices" if tally.takes_all else _plural(tally.needed, "more device" if again else "device")
+    needs = "all matching devices" if tally.takes_all else plural(tally.needed, "more device" if again else "device")
     left = "and none matches" if tally.takes_all and not tally.needed else _left(tally.usable)
     yield f'    request "{tally.request}" needs {needs} {left}'
-    most = _UNLIMITED if verbose else _MOST
+    most = UNLIMITED if verbose else _MOST
     for pool in tally.pools[:most]:
         yield from _pool(pool, verbose)
     if len(tally.pools) > most:
-        yield f"      and {_plural(len(tally.pools) - most, 'more pool')} (-v shows them)"
+        yield f"      and {plural(len(tally.pools) - most, 'more pool')} (-v shows them)"
     if not tally.pools:
         yield "      no pool offers devices on this node"
 
@@ -187,9 +162,9 @@ def _pool(pool: PoolTally, verbose: bool) -> Iterator[str]:
     if pool.state:
         yield f"      pool {pool.pool} ({pool.driver}) is {pool.state}"
         return
-    yield f"      {_plural(pool.devices, 'device')} in pool {pool.pool} ({pool.driver})"
+    yield f"      {plural(pool.devices, 'device')} in pool {pool.pool} ({pool.driver})"
     if pool.usable:
-        yield f"        {len(pool.usable)} could be used: {_some(pool.usable, verbose)}"
+        yield f"        {len(pool.usable)} could be used: {some(pool.usable, verbose)}"
     if verbose:
         yield from (f"        {_group(group, verbose)}" for group in pool.groups)
         return
@@ -206,5 +181,5 @@ def _pool(pool: PoolTally, verbose: bool) -> Iterator[str]:
 
 def _group(group: Group, verbose: bool) -> str:
     count = len(group.devices)
-    named = f" ({_some(group.devices, verbose)})" if verbose or count <= _MOST_ALIKE else ""
+    named = f" ({some(group.devices, verbose)})" if verbose or count <= _MOST_ALIKE else ""
     return f"{count}: {group.detail}{named}"

@@ -1,0 +1,40 @@
+"""
+How text reports lay out lines and lists: at most 80 columns, no list without an end.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from typing import Final
+
+__all__ = ["UNLIMITED", "plural", "some", "wrapped"]
+
+_WIDTH: Final = 80
+_MOST_NAMES: Final = 6
+UNLIMITED: Final = 1_000_000
+
+
+def wrapped(line: str) -> str:
+    """Return an indented line broken at 80 columns, what follows indented deeper."""
+    indent = len(line) - len(line.lstrip())
+    return textwrap.fill(
+        line.strip(),
+        _WIDTH,
+        initial_indent=" " * indent,
+        subsequent_indent=" " * (indent + 4),
+        break_long_words=True,
+        break_on_hyphens=False,
+    )
+
+
+def plural(count: int, noun: str) -> str:
+    """Return the count with its noun: 1 node, 2 nodes."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def some(names: Sequence[str], verbose: bool) -> str:
+    """Return the first few names and how many more there are."""
+    most = UNLIMITED if verbose else _MOST_NAMES
+    more = f" and {len(names) - most:,} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
