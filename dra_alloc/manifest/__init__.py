@@ -5,5 +5,17 @@ Documents in: YAML and JSON files to v1-shaped objects, with a place for every p
 from dra_alloc.manifest.budget import DEFAULT_BUDGET, Budget
 from dra_alloc.manifest.documents import Documents, Place, Workload
 from dra_alloc.manifest.load import Validate, load
+from dra_alloc.manifest.repetition import Repeated
+from dra_alloc.manifest.validate import validate_object
 
-__all__ = ["DEFAULT_BUDGET", "Budget", "Documents", "Place", "Validate", "Workload", "load"]
+__all__ = [
+    "DEFAULT_BUDGET",
+    "Budget",
+    "Documents",
+    "Place",
+    "Repeated",
+    "Validate",
+    "Workload",
+    "load",
+    "validate_object",
+]

@@ -18,7 +18,7 @@ from dra_alloc.manifest.defaults import set_defaults
 from dra_alloc.manifest.documents import Workload
 from dra_alloc.manifest.inspection import Finding, inspect
 from dra_alloc.manifest.kinds import Kind
-from dra_alloc.manifest.records import slice_from_plain
+from dra_alloc.manifest.records import record_from_model, slice_from_plain
 from dra_alloc.manifest.schema import Leaf, ObjectType, SchemaType, schema_of
 
 __all__ = ["Made", "make"]
@@ -69,13 +69,7 @@ def _typed(value: dict[str, Any], kind: Kind, version: str) -> Any:
         return slice_from_plain(shaped)
     except (msgspec.MsgspecError, ValueError):
         # The model reads null and empty text; going through it keeps slices of one type.
-        return slice_from_plain(_without_null(ResourceSlice.from_wire(shaped).to_wire()))
-
-
-def _without_null(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _without_null(member) for key, member in value.items() if member is not None}
-    return [_without_null(member) for member in value] if isinstance(value, list) else value
+        return record_from_model(ResourceSlice.from_wire(shaped))
 
 
 def _workload(value: Mapping[str, Any], kind: Kind) -> Workload:

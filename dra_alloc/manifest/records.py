@@ -8,14 +8,14 @@ they refuse goes to the models, which read null and say what is wrong.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from functools import cache
-from typing import Annotated, Any, Final, cast
+from typing import Annotated, Any, Final, Self, cast
 
 import msgspec
 from msgspec import Meta, Struct
-from msgspec.structs import force_setattr
+from msgspec.structs import force_setattr, replace
 from pydantic.fields import FieldInfo
 
 from dra_alloc.api import FrozenMap, KubeModel, Quantity, QuantityError, ResourceSlice
@@ -23,7 +23,7 @@ from dra_alloc.api.meta import read_time
 from dra_alloc.manifest.json_numbers import JsonFloat
 from dra_alloc.manifest.schema import Leaf, ListType, MapType, ObjectType, SchemaType, schema_of
 
-__all__ = ["WireRecord", "slice_from_json", "slice_from_plain"]
+__all__ = ["WireRecord", "record_from_model", "slice_from_json", "slice_from_plain"]
 
 
 class WireRecord(Struct, frozen=True, gc=False):
@@ -35,11 +35,16 @@ class WireRecord(Struct, frozen=True, gc=False):
 
     def model(self) -> KubeModel:
         """Return the wire model with the same content."""
-        return _MODELS[type(self)].from_wire(self.to_wire())
+        plain = msgspec.json.decode(msgspec.json.encode(self, enc_hook=str))
+        return _MODELS[type(self)].from_wire(plain)
+
+    def model_copy(self, *, update: Mapping[str, Any]) -> Self:
+        """Return a record with some members replaced, as the wire models do."""
+        return replace(self, **update)
 
     def to_wire(self) -> dict[str, Any]:
-        """Return the JSON object, absent members absent."""
-        return cast(dict[str, Any], msgspec.to_builtins(self, enc_hook=str))
+        """Return the JSON object as the API server would send it."""
+        return self.model().to_wire()
 
 
 def slice_from_json(text: bytes | memoryview) -> ResourceSlice:
@@ -58,6 +63,18 @@ def slice_from_plain(value: object) -> ResourceSlice:
     Raises: msgspec.MsgspecError or ValueError if they need a closer look.
     """
     return cast(ResourceSlice, msgspec.convert(value, record_of(ResourceSlice), dec_hook=_read_special))
+
+
+def record_from_model(value: Any) -> Any:
+    """Return the record with the content of a model; other values as they are."""
+    if isinstance(value, KubeModel):
+        members = {name: record_from_model(getattr(value, name)) for name in type(value).model_fields}
+        return record_of(type(value))(**members)
+    if isinstance(value, tuple):
+        return tuple(record_from_model(member) for member in value)
+    if isinstance(value, FrozenMap):
+        return FrozenMap({key: record_from_model(member) for key, member in value.items()})
+    return value
 
 
 class _Time(str):

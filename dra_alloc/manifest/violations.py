@@ -1,0 +1,102 @@
+"""
+What the API server refuses, in its words: `Invalid value: "x": must be greater than zero`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from dra_alloc.errors import Problem, Where
+
+__all__ = ["Violations", "key_path", "quoted"]
+
+_KEY_SHOWN = 96
+
+
+@dataclass(slots=True)
+class Violations:
+    """The violations of one object, `name` being what it is called."""
+
+    name: str
+    found: list[Problem] = field(default_factory=list)
+
+    def required(self, path: str, detail: str = "") -> None:
+        """A value is missing."""
+        self._add(path, "Required value", detail)
+
+    def invalid(self, path: str, value: object, details: str | Iterable[str]) -> None:
+        """A value is wrong; one violation for each detail."""
+        for detail in (details,) if isinstance(details, str) else details:
+            self._add(path, f"Invalid value: {_shown(value)}", detail)
+
+    def duplicate(self, path: str, value: object) -> None:
+        """A value stands twice where it may stand once."""
+        self._add(path, f"Duplicate value: {_shown(value)}", "")
+
+    def not_found(self, path: str, value: object, detail: str) -> None:
+        """A value names something that is not there."""
+        self._add(path, f"Not found: {_shown(value)}", detail)
+
+    def unsupported(self, path: str, value: str, supported: Iterable[str]) -> None:
+        """A value is none of those there are."""
+        values = ", ".join(quoted(one) for one in sorted(supported))
+        self._add(path, f"Unsupported value: {quoted(value)}", f"supported values: {values}")
+
+    def forbidden(self, path: str, detail: str) -> None:
+        """A value may not be here."""
+        self._add(path, "Forbidden", detail)
+
+    def too_long(self, path: str, limit: int) -> None:
+        """A text has more bytes than it may."""
+        self._add(path, "Too long", f"may not be more than {limit} bytes")
+
+    def too_many(self, path: str, count: int, limit: int) -> bool:
+        """Say whether a list is too long, and note it; its members are not looked at then."""
+        if count > limit:
+            self._add(path, f"Too many: {count}", f"must have at most {limit} items")
+        return count > limit
+
+    def _add(self, path: str, text: str, detail: str) -> None:
+        self.found.append(Problem(f"{text}: {detail}" if detail else text, Where(self.name, path)))
+
+
+def _shown(value: object) -> str:
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return quoted(value) if isinstance(value, str) else str(value)
+
+
+_ESCAPES = {
+    "\\": "\\\\",
+    '"': '\\"',
+    "\n": "\\n",
+    "\t": "\\t",
+    "\r": "\\r",
+    "\a": "\\a",
+    "\b": "\\b",
+    "\f": "\\f",
+    "\v": "\\v",
+}
+
+
+def quoted(text: str) -> str:
+    """Return a text in quotes as Go prints it."""
+    return '"' + "".join(_ESCAPES.get(char) or (char if char.isprintable() else _code(char)) for char in text) + '"'
+
+
+def _code(char: str) -> str:
+    number = ord(char)
+    if number < 0x80:
+        return f"\\x{number:02x}"
+    return f"\\u{number:04x}" if number < 0x10000 else f"\\U{number:08x}"
+
+
+def key_path(path: str, key: str) -> str:
+    """Return the path of a map entry; a long key is cut in its middle."""
+    if len(key) > _KEY_SHOWN:
+        tail = (_KEY_SHOWN - 3) // 2
+        key = f"{key[: _KEY_SHOWN - 3 - tail]}...{key[-tail:]}"
+    return f"{path}[{key}]"
