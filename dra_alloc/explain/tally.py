@@ -17,7 +17,7 @@ from dra_alloc.rules import Pick, Reason, RuleSet, SearchStopped
 from dra_alloc.solve.allocator import Allocator, Question
 from dra_alloc.solve.first_fit import BudgetExhausted, FirstFit
 
-__all__ = ["NOTHING", "Explanation", "Group", "PoolTally", "RequestTally", "explain"]
+__all__ = ["NOTHING", "Explanation", "Group", "PoolTally", "RequestTally", "by_size", "explain", "refusal"]
 
 _STEPS: Final = 20_000
 
@@ -46,6 +46,12 @@ class PoolTally:
     usable: tuple[str, ...]
     groups: tuple[Group, ...]
     state: str = ""
+
+    @property
+    def shape(self) -> object:
+        """Return the counts without the names."""
+        groups = tuple((group.code, group.detail, len(group.devices)) for group in self.groups)
+        return self.driver, self.devices, len(self.usable), self.state.partition(":")[0], groups
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +86,11 @@ class Explanation:
 
     requests: tuple[RequestTally, ...]
     placed: tuple[tuple[str, str, str], ...] = ()
+
+    @property
+    def shape(self) -> object:
+        """Return what makes two nodes' reasons the same to a reader: all but the names of pools and devices."""
+        return tuple((each.request, each.needed, tuple(pool.shape for pool in each.pools)) for each in self.requests)
 
 
 NOTHING: Final = Explanation(())
@@ -133,35 +144,35 @@ def _pool_tally(pool: Pool, rules: RuleSet, ask: Ask) -> PoolTally | None:
     usable: list[str] = []
     groups: dict[Reason, list[str]] = {}
     for device in devices:
-        reason = _refusal(rules, ask, device)
+        reason = refusal(rules, ask, device)
         if reason is None:
             usable.append(device.key.device)
         else:
             groups.setdefault(reason, []).append(device.key.device)
-    return PoolTally(pool.key.driver, pool.key.pool, len(devices), tuple(usable), _by_size(groups))
+    return PoolTally(pool.key.driver, pool.key.pool, len(devices), tuple(usable), by_size(groups))
 
 
-def _by_size(groups: Mapping[Reason, Sequence[str]]) -> tuple[Group, ...]:
+def by_size(groups: Mapping[Reason, Sequence[str]]) -> tuple[Group, ...]:
     # Devices of another kind come last: they are seldom what the reader misses.
     ordered = sorted(groups.items(), key=lambda entry: (entry[0].code == "class-mismatch", -len(entry[1])))
     return tuple(Group(reason.code, reason.detail, tuple(names), reason.holders) for reason, names in ordered)
 
 
-def _refusal(rules: RuleSet, ask: Ask, device: DeviceRow) -> Reason | None:
+def refusal(rules: RuleSet, ask: Ask, device: DeviceRow) -> Reason | None:
     """Return why the device cannot be picked in the present state, which stays as it is."""
     for rule in rules.candidate:
         if rule.rejects(ask, device):
             return rule.why(ask, device)
     added = []
-    refusal = None
+    refused: Reason | None = None
     for rule in rules.take_for(ask):
         if not rule.add(ask, device):
-            refusal = rule.why(ask, device)
+            refused = rule.why(ask, device)
             break
         added.append(rule)
     for rule in reversed(added):
         rule.remove(ask, device)
-    return refusal
+    return refused
 
 
 def _together(question: Question) -> Explanation:

@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 from typing import Any, Final
 
+from dra_alloc.explain.reasons import Reasons
 from dra_alloc.explain.tally import Explanation, PoolTally
 from dra_alloc.problem.requests import claim_name
 from dra_alloc.report.counts import summary_counts
@@ -64,6 +65,17 @@ def _refusal(refusal: NodeRefusal) -> dict[str, Any]:
         "code": refusal.code,
         "error": refusal.error,
         **_explanation(refusal.explanation),
+        "reasons": None if refusal.reasons is None else _reasons(refusal.reasons),
+    }
+
+
+def _reasons(found: Reasons) -> dict[str, Any]:
+    return {
+        "facts": [{"code": code, "text": text} for code, text in found.facts],
+        "fixes": [{"steps": list(fix.steps), "cost": fix.cost} for fix in found.fixes],
+        "notEnough": list(found.not_enough),
+        "hints": list(found.hints),
+        "exact": found.exact,
     }
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from dra_alloc.api import DeviceRequestAllocationResult
+from dra_alloc.explain.reasons import Reasons
 from dra_alloc.explain.tally import Explanation, Group, PoolTally, RequestTally
 from dra_alloc.problem.requests import claim_name
 from dra_alloc.report.counts import summary_counts
@@ -95,7 +96,7 @@ def _by_request(results: Sequence[DeviceRequestAllocationResult]) -> dict[tuple[
 def _reasons(refusals: Sequence[NodeRefusal], verbose: bool) -> Iterator[str]:
     groups: dict[object, list[NodeRefusal]] = {}
     for refusal in refusals:
-        groups.setdefault((refusal.code, refusal.error, _shape(refusal.explanation)), []).append(refusal)
+        groups.setdefault((refusal.code, refusal.error, refusal.explanation.shape), []).append(refusal)
     ordered = sorted(groups.values(), key=len, reverse=True)
     most = UNLIMITED if verbose else _MOST
     for group in ordered[:most]:
@@ -105,19 +106,6 @@ def _reasons(refusals: Sequence[NodeRefusal], verbose: bool) -> Iterator[str]:
     left = sum(map(len, ordered[most:]))
     if left:
         yield f"  and other reasons on {plural(left, 'more node')} (-v shows them)"
-
-
-def _shape(explanation: Explanation) -> object:
-    """Return what makes two nodes' reasons the same to a reader: all but the names of pools and devices."""
-    return tuple(
-        (tally.request, tally.needed, tuple(_pool_shape(pool) for pool in tally.pools))
-        for tally in explanation.requests
-    )
-
-
-def _pool_shape(pool: PoolTally) -> object:
-    groups = tuple((group.code, group.detail, len(group.devices)) for group in pool.groups)
-    return pool.driver, pool.devices, len(pool.usable), pool.state.partition(":")[0], groups
 
 
 def _refusal(refusal: NodeRefusal, verbose: bool) -> Iterator[str]:
@@ -132,6 +120,17 @@ def _refusal(refusal: NodeRefusal, verbose: bool) -> Iterator[str]:
         yield from _request(tally, verbose, again=bool(explanation.placed))
     if not refusal.error and not explanation.requests:
         yield "    no combination of devices works"
+    if refusal.reasons is not None:
+        yield from _reasons_and_fixes(refusal.reasons)
+
+
+def _reasons_and_fixes(found: Reasons) -> Iterator[str]:
+    if found.fixes:
+        enough = [str(fix) for fix in found.fixes[:_MOST]]
+        yield f"    fix: {', or '.join(enough)} would be enough"
+    if found.not_enough:
+        yield f"    not enough: {', or '.join(found.not_enough[:_MOST])}"
+    yield from (f"    hint: {hint}" for hint in found.hints)
 
 
 def _placed(explanation: Explanation) -> dict[str, list[str]]:

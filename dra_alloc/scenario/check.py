@@ -10,13 +10,15 @@ from typing import Final, Protocol, TypeVar
 
 from dra_alloc.api import FrozenMap, Node, ObjectMeta, ResourceClaim, ResourceClaimTemplate
 from dra_alloc.errors import ManifestError
+from dra_alloc.explain.reasons import Reasons
 from dra_alloc.manifest import Documents
 from dra_alloc.problem.requests import claim_name
 from dra_alloc.scenario.cluster import Cluster
+from dra_alloc.scenario.explaining import reasons_on
 from dra_alloc.scenario.gating import gated
 from dra_alloc.scenario.namespaces import in_namespace
 from dra_alloc.scenario.node_filter import node_objection
-from dra_alloc.scenario.outcomes import Allocated, NodeRefusal, Undecided
+from dra_alloc.scenario.outcomes import Allocated, NodeRefusal, Undecided, Unsatisfiable
 from dra_alloc.scenario.references import reference_problems
 from dra_alloc.scenario.settings import DEFAULT_SETTINGS, Settings
 from dra_alloc.scenario.subjects import Subject, subjects_of
@@ -25,6 +27,7 @@ from dra_alloc.solve.allocator import DEFAULT_BUDGET, Budget
 __all__ = ["Check", "CheckOptions", "Placement", "check"]
 
 _EXPLAINED_NODES: Final = 200
+_REASONED_SHAPES: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,14 +185,23 @@ def _place(cluster: Cluster, subject: Subject, nodes: Sequence[Node], budget: Bu
 def _explained(
     cluster: Cluster, claims: Sequence[ResourceClaim], refused: Sequence[tuple[Node, NodeRefusal]], budget: Budget
 ) -> tuple[NodeRefusal, ...]:
-    """Return the refusals with counts, for as many nodes as are worth looking into."""
+    """
+    Return the refusals with counts, for as many nodes as are worth looking into.
+
+    Nodes whose counts look alike share the reasons of the first of them.
+    """
     refusals: list[NodeRefusal] = []
+    shapes: dict[object, Reasons] = {}
     for number, (node, refusal) in enumerate(refused):
-        if refusal.code == "no-fit" and number < _EXPLAINED_NODES:
-            outcome = cluster.on_node(claims, node, budget=budget)
-            refusals += getattr(outcome, "refusals", (refusal,))
-        elif refusal.code != "no-fit":
+        if refusal.code != "no-fit":
             refusals.append(refusal)
+        elif number < _EXPLAINED_NODES:
+            outcome = cluster.on_node(claims, node, budget=budget)
+            for each in outcome.refusals if isinstance(outcome, Unsatisfiable) else (refusal,):
+                shape = each.explanation.shape
+                if shape not in shapes and len(shapes) < _REASONED_SHAPES:
+                    shapes[shape] = reasons_on(cluster, claims, node)
+                refusals.append(replace(each, reasons=shapes.get(shape)))
     return tuple(refusals)
 
 

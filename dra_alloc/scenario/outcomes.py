@@ -7,6 +7,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dra_alloc.api import ResourceClaim
+from dra_alloc.explain.reasons import Reasons
 from dra_alloc.explain.tally import NOTHING, Explanation
 from dra_alloc.solve.outcome import Work
 
@@ -35,13 +36,15 @@ class NodeRefusal:
     Why one node cannot have the claims.
 
     `error` is kube-scheduler's own error text where it gives one, `code` the
-    stable reason code; `explanation` counts devices by rule.
+    stable reason code; `explanation` counts devices by rule,
+    `reasons` has facts and tried fixes where they were asked for.
     """
 
     node: str
     code: str
     error: str = ""
     explanation: Explanation = NOTHING
+    reasons: Reasons | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,225 @@
+"""
+The facts a refusal can rest on, and the world without each of them.
+
+What hardware is and that a dedicated device serves one claim are taken for
+granted; everything here could be otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from dra_alloc.api import DeviceTaint, DeviceToleration, FrozenMap, ResourceSlice
+from dra_alloc.explain.world import World, edit_devices, edit_requests
+from dra_alloc.problem.devices import PoolKey
+from dra_alloc.problem.pools import gather
+from dra_alloc.problem.requests import claim_name
+from dra_alloc.rules.taints import tolerates
+
+__all__ = ["Fact", "facts_of"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Fact:
+    """
+    One thing that could be otherwise.
+
+    `code` is a stable kebab-case reason code, `text` a lowercase statement;
+    `fix` says how a person would change it, empty where nobody would;
+    `cost` orders fixes, cheapest first.
+    """
+
+    code: str
+    text: str
+    without: Callable[[World], World]
+    fix: str = ""
+    cost: int = 0
+
+
+def facts_of(world: World) -> tuple[Fact, ...]:
+    """Return the facts of a world, in the order in which an explanation tries to do without them."""
+    return (
+        *_constraints(world),
+        *_counters(world),
+        *_taints(world),
+        *_pools(world),
+        *_selectors(world),
+        *_classes(world),
+        *_holders(world),
+        *_requests(world),
+    )
+
+
+def _constraints(world: World) -> Iterator[Fact]:
+    for index, claim in enumerate(world.claims):
+        for number, constraint in enumerate(claim.spec.devices.constraints):
+            kind = "matchAttribute" if constraint.match_attribute is not None else "distinctAttribute"
+            name = constraint.match_attribute or constraint.distinct_attribute
+            scope = f" on {', '.join(constraint.requests)}" if constraint.requests else ""
+            yield Fact(
+                "constraint",
+                f"claim {claim_name(claim)} wants {kind} {name}{scope}",
+                _without_constraint(index, number),
+                f"dropping {kind} {name}{scope}",
+                40,
+            )
+
+
+def _without_constraint(index: int, number: int) -> Callable[[World], World]:
+    def without(world: World) -> World:
+        devices = world.claims[index].spec.devices
+        # Kept in place as one that binds no request, so that later numbers stay true.
+        idle = devices.constraints[number].model_copy(update={"requests": ("-",)})
+        constraints = (*devices.constraints[:number], idle, *devices.constraints[number + 1 :])
+        return world.with_claim(index, devices.model_copy(update={"constraints": constraints}))
+
+    return without
+
+
+def _counters(world: World) -> Iterator[Fact]:
+    for pool in world.pools():
+        slices = [each for each in world.slices if (each.spec.driver, each.spec.pool.name) == pool]
+        if any(device.consumes_counters for each in slices for device in each.spec.devices):
+            yield Fact(
+                "shared-counters", f"devices of pool {pool.pool} share the hardware behind them", _uncounted(pool)
+            )
+
+
+def _uncounted(pool: PoolKey) -> Callable[[World], World]:
+    def free(each: ResourceSlice) -> ResourceSlice:
+        devices = tuple(_copy(device, consumes_counters=()) for device in each.spec.devices)
+        return _with_spec(each, devices=devices)
+
+    return lambda world: replace(world, slices=edit_devices(world.slices, pool, free))
+
+
+def _taints(world: World) -> Iterator[Fact]:
+    seen: dict[tuple[str, str, str], DeviceTaint] = {}
+    for pool in gather(world.inventory(), world.node, world.profile):
+        for device in pool.devices:
+            for taint in device.blocking_taints:
+                seen.setdefault((taint.key, taint.value or "", taint.effect), taint)
+    for (key, value, effect), taint in seen.items():
+        name = f"{key}{'=' if value else ''}{value}:{effect}"
+        if not all(any(tolerates(each, taint) for each in ask.tolerations) for _, _, ask in world.asks()):
+            yield Fact(
+                "taint", f"devices have the taint {name}", _tolerating(taint), f"tolerating the taint {name}", 20
+            )
+
+
+def _tolerating(taint: DeviceTaint) -> Callable[[World], World]:
+    toleration = DeviceToleration(key=taint.key, operator="Equal", value=taint.value or None, effect=taint.effect)
+
+    def edit(index: int, name: str, ask: Any) -> Any:
+        return ask.model_copy(update={"tolerations": (*ask.tolerations, toleration)})
+
+    return lambda world: edit_requests(world, edit)
+
+
+def _pools(world: World) -> Iterator[Fact]:
+    for pool in gather(world.inventory(), world.node, world.profile):
+        if pool.incomplete:
+            yield Fact(
+                "pool-incomplete",
+                f"pool {pool.key.pool} has {pool.slices_found} of {pool.slices_wanted} slices",
+                _completed(pool.key, pool.slices_found),
+                f"a complete pool {pool.key.pool}",
+                30,
+            )
+
+
+def _completed(pool: PoolKey, found: int) -> Callable[[World], World]:
+    def complete(each: ResourceSlice) -> ResourceSlice:
+        return _with_spec(each, pool=_copy(each.spec.pool, resource_slice_count=found))
+
+    return lambda world: replace(world, slices=edit_devices(world.slices, pool, complete))
+
+
+def _selectors(world: World) -> Iterator[Fact]:
+    for index, name, ask in world.asks():
+        for number, selector in enumerate(ask.selectors):
+            expression = selector.cel.expression if selector.cel is not None else ""
+            yield Fact(
+                "selector",
+                f'request "{name}" selects {expression}',
+                _without_selector(index, name, number),
+                f'dropping selector {number} of request "{name}"',
+                50,
+            )
+
+
+_TRUE = {"cel": {"expression": "true"}}
+
+
+def _without_selector(claim: int, name: str, number: int) -> Callable[[World], World]:
+    def edit(index: int, full_name: str, ask: Any) -> Any:
+        if (index, full_name) != (claim, name):
+            return ask
+        anything = type(ask.selectors[number]).from_wire(_TRUE)
+        return ask.model_copy(update={"selectors": (*ask.selectors[:number], anything, *ask.selectors[number + 1 :])})
+
+    return lambda world: edit_requests(world, edit)
+
+
+def _classes(world: World) -> Iterator[Fact]:
+    names = dict.fromkeys(ask.device_class_name for _, _, ask in world.asks())
+    for name in names:
+        found = world.classes.get(name)
+        if found is not None and found.spec.selectors:
+            yield Fact("class", f"class {name} selects its devices", _any_device(name))
+
+
+def _any_device(name: str) -> Callable[[World], World]:
+    def without(world: World) -> World:
+        found = world.classes[name]
+        anything = _copy(found, spec=_copy(found.spec, selectors=()))
+        return replace(world, classes=FrozenMap({**world.classes, name: anything}))
+
+    return without
+
+
+def _holders(world: World) -> Iterator[Fact]:
+    for name, allocation in world.allocations.items():
+        count = sum(not each.admin_access for each in allocation.devices.results)
+        noun = "device" if count == 1 else "devices"
+        yield Fact("holder", f"claim {name} holds {count} {noun}", _freed(name), f"freeing claim {name}", 10)
+
+
+def _freed(name: str) -> Callable[[World], World]:
+    return lambda world: replace(
+        world, allocations=FrozenMap({each: held for each, held in world.allocations.items() if each != name})
+    )
+
+
+def _requests(world: World) -> Iterator[Fact]:
+    several = sum(len(claim.spec.devices.requests) for claim in world.claims) > 1
+    for index, claim in enumerate(world.claims):
+        for request in claim.spec.devices.requests:
+            yield Fact(
+                "request",
+                f'claim {claim_name(claim)} has the request "{request.name}"',
+                _without_request(index, request.name),
+                f'dropping request "{request.name}"' if several else "",
+                60,
+            )
+
+
+def _without_request(index: int, name: str) -> Callable[[World], World]:
+    def without(world: World) -> World:
+        devices = world.claims[index].spec.devices
+        requests = tuple(each for each in devices.requests if each.name != name)
+        return world.with_claim(index, devices.model_copy(update={"requests": requests}))
+
+    return without
+
+
+def _copy(item: Any, **changes: Any) -> Any:
+    """Return a wire object, model or record, with members replaced."""
+    return item.model_copy(update=changes)
+
+
+def _with_spec(each: ResourceSlice, **changes: Any) -> ResourceSlice:
+    changed: ResourceSlice = _copy(each, spec=_copy(each.spec, **changes))
+    return changed

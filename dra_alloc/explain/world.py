@@ -1,0 +1,123 @@
+"""
+One question with everything that can be changed about it, as values.
+
+Explanations ask "and if this were different?" many times over; each variation
+is a new world, solved by the same engines as the question itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, TypeAlias
+
+from dra_alloc.api import (
+    AllocationResult,
+    DeviceClaim,
+    DeviceClass,
+    DeviceRequest,
+    DeviceSubRequest,
+    DeviceTaintRule,
+    ExactDeviceRequest,
+    Node,
+    ResourceClaim,
+    ResourceSlice,
+)
+from dra_alloc.problem.devices import DeviceKey, PoolKey
+from dra_alloc.problem.inventory import Inventory
+from dra_alloc.problem.usage import Usage
+from dra_alloc.profiles import Feature, Profile
+from dra_alloc.solve.allocator import Allocator, Budget, State
+from dra_alloc.solve.outcome import Aborted, OutOfBudget, Solved
+
+__all__ = ["Ask", "World", "edit_devices", "edit_requests"]
+
+Ask: TypeAlias = ExactDeviceRequest | DeviceSubRequest
+
+#: One variation must not cost more than a moment; what cannot be decided in it stays unexplained.
+_BUDGET: Final = Budget(steps=20_000, pruned=5_000, solver=1.0)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class World:
+    """
+    Claims to place on a node, and what stands against it.
+
+    `allocations` are those of other claims that hold devices of the node's
+    pools, by claim name; `slices` those of the pools alone.
+    """
+
+    node: Node
+    claims: tuple[ResourceClaim, ...]
+    allocations: Mapping[str, AllocationResult]
+    classes: Mapping[str, DeviceClass]
+    slices: tuple[ResourceSlice, ...]
+    taint_rules: tuple[DeviceTaintRule, ...]
+    profile: Profile
+
+    def allocator(self) -> Allocator:
+        """Return an engine for this world."""
+        usage = Usage.of(self.allocations.values(), sharing=self.profile.on(Feature.CONSUMABLE_CAPACITY))
+        return Allocator(State(self.inventory(), self.classes, usage, self._holders), self.profile)
+
+    def inventory(self) -> Inventory:
+        """Return the slices as rows."""
+        return Inventory.build(self.slices, self.taint_rules)
+
+    def asks(self) -> Iterator[tuple[int, str, Ask]]:
+        """Return every request and alternative with its claim's index and its full name."""
+        for index, claim in enumerate(self.claims):
+            for request in claim.spec.devices.requests:
+                if request.exactly is not None:
+                    yield index, request.name, request.exactly
+                for sub in request.first_available:
+                    yield index, f"{request.name}/{sub.name}", sub
+
+    def _holders(self, device: DeviceKey) -> tuple[str, ...]:
+        return tuple(name for name, allocation in self.allocations.items() if device in _held(allocation))
+
+    def fits(self) -> bool | None:
+        """Return whether the claims can be placed; None if a small budget does not tell."""
+        match self.allocator().allocate(self.node, self.claims, budget=_BUDGET):
+            case Solved():
+                return True
+            case OutOfBudget():
+                return None
+            case Aborted() | _:
+                return False
+
+    def pools(self) -> tuple[PoolKey, ...]:
+        """Return the pools of the world's slices, each once."""
+        return tuple(dict.fromkeys(PoolKey(each.spec.driver, each.spec.pool.name) for each in self.slices))
+
+    def with_claim(self, index: int, devices: DeviceClaim) -> World:
+        """Return the world in which a claim asks for this instead."""
+        claim = self.claims[index]
+        changed = claim.model_copy(update={"spec": claim.spec.model_copy(update={"devices": devices})})
+        return replace(self, claims=(*self.claims[:index], changed, *self.claims[index + 1 :]))
+
+
+def _held(allocation: AllocationResult) -> frozenset[DeviceKey]:
+    return frozenset(DeviceKey(each.driver, each.pool, each.device) for each in allocation.devices.results)
+
+
+def edit_requests(world: World, edit: Callable[[int, str, Ask], Ask]) -> World:
+    """Return the world with every request and alternative edited; `edit` gets claim index, full name and request."""
+    for index, claim in enumerate(world.claims):
+        devices = claim.spec.devices
+        requests = tuple(_edited(index, request, edit) for request in devices.requests)
+        world = world.with_claim(index, devices.model_copy(update={"requests": requests}))
+    return world
+
+
+def _edited(index: int, request: DeviceRequest, edit: Callable[[int, str, Ask], Ask]) -> DeviceRequest:
+    exactly = None if request.exactly is None else edit(index, request.name, request.exactly)
+    alternatives = tuple(edit(index, f"{request.name}/{sub.name}", sub) for sub in request.first_available)
+    return request.model_copy(update={"exactly": exactly, "first_available": alternatives})
+
+
+def edit_devices(
+    slices: Sequence[ResourceSlice], pool: PoolKey, edit: Callable[[ResourceSlice], ResourceSlice]
+) -> tuple[ResourceSlice, ...]:
+    """Return the slices with those of one pool edited."""
+    return tuple(edit(each) if (each.spec.driver, each.spec.pool.name) == pool else each for each in slices)

@@ -1,0 +1,57 @@
+"""
+The reasons of a refusal in a cluster: facts, fixes, hints.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dra_alloc.api import AllocationResult, Node, ResourceClaim
+from dra_alloc.explain.reasons import Reasons, reasons
+from dra_alloc.explain.world import World
+from dra_alloc.problem.devices import PoolKey
+from dra_alloc.problem.pools import GatherError, gather
+from dra_alloc.scenario.cluster import Cluster
+
+__all__ = ["reasons_on", "world_of"]
+
+
+def world_of(cluster: Cluster, claims: Sequence[ResourceClaim], node: Node) -> World:
+    """
+    Return the part of the cluster that matters to claims on a node.
+
+    Raises: GatherError for a node selector that cannot be evaluated.
+    """
+    profile = cluster.settings.profile()
+    keys = [pool.key for pool in gather(cluster.inventory, node, profile)]
+    rows = [row for key in keys for row in cluster.inventory.by_pool[key]]
+    rules = {id(rule): rule for row in rows for rule in row.taint_rules}
+    pending = tuple(claim for claim in claims if claim.status.allocation is None)
+    return World(
+        node,
+        pending,
+        _allocations(cluster, frozenset(keys)),
+        cluster.classes,
+        tuple(row.wire for row in rows),
+        tuple(rules.values()),
+        profile,
+    )
+
+
+def _allocations(cluster: Cluster, pools: frozenset[PoolKey]) -> dict[str, AllocationResult]:
+    found = {}
+    for name, claim in cluster.claims.items():
+        allocation = claim.status.allocation
+        if allocation is not None and any(
+            PoolKey(each.driver, each.pool) in pools for each in allocation.devices.results
+        ):
+            found[name] = allocation
+    return found
+
+
+def reasons_on(cluster: Cluster, claims: Sequence[ResourceClaim], node: Node) -> Reasons:
+    """Return why the claims do not fit on the node and what would help; empty if they fit."""
+    try:
+        return reasons(world_of(cluster, claims, node))
+    except GatherError:
+        return Reasons((), exact=False)
