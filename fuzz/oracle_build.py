@@ -115,16 +115,18 @@ def _cache() -> Path:
 
 def _digest(source: Path, version: str) -> str:
     digest = hashlib.sha256()
+    shared = ROOT / "upstream" / "harness"
+    sources = [*source.glob("*.go"), *source.glob("*.s"), *shared.glob("*.go"), shared / "go.mod"]
     pins = [source / "lines" / f"v{version}{suffix}" for suffix in (".mod", ".sum")]
-    for path in [*sorted(source.rglob("*.go")), *pins]:
+    for path in [*sorted(sources), *pins]:
         digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()[:16]
 
 
-def line_tag(version: str) -> str:
-    """The build tag by which the sources tell the release lines apart: `line_1_36` for 1.36.2."""
+def build_tags(version: str) -> str:
+    """The build tags by which the sources tell releases apart: `line_1_36` for 1.36.2, and `prerelease`."""
     major, minor = version.split(".")[:2]
-    return f"line_{major}_{minor}"
+    return f"line_{major}_{minor}" + (",prerelease" if "-" in version else "")
 
 
 def go_environment() -> dict[str, str]:
@@ -135,7 +137,7 @@ def go_environment() -> dict[str, str]:
 
 def _compile(source: Path, version: str, binary: Path) -> None:
     partial = binary.with_suffix(f".{os.getpid()}.tmp")
-    command = ["go", "build", "-trimpath", "-mod=readonly", "-buildvcs=false", "-tags", line_tag(version)]
+    command = ["go", "build", "-trimpath", "-mod=readonly", "-buildvcs=false", "-tags", build_tags(version)]
     command += [f"-modfile=lines/v{version}.mod", "-o", str(partial), "."]
     try:
         done = subprocess.run(

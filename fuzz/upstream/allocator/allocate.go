@@ -127,14 +127,8 @@ func readAllocation(raw map[string]json.RawMessage) (*allocation, error) {
 	if err := call.readObjects(raw); err != nil {
 		return nil, err
 	}
-	rules, err := readTaintRules(raw["taintRules"])
-	if err != nil {
-		return nil, fmt.Errorf("taintRules: %w", err)
-	}
-	if len(rules) > 0 {
-		if call.slices, err = mergeTaintRules(call, rules); err != nil {
-			return nil, fmt.Errorf("taintRules: %w", err)
-		}
+	if err := refuseTaintRules(raw["taintRules"]); err != nil {
+		return nil, err
 	}
 	return call, nil
 }

@@ -11,6 +11,8 @@ import (
 	dracel "k8s.io/dynamic-resource-allocation/cel"
 )
 
+var celKeys = []string{"expr", "mode", "list", "consumableCapacity", "device"}
+
 type celDevice struct {
 	Driver     string                     `json:"driver"`
 	Attributes json.RawMessage            `json:"attributes"`

@@ -3,18 +3,18 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-
-	resourceapi "k8s.io/api/resource/v1"
 )
 
-func readTaintRules(text json.RawMessage) ([]json.RawMessage, error) {
-	if len(text) == 0 {
-		return nil, nil
-	}
+// refuseTaintRules: the program in ../tracker merges them, which needs far more of upstream than the allocator does.
+func refuseTaintRules(text json.RawMessage) error {
 	var rules []json.RawMessage
-	return rules, json.Unmarshal(text, &rules)
-}
-
-func mergeTaintRules(*allocation, []json.RawMessage) ([]*resourceapi.ResourceSlice, error) {
-	return nil, fmt.Errorf("unsupported")
+	if len(text) > 0 {
+		if err := json.Unmarshal(text, &rules); err != nil {
+			return fmt.Errorf("taintRules: %w", err)
+		}
+	}
+	if len(rules) > 0 {
+		return fmt.Errorf("taintRules: not merged into the slices")
+	}
+	return nil
 }

@@ -3,6 +3,7 @@ module dra-alloc/upstream/allocator
 go 1.25.0
 
 require (
+	dra-alloc/upstream/harness v0.0.0
 	k8s.io/api v0.35.10
 	k8s.io/apimachinery v0.35.10
 	k8s.io/apiserver v0.35.10
@@ -53,3 +54,5 @@ require (
 	sigs.k8s.io/randfill v1.0.0 // indirect
 	sigs.k8s.io/structured-merge-diff/v6 v6.3.0 // indirect
 )
+
+replace dra-alloc/upstream/harness => ../harness

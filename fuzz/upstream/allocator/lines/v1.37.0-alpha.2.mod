@@ -3,6 +3,7 @@ module dra-alloc/upstream/allocator
 go 1.26.0
 
 require (
+	dra-alloc/upstream/harness v0.0.0
 	k8s.io/api v0.37.0-alpha.2
 	k8s.io/apimachinery v0.37.0-alpha.2
 	k8s.io/apiserver v0.37.0-alpha.2
@@ -52,3 +53,5 @@ require (
 	sigs.k8s.io/randfill v1.0.0 // indirect
 	sigs.k8s.io/structured-merge-diff/v6 v6.4.0 // indirect
 )
+
+replace dra-alloc/upstream/harness => ../harness

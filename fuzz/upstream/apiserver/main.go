@@ -1,0 +1,17 @@
+// Command apiserver answers with what the API server of one Kubernetes release says about an object.
+package main
+
+import "dra-alloc/upstream/harness"
+
+type answer = harness.Answer
+
+var decode = harness.Decode
+
+func main() {
+	harness.Main("k8s.io/kubernetes", map[string]harness.Operation{
+		"validate": {
+			Keys:   []string{"object", "old", "gates", "subresource", "adminNamespace"},
+			Handle: validate,
+		},
+	})
+}

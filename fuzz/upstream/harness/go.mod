@@ -1,0 +1,3 @@
+module dra-alloc/upstream/harness
+
+go 1.24.0

@@ -1,0 +1,101 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	resourceapi "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes/fake"
+	"k8s.io/dynamic-resource-allocation/resourceslice/tracker"
+)
+
+// mergeSeconds bounds the wait for the tracker to have seen every object.
+const mergeSeconds = 20
+
+// mergeTaintRules lets the release's own tracker add the rules' taints to copies of the slices.
+func mergeTaintRules(call *allocation, texts []json.RawMessage) ([]*resourceapi.ResourceSlice, error) {
+	objects, err := trackedObjects(call, texts)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), mergeSeconds*time.Second)
+	defer cancel()
+	client := fake.NewClientset(objects...)
+	factory := informers.NewSharedInformerFactory(client, 0)
+	options := trackerOptions(factory, client)
+	defer factory.Shutdown()
+	factory.Start(ctx.Done())
+	factory.WaitForCacheSync(ctx.Done())
+	merged, err := tracker.StartTracker(ctx, options)
+	if err != nil {
+		return nil, err
+	}
+	defer merged.Stop()
+	for !merged.HasSynced() {
+		select {
+		case <-ctx.Done():
+			return nil, fmt.Errorf("the tracker did not finish")
+		case <-time.After(time.Millisecond):
+		}
+	}
+	patched, err := merged.ListPatchedResourceSlices()
+	if err != nil {
+		return nil, err
+	}
+	defer cancel() // before Shutdown waits for the informers
+	return inInputOrder(call.slices, patched)
+}
+
+func trackedObjects(call *allocation, texts []json.RawMessage) ([]runtime.Object, error) {
+	var objects []runtime.Object
+	for number, text := range texts {
+		rule := &deviceTaintRule{}
+		if err := decodeObject(text, rule); err != nil {
+			return nil, err
+		}
+		if rule.Name == "" {
+			rule.Name = fmt.Sprintf("rule-%d", number)
+		}
+		objects = append(objects, rule)
+	}
+	for _, class := range call.classes {
+		objects = append(objects, class)
+	}
+	names := map[string]bool{}
+	for _, slice := range call.slices {
+		if slice.Name == "" || names[slice.Name] {
+			return nil, fmt.Errorf("slices need names of their own, %q is not", slice.Name)
+		}
+		names[slice.Name] = true
+		objects = append(objects, slice)
+	}
+	return objects, nil
+}
+
+// inInputOrder undoes the random order in which the tracker lists slices.
+func inInputOrder(slices, patched []*resourceapi.ResourceSlice) ([]*resourceapi.ResourceSlice, error) {
+	byName := map[string]*resourceapi.ResourceSlice{}
+	for _, slice := range patched {
+		byName[slice.Name] = slice
+	}
+	var ordered []*resourceapi.ResourceSlice
+	for _, slice := range slices {
+		if byName[slice.Name] == nil {
+			return nil, fmt.Errorf("the tracker lost slice %q", slice.Name)
+		}
+		ordered = append(ordered, byName[slice.Name])
+	}
+	return ordered, nil
+}
+
+func readTaintRules(text json.RawMessage) ([]json.RawMessage, error) {
+	if len(text) == 0 {
+		return nil, nil
+	}
+	var rules []json.RawMessage
+	return rules, json.Unmarshal(text, &rules)
+}
