@@ -16,9 +16,13 @@ from dra_alloc.api import (
     ResourceClaim,
     ResourceClaimTemplate,
 )
-from dra_alloc.manifest.formats import dns_label, extended_resource_name, subdomain
+from dra_alloc.api.names import (
+    extended_resource_faults,
+    fully_qualified_name_faults,
+    label_faults,
+    subdomain_faults,
+)
 from dra_alloc.manifest.validate_parts import (
-    check_fully_qualified_name,
     check_labels,
     check_metadata,
     check_opaque,
@@ -70,7 +74,7 @@ def check_class(v: Violations, device_class: DeviceClass) -> None:
             check_opaque(v, config.opaque, f"spec.config[{position}].opaque")
     name = spec.extended_resource_name
     if name is not None:
-        v.invalid("spec.extendedResourceName", name, extended_resource_name(name))
+        v.names("spec.extendedResourceName", extended_resource_faults(name))
 
 
 def _devices(v: Violations, devices: DeviceClaim, path: str) -> None:
@@ -117,7 +121,7 @@ def _references(v: Violations, requests: tuple[str, ...], names: frozenset[str],
             v.invalid(place, name, _NOT_A_REQUEST)
         else:
             for segment in segments:
-                v.invalid(place, segment, dns_label(segment))
+                v.names(place, label_faults(segment))
             if name not in names:
                 v.invalid(place, name, _NOT_A_REQUEST)
         if not firsts[position]:
@@ -127,16 +131,16 @@ def _references(v: Violations, requests: tuple[str, ...], names: frozenset[str],
 def _constraint(v: Violations, constraint: DeviceConstraint, path: str) -> None:
     """Check what must be equal or different; with both only the first is looked at. Spec: VAL-49."""
     if constraint.match_attribute is not None:
-        check_fully_qualified_name(v, constraint.match_attribute, f"{path}.matchAttribute")
+        v.names(f"{path}.matchAttribute", fully_qualified_name_faults(constraint.match_attribute))
     elif constraint.distinct_attribute is not None:
-        check_fully_qualified_name(v, constraint.distinct_attribute, f"{path}.distinctAttribute")
+        v.names(f"{path}.distinctAttribute", fully_qualified_name_faults(constraint.distinct_attribute))
     else:
         v.required(path, _NO_ATTRIBUTE)
 
 
 def _request(v: Violations, request: DeviceRequest, path: str) -> None:
     """Check one request. Spec: VAL-30 to VAL-35."""
-    v.invalid(f"{path}.name", request.name, dns_label(request.name))
+    v.names(f"{path}.name", label_faults(request.name))
     if request.exactly is not None and request.first_available:
         v.invalid(path, None, f"{_ONE_OF}, but multiple fields are set")
     elif request.exactly is not None:
@@ -147,7 +151,7 @@ def _request(v: Violations, request: DeviceRequest, path: str) -> None:
         firsts = first_of_each(sub.name for sub in request.first_available)
         for position, sub in enumerate(request.first_available):
             place = f"{path}.firstAvailable[{position}]"
-            v.invalid(f"{place}.name", sub.name, dns_label(sub.name))
+            v.names(f"{place}.name", label_faults(sub.name))
             _exactly(v, sub, place)
             if not firsts[position]:
                 v.duplicate(place, sub.name)
@@ -158,7 +162,7 @@ def _exactly(v: Violations, wanted: ExactDeviceRequest | DeviceSubRequest, path:
     if not wanted.device_class_name:
         v.required(f"{path}.deviceClassName")
     else:
-        v.invalid(f"{path}.deviceClassName", wanted.device_class_name, subdomain(wanted.device_class_name))
+        v.names(f"{path}.deviceClassName", subdomain_faults(wanted.device_class_name))
     check_selectors(v, wanted.selectors, f"{path}.selectors")
     count, mode = wanted.count or 0, wanted.allocation_mode or ""
     if mode == "All" and count:

@@ -18,27 +18,21 @@ from dra_alloc.api import (
     ObjectMeta,
     OpaqueDeviceConfiguration,
 )
-from dra_alloc.limits import CEL_SELECTOR_MAX_LENGTH
-from dra_alloc.manifest.formats import (
-    dns_label,
-    driver_name,
-    label_key,
-    label_value,
-    pool_name,
-    qualified_name,
-    qualified_name_lengths,
-    subdomain,
-    too_long,
+from dra_alloc.api.names import (
+    driver_faults,
+    label_faults,
+    label_key_faults,
+    label_value_faults,
+    subdomain_faults,
 )
+from dra_alloc.limits import CEL_SELECTOR_MAX_LENGTH
 from dra_alloc.manifest.violations import Violations
 
 __all__ = [
-    "check_driver",
     "check_label_keys",
     "check_metadata",
     "check_node_selector",
     "check_opaque",
-    "check_pool",
     "check_selectors",
     "check_taint",
     "check_tolerations",
@@ -46,8 +40,6 @@ __all__ = [
 
 SELECTORS_MAX: Final = 32
 PARAMETERS_MAX: Final = 10 * 1024
-NAME_MAX: Final = 63
-POOL_MAX: Final = 253
 ANNOTATIONS_MAX: Final = 256 * 1024
 EFFECTS: Final = ("NoSchedule", "NoExecute", "None")
 OPERATORS: Final = ("Equal", "Exists")
@@ -65,15 +57,14 @@ def check_metadata(v: Violations, metadata: ObjectMeta, *, namespaced: bool, gen
     if not metadata.name and not metadata.generate_name:
         v.required("metadata.name", "name or generateName is required")
     if metadata.name:
-        v.invalid("metadata.name", metadata.name, subdomain(metadata.name, "characters" if generated else "bytes"))
+        v.names("metadata.name", subdomain_faults(metadata.name, declarative=not generated))
     if metadata.generate_name and generated:
-        # The server checks it with its last dash replaced, since a suffix follows.
+        # A suffix will follow, so its last dash is no fault.
         base = metadata.generate_name
-        v.invalid(
-            "metadata.generateName", base, subdomain(base[:-1] + "a" if base.endswith("-") and len(base) > 1 else base)
-        )
+        faults = subdomain_faults(base[:-1] + "a" if base.endswith("-") and len(base) > 1 else base)
+        v.invalid("metadata.generateName", base, [fault.detail for fault in faults])
     if namespaced and metadata.namespace:
-        v.invalid("metadata.namespace", metadata.namespace, dns_label(metadata.namespace))
+        v.names("metadata.namespace", label_faults(metadata.namespace))
     elif not namespaced and metadata.namespace:
         v.forbidden("metadata.namespace", "not allowed on this type")
     check_labels(v, metadata, "metadata")
@@ -82,33 +73,11 @@ def check_metadata(v: Violations, metadata: ObjectMeta, *, namespaced: bool, gen
 def check_labels(v: Violations, metadata: ObjectMeta, path: str) -> None:
     """Check labels and annotations."""
     for key, value in metadata.labels.items():
-        v.invalid(f"{path}.labels", key, label_key(key))
-        v.invalid(f"{path}.labels", value, label_value(value))
+        v.names(f"{path}.labels", label_key_faults(key))
+        v.names(f"{path}.labels", label_value_faults(value))
     for key in metadata.annotations:
-        v.invalid(f"{path}.annotations", key, label_key(key.lower()))
-    if sum(len(part.encode()) for pair in metadata.annotations.items() for part in pair) > ANNOTATIONS_MAX:
-        v.too_long(f"{path}.annotations", ANNOTATIONS_MAX)
-
-
-def check_driver(v: Violations, name: str, path: str) -> None:
-    """Check the name of a driver. Spec: VAL-3."""
-    if not name:
-        v.required(path)
-    if too_long(name, NAME_MAX):
-        v.too_long(path, NAME_MAX)
-    if name:
-        v.invalid(path, name, driver_name(name))
-
-
-def check_pool(v: Violations, name: str, path: str) -> None:
-    """Check the name of a pool. Spec: VAL-4."""
-    if not name:
-        v.required(path)
-        return
-    if too_long(name, POOL_MAX):
-        v.too_long(path, POOL_MAX)
-    for part, wrong in pool_name(name):
-        v.invalid(path, part, wrong)
+        v.names(f"{path}.annotations", label_key_faults(key.lower()))
+    v.too_long(f"{path}.annotations", "".join(map("".join, metadata.annotations.items())), ANNOTATIONS_MAX)
 
 
 def check_selectors(v: Violations, selectors: tuple[DeviceSelector, ...], path: str) -> None:
@@ -118,8 +87,8 @@ def check_selectors(v: Violations, selectors: tuple[DeviceSelector, ...], path: 
     for position, selector in enumerate(selectors):
         if selector.cel is None:
             v.required(f"{path}[{position}].cel")
-        elif too_long(selector.cel.expression, CEL_SELECTOR_MAX_LENGTH):
-            v.too_long(f"{path}[{position}].cel.expression", CEL_SELECTOR_MAX_LENGTH)
+        else:
+            v.too_long(f"{path}[{position}].cel.expression", selector.cel.expression, CEL_SELECTOR_MAX_LENGTH)
 
 
 def check_opaque(v: Violations, opaque: OpaqueDeviceConfiguration | None, path: str) -> None:
@@ -127,13 +96,13 @@ def check_opaque(v: Violations, opaque: OpaqueDeviceConfiguration | None, path: 
     if opaque is None:
         v.required(path)
         return
-    check_driver(v, opaque.driver, f"{path}.driver")
+    v.names(f"{path}.driver", driver_faults(opaque.driver))
     parameters, place = opaque.parameters, f"{path}.parameters"
     if parameters is None:
         v.required(place)
-    elif len(msgspec.json.encode(parameters)) > PARAMETERS_MAX:
-        v.too_long(place, PARAMETERS_MAX)
-    elif not isinstance(parameters, Mapping):
+    elif not v.too_long(place, msgspec.json.encode(parameters).decode(), PARAMETERS_MAX) and not isinstance(
+        parameters, Mapping
+    ):
         v.invalid(place, "<value omitted>", "must be a valid JSON object")
 
 
@@ -142,12 +111,12 @@ def check_tolerations(v: Violations, tolerations: tuple[DeviceToleration, ...], 
     for position, toleration in enumerate(tolerations):
         place = f"{path}[{position}]"
         if toleration.key:
-            v.invalid(f"{place}.key", toleration.key, label_key(toleration.key))
+            v.names(f"{place}.key", label_key_faults(toleration.key))
         if toleration.operator == "Exists":
             if toleration.value:
                 v.invalid(f"{place}.value", toleration.value, "must be empty for operator `Exists`")
         elif toleration.operator == "Equal":
-            v.invalid(f"{place}.value", toleration.value or "", label_value(toleration.value or ""))
+            v.names(f"{place}.value", label_value_faults(toleration.value or ""))
         elif not toleration.operator:
             v.required(f"{place}.operator")
         else:
@@ -158,8 +127,8 @@ def check_tolerations(v: Violations, tolerations: tuple[DeviceToleration, ...], 
 
 def check_taint(v: Violations, taint: DeviceTaint, path: str) -> None:
     """Check a taint. Spec: VAL-44."""
-    v.invalid(f"{path}.key", taint.key, label_key(taint.key))
-    v.invalid(f"{path}.value", taint.value or "", label_value(taint.value or ""))
+    v.names(f"{path}.key", label_key_faults(taint.key))
+    v.names(f"{path}.value", label_value_faults(taint.value or ""))
     if not taint.effect:
         v.required(f"{path}.effect")
     elif taint.effect not in EFFECTS:
@@ -171,7 +140,7 @@ def check_label_keys(v: Violations, values: Iterable[str], path: str, *, only_re
     seen: set[str] = set()
     for position, value in enumerate(values):
         if not only_repeated:
-            v.invalid(f"{path}[{position}]", value, label_key(value))
+            v.names(f"{path}[{position}]", label_key_faults(value))
         if value in seen:
             v.duplicate(f"{path}[{position}]", value)
         seen.add(value)
@@ -207,9 +176,9 @@ def _expression(v: Violations, requirement: NodeSelectorRequirement, path: str) 
             v.required(f"{path}.values", _ONE_VALUE)
     else:
         v.invalid(f"{path}.operator", operator, "not a valid selector operator")
-    v.invalid(f"{path}.key", requirement.key, label_key(requirement.key))
+    v.names(f"{path}.key", label_key_faults(requirement.key))
     for position, value in enumerate(values):
-        v.invalid(f"{path}.values[{position}]", value, label_value(value))
+        v.names(f"{path}.values[{position}]", label_value_faults(value))
 
 
 def _field(v: Violations, requirement: NodeSelectorRequirement, path: str) -> None:
@@ -224,22 +193,7 @@ def _field(v: Violations, requirement: NodeSelectorRequirement, path: str) -> No
         v.invalid(f"{path}.key", requirement.key, "not a valid field selector key")
         return
     for position, value in enumerate(requirement.values):
-        v.invalid(f"{path}.values[{position}]", value, subdomain(value))
-
-
-def check_qualified_name(v: Violations, name: str, path: str) -> None:
-    """Check the name of an attribute or a capacity; what is wrong is said of its part. Spec: VAL-6."""
-    for part, wrong in qualified_name(name):
-        v.invalid(path, part, wrong)
-    for limit in qualified_name_lengths(name):
-        v.too_long(path, limit)
-
-
-def check_fully_qualified_name(v: Violations, name: str, path: str) -> None:
-    """Check the name of an attribute that needs its domain. Spec: VAL-7."""
-    check_qualified_name(v, name, path)
-    if "/" not in name:
-        v.invalid(path, name, "a fully qualified name must be a domain and a name separated by a slash")
+        v.names(f"{path}.values[{position}]", subdomain_faults(value))
 
 
 def first_of_each(values: Iterable[Any]) -> list[bool]:

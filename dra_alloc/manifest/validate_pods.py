@@ -5,7 +5,7 @@ Admission rules of what a pod says about claims.
 from __future__ import annotations
 
 from dra_alloc.api import Container, Pod, PodSpec
-from dra_alloc.manifest.formats import dns_label, subdomain
+from dra_alloc.api.names import label_faults, subdomain_faults
 from dra_alloc.manifest.validate_parts import check_metadata, first_of_each
 from dra_alloc.manifest.violations import Violations
 
@@ -32,7 +32,7 @@ def check_pod_spec(v: Violations, spec: PodSpec, path: str) -> None:
         elif not firsts[position]:
             v.duplicate(f"{place}.name", claim.name)
         else:
-            v.invalid(f"{place}.name", claim.name, dns_label(claim.name))
+            v.names(f"{place}.name", label_faults(claim.name))
         named, made = claim.resource_claim_name, claim.resource_claim_template_name
         if named is not None and made is not None:
             v.invalid(place, claim.name, _BOTH)
@@ -40,7 +40,7 @@ def check_pod_spec(v: Violations, spec: PodSpec, path: str) -> None:
             v.invalid(place, claim.name, _NEITHER)
         for name, value in (("resourceClaimName", named), ("resourceClaimTemplateName", made)):
             if value is not None:
-                v.invalid(f"{place}.{name}", value, subdomain(value))
+                v.names(f"{place}.{name}", subdomain_faults(value))
     names = frozenset(claim.name for claim in claims)
     for kind in ("init_containers", "containers", "ephemeral_containers"):
         wire = {"init_containers": "initContainers", "ephemeral_containers": "ephemeralContainers"}.get(kind, kind)
@@ -68,4 +68,4 @@ def _uses(v: Violations, container: Container, names: frozenset[str], path: str)
             )
             v.not_found(place, use.name, detail)
         if use.request:
-            v.invalid(f"{place}.request", use.request, dns_label(use.request))
+            v.names(f"{place}.request", label_faults(use.request))

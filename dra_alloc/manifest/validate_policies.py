@@ -48,7 +48,8 @@ def _valid_values(v: Violations, policy: CapacityRequestPolicy, limit: Quantity,
         if option.value() in seen and not too_many:
             v.duplicate(f"{place}[{position}]", str(option.value()))
         seen.add(option.value())
-    if policy.default not in policy.valid_values:
+    # Options beyond the limit are not gathered, so that no default is among them then.
+    if too_many or policy.default not in policy.valid_values:
         v.invalid(place, str(policy.default), "default value is not valid according to the requestPolicy")
 
 

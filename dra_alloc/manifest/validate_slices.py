@@ -4,23 +4,16 @@ Admission rules of slices and taint rules.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any, Final
 
 from dra_alloc.api import Device, DeviceAttribute, DeviceTaintRule, ResourceSlice, ResourceSliceSpec
-from dra_alloc.manifest.formats import (
-    dns_label,
-    semantic_version,
-    subdomain,
-    too_long,
-)
+from dra_alloc.api.names import driver_faults, label_faults, pool_faults, qualified_name_faults, subdomain_faults
 from dra_alloc.manifest.validate_parts import (
-    check_driver,
     check_label_keys,
     check_metadata,
     check_node_selector,
-    check_pool,
-    check_qualified_name,
     check_taint,
     first_of_each,
 )
@@ -39,6 +32,13 @@ ATTRIBUTE_VALUES_MAX: Final = 48
 ATTRIBUTE_TEXT_MAX: Final = 64
 TAINTS_MAX: Final = 16
 CONDITIONS_MAX: Final = 4
+# Looser than `Semver`, which bounds its numbers: admission does not.
+_PRE: Final = r"(?:0|[1-9][0-9]*|[0-9]*[a-zA-Z-][0-9a-zA-Z-]*)"
+_SEMVER: Final = re.compile(
+    r"(?:0|[1-9][0-9]*)\.(?:0|[1-9][0-9]*)\.(?:0|[1-9][0-9]*)"
+    rf"(?:-{_PRE}(?:\.{_PRE})*)?"
+    r"(?:\+[0-9a-zA-Z-]+(?:\.[0-9a-zA-Z-]+)*)?"
+)
 _VALUE_FIELDS: Final = ("int_", "bool_", "string", "version", "ints", "bools", "strings", "versions")
 _NODE_FIELDS: Final = {
     "node_name": "nodeName",
@@ -62,8 +62,8 @@ def check_slice(v: Violations, item: ResourceSlice) -> None:
     """Check a slice as it is when it is created."""
     check_metadata(v, item.metadata, namespaced=False)
     spec = item.spec
-    check_driver(v, spec.driver, "spec.driver")
-    check_pool(v, spec.pool.name, "spec.pool.name")
+    v.names("spec.driver", driver_faults(spec.driver))
+    v.names("spec.pool.name", pool_faults(spec.pool.name))
     if spec.pool.resource_slice_count <= 0:
         v.invalid("spec.pool.resourceSliceCount", spec.pool.resource_slice_count, "must be greater than zero")
     if spec.pool.generation < 0:
@@ -81,11 +81,11 @@ def check_taint_rule(v: Violations, rule: DeviceTaintRule) -> None:
     selector = rule.spec.device_selector
     if selector is not None:
         if selector.driver is not None:
-            check_driver(v, selector.driver, "spec.deviceSelector.driver")
+            v.names("spec.deviceSelector.driver", driver_faults(selector.driver))
         if selector.pool is not None:
-            check_pool(v, selector.pool, "spec.deviceSelector.pool")
+            v.names("spec.deviceSelector.pool", pool_faults(selector.pool))
         if selector.device is not None:
-            v.invalid("spec.deviceSelector.device", selector.device, dns_label(selector.device))
+            v.names("spec.deviceSelector.device", label_faults(selector.device))
     check_taint(v, rule.spec.taint, "spec.taint")
 
 
@@ -95,7 +95,7 @@ def _nodes(v: Violations, spec: ResourceSliceSpec) -> None:
         if not spec.node_name:
             v.invalid("spec.nodeName", "", "must be either unset or set to a non-empty string")
         else:
-            v.invalid("spec.nodeName", spec.node_name, subdomain(spec.node_name))
+            v.names("spec.nodeName", subdomain_faults(spec.node_name))
     if spec.node_selector is not None:
         check_node_selector(v, spec.node_selector, "spec.nodeSelector")
         if len(spec.node_selector.node_selector_terms) != 1:
@@ -133,12 +133,12 @@ def _counters(v: Violations, name: str, counters: Mapping[str, Any], place: tupl
     if not name:
         v.required(f"{path}.{name_field}")
     else:
-        v.invalid(f"{path}.{name_field}", name, dns_label(name))
+        v.names(f"{path}.{name_field}", label_faults(name))
     if not counters:
         v.required(f"{path}.counters")
     elif not v.too_many(f"{path}.counters", len(counters), COUNTERS_MAX):
         for counter in counters:
-            v.invalid(f"{path}.counters", counter, dns_label(counter))
+            v.names(f"{path}.counters", label_faults(counter))
 
 
 def _devices(v: Violations, spec: ResourceSliceSpec) -> None:
@@ -152,7 +152,7 @@ def _devices(v: Violations, spec: ResourceSliceSpec) -> None:
     firsts = first_of_each(device.name for device in spec.devices)
     for position, device in enumerate(spec.devices):
         path = f"spec.devices[{position}]"
-        v.invalid(f"{path}.name", device.name, dns_label(device.name))
+        v.names(f"{path}.name", label_faults(device.name))
         if not firsts[position]:
             v.duplicate(path, device.name)
         _attributes(v, device, path)
@@ -177,11 +177,11 @@ def _attributes(v: Violations, device: Device, path: str) -> None:
     if values > ATTRIBUTE_VALUES_MAX:
         v.invalid(path, values, f"the total number of attribute values must not exceed {ATTRIBUTE_VALUES_MAX}")
     for name, attribute in device.attributes.items():
-        check_qualified_name(v, name, f"{path}.attributes")
+        v.names(f"{path}.attributes", qualified_name_faults(name))
         _attribute(v, attribute, key_path(f"{path}.attributes", name))
     for name, capacity in device.capacity.items():
         place = key_path(f"{path}.capacity", name)
-        check_qualified_name(v, name, f"{path}.capacity")
+        v.names(f"{path}.capacity", qualified_name_faults(name))
         check_request_policy(v, capacity, place, shared=device.allow_multiple_allocations is True)
 
 
@@ -201,11 +201,11 @@ def _attribute(v: Violations, attribute: DeviceAttribute, path: str) -> None:
     versions = [(f"{path}.version", attribute.version)]
     versions += [(f"{path}.versions[{index}]", text) for index, text in enumerate(attribute.versions or ())]
     for place, text in texts + versions:
-        if text is not None and too_long(text, ATTRIBUTE_TEXT_MAX):
-            v.too_long(place, ATTRIBUTE_TEXT_MAX)
-    for place, text in versions:
         if text is not None:
-            v.invalid(place, text, semantic_version(text))
+            v.too_long(place, text, ATTRIBUTE_TEXT_MAX)
+    for place, text in versions:
+        if text is not None and not _SEMVER.fullmatch(text):
+            v.invalid(place, text, "must be a string compatible with semver.org spec 2.0.0")
 
 
 def _device_counters(v: Violations, device: Device, path: str) -> None:
@@ -231,7 +231,7 @@ def _device_nodes(v: Violations, device: Device, path: str, *, per_device: bool)
         if not device.node_name:
             v.invalid(f"{path}.nodeName", "", "must not be empty")
         else:
-            v.invalid(f"{path}.nodeName", device.node_name, subdomain(device.node_name))
+            v.names(f"{path}.nodeName", subdomain_faults(device.node_name))
     if device.node_selector is not None:
         check_node_selector(v, device.node_selector, f"{path}.nodeSelector")
     if device.all_nodes is False:

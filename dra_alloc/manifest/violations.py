@@ -7,9 +7,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from dra_alloc.api.go_text import quote
+from dra_alloc.api.names import NameFault
 from dra_alloc.errors import Problem, Where
 
-__all__ = ["Violations", "key_path", "quoted"]
+__all__ = ["Violations", "key_path"]
 
 _KEY_SHOWN = 96
 
@@ -30,6 +32,10 @@ class Violations:
         for detail in (details,) if isinstance(details, str) else details:
             self._add(path, f"Invalid value: {_shown(value)}", detail)
 
+    def names(self, path: str, faults: Iterable[NameFault]) -> None:
+        """A name is wrong, in as many ways as there are faults."""
+        self.found += [Problem(str(fault), Where(self.name, path)) for fault in faults]
+
     def duplicate(self, path: str, value: object) -> None:
         """A value stands twice where it may stand once."""
         self._add(path, f"Duplicate value: {_shown(value)}", "")
@@ -40,16 +46,19 @@ class Violations:
 
     def unsupported(self, path: str, value: str, supported: Iterable[str]) -> None:
         """A value is none of those there are."""
-        values = ", ".join(quoted(one) for one in sorted(supported))
-        self._add(path, f"Unsupported value: {quoted(value)}", f"supported values: {values}")
+        values = ", ".join(quote(one) for one in sorted(supported))
+        self._add(path, f"Unsupported value: {quote(value)}", f"supported values: {values}")
 
     def forbidden(self, path: str, detail: str) -> None:
         """A value may not be here."""
         self._add(path, "Forbidden", detail)
 
-    def too_long(self, path: str, limit: int) -> None:
-        """A text has more bytes than it may."""
-        self._add(path, "Too long", f"may not be more than {limit} bytes")
+    def too_long(self, path: str, text: str, limit: int) -> bool:
+        """Say whether a text has more bytes than it may, and note it."""
+        long = len(text.encode("utf-8", "surrogatepass")) > limit
+        if long:
+            self._add(path, "Too long", f"may not be more than {limit} bytes")
+        return long
 
     def too_many(self, path: str, count: int, limit: int) -> bool:
         """Say whether a list is too long, and note it; its members are not looked at then."""
@@ -66,32 +75,7 @@ def _shown(value: object) -> str:
         return "null"
     if isinstance(value, bool):
         return "true" if value else "false"
-    return quoted(value) if isinstance(value, str) else str(value)
-
-
-_ESCAPES = {
-    "\\": "\\\\",
-    '"': '\\"',
-    "\n": "\\n",
-    "\t": "\\t",
-    "\r": "\\r",
-    "\a": "\\a",
-    "\b": "\\b",
-    "\f": "\\f",
-    "\v": "\\v",
-}
-
-
-def quoted(text: str) -> str:
-    """Return a text in quotes as Go prints it."""
-    return '"' + "".join(_ESCAPES.get(char) or (char if char.isprintable() else _code(char)) for char in text) + '"'
-
-
-def _code(char: str) -> str:
-    number = ord(char)
-    if number < 0x80:
-        return f"\\x{number:02x}"
-    return f"\\u{number:04x}" if number < 0x10000 else f"\\U{number:08x}"
+    return quote(value) if isinstance(value, str) else str(value)
 
 
 def key_path(path: str, key: str) -> str:
