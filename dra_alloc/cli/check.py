@@ -1,5 +1,5 @@
 """
-The command `check`.
+The commands `check` and `explain`.
 """
 
 from __future__ import annotations
@@ -32,7 +32,15 @@ def run_check(options: Namespace) -> int:
     manifests = _load(options.manifests, options)
     dump = _load(options.cluster, options) if options.cluster else Documents()
     result = check(
-        manifests, dump, CheckOptions(settings, options.node, options.namespace, Budget(steps=options.steps))
+        manifests,
+        dump,
+        CheckOptions(
+            settings,
+            options.node,
+            options.namespace,
+            Budget(steps=options.steps),
+            choices=options.command == "explain",
+        ),
     )
     for warning in (*manifests.warnings, *dump.warnings):
         _warn(warning)

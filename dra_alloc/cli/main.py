@@ -82,4 +82,9 @@ def _harness(options: Namespace) -> int:
     return ExitCode.OK
 
 
-_COMMANDS: Final[Mapping[str, Callable[[Namespace], int]]] = {"check": _check, "cel": _cel, "harness": _harness}
+_COMMANDS: Final[Mapping[str, Callable[[Namespace], int]]] = {
+    "check": _check,
+    "explain": _check,
+    "cel": _cel,
+    "harness": _harness,
+}

@@ -31,6 +31,12 @@ ones took. Claims that have an allocation in DUMP hold their devices.
 MANIFESTS and DUMP are files, folders or - for standard input: YAML or JSON,
 gzip or not, as kubectl prints or applies them."""
 
+_EXPLAIN: Final = """\
+As check, with more reasons. For what is allocated: why not a preferred
+alternative, and what became of the devices that come before the ones chosen.
+For what is not: the smallest set of facts it rests on, and the changes that
+would be enough, each of them tried."""
+
 
 def parser() -> argparse.ArgumentParser:
     """Return the parser of `dra-alloc`; the namespace has `command`."""
@@ -43,7 +49,8 @@ def parser() -> argparse.ArgumentParser:
     )
     top.add_argument("--version", action="version", version=f"dra-alloc {__version__}")
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    _check(commands)
+    _check(commands, "check", "say which devices manifests would get, or why none", _CHECK)
+    _check(commands, "explain", "the same, with why these devices and what a refusal rests on", _EXPLAIN)
     _cel(commands)
     commands.add_parser(
         "harness",
@@ -54,11 +61,13 @@ def parser() -> argparse.ArgumentParser:
     return top
 
 
-def _check(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+def _check(
+    commands: argparse._SubParsersAction[argparse.ArgumentParser], name: str, summary: str, description: str
+) -> None:
     check = commands.add_parser(
-        "check",
-        help="say which devices manifests would get, or why none",
-        description=_CHECK,
+        name,
+        help=summary,
+        description=description,
         epilog=_EXIT_CODES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
+from itertools import combinations, product
 from typing import Final
 
 from dra_alloc.explain.facts import Fact, facts_of
@@ -86,7 +86,7 @@ def reasons(world: World) -> Reasons:
         return Reasons((), exact=solver.exact)
     facts = facts_of(world)
     core = _minimal(world, facts, solver)
-    fixes, not_enough = _fixes(world, core, solver)
+    fixes, not_enough = _fixes(world, facts, core, solver)
     hints = tuple(_hints(world, solver))
     told = tuple((fact.code, fact.text) for fact in core)
     return Reasons(told, fixes, not_enough, hints, solver.exact)
@@ -118,7 +118,9 @@ def _minimal(world: World, facts: Sequence[Fact], solver: _Solver) -> list[Fact]
     return kept
 
 
-def _fixes(world: World, core: Sequence[Fact], solver: _Solver) -> tuple[tuple[Fix, ...], tuple[str, ...]]:
+def _fixes(
+    world: World, facts: Sequence[Fact], core: Sequence[Fact], solver: _Solver
+) -> tuple[tuple[Fix, ...], tuple[str, ...]]:
     fixes: list[Fix] = []
     not_enough: list[str] = []
     fixable = sorted((fact for fact in core if fact.fix), key=lambda fact: fact.cost)
@@ -130,15 +132,17 @@ def _fixes(world: World, core: Sequence[Fact], solver: _Solver) -> tuple[tuple[F
             not_enough.append(fact.fix)
     fixes += _smaller_counts(world, solver)
     if not any(fix.cost <= _MODEST for fix in fixes):
-        fixes += _pairs(world, [fact for fact in fixable if fact.cost <= _MODEST], solver)
+        modest = [fact for fact in fixable if fact.cost <= _MODEST]
+        others = [fact for fact in facts if fact.fix and fact.cost <= _MODEST and fact not in core]
+        fixes += _pairs(world, [*combinations(modest, 2), *product(modest, others)], solver)
     if not fixes:
-        fixes += _pairs(world, fixable, solver)
+        fixes += _pairs(world, list(combinations(fixable, 2)), solver)
     return tuple(sorted(fixes, key=lambda fix: fix.cost)), tuple(not_enough)
 
 
-def _pairs(world: World, fixable: Sequence[Fact], solver: _Solver) -> list[Fix]:
-    """Return the cheapest two changes that are enough together; empty if there are none."""
-    for pair in list(combinations(fixable, 2))[:_MOST_PAIRS]:
+def _pairs(world: World, pairs: Sequence[tuple[Fact, Fact]], solver: _Solver) -> list[Fix]:
+    """Return the first two changes that are enough together; empty if none of the pairs is."""
+    for pair in pairs[:_MOST_PAIRS]:
         if solver.fits(_without(world, pair)):
             return [Fix(tuple(fact.fix for fact in pair), sum(fact.cost for fact in pair))]
     return []

@@ -14,6 +14,7 @@ from dra_alloc.problem.requests import claim_name
 from dra_alloc.report.counts import summary_counts
 from dra_alloc.report.layout import UNLIMITED, plural, some, wrapped
 from dra_alloc.scenario.check import Check, Placement
+from dra_alloc.scenario.explaining import Choice
 from dra_alloc.scenario.outcomes import Allocated, NodeRefusal
 
 __all__ = ["render_text"]
@@ -49,6 +50,8 @@ def _placement(placement: Placement, verbose: bool) -> Iterator[str]:
         yield f"{title}: allocated; fits {nodes}: {some(placement.nodes, verbose)}"
         yield f"  on {placement.allocated.node}:"
         yield from _devices(placement.allocated, verbose)
+        if placement.choice is not None:
+            yield from _choice(placement.choice, verbose)
     elif placement.verdict == "undecided":
         yield f"{title}: undecided, the search budget ran out on {some(placement.undecided, verbose)}"
     else:
@@ -80,6 +83,26 @@ def _devices(allocated: Allocated, verbose: bool) -> Iterator[str]:
             yield f"{indent}{request}: {some(names, verbose)} (pool {pool}, {driver})"
         if not allocation.devices.results:
             yield f"{indent}needs no devices"
+
+
+def _choice(choice: Choice, verbose: bool) -> Iterator[str]:
+    for skipped in choice.skipped:
+        yield f"  why not {skipped.alternative}, which is preferred to {skipped.chosen}:"
+        for tally in skipped.explanation.requests:
+            yield from _request(tally, verbose, again=bool(skipped.explanation.placed))
+    for passed in choice.passed:
+        count = passed.fitting + sum(len(group.devices) for group in passed.groups)
+        if not count:
+            yield f"  {passed.request}: its first device is the first of all"
+            continue
+        yield f"  {passed.request}: {plural(count, 'device')} came before its first device"
+        for group in passed.groups if verbose else passed.groups[:_MOST]:
+            yield f"    {_group(group, verbose)}"
+        if not verbose and len(passed.groups) > _MOST:
+            left = sum(len(group.devices) for group in passed.groups[_MOST:])
+            yield f"    {left}: other reasons (-v shows them)"
+        if passed.fitting:
+            yield f"    {passed.fitting}: fit by themselves, but left no way to place the rest"
 
 
 def _by_request(results: Sequence[DeviceRequestAllocationResult]) -> dict[tuple[str, str, str], list[str]]:
@@ -121,10 +144,13 @@ def _refusal(refusal: NodeRefusal, verbose: bool) -> Iterator[str]:
     if not refusal.error and not explanation.requests:
         yield "    no combination of devices works"
     if refusal.reasons is not None:
-        yield from _reasons_and_fixes(refusal.reasons)
+        yield from _reasons_and_fixes(refusal.reasons, verbose)
 
 
-def _reasons_and_fixes(found: Reasons) -> Iterator[str]:
+def _reasons_and_fixes(found: Reasons, verbose: bool) -> Iterator[str]:
+    if verbose and found.facts:
+        yield "    it rests on these facts, and on each of them:"
+        yield from (f"      {text}" for _, text in found.facts)
     if found.fixes:
         enough = [str(fix) for fix in found.fixes[:_MOST]]
         yield f"    fix: {', or '.join(enough)} would be enough"
@@ -180,5 +206,6 @@ def _pool(pool: PoolTally, verbose: bool) -> Iterator[str]:
 
 def _group(group: Group, verbose: bool) -> str:
     count = len(group.devices)
-    named = f" ({some(group.devices, verbose)})" if verbose or count <= _MOST_ALIKE else ""
+    few = count <= _MOST_ALIKE or (verbose and group.code != "class-mismatch")
+    named = f" ({some(group.devices, verbose)})" if few else ""
     return f"{count}: {group.detail}{named}"

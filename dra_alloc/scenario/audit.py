@@ -4,6 +4,7 @@ Whether an allocation that a claim already has is one the rules allow.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from dra_alloc.api import FrozenMap, Node, ResourceClaim
@@ -14,7 +15,7 @@ from dra_alloc.scenario.cluster import Cluster
 from dra_alloc.solve.allocator import Question
 from dra_alloc.solve.verify import violations
 
-__all__ = ["audit"]
+__all__ = ["audit", "picks_in"]
 
 
 def audit(cluster: Cluster, claim: ResourceClaim, node: Node) -> tuple[str, ...]:
@@ -31,20 +32,28 @@ def audit(cluster: Cluster, claim: ResourceClaim, node: Node) -> tuple[str, ...]
         question = replace(cluster, claims=others).allocator.question(node, [claim])
     except SearchStopped as stop:
         return (stop.text,)
-    asks = {ask.full_name: ask for request in question.rows[0].requests for ask in request.asks}
+    picks, unknown = picks_in(question, [claim])
+    return (*unknown, *violations(picks, question.rows, question.context))
+
+
+def picks_in(question: Question, claims: Sequence[ResourceClaim]) -> tuple[list[Pick], list[str]]:
+    """Return the allocations of the question's claims as picks in request order, and what in them leads nowhere."""
     devices = {device.key: device for device in question.candidates}
     picks: list[Pick] = []
     unknown: list[str] = []
-    for result in claim.status.allocation.devices.results:
-        key = DeviceKey(result.driver, result.pool, result.device)
-        ask, device = asks.get(result.request), devices.get(key)
-        if ask is None:
-            unknown.append(f"there is no request {result.request}")
-        elif device is None:
-            unknown.append(f"node {node.metadata.name} has no device {key}")
-        else:
-            picks.append(Pick(ask, device))
-    return (*unknown, *violations(_in_order(picks, question), question.rows, question.context))
+    for row, claim in zip(question.rows, claims, strict=True):
+        asks = {ask.full_name: ask for request in row.requests for ask in request.asks}
+        results = claim.status.allocation.devices.results if claim.status.allocation is not None else ()
+        for result in results:
+            key = DeviceKey(result.driver, result.pool, result.device)
+            ask, device = asks.get(result.request), devices.get(key)
+            if ask is None:
+                unknown.append(f"there is no request {result.request}")
+            elif device is None:
+                unknown.append(f"node {question.context.node.metadata.name} has no device {key}")
+            else:
+                picks.append(Pick(ask, device))
+    return _in_order(picks, question), unknown
 
 
 def _in_order(picks: list[Pick], question: Question) -> list[Pick]:

@@ -14,7 +14,7 @@ from dra_alloc.explain.reasons import Reasons
 from dra_alloc.manifest import Documents
 from dra_alloc.problem.requests import claim_name
 from dra_alloc.scenario.cluster import Cluster
-from dra_alloc.scenario.explaining import reasons_on
+from dra_alloc.scenario.explaining import Choice, choice_on, reasons_on
 from dra_alloc.scenario.gating import gated
 from dra_alloc.scenario.namespaces import in_namespace
 from dra_alloc.scenario.node_filter import node_objection
@@ -32,12 +32,17 @@ _REASONED_SHAPES: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class CheckOptions:
-    """How to check: on all nodes or one, and with how much work per question."""
+    """
+    How to check: on all nodes or one, and with how much work per question.
+
+    `choices` asks why an allocation is the one it is, too.
+    """
 
     settings: Settings = DEFAULT_SETTINGS
     node: str | None = None
     namespace: str = "default"
     budget: Budget = DEFAULT_BUDGET
+    choices: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +64,7 @@ class Placement:
     undecided: tuple[str, ...] = ()
     nodes_asked: int = 0
     aborts: bool = False
+    choice: Choice | None = None
 
     @property
     def verdict(self) -> str:
@@ -104,7 +110,7 @@ def check(manifests: Documents, dump: Documents, options: CheckOptions = CheckOp
     nodes = cluster.nodes if options.node is None else (cluster.node(options.node),)
     placements = []
     for subject in subjects:
-        placement = _place(cluster, subject, nodes, options.budget)
+        placement = _place(cluster, subject, nodes, options)
         placements.append(placement)
         if placement.allocated is not None:
             cluster = cluster.after(placement.allocated)
@@ -154,7 +160,7 @@ def _with_status(claim: ResourceClaim, before: ResourceClaim) -> ResourceClaim:
     return claim.model_copy(update={"status": before.status}) if claim.status.allocation is None else claim
 
 
-def _place(cluster: Cluster, subject: Subject, nodes: Sequence[Node], budget: Budget) -> Placement:
+def _place(cluster: Cluster, subject: Subject, nodes: Sequence[Node], options: CheckOptions) -> Placement:
     claims = [cluster.claims[each] if isinstance(each, str) else each for each in subject.claims]
     fits: list[str] = []
     first: Allocated | None = None
@@ -166,7 +172,7 @@ def _place(cluster: Cluster, subject: Subject, nodes: Sequence[Node], budget: Bu
         if objection is not None:
             refused.append((node, NodeRefusal(name, *objection)))
             continue
-        outcome = cluster.on_node(claims, node, budget=budget, explained=False)
+        outcome = cluster.on_node(claims, node, budget=options.budget, explained=False)
         if isinstance(outcome, Allocated):
             fits.append(name)
             first = first or outcome
@@ -178,8 +184,11 @@ def _place(cluster: Cluster, subject: Subject, nodes: Sequence[Node], budget: Bu
             )
         else:
             refused += [(node, refusal) for refusal in outcome.refusals]
-    refusals = () if first is not None else _explained(cluster, claims, refused, budget)
-    return Placement(subject.kind, subject.name, tuple(fits), first, refusals, tuple(undecided), len(nodes))
+    refusals = () if first is not None else _explained(cluster, claims, refused, options.budget)
+    choice = choice_on(cluster, claims, first) if first is not None and options.choices else None
+    return Placement(
+        subject.kind, subject.name, tuple(fits), first, refusals, tuple(undecided), len(nodes), choice=choice
+    )
 
 
 def _explained(

@@ -5,15 +5,20 @@ The reasons of a refusal in a cluster: facts, fixes, hints.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from dra_alloc.api import AllocationResult, Node, ResourceClaim
+from dra_alloc.explain.choice import PassedOver, SkippedAlternative, passed_over, skipped_alternatives
 from dra_alloc.explain.reasons import Reasons, reasons
 from dra_alloc.explain.world import World
 from dra_alloc.problem.devices import PoolKey
 from dra_alloc.problem.pools import GatherError, gather
+from dra_alloc.problem.requests import claim_name
+from dra_alloc.scenario.audit import picks_in
 from dra_alloc.scenario.cluster import Cluster
+from dra_alloc.scenario.outcomes import Allocated
 
-__all__ = ["reasons_on", "world_of"]
+__all__ = ["Choice", "choice_on", "reasons_on", "world_of"]
 
 
 def world_of(cluster: Cluster, claims: Sequence[ResourceClaim], node: Node) -> World:
@@ -47,6 +52,28 @@ def _allocations(cluster: Cluster, pools: frozenset[PoolKey]) -> dict[str, Alloc
         ):
             found[name] = allocation
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Why an allocation is the one it is: better alternatives that were not to be had, and devices passed over."""
+
+    skipped: tuple[SkippedAlternative, ...]
+    passed: tuple[PassedOver, ...]
+
+
+def choice_on(cluster: Cluster, claims: Sequence[ResourceClaim], allocated: Allocated) -> Choice:
+    """
+    Return why these devices were chosen.
+
+    `cluster` and `claims` are those before the allocation.
+    """
+    node = cluster.node(allocated.node)
+    world = world_of(cluster, claims, node)
+    made = {claim_name(claim): claim for claim in allocated.claims}
+    question = world.allocator().question(node, world.claims)
+    picks, _ = picks_in(question, [made[claim_name(claim)] for claim in world.claims])
+    return Choice(skipped_alternatives(world, picks), passed_over(question, picks))
 
 
 def reasons_on(cluster: Cluster, claims: Sequence[ResourceClaim], node: Node) -> Reasons:

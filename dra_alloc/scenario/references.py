@@ -10,20 +10,39 @@ from dra_alloc import cel
 from dra_alloc.api import DeviceClaim, DeviceSelector, DeviceSubRequest, ExactDeviceRequest
 from dra_alloc.errors import Problem, Where
 from dra_alloc.limits import CEL_SELECTOR_MAX_COST, CEL_SELECTOR_MAX_LENGTH
-from dra_alloc.manifest import Documents
+from dra_alloc.manifest import Documents, validate_object
 from dra_alloc.scenario.cluster import Cluster
 
 __all__ = ["reference_problems"]
 
 
 def reference_problems(manifests: Documents, cluster: Cluster) -> Iterator[Problem]:
-    """Return every unknown class and every selector that does not compile, in the manifests' own objects."""
+    """
+    Return what the API server would refuse in the manifests' own objects, and every unknown class.
+
+    Selectors are checked in the environment for new objects, with their cost.
+    """
+    yield from _refused(manifests)
     for claim in manifests.claims:
         yield from _claim(claim.spec.devices, "spec.devices", manifests.where(claim), cluster)
     for template in manifests.templates:
         yield from _claim(template.spec.spec.devices, "spec.spec.devices", manifests.where(template), cluster)
     for device_class in manifests.classes:
         yield from _selectors(device_class.spec.selectors, "spec", manifests.where(device_class), cluster)
+
+
+def _refused(manifests: Documents) -> Iterator[Problem]:
+    for item in (
+        *manifests.claims,
+        *manifests.templates,
+        *manifests.classes,
+        *manifests.slices,
+        *manifests.taint_rules,
+        *manifests.pods,
+        *manifests.workloads,
+    ):
+        for problem in validate_object(item):
+            yield Problem(problem.message, manifests.where(item, problem.where.path), problem.hint)
 
 
 def _claim(devices: DeviceClaim, path: str, where: Where, cluster: Cluster) -> Iterator[Problem]:
@@ -63,9 +82,9 @@ def _selectors(selectors: tuple[DeviceSelector, ...], path: str, where: Where, c
 
 
 def _admission_problem(environment: cel.Environment, expression: str) -> tuple[str, str] | None:
-    """Return what the API server says of a new selector, and our hint; None if it is accepted."""
+    """Return what the API server says of a new selector, and our hint; None if accepted or too long to look at."""
     if len(expression.encode()) > CEL_SELECTOR_MAX_LENGTH:
-        return f"Too long: may not be more than {CEL_SELECTOR_MAX_LENGTH} bytes", ""
+        return None  # refused for its length already
     try:
         program = environment.compile(expression)
     except cel.CompileError as error:
