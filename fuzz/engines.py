@@ -30,7 +30,7 @@ from dra_alloc.solve.table import NotModelled, Table, build_table
 from dra_alloc.testing.cases import random_requests
 from dra_alloc.testing.dialect import Dialect
 
-__all__ = ["DIALECTS", "Difference", "compare_engines", "main"]
+__all__ = ["DIALECTS", "Difference", "by_solver", "compare_engines", "main"]
 
 #: Steps of the plain search; what takes more is compared by the engines' verdict alone.
 STEPS: Final = 20_000
@@ -123,7 +123,8 @@ def _pruned(table: Table) -> Answer:
     return "undecided" if found is None else _answer(search) if found else None
 
 
-def _solver(table: Table) -> Answer:
+def by_solver(table: Table) -> Answer:
+    """Return CP-SAT's answer."""
     try:
         answer = first_answer(table, SOLVER_LIMIT)
     except NotModelled:
@@ -161,7 +162,7 @@ def main(argv: list[str] | None = None) -> int:
         if number >= options.cases:
             break
         try:
-            seen[compare_engines(request, _solver if options.solver else None)] += 1
+            seen[compare_engines(request, by_solver if options.solver else None)] += 1
         except Difference as difference:
             differences += 1
             print(json.dumps({"difference": str(difference), "request": request}), flush=True)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,7 @@ from tests.paths import GO, ROOT, SHARED
 NEEDS = {
     "shared": "needs shared: the folder of recorded cases; set DRA_ALLOC_SHARED or put it beside the repository",
     "go": "needs go: no Go toolchain on PATH",
+    "solver": "needs solver: OR-tools is not installed; pip install 'dra-alloc[solver]'",
 }
 _REQUIRED = tuple(name for name in os.environ.get("DRA_ALLOC_REQUIRE", "").split(",") if name)
 _QUIET = (HealthCheck.too_slow,)
@@ -49,6 +51,13 @@ def go() -> str:
     if GO is None:
         pytest.skip(NEEDS["go"])
     return GO
+
+
+@pytest.fixture(scope="session")
+def solver() -> None:
+    """OR-tools can be used; skips, counted, where it is not installed."""
+    if find_spec("ortools") is None:
+        pytest.skip(NEEDS["solver"])
 
 
 @pytest.fixture(scope="session")

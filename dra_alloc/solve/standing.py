@@ -47,7 +47,7 @@ def _leaks(table: Table) -> Iterable[str]:
     refusing = _refusing(table)
     for ask in table.asks:
         devices = ask.recorded if ask.recorded is not None else range(len(table.devices))
-        constrained = bool(refusing.intersection(ask.agree, (~number for number in ask.differ)))
+        constrained = not refusing.isdisjoint((*ask.agree, *(~number for number in ask.differ)))
         for index in devices:
             device = table.devices[index]
             shared = ask.recorded is not None and device.shareable and bool(device.capacity)
