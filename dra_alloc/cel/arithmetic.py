@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from dra_alloc.cel.errors import CelError
-from dra_alloc.cel.values import MAX_INT, MAX_UINT, MIN_INT, NO_SUCH_OVERLOAD, ConcatList, MutableList, UInt, is_list
+from dra_alloc.cel.values import MAX_INT, MAX_UINT, MIN_INT, NO_SUCH_OVERLOAD, ConcatList, MutableList, UInt, is_list, unsupported
 
 __all__ = ["add", "divide", "modulo", "multiply", "negate", "subtract"]
 
@@ -126,7 +126,7 @@ def _operate(table: Mapping[type, Binary], function: str, method: str, left: Any
         raise CelError(NO_SUCH_OVERLOAD)
     own = getattr(left, method, None)
     if own is None:
-        raise CelError(f"no such overload: {function}")
+        raise unsupported(function, left)
     return own(right)
 
 
@@ -168,5 +168,5 @@ def negate(value: Any) -> Any:
         raise CelError(NO_SUCH_OVERLOAD)
     own = getattr(value, "cel_negate", None)
     if own is None:
-        raise CelError("no such overload: -_")
+        raise unsupported("-_", value)
     return own()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from dra_alloc.cel.ast import (
     Call,
@@ -26,7 +26,7 @@ from dra_alloc.cel.ast import (
 from dra_alloc.cel.declarations import Function
 from dra_alloc.cel.environment import Declarations
 from dra_alloc.cel.errors import Issue
-from dra_alloc.cel.source import Source
+from dra_alloc.cel.source import MAX_REPORTED, Source
 from dra_alloc.cel.trampoline import Steps, run
 from dra_alloc.cel.types import (
     BOOL,
@@ -78,6 +78,7 @@ class Checked:
         return self.types[self.root.id]
 
 
+_MOST_COUNTED: Final = 100_000
 _LITERALS: dict[type, CelType] = {
     bool: BOOL,
     int: INT,
@@ -98,7 +99,9 @@ def check(root: Node, source: Source, declared: Declarations) -> tuple[Checked, 
         node: kind if not kind.params and kind.kind != "param" else substitute(kind, free_to_dyn=True)
         for node, kind in checker.types.items()
     }
-    return Checked(root, types, checker.names, checker.calls), checker.issues
+    # Beyond the first hundred only their number is told.
+    issues = checker.issues + checker.issues[:1] * min(checker.dropped, _MOST_COUNTED)
+    return Checked(root, types, checker.names, checker.calls), issues
 
 
 @dataclass(slots=True)
@@ -107,6 +110,14 @@ class _Scope:
 
     names: dict[str, CelType]
     outer: _Scope | None = None
+
+
+class _Span(NamedTuple):
+    """Which issues came from under a node, and how many type variables it took."""
+
+    start: int
+    stop: int
+    variables: int
 
 
 @dataclass(slots=True)
@@ -118,6 +129,8 @@ class _Checker:
     names: dict[int, str] = field(default_factory=dict)
     calls: dict[int, Resolved] = field(default_factory=dict)
     issues: list[Issue] = field(default_factory=list)
+    dropped: int = 0
+    spans: dict[int, _Span] = field(default_factory=dict)
     scope: _Scope | None = None
 
     def report(self, offset: int, message: str) -> None:
@@ -144,11 +157,26 @@ class _Checker:
         return self.declared.functions.get(name.removeprefix("."))
 
     def check(self, node: Node) -> Steps[None]:
-        if node.id in self.types:
-            # A macro used the sub-tree twice.
-            return
         if self.quick(node):
             return
+        if node.id in self.types:
+            self.repeat(node)
+            return
+        seen, first = len(self.issues) + self.dropped, self.unifier.count
+        yield self.visit(node)
+        self.spans[node.id] = _Span(seen, len(self.issues) + self.dropped, self.unifier.count - first)
+
+    def repeat(self, node: Node) -> None:
+        """A macro used the sub-tree twice; upstream checks a copy, and complains as often."""
+        span = self.spans[node.id]
+        self.unifier.count += span.variables
+        again = self.issues[span.start : span.stop]
+        room = max(0, 2 * MAX_REPORTED - len(self.issues))
+        self.issues.extend(again[:room])
+        self.dropped += span.stop - span.start - len(again[:room])
+
+    def visit(self, node: Node) -> Steps[None]:
+        """Check a node that is no leaf."""
         if isinstance(node, Select):
             yield self.select(node)
         elif isinstance(node, Call):

@@ -277,7 +277,7 @@ class _Counter:
     # Literals
 
     def parts(self, nodes: Sequence[Node], cost: int) -> Steps[list[Any] | Failed]:
-        """The values of literal elements, up to the first that fails; the literal costs either way."""
+        """The values of literal elements; the first that fails ends it, and is charged for."""
         values: list[Any] = []
         for node in nodes:
             value = yield self.value(node)
@@ -285,14 +285,15 @@ class _Counter:
                 self.charge(cost)
                 return value
             values.append(value)
-        self.charge(cost)
         return values
 
     def list(self, node: ListNode) -> Steps[Any]:
         values = yield self.parts(node.elements, _NEW_LIST)
         if type(values) is Failed:
             return values
-        return _tried(build_list([_give(each) for each in values], node.optional))
+        made = _tried(build_list([_give(each) for each in values], node.optional))
+        self.charge(_NEW_LIST)
+        return made
 
     def map(self, node: MapNode) -> Steps[Any]:
         nodes = [part for entry in node.entries for part in (entry.key, entry.value) if not isinstance(part, str)]
@@ -301,12 +302,15 @@ class _Counter:
             return values
         optional = frozenset(index for index, entry in enumerate(node.entries) if entry.optional)
         gives = [_give(each) for each in values]
-        return _tried(build_map(gives[::2], gives[1::2], optional))
+        made = _tried(build_map(gives[::2], gives[1::2], optional))
+        self.charge(_NEW_MAP)
+        return made
 
     def struct(self, node: StructNode) -> Steps[Any]:
         values = yield self.parts([entry.value for entry in node.entries], _NEW_STRUCT)
         if type(values) is Failed:
             return values
+        self.charge(_NEW_STRUCT)
         return Failed(CelError(f"unknown type '{self._checked.names[node.id]}'"))
 
     # Comprehensions

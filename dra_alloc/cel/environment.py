@@ -19,15 +19,24 @@ from typing import Final, Literal, NamedTuple
 from dra_alloc.cel.declarations import Function, Library, Macro, Overload, Window
 from dra_alloc.cel.device import device_type
 from dra_alloc.cel.library import LIBRARIES
-from dra_alloc.cel.types import ANY, DYN, CelType, type_of
+from dra_alloc.cel.types import ANY, DYN, CelType, struct, type_of
 from dra_alloc.errors import InputError
 from dra_alloc.releases import Release, parse_release
 
-__all__ = ["Declarations", "Mode", "Settings", "declarations", "settings"]
+__all__ = ["UNDEFINED_TYPES", "Declarations", "Mode", "Settings", "declarations", "settings"]
 
 Mode = Literal["stored", "new"]
 CONSUMABLE_CAPACITY: Final = "DRAConsumableCapacity"
 LIST_ATTRIBUTES: Final = "DRAListTypeAttributes"
+#: Names the checker takes for types and the planner does not know.
+UNDEFINED_TYPES: Final = frozenset(
+    (
+        *("duration", "timestamp", "kubernetes.DRADevice"),
+        *(f"google.protobuf.{name}" for name in ("Any", "BoolValue", "BytesValue", "DoubleValue", "FloatValue")),
+        *(f"google.protobuf.{name}" for name in ("Int32Value", "Int64Value", "ListValue", "StringValue", "Struct")),
+        *(f"google.protobuf.{name}" for name in ("UInt32Value", "UInt64Value", "Value")),
+    )
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +120,8 @@ def settings(release: str | Release, mode: str, *, list_attributes: bool, consum
 def declarations(chosen: Settings) -> Declarations:
     """The declarations these settings leave."""
     known = [library for library in LIBRARIES if chosen.knows(library.window)]
-    types = {kind.name: type_of(kind) for library in known for kind in library.types}
+    types = {name: type_of(struct(name)) for name in UNDEFINED_TYPES}
+    types |= {kind.name: type_of(kind) for library in known for kind in library.types}
     macros = {(each.name, each.arity, each.member): each for library in known for each in library.macros}
     device, fields = device_type(
         chosen.attribute_type, multiple=chosen.mode == "stored" or CONSUMABLE_CAPACITY in chosen.gates

@@ -44,6 +44,8 @@ def equal(left: Any, right: Any) -> bool:
 def _scalars_equal(left: Any, right: Any) -> bool:
     kind, other = type(left), type(right)
     if kind is other:
+        if kind is CelType:
+            return bool(left.name == right.name)
         own = getattr(left, "cel_equal", None)
         return bool(left == right) if own is None else bool(own(right))
     if kind in _NUMBERS:
@@ -137,7 +139,3 @@ def compare(left: Any, right: Any) -> int:
             return int(own(right))
     raise CelError(NO_SUCH_OVERLOAD)
 
-
-def type_equal(left: CelType, right: Any) -> bool:
-    """Whether two type values name the same run-time type; parameters are erased."""
-    return isinstance(right, CelType) and left.name == right.name

@@ -10,7 +10,10 @@ from typing import Final
 
 __all__ = ["format_double", "parse_bool", "parse_double", "parse_int", "parse_uint"]
 
-_DECIMAL: Final = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?", re.ASCII)
+_DIGITS: Final = "[0-9](?:_?[0-9])*"
+_DECIMAL: Final = re.compile(
+    rf"[+-]?(?:{_DIGITS}(?:\.(?:{_DIGITS})?)?|\.{_DIGITS})(?:[eE][+-]?{_DIGITS})?", re.ASCII
+)
 _HEX: Final = re.compile(
     r"([+-]?)0[xX](?=[0-9a-fA-F_.])(_?[0-9a-fA-F]+(?:_[0-9a-fA-F]+)*)?(?:\.([0-9a-fA-F]*(?:_[0-9a-fA-F]+)*))?"
     r"[pP]([+-]?[0-9]+)",
@@ -65,7 +68,7 @@ def parse_double(text: str) -> float | None:
     if special is not None:
         return special
     if _DECIMAL.fullmatch(text) is not None:
-        value = float(text)
+        value = float(text.replace("_", ""))
         return None if math.isinf(value) else value
     hexadecimal = _HEX.fullmatch(text)
     if hexadecimal is None:

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from dra_alloc.cel.errors import CelAbort
 from dra_alloc.cel.frame import Frame, Run
-from dra_alloc.cel.values import MAX_INT, MAX_UINT, MIN_INT, UInt, go_type, key_of
+from dra_alloc.cel.values import MAX_INT, MAX_UINT, MIN_INT, UInt, go_hashable, go_type, key_of
 
 __all__ = ["constant_set", "in_set", "is_member"]
 
@@ -60,7 +60,7 @@ def is_member(value: Any, keys: frozenset[Any]) -> bool:
         return value in keys
     if kind in _PRIMITIVE:
         return (kind, value) in keys
-    if kind is bytes or not getattr(value, "go_hashable", True):
+    if not go_hashable(value):
         raise CelAbort(f"internal error: runtime error: hash of unhashable type {go_type(value)}")
     return False
 

@@ -127,7 +127,7 @@ class OperandParser(Cursor):
             self.at += 1
             text = name.text[1:-1]
             if not self._quoted_names:
-                return self.broken(_start(operand.node), "unsupported syntax: '`'")
+                return self.broken(name.start, "unsupported syntax: '`'")
         else:
             text = self.expect("id").text
             if not optional and self.tokens[self.at].kind == "(":
@@ -236,19 +236,25 @@ class OperandParser(Cursor):
         opening = self.expect("[")
         elements: list[Deep] = []
         optional: set[int] = set()
-        while self.tokens[self.at].kind not in ("]", ","):
+        more = self.tokens[self.at].kind not in ("]", ",")
+        while more:
             if self.accept("?"):
                 optional.add(len(elements))
             element = yield self.expr(nesting)
             elements.append(element)
-            if not self.accept(",") or self.tokens[self.at].kind == "]":
-                break
-        else:
-            self.accept(",")
+            more = self._continues("]")
+        self.accept(",")
         self.expect("]", nested=True)
         nodes = tuple([each.node for each in elements])
         height = max([each.height for each in elements], default=0)
         return Deep(ListNode(self.new_id(), opening.start, nodes, frozenset(optional)), height)
+
+    def _continues(self, closing: str) -> bool:
+        """Go past a comma that has another element behind it; one may also trail."""
+        if self.tokens[self.at].kind != "," or self.tokens[self.at + 1].kind in (closing, ","):
+            return False
+        self.at += 1
+        return True
 
     def _message(self, name: Deep, nesting: Nesting) -> Steps[Deep]:
         opening = self.expect("{")
@@ -263,17 +269,16 @@ class OperandParser(Cursor):
         """Entries up to the closing brace, and the greatest height among them."""
         entries: list[Entry] = []
         height = 0
-        while self.tokens[self.at].kind not in ("}", ","):
+        more = self.tokens[self.at].kind not in ("}", ",")
+        while more:
             optional = self.accept("?")
             name, key_height = yield key(nesting)
             colon = self.expect(":", nested=True)
             value: Deep = yield self.expr(nesting)
             entries.append(Entry(self.new_id(), colon.start, name, value.node, optional))
             height = max(height, key_height, value.height)
-            if not self.accept(",") or self.tokens[self.at].kind == "}":
-                break
-        else:
-            self.accept(",")
+            more = self._continues("}")
+        self.accept(",")
         self.expect("}", nested=True)
         return tuple(entries), height
 
@@ -293,15 +298,3 @@ class OperandParser(Cursor):
         yield from ()
         return name, 0
 
-
-def _start(node: Node) -> int:
-    """The leftmost offset of `node`."""
-    while True:
-        if isinstance(node, Select):
-            node = node.operand
-        elif isinstance(node, Call) and node.target is not None:
-            node = node.target
-        elif isinstance(node, Call) and node.args and node.function in ("_[_]", "_[?_]", "_?._"):
-            node = node.args[0]
-        else:
-            return node.offset

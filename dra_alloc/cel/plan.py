@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from dra_alloc.cel.ast import Call, Comprehension, Ident, ListNode, Literal, MapNode, Node, Select, StructNode
 from dra_alloc.cel.checker import Checked, Resolved
 from dra_alloc.cel.dispatch import implementation
-from dra_alloc.cel.environment import Declarations
+from dra_alloc.cel.environment import UNDEFINED_TYPES, Declarations
 from dra_alloc.cel.errors import CelError
 from dra_alloc.cel.frame import UNSET, Code, Frame, Run, constant, lazy
 from dra_alloc.cel.library.conversions import FOLDED
@@ -144,7 +144,10 @@ class _Planner:
             return Code(attribute(variable.read, steps, False) if steps else variable.read)
         if name in self.declared.variables:
             return Code(attribute(_device, steps, True) if steps else _device)
-        value = constant(self.declared.types[name].params[0] if self.declared.types[name].params else None)
+        if name in UNDEFINED_TYPES:
+            raise CelError(f"reference to undefined type: {name}")
+        kind = self.declared.types[name]
+        value = constant(kind.params[0] if kind.params else kind)
         return Code(attribute(value.run, steps, False)) if steps else value
 
     def index(self, resolved: Resolved) -> Steps[Qualifier]:

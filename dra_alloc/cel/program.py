@@ -18,7 +18,7 @@ from dra_alloc.cel.frame import Failed
 from dra_alloc.cel.plan import Plan, plan
 from dra_alloc.cel.reads import Read, reads_of
 from dra_alloc.cel.types import CelType
-from dra_alloc.cel.values import type_name
+from dra_alloc.cel.values import Optional, type_name
 
 __all__ = ["COST_LIMIT", "Program"]
 
@@ -100,20 +100,39 @@ class Program:
         return 0 if device.problem else self.counted(device)[1]
 
     def _decide(self, value: Any) -> bool:
-        if value is True or value is False:
-            return bool(value)
+        inner = value
+        while isinstance(inner, Optional) and inner.present:
+            inner = inner.value
+        if inner is True or inner is False:
+            return bool(inner)
         if type(value) is Failed:
             raise EvaluationError(value.error.text)
         raise EvaluationError(not_a_bool(value))
 
 
+_NOT_A_BOOL: Final = {
+    "string": "unsupported native conversion from string to 'bool'",
+    "int": "unsupported type conversion from 'int' to bool",
+    "uint": "unsupported type conversion from 'uint' to bool",
+    "double": "type conversion error from Double to 'bool'",
+    "bytes": "type conversion error from Bytes to 'bool'",
+    "null_type": "type conversion error from 'null_type' to 'bool'",
+    "list": "type conversion error from list to 'bool'",
+    "map": "type conversion error from map to 'bool'",
+    "type": "type conversion not supported for 'type'",
+    "kubernetes.NamedFormat": "type conversion error from 'Format' to 'bool'",
+}
+
+
 def not_a_bool(value: Any) -> str:
     """Upstream's text for a result that is no bool."""
     name = type_name(value)
-    head = f"CEL result of type {name} could not be converted to bool"
-    if name == "string":
-        return f"{head}: unsupported native conversion from string to 'bool'"
-    if name in ("int", "uint", "double"):
-        return f"{head}: unsupported type conversion from '{name}' to bool"
-    shown = getattr(value, "short_name", name)
-    return f"{head}: type conversion error from {shown} to 'bool'"
+    while isinstance(value, Optional) and value.present:
+        value = value.value
+    if isinstance(value, Optional):
+        reason = "optional.none() dereference"
+    else:
+        inner = type_name(value)
+        short = inner.rpartition(".")[2]
+        reason = _NOT_A_BOOL.get(inner, f"type conversion error from '{short}' to 'bool'")
+    return f"CEL result of type {name} could not be converted to bool: {reason}"

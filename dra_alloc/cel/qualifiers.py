@@ -10,27 +10,19 @@ from typing import Any, Final
 
 from dra_alloc.cel.errors import CelError
 from dra_alloc.cel.go_numbers import format_double
-from dra_alloc.cel.types import CelType
-from dra_alloc.cel.values import CelMap, UInt, is_list, type_name
+from dra_alloc.cel.values import CelMap, UInt, go_type, is_list, type_name
 
 __all__ = ["MISSING", "bad_qualifier", "lookup", "lookup_if_present"]
 
 MISSING: Final = object()
 _QUALIFIERS: Final = frozenset((str, bool, int, UInt, float))
-_GO_NAMES: Final[dict[type, str]] = {bytes: "types.Bytes", type(None): "types.Null", CelType: "*types.Type"}
 
 
 def bad_qualifier(key: Any) -> str | None:
     """Why `key` cannot index anything, None if it can."""
     if type(key) in _QUALIFIERS:
         return None
-    if isinstance(key, CelMap):
-        name = "*types.baseMap"
-    elif is_list(key):
-        name = "*types.baseList"
-    else:
-        name = _GO_NAMES.get(type(key), type(key).__name__)
-    return f"invalid qualifier type: {name}"
+    return f"invalid qualifier type: {go_type(key)}"
 
 
 def shown(key: Any) -> str:

@@ -18,12 +18,13 @@ import re2
 
 from dra_alloc.cel.errors import CelError
 
-__all__ = ["compiled", "go_error"]
+__all__ = ["compiled", "compiled_bytes", "go_error"]
 
 _OPTIONS: Final = re2.Options()
 _OPTIONS.log_errors = False
 _OPTIONS.max_mem = 64 << 20
 
+_NAMED: Final = re.compile(r"((?:^|[^\\])(?:\\\\)*)\(\?P?<[A-Za-z0-9_]+>")
 _GO: Final = (
     (re.compile(r"missing \): (.*)", re.DOTALL), "missing closing )", True),
     (re.compile(r"unexpected \): (.*)", re.DOTALL), "unexpected )", True),
@@ -33,7 +34,7 @@ _GO: Final = (
     (re.compile(r"invalid repetition size: (.*)", re.DOTALL), "invalid repeat count", False),
     (re.compile(r"invalid escape sequence: (.*)", re.DOTALL), "invalid escape sequence", False),
     (re.compile(r"invalid character class range: (.*)", re.DOTALL), "invalid character class range", False),
-    (re.compile(r"invalid character class: (.*)", re.DOTALL), "invalid character class", False),
+    (re.compile(r"invalid character class: (.*)", re.DOTALL), "invalid character class range", False),
     (re.compile(r"invalid perl operator: (.*)", re.DOTALL), "invalid or unsupported Perl syntax", False),
     (re.compile(r"invalid named capture group: (.*)", re.DOTALL), "invalid named capture", False),
     (re.compile(r"invalid UTF-8", re.DOTALL), "invalid UTF-8", False),
@@ -48,7 +49,17 @@ def _compile(pattern: str) -> Any:
     try:
         return re2.compile(pattern, _OPTIONS)
     except re2.error as error:
-        return go_error(pattern, error)
+        return _renamed(pattern) or go_error(pattern, error)
+
+
+def _renamed(pattern: str) -> Any:
+    """The pattern compiled with its groups named afresh, None if that is no better: Go lets two share a name."""
+    numbers = iter(range(len(pattern)))
+    fresh = _NAMED.sub(lambda group: f"{group[1]}(?P<g{next(numbers)}>", pattern)
+    try:
+        return re2.compile(fresh, _OPTIONS) if fresh != pattern else None
+    except re2.error:
+        return None
 
 
 def compiled(pattern: str) -> Any:
@@ -57,6 +68,12 @@ def compiled(pattern: str) -> Any:
     if isinstance(found, str):
         raise CelError(found)
     return found
+
+
+@lru_cache(maxsize=512)
+def compiled_bytes(pattern: str) -> Any:
+    """A pattern that :func:`compiled` accepts, for searching UTF-8 bytes."""
+    return re2.compile(pattern.encode(), _OPTIONS)
 
 
 def go_error(pattern: str, error: Exception) -> str:

@@ -29,17 +29,17 @@ def is_dyn_or_error(kind: CelType) -> bool:
 class Unifier:
     """The type variables of one check and what is known about them."""
 
-    __slots__ = ("_bound", "_count", "_trail")
+    __slots__ = ("_bound", "_trail", "count")
 
     def __init__(self) -> None:
         self._bound: dict[str, CelType] = {}
         self._trail: list[tuple[str, CelType | None]] = []
-        self._count = 0
+        self.count = 0
 
     def fresh(self) -> CelType:
         """A type variable not seen before."""
-        name = f"_var{self._count}"
-        self._count += 1
+        name = f"_var{self.count}"
+        self.count += 1
         return CelType("param", name)
 
     def assignable(self, left: CelType, right: CelType) -> bool:

@@ -46,6 +46,7 @@ __all__ = [
     "Optional",
     "UInt",
     "frozen",
+    "go_hashable",
     "go_type",
     "is_list",
     "key_of",
@@ -54,6 +55,7 @@ __all__ = [
     "started",
     "type_name",
     "type_value",
+    "unsupported",
 ]
 
 MIN_INT: Final = -(2**63)
@@ -292,6 +294,11 @@ _GO_TYPES: Final[dict[type, str]] = {
 }
 
 
+def go_hashable(value: Any) -> bool:
+    """Whether upstream can use `value` as a map key; it crashes otherwise."""
+    return type(value) is not bytes and bool(getattr(value, "go_hashable", True))
+
+
 def go_type(value: Any) -> str:
     """The Go type that upstream's texts name for `value`."""
     known = _GO_TYPES.get(type(value))
@@ -303,6 +310,13 @@ def go_type(value: Any) -> str:
 def no_such_overload(function: str, *args: Any) -> CelError:
     """The error of a call whose arguments fit no overload."""
     return CelError(f"no such overload: {function}({', '.join(type_name(each) for each in args)})")
+
+
+def unsupported(function: str, value: Any) -> CelError:
+    """The error of an operator that the class of `value` does not have; some of upstream's classes word it shorter."""
+    if type(value) is str or getattr(value, "go_receiver", False):
+        return CelError(NO_SUCH_OVERLOAD)
+    return CelError(f"{NO_SUCH_OVERLOAD}: {function}")
 
 
 def is_list(value: Any) -> bool:

@@ -31,7 +31,7 @@ from dra_alloc.cel.types import (
     map_of,
     param,
 )
-from dra_alloc.cel.values import NO_SUCH_OVERLOAD, CelMap, is_list, size_of
+from dra_alloc.cel.values import NO_SUCH_OVERLOAD, CelMap, is_list, size_of, unsupported
 
 if TYPE_CHECKING:
     from dra_alloc.cel.estimate import CallEstimate, Estimator, Operand
@@ -137,14 +137,14 @@ def _not(value: Any) -> bool:
 def _size(value: Any) -> int:
     size = size_of(value)
     if size is None:
-        raise CelError("no such overload: size")
+        raise unsupported("size", value)
     return size
 
 
 def _ordered(function: str, test: Callable[[int], bool]) -> Callable[[Any, Any], bool]:
     def run(left: Any, right: Any) -> bool:
         if not is_comparable(left):
-            raise CelError(f"no such overload: {function}")
+            raise unsupported(function, left)
         return test(compare(left, right))
 
     return run

@@ -108,6 +108,5 @@ QUANTITY_LIBRARY: Final = Library(
         _arithmetic("sub", Quantity.__sub__),
         Function("sign", (Overload("quantity_sign", (QUANTITY,), INT, _sign),), cost=NOMINAL),
     ),
-    types=(QUANTITY,),
     window=Window(since=28),
 )

@@ -95,6 +95,5 @@ SEMVER_LIBRARY: Final = Library(
         _part("minor", lambda value: _signed(value.version.minor)),
         _part("patch", lambda value: _signed(value.version.patch)),
     ),
-    types=(SEMVER,),
     window=Window(since=33),
 )

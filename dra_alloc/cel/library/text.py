@@ -14,7 +14,7 @@ from dra_alloc.cel.declarations import ALWAYS, Cost, Function, Library, Overload
 from dra_alloc.cel.errors import CelError
 from dra_alloc.cel.regex import compiled
 from dra_alloc.cel.types import BOOL, STRING as STRING_TYPE
-from dra_alloc.cel.values import NO_SUCH_OVERLOAD
+from dra_alloc.cel.values import NO_SUCH_OVERLOAD, unsupported
 
 if TYPE_CHECKING:
     from dra_alloc.cel.estimate import CallEstimate, Estimator, Operand
@@ -61,7 +61,7 @@ _AFFIX_BEFORE_37: Final = Cost(lambda args, result: share(actual_size(args[0]), 
 
 def _matches(text: Any, pattern: Any) -> bool:
     if type(text) is not str:
-        raise CelError("no such overload: matches")
+        raise unsupported("matches", text)
     if type(pattern) is not str:
         raise CelError(NO_SUCH_OVERLOAD)
     return compiled(pattern).search(text) is not None
