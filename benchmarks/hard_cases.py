@@ -133,9 +133,7 @@ def _a4() -> Json:
     linked = [_device(f"gpu-{32 + index:03}", links=[f"own-{32 + index}", "fabric"]) for index in range(32)]
     claim = _claim([_request(f"r{index:02}") for index in range(32)], matchAttribute="links")
     features = {**_FEATURES, "ListTypeAttributes": True}
-    return _question(
-        _slices([*decoys, *linked]), [claim], release="1.37.2", channel="experimental", features=features
-    )
+    return _question(_slices([*decoys, *linked]), [claim], release="1.37.2", channel="experimental", features=features)
 
 
 def _e0(asked: int) -> Json:
@@ -152,9 +150,7 @@ def _e1(count: int) -> Json:
 def _e1b() -> Json:
     kinds = ["a"] * 10 + ["b"] * 10 + ["c"] * 10
     devices = _named(30, kind=lambda index: kinds[index], numa=lambda index: index // 10)
-    return _question(
-        _slices(devices), [_claim([_request(kind, kind=kind) for kind in "abc"], matchAttribute="numa")]
-    )
+    return _question(_slices(devices), [_claim([_request(kind, kind=kind) for kind in "abc"], matchAttribute="numa")])
 
 
 def _e2(devices: int, *, one_request: bool) -> Json:
