@@ -20,6 +20,7 @@ __all__ = ["Header", "header_of", "looks_like_json", "plain_from_json", "read_js
 _OFFSET: Final = re.compile(r" ?\(byte (\d+)\)")
 _NOT_BLANK: Final = re.compile(rb"[^ \t\r\n]")
 _NEXT_MEMBER: Final = re.compile(rb"[^ \t\r\n,]")
+_LIST_OPENS: Final = re.compile(rb'"items"[ \t\r\n]*:[ \t\r\n]*\[[ \t\r\n]*')
 _TRAILING: Final = "trailing characters"
 
 
@@ -60,7 +61,7 @@ def read_json(data: bytes) -> Iterator[RawDocument]:
             yield RawDocument((document,), lines.at(start), text=memoryview(data)[start:end])
         else:
             list_kind = ListKind(envelope.api_version or "", envelope.kind or "")
-            offset = data.index(bytes(members[0]), start, end) if members else start
+            offset = _first_member(data, (start, end), members)
             for position, member in enumerate(members):
                 offset = _first(data, offset, _NEXT_MEMBER)
                 place = (document, "items", position)
@@ -104,6 +105,14 @@ def repeated_keys(text: bytes | memoryview, value: object) -> list[tuple[tuple[s
     if not escaped and raw.count(b":") == msgspec.json.encode(value, enc_hook=str).count(b":"):
         return []
     return [(path[1:], line) for path, line in duplicates_in_json(raw)]
+
+
+def _first_member(data: bytes, bounds: tuple[int, int], members: list[Raw]) -> int:
+    """Return the offset of the first member of a list, or of the list's own text if it cannot be told."""
+    start, end = bounds
+    text = bytes(members[0]) if members else b""
+    found = (match.end() for match in _LIST_OPENS.finditer(data, start, end) if data.startswith(text, match.end()))
+    return next(found, start)
 
 
 class _Lines:

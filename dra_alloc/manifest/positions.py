@@ -81,9 +81,10 @@ class _Visit:
 
 @dataclass(slots=True)
 class _Frame:
-    """An open container: the keys it has had, or the position of its last member."""
+    """An open container: the keys it has had, or the position of its last member; it may be a key itself, in YAML."""
 
     is_map: bool
+    is_key: bool = False
     keys: set[str] = field(default_factory=set)
     wants_key: bool = True
     position: int = -1
@@ -102,8 +103,8 @@ def _visits(marks: Iterator[_Mark]) -> Iterator[_Visit]:
             yield _Visit(path, at, False)
             continue
         if kind == _CLOSE:
-            if frames:
-                frames.pop()
+            if frames and frames.pop().is_key:
+                continue
         elif frame is not None and frame.is_map and frame.wants_key and kind == _SCALAR:
             path.append(text)
             yield _Visit(path, at, text in frame.keys)
@@ -115,9 +116,11 @@ def _visits(marks: Iterator[_Mark]) -> Iterator[_Visit]:
                 frame.position += 1
                 path.append(str(frame.position))
                 yield _Visit(path, at, False)
-            elif frame is not None and frame.wants_key:  # a list or an object as key, only in YAML
+            elif frame is not None and frame.wants_key:
                 path.append("?")
                 frame.wants_key = False
+                frames.append(_Frame(kind == _MAP, is_key=True))
+                continue
             if kind != _SCALAR:
                 frames.append(_Frame(kind == _MAP))
                 continue
