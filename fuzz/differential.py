@@ -90,13 +90,23 @@ def _smallest(request: Json, oracle: Oracle) -> tuple[Json, Verdict]:
     def judge(smaller: Json) -> Verdict:
         return compare(without_timeout(smaller), oracle.ask(smaller), ours)
 
+    kind = _kind(judge(request))
+
     def fails(smaller: Json) -> bool:
         verdict = judge(smaller)
-        valid = not any("bad" in (each or {}) for each in (verdict.upstream, verdict.ours))
-        return not verdict.same and valid
+        return not verdict.same and _kind(verdict) == kind
 
     found = shrink(request, fails)
     return found, judge(found)
+
+
+def _kind(verdict: Verdict) -> tuple[str, ...]:
+    """Return how both answers end, so that a smaller case shows the same difference and not another one."""
+    ends = []
+    for answer in (verdict.upstream or {}, verdict.ours or {}):
+        odd = [key for key in ("panic", "bad", "crash", "err") if key in answer]
+        ends.append(odd[0] if odd else "none" if answer.get("results") is None else "allocated")
+    return tuple(ends)
 
 
 def _print(request: Json, verdict: Verdict) -> None:

@@ -13,6 +13,10 @@ __all__ = ["shrink"]
 Json = dict[str, Any]
 Path = tuple[str | int, ...]
 
+#: What every request keeps, and lists whose entries are dropped whole.
+_FIXED = frozenset({"release", "channel", "engine", "name"})
+_WHOLE = frozenset({"allocated", "allocatedShared", "aggregated"})
+
 
 def shrink(request: Json, fails: Callable[[Json], bool], *, attempts: int = 2000) -> Json:
     """Return a request that still fails and from which nothing more can be dropped, or attempts ran out."""
@@ -36,9 +40,11 @@ def shrink(request: Json, fails: Callable[[Json], bool], *, attempts: int = 2000
 def _places(value: Any, path: Path = ()) -> Iterator[Path]:
     inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, each in inner:
-        if not path and key in ("release", "channel", "engine", "name"):
+        if not path and key in _FIXED:
             continue
         yield (*path, key)
+        if path and path[0] in _WHOLE:
+            continue
         yield from _places(each, (*path, key))
 
 

@@ -16,19 +16,26 @@ from dra_alloc.testing.draw import Draw, Seeded
 
 __all__ = ["random_request", "random_requests"]
 
-#: Rarely off, because everything of their kind is then refused.
-_OFTEN_ON: Final = frozenset({Feature.ADMIN_ACCESS, Feature.PRIORITIZED_LIST})
+#: What claims mostly leave out while a switch is off, because it is refused as a whole.
+_NEEDS: Final = {
+    Feature.ADMIN_ACCESS: ("admin",),
+    Feature.PRIORITIZED_LIST: ("alternatives",),
+    Feature.CONSUMABLE_CAPACITY: ("capacity-requests",),
+}
 
 
 def random_request(draw: Draw, dialect: Dialect) -> Json:
     """Return a random question for the dialect's release and channel."""
     mix = Mix.drawn(draw)
     made = cluster(draw, mix, dialect)
+    switches = _features(draw, mix, dialect)
+    off = [name for feature, names in _NEEDS.items() if not switches[feature] for name in names]
+    mix = mix.without(off, 0.1)
     return {
         "release": dialect.release,
         "channel": dialect.channel,
         "engine": "first-fit",
-        "features": _features(draw, mix, dialect),
+        "features": switches,
         "node": made.node,
         "claims": claims(made, draw, mix, dialect),
         "classes": classes(made, draw, mix, dialect),
@@ -52,6 +59,6 @@ def random_requests(seed: int, dialect: Dialect, *, start: int = 0) -> Iterator[
 def _features(draw: Draw, mix: Mix, dialect: Dialect) -> dict[str, bool]:
     switches = {}
     for feature in Feature:
-        off = mix.has(draw, "gates-off") and not (feature in _OFTEN_ON and draw.chance(0.7))
+        off = mix.has(draw, "gates-off")
         switches[str(feature)] = feature in dialect.features and not off
     return switches

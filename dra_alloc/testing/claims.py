@@ -63,8 +63,13 @@ class _Planner:
         """Return one claim."""
         draw, mix = self._draw, self._mix
         count = draw.integer(2, 3) if mix.has(draw, "several-requests") else 1
+        if mix.has(draw, "crowd"):
+            count = 3
         planned: list[Placed] = []
+        self._prefer_alike()
         requests = [self._request(f"r{number}", planned) for number in range(count)]
+        if mix.has(draw, "bait"):
+            requests = [*self._bait(), *requests]
         devices: Json = {"requests": requests}
         constraints = self._constraints(requests, planned)
         if constraints:
@@ -76,6 +81,11 @@ class _Planner:
             ]
         metadata = {"name": name, "namespace": "ns"} if draw.chance(0.5) else {"name": name}
         return {"metadata": metadata, "spec": {"devices": devices}}
+
+    def _bait(self) -> list[Json]:
+        """Return easy requests; put first they take what later ones need, and the search has to come back."""
+        ask = {"deviceClassName": "any", "allocationMode": "ExactCount", "tolerations": [{"operator": "Exists"}]}
+        return [{"name": "b0", "exactly": {**ask, "count": self._draw.integer(1, 2)}}]
 
     def _request(self, name: str, planned: list[Placed]) -> Json:
         draw, mix = self._draw, self._mix
@@ -97,6 +107,8 @@ class _Planner:
         count = draw.integer(2, 3) if mix.has(draw, "count") else 1
         if mix.has(draw, "many-devices"):
             count = draw.integer(8, 33)
+        elif self._free:
+            count = min(count, len(self._free))
         targets = self._pick(count)
         if not spare or draw.chance(0.5):
             planned += targets
@@ -106,11 +118,11 @@ class _Planner:
         else:
             ask |= {"allocationMode": "ExactCount", "count": count}
         if targets and mix.has(draw, "selectors"):
-            ask["selectors"] = selectors(targets[0], draw, rich=self._dialect.rich_selectors)
+            ask["selectors"] = selectors(_alike(targets), draw, rich=self._dialect.rich_selectors)
         tolerations = self._tolerations(targets)
         if tolerations:
             ask["tolerations"] = tolerations
-        if targets and mix.has(draw, "capacity-requests"):
+        if targets and (targets[0].wire.get("capacity") or draw.chance(0.1)) and mix.has(draw, "capacity-requests"):
             ask["capacity"] = _capacity(targets[0], draw)
         return ask
 
@@ -123,6 +135,14 @@ class _Planner:
             each for each in picked if each.wire.get("allowMultipleAllocations")
         ]
         return picked
+
+    def _prefer_alike(self) -> None:
+        """Plan the next claim on devices that agree on something, which is not what the search finds first."""
+        if not self._free or not self._mix.has(self._draw, "match"):
+            return
+        name = self._draw.choice(ATTRIBUTES)
+        value = self._free[0].wire.get("attributes", {}).get(name)
+        self._free.sort(key=lambda each: each.wire.get("attributes", {}).get(name) != value)
 
     def _tolerations(self, targets: Sequence[Placed]) -> list[Json]:
         draw, mix = self._draw, self._mix
@@ -139,7 +159,7 @@ class _Planner:
         draw, mix = self._draw, self._mix
         made: list[Json] = []
         for kind in ("match", "distinct"):
-            if not mix.has(draw, kind):
+            if not mix.has(draw, kind) or not (planned or draw.chance(0.1)):
                 continue
             attribute = _attribute_for(kind, planned, draw)
             constraint: Json = {f"{kind}Attribute": attribute}
@@ -158,6 +178,17 @@ class _Planner:
         return [*picked, "nobody"] if draw.chance(0.05) else picked
 
 
+def _alike(targets: Sequence[Placed]) -> Placed:
+    """Return a device that has only what all the devices have, so that what holds for it holds for all."""
+    first = targets[0]
+    wire = dict(first.wire)
+    for key in ("attributes", "capacity"):
+        inner = wire.get(key, {})
+        others = [each.wire.get(key, {}) for each in targets[1:]]
+        wire[key] = {name: value for name, value in inner.items() if all(each.get(name) == value for each in others)}
+    return Placed(first.driver, first.pool, wire, first.here)
+
+
 def _toleration(taint: Json, draw: Draw) -> Json:
     made: Json = {"operator": "Exists"} if draw.chance(0.5) else {"operator": "Equal", "value": taint.get("value", "")}
     if made["operator"] == "Equal" and draw.chance(0.2):
@@ -172,26 +203,31 @@ def _toleration(taint: Json, draw: Draw) -> Json:
 
 
 def _capacity(target: Placed, draw: Draw) -> Json:
-    names = list(target.wire.get("capacity", {"mem": {}}))
-    if draw.chance(0.08):
-        names.append("none")
-    amounts = ("1", "1", "2", "3", "500m", "1500m", "4")
+    names = list(target.wire.get("capacity", ()))
+    if draw.chance(0.05) or not names:
+        names.append("mem")
+    amounts = ("1", "1", "1", "2", "500m", "1500m", "3", "4")
     return {"requests": {name: draw.choice(amounts) for name in draw.sample(names, draw.integer(1, 2))}}
 
 
 def _attribute_for(kind: str, planned: Sequence[Placed], draw: Draw) -> str:
-    """Return an attribute on which the planned devices agree, or differ; any if there is none."""
-    driver = planned[0].driver if planned else "d1"
+    """Return an attribute in which the planned devices agree, or differ; else one they have; else any."""
+    tables = [_qualified(each) for each in planned]
+    shared = [name for name in tables[0] if all(name in each for each in tables)] if tables else []
     fitting = []
-    for name in ATTRIBUTES:
-        values = [str(each.wire.get("attributes", {}).get(name)) for each in planned]
-        agree = len(set(values)) == 1
-        differ = len(set(values)) == len(values)
-        if agree if kind == "match" else differ:
-            fitting.append(f"{driver}/{name}")
-    if fitting and draw.chance(0.8):
-        return draw.choice(fitting)
-    return f"{draw.choice((driver, 'd2', 'ex.io'))}/{draw.choice(ATTRIBUTES)}"
+    for name in shared:
+        values = {str(each[name]) for each in tables}
+        if len(values) == (1 if kind == "match" else len(tables)):
+            fitting.append(name)
+    for options, rate in ((fitting, 0.85), (shared, 0.8)):
+        if options and draw.chance(rate):
+            return draw.choice(options)
+    return f"{draw.choice(('d1', 'd2', 'ex.io'))}/{draw.choice(ATTRIBUTES)}"
+
+
+def _qualified(placed: Placed) -> Json:
+    attributes = placed.wire.get("attributes", {})
+    return {key if "/" in key else f"{placed.driver}/{key}": value for key, value in attributes.items()}
 
 
 def _spoil(request: Json, draw: Draw) -> None:

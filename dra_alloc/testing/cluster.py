@@ -123,7 +123,7 @@ class _Pool:
         publisher = Publisher(self._driver, self._sets, lists=self._dialect.knows_lists)
         devices = []
         many = 8 if mix.has(draw, "many-devices") else 1
-        for number in range(draw.integer(1, 4) * many):
+        for number in range(draw.integer(2, 5) * many):
             wire = device(f"x{index}{number}", publisher, draw, mix)
             reachable = here
             if per_device:
@@ -217,7 +217,7 @@ def _node_selector(draw: Draw, node: Json) -> tuple[Json, bool]:
         fields = [{"key": "metadata.name", "operator": "In", "values": ["n1"]}]
         return {"nodeSelectorTerms": [{"matchFields": fields}]}, True
     terms: list[dict[str, Any]] = [{"matchExpressions": [requirement]}]
-    if kind == 4:
+    if kind == 4 and draw.chance(0.3):
         terms.append({"matchExpressions": [{"key": "zone", "operator": "Exists"}]})
         matches = True
     elif kind == 5:

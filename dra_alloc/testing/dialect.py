@@ -4,6 +4,7 @@ Which fields and switches a random case may use: what one release's allocator ch
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from dra_alloc.profiles import Feature, profile
@@ -36,6 +37,8 @@ INGREDIENTS: tuple[str, ...] = (
     "odd-state",
     "several-claims",
     "several-requests",
+    "crowd",
+    "bait",
     "count",
     "all",
     "admin",
@@ -56,18 +59,24 @@ INGREDIENTS: tuple[str, ...] = (
 
 #: An ingredient is left out, used sparingly, evenly, or nearly always.
 _RATES = (0.0, 0.0, 0.15, 0.5, 0.9)
-#: These spoil most cases they are in, so they are rare even where they are used.
-_RARE = {
-    "broken-pool": 0.12,
+#: How often relative to that. What spoils most cases it is in is rare, what makes them interesting is not.
+_SHARE = {
+    "broken-pool": 0.1,
     "odd-attributes": 0.06,
-    "odd-claim": 0.08,
+    "odd-claim": 0.04,
     "odd-state": 0.3,
     "many-devices": 0.04,
-    "gates-off": 0.3,
-    "misfit": 0.3,
-    "all": 0.5,
+    "gates-off": 0.15,
+    "misfit": 0.25,
+    "crowd": 0.6,
+    "bait": 1.5,
+    "all": 0.35,
     "old-generation": 0.4,
     "binding-conditions": 0.5,
+    "other-nodes": 0.4,
+    "allocated": 0.6,
+    "class-selectors": 0.5,
+    "node-selector": 0.7,
 }
 
 
@@ -112,7 +121,11 @@ class Mix:
     @classmethod
     def drawn(cls, draw: Draw) -> Mix:
         """Return a random mix."""
-        return cls({name: draw.choice(_RATES) * _RARE.get(name, 1.0) for name in INGREDIENTS})
+        return cls({name: draw.choice(_RATES) * _SHARE.get(name, 1.0) for name in INGREDIENTS})
+
+    def without(self, names: Iterable[str], share: float) -> Mix:
+        """Return the mix with only a share of some ingredients."""
+        return Mix(self.rates | {name: self.rates[name] * share for name in names})
 
     def has(self, draw: Draw, name: str) -> bool:
         """Return whether the ingredient goes in at this place."""

@@ -58,9 +58,9 @@ def _comparison(domain: str, name: str, attribute: Json, draw: Draw, *, rich: bo
     kind = next(iter(attribute), "int")
     value = attribute.get(kind, 1)
     if kind in _LISTS:
-        return guard + (_LISTS[kind](path, value[0]) if rich and value else f"{path} == 1")
+        return guard + _LISTS[kind](path, value[0]) if rich and value else f"has({path})"
     if kind == "version":
-        return guard + (f'{path}.compareTo(semver("1.0.0")) >= 0' if rich else f'{path} == "{value}"')
+        return guard + f'{path}.compareTo(semver("1.0.0")) >= 0' if rich else f"has({path})"
     plain = f"{path} == {json.dumps(value)}"
     if not rich or draw.chance(0.5):
         return guard + plain
