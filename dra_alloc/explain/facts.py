@@ -52,6 +52,11 @@ def facts_of(world: World) -> tuple[Fact, ...]:
     )
 
 
+def _owner(world: World, index: int) -> str:
+    """Return which claim is meant, where there are several."""
+    return f" of claim {claim_name(world.claims[index])}" if len(world.claims) > 1 else ""
+
+
 def _constraints(world: World) -> Iterator[Fact]:
     for index, claim in enumerate(world.claims):
         for number, constraint in enumerate(claim.spec.devices.constraints):
@@ -62,7 +67,7 @@ def _constraints(world: World) -> Iterator[Fact]:
                 "constraint",
                 f"claim {claim_name(claim)} wants {kind} {name}{scope}",
                 _without_constraint(index, number),
-                f"dropping {kind} {name}{scope}",
+                f"dropping {kind} {name}{scope}{_owner(world, index)}",
                 40,
             )
 
@@ -143,9 +148,9 @@ def _selectors(world: World) -> Iterator[Fact]:
             expression = selector.cel.expression if selector.cel is not None else ""
             yield Fact(
                 "selector",
-                f'request "{name}" selects {expression}',
+                f'selector {number} of request "{name}"{_owner(world, index)} is {expression}',
                 _without_selector(index, name, number),
-                f'dropping selector {number} of request "{name}"',
+                f'dropping selector {number} of request "{name}"{_owner(world, index)}',
                 50,
             )
 
@@ -201,7 +206,7 @@ def _requests(world: World) -> Iterator[Fact]:
                 "request",
                 f'claim {claim_name(claim)} has the request "{request.name}"',
                 _without_request(index, request.name),
-                f'dropping request "{request.name}"' if several else "",
+                f'dropping request "{request.name}"{_owner(world, index)}' if several else "",
                 60,
             )
 

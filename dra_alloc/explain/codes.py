@@ -1,0 +1,78 @@
+"""
+Every reason code, with what it means. Codes are stable: they may be added, not changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+__all__ = ["DEVICE_CODES", "FACT_CODES", "NODE_CODES", "render_page"]
+
+#: Why one device was refused for one request.
+DEVICE_CODES: Final[Mapping[str, str]] = {
+    "class-mismatch": "a selector of the DeviceClass is false",
+    "selector-mismatch": "a selector of the request is false",
+    "device-on-other-node": "the device says itself that it is usable on other nodes only",
+    "device-in-use": "the device is allocated to another claim",
+    "device-picked": "the device is picked already for another request of the same question",
+    "binding-conditions-disabled": "the device has binding conditions, whose feature gates are off",
+    "counters-disabled": "the device consumes counters, whose feature gate is off",
+    "counter-exhausted": "a shared counter of the pool would be overdrawn",
+    "taint-not-tolerated": "the device has a NoSchedule or NoExecute taint that the request does not tolerate",
+    "attribute-missing": "the device lacks the attribute that a constraint of the claim compares",
+    "attribute-mismatch": "matchAttribute: the devices picked before have another value",
+    "attribute-not-distinct": "distinctAttribute: a device picked before has the same value",
+    "capacity-missing": "the request asks for a capacity that the device does not have",
+    "capacity-policy": "the capacity's request policy does not allow the amount",
+    "capacity-exhausted": "too little of a capacity is left",
+}
+
+#: Why a node, or the whole question, is refused.
+NODE_CODES: Final[Mapping[str, str]] = {
+    "no-fit": "no choice of devices works; the counts say what each device fell to",
+    "allocated-elsewhere": "a claim has an allocation already, and it is not for this node",
+    "node-name": "the pod is bound to another node",
+    "node-selector": "the node lacks a label of the pod's nodeSelector, or a slice's node selector cannot be evaluated",
+    "node-affinity": "the node does not match the pod's required node affinity",
+    "node-taint": "the pod does not tolerate a taint of the node, or the node is cordoned",
+    "pool-incomplete": "allocationMode All while a pool is being updated: kube-scheduler gives up",
+    "pool-invalid": "a pool contradicts itself, such as by a device name used twice",
+    "all-misfit": "a device of an All request violates a constraint: kube-scheduler gives up",
+    "too-many-devices": "a claim needs more than 32 devices",
+    "selector-compile-error": "a selector does not compile",
+    "selector-runtime-error": "a selector fails on a device that was looked at: kube-scheduler gives up",
+    "empty-selector": "a selector without a CEL expression",
+    "feature-disabled": "the claim uses a feature whose gate is off",
+    "missing-class-name": "a request without a device class name",
+    "unknown-class": "the DeviceClass does not exist",
+    "unknown-request-type": "a request with neither exactly nor firstAvailable",
+    "unsupported-mode": "an allocationMode that is neither ExactCount nor All",
+    "unsupported-constraint": "a constraint that this allocator does not know",
+    "unsupported-node-selector": "the slice of a chosen device has a node selector with several terms",
+}
+
+#: What a refusal can rest on, in `reasons.facts`.
+FACT_CODES: Final[Mapping[str, str]] = {
+    "holder": "another claim holds devices",
+    "taint": "devices are tainted",
+    "constraint": "the claim wants attributes to match or to differ",
+    "selector": "the request selects devices",
+    "class": "the DeviceClass selects devices",
+    "shared-counters": "devices of a pool share the hardware behind them",
+    "pool-incomplete": "a pool lacks slices",
+    "request": "the claim has the request",
+}
+
+
+def render_page() -> str:
+    """Return the reference page of all codes, in Markdown."""
+    parts = ["# Reason codes", "", "Stable names in `--format json` and in the Python results."]
+    for title, codes in (
+        ("Devices", DEVICE_CODES),
+        ("Nodes and whole questions", NODE_CODES),
+        ("Facts", FACT_CODES),
+    ):
+        parts += ["", f"## {title}", "", "| code | meaning |", "| --- | --- |"]
+        parts += [f"| `{code}` | {meaning} |" for code, meaning in codes.items()]
+    return "\n".join(parts) + "\n"

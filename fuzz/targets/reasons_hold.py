@@ -1,0 +1,111 @@
+"""
+Reasons replayed: every set of facts suffices, every member is needed, every fix is enough, every "not enough" is true.
+
+    python -m fuzz.targets.reasons_hold --cases 10000 [--seed 1]
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+
+from dra_alloc.api import AllocationResult, DeviceClass, Node, ResourceClaim, ResourceSlice
+from dra_alloc.explain.facts import Fact, facts_of
+from dra_alloc.explain.reasons import Reasons, reasons
+from dra_alloc.explain.world import World
+from dra_alloc.profiles import Feature, profile
+from dra_alloc.testing.cases import random_requests
+from dra_alloc.testing.devices import Json
+from dra_alloc.testing.dialect import Dialect
+
+__all__ = ["check_reasons", "main", "refused_worlds"]
+
+
+def refused_worlds(seed: int, dialect: Dialect, semantics: str) -> Iterator[World]:
+    """Return random worlds whose claims do not fit, without end."""
+    for request in random_requests(seed, dialect):
+        world = world_of({**request, "semantics": semantics})
+        if world.claims and world.fits() is False:
+            yield world
+
+
+def world_of(request: Json) -> World:
+    """Return the world of a harness request; each device in use is held by a claim of its own."""
+    features = [Feature(name) for name, on in request["features"].items() if on]
+    return World(
+        Node.from_wire(request["node"]),
+        tuple(ResourceClaim.from_wire(each) for each in request["claims"]),
+        {f"held-{number}": held for number, held in enumerate(_held(request))},
+        {each["metadata"]["name"]: DeviceClass.from_wire(each) for each in request["classes"]},
+        tuple(ResourceSlice.from_wire(each) for each in request["slices"]),
+        (),
+        profile(request["release"], features, request["channel"], request.get("semantics", "upstream")),
+    )
+
+
+def _held(request: Json) -> Iterator[AllocationResult]:
+    consumed = {tuple(each["id"]): each["cap"] for each in request.get("aggregated") or ()}
+    entries = [(*key, None) for key in request.get("allocated") or ()]
+    entries += [tuple(key) for key in request.get("allocatedShared") or ()]
+    for driver, pool, device, share in entries:
+        result = {"request": "r", "driver": driver, "pool": pool, "device": device}
+        if share is not None:
+            result |= {"shareID": share, "consumedCapacity": consumed.pop((driver, pool, device), {})}
+        yield AllocationResult.from_wire({"devices": {"results": [result]}})
+
+
+def check_reasons(world: World, found: Reasons) -> list[str]:
+    """Return what does not hold of the reasons of a refused world; none if all of it does."""
+    facts = facts_of(world)
+    core = [fact for fact in facts if (fact.code, fact.text) in found.facts]
+    wrong: list[str] = []
+    rest = [fact for fact in facts if fact not in core]
+    if _lifted(world, rest).fits() is not False:
+        wrong.append("the facts are not sufficient")
+    wrong += [f"not necessary: {fact.text}" for fact in core if _lifted(world, [*rest, fact]).fits() is False]
+    by_fix = {fact.fix: fact for fact in facts if fact.fix}
+    for fix in found.fixes:
+        steps = [by_fix[step] for step in fix.steps if step in by_fix]
+        if len(steps) == len(fix.steps) and not _lifted(world, steps).fits():
+            wrong.append(f"not a fix: {fix}")
+    wrong += [f"would be enough: {step}" for step in found.not_enough if _lifted(world, [by_fix[step]]).fits()]
+    return wrong
+
+
+def _lifted(world: World, facts: list[Fact]) -> World:
+    for fact in facts:
+        world = fact.without(world)
+    return world
+
+
+def main() -> int:
+    """Run the target and print its figures; 1 if anything did not hold."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--cases", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--release", default="1.36")
+    parser.add_argument("--channel", default="experimental")
+    parser.add_argument("--semantics", default="intended")
+    options = parser.parse_args()
+    began, counts = time.monotonic(), Counter[str]()
+    worlds = refused_worlds(options.seed, Dialect(options.release, options.channel), options.semantics)
+    for number, world in enumerate(itertools.islice(worlds, options.cases)):
+        found = reasons(world)
+        counts["exact" if found.exact else "inexact"] += 1
+        counts["facts"] += len(found.facts)
+        counts["fixes"] += len(found.fixes)
+        wrong = check_reasons(world, found) if found.exact else []
+        counts["wrong"] += bool(wrong)
+        for text in wrong:
+            print(f"case {number}: {text}")
+    figures = ", ".join(f"{count} {name}" for name, count in sorted(counts.items()))
+    print(f"{options.cases} refused worlds: {figures}; {time.monotonic() - began:.0f} s")
+    return int(bool(counts["wrong"]))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
