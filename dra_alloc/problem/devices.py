@@ -4,7 +4,7 @@ ResourceSlices and their devices as rows for the search.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from dra_alloc.api import Device, DeviceAttribute, DeviceCapacity, DeviceTaint, DeviceTaintRule, ResourceSlice
@@ -83,10 +83,15 @@ class DeviceRow:
 
 
 class SliceRow:
-    """One ResourceSlice with the taint rules for its pool; device rows are made on first touch and kept."""
+    """
+    One ResourceSlice with the taint rules for its pool; device rows are made on first touch and kept.
+
+    `columns` is where engines remember which slices look alike.
+    """
 
     __slots__ = (
         "_devices",
+        "columns",
         "driver",
         "generation",
         "name",
@@ -109,6 +114,7 @@ class SliceRow:
         self.slice_count = spec.pool.resource_slice_count
         self.node_name = spec.node_name or ""
         self.taint_rules = rules_for_pool(taint_rules, self.pool.driver, self.pool.pool)
+        self.columns: dict[Hashable, dict[Hashable, int]] = {}
         self._devices: tuple[DeviceRow, ...] | None = None
 
     @property

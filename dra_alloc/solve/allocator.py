@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from dra_alloc.api import DeviceClass, Node, ResourceClaim
 from dra_alloc.problem.devices import DeviceKey
 from dra_alloc.problem.inventory import Inventory
-from dra_alloc.problem.pools import GatherError, Pool, gather
+from dra_alloc.problem.occupancy import Occupancy
+from dra_alloc.problem.pools import GatherError, Pool
 from dra_alloc.problem.requests import claim_name
 from dra_alloc.problem.usage import Usage
 from dra_alloc.profiles import Profile, Trait
@@ -19,11 +20,12 @@ from dra_alloc.rules import Context, Rule, SearchStopped, install
 from dra_alloc.rules.counters import available_counters
 from dra_alloc.solve.admit import Admission, admit
 from dra_alloc.solve.assemble import Assembly, assemble
+from dra_alloc.solve.direct import Answer, Direct, Picks, Results
 from dra_alloc.solve.first_fit import BudgetExhausted
 from dra_alloc.solve.ladder import DEFAULT_BUDGET, Budget, Engine, Found, Ladder
 from dra_alloc.solve.outcome import Aborted, NoFit, OutOfBudget, Solved, SolveOutcome, Work
 from dra_alloc.solve.question import Question
-from dra_alloc.solve.selection import Selection
+from dra_alloc.solve.survey import Survey
 from dra_alloc.solve.verify import verify
 
 __all__ = ["DEFAULT_BUDGET", "Allocator", "Budget", "Engine", "Question", "State", "not_found"]
@@ -54,14 +56,16 @@ class Allocator:
     """
     Answers for one cluster state and profile; questions do not change it.
 
-    Compiled selectors, prepared devices and counter availability are
-    remembered between questions.
+    What is found out about slices and claims is remembered between questions,
+    in the survey; allocators of states that differ only in what is allocated
+    may share one.
     """
 
-    def __init__(self, state: State, profile: Profile) -> None:
+    def __init__(self, state: State, profile: Profile, survey: Survey | None = None) -> None:
         self.state = state
         self.profile = profile
-        self._selection = Selection(profile)
+        self.survey = survey or Survey(state.inventory, state.classes, profile, state.class_not_found)
+        self._direct = Direct(self.survey, Occupancy(state.usage, state.inventory.by_pool))
         self._availability: dict[object, Mapping[tuple[str, str], int]] = {}
 
     def allocate(
@@ -77,7 +81,8 @@ class Allocator:
         Return the outcome of allocating the claims together on the node.
 
         Every engine gives the same answer or none; "first-fit" alone counts
-        the steps that upstream would make.
+        the steps that upstream would make. Results are put together when they
+        are first looked at.
 
         Spec: SEARCH-1, ADMIT-1, RESULT-1.
         Raises: EngineUnavailable for "cp-sat" without OR-tools.
@@ -85,7 +90,11 @@ class Allocator:
         ladder: Ladder | None = None
         pools: Sequence[Pool] = ()
         try:
-            pools = gather(self.state.inventory, node, self.profile)
+            if engine == Engine.AUTO:
+                answer = self._direct.answer(node, claims, budget.steps)
+                if answer is not None:
+                    return self._told(answer, new_share_id)
+            pools = self.survey.view(node).pools
             question = self._question(node, pools, claims)
             ladder = Ladder(question, Engine(engine), budget)
             found = ladder.climb()
@@ -105,11 +114,19 @@ class Allocator:
 
         Raises: SearchStopped, GatherError.
         """
-        return self._question(node, gather(self.state.inventory, node, self.profile), claims)
+        return self._question(node, self.survey.view(node).pools, claims)
+
+    def _told(self, answer: Answer, new_share_id: Callable[[], str]) -> SolveOutcome:
+        """Return what the direct engine found."""
+        admitted, view, choice, work = answer
+        if not choice.found or view.slices is None:
+            return self._no_fit(view.pools, work)
+        results = Results(answer, Assembly(self.profile, view.node, new_share_id))
+        return Solved(results, Picks(admitted.asks, view.slices, choice), work)
 
     def _question(self, node: Node, pools: Sequence[Pool], claims: Sequence[ResourceClaim]) -> Question:
         context = self._context(node, pools, claims)
-        admission = Admission(self.profile, pools, self._find_class, self._gather_rules(context))
+        admission = Admission(self.profile, pools, self.survey.find_class, self._gather_rules(context))
         candidates = tuple(device for pool in pools if pool.usable for device in pool.devices)
         return Question(context, admit(claims, admission), candidates, self._peek)
 
@@ -125,15 +142,9 @@ class Allocator:
             return Aborted("invalid resource pools were encountered", "pool-invalid", work, on_node=True)
         return NoFit(work)
 
-    def _find_class(self, name: str) -> DeviceClass:
-        found = self.state.classes.get(name)
-        if found is None:
-            raise self.state.class_not_found(name)
-        return found
-
     def _context(self, node: Node, pools: Sequence[Pool], claims: Sequence[ResourceClaim]) -> Context:
         names = [claim_name(claim) for claim in claims]
-        selection = self._selection
+        selection = self.survey.selection
         return Context(
             self.profile,
             node,

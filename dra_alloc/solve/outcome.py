@@ -4,6 +4,7 @@ What a question can end with.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from dra_alloc.api import AllocationResult
@@ -38,13 +39,43 @@ class Work:
     stages: tuple[Stage, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
 class Solved:
-    """Every claim got its devices; one result per claim, in order."""
+    """
+    Every claim got its devices; one result per claim, in order.
 
-    results: tuple[AllocationResult, ...]
-    picks: tuple[Pick, ...]
-    work: Work
+    Results and picks may be given as functions; then they are made when they
+    are first looked at, and kept.
+    """
+
+    __slots__ = ("_picks", "_results", "work")
+    __match_args__ = ("results", "picks", "work")
+
+    def __init__(
+        self,
+        results: tuple[AllocationResult, ...] | Callable[[tuple[Pick, ...]], tuple[AllocationResult, ...]],
+        picks: tuple[Pick, ...] | Callable[[], tuple[Pick, ...]],
+        work: Work,
+    ) -> None:
+        self._results = results
+        self._picks = picks
+        self.work = work
+
+    @property
+    def picks(self) -> tuple[Pick, ...]:
+        """Return the picks in order."""
+        if not isinstance(self._picks, tuple):
+            self._picks = self._picks()
+        return self._picks
+
+    @property
+    def results(self) -> tuple[AllocationResult, ...]:
+        """Return the results, one per claim."""
+        if not isinstance(self._results, tuple):
+            self._results = self._results(self.picks)
+        return self._results
+
+    def __repr__(self) -> str:
+        return f"Solved({self.results!r}, {self.picks!r}, {self.work!r})"
 
 
 @dataclass(frozen=True, slots=True)

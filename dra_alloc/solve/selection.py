@@ -60,7 +60,7 @@ class Selection:
         for owner, number, selector in _selectors(ask, claim):
             expression = selector.cel.expression if selector.cel is not None else ""
             try:
-                if not self._program(expression).matches(self._device(device)):
+                if not self.program(expression).matches(self._device(device)):
                     return owner, number, expression
             except CompileError as error:
                 text = f"{owner}: selector #{number}: CEL compile error: {error.text}"
@@ -77,7 +77,12 @@ class Selection:
         hint = _HINT if "no such key:" in text else ""
         return f"{owner}: selector #{number} on device {device.key}: CEL runtime error: {text}{hint}"
 
-    def _program(self, expression: str) -> Program:
+    def program(self, expression: str) -> Program:
+        """
+        Return the compiled selector.
+
+        Raises: CompileError.
+        """
         known = self._programs.get(expression)
         if known is None:
             try:

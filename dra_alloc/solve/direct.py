@@ -1,0 +1,151 @@
+"""
+The direct engine: answers read off a board, where picking has no side effects.
+
+Spec: DIRECT-1, DIRECT-2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from dra_alloc.api import AllocationResult, Node, ResourceClaim
+from dra_alloc.errors import InternalError
+from dra_alloc.problem.devices import DeviceRow, SliceRow
+from dra_alloc.problem.occupancy import Occupancy
+from dra_alloc.problem.requests import Ask
+from dra_alloc.rules import Pick
+from dra_alloc.solve.assemble import Assembly, assemble
+from dra_alloc.solve.board import Board, Choice
+from dra_alloc.solve.board_search import search
+from dra_alloc.solve.outcome import Stage, Work
+from dra_alloc.solve.survey import Admitted, Survey, View
+
+__all__ = ["Answer", "Direct", "Picks", "Results", "decide"]
+
+#: Steps of one search; what takes more is the ladder's.
+_BUDGET: Final = 500
+#: Answers remembered per board.
+_MOST_ANSWERS: Final = 100_000
+
+
+class Answer(NamedTuple):
+    """What the engine found for a view, and what it cost."""
+
+    admitted: Admitted
+    view: View
+    choice: Choice
+    work: Work
+
+
+class Direct:
+    """Answers for one state of allocation; what is found out is left in the survey for all states."""
+
+    def __init__(self, survey: Survey, occupancy: Occupancy) -> None:
+        self._survey = survey
+        self._occupancy = occupancy
+
+    def answer(self, node: Node, claims: Sequence[ResourceClaim], steps: int | None) -> Answer | None:
+        """
+        Return the answer if it can be had directly, within `steps`.
+
+        Raises: GatherError.
+        """
+        survey = self._survey
+        admitted = survey.admitted(claims)
+        if admitted is None or admitted.plan is None:
+            return None
+        view = survey.view(node)
+        board = survey.board(view, admitted.plan)
+        if board is None or view.slices is None:
+            return None
+        busy = self._occupancy.busy(view.slices)
+        if busy is None:
+            return None
+        choice, work = decide(board, busy & board.relevant, admitted, view.slices)
+        if choice.found is None or (steps is not None and choice.steps > steps):
+            return None
+        return Answer(admitted, view, choice, work)
+
+
+def decide(board: Board, busy: int, admitted: Admitted, slices: Sequence[SliceRow]) -> tuple[Choice, Work]:
+    """
+    Return what is found on a board, searching only if it was not asked before with these devices busy.
+
+    Raises: InternalError if a solution fails its check, which is always a bug of ours.
+    """
+    known = board.answers.get(busy)
+    if known is None:
+        choice = search(board, busy, _BUDGET)
+        _check(choice, board, busy, Picks(admitted.asks, slices, choice)(), admitted)
+        verdict = {True: "found", False: "refuted", None: "undecided"}[choice.found]
+        if len(board.answers) >= _MOST_ANSWERS:
+            board.answers.clear()
+        known = board.answers[busy] = choice, Work(choice.steps, "direct", (Stage("direct", choice.steps, verdict),))
+    return known
+
+
+class Picks:
+    """Makes the picks of a choice on the node at hand."""
+
+    __slots__ = ("_asks", "_choice", "_slices")
+
+    def __init__(self, asks: Sequence[Ask], slices: Sequence[SliceRow], choice: Choice) -> None:
+        self._asks = asks
+        self._slices = slices
+        self._choice = choice
+
+    def __call__(self) -> tuple[Pick, ...]:
+        """Return the picks in order."""
+        asks = self._asks
+        if len(self._slices) == 1:
+            devices = self._slices[0].devices
+            return tuple([Pick(asks[ask], devices[index]) for ask, index in self._choice.picks])
+        return tuple([Pick(asks[ask], self._device(index)) for ask, index in self._choice.picks])
+
+    def _device(self, index: int) -> DeviceRow:
+        for row in self._slices:
+            width = len(row.wire.spec.devices)
+            if index < width:
+                return row.devices[index]
+            index -= width
+        raise InternalError("a pick lies outside of its board")
+
+
+class Results:
+    """Assembles the results of an answer for the claims at hand."""
+
+    __slots__ = ("_answer", "_assembly")
+
+    def __init__(self, answer: Answer, assembly: Assembly) -> None:
+        self._answer = answer
+        self._assembly = assembly
+
+    def __call__(self, picks: tuple[Pick, ...]) -> tuple[AllocationResult, ...]:
+        """Return one result per claim."""
+        admitted, _, choice, _ = self._answer
+        served = iter(choice.served)
+        selected = {
+            (row.index, number): admitted.asks[next(served)]
+            for row in admitted.rows
+            for number, _ in enumerate(row.requests)
+        }
+        return assemble(admitted.rows, picks, selected, self._assembly)
+
+
+def _check(choice: Choice, board: Board, busy: int, picks: Sequence[Pick], admitted: Admitted) -> None:
+    """Hold a solution against the definitions. Raises: InternalError."""
+    if not choice.found:
+        return
+    taken = [index for _, index in choice.picks]
+    wrong = [text for rule in admitted.constraints for text in rule.violations(picks)]
+    if len(set(taken)) < len(taken) or any(busy >> index & 1 for index in taken):
+        wrong.append("a device is not free")
+    seats = {seat.ask: seat for slot in board.slots for seat in slot}
+    if any(not seats[ask].mask >> index & 1 for ask, index in choice.picks):
+        wrong.append("a device is not one the request could have")
+    asked = [ask for ask, _ in choice.picks]
+    if len(choice.served) != len(board.slots) or any(asked.count(ask) != seats[ask].wanted for ask in choice.served):
+        wrong.append("a request has not its number of devices")
+    if wrong:
+        raise InternalError("an allocation failed its own check: " + "; ".join(wrong))

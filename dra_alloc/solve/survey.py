@@ -1,0 +1,237 @@
+"""
+What is known of a cluster for one scheduler, whatever is allocated.
+
+Pools by node, admitted claims, shapes, and the boards of nodes for shapes with
+the answers found on them. Clusters that differ only in what is allocated
+share one survey.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from dra_alloc.api import DeviceClass, DeviceSubRequest, ExactDeviceRequest, Node, ResourceClaim
+from dra_alloc.problem.devices import SliceRow
+from dra_alloc.problem.inventory import Inventory
+from dra_alloc.problem.pools import Pool, gather
+from dra_alloc.problem.requests import Ask, ClaimRow
+from dra_alloc.problem.usage import Usage
+from dra_alloc.profiles import Feature, Profile, Trait
+from dra_alloc.rules import Context, Rule, SearchStopped, install
+from dra_alloc.solve.admit import Admission, admit
+from dra_alloc.solve.board import Board, Judge, Part, make_part, put_together
+from dra_alloc.solve.columns import Columns
+from dra_alloc.solve.selection import Selection
+from dra_alloc.solve.shape import Shape, shape_of
+
+__all__ = ["Admitted", "Survey", "View"]
+
+_MOST_CLAIMS: int = 20_000
+
+
+class View:
+    """
+    One node's pools and its slices in the order in which their devices are tried.
+
+    `slices` is None where only the search itself can answer; `boards` holds the
+    board for each shape that asked.
+    """
+
+    __slots__ = ("boards", "invalid", "node", "pools", "slices")
+
+    def __init__(self, node: Node, pools: tuple[Pool, ...], slices: tuple[SliceRow, ...] | None) -> None:
+        self.node = node
+        self.pools = pools
+        self.slices = slices
+        self.invalid = any(pool.invalid for pool in pools)
+        self.boards: dict[Plan, Board | None] = {}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Admitted:
+    """
+    Claims that passed admission, whatever the node: none of their requests asks for all devices.
+
+    `asks` holds all requests and alternatives by id, `constraints` the rules
+    of the constraints. `plan` is None if only the search itself can answer.
+    """
+
+    claims: tuple[ResourceClaim, ...]
+    rows: tuple[ClaimRow, ...]
+    asks: tuple[Ask, ...]
+    constraints: tuple[Rule, ...]
+    plan: Plan | None
+
+
+class Plan:
+    """A shape with those who judge devices for it, and what slices and boards are made of so far."""
+
+    __slots__ = ("boards", "judges", "parts", "shape")
+
+    def __init__(self, shape: Shape, judges: Sequence[Judge]) -> None:
+        self.shape = shape
+        self.judges = tuple(judges)
+        self.parts: dict[int, Part | None] = {}
+        self.boards: dict[tuple[int, ...], Board | None] = {}
+
+
+class Survey:
+    """
+    Looks things up on first use and remembers them; safe to use from several threads.
+
+    `class_not_found` makes the class lister's error.
+    """
+
+    def __init__(
+        self,
+        inventory: Inventory,
+        classes: Mapping[str, DeviceClass],
+        profile: Profile,
+        class_not_found: Callable[[str], LookupError],
+        columns: Columns | None = None,
+    ) -> None:
+        self.inventory = inventory
+        self.classes = classes
+        self.profile = profile
+        self.selection = Selection(profile)
+        self.columns = columns or Columns()
+        self._class_not_found = class_not_found
+        self._sharing = profile.on(Feature.CONSUMABLE_CAPACITY) and not profile.shows(Trait.NO_SHARING)
+        self._counting = profile.on(Feature.PARTITIONABLE)
+        self._lists = profile.lists and not profile.shows(Trait.CLASSIC_LISTS)
+        self._views: dict[str, View] = {}
+        self._admitted: dict[tuple[int, ...], Admitted] = {}
+        self._plans: dict[Shape, Plan] = {}
+
+    def find_class(self, name: str) -> DeviceClass:
+        """
+        Return the class of that name.
+
+        Raises: LookupError.
+        """
+        found = self.classes.get(name)
+        if found is None:
+            raise self._class_not_found(name)
+        return found
+
+    def view(self, node: Node) -> View:
+        """
+        Return the node's pools and slices.
+
+        Raises: GatherError.
+        """
+        name = node.metadata.name or ""
+        found = self._views.get(name)
+        if found is None or found.node is not node:
+            pools = gather(self.inventory, node, self.profile)
+            found = self._views[name] = View(node, pools, _regular(pools))
+        return found
+
+    def admitted(self, claims: Sequence[ResourceClaim]) -> Admitted | None:
+        """
+        Return the claims as rows if no node has a say in that; None also for claims that are refused.
+
+        Claims that share their specification share the rows, too: names of
+        rows are those of the first.
+        """
+        key = tuple([id(claim.spec) for claim in claims])
+        found = self._admitted.get(key)
+        if found is None:
+            made = self._admit(claims)
+            if made is None:
+                return None
+            if len(self._admitted) >= _MOST_CLAIMS:
+                self._admitted.clear()
+            found = self._admitted[key] = made
+        return found
+
+    def _admit(self, claims: Sequence[ResourceClaim]) -> Admitted | None:
+        if any(ask.allocation_mode == "All" for claim in claims for ask in _wires(claim)):
+            return None
+        try:
+            rows = admit(claims, Admission(self.profile, (), self.find_class, ()))
+        except SearchStopped:
+            return None
+        asks = tuple(ask for row in rows for request in row.requests for ask in request.asks)
+        rules = install(self._context(), rows)
+        constraints = tuple(rule for rule in rules.take if rule.constrains)
+        shape = shape_of(rows, self.profile, self.selection.program)
+        return Admitted(tuple(claims), rows, asks, constraints, None if shape is None else self._plan(shape, asks))
+
+    def _plan(self, shape: Shape, asks: Sequence[Ask]) -> Plan:
+        found = self._plans.get(shape)
+        if found is None:
+            needs = [need for slot in shape.slots for need in slot]
+            first = {need.criteria: ask for need, ask in reversed(list(zip(needs, asks, strict=True)))}
+            judges = [self._judge(first[number]) for number in range(len(shape.criteria))]
+            found = self._plans.setdefault(shape, Plan(shape, judges))
+        return found
+
+    def _judge(self, ask: Ask) -> Judge:
+        rules = install(self._context(), ())
+        return Judge(ask, rules.candidate, rules.take_for(ask))
+
+    def _context(self) -> Context:
+        """Return a context in which nothing is allocated and no node is known."""
+        selection = self.selection
+        return Context(
+            self.profile,
+            Node(),
+            (),
+            Usage(),
+            selects=lambda ask, device: selection.selects(ask, device, ""),
+            explain_selector=lambda ask, device: selection.explain(ask, device, ""),
+            availability=lambda pool: {},
+            holders=lambda key: (),
+        )
+
+    def board(self, view: View, plan: Plan) -> Board | None:
+        """Return the node's board for a shape; None where only the search itself can answer."""
+        try:
+            return view.boards[plan]
+        except KeyError:
+            found = view.boards[plan] = None if view.slices is None else self.board_of(view.slices, plan)
+            return found
+
+    def board_of(self, slices: Sequence[SliceRow], plan: Plan) -> Board | None:
+        """Return the board of some slices for a shape."""
+        columns = self.columns
+        lists = self.profile.cel_lists
+        key = tuple([columns.signature(row, plan.shape.reads, lists=lists) for row in slices])
+        try:
+            return plan.boards[key]
+        except KeyError:
+            parts = [self._part(number, row, plan) for number, row in zip(key, slices, strict=True)]
+            known = [part for part in parts if part is not None]
+            board = put_together(known, plan.shape) if len(known) == len(parts) else None
+            return plan.boards.setdefault(key, board)
+
+    def _part(self, signature: int, row: SliceRow, plan: Plan) -> Part | None:
+        try:
+            return plan.parts[signature]
+        except KeyError:
+            devices = row.devices
+            special = [
+                (self._counting and bool(each.consumes)) or (self._sharing and each.shareable) for each in devices
+            ]
+            made = make_part(devices, special, plan.shape, plan.judges, lists=self._lists)
+            return plan.parts.setdefault(signature, made)
+
+
+def _wires(claim: ResourceClaim) -> list[ExactDeviceRequest | DeviceSubRequest]:
+    wires: list[ExactDeviceRequest | DeviceSubRequest] = []
+    for request in claim.spec.devices.requests:
+        wires += [request.exactly] if request.exactly is not None else []
+        wires += request.first_available
+    return wires
+
+
+def _regular(pools: Sequence[Pool]) -> tuple[SliceRow, ...] | None:
+    """Return the slices whose devices can be tried, in order; None if the node matters to single devices."""
+    slices = dict.fromkeys(device.slice for pool in pools if pool.usable for device in pool.devices)
+    for row in slices:
+        selector = row.wire.spec.node_selector
+        if row.per_device or (selector is not None and len(selector.node_selector_terms) > 1):
+            return None
+    return tuple(slices)
