@@ -8,10 +8,12 @@ import doctest
 import re
 import runpy
 import tomllib
+from argparse import _SubParsersAction
 from pathlib import Path
 
 import pytest
 
+from dra_alloc.cli.options import parser
 from tests.architecture.source_files import tracked_files
 from tests.paths import ROOT
 
@@ -33,6 +35,13 @@ def test_the_readme_tells_the_truth_about_python(monkeypatch):
     failed, tried = doctest.testfile(str(ROOT / "README.md"), module_relative=False)
     assert tried
     assert not failed
+
+
+def test_every_command_has_its_help_on_the_page():
+    page = (ROOT / "docs" / "reference" / "cli.md").read_text(encoding="utf-8")
+    (commands,) = [action.choices for action in parser()._actions if isinstance(action, _SubParsersAction)]
+    assert commands
+    assert not [name for name in commands if f"$ dra-alloc {name} --help" not in page]
 
 
 def test_every_task_is_described():
