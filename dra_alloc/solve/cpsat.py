@@ -140,6 +140,8 @@ class Model:
         """
         cp_model = self._cp_model
         self._model.clear_objective()
+        # A hint would be tried before the order is.
+        self._model.clear_hints()
         strategy = [self._variables[each] for each in order]
         self._model.add_decision_strategy(strategy, cp_model.CHOOSE_FIRST, cp_model.SELECT_MAX_VALUE)
         solver = self._solver(limit)
@@ -150,6 +152,12 @@ class Model:
     def any_solution(self, limit: float) -> Solved:
         """Return any solution."""
         return self._solve(self._solver(limit))
+
+    def start_from(self, values: Sequence[int]) -> None:
+        """Hint at a solution known from before; variables made since have no hint."""
+        self._model.clear_hints()
+        for variable, value in zip(self._variables, values, strict=False):
+            self._model.add_hint(variable, value)
 
     def best_solution(self, terms: Iterable[Term], limit: float) -> Solved:
         """Return a solution in which the weighted sum is least."""

@@ -24,10 +24,12 @@ class TableModel:
     `chosen` says by request id whether it is the alternative used, `picked`
     by request id and device that it gets the device; a request that may get a
     shareable device several times has several. `order` lists the variables as
-    the search would decide them.
+    the search would decide them, `drawn` the terms of each draw.
+    With `alike`, equal requests get their devices in order, as in the first
+    answer; an objective that tells them apart must do without.
     """
 
-    def __init__(self, table: Table, model: Model) -> None:
+    def __init__(self, table: Table, model: Model, *, alike: bool = True) -> None:
         self.table = table
         self.model = model
         self.chosen: dict[int, int] = {}
@@ -39,6 +41,7 @@ class TableModel:
                 self._declare(ask)
             model.exactly_one([self.chosen[ask.id] for ask in slot.asks])
         self._asks = list(table.asks)
+        self.drawn: list[list[tuple[int, int]]] = [[] for _ in table.limits]
         self._dedicate()
         self._draw()
         for row in table.agree:
@@ -46,7 +49,8 @@ class TableModel:
         for row in table.differ:
             self._differ(row)
         self._limit_results()
-        self._sort_alike()
+        if alike:
+            self._sort_alike()
 
     def _declare(self, ask: AskRow) -> None:
         model = self.model
@@ -105,7 +109,7 @@ class TableModel:
 
     def _draw(self) -> None:
         table = self.table
-        terms: list[list[tuple[int, int]]] = [[] for _ in table.limits]
+        terms = self.drawn
         used: dict[int, int] = {}
         for (ask, device), literals in self.picked.items():
             for draw, amount in (*table.pick_charges[device], *table.request_charges.get((ask, device), ())):
@@ -117,9 +121,9 @@ class TableModel:
                         terms[draw].append((used[device], amount))
                 self.model.implies(literals[0], [used[device]])
         for limit, drawn in zip(table.limits, terms, strict=True):
-            self._hold(drawn, limit)
+            self.hold(drawn, limit)
 
-    def _hold(self, terms: list[tuple[int, int]], limit: int) -> None:
+    def hold(self, terms: list[tuple[int, int]], limit: int) -> None:
         """Keep a draw within its limit, in the largest unit that divides all amounts."""
         unit = gcd(*(amount for _, amount in terms))
         if not terms or not unit:

@@ -131,16 +131,20 @@ def bits(mask: int) -> Iterable[int]:
         mask ^= low
 
 
-def build_table(rows: Sequence[ClaimRow], candidates: Sequence[DeviceRow], rules: RuleSet) -> Table:
+def build_table(
+    rows: Sequence[ClaimRow], candidates: Sequence[DeviceRow], rules: RuleSet, *, every_draw: bool = False
+) -> Table:
     """
     Return the table of a question; `rules` must be fresh and are used up.
+
+    Draws that no picks could exhaust are left out, unless `every_draw` is set.
 
     Spec: BOUND-1, BOUND-2.
     Raises: NotModelled where the search could end with an error that depends
     on its order, or where a rule cannot be said in facts.
     """
     try:
-        return _Builder(rows, candidates, rules).table()
+        return _Builder(rows, candidates, rules).table(every_draw=every_draw)
     except (SearchStopped, NodeSelectorError) as error:
         raise NotModelled(f"a device stops the search with an error: {error}") from None
 
@@ -160,7 +164,7 @@ class _Builder:
         self._usable: dict[Hashable, tuple[int, int]] = {}
         self._kinds: dict[Hashable, int] = {}
 
-    def table(self) -> Table:
+    def table(self, *, every_draw: bool) -> Table:
         for fact in self._facts:
             if isinstance(fact, Unmodelled):
                 raise NotModelled(fact.why)
@@ -177,7 +181,7 @@ class _Builder:
         for fact in self._facts:
             if isinstance(fact, Dedicated):
                 dedicated = self._mask(fact.devices)
-        draws = [fact for fact in self._facts if isinstance(fact, Draw) and self._binds(fact)]
+        draws = [fact for fact in self._facts if isinstance(fact, Draw) and (every_draw or self._binds(fact))]
         return Table(
             slots,
             self._devices,
