@@ -21,10 +21,20 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["PROGRAMS", "OracleUnavailable", "build", "go_missing", "newest", "resolve", "versions"]
+__all__ = [
+    "PROGRAMS",
+    "OracleUnavailable",
+    "build",
+    "cache_folder",
+    "go_missing",
+    "newest",
+    "resolve",
+    "versions",
+]
 
 ROOT = Path(__file__).resolve().parent
-PROGRAMS = ("allocator", "apiserver")
+PROGRAMS = ("allocator", "apiserver", "table")
+TEST_PROGRAMS = ("table",)
 BUILD_SECONDS = 1800
 _VERSION = re.compile(r"v(\d+)\.(\d+)\.(\d+)(?:-(alpha|beta|rc)\.(\d+))?\.mod")
 _STAGES = {"alpha": 0, "beta": 1, "rc": 2, None: 3}
@@ -97,7 +107,7 @@ def build(release: str, program: str = "allocator") -> Path:
     reason = go_missing()
     if reason is not None:
         raise OracleUnavailable(reason)
-    binary = _cache() / f"{program}-{version}-{_digest(source, version)}"
+    binary = cache_folder() / f"{program}-{version}-{_digest(source, version)}"
     if binary.exists():
         return binary
     with _lock(binary):
@@ -107,7 +117,8 @@ def build(release: str, program: str = "allocator") -> Path:
     return binary
 
 
-def _cache() -> Path:
+def cache_folder() -> Path:
+    """The folder, not under version control, in which binaries and extracted tables are kept."""
     folder = Path(os.environ.get("DRA_ALLOC_ORACLE_CACHE") or ROOT.parent / ".cache" / "oracle")
     folder.mkdir(parents=True, exist_ok=True)
     return folder
@@ -137,7 +148,8 @@ def go_environment() -> dict[str, str]:
 
 def _compile(source: Path, version: str, binary: Path) -> None:
     partial = binary.with_suffix(f".{os.getpid()}.tmp")
-    command = ["go", "build", "-trimpath", "-mod=readonly", "-buildvcs=false", "-tags", build_tags(version)]
+    verb = ["go", "test", "-c", "-vet=off"] if source.name in TEST_PROGRAMS else ["go", "build"]
+    command = [*verb, "-trimpath", "-mod=readonly", "-buildvcs=false", "-tags", build_tags(version)]
     command += [f"-modfile=lines/v{version}.mod", "-o", str(partial), "."]
     try:
         done = subprocess.run(
