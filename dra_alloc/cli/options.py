@@ -90,7 +90,7 @@ def _check(
         help="namespace of manifests that name none (default: default)",
     )
     _settings(check)
-    check.add_argument("--format", choices=("text", "json"), default="text", help="default: text")
+    _output(check)
     check.add_argument(
         "--validate",
         choices=("strict", "warn", "ignore"),
@@ -104,7 +104,11 @@ def _check(
         metavar="N",
         help=f"search steps per pod and node before the answer is undecided (default: {DEFAULT_STEP_BUDGET})",
     )
-    check.add_argument("--verbose", "-v", action="store_true", help="cut no lists")
+
+
+def _output(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--format", choices=("text", "json"), default="text", help="default: text")
+    command.add_argument("--verbose", "-v", action="store_true", help="cut no lists")
 
 
 def _cel(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -128,8 +132,7 @@ def _cel(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         help="kube-scheduler's environment, or the API server's for new objects (default: stored)",
     )
     _settings(cel)
-    cel.add_argument("--format", choices=("text", "json"), default="text", help="default: text")
-    cel.add_argument("--verbose", "-v", action="store_true", help="cut no lists")
+    _output(cel)
 
 
 def _settings(command: argparse.ArgumentParser) -> None:

@@ -15,6 +15,7 @@ from dra_alloc.manifest import Documents
 from dra_alloc.problem.requests import claim_name
 from dra_alloc.scenario.cluster import Cluster
 from dra_alloc.scenario.explaining import Choice, choice_on, reasons_on
+from dra_alloc.scenario.extended_resources import extended_claim
 from dra_alloc.scenario.gating import gated
 from dra_alloc.scenario.namespaces import in_namespace
 from dra_alloc.scenario.node_filter import node_objection
@@ -161,7 +162,7 @@ def _with_status(claim: ResourceClaim, before: ResourceClaim) -> ResourceClaim:
 
 
 def _place(cluster: Cluster, subject: Subject, nodes: Sequence[Node], options: CheckOptions) -> Placement:
-    claims = [cluster.claims[each] if isinstance(each, str) else each for each in subject.claims]
+    asking = _Asking(cluster, subject)
     fits: list[str] = []
     first: Allocated | None = None
     refused: list[tuple[Node, NodeRefusal]] = []
@@ -172,7 +173,7 @@ def _place(cluster: Cluster, subject: Subject, nodes: Sequence[Node], options: C
         if objection is not None:
             refused.append((node, NodeRefusal(name, *objection)))
             continue
-        outcome = cluster.on_node(claims, node, budget=options.budget, explained=False)
+        outcome = cluster.on_node(asking.claims(node), node, budget=options.budget, explained=False)
         if isinstance(outcome, Allocated):
             fits.append(name)
             first = first or outcome
@@ -184,16 +185,34 @@ def _place(cluster: Cluster, subject: Subject, nodes: Sequence[Node], options: C
             )
         else:
             refused += [(node, refusal) for refusal in outcome.refusals]
-    refusals = () if first is not None else _explained(cluster, claims, refused, options.budget)
-    choice = choice_on(cluster, claims, first) if first is not None and options.choices else None
+    refusals = () if first is not None else _explained(asking, refused, options.budget)
+    choice = None
+    if first is not None and options.choices:
+        choice = choice_on(cluster, asking.claims(cluster.node(first.node)), first)
     return Placement(
         subject.kind, subject.name, tuple(fits), first, refusals, tuple(undecided), len(nodes), choice=choice
     )
 
 
-def _explained(
-    cluster: Cluster, claims: Sequence[ResourceClaim], refused: Sequence[tuple[Node, NodeRefusal]], budget: Budget
-) -> tuple[NodeRefusal, ...]:
+@dataclass(frozen=True, slots=True)
+class _Asking:
+    """A subject in front of a cluster: its claims as they are now, which can depend on the node."""
+
+    cluster: Cluster
+    subject: Subject
+
+    def claims(self, node: Node) -> list[ResourceClaim]:
+        """Return the claims to place on the node."""
+        named = self.subject.claims
+        claims = [self.cluster.claims[each] if isinstance(each, str) else each for each in named]
+        gates = self.cluster.settings.effective_gates()
+        if self.subject.pod is not None and gates.get("DRAExtendedResource", False):
+            extended = extended_claim(self.subject.pod, node, self.cluster.class_by_resource)
+            claims += [] if extended is None else [extended]
+        return claims
+
+
+def _explained(asking: _Asking, refused: Sequence[tuple[Node, NodeRefusal]], budget: Budget) -> tuple[NodeRefusal, ...]:
     """
     Return the refusals with counts, for as many nodes as are worth looking into.
 
@@ -205,6 +224,7 @@ def _explained(
         if refusal.code != "no-fit":
             refusals.append(refusal)
         elif number < _EXPLAINED_NODES:
+            cluster, claims = asking.cluster, asking.claims(node)
             outcome = cluster.on_node(claims, node, budget=budget)
             for each in outcome.refusals if isinstance(outcome, Unsatisfiable) else (refusal,):
                 shape = each.explanation.shape

@@ -25,6 +25,7 @@ from dra_alloc.problem.nodes import NodeSelectorError, selects_node
 from dra_alloc.problem.requests import claim_name
 from dra_alloc.problem.usage import Usage
 from dra_alloc.profiles import Feature
+from dra_alloc.scenario.extended_resources import class_by_resource
 from dra_alloc.scenario.outcomes import Allocated, NodeRefusal, Outcome, Undecided, Unsatisfiable
 from dra_alloc.scenario.settings import DEFAULT_SETTINGS, Settings
 from dra_alloc.solve.allocator import DEFAULT_BUDGET, Allocator, Budget, State
@@ -89,6 +90,11 @@ class Cluster:
                     key = DeviceKey(result.driver, result.pool, result.device)
                     holders[key] = (*holders.get(key, ()), name)
         return holders
+
+    @cached_property
+    def class_by_resource(self) -> Mapping[str, str]:
+        """The DeviceClass behind each extended resource name."""
+        return class_by_resource(self.classes.values())
 
     def holders(self, device: DeviceKey) -> tuple[str, ...]:
         """Return the claims that hold the device or a share of it."""

@@ -1,0 +1,120 @@
+"""
+Pods that ask for extended resources by name, served by a DeviceClass.
+
+The scheduler makes one claim for them, for each node anew: what the node
+offers through a device plugin is not asked from DRA.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+
+from dra_alloc.api import (
+    Container,
+    DeviceClaim,
+    DeviceClass,
+    DeviceRequest,
+    ExactDeviceRequest,
+    FrozenMap,
+    Node,
+    ObjectMeta,
+    Pod,
+    ResourceClaim,
+    ResourceClaimSpec,
+)
+
+__all__ = ["class_by_resource", "extended_claim"]
+
+IMPLICIT: Final = "deviceclass.resource.kubernetes.io/"
+_ANNOTATION: Final = "resource.kubernetes.io/extended-resource-claim"
+
+
+def class_by_resource(classes: Iterable[DeviceClass]) -> Mapping[str, str]:
+    """
+    Return the DeviceClass behind each extended resource name.
+
+    Every class has its implicit name. Where two classes claim one explicit
+    name, the newer wins, then the one whose name sorts first.
+
+    Spec: EXT-1.
+    """
+    found: dict[str, str] = {}
+    owners: dict[str, tuple[str, DeviceClass]] = {}
+    for each in classes:
+        name = each.metadata.name or ""
+        found[f"{IMPLICIT}{name}"] = name
+        explicit = each.spec.extended_resource_name
+        if explicit:
+            before = owners.get(explicit)
+            if before is None or _wins(each, before[1]):
+                owners[explicit] = (name, each)
+    return {**found, **{resource: name for resource, (name, _) in owners.items()}}
+
+
+def _wins(challenger: DeviceClass, holder: DeviceClass) -> bool:
+    created, before = challenger.metadata.creation_timestamp or "", holder.metadata.creation_timestamp or ""
+    if created != before:
+        return created > before
+    return (challenger.metadata.name or "") < (holder.metadata.name or "")
+
+
+def extended_claim(pod: Pod, node: Node, classes: Mapping[str, str]) -> ResourceClaim | None:
+    """
+    Return the claim the scheduler makes for the pod's extended resources on the node; None if it needs none.
+
+    Spec: EXT-2 (which resources), EXT-3 (requests).
+    """
+    containers = (*pod.spec.init_containers, *pod.spec.containers)
+    names = sorted({name for each in containers for name, amount in _asked(each).items() if amount > 0})
+    served = [name for name in names if name in classes and not _offers(node, name)]
+    requests = [request for name in served for request in _requests(pod, name, classes[name])]
+    if not requests:
+        return None
+    meta = ObjectMeta(
+        name=f"{pod.metadata.name or ''}-extended-resources",
+        namespace=pod.metadata.namespace,
+        annotations=FrozenMap({_ANNOTATION: "true"}),
+    )
+    requests.sort(key=lambda request: request.name)
+    return ResourceClaim(metadata=meta, spec=ResourceClaimSpec(devices=DeviceClaim(requests=tuple(requests))))
+
+
+def _asked(container: Container) -> dict[str, int]:
+    """Return the whole-number amounts a container asks for; a limit stands for a missing request."""
+    amounts = {**container.resources.limits, **container.resources.requests}
+    return {name: amount.value() for name, amount in amounts.items()}
+
+
+def _offers(node: Node, resource: str) -> bool:
+    amount = node.status.allocatable.get(resource)
+    return amount is not None and amount.value() > 0
+
+
+def _requests(pod: Pod, resource: str, device_class: str) -> list[DeviceRequest]:
+    """Return the requests for one resource: each lasting container's own, and the largest of the passing ones."""
+    containers = (*pod.spec.init_containers, *pod.spec.containers)
+    passing = [index for index, each in enumerate(pod.spec.init_containers) if each.restart_policy != "Always"]
+    counts = {index: amount for index, each in enumerate(containers) if (amount := _asked(each).get(resource, 0)) > 0}
+    lasting = {index: count for index, count in counts.items() if index not in passing}
+    made = [_request(containers, index, resource, device_class, count) for index, count in lasting.items()]
+    missing = {
+        index: counts[index] - sum(count for later, count in lasting.items() if later >= index)
+        for index in passing
+        if index in counts
+    }
+    largest = max(missing.values(), default=0)
+    if largest > 0:
+        first = next(index for index, count in missing.items() if count == largest)
+        made.append(_request(containers, first, resource, device_class, largest))
+    return made
+
+
+def _request(
+    containers: Sequence[Container], index: int, resource: str, device_class: str, count: int
+) -> DeviceRequest:
+    position = sorted(_asked(containers[index])).index(resource)
+    return DeviceRequest(
+        name=f"container-{index}-request-{position}",
+        exactly=ExactDeviceRequest(device_class_name=device_class, allocation_mode="ExactCount", count=count),
+    )
