@@ -18,6 +18,7 @@ from dra_alloc.cel.library.optionals import OPTIONALS_LIBRARY
 from dra_alloc.cel.library.quantity import QUANTITY_LIBRARY
 from dra_alloc.cel.library.semver import SEMVER_LIBRARY
 from dra_alloc.cel.library.text import TEXT_LIBRARY
+from dra_alloc.cel.library.times import TIMES_LIBRARY
 
 __all__ = ["LIBRARIES"]
 
@@ -25,6 +26,7 @@ LIBRARIES: Final[tuple[Library, ...]] = (
     OPERATORS_LIBRARY,
     CONVERSIONS_LIBRARY,
     TEXT_LIBRARY,
+    TIMES_LIBRARY,
     OPTIONALS_LIBRARY,
     QUANTITY_LIBRARY,
     SEMVER_LIBRARY,
