@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Final
 
 from dra_alloc.cel.declarations import Library
+from dra_alloc.cel.library.aggregates import AGGREGATES_LIBRARY
 from dra_alloc.cel.library.bindings import BINDINGS_LIBRARY
 from dra_alloc.cel.library.conversions import CONVERSIONS_LIBRARY
 from dra_alloc.cel.library.dra import DRA_LIBRARY
@@ -27,6 +28,7 @@ LIBRARIES: Final[tuple[Library, ...]] = (
     CONVERSIONS_LIBRARY,
     TEXT_LIBRARY,
     TIMES_LIBRARY,
+    AGGREGATES_LIBRARY,
     OPTIONALS_LIBRARY,
     QUANTITY_LIBRARY,
     SEMVER_LIBRARY,
