@@ -18,6 +18,7 @@ from dra_alloc.cel.library.operators import OPERATORS_LIBRARY
 from dra_alloc.cel.library.optionals import OPTIONALS_LIBRARY
 from dra_alloc.cel.library.quantity import QUANTITY_LIBRARY
 from dra_alloc.cel.library.semver import SEMVER_LIBRARY
+from dra_alloc.cel.library.strings import STRINGS_LIBRARY
 from dra_alloc.cel.library.text import TEXT_LIBRARY
 from dra_alloc.cel.library.times import TIMES_LIBRARY
 
@@ -31,6 +32,7 @@ LIBRARIES: Final[tuple[Library, ...]] = (
     AGGREGATES_LIBRARY,
     OPTIONALS_LIBRARY,
     QUANTITY_LIBRARY,
+    STRINGS_LIBRARY,
     SEMVER_LIBRARY,
     BINDINGS_LIBRARY,
     DRA_LIBRARY,

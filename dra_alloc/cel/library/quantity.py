@@ -31,6 +31,9 @@ class CelQuantity:
     def __init__(self, quantity: Quantity) -> None:
         self.quantity = quantity
 
+    def __str__(self) -> str:
+        return str(self.quantity)
+
     def cel_equal(self, other: Any) -> bool:
         """Numeric equality; raises CelError if `other` is no quantity."""
         if not isinstance(other, CelQuantity):

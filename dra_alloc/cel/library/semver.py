@@ -31,6 +31,9 @@ class CelSemver:
     def __init__(self, version: Semver) -> None:
         self.version = version
 
+    def __str__(self) -> str:
+        return str(self.version)
+
     def cel_equal(self, other: Any) -> bool:
         """Equality without build metadata; raises CelError if `other` is no version."""
         if not isinstance(other, CelSemver):
