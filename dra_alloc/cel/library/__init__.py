@@ -17,6 +17,7 @@ from dra_alloc.cel.library.dra import DRA_LIBRARY
 from dra_alloc.cel.library.operators import OPERATORS_LIBRARY
 from dra_alloc.cel.library.optionals import OPTIONALS_LIBRARY
 from dra_alloc.cel.library.quantity import QUANTITY_LIBRARY
+from dra_alloc.cel.library.regexes import REGEX_LIBRARY
 from dra_alloc.cel.library.semver import SEMVER_LIBRARY
 from dra_alloc.cel.library.strings import STRINGS_LIBRARY
 from dra_alloc.cel.library.text import TEXT_LIBRARY
@@ -29,6 +30,7 @@ LIBRARIES: Final[tuple[Library, ...]] = (
     CONVERSIONS_LIBRARY,
     TEXT_LIBRARY,
     TIMES_LIBRARY,
+    REGEX_LIBRARY,
     AGGREGATES_LIBRARY,
     OPTIONALS_LIBRARY,
     QUANTITY_LIBRARY,
