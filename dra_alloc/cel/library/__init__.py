@@ -19,6 +19,7 @@ from dra_alloc.cel.library.optionals import OPTIONALS_LIBRARY
 from dra_alloc.cel.library.quantity import QUANTITY_LIBRARY
 from dra_alloc.cel.library.regexes import REGEX_LIBRARY
 from dra_alloc.cel.library.semver import SEMVER_LIBRARY
+from dra_alloc.cel.library.sets import SETS_LIBRARY
 from dra_alloc.cel.library.strings import STRINGS_LIBRARY
 from dra_alloc.cel.library.text import TEXT_LIBRARY
 from dra_alloc.cel.library.times import TIMES_LIBRARY
@@ -34,6 +35,7 @@ LIBRARIES: Final[tuple[Library, ...]] = (
     AGGREGATES_LIBRARY,
     OPTIONALS_LIBRARY,
     QUANTITY_LIBRARY,
+    SETS_LIBRARY,
     STRINGS_LIBRARY,
     SEMVER_LIBRARY,
     BINDINGS_LIBRARY,
