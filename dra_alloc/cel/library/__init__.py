@@ -14,6 +14,7 @@ from dra_alloc.cel.library.aggregates import AGGREGATES_LIBRARY
 from dra_alloc.cel.library.bindings import BINDINGS_LIBRARY
 from dra_alloc.cel.library.conversions import CONVERSIONS_LIBRARY
 from dra_alloc.cel.library.dra import DRA_LIBRARY
+from dra_alloc.cel.library.lists import LISTS_LIBRARY
 from dra_alloc.cel.library.operators import OPERATORS_LIBRARY
 from dra_alloc.cel.library.optionals import OPTIONALS_LIBRARY
 from dra_alloc.cel.library.quantity import QUANTITY_LIBRARY
@@ -38,6 +39,7 @@ LIBRARIES: Final[tuple[Library, ...]] = (
     SETS_LIBRARY,
     STRINGS_LIBRARY,
     SEMVER_LIBRARY,
+    LISTS_LIBRARY,
     BINDINGS_LIBRARY,
     DRA_LIBRARY,
 )
