@@ -7,9 +7,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from dra_alloc.cel.errors import CelAbort, CelError
+from dra_alloc.cel.errors import CelError
 from dra_alloc.cel.frame import Frame, Run
-from dra_alloc.cel.values import CelMap, Optional, go_hashable, go_type, key_of
+from dra_alloc.cel.values import CelMap, Optional, check_hashable, key_of
 
 __all__ = ["build_list", "build_map"]
 
@@ -44,10 +44,9 @@ def build_map(keys: Sequence[Run], values: Sequence[Run], optional: frozenset[in
         entries: dict[Any, Any] = {}
         for index, (key, part) in enumerate(pairs):
             name = key(frame)
-            if not go_hashable(name):
-                raise CelAbort(f"internal error: runtime error: hash of unhashable type {go_type(name)}")
-            filed = key_of(name)
             value = part(frame)
+            check_hashable(name)
+            filed = key_of(name)
             if index in optional:
                 if not isinstance(value, Optional):
                     text = f"cannot initialize optional entry '{name}' from non-optional value {value}"

@@ -30,8 +30,22 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, ClassVar, Final
 
-from dra_alloc.cel.errors import CelError
-from dra_alloc.cel.types import BOOL, BYTES, DOUBLE, DYN, INT, NULL, STRING, TYPE, UINT, CelType, list_of, map_of, optional_of
+from dra_alloc.cel.errors import CelAbort, CelError
+from dra_alloc.cel.types import (
+    BOOL,
+    BYTES,
+    DOUBLE,
+    DYN,
+    INT,
+    NULL,
+    STRING,
+    TYPE,
+    UINT,
+    CelType,
+    list_of,
+    map_of,
+    optional_of,
+)
 
 __all__ = [
     "MAX_INT",
@@ -45,6 +59,7 @@ __all__ = [
     "MutableMap",
     "Optional",
     "UInt",
+    "check_hashable",
     "frozen",
     "go_hashable",
     "go_type",
@@ -152,14 +167,25 @@ def key_of(value: Any) -> Any:
     """
     The dictionary key under which `value` is filed: strings as they are, others with their class.
 
-    Keys that are no scalars are found by identity, which is to say never.
+    Keys are found by value where Go compares them so, else by identity, which is to say never.
     """
     kind = type(value)
     if kind is str:
         return value
-    if kind in _KEY_KINDS or value is None or kind is bytes:
+    if kind in _KEY_KINDS or _by_value(value):
         return (kind, value)
     return (kind, _Identity(value))
+
+
+def _by_value(value: Any) -> bool:
+    """Whether Go compares map keys of this kind by what is in them."""
+    return value is None or type(value) is CelType or getattr(value, "go_map_key", False)
+
+
+def check_hashable(key: Any) -> None:
+    """Raises CelAbort for a value that upstream panics on as a map key."""
+    if not go_hashable(key):
+        raise CelAbort(f"internal error: runtime error: hash of unhashable type {go_type(key)}")
 
 
 def _key(filed: Any) -> Any:
@@ -202,7 +228,8 @@ class CelMap:
         if kind is str:
             return entries.get(key, default)
         if kind not in _KEY_KINDS:
-            return default
+            check_hashable(key)
+            return entries.get((kind, key), default) if _by_value(key) else default
         found = entries.get((kind, key), default)
         if found is not default or kind is bool:
             return found

@@ -12,6 +12,7 @@ from typing import Final
 from dra_alloc.cel.declarations import Library
 from dra_alloc.cel.library.aggregates import AGGREGATES_LIBRARY
 from dra_alloc.cel.library.bindings import BINDINGS_LIBRARY
+from dra_alloc.cel.library.comprehensions import COMPREHENSIONS_LIBRARY
 from dra_alloc.cel.library.conversions import CONVERSIONS_LIBRARY
 from dra_alloc.cel.library.dra import DRA_LIBRARY
 from dra_alloc.cel.library.lists import LISTS_LIBRARY
@@ -38,6 +39,7 @@ LIBRARIES: Final[tuple[Library, ...]] = (
     QUANTITY_LIBRARY,
     SETS_LIBRARY,
     STRINGS_LIBRARY,
+    COMPREHENSIONS_LIBRARY,
     SEMVER_LIBRARY,
     LISTS_LIBRARY,
     BINDINGS_LIBRARY,
