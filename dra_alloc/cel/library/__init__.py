@@ -16,6 +16,7 @@ from dra_alloc.cel.library.comprehensions import COMPREHENSIONS_LIBRARY
 from dra_alloc.cel.library.conversions import CONVERSIONS_LIBRARY
 from dra_alloc.cel.library.dra import DRA_LIBRARY
 from dra_alloc.cel.library.lists import LISTS_LIBRARY
+from dra_alloc.cel.library.network import CIDR_LIBRARY, IP_LIBRARY
 from dra_alloc.cel.library.operators import OPERATORS_LIBRARY
 from dra_alloc.cel.library.optionals import OPTIONALS_LIBRARY
 from dra_alloc.cel.library.quantity import QUANTITY_LIBRARY
@@ -39,6 +40,8 @@ LIBRARIES: Final[tuple[Library, ...]] = (
     QUANTITY_LIBRARY,
     SETS_LIBRARY,
     STRINGS_LIBRARY,
+    IP_LIBRARY,
+    CIDR_LIBRARY,
     COMPREHENSIONS_LIBRARY,
     SEMVER_LIBRARY,
     LISTS_LIBRARY,
