@@ -26,6 +26,7 @@ from dra_alloc.cel.library.sets import SETS_LIBRARY
 from dra_alloc.cel.library.strings import STRINGS_LIBRARY
 from dra_alloc.cel.library.text import TEXT_LIBRARY
 from dra_alloc.cel.library.times import TIMES_LIBRARY
+from dra_alloc.cel.library.urls import URL_LIBRARY
 
 __all__ = ["LIBRARIES"]
 
@@ -34,6 +35,7 @@ LIBRARIES: Final[tuple[Library, ...]] = (
     CONVERSIONS_LIBRARY,
     TEXT_LIBRARY,
     TIMES_LIBRARY,
+    URL_LIBRARY,
     REGEX_LIBRARY,
     AGGREGATES_LIBRARY,
     OPTIONALS_LIBRARY,

@@ -1,0 +1,103 @@
+"""
+Percent-encoding by the part of a URL it occurs in.
+
+Spec: CEL-59
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final, NamedTuple
+
+from dra_alloc.api.go_text import quote
+
+__all__ = [
+    "FRAGMENT",
+    "HOST",
+    "PATH",
+    "QUERY",
+    "USER",
+    "ZONE",
+    "BadUrl",
+    "Part",
+    "encoded_already",
+    "escape",
+    "unescape",
+]
+
+
+class BadUrl(Exception):
+    """Go's words for a text that is no URL."""
+
+
+class Part(NamedTuple):
+    """What may stand unescaped in a part, besides letters, digits and ``-_.~``, and what is checked when reading it."""
+
+    safe: bytes
+    #: Bytes below 0x80 that are not safe are refused.
+    strict: bool = False
+    #: What ``%xx`` may stand for in a strict part.
+    zone: bool = False
+    plus_is_space: bool = False
+
+
+_UNRESERVED: Final = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.~")
+_HOST_SAFE: Final = b"!$&'()*+,;=:[]<>\""
+HOST: Final = Part(_HOST_SAFE, strict=True)
+ZONE: Final = Part(_HOST_SAFE, strict=True, zone=True)
+PATH: Final = Part(b"$&+,/:;=@")
+USER: Final = Part(b"$&+,;=")
+QUERY: Final = Part(b"", plus_is_space=True)
+FRAGMENT: Final = Part(b"$&+,/:;=?@!()*")
+_ALSO_VALID: Final = b"!$&'()*+,;=:@[]%"
+_HEX: Final = re.compile(rb"[0-9a-fA-F]{2}")
+
+
+def _is_safe(byte: int, part: Part) -> bool:
+    return byte in _UNRESERVED or byte in part.safe
+
+
+def escape(raw: bytes, part: Part) -> str:
+    """`raw` with what is not safe in this part as ``%XX``."""
+    return "".join(chr(byte) if _is_safe(byte, part) else f"%{byte:02X}" for byte in raw)
+
+
+def encoded_already(text: str, part: Part) -> bool:
+    """Whether `text` can stand in this part as it is."""
+    return all(_is_safe(byte, part) or byte in _ALSO_VALID for byte in text.encode())
+
+
+def unescape(text: str, part: Part) -> bytes:
+    """The bytes that `text` stands for; raises BadUrl with Go's text."""
+    raw = text.encode()
+    if part.strict:
+        # A bad escape is found before a bad character, wherever they are.
+        _check_escapes(raw, part)
+        for byte in raw:
+            if byte < 0x80 and byte != ord("%") and not _is_safe(byte, part):
+                raise BadUrl(f"invalid character {quote(chr(byte))} in host name")
+    if part.plus_is_space:
+        raw = raw.replace(b"+", b" ")
+    head, *tails = raw.split(b"%")
+    decoded = [head]
+    for tail in tails:
+        if not _HEX.match(tail):
+            raise _bad_escape(tail)
+        decoded.append(bytes((int(tail[:2], 16),)) + tail[2:])
+    return b"".join(decoded)
+
+
+def _bad_escape(tail: bytes) -> BadUrl:
+    return BadUrl(f"invalid URL escape {quote((b'%' + tail[:2]).decode(errors='surrogateescape'))}")
+
+
+def _check_escapes(raw: bytes, part: Part) -> None:
+    """In a host only bytes above 0x7f may be escaped, in a zone what could stand there anyway, and spaces."""
+    for tail in raw.split(b"%")[1:]:
+        if not _HEX.match(tail):
+            raise _bad_escape(tail)
+        byte = int(tail[:2], 16)
+        if byte == ord("%"):
+            continue
+        if byte != ord(" ") and not _is_safe(byte, HOST) if part.zone else byte < 0x80:
+            raise _bad_escape(tail)

@@ -1,0 +1,85 @@
+"""
+``url`` and its parts.
+
+Spec: CEL-59
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from dra_alloc.cel.costs import NOMINAL, traverse
+from dra_alloc.cel.costs import STRING as STRING_FACTOR
+from dra_alloc.cel.declarations import Function, Library, Overload
+from dra_alloc.cel.errors import CelError
+from dra_alloc.cel.library.url_parse import BadUrl, Url, parse_request_uri, parse_url, query_values
+from dra_alloc.cel.types import BOOL, STRING, CelType, list_of, map_of, struct
+from dra_alloc.cel.values import NO_SUCH_OVERLOAD, CelMap
+
+__all__ = ["URL", "URL_LIBRARY", "CelUrl"]
+
+URL: Final = struct("kubernetes.URL")
+
+
+class CelUrl:
+    """A URL as a CEL value."""
+
+    __slots__ = ("url",)
+    cel_type = URL
+    go_type = "cel.URL"
+
+    def __init__(self, url: Url) -> None:
+        self.url = url
+
+    def __str__(self) -> str:
+        return self.url.text()
+
+    @property
+    def cel_size(self) -> int:
+        return len(str(self))
+
+    def cel_equal(self, other: Any) -> bool:
+        """Equality as texts; raises CelError if `other` is no URL."""
+        if not isinstance(other, CelUrl):
+            raise CelError(NO_SUCH_OVERLOAD)
+        return str(self) == str(other)
+
+
+def _url(text: str) -> CelUrl:
+    try:
+        # The first reading is the stricter one, the second knows fragments.
+        parse_request_uri(text)
+        return CelUrl(parse_url(text))
+    except BadUrl as problem:
+        raise CelError(f"URL parse error during conversion from string: {problem}") from None
+
+
+def _is_url(text: str) -> bool:
+    try:
+        parse_request_uri(text)
+    except BadUrl:
+        return False
+    return True
+
+
+def _query(value: CelUrl) -> CelMap:
+    return CelMap.of(query_values(value.url.raw_query).items())
+
+
+def _part(name: str, identifier: str, run: Any, result: CelType = STRING) -> Function:
+    return Function(name, (Overload(identifier, (URL,), result, run, member=True),), cost=NOMINAL)
+
+
+URL_LIBRARY: Final = Library(
+    "kubernetes.urls",
+    functions=(
+        Function("url", (Overload("string_to_url", (STRING,), URL, _url),), cost=traverse(STRING_FACTOR, sized=True)),
+        _part("getScheme", "url_get_scheme", lambda value: value.url.scheme),
+        _part("getHost", "url_get_host", lambda value: value.url.host),
+        _part("getHostname", "url_get_hostname", lambda value: value.url.hostname),
+        _part("getPort", "url_get_port", lambda value: value.url.port),
+        _part("getEscapedPath", "url_get_escaped_path", lambda value: value.url.escaped_path),
+        _part("getQuery", "url_get_query", _query, map_of(STRING, list_of(STRING))),
+        Function("isURL", (Overload("is_url_string", (STRING,), BOOL, _is_url),), cost=NOMINAL),
+    ),
+)
