@@ -15,6 +15,7 @@ from dra_alloc.cel.library.bindings import BINDINGS_LIBRARY
 from dra_alloc.cel.library.comprehensions import COMPREHENSIONS_LIBRARY
 from dra_alloc.cel.library.conversions import CONVERSIONS_LIBRARY
 from dra_alloc.cel.library.dra import DRA_LIBRARY
+from dra_alloc.cel.library.formats import FORMAT_LIBRARY
 from dra_alloc.cel.library.lists import LISTS_LIBRARY
 from dra_alloc.cel.library.network import CIDR_LIBRARY, IP_LIBRARY
 from dra_alloc.cel.library.operators import OPERATORS_LIBRARY
@@ -44,6 +45,7 @@ LIBRARIES: Final[tuple[Library, ...]] = (
     STRINGS_LIBRARY,
     IP_LIBRARY,
     CIDR_LIBRARY,
+    FORMAT_LIBRARY,
     COMPREHENSIONS_LIBRARY,
     SEMVER_LIBRARY,
     LISTS_LIBRARY,

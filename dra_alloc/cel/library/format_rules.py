@@ -1,0 +1,203 @@
+"""
+What is wrong with a text, format by format, in the API server's words.
+
+Spec: CEL-60
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Final, NamedTuple
+
+from dra_alloc.cel.library.time_values import civil, days_of
+from dra_alloc.cel.library.url_parse import BadUrl, parse_request_uri
+
+__all__ = [
+    "BYTES",
+    "CHARACTERS",
+    "Words",
+    "base64",
+    "date",
+    "datetime",
+    "dns1035_label",
+    "dns1123_label",
+    "dns1123_subdomain",
+    "label_value",
+    "prefix",
+    "qualified_name",
+    "uri",
+    "uuid",
+]
+
+Check = Callable[[str], list[str]]
+_LABEL: Final = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
+_SUBDOMAIN: Final = rf"{_LABEL}(\.{_LABEL})*"
+_OLD_LABEL: Final = "[a-z]([-a-z0-9]*[a-z0-9])?"
+_NAME: Final = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
+_VALUE: Final = f"({_NAME})?"
+_LABEL_LENGTH: Final = 63
+_SUBDOMAIN_LENGTH: Final = 253
+
+
+class Words(NamedTuple):
+    """How a release speaks of label keys and lengths."""
+
+    unit: str
+    key: str
+
+
+CHARACTERS: Final = Words("characters", "a qualified name")
+BYTES: Final = Words("bytes", "a valid label key")
+
+
+def _must(rule: str, pattern: str, *examples: str) -> str:
+    shown = " or ".join(f"'{example}', " for example in examples)
+    return f"{rule} (e.g. {shown}regex used for validation is '{pattern}')"
+
+
+_LABEL_RULE: Final = _must(
+    "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', "
+    "and must start and end with an alphanumeric character",
+    _LABEL,
+    "my-name",
+    "123-abc",
+)
+_SUBDOMAIN_RULE: Final = _must(
+    "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', "
+    "and must start and end with an alphanumeric character",
+    _SUBDOMAIN,
+    "example.com",
+)
+_OLD_LABEL_RULE: Final = _must(
+    "a DNS-1035 label must consist of lower case alphanumeric characters or '-', "
+    "start with an alphabetic character, and end with an alphanumeric character",
+    _OLD_LABEL,
+    "my-name",
+    "abc-123",
+)
+_NAME_RULE: Final = _must(
+    "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character",
+    _NAME,
+    "MyName",
+    "my.name",
+    "123-abc",
+)
+_VALUE_RULE: Final = _must(
+    "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', "
+    "and must start and end with an alphanumeric character",
+    _VALUE,
+    "MyValue",
+    "my_value",
+    "12345",
+)
+
+
+def _too_long(text: str, limit: int, unit: str) -> list[str]:
+    return [f"must be no more than {limit} {unit}"] if len(text.encode()) > limit else []
+
+
+def _checked(limit: int, pattern: str, rule: str, unit: str = "characters") -> Check:
+    form = re.compile(pattern)
+
+    def check(text: str) -> list[str]:
+        problems = _too_long(text, limit, unit)
+        return problems if form.fullmatch(text) else [*problems, rule]
+
+    return check
+
+
+dns1123_label: Final = _checked(_LABEL_LENGTH, _LABEL, _LABEL_RULE)
+dns1035_label: Final = _checked(_LABEL_LENGTH, _OLD_LABEL, _OLD_LABEL_RULE)
+
+
+def _subdomain(unit: str) -> Check:
+    return _checked(_SUBDOMAIN_LENGTH, _SUBDOMAIN, _SUBDOMAIN_RULE, unit)
+
+
+dns1123_subdomain: Final = _subdomain("characters")
+
+
+def label_value(words: Words) -> Check:
+    """The check of label values; empty is fine."""
+    return _checked(_LABEL_LENGTH, _VALUE, _VALUE_RULE, words.unit)
+
+
+def prefix(check: Check) -> Check:
+    """`check` for what a generated name starts with: a dash at the end hides the character before it."""
+
+    def masked(text: str) -> list[str]:
+        return check(f"{text[:-2]}a" if len(text) > 1 and text.endswith("-") else text)
+
+    return masked
+
+
+def qualified_name(words: Words) -> Check:
+    """The check of names with an optional domain before a slash."""
+    subdomain = _subdomain(words.unit)
+    whole = f"{words.key} {_NAME_RULE} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"
+    form = re.compile(_NAME)
+
+    def check(text: str) -> list[str]:
+        head, slash, name = text.rpartition("/")
+        if "/" in head:
+            return [whole]
+        problems: list[str] = []
+        if slash:
+            found = subdomain(head) if head else ["must be non-empty"]
+            problems += [f"prefix part {problem}" for problem in found]
+        if not name:
+            problems.append("name part must be non-empty")
+        problems += [f"name part {problem}" for problem in _too_long(name, _LABEL_LENGTH, words.unit)]
+        if not form.fullmatch(name):
+            problems.append(f"name part {_NAME_RULE}")
+        return problems
+
+    return check
+
+
+def uri(text: str) -> list[str]:
+    """The check of absolute URIs and paths."""
+    try:
+        parse_request_uri(text)
+    except BadUrl as problem:
+        return [str(problem)]
+    return []
+
+
+_UUID: Final = re.compile(r"[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}", re.ASCII | re.IGNORECASE)
+_BASE64: Final = re.compile(r"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{4})")
+_DATE: Final = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})")
+_TIME: Final = re.compile(r"([0-9]{2}):([0-9]{2}):([0-9]{2})(?:.[0-9]+)?(?:z|[+-][0-9]{2}:[0-9]{2})")
+
+
+def uuid(text: str) -> list[str]:
+    """The check of UUIDs; the dashes may be missing."""
+    return [] if _UUID.fullmatch(text) else ["does not match the UUID format"]
+
+
+def base64(text: str) -> list[str]:
+    """The check of padded standard base64; empty is not fine."""
+    return [] if _BASE64.fullmatch(text) else ["invalid base64"]
+
+
+def _is_date(text: str) -> bool:
+    match = _DATE.fullmatch(text)
+    if match is None:
+        return False
+    year, month, day = int(match[1]), int(match[2]), int(match[3])
+    return 1 <= month <= 12 and day >= 1 and civil(days_of(year, month, day)) == (year, month, day)
+
+
+def date(text: str) -> list[str]:
+    """The check of full dates."""
+    return [] if _is_date(text) else ["invalid date"]
+
+
+def datetime(text: str) -> list[str]:
+    """The check of RFC 3339 instants, letters in any case."""
+    day, _, clock = text.lower().partition("t")
+    match = _TIME.fullmatch(clock)
+    if not _is_date(day) or match is None or match[1] > "23" or match[2] > "59" or match[3] > "59":
+        return ["invalid datetime"]
+    return []
