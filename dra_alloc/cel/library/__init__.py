@@ -11,6 +11,7 @@ from typing import Final
 
 from dra_alloc.cel.declarations import Library
 from dra_alloc.cel.library.aggregates import AGGREGATES_LIBRARY
+from dra_alloc.cel.library.authz import AUTHZ_LIBRARY, AUTHZ_SELECTORS_LIBRARY
 from dra_alloc.cel.library.bindings import BINDINGS_LIBRARY
 from dra_alloc.cel.library.comprehensions import COMPREHENSIONS_LIBRARY
 from dra_alloc.cel.library.conversions import CONVERSIONS_LIBRARY
@@ -39,6 +40,7 @@ LIBRARIES: Final[tuple[Library, ...]] = (
     URL_LIBRARY,
     REGEX_LIBRARY,
     AGGREGATES_LIBRARY,
+    AUTHZ_LIBRARY,
     OPTIONALS_LIBRARY,
     QUANTITY_LIBRARY,
     SETS_LIBRARY,
@@ -46,6 +48,7 @@ LIBRARIES: Final[tuple[Library, ...]] = (
     IP_LIBRARY,
     CIDR_LIBRARY,
     FORMAT_LIBRARY,
+    AUTHZ_SELECTORS_LIBRARY,
     COMPREHENSIONS_LIBRARY,
     SEMVER_LIBRARY,
     LISTS_LIBRARY,
