@@ -35,6 +35,7 @@ NODE_CODES: Final[Mapping[str, str]] = {
     "node-name": "the pod is bound to another node",
     "node-selector": "the node lacks a label of the pod's nodeSelector, or a slice's node selector cannot be evaluated",
     "node-affinity": "the node does not match the pod's required node affinity",
+    "extended-resource": "the pod asks for an extended resource that nothing offers on the node",
     "node-taint": "the pod does not tolerate a taint of the node, or the node is cordoned",
     "pool-incomplete": "allocationMode All while a pool is being updated: kube-scheduler gives up",
     "pool-invalid": "a pool contradicts itself, such as by a device name used twice",

@@ -15,7 +15,7 @@ from dra_alloc.manifest import Documents
 from dra_alloc.problem.requests import claim_name
 from dra_alloc.scenario.cluster import Cluster
 from dra_alloc.scenario.explaining import Choice, choice_on, reasons_on
-from dra_alloc.scenario.extended_resources import extended_claim
+from dra_alloc.scenario.extended_resources import extended_claim, unserved
 from dra_alloc.scenario.gating import gated
 from dra_alloc.scenario.namespaces import in_namespace
 from dra_alloc.scenario.node_filter import node_objection
@@ -105,18 +105,21 @@ def check(manifests: Documents, dump: Documents, options: CheckOptions = CheckOp
     cluster = Cluster.of(applied, options.settings)
     templates = _by_name(applied.templates)
     subjects, problems = subjects_of(manifests, cluster.claims, templates)
+    asking = [each for each in subjects if each.needs_devices]
     problems = (*problems, *reference_problems(manifests, cluster))
     if problems:
         raise ManifestError(problems)
     nodes = cluster.nodes if options.node is None else (cluster.node(options.node),)
     placements = []
-    for subject in subjects:
+    for subject in asking:
         placement = _place(cluster, subject, nodes, options)
         placements.append(placement)
         if placement.allocated is not None:
             cluster = cluster.after(placement.allocated)
     profile = options.settings.profile()
-    notes = (*dropped, *_notes(manifests, dump, cluster))
+    idle = len(subjects) - len(asking)
+    skipped = [f"{idle} pods need no devices and are left out"] if idle else []
+    notes = (*dropped, *skipped, *_notes(manifests, dump, cluster))
     return Check(tuple(placements), options.settings, str(profile.channel), notes, cluster)
 
 
@@ -169,7 +172,7 @@ def _place(cluster: Cluster, subject: Subject, nodes: Sequence[Node], options: C
     undecided: list[str] = []
     for node in nodes:
         name = node.metadata.name or ""
-        objection = node_objection(subject.pod, node) if subject.pod is not None else None
+        objection = asking.objection(node)
         if objection is not None:
             refused.append((node, NodeRefusal(name, *objection)))
             continue
@@ -201,12 +204,25 @@ class _Asking:
     cluster: Cluster
     subject: Subject
 
+    @property
+    def _extends(self) -> bool:
+        return self.cluster.settings.effective_gates().get("DRAExtendedResource", False)
+
+    def objection(self, node: Node) -> tuple[str, str] | None:
+        """Return why the pod cannot run on the node whatever its claims are, as code and text."""
+        pod = self.subject.pod
+        if pod is None:
+            return None
+        missing = unserved(pod, node, self.cluster.class_by_resource if self._extends else {})
+        if missing is not None:
+            return "extended-resource", f"no DeviceClass serves {missing}, and the node does not offer it"
+        return node_objection(pod, node)
+
     def claims(self, node: Node) -> list[ResourceClaim]:
         """Return the claims to place on the node."""
         named = self.subject.claims
         claims = [self.cluster.claims[each] if isinstance(each, str) else each for each in named]
-        gates = self.cluster.settings.effective_gates()
-        if self.subject.pod is not None and gates.get("DRAExtendedResource", False):
+        if self.subject.pod is not None and self._extends:
             extended = extended_claim(self.subject.pod, node, self.cluster.class_by_resource)
             claims += [] if extended is None else [extended]
         return claims

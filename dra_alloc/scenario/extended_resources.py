@@ -24,7 +24,7 @@ from dra_alloc.api import (
     ResourceClaimSpec,
 )
 
-__all__ = ["class_by_resource", "extended_claim"]
+__all__ = ["asks_for_extended", "class_by_resource", "extended_claim", "unserved"]
 
 IMPLICIT: Final = "deviceclass.resource.kubernetes.io/"
 _ANNOTATION: Final = "resource.kubernetes.io/extended-resource-claim"
@@ -65,9 +65,7 @@ def extended_claim(pod: Pod, node: Node, classes: Mapping[str, str]) -> Resource
 
     Spec: EXT-2 (which resources), EXT-3 (requests).
     """
-    containers = (*pod.spec.init_containers, *pod.spec.containers)
-    names = sorted({name for each in containers for name, amount in _asked(each).items() if amount > 0})
-    served = [name for name in names if name in classes and not _offers(node, name)]
+    served = [name for name in _extended(pod) if name in classes and not _offers(node, name)]
     requests = [request for name in served for request in _requests(pod, name, classes[name])]
     if not requests:
         return None
@@ -78,6 +76,29 @@ def extended_claim(pod: Pod, node: Node, classes: Mapping[str, str]) -> Resource
     )
     requests.sort(key=lambda request: request.name)
     return ResourceClaim(metadata=meta, spec=ResourceClaimSpec(devices=DeviceClaim(requests=tuple(requests))))
+
+
+def asks_for_extended(pod: Pod) -> bool:
+    """Return whether a container asks for any extended resource, served by a DeviceClass or not."""
+    return bool(_extended(pod))
+
+
+def unserved(pod: Pod, node: Node, classes: Mapping[str, str]) -> str | None:
+    """Return the first extended resource that neither a DeviceClass nor the node offers; None if there is none."""
+    return next((name for name in _extended(pod) if name not in classes and not _offers(node, name)), None)
+
+
+def _extended(pod: Pod) -> list[str]:
+    containers = (*pod.spec.init_containers, *pod.spec.containers)
+    names = {name for each in containers for name, amount in _asked(each).items() if amount > 0}
+    return sorted(name for name in names if _is_extended(name))
+
+
+def _is_extended(name: str) -> bool:
+    domain, slash, _ = name.partition("/")
+    if not slash or name.startswith("requests."):
+        return False
+    return name.startswith(IMPLICIT) or not (domain == "kubernetes.io" or domain.endswith(".kubernetes.io"))
 
 
 def _asked(container: Container) -> dict[str, int]:

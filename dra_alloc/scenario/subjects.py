@@ -11,6 +11,7 @@ from dra_alloc.api import FrozenMap, ObjectMeta, Pod, ResourceClaim, ResourceCla
 from dra_alloc.errors import Problem, Where
 from dra_alloc.manifest import Documents, Workload
 from dra_alloc.problem.requests import claim_name
+from dra_alloc.scenario.extended_resources import asks_for_extended
 
 __all__ = ["Subject", "subjects_of"]
 
@@ -32,6 +33,11 @@ class Subject:
     claims: tuple[str | ResourceClaim, ...]
     where: Where = field(default_factory=Where)
     pod: Pod | None = None
+
+    @property
+    def needs_devices(self) -> bool:
+        """Return whether there is anything to place for DRA."""
+        return bool(self.claims) or self.pod is None or asks_for_extended(self.pod)
 
 
 def subjects_of(

@@ -1,0 +1,168 @@
+"""
+Several pods at once: a gang over many nodes, all or nothing; replicas; as many as possible.
+
+Each question is answered twice: as kube-scheduler goes, pod by pod, each on
+the first node that has what it wants; and jointly, which finds a placement
+whenever there is one. Where the two differ, the order cost something.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Final
+
+from dra_alloc.api import Node, ResourceClaim
+from dra_alloc.profiles import Semantics
+from dra_alloc.scenario.cluster import Cluster
+from dra_alloc.scenario.gang_greedy import Books, place_in_order
+from dra_alloc.scenario.gang_menus import Menus, Shapes, TooMuchWork
+from dra_alloc.scenario.gang_packing import Packed, pack
+from dra_alloc.scenario.gang_types import Gang, Member, Placement, Topology, Verdict
+
+__all__ = ["Aim", "Gang", "Member", "Placement", "Topology", "Verdict", "place_gang", "place_most", "replicas"]
+
+#: Copies of one template that are tried on a node at most.
+MOST_COPIES: Final = 1_000
+
+
+class Aim(StrEnum):
+    """Which of several joint placements is wanted."""
+
+    FIRST_NODES = "first-nodes"
+    FEWEST_NODES = "fewest-nodes"
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """The same question answered in the scheduler's order and jointly."""
+
+    greedy: Gang
+    joint: Gang
+
+    @property
+    def lost_by_order(self) -> bool:
+        """Return whether the scheduler's order leaves out pods that a joint placement would have placed."""
+        return len(self.joint.placements) > len(self.greedy.placements)
+
+
+def place_gang(
+    cluster: Cluster, members: Sequence[Member], topology: Topology | None = None, aim: Aim = Aim.FIRST_NODES
+) -> Answers:
+    """
+    Return where all members can be placed together; a gang is placed as a whole or not at all.
+
+    With a topology label all nodes used have the same value of it, or should
+    have where that is possible. Nodes without the label then have no part.
+
+    Spec: GANG-1, GANG-2, GANG-3.
+    """
+    greedy = _greedy(cluster, members, topology)
+    if len(greedy.placements) == len(members) and aim is Aim.FIRST_NODES:
+        return Answers(greedy, greedy)
+    joint = Gang(Verdict.NONE, ())
+    question = _Joint(cluster, members)
+    for nodes in _domains(cluster, topology):
+        found = question.ask(nodes, fewest=aim is Aim.FEWEST_NODES)
+        if len(found.placements) == len(members):
+            joint = found
+            break
+        if found.verdict is Verdict.UNDECIDED:
+            joint = found
+    return Answers(_whole(greedy, members), _whole(joint, members))
+
+
+def place_most(cluster: Cluster, members: Sequence[Member]) -> Answers:
+    """
+    Return a placement of as many members as possible.
+
+    Spec: GANG-4.
+    """
+    greedy = place_in_order(Books.of(cluster), cluster.nodes, members)
+    if len(greedy.placements) == len(members):
+        return Answers(greedy, greedy)
+    return Answers(greedy, _Joint(cluster, members).ask(cluster.nodes, most=True))
+
+
+def replicas(cluster: Cluster, claims: Sequence[ResourceClaim], wanted: int | None = None) -> Answers:
+    """
+    Return how many pods fit that each want claims like these, up to `wanted`.
+
+    Spec: GANG-4.
+    """
+    count = MOST_COPIES if wanted is None else wanted
+    return place_most(cluster, [Member(f"replica-{number}", tuple(claims)) for number in range(count)])
+
+
+def _domains(cluster: Cluster, topology: Topology | None) -> list[tuple[Node, ...]]:
+    """Return the sets of nodes to try, in the order of their first node."""
+    if topology is None:
+        return [cluster.nodes]
+    domains: dict[str, list[Node]] = {}
+    for node in cluster.nodes:
+        value = node.metadata.labels.get(topology.label)
+        if value is not None:
+            domains.setdefault(value, []).append(node)
+    sets = [tuple(nodes) for nodes in domains.values()]
+    return sets if topology.must else [*sets, cluster.nodes]
+
+
+def _greedy(cluster: Cluster, members: Sequence[Member], topology: Topology | None) -> Gang:
+    """Place in order; the first domain that takes all is used, else the one that takes most."""
+    best = Gang(Verdict.NONE, ())
+    for nodes in _domains(cluster, topology):
+        gang = place_in_order(Books.of(cluster), nodes, members)
+        if len(gang.placements) == len(members):
+            return gang
+        best = max(best, gang, key=lambda each: len(each.placements))
+    return best
+
+
+def _whole(gang: Gang, members: Sequence[Member]) -> Gang:
+    """Return the gang, or none of it if members are missing."""
+    if len(gang.placements) == len(members) or gang.verdict is Verdict.UNDECIDED:
+        return gang
+    placed = f"{len(gang.placements)} of {len(members)} pods find a node"
+    return Gang(Verdict.NONE, (), gang.why or (placed if gang.placements else ""))
+
+
+class _Joint:
+    """
+    Joint placements with intended semantics.
+
+    Nodes are first looked at one by one, as if none shared a pool with
+    another. What is impossible then is impossible; what is possible is
+    placed node by node, and that can only fail if pools are shared.
+    """
+
+    def __init__(self, cluster: Cluster, members: Sequence[Member]) -> None:
+        settings = replace(cluster.settings, semantics=Semantics.INTENDED.value)
+        self._cluster = cluster.with_settings(settings)
+        self._shapes = Shapes.of(members)
+        self._menus = Menus(self._cluster, self._shapes)
+
+    def ask(self, nodes: Sequence[Node], *, fewest: bool = False, most: bool = False) -> Gang:
+        """Return the placement on these nodes; members may be missing."""
+        try:
+            packed = pack(self._menus, nodes, self._shapes.demand, fewest=fewest, most=most)
+            if packed.complete or most:
+                return self._placed(packed)
+        except TooMuchWork as reason:
+            return Gang(Verdict.UNDECIDED, (), str(reason))
+        return Gang(Verdict.NONE, ())
+
+    def _placed(self, packed: Packed) -> Gang:
+        """Return the placement that counts of pods per node stand for: earlier pods on earlier nodes."""
+        waiting = [iter(group) for group in self._shapes.members]
+        placements: list[Placement] = []
+        books = Books.of(self._cluster)
+        for node, counts in packed.counts:
+            here = [next(waiting[shape]) for shape, count in enumerate(counts) for _ in range(count)]
+            placed = books.place_together(node, here)
+            if not placed:
+                raise TooMuchWork("nodes share pools, and what each of them could take does not fit together")
+            placements += placed
+        order = {member: number for number, member in enumerate(self._shapes.all)}
+        placements.sort(key=lambda placement: order[placement.member])
+        return Gang(Verdict.PLACED if placements else Verdict.NONE, tuple(placements), proven=packed.proven)

@@ -1,0 +1,130 @@
+"""
+Which pods a node can take together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from dra_alloc.api import Node
+from dra_alloc.scenario.cluster import Cluster
+from dra_alloc.scenario.gang_types import Alike, Member
+from dra_alloc.solve.outcome import OutOfBudget, Solved
+
+__all__ = ["Counts", "Menus", "Shapes", "TooMuchWork"]
+
+#: How many pods of each shape.
+Counts = tuple[int, ...]
+#: Combinations of pods that are tried on one node.
+MOST_TRIED: Final = 2_000
+
+
+class TooMuchWork(Exception):
+    """The joint question cannot be decided within its budget; says why."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Shapes:
+    """Members grouped by what they ask for; members of one group can stand in for each other."""
+
+    all: tuple[Member, ...]
+    members: tuple[tuple[Member, ...], ...]
+
+    @classmethod
+    def of(cls, members: Sequence[Member]) -> Shapes:
+        """Return the groups, in the order of their first members."""
+        groups: dict[int, list[Member]] = {}
+        alike = Alike()
+        for member in members:
+            groups.setdefault(alike(member), []).append(member)
+        return cls(tuple(members), tuple(tuple(group) for group in groups.values()))
+
+    @property
+    def demand(self) -> Counts:
+        """Return how many members each group has."""
+        return tuple(map(len, self.members))
+
+
+class Menus:
+    """
+    Answers, per node, which counts of pods fit together.
+
+    Nodes are independent of each other unless they share pools.
+    """
+
+    def __init__(self, cluster: Cluster, shapes: Shapes) -> None:
+        self._allocator = cluster.allocator
+        self._shapes = shapes
+        self._known: dict[tuple[str, Counts], bool] = {}
+
+    def takes(self, node: Node, counts: Counts) -> bool:
+        """
+        Return whether the node can take so many pods of each shape.
+
+        Raises: TooMuchWork if that cannot be decided.
+        """
+        key = (node.metadata.name or "", counts)
+        known = self._known.get(key)
+        if known is None:
+            known = self._known[key] = self._ask(node, counts)
+        return known
+
+    def _ask(self, node: Node, counts: Counts) -> bool:
+        claims = [
+            claim
+            for group, count in zip(self._shapes.members, counts, strict=True)
+            for _ in range(count)
+            for claim in group[0].claims
+        ]
+        outcome = self._allocator.allocate(node, claims)
+        if isinstance(outcome, OutOfBudget):
+            raise TooMuchWork(f"node {node.metadata.name}: {outcome.text or 'undecided'}")
+        return isinstance(outcome, Solved)
+
+    def most(self, node: Node, shape: int, limit: int) -> int:
+        """Return how many pods of one shape the node can take at most, up to a limit."""
+        low, high = 0, 1
+        while high <= limit and self.takes(node, self._only(shape, high)):
+            low, high = high, high * 2
+        high = min(high, limit + 1)
+        while high - low > 1:
+            middle = (low + high) // 2
+            if self.takes(node, self._only(shape, middle)):
+                low = middle
+            else:
+                high = middle
+        return low
+
+    def _only(self, shape: int, count: int) -> Counts:
+        return tuple(count if number == shape else 0 for number in range(len(self._shapes.members)))
+
+    def largest(self, node: Node, demand: Counts) -> list[Counts]:
+        """
+        Return the counts that fit and to which no pod can be added, within the demand.
+
+        Raises: TooMuchWork.
+        """
+        limits = [self.most(node, shape, limit) for shape, limit in enumerate(demand)]
+        found: list[Counts] = []
+        tried = 0
+        stack: list[Counts] = [()]
+        while stack:
+            head = stack.pop()
+            if len(head) < len(demand):
+                rest = (0,) * (len(demand) - len(head) - 1)
+                for count in range(limits[len(head)] + 1):
+                    tried += 1
+                    if tried > MOST_TRIED:
+                        raise TooMuchWork(f"node {node.metadata.name} can be filled in too many ways")
+                    if not self.takes(node, (*head, count, *rest)):
+                        break
+                    stack.append((*head, count))
+            else:
+                found.append(head)
+        return [each for each in found if not any(_covers(other, each) for other in found)]
+
+
+def _covers(larger: Counts, smaller: Counts) -> bool:
+    return larger != smaller and all(more >= less for more, less in zip(larger, smaller, strict=True))

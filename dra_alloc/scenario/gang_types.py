@@ -1,0 +1,85 @@
+"""
+Pods to be placed together, and where they are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from dra_alloc.api import AllocationResult, ResourceClaim
+
+__all__ = ["Alike", "Gang", "Member", "Placement", "Topology", "Verdict"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Member:
+    """A pod, as far as devices are concerned: its name and the claims made for it alone."""
+
+    name: str
+    claims: tuple[ResourceClaim, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Topology:
+    """A node label whose value all members must, or should, have in common."""
+
+    label: str
+    must: bool = True
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Placement:
+    """A member on a node, with one allocation per claim."""
+
+    member: Member
+    node: str
+    results: tuple[AllocationResult, ...]
+
+
+class Alike:
+    """Says which members ask for the same: each distinct set of specifications has a number."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[int, ...], int] = {}
+        self._specs: dict[tuple[object, ...], int] = {}
+        # Specifications are known by identity, so they are kept alive.
+        self._kept: list[Member] = []
+
+    def __call__(self, member: Member) -> int:
+        """Return the number of what the member asks for."""
+        key = tuple(id(claim.spec) for claim in member.claims)
+        found = self._known.get(key)
+        if found is None:
+            self._kept.append(member)
+            specs = tuple(claim.spec for claim in member.claims)
+            found = self._known[key] = self._specs.setdefault(specs, len(self._specs))
+        return found
+
+
+class Verdict(StrEnum):
+    """Whether a placement was found, is impossible, or could not be decided."""
+
+    PLACED = "placed"
+    NONE = "none"
+    UNDECIDED = "undecided"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Gang:
+    """
+    Members that were placed, in the order asked.
+
+    `why` says in words why not, where there is something to say; `proven` is
+    False if more, or fewer nodes, might be possible.
+    """
+
+    verdict: Verdict
+    placements: tuple[Placement, ...]
+    why: str = ""
+    proven: bool = True
+
+    @property
+    def nodes(self) -> tuple[str, ...]:
+        """Return the nodes used, in the order of their first member."""
+        return tuple(dict.fromkeys(placement.node for placement in self.placements))
