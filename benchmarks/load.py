@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 # Each runner imports its own library only, inside its function: the others' memory is not its own.
-sys.path.insert(0, str(Path(__file__).parent))
+sys.path.insert(0, str(Path(__file__).parent.parent))
 
 
 def ours(path: Path) -> int:
@@ -35,7 +35,7 @@ def ours(path: Path) -> int:
 
 
 def plain_pydantic(path: Path) -> int:
-    from plain_models import ResourceSliceList  # noqa: PLC0415
+    from benchmarks.plain_models import ResourceSliceList  # noqa: PLC0415
 
     return len(ResourceSliceList.model_validate_json(path.read_bytes()).items)
 

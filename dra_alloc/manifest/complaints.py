@@ -83,4 +83,5 @@ def _with_line(problem: Problem, line: int | None) -> Problem:
     if line is None:
         return problem
     where = problem.where
+    line = max(line, where.line or 0)  # the mark of a document stands before its object
     return Problem(problem.message, Where(where.object, where.path, where.file, line), problem.hint)

@@ -95,8 +95,8 @@ class Documents:
     workloads: tuple[Workload, ...] = ()
     unknown: Mapping[str, int] = field(default_factory=dict)
     warnings: tuple[Problem, ...] = ()
-    places: Mapping[int, Place] = field(default_factory=dict, repr=False)
-    texts: Mapping[str, Text] = field(default_factory=dict, repr=False)
+    places: Mapping[int, Place] = field(default_factory=dict, repr=False, compare=False)
+    texts: Mapping[str, Text] = field(default_factory=dict, repr=False, compare=False)
 
     def where(self, item: Any, path: str = "") -> Where:
         """

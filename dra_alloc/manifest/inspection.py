@@ -41,7 +41,7 @@ def inspect(value: Any, shape: ObjectType, nesting: int) -> tuple[Any, tuple[Fin
     """
     Return the object without its unknown fields, and everything found wrong in it.
 
-    Spec: CONV-10 to CONV-19.
+    Spec: CONV-10 to CONV-18.
     """
     inspector = _Inspector(nesting)
     return inspector.read(value, shape, ()), tuple(inspector.findings)

@@ -56,7 +56,7 @@ def load(
     was admitted already: see `validate_object`. `repeated` says what an object
     of the same name and other content does: replace the earlier, or be refused.
 
-    Spec: CONV-1 to CONV-30, DEF-1 to DEF-4, YAML, JSON. Raises: ManifestError, with every problem of every file.
+    Spec: CONV-1 to CONV-26, DEF-1 to DEF-4, YAML, JSON. Raises: ManifestError, with every problem of every file.
     """
     given = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
     loading = _Loading(validate, limits)

@@ -43,7 +43,7 @@ def validate_object(item: Any) -> list[Problem]:
     which the server empties on creation. A missing namespace is no problem:
     kubectl fills it in.
 
-    Spec: VAL-1 to VAL-93.
+    Spec: VAL-20 to VAL-93.
     """
     v = Violations(object_name(item.kind, item.metadata.namespace, item.metadata.name))
     check = _workload if isinstance(item, Workload) else _CHECKS.get(item.kind)

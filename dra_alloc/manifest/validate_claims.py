@@ -139,7 +139,7 @@ def _constraint(v: Violations, constraint: DeviceConstraint, path: str) -> None:
 
 
 def _request(v: Violations, request: DeviceRequest, path: str) -> None:
-    """Check one request. Spec: VAL-30 to VAL-35."""
+    """Check one request. Spec: VAL-30 to VAL-34."""
     v.names(f"{path}.name", label_faults(request.name))
     if request.exactly is not None and request.first_available:
         v.invalid(path, None, f"{_ONE_OF}, but multiple fields are set")

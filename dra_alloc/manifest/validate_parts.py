@@ -81,7 +81,7 @@ def check_labels(v: Violations, metadata: ObjectMeta, path: str) -> None:
 
 
 def check_selectors(v: Violations, selectors: tuple[DeviceSelector, ...], path: str) -> None:
-    """Check a list of selectors but for what CEL says of them. Spec: VAL-36 to VAL-38."""
+    """Check a list of selectors but for what CEL says of them. Spec: VAL-36, VAL-37."""
     if v.too_many(path, len(selectors), SELECTORS_MAX):
         return
     for position, selector in enumerate(selectors):

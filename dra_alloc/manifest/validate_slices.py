@@ -90,7 +90,7 @@ def check_taint_rule(v: Violations, rule: DeviceTaintRule) -> None:
 
 
 def _nodes(v: Violations, spec: ResourceSliceSpec) -> None:
-    """Check that a slice says in exactly one way which nodes reach it. Spec: VAL-63 to VAL-65."""
+    """Check that a slice says in exactly one way which nodes reach it. Spec: VAL-63 to VAL-65, VAL-68, VAL-69."""
     if spec.node_name is not None:
         if not spec.node_name:
             v.invalid("spec.nodeName", "", "must be either unset or set to a non-empty string")

@@ -4,6 +4,8 @@ Older versions in v1 shape, and paths back to them.
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from dra_alloc.api import ResourceClaim, ResourceSlice
@@ -115,10 +117,13 @@ def test_paths_lead_back():
 
 
 def test_shapes_of_old_versions():
-    request = reshape(schema_of(ResourceClaim), "v1beta1").fields["spec"].fields["devices"].fields["requests"].item
+    claim_shape: Any = reshape(schema_of(ResourceClaim), "v1beta1")
+    request = claim_shape.fields["spec"].fields["devices"].fields["requests"].item
     assert "exactly" not in request.fields
     assert {"name", "deviceClassName", "firstAvailable", "count"} <= set(request.fields)
-    device = reshape(schema_of(ResourceSlice), "v1alpha3").fields["spec"].fields["devices"].item
+    slice_shape: Any = reshape(schema_of(ResourceSlice), "v1alpha3")
+    device = slice_shape.fields["spec"].fields["devices"].item
     assert set(device.fields) == {"name", "basic"}
     assert device.fields["basic"].fields["capacity"] == MapType(Leaf.QUANTITY)
-    assert reshape(schema_of(ResourceSlice), "v1").fields["spec"].fields["devices"].item.name == "Device"
+    slice_shape = reshape(schema_of(ResourceSlice), "v1")
+    assert slice_shape.fields["spec"].fields["devices"].item.name == "Device"

@@ -4,6 +4,8 @@ Defaults as the API server sets them.
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from dra_alloc.manifest.defaults import set_defaults
@@ -57,7 +59,7 @@ def test_tolerations():
 
 
 def test_templates_nest_once_more():
-    value = {"spec": {"spec": {"devices": {"requests": [{"exactly": {}}]}}}}
+    value: Any = {"spec": {"spec": {"devices": {"requests": [{"exactly": {}}]}}}}
     filled = set_defaults(value, "ResourceClaimTemplate", "v1")
     assert filled["spec"]["spec"]["devices"]["requests"] == [{"exactly": {"allocationMode": "ExactCount", "count": 1}}]
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import gzip
 import io
+from typing import Any
 
 import pytest
 
@@ -60,7 +61,8 @@ def test_a_pipe_may_give_little_at_a_time():
         def read(self, size=-1):
             return bytes([self.left.pop(0)]) if self.left else b""
 
-    (source,) = sources(["-"], Pipe(), Budget())
+    pipe: Any = Pipe()
+    source: Any = next(sources(["-"], pipe, Budget()))
     assert source.data == b"abcdef"
 
 
@@ -70,7 +72,7 @@ def test_folders(tmp_path):
         path.parent.mkdir(exist_ok=True)
         path.write_bytes(gzip.compress(b"x") if name.endswith(".gz") else name.encode())
     (tmp_path / "loop").symlink_to(tmp_path, target_is_directory=True)
-    found = list(sources([tmp_path, tmp_path / "f"], None, Budget()))
+    found: list[Any] = list(sources([tmp_path, tmp_path / "f"], None, Budget()))
     names = [source.name.removeprefix(f"{tmp_path}/") for source in found]
     assert names == ["a/c.yml.gz", "a/d.json", "b.yaml", "f"]
     assert found[0].data == b"x"

@@ -5,6 +5,7 @@ JSON texts: splitting, lines, repeated keys, and what cannot be read.
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -17,7 +18,7 @@ from dra_alloc.manifest.raw import ListKind, TextError
 
 def test_texts_that_follow_each_other():
     raws = list(read_json(b' {"a": 1}\n{"b":2}{"c":3}\n\n[4]\n'))
-    assert [(raw.place, raw.line, bytes(raw.text)) for raw in raws] == [
+    assert [(raw.place, raw.line, bytes(raw.text or b"")) for raw in raws] == [
         ((0,), 1, b'{"a": 1}\n'),
         ((1,), 2, b'{"b":2}'),
         ((2,), 2, b'{"c":3}\n\n'),
@@ -29,7 +30,7 @@ def test_texts_that_follow_each_other():
 def test_members_of_a_list_with_their_lines_and_what_the_list_says_of_them():
     text = b'{"apiVersion":"g/v1","kind":"FooList","metadata":{"x":{"a":1}},\n"items":[\n {"a":1},\n {"a":1}]}'
     raws = list(read_json(text))
-    assert [(raw.place, raw.line, bytes(raw.text)) for raw in raws] == [
+    assert [(raw.place, raw.line, bytes(raw.text or b"")) for raw in raws] == [
         ((0, "items", 0), 3, b'{"a":1}'),
         ((0, "items", 1), 4, b'{"a":1}'),
     ]
@@ -88,9 +89,9 @@ def test_repeated_keys(text, repeated):
     assert repeated_keys(text, plain_from_json(text)) == repeated
 
 
-keys = st.sampled_from(["a", "b", 'q"', "c:", "\\", ":"])
-pairs = st.deferred(lambda: st.lists(st.tuples(keys, members), max_size=4))
-members = st.one_of(
+keys: Any = st.sampled_from(["a", "b", 'q"', "c:", "\\", ":"])
+pairs: Any = st.deferred(lambda: st.lists(st.tuples(keys, members), max_size=4))
+members: Any = st.one_of(
     st.integers(0, 9), st.sampled_from(["x", ":", '":', "\\"]), st.builds(dict, pairs), st.lists(st.just("a:b"))
 )
 

@@ -11,9 +11,12 @@ from hypothesis import strategies as st
 from dra_alloc.manifest.json_numbers import JsonFloat, go_number
 from dra_alloc.manifest.yaml_scalars import ScalarError, map_key, resolve, resolve_tagged
 
-STRINGS = """tRue t f nULL _1 12:30:45 1:30 190:20:30.15 2024-01-01 2024-01-01T00:00:00Z 0000:53:00.0 0000:64:00.0
-1.2.3 9.0.0 1e 1e400 0x1ffffffffffffffff = 0x 0b 0o 0o8 0b2 1,000 80Gi 1.5Gi -. .e3 e3 1d 0x1p3 1e+ . + -- ++1
-Infinity -Inf inf nan 5.e .1.2 0x1.8 ._5 .5_""".split()
+STRINGS = [
+    *("tRue", "t", "f", "nULL", "_1", "12:30:45", "1:30", "190:20:30.15", "2024-01-01", "2024-01-01T00:00:00Z"),
+    *("0000:53:00.0", "0000:64:00.0", "1.2.3", "9.0.0", "1e", "1e400", "0x1ffffffffffffffff", "=", "0x", "0b", "0o"),
+    *("0o8", "0b2", "1,000", "80Gi", "1.5Gi", "-.", ".e3", "e3", "1d", "0x1p3", "1e+", ".", "+", "--", "++1"),
+    *("Infinity", "-Inf", "inf", "nan", "5.e", ".1.2", "0x1.8", "._5", ".5_"),
+]
 
 
 @pytest.mark.parametrize("text", STRINGS)
@@ -21,12 +24,12 @@ def test_words_that_stay_strings(text):
     assert resolve(text) == text
 
 
-@pytest.mark.parametrize("text", "y Y yes Yes YES on On ON true True TRUE".split())
+@pytest.mark.parametrize("text", ["y", "Y", "yes", "Yes", "YES", "on", "On", "ON", "true", "True", "TRUE"])
 def test_words_that_are_true(text):
     assert resolve(text) is True
 
 
-@pytest.mark.parametrize("text", "n N no No NO off Off OFF false False FALSE".split())
+@pytest.mark.parametrize("text", ["n", "N", "no", "No", "NO", "off", "Off", "OFF", "false", "False", "FALSE"])
 def test_words_that_are_false(text):
     assert resolve(text) is False
 
@@ -110,7 +113,7 @@ def test_what_json_cannot_hold_is_an_error(text):
         ("5", "!foo", "5"),
     ],
 )
-def test_tags(text, tag, value):
+def test_tags(text: str, tag: str, value: object) -> None:
     assert resolve_tagged(text, tag) == value
 
 
@@ -124,7 +127,8 @@ def test_tags_that_do_not_fit(text, kind):
 
 def test_keys_become_strings():
     assert [map_key(value) for value in ("a", True, False, 16, JsonFloat("1.5"))] == ["a", "true", "false", "16", "1.5"]
-    for value in (None, [], {}):
+    nothing: list[object] = [None, [], {}]
+    for value in nothing:
         with pytest.raises(ScalarError):
             map_key(value)
 
