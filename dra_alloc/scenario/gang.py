@@ -15,8 +15,9 @@ from typing import Final
 
 from dra_alloc.api import Node, ResourceClaim
 from dra_alloc.profiles import Semantics
+from dra_alloc.scenario.books import Books
 from dra_alloc.scenario.cluster import Cluster
-from dra_alloc.scenario.gang_greedy import Books, place_in_order
+from dra_alloc.scenario.gang_greedy import place_in_order, place_together
 from dra_alloc.scenario.gang_menus import Menus, Shapes, TooMuchWork
 from dra_alloc.scenario.gang_packing import Packed, pack
 from dra_alloc.scenario.gang_types import Gang, Member, Placement, Topology, Verdict
@@ -68,7 +69,7 @@ def place_gang(
         if len(found.placements) == len(members):
             joint = found
             break
-        if found.verdict is Verdict.UNDECIDED:
+        if joint.verdict is not Verdict.UNDECIDED:
             joint = found
     return Answers(_whole(greedy, members), _whole(joint, members))
 
@@ -79,7 +80,7 @@ def place_most(cluster: Cluster, members: Sequence[Member]) -> Answers:
 
     Spec: GANG-4.
     """
-    greedy = place_in_order(Books.of(cluster), cluster.nodes, members)
+    greedy = place_in_order(Books(cluster.allocator), cluster.nodes, members)
     if len(greedy.placements) == len(members):
         return Answers(greedy, greedy)
     return Answers(greedy, _Joint(cluster, members).ask(cluster.nodes, most=True))
@@ -112,7 +113,7 @@ def _greedy(cluster: Cluster, members: Sequence[Member], topology: Topology | No
     """Place in order; the first domain that takes all is used, else the one that takes most."""
     best = Gang(Verdict.NONE, ())
     for nodes in _domains(cluster, topology):
-        gang = place_in_order(Books.of(cluster), nodes, members)
+        gang = place_in_order(Books(cluster.allocator), nodes, members)
         if len(gang.placements) == len(members):
             return gang
         best = max(best, gang, key=lambda each: len(each.placements))
@@ -150,16 +151,16 @@ class _Joint:
                 return self._placed(packed)
         except TooMuchWork as reason:
             return Gang(Verdict.UNDECIDED, (), str(reason))
-        return Gang(Verdict.NONE, ())
+        return Gang(Verdict.NONE, (), self._menus.why)
 
     def _placed(self, packed: Packed) -> Gang:
         """Return the placement that counts of pods per node stand for: earlier pods on earlier nodes."""
         waiting = [iter(group) for group in self._shapes.members]
         placements: list[Placement] = []
-        books = Books.of(self._cluster)
+        books = Books(self._cluster.allocator)
         for node, counts in packed.counts:
             here = [next(waiting[shape]) for shape, count in enumerate(counts) for _ in range(count)]
-            placed = books.place_together(node, here)
+            placed = place_together(books, node, here)
             if not placed:
                 raise TooMuchWork("nodes share pools, and what each of them could take does not fit together")
             placements += placed

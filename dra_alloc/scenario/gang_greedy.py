@@ -5,53 +5,13 @@ Pods one after the other, each on the first node that has what it wants: as kube
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from dra_alloc.api import Node
-from dra_alloc.profiles import Feature
-from dra_alloc.scenario.cluster import Cluster
+from dra_alloc.scenario.books import Books
 from dra_alloc.scenario.gang_types import Alike, Gang, Member, Placement, Verdict
-from dra_alloc.solve.allocator import Allocator
 from dra_alloc.solve.outcome import Aborted, OutOfBudget, Solved
 
-__all__ = ["Books", "place_in_order"]
-
-
-class Books:
-    """What is allocated, kept up to date while pods are placed."""
-
-    def __init__(self, allocator: Allocator) -> None:
-        self._allocator = allocator
-        self._sharing = allocator.profile.on(Feature.CONSUMABLE_CAPACITY)
-
-    @classmethod
-    def of(cls, cluster: Cluster) -> Books:
-        """Return the books of a cluster as it is."""
-        return cls(cluster.allocator)
-
-    def place(self, node: Node, member: Member) -> Placement | str:
-        """Place a pod and book it; or return why not: empty if it does not fit."""
-        outcome = self._allocator.allocate(node, member.claims)
-        if isinstance(outcome, Solved):
-            self._book(outcome)
-            return Placement(member, node.metadata.name or "", outcome.results)
-        return outcome.text if isinstance(outcome, (Aborted, OutOfBudget)) else ""
-
-    def place_together(self, node: Node, members: Sequence[Member]) -> list[Placement]:
-        """Place pods on one node in one question and book them; return nothing if they do not fit."""
-        claims = [claim for member in members for claim in member.claims]
-        outcome = self._allocator.allocate(node, claims)
-        if not isinstance(outcome, Solved):
-            return []
-        self._book(outcome)
-        results = iter(outcome.results)
-        name = node.metadata.name or ""
-        return [Placement(member, name, tuple(next(results) for _ in member.claims)) for member in members]
-
-    def _book(self, outcome: Solved) -> None:
-        allocator = self._allocator
-        usage = allocator.state.usage.after(outcome.results, sharing=self._sharing)
-        self._allocator = Allocator(replace(allocator.state, usage=usage), allocator.profile, allocator.survey)
+__all__ = ["place_in_order", "place_together"]
 
 
 def place_in_order(books: Books, nodes: Sequence[Node], members: Sequence[Member]) -> Gang:
@@ -61,8 +21,7 @@ def place_in_order(books: Books, nodes: Sequence[Node], members: Sequence[Member
     Spec: GANG-1.
     """
     placements: list[Placement] = []
-    # What a node refused it refuses until something is placed there; pools that
-    # several nodes share only ever have less.
+    # What a node refused it goes on refusing: only less is ever left.
     refused: dict[int, set[str]] = {}
     alike = Alike()
     why = ""
@@ -72,10 +31,24 @@ def place_in_order(books: Books, nodes: Sequence[Node], members: Sequence[Member
             name = node.metadata.name or ""
             if name in tried:
                 continue
-            found = books.place(node, member)
-            if isinstance(found, Placement):
-                placements.append(found)
+            outcome = books.allocate(node, member.claims)
+            if isinstance(outcome, Solved):
+                placements.append(Placement(member, name, outcome, 0))
                 break
-            why = why or found
+            if isinstance(outcome, (Aborted, OutOfBudget)):
+                why = why or outcome.text
             tried.add(name)
     return Gang(Verdict.PLACED if placements else Verdict.NONE, tuple(placements), why)
+
+
+def place_together(books: Books, node: Node, members: Sequence[Member]) -> list[Placement]:
+    """Return the placements of pods put on one node in one question; nothing if they do not fit."""
+    outcome = books.allocate(node, [claim for member in members for claim in member.claims])
+    if not isinstance(outcome, Solved):
+        return []
+    placements = []
+    first = 0
+    for member in members:
+        placements.append(Placement(member, node.metadata.name or "", outcome, first))
+        first += len(member.claims)
+    return placements

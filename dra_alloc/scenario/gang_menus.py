@@ -11,7 +11,7 @@ from typing import Final
 from dra_alloc.api import Node
 from dra_alloc.scenario.cluster import Cluster
 from dra_alloc.scenario.gang_types import Alike, Member
-from dra_alloc.solve.outcome import OutOfBudget, Solved
+from dra_alloc.solve.outcome import Aborted, OutOfBudget, Solved
 
 __all__ = ["Counts", "Menus", "Shapes", "TooMuchWork"]
 
@@ -51,13 +51,15 @@ class Menus:
     """
     Answers, per node, which counts of pods fit together.
 
-    Nodes are independent of each other unless they share pools.
+    Nodes are independent of each other unless they share pools. `why` is the
+    first error that a node ended with, if any.
     """
 
     def __init__(self, cluster: Cluster, shapes: Shapes) -> None:
         self._allocator = cluster.allocator
         self._shapes = shapes
         self._known: dict[tuple[str, Counts], bool] = {}
+        self.why = ""
 
     def takes(self, node: Node, counts: Counts) -> bool:
         """
@@ -81,6 +83,8 @@ class Menus:
         outcome = self._allocator.allocate(node, claims)
         if isinstance(outcome, OutOfBudget):
             raise TooMuchWork(f"node {node.metadata.name}: {outcome.text or 'undecided'}")
+        if isinstance(outcome, Aborted):
+            self.why = self.why or outcome.text
         return isinstance(outcome, Solved)
 
     def most(self, node: Node, shape: int, limit: int) -> int:

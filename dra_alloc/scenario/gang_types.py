@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from dra_alloc.api import AllocationResult, ResourceClaim
+from dra_alloc.solve.outcome import Solved
 
 __all__ = ["Alike", "Gang", "Member", "Placement", "Topology", "Verdict"]
 
@@ -30,11 +31,17 @@ class Topology:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Placement:
-    """A member on a node, with one allocation per claim."""
+    """A member on a node; its claims are those of the outcome from number `first` on."""
 
     member: Member
     node: str
-    results: tuple[AllocationResult, ...]
+    outcome: Solved
+    first: int
+
+    @property
+    def results(self) -> tuple[AllocationResult, ...]:
+        """Return one allocation per claim; they are put together on first use."""
+        return tuple(self.outcome.results[self.first : self.first + len(self.member.claims)])
 
 
 class Alike:

@@ -1,0 +1,196 @@
+from __future__ import annotations
+
+import itertools
+import random
+
+import pytest
+
+from dra_alloc.api import DeviceClass, FrozenMap, Node, ResourceClaim, ResourceSlice
+from dra_alloc.problem.inventory import Inventory
+from dra_alloc.scenario.cluster import Cluster
+from dra_alloc.scenario.gang import Aim, Member, Topology, Verdict, place_gang, place_most, replicas
+from dra_alloc.scenario.gang_menus import Menus, Shapes
+
+ANY = DeviceClass.model_validate({"metadata": {"name": "any"}})
+
+
+def resource_slice(name, devices, place, counters=0, driver="d"):
+    pool = {"name": name, "generation": 1, "resourceSliceCount": 2 if counters else 1}
+    spec = {"driver": driver, "pool": pool, **place}
+    made = [{"metadata": {"name": name}, "spec": {**spec, "devices": devices}}]
+    if counters:
+        sets = [{"name": "set", "counters": {"m": {"value": str(counters)}}}]
+        made.append({"metadata": {"name": f"{name}-counters"}, "spec": {**spec, "sharedCounters": sets}})
+    return [ResourceSlice.model_validate(each) for each in made]
+
+
+def device(name, size=0, **attributes):
+    made = {"name": name, "attributes": {key: {"string": value} for key, value in attributes.items()}}
+    if size:
+        made["consumesCounters"] = [{"counterSet": "set", "counters": {"m": {"value": str(size)}}}]
+    return made
+
+
+def cluster(*counts, rack=2):
+    """Return nodes with so many devices each, `rack` of them to a rack."""
+    slices = [
+        each
+        for number, count in enumerate(counts)
+        for each in resource_slice(
+            f"n{number}", [device(f"g{place}") for place in range(count)], {"nodeName": f"n{number}"}
+        )
+    ]
+    return of(slices, [node(f"n{number}", rack=f"r{number // rack}") for number in range(len(counts))])
+
+
+def of(slices, nodes):
+    return Cluster(tuple(nodes), Inventory.build(slices), FrozenMap({"any": ANY}), FrozenMap())
+
+
+def node(name, **labels):
+    return Node.model_validate({"metadata": {"name": name, "labels": labels}})
+
+
+def ask(count=1, **attributes):
+    cel = [{"cel": {"expression": f'device.attributes["d"].{key} == "{value}"'}} for key, value in attributes.items()]
+    return {"deviceClassName": "any", "allocationMode": "ExactCount", "count": count, "selectors": cel}
+
+
+def claim(count=1, alternatives=(), **attributes):
+    request = {"name": "r", "exactly": ask(count, **attributes)}
+    if alternatives:
+        subs = [{"name": f"s{number}", **each} for number, each in enumerate(alternatives)]
+        request = {"name": "r", "firstAvailable": subs}
+    return ResourceClaim.model_validate({"metadata": {"name": "c"}, "spec": {"devices": {"requests": [request]}}})
+
+
+def pods(*claims):
+    return [Member(f"p{number}", (each,)) for number, each in enumerate(claims)]
+
+
+def where(gang):
+    return [placement.node for placement in gang.placements]
+
+
+def test_a_gang_is_placed_as_a_whole_or_not_at_all():
+    eight = claim(8)
+    fits = place_gang(cluster(8, 8, 8), pods(eight, eight, eight))
+    assert where(fits.joint) == ["n0", "n1", "n2"]
+    short = place_gang(cluster(8, 8, 7), pods(eight, eight, eight))
+    assert (short.greedy.verdict, short.joint.verdict) == (Verdict.NONE, Verdict.NONE)
+    assert short.joint.placements == ()
+
+
+def test_sixty_four_pods_of_eight():
+    eight = claim(8)
+    gang = pods(*[eight] * 64)
+    assert place_gang(cluster(*[8] * 128), gang).joint.verdict is Verdict.PLACED
+    assert place_gang(cluster(*[8] * 64), gang).joint.verdict is Verdict.PLACED
+    assert place_gang(cluster(*[8] * 63, 7), gang).joint.verdict is Verdict.NONE
+
+
+def test_the_first_pod_takes_the_whole_device_that_both_could_share():
+    """Two pods want a whole GPU or else a half; in order the first leaves nothing. Upstream issue 138765."""
+    devices = [device("whole", 2, kind="whole"), device("half-0", 1, kind="half"), device("half-1", 1, kind="half")]
+    one_gpu = of(resource_slice("n0", devices, {"nodeName": "n0"}, counters=2), [node("n0")])
+    either = claim(alternatives=(ask(kind="whole"), ask(kind="half")))
+    answers = place_gang(one_gpu, pods(either, either))
+    assert answers.greedy.verdict is Verdict.NONE
+    assert answers.joint.verdict is Verdict.PLACED
+    assert answers.lost_by_order
+    picked = [placement.results[0].devices.results[0] for placement in answers.joint.placements]
+    assert [(each.request, each.device) for each in picked] == [("r/s1", "half-0"), ("r/s1", "half-1")]
+
+
+def test_three_replicas_on_two_devices():
+    answers = replicas(cluster(2), (claim(),), 3)
+    assert len(answers.joint.placements) == 2
+    assert len(answers.greedy.placements) == 2
+
+
+def test_replicas_without_a_wish_fill_the_cluster():
+    assert len(replicas(cluster(3, 0, 5), (claim(2),)).joint.placements) == 3
+
+
+def test_a_topology_label_must_be_equal():
+    two = claim(2)
+    racks = cluster(2, 2, 2, 2, 2, rack=2)
+    assert where(place_gang(racks, pods(two, two), Topology("rack")).joint) == ["n0", "n1"]
+    assert place_gang(racks, pods(two, two, two), Topology("rack")).joint.verdict is Verdict.NONE
+    spread = place_gang(racks, pods(two, two, two), Topology("rack", must=False)).joint
+    assert where(spread) == ["n0", "n1", "n2"]
+
+
+def test_a_later_rack_is_used_if_the_first_is_too_small():
+    two = claim(2)
+    gang = place_gang(cluster(2, 0, 2, 2, rack=2), pods(two, two), Topology("rack")).joint
+    assert where(gang) == ["n2", "n3"]
+
+
+def test_nodes_without_the_label_have_no_part():
+    assert place_gang(cluster(2), pods(claim()), Topology("zone")).joint.verdict is Verdict.NONE
+
+
+def test_fewest_nodes():
+    one = claim()
+    answers = place_gang(cluster(1, 1, 4), pods(*[one] * 4), aim=Aim.FEWEST_NODES)
+    assert where(answers.greedy) == ["n0", "n1", "n2", "n2"]
+    assert set(where(answers.joint)) == {"n2"}
+
+
+def test_pods_of_two_shapes_are_packed_jointly(solver):
+    # In order the small pods break up the only node that a large one fits on.
+    answers = place_gang(cluster(4, 3), pods(claim(1), claim(2), claim(4)))
+    assert answers.greedy.verdict is Verdict.NONE
+    assert where(answers.joint) == ["n1", "n1", "n0"]
+
+
+def test_most_pods(solver):
+    answers = place_most(cluster(4, 3), pods(claim(2), claim(3), claim(4), claim(1)))
+    assert len(answers.greedy.placements) == 3
+    assert len(answers.joint.placements) == 3
+    assert answers.joint.proven
+
+
+def test_shared_pools_are_not_given_out_twice():
+    fabric = resource_slice("fabric", [device("f0"), device("f1")], {"allNodes": True})
+    shared = of(fabric, [node("n0"), node("n1")])
+    two = claim(2)
+    assert place_gang(shared, pods(two)).joint.verdict is Verdict.PLACED
+    answers = place_gang(shared, pods(two, two))
+    assert answers.greedy.verdict is Verdict.NONE
+    assert answers.joint.verdict is Verdict.UNDECIDED
+    assert "share pools" in answers.joint.why
+    assert place_gang(shared, pods(claim(3), two)).joint.verdict is Verdict.NONE
+
+
+def test_a_broken_selector_is_reported():
+    answers = place_gang(cluster(2), pods(claim(1, kind="x")))
+    assert "no such key: kind" in answers.joint.why
+
+
+def _fits(world, members):
+    """Try every node for every pod, whole nodes at a time: the definition of a joint placement."""
+    shapes = Shapes.of(members)
+    menus = Menus(world, shapes)
+    number = {member: shape for shape, group in enumerate(shapes.members) for member in group}
+    best = 0
+    for places in itertools.product([None, *world.nodes], repeat=len(members)):
+        counts = {}
+        for member, place in zip(members, places, strict=True):
+            if place is not None:
+                at = counts.setdefault(place.metadata.name, [place, [0] * len(shapes.members)])
+                at[1][number[member]] += 1
+        if all(menus.takes(place, tuple(each)) for place, each in counts.values()):
+            best = max(best, sum(place is not None for place in places))
+    return best
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_joint_answers_equal_brute_force(seed, solver):
+    draw = random.Random(seed)
+    world = cluster(*[draw.randint(0, 4) for _ in range(draw.randint(1, 3))])
+    members = pods(*[claim(draw.randint(1, 3)) for _ in range(draw.randint(1, 4))])
+    most = _fits(world, members)
+    assert len(place_most(world, members).joint.placements) == most
+    assert (place_gang(world, members).joint.verdict is Verdict.PLACED) == (most == len(members))
