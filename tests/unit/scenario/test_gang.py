@@ -1,7 +1,12 @@
+"""
+Gangs, replicas and as many pods as possible, in order and jointly.
+"""
+
 from __future__ import annotations
 
 import itertools
 import random
+from typing import Any
 
 import pytest
 
@@ -176,7 +181,7 @@ def _fits(world, members):
     number = {member: shape for shape, group in enumerate(shapes.members) for member in group}
     best = 0
     for places in itertools.product([None, *world.nodes], repeat=len(members)):
-        counts = {}
+        counts: dict[str, Any] = {}
         for member, place in zip(members, places, strict=True):
             if place is not None:
                 at = counts.setdefault(place.metadata.name, [place, [0] * len(shapes.members)])

@@ -1,3 +1,7 @@
+"""
+Bounds refute only what cannot be.
+"""
+
 from __future__ import annotations
 
 import pytest

@@ -1,3 +1,7 @@
+"""
+CP-SAT decides what explodes, within stated work, and can be done without.
+"""
+
 from __future__ import annotations
 
 import sys

@@ -1,3 +1,7 @@
+"""
+Every engine gives the answer of the plain search on random questions and recorded oddities.
+"""
+
 from __future__ import annotations
 
 import itertools

@@ -1,3 +1,7 @@
+"""
+The ladder answers what explodes in little work, and says what it did.
+"""
+
 from __future__ import annotations
 
 import pytest

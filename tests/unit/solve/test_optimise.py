@@ -1,3 +1,7 @@
+"""
+The best answer is that of brute force, objective by objective.
+"""
+
 from __future__ import annotations
 
 import itertools
