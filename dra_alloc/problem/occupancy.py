@@ -5,8 +5,10 @@ Which devices of a slice are held, as bit masks.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from weakref import WeakKeyDictionary
 
 from dra_alloc.problem.devices import DeviceKey, PoolKey, SliceRow
+from dra_alloc.problem.pools import Pool
 from dra_alloc.problem.usage import Usage
 
 __all__ = ["Occupancy"]
@@ -19,24 +21,35 @@ class Occupancy:
     Of a device that several generations of a pool have, all are held.
     """
 
-    __slots__ = ("_busy", "_tangled")
+    __slots__ = ("_busy", "_large", "_tangled")
 
     def __init__(self, usage: Usage, by_pool: Mapping[PoolKey, Sequence[SliceRow]]) -> None:
         self._busy = _masks(usage.exclusive, by_pool)
         self._tangled = frozenset(_masks(usage.consumed, by_pool))
+        self._large: WeakKeyDictionary[Pool, int] = WeakKeyDictionary()
 
-    def busy(self, slices: Sequence[SliceRow]) -> int | None:
-        """Return the devices held in slices side by side; None where consumed capacity matters as well."""
-        busy = self._busy
-        if len(slices) == 1 and not self._tangled:
-            return busy.get(slices[0], 0)
+    def busy(self, pools: Sequence[Pool]) -> int | None:
+        """Return the devices held in pools side by side; None where consumed capacity matters as well."""
+        if self._tangled and any(row in self._tangled for pool in pools for row in pool.slices):
+            return None
         total = offset = 0
-        for row in slices:
-            if row in self._tangled:
-                return None
-            total |= busy.get(row, 0) << offset
-            offset += len(row.wire.spec.devices)
+        for pool in pools:
+            total |= self._of_pool(pool) << offset
+            offset += pool.width
         return total
+
+    def _of_pool(self, pool: Pool) -> int:
+        busy, slices = self._busy, pool.slices
+        if len(slices) == 1:
+            return busy.get(slices[0], 0)
+        known = self._large.get(pool)
+        if known is None:
+            known = offset = 0
+            for row in slices:
+                known |= busy.get(row, 0) << offset
+                offset += len(row.wire.spec.devices)
+            self._large[pool] = known
+        return known
 
 
 def _masks(keys: Iterable[DeviceKey], by_pool: Mapping[PoolKey, Sequence[SliceRow]]) -> dict[SliceRow, int]:

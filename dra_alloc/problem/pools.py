@@ -4,46 +4,98 @@ Pools as one node sees them: newest generation, completeness, validity, order.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 
-from dra_alloc.api import Node
+from dra_alloc.api import Device, Node
 from dra_alloc.problem.devices import DeviceRow, PoolKey, SliceRow
 from dra_alloc.problem.inventory import Inventory
 from dra_alloc.problem.nodes import NodeSelectorError, is_on_node
 from dra_alloc.profiles import Feature, Profile, Trait
 
-__all__ = ["GatherError", "Pool", "gather"]
+__all__ = ["GatherError", "Pool", "candidates", "gather", "grouped", "is_readable", "is_relevant", "ordered"]
 
 
 class GatherError(Exception):
     """Pools cannot be gathered; the text is upstream's, and no node can be tried."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class Pool:
     """
     One pool of one generation on one node.
 
-    `devices` are those of slices that target the node, in the order in which
-    they are tried; `elsewhere` those of the pool's other slices, which matter
-    for counters only. `incomplete` and `invalid` pools offer no devices;
-    `invalid` holds the reason.
+    `slices` are those that target the node, in the order in which their
+    devices are tried; `others` the pool's remaining slices, which matter for
+    counters only. `incomplete` and `invalid` pools offer no devices; `invalid`
+    holds the reason. `late` pools come after all others. `width` counts the
+    devices.
     """
 
-    key: PoolKey
-    devices: tuple[DeviceRow, ...] = ()
-    elsewhere: tuple[DeviceRow, ...] = ()
-    counters: Mapping[tuple[str, str], int] = field(default_factory=dict)
-    incomplete: bool = False
-    invalid: str = ""
-    slices_wanted: int = 0
-    slices_found: int = 0
+    __slots__ = (
+        "__weakref__",
+        "_devices",
+        "_elsewhere",
+        "counters",
+        "incomplete",
+        "invalid",
+        "key",
+        "late",
+        "others",
+        "slices",
+        "slices_found",
+        "slices_wanted",
+        "width",
+    )
+
+    def __init__(
+        self,
+        key: PoolKey,
+        slices: Sequence[SliceRow],
+        others: Sequence[SliceRow] = (),
+        counters: Mapping[tuple[str, str], int] = MappingProxyType({}),
+        invalid: str = "",
+    ) -> None:
+        self.key = key
+        self.slices = tuple(slices)
+        self.others = tuple(others)
+        self.counters = counters
+        self.incomplete = False
+        self.invalid = invalid
+        self.late = not invalid and any(each.binding_conditions for each in _wires(slices))
+        self.width = sum(len(row.wire.spec.devices) for row in slices)
+        self.slices_wanted = self.slices_found = len(slices)
+        self._devices: tuple[DeviceRow, ...] | None = None
+        self._elsewhere: tuple[DeviceRow, ...] | None = None
+
+    @classmethod
+    def unfinished(cls, key: PoolKey, wanted: int, found: int) -> Pool:
+        """Return a pool of which slices are missing, or too many."""
+        pool = cls(key, ())
+        pool.incomplete = True
+        pool.slices_wanted, pool.slices_found = wanted, found
+        return pool
+
+    @property
+    def devices(self) -> tuple[DeviceRow, ...]:
+        """Return the devices that can be tried, in order."""
+        if self._devices is None:
+            self._devices = tuple(device for row in self.slices for device in row.devices)
+        return self._devices
+
+    @property
+    def elsewhere(self) -> tuple[DeviceRow, ...]:
+        """Return the devices of the pool's other slices."""
+        if self._elsewhere is None:
+            self._elsewhere = tuple(device for row in self.others for device in row.devices)
+        return self._elsewhere
 
     @property
     def usable(self) -> bool:
         """Return whether ExactCount requests may take devices from it."""
         return not self.incomplete and not self.invalid
+
+    def __repr__(self) -> str:
+        return f"Pool({self.key})"
 
 
 def gather(inventory: Inventory, node: Node, profile: Profile) -> tuple[Pool, ...]:
@@ -53,35 +105,51 @@ def gather(inventory: Inventory, node: Node, profile: Profile) -> tuple[Pool, ..
     Spec: POOL-1..POOL-9.
     Raises: GatherError for a node selector that cannot be evaluated.
     """
+    relevant = [row for row in candidates(inventory, node, profile) if is_relevant(row, node, profile)]
+    return ordered(grouped(relevant, inventory, profile), profile)
+
+
+def grouped(relevant: Iterable[SliceRow], inventory: Inventory, profile: Profile) -> list[Pool]:
+    """Return the pools of slices that are relevant on a node, in the order in which they come up."""
     groups: dict[PoolKey, list[SliceRow]] = {}
-    for row in _candidates(inventory, node, profile):
-        if not _is_readable(row, profile) or not _is_relevant(row, node, profile):
-            continue
+    for row in relevant:
         group = groups.setdefault(row.pool, [])
         if group and row.generation > group[0].generation:
             group.clear()
         if not group or row.generation == group[0].generation:
             group.append(row)
-    pools = [pool for key, group in groups.items() if (pool := _pool(key, group, inventory, profile)) is not None]
-    return tuple(_ordered(pools, profile))
+    return [pool for key, group in groups.items() if (pool := _pool(key, group, inventory, profile)) is not None]
 
 
-def _candidates(inventory: Inventory, node: Node, profile: Profile) -> Iterable[SliceRow]:
-    if profile.shows(Trait.INPUT_ORDER):
-        return inventory.slices
+def candidates(inventory: Inventory, node: Node, profile: Profile) -> Iterable[SliceRow]:
+    """Return the slices to look at for a node, in order."""
     local = inventory.by_node.get(node.metadata.name or "", ())
-    if not profile.shows(Trait.COUNTER_SLICES_EVERYWHERE):
-        return (*local, *inventory.shared)
-    # Counter slices then are looked at on every node, after the node's own slices.
-    return (*(row for row in local if not row.wire.spec.shared_counters), *inventory.shared_or_counters)
+    everywhere = profile.shows(Trait.COUNTER_SLICES_EVERYWHERE)
+    if everywhere:
+        # Counter slices then are looked at on every node, after the node's own slices.
+        local = tuple(row for row in local if not row.wire.spec.shared_counters)
+    found = (*local, *(inventory.shared_or_counters if everywhere else inventory.shared))
+    return sorted(found, key=_position) if profile.shows(Trait.INPUT_ORDER) else found
 
 
-def _is_readable(row: SliceRow, profile: Profile) -> bool:
+def _position(row: SliceRow) -> int:
+    return row.position
+
+
+def is_readable(row: SliceRow, profile: Profile) -> bool:
+    """Return whether the slice can be read at all; without its feature a slice that needs it is as if absent."""
     spec = row.wire.spec
     return profile.on(Feature.PARTITIONABLE) or (spec.per_device_node_selection is None and not spec.shared_counters)
 
 
-def _is_relevant(row: SliceRow, node: Node, profile: Profile) -> bool:
+def is_relevant(row: SliceRow, node: Node, profile: Profile) -> bool:
+    """
+    Return whether the node can use devices or counters of the slice.
+
+    Raises: GatherError.
+    """
+    if not is_readable(row, profile):
+        return False
     spec = row.wire.spec
     if spec.shared_counters and profile.shows(Trait.COUNTER_SLICES_EVERYWHERE):
         return True
@@ -108,7 +176,7 @@ def _pool(key: PoolKey, group: Sequence[SliceRow], inventory: Inventory, profile
             return None
         same = [row for row in everywhere if row.generation == generation]
         if len(same) != wanted:
-            return Pool(key, incomplete=True, slices_wanted=wanted, slices_found=len(same))
+            return Pool.unfinished(key, wanted, len(same))
         names = {row.name for row in group}
         elsewhere = tuple(row for row in same if row.name not in names)
     return _build(key, group, elsewhere, profile)
@@ -119,23 +187,30 @@ def _build(key: PoolKey, group: Sequence[SliceRow], elsewhere: Sequence[SliceRow
     rows = sorted(group, key=lambda row: row.name) if by_name else group
     partitionable = profile.on(Feature.PARTITIONABLE)
     counter_slices = [row for row in (*rows, *elsewhere) if partitionable and row.wire.spec.shared_counters]
-    held = set(map(id, counter_slices))
-    devices = tuple(device for row in rows if id(row) not in held for device in row.devices)
-    others = tuple(device for row in elsewhere if id(row) not in held for device in row.devices)
+    held = set(counter_slices)
+    slices = [row for row in rows if row not in held]
+    others = [row for row in elsewhere if row not in held]
     counters, invalid = _counters(counter_slices)
-    invalid = _duplicate_device(devices) or invalid
+    invalid = _duplicate_device(slices) or invalid
     if not invalid and partitionable:
-        invalid = _dangling_counter((*devices, *others), counters)
-    return Pool(key, devices, others, counters, invalid=invalid, slices_wanted=len(group), slices_found=len(group))
+        invalid = _dangling_counter((*slices, *others), counters)
+    pool = Pool(key, slices, others, counters, invalid)
+    pool.slices_wanted = pool.slices_found = len(group)
+    return pool
 
 
-def _duplicate_device(devices: Iterable[DeviceRow]) -> str:
+def _wires(slices: Iterable[SliceRow]) -> Iterator[Device]:
+    for row in slices:
+        yield from row.wire.spec.devices
+
+
+def _duplicate_device(slices: Sequence[SliceRow]) -> str:
+    names = [device.name for device in _wires(slices)]
+    if len(set(names)) == len(names):
+        return ""
     seen: set[str] = set()
-    for device in devices:
-        if device.key.device in seen:
-            return f"duplicate device name {device.key.device}"
-        seen.add(device.key.device)
-    return ""
+    twice = next(name for name in names if name in seen or seen.add(name))  # type: ignore[func-returns-value]
+    return f"duplicate device name {twice}"
 
 
 def _counters(counter_slices: Iterable[SliceRow]) -> tuple[dict[tuple[str, str], int], str]:
@@ -151,22 +226,24 @@ def _counters(counter_slices: Iterable[SliceRow]) -> tuple[dict[tuple[str, str],
     return counters, ""
 
 
-def _dangling_counter(devices: Iterable[DeviceRow], counters: Mapping[tuple[str, str], int]) -> str:
+def _dangling_counter(slices: Iterable[SliceRow], counters: Mapping[tuple[str, str], int]) -> str:
     sets = {counter_set for counter_set, _ in counters}
-    for device in devices:
-        for counter_set, name, _ in device.consumes:
-            if counter_set not in sets:
-                return f"counter set {counter_set} not found"
-            if (counter_set, name) not in counters:
-                return f"counter {name} not found in counter set {counter_set}"
+    for device in _wires(slices):
+        for use in device.consumes_counters:
+            for name in use.counters:
+                if use.counter_set not in sets:
+                    return f"counter set {use.counter_set} not found"
+                if (use.counter_set, name) not in counters:
+                    return f"counter {name} not found in counter set {use.counter_set}"
     return ""
 
 
-def _ordered(pools: Sequence[Pool], profile: Profile) -> Sequence[Pool]:
+def ordered(pools: Sequence[Pool], profile: Profile) -> tuple[Pool, ...]:
+    """Return a node's pools in the order in which they are tried."""
     if profile.shows(Trait.INPUT_ORDER):
-        return pools
+        return tuple(pools)
+    return tuple(sorted(pools, key=_order))
 
-    def waits(pool: Pool) -> bool:
-        return any(device.has_binding_conditions for device in pool.devices)
 
-    return sorted(pools, key=lambda pool: (pool.usable and waits(pool), pool.key))
+def _order(pool: Pool) -> tuple[bool, PoolKey]:
+    return pool.late, pool.key

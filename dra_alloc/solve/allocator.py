@@ -94,12 +94,12 @@ class Allocator:
                 answer = self._direct.answer(node, claims, budget.steps)
                 if answer is not None:
                     return self._told(answer, new_share_id)
-            pools = self.survey.view(node).pools
+            pools = self.survey.pools(node)
             question = self._question(node, pools, claims)
             ladder = Ladder(question, Engine(engine), budget)
             found = ladder.climb()
             if found is None:
-                return self._no_fit(pools, _work(ladder))
+                return self._no_fit(_work(ladder), invalid=any(pool.invalid for pool in pools))
             return self._solved(question, found, _work(ladder), new_share_id)
         except SearchStopped as stop:
             return Aborted(stop.text, stop.code, _work(ladder), stop.on_node)
@@ -114,13 +114,13 @@ class Allocator:
 
         Raises: SearchStopped, GatherError.
         """
-        return self._question(node, self.survey.view(node).pools, claims)
+        return self._question(node, self.survey.pools(node), claims)
 
     def _told(self, answer: Answer, new_share_id: Callable[[], str]) -> SolveOutcome:
         """Return what the direct engine found."""
         admitted, view, choice, work = answer
-        if not choice.found or view.slices is None:
-            return self._no_fit(view.pools, work)
+        if not choice.found:
+            return self._no_fit(work, invalid=view.invalid)
         results = Results(answer, Assembly(self.profile, view.node, new_share_id))
         return Solved(results, Picks(admitted.asks, view.slices, choice), work)
 
@@ -137,8 +137,8 @@ class Allocator:
         results = assemble(rows, found.picks, found.selected, assembly)
         return Solved(results, tuple(found.picks), work)
 
-    def _no_fit(self, pools: Sequence[Pool], work: Work) -> SolveOutcome:
-        if any(pool.invalid for pool in pools):
+    def _no_fit(self, work: Work, *, invalid: bool) -> SolveOutcome:
+        if invalid:
             return Aborted("invalid resource pools were encountered", "pool-invalid", work, on_node=True)
         return NoFit(work)
 

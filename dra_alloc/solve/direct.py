@@ -57,9 +57,9 @@ class Direct:
             return None
         view = survey.view(node)
         board = survey.board(view, admitted.plan)
-        if board is None or view.slices is None:
+        if board is None:
             return None
-        busy = self._occupancy.busy(view.slices)
+        busy = self._occupancy.busy(view.pools)
         if busy is None:
             return None
         choice, work = decide(board, busy & board.relevant, admitted, view.slices)

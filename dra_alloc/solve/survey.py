@@ -8,11 +8,14 @@ share one survey.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
+from weakref import WeakKeyDictionary
 
 from dra_alloc.api import DeviceClass, DeviceSubRequest, ExactDeviceRequest, Node, ResourceClaim
 from dra_alloc.problem.devices import SliceRow
+from dra_alloc.problem.gathering import Gathering, Offer
 from dra_alloc.problem.inventory import Inventory
 from dra_alloc.problem.pools import Pool, gather
 from dra_alloc.problem.requests import Ask, ClaimRow
@@ -27,25 +30,32 @@ from dra_alloc.solve.shape import Shape, shape_of
 
 __all__ = ["Admitted", "Survey", "View"]
 
-_MOST_CLAIMS: int = 20_000
+_MOST_CLAIMS: Final = 20_000
+_MOST_NODES: Final = 20_000
 
 
 class View:
     """
-    One node's pools and its slices in the order in which their devices are tried.
+    One node, its pools as far as they offer devices, and its boards.
 
-    `slices` is None where only the search itself can answer; `boards` holds the
-    board for each shape that asked.
+    `direct` is False where only the search itself can answer, because the node
+    matters to single devices. `boards` holds the board for each plan that asked.
     """
 
-    __slots__ = ("boards", "invalid", "node", "pools", "slices")
+    __slots__ = ("boards", "direct", "invalid", "node", "pools", "slices")
 
-    def __init__(self, node: Node, pools: tuple[Pool, ...], slices: tuple[SliceRow, ...] | None) -> None:
+    def __init__(self, node: Node, offer: Offer) -> None:
         self.node = node
-        self.pools = pools
-        self.slices = slices
-        self.invalid = any(pool.invalid for pool in pools)
+        self.pools = offer.pools
+        self.invalid = offer.invalid
+        self.slices = tuple([row for pool in offer.pools for row in pool.slices])
+        self.direct = all(map(_is_plain, self.slices))
         self.boards: dict[Plan, Board | None] = {}
+
+
+def _is_plain(row: SliceRow) -> bool:
+    selector = row.wire.spec.node_selector
+    return not row.per_device and (selector is None or len(selector.node_selector_terms) <= 1)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -67,13 +77,14 @@ class Admitted:
 class Plan:
     """A shape with those who judge devices for it, and what slices and boards are made of so far."""
 
-    __slots__ = ("boards", "judges", "parts", "shape")
+    __slots__ = ("boards", "judges", "parts", "shape", "signatures")
 
     def __init__(self, shape: Shape, judges: Sequence[Judge]) -> None:
         self.shape = shape
         self.judges = tuple(judges)
         self.parts: dict[int, Part | None] = {}
-        self.boards: dict[tuple[int, ...], Board | None] = {}
+        self.boards: dict[tuple[tuple[int, ...], ...], Board | None] = {}
+        self.signatures: WeakKeyDictionary[Pool, tuple[int, ...]] = WeakKeyDictionary()
 
 
 class Survey:
@@ -100,7 +111,9 @@ class Survey:
         self._sharing = profile.on(Feature.CONSUMABLE_CAPACITY) and not profile.shows(Trait.NO_SHARING)
         self._counting = profile.on(Feature.PARTITIONABLE)
         self._lists = profile.lists and not profile.shows(Trait.CLASSIC_LISTS)
+        self._gathering = Gathering(inventory, profile)
         self._views: dict[str, View] = {}
+        self._pools: dict[str, tuple[Node, tuple[Pool, ...]]] = {}
         self._admitted: dict[tuple[int, ...], Admitted] = {}
         self._plans: dict[Shape, Plan] = {}
 
@@ -117,16 +130,29 @@ class Survey:
 
     def view(self, node: Node) -> View:
         """
-        Return the node's pools and slices.
+        Return the node with its pools as far as they offer devices.
 
         Raises: GatherError.
         """
         name = node.metadata.name or ""
         found = self._views.get(name)
         if found is None or found.node is not node:
-            pools = gather(self.inventory, node, self.profile)
-            found = self._views[name] = View(node, pools, _regular(pools))
+            found = self._views[name] = View(node, self._gathering.offer(node))
         return found
+
+    def pools(self, node: Node) -> tuple[Pool, ...]:
+        """
+        Return all pools that the node can see, also those that offer nothing.
+
+        Raises: GatherError.
+        """
+        name = node.metadata.name or ""
+        found = self._pools.get(name)
+        if found is None or found[0] is not node:
+            if len(self._pools) >= _MOST_NODES:
+                self._pools.clear()
+            found = self._pools[name] = node, gather(self.inventory, node, self.profile)
+        return found[1]
 
     def admitted(self, claims: Sequence[ResourceClaim]) -> Admitted | None:
         """
@@ -191,21 +217,27 @@ class Survey:
         try:
             return view.boards[plan]
         except KeyError:
-            found = view.boards[plan] = None if view.slices is None else self.board_of(view.slices, plan)
+            found = view.boards[plan] = self.board_of(view.pools, plan) if view.direct else None
             return found
 
-    def board_of(self, slices: Sequence[SliceRow], plan: Plan) -> Board | None:
-        """Return the board of some slices for a shape."""
-        columns = self.columns
-        lists = self.profile.cel_lists
-        key = tuple([columns.signature(row, plan.shape.reads, lists=lists) for row in slices])
+    def board_of(self, pools: Sequence[Pool], plan: Plan) -> Board | None:
+        """Return the board of the pools for a shape."""
+        key = tuple([plan.signatures.get(pool) or self._signature(pool, plan) for pool in pools])
         try:
             return plan.boards[key]
         except KeyError:
-            parts = [self._part(number, row, plan) for number, row in zip(key, slices, strict=True)]
+            parts = [self._part(number, row, plan) for number, row in _numbered(key, pools)]
             known = [part for part in parts if part is not None]
             board = put_together(known, plan.shape) if len(known) == len(parts) else None
             return plan.boards.setdefault(key, board)
+
+    def _signature(self, pool: Pool, plan: Plan) -> tuple[int, ...]:
+        """Return what the shape can tell of the pool's slices; remembered where that is many."""
+        reads, lists = plan.shape.reads, self.profile.cel_lists
+        found = tuple([self.columns.signature(row, reads, lists=lists) for row in pool.slices])
+        if len(found) > 1:
+            plan.signatures[pool] = found
+        return found
 
     def _part(self, signature: int, row: SliceRow, plan: Plan) -> Part | None:
         try:
@@ -227,11 +259,6 @@ def _wires(claim: ResourceClaim) -> list[ExactDeviceRequest | DeviceSubRequest]:
     return wires
 
 
-def _regular(pools: Sequence[Pool]) -> tuple[SliceRow, ...] | None:
-    """Return the slices whose devices can be tried, in order; None if the node matters to single devices."""
-    slices = dict.fromkeys(device.slice for pool in pools if pool.usable for device in pool.devices)
-    for row in slices:
-        selector = row.wire.spec.node_selector
-        if row.per_device or (selector is not None and len(selector.node_selector_terms) > 1):
-            return None
-    return tuple(slices)
+def _numbered(key: Sequence[Sequence[int]], pools: Sequence[Pool]) -> Iterator[tuple[int, SliceRow]]:
+    for numbers, pool in zip(key, pools, strict=True):
+        yield from zip(numbers, pool.slices, strict=True)

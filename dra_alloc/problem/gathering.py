@@ -1,0 +1,148 @@
+"""
+The pools of many nodes, each pool made once.
+
+The answer is that of :func:`dra_alloc.problem.pools.gather`, which defines it;
+here pools that several nodes see are shared, and the pools of other nodes that
+offer nothing are not listed at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from copy import copy
+from typing import NamedTuple
+
+from dra_alloc.api import Node
+from dra_alloc.problem.devices import PoolKey, SliceRow
+from dra_alloc.problem.inventory import Inventory
+from dra_alloc.problem.pools import Pool, gather, grouped, is_readable, is_relevant, ordered
+from dra_alloc.profiles import Profile, Trait
+
+__all__ = ["Gathering", "Offer"]
+
+
+class Offer(NamedTuple):
+    """
+    What a node can take devices from: its usable pools with devices, in order.
+
+    `invalid` says that some pool the node can see is invalid.
+    """
+
+    pools: tuple[Pool, ...]
+    invalid: bool
+
+
+class Gathering:
+    """Pools of one inventory for one profile, made on first use and kept; safe to use from several threads."""
+
+    def __init__(self, inventory: Inventory, profile: Profile) -> None:
+        self._inventory = inventory
+        self._profile = profile
+        everywhere = profile.shows(Trait.COUNTER_SLICES_EVERYWHERE)
+        beyond = inventory.shared_or_counters if everywhere else inventory.shared
+        # Pools of which some slice names no node; counter slices of other pools, where every node looks at them.
+        self._pools = frozenset(row.pool for row in inventory.shared)
+        self._common = tuple(row for row in beyond if row.pool in self._pools)
+        self._counters = _by_pool(row for row in beyond if row.pool not in self._pools)
+        self._places = _by_place(self._common)
+        self._broken = frozenset(key for key, rows in self._counters.items() if self._is_broken(rows))
+        self._local: dict[str, tuple[Pool, ...]] = {}
+        self._shared: dict[tuple[bool, ...], tuple[Pool, ...]] = {}
+
+    def offer(self, node: Node) -> Offer:
+        """
+        Return the node's pools as far as they offer devices.
+
+        Raises: GatherError.
+        """
+        name = node.metadata.name or ""
+        rows = self._inventory.by_node.get(name, ())
+        keys = {row.pool for row in rows}
+        if self._profile.shows(Trait.INPUT_ORDER) or not self._pools.isdisjoint(keys):
+            pools = gather(self._inventory, node, self._profile)
+            return _offer(pools, invalid=any(pool.invalid for pool in pools))
+        local = self._local.get(name)
+        if local is None:
+            local = self._local[name] = self._own(rows)
+        shared = self._for_places(node) if self._common else ()
+        pools = ordered((*local, *shared), self._profile) if shared else local
+        broken = bool(self._broken) and not self._broken <= keys
+        return _offer(pools, invalid=broken or any(pool.invalid for pool in pools))
+
+    def changed(self, keys: frozenset[PoolKey], inventory: Inventory) -> Gathering:
+        """Return the gathering of an inventory that differs in these pools only."""
+        rows = [row for key in keys for each in (self._inventory, inventory) for row in each.by_pool.get(key, ())]
+        made = copy(self)
+        made._inventory = inventory  # noqa: SLF001  # its own class
+        if not all(row.node_name for row in rows):
+            made = Gathering(inventory, self._profile)
+        elif any(row.wire.spec.shared_counters for row in rows):
+            made._recount(keys)  # its own class
+        names = {row.node_name for row in rows}
+        kept = {name: pools for name, pools in self._local.items() if name not in names}
+        made._local = kept  # its own class
+        return made
+
+    def _recount(self, keys: frozenset[PoolKey]) -> None:
+        """Look at the counter slices of these pools anew; none of their slices is without a node."""
+        if not self._profile.shows(Trait.COUNTER_SLICES_EVERYWHERE):
+            return
+        counters = dict(self._counters)
+        broken = set(self._broken)
+        for key in keys:
+            counters.pop(key, None)
+            broken.discard(key)
+            rows = [row for row in self._inventory.by_pool.get(key, ()) if row.wire.spec.shared_counters]
+            if rows:
+                counters[key] = rows
+                if self._is_broken(rows):
+                    broken.add(key)
+        self._counters, self._broken = counters, frozenset(broken)
+
+    def _is_broken(self, rows: Sequence[SliceRow]) -> bool:
+        readable = [row for row in rows if is_readable(row, self._profile)]
+        return any(pool.invalid for pool in grouped(readable, self._inventory, self._profile))
+
+    def _own(self, rows: Sequence[SliceRow]) -> tuple[Pool, ...]:
+        """Return the pools of a node's own slices, which no other node's are in."""
+        counters = {each: None for row in rows for each in self._counters.get(row.pool, ())}
+        seen = [*(row for row in rows if row not in counters), *sorted(counters, key=lambda row: row.position)]
+        relevant = [row for row in seen if is_readable(row, self._profile)]
+        return ordered(grouped(relevant, self._inventory, self._profile), self._profile)
+
+    def _for_places(self, node: Node) -> tuple[Pool, ...]:
+        """Return the pools of slices that name no node, as the node sees them."""
+        visible = {place: is_relevant(first, node, self._profile) for place, first in self._places.items()}
+        key = tuple(visible.values())
+        found = self._shared.get(key)
+        if found is None:
+            relevant = [row for row in self._common if visible[_place(row)]]
+            found = self._shared[key] = tuple(grouped(relevant, self._inventory, self._profile))
+        return found
+
+
+def _offer(pools: Iterable[Pool], *, invalid: bool) -> Offer:
+    return Offer(tuple([pool for pool in pools if pool.usable and pool.slices]), invalid)
+
+
+def _by_pool(rows: Iterable[SliceRow]) -> Mapping[PoolKey, list[SliceRow]]:
+    found: dict[PoolKey, list[SliceRow]] = {}
+    for row in rows:
+        found.setdefault(row.pool, []).append(row)
+    return found
+
+
+def _by_place(rows: Iterable[SliceRow]) -> dict[Hashable, SliceRow]:
+    """Return one slice for every set of nodes that slices are for, in order."""
+    found: dict[Hashable, SliceRow] = {}
+    for row in rows:
+        found.setdefault(_place(row), row)
+    return found
+
+
+def _place(row: SliceRow) -> Hashable:
+    """Return what decides which nodes see the slice."""
+    spec = row.wire.spec
+    if spec.shared_counters or spec.per_device_node_selection is not None or row.node_name:
+        return row
+    return "all" if spec.all_nodes else spec.node_selector

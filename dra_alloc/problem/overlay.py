@@ -1,0 +1,93 @@
+"""
+Maps that share what did not change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final, Generic, TypeVar
+
+__all__ = ["Overlay"]
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+#: A map with more changes than this over its base becomes a base of its own.
+_MOST_CHANGES: Final = 256
+_GONE: Final[Any] = object()
+
+
+class Overlay(Mapping[K, V], Generic[K, V]):
+    """
+    An immutable map; a changed copy costs as much as the changes since the last full one, at most 256.
+
+    Replaced keys keep their place, new ones come last.
+    """
+
+    __slots__ = ("_base", "_changes", "_length")
+
+    def __init__(self, items: Mapping[K, V] | Iterable[tuple[K, V]] = ()) -> None:
+        self._base: dict[K, V] = dict(items)
+        self._changes: dict[K, V] = {}
+        self._length = len(self._base)
+
+    def changed(self, items: Mapping[K, V], gone: Iterable[K] = ()) -> Overlay[K, V]:
+        """Return the map with these items, and without the keys that are gone."""
+        changes = dict(self._changes)
+        length = self._length
+        for key in gone:
+            if changes.get(key, self._base.get(key, _GONE)) is not _GONE:
+                length -= 1
+                changes[key] = _GONE
+        for key, value in items.items():
+            length += changes.get(key, self._base.get(key, _GONE)) is _GONE
+            changes[key] = value
+        made = Overlay[K, V]()
+        made._base, made._changes, made._length = self._base, changes, length
+        if len(changes) > _MOST_CHANGES:
+            made._base, made._changes = dict(made.items()), {}
+        return made
+
+    def __getitem__(self, key: K) -> V:
+        found = self._changes.get(key) if self._changes else None
+        if found is None:
+            return self._base[key]
+        if found is _GONE:
+            raise KeyError(key)
+        return found
+
+    def get(self, key: K, default: Any = None) -> Any:
+        """Return the value of a key, or the default."""
+        if self._changes:
+            found = self._changes.get(key)
+            if found is not None:
+                return default if found is _GONE else found
+        return self._base.get(key, default)
+
+    def __contains__(self, key: object) -> bool:
+        if self._changes:
+            found: Any = self._changes.get(key)  # type: ignore[arg-type]  # any key may be asked for
+            if found is not None:
+                return found is not _GONE
+        return key in self._base
+
+    def __iter__(self) -> Iterator[K]:
+        changes = self._changes
+        if not changes:
+            yield from self._base
+            return
+        for key in self._base:
+            if changes.get(key) is not _GONE:
+                yield key
+        for key, value in changes.items():
+            if value is not _GONE and key not in self._base:
+                yield key
+
+    def __len__(self) -> int:
+        return self._length
+
+    def __hash__(self) -> int:
+        return hash(frozenset(self.items()))
+
+    def __repr__(self) -> str:
+        return f"Overlay({dict(self)!r})"
