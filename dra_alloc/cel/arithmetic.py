@@ -11,7 +11,17 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from dra_alloc.cel.errors import CelError
-from dra_alloc.cel.values import MAX_INT, MAX_UINT, MIN_INT, NO_SUCH_OVERLOAD, ConcatList, MutableList, UInt, is_list, unsupported
+from dra_alloc.cel.values import (
+    MAX_INT,
+    MAX_UINT,
+    MIN_INT,
+    NO_SUCH_OVERLOAD,
+    ConcatList,
+    MutableList,
+    UInt,
+    is_list,
+    unsupported,
+)
 
 __all__ = ["add", "divide", "modulo", "multiply", "negate", "subtract"]
 
@@ -73,16 +83,11 @@ def _multiply_double(left: float, right: float) -> float:
     return left * right
 
 
-_CONCAT_COPY: Final = 64
-
-
 def _concat(left: Any, right: Any) -> Any:
     if not left:
         return right
     if not right:
         return left
-    if type(left) is tuple and type(right) is tuple and len(left) + len(right) <= _CONCAT_COPY:
-        return left + right
     return ConcatList(left, right)
 
 

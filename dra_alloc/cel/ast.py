@@ -31,6 +31,8 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Literal:
+    """A constant."""
+
     id: int
     offset: int
     value: Any
@@ -38,6 +40,8 @@ class Literal:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ident:
+    """A name."""
+
     id: int
     offset: int
     name: str
@@ -56,6 +60,8 @@ class Select:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Call:
+    """A call; `target` is the receiver of a member call."""
+
     id: int
     offset: int
     function: str
@@ -86,6 +92,8 @@ class Entry:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MapNode:
+    """A map literal."""
+
     id: int
     offset: int
     entries: tuple[Entry, ...]
@@ -93,6 +101,8 @@ class MapNode:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StructNode:
+    """A message literal."""
+
     id: int
     offset: int
     name: str

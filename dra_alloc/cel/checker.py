@@ -6,15 +6,12 @@ Spec: CEL-11, CEL-12, CEL-13
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Final, NamedTuple
+from typing import Final
 
 from dra_alloc.cel.ast import (
     Call,
     Comprehension,
     Entry,
-    Ident,
     ListNode,
     Literal,
     MapNode,
@@ -23,71 +20,30 @@ from dra_alloc.cel.ast import (
     StructNode,
     dotted_name,
 )
+from dra_alloc.cel.checking import Checked, CheckState, Resolved, Scope, Span
 from dra_alloc.cel.declarations import Function
 from dra_alloc.cel.environment import Declarations
 from dra_alloc.cel.errors import Issue
-from dra_alloc.cel.source import MAX_REPORTED, Source
+from dra_alloc.cel.source import Source
 from dra_alloc.cel.trampoline import Steps, run
 from dra_alloc.cel.types import (
     BOOL,
-    BYTES,
-    DOUBLE,
     DYN,
     ERROR,
     INT,
-    NULL,
     STRING,
-    UINT,
     CelType,
     checker_name,
     list_of,
     map_of,
     optional_of,
 )
-from dra_alloc.cel.unify import Unifier, is_dyn_or_error, less_specific
-from dra_alloc.cel.values import UInt
+from dra_alloc.cel.unify import is_dyn_or_error
 
 __all__ = ["Checked", "Resolved", "check"]
 
 
-class Resolved(NamedTuple):
-    """What a call turned out to be; a namespaced function has lost its target."""
-
-    function: str
-    target: Node | None
-    args: tuple[Node, ...]
-    overloads: tuple[str, ...]
-
-    @property
-    def operands(self) -> tuple[Node, ...]:
-        """The receiver, if any, and the arguments."""
-        return self.args if self.target is None else (self.target, *self.args)
-
-
-@dataclass(frozen=True, slots=True)
-class Checked:
-    """A checked tree: types by node id, names of qualified identifiers, resolved calls."""
-
-    root: Node
-    types: Mapping[int, CelType]
-    names: Mapping[int, str]
-    calls: Mapping[int, Resolved]
-
-    @property
-    def output_type(self) -> CelType:
-        return self.types[self.root.id]
-
-
 _MOST_COUNTED: Final = 100_000
-_LITERALS: dict[type, CelType] = {
-    bool: BOOL,
-    int: INT,
-    UInt: UINT,
-    float: DOUBLE,
-    str: STRING,
-    bytes: BYTES,
-    type(None): NULL,
-}
 
 
 def check(root: Node, source: Source, declared: Declarations) -> tuple[Checked, list[Issue]]:
@@ -104,57 +60,8 @@ def check(root: Node, source: Source, declared: Declarations) -> tuple[Checked, 
     return Checked(root, types, checker.names, checker.calls), issues
 
 
-@dataclass(slots=True)
-class _Scope:
-    """Variables of one comprehension, and the scope around it."""
-
-    names: dict[str, CelType]
-    outer: _Scope | None = None
-
-
-class _Span(NamedTuple):
-    """Which issues came from under a node, and how many type variables it took."""
-
-    start: int
-    stop: int
-    variables: int
-
-
-@dataclass(slots=True)
-class _Checker:
-    source: Source
-    declared: Declarations
-    unifier: Unifier = field(default_factory=Unifier)
-    types: dict[int, CelType] = field(default_factory=dict)
-    names: dict[int, str] = field(default_factory=dict)
-    calls: dict[int, Resolved] = field(default_factory=dict)
-    issues: list[Issue] = field(default_factory=list)
-    dropped: int = 0
-    spans: dict[int, _Span] = field(default_factory=dict)
-    scope: _Scope | None = None
-
-    def report(self, offset: int, message: str) -> None:
-        line, column = self.source.location(offset)
-        self.issues.append(Issue(line, column, message))
-
-    def mismatch(self, node: Node, expected: CelType, found: CelType) -> None:
-        text = f"expected type '{checker_name(expected)}' but found '{checker_name(found)}'"
-        self.report(node.offset, text)
-
-    def lookup(self, name: str) -> tuple[str, CelType] | None:
-        """The declared name and type of an identifier."""
-        name = name.removeprefix(".")
-        scope = self.scope
-        while scope is not None:
-            found = scope.names.get(name)
-            if found is not None:
-                return name, found
-            scope = scope.outer
-        found = self.declared.variables.get(name) or self.declared.types.get(name)
-        return None if found is None else (name, found)
-
-    def function(self, name: str) -> Function | None:
-        return self.declared.functions.get(name.removeprefix("."))
+class _Checker(CheckState):
+    """Follows the tree; each kind of node has its method."""
 
     def check(self, node: Node) -> Steps[None]:
         if self.quick(node):
@@ -164,16 +71,7 @@ class _Checker:
             return
         seen, first = len(self.issues) + self.dropped, self.unifier.count
         yield self.visit(node)
-        self.spans[node.id] = _Span(seen, len(self.issues) + self.dropped, self.unifier.count - first)
-
-    def repeat(self, node: Node) -> None:
-        """A macro used the sub-tree twice; upstream checks a copy, and complains as often."""
-        span = self.spans[node.id]
-        self.unifier.count += span.variables
-        again = self.issues[span.start : span.stop]
-        room = max(0, 2 * MAX_REPORTED - len(self.issues))
-        self.issues.extend(again[:room])
-        self.dropped += span.stop - span.start - len(again[:room])
+        self.spans[node.id] = Span(seen, len(self.issues) + self.dropped, self.unifier.count - first)
 
     def visit(self, node: Node) -> Steps[None]:
         """Check a node that is no leaf."""
@@ -189,25 +87,6 @@ class _Checker:
             yield self.struct(node)
         elif isinstance(node, Comprehension):
             yield self.fold(node)
-
-    def quick(self, node: Node) -> bool:
-        """Check `node` if it is a leaf; most are, and leaves need no generator."""
-        if isinstance(node, Literal):
-            self.types[node.id] = _LITERALS[type(node.value)]
-        elif isinstance(node, Ident):
-            if node.id not in self.types:
-                self.ident(node)
-        else:
-            return False
-        return True
-
-    def ident(self, node: Ident) -> None:
-        found = self.lookup(node.name)
-        if found is None:
-            self.types[node.id] = ERROR
-            self.report(node.offset, f"undeclared reference to '{node.name}' (in container '')")
-        else:
-            self.names[node.id], self.types[node.id] = found
 
     def select(self, node: Select) -> Steps[None]:
         qualified = None if node.test else dotted_name(node)
@@ -328,22 +207,6 @@ class _Checker:
         self.report(node.offset, f"found no matching overload for '{name}' applied to '{shown}'")
         self.types[node.id] = ERROR
 
-    def join(self, node: Node, previous: CelType | None, kind: CelType) -> CelType:
-        """The common type of literal elements; mixed ones are dyn until the validators see them."""
-        if previous is None:
-            return kind
-        if self.unifier.assignable(previous, kind):
-            return previous if less_specific(previous, kind) else kind
-        return DYN
-
-    def unwrap(self, node: Node, kind: CelType) -> CelType:
-        """The type of what ``?element`` holds."""
-        if kind.is_optional:
-            return kind.params[0]
-        if not kind.is_dyn:
-            self.mismatch(node, optional_of(kind), kind)
-        return kind
-
     def list(self, node: ListNode) -> Steps[None]:
         joined: CelType | None = None
         for index, element in enumerate(node.elements):
@@ -407,12 +270,12 @@ class _Checker:
         yield self.check(node.init)
         over = self.unifier.substitute(self.types[node.range.id])
         accumulated = self.types[node.init.id]
-        self.scope = _Scope({node.accumulator: accumulated}, self.scope)
+        self.scope = Scope({node.accumulator: accumulated}, self.scope)
         first, second = self.loop_variables(node, over)
         names = {node.var: first}
         if node.var2:
             names[node.var2] = second
-        self.scope = _Scope(names, self.scope)
+        self.scope = Scope(names, self.scope)
         yield self.check(node.condition)
         self.want(node.condition, BOOL)
         yield self.check(node.step)
@@ -436,9 +299,3 @@ class _Checker:
         text = f"expression of type '{checker_name(over)}' cannot be range of a comprehension"
         self.report(node.range.offset, f"{text} (must be list, map, or dynamic)")
         return ERROR, ERROR
-
-    def want(self, node: Node, expected: CelType) -> None:
-        kind = self.types[node.id]
-        if not self.unifier.assignable(expected, kind):
-            self.mismatch(node, expected, kind)
-

@@ -180,8 +180,5 @@ def _whole(device: CelDevice) -> Any:
 
 def _content(domains: dict[str, dict[str, Any]]) -> Any:
     return tuple(
-        [
-            (domain, tuple([(name, _token(value)) for name, value in names.items()]))
-            for domain, names in domains.items()
-        ]
+        [(domain, tuple([(name, _token(value)) for name, value in names.items()])) for domain, names in domains.items()]
     )

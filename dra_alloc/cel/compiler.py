@@ -10,12 +10,12 @@ from dataclasses import dataclass
 
 from dra_alloc.cel.checker import Checked, check
 from dra_alloc.cel.environment import Declarations
-from dra_alloc.cel.errors import CelError, CompileError, Issue
+from dra_alloc.cel.errors import CelAbort, CelError, CompileError, Issue
 from dra_alloc.cel.parser import parse
 from dra_alloc.cel.plan import Plan, plan
 from dra_alloc.cel.source import Source, render
-from dra_alloc.cel.types import BOOL, DYN, ANY, TypeTooLarge
-from dra_alloc.cel.validators import validate
+from dra_alloc.cel.types import ANY, BOOL, DYN, TypeTooLarge
+from dra_alloc.cel.validators import CompilerCrash, validate
 
 __all__ = ["Compiled", "compile_expression"]
 
@@ -37,6 +37,8 @@ def compile_expression(expression: str, declared: Declarations) -> Compiled:
     source = Source(_well_formed(expression))
     try:
         return _compile(source, declared)
+    except CompilerCrash as crash:
+        raise CompileError(crash.text, hints=("the compiler of this release crashes on this expression",)) from None
     except TypeTooLarge:
         raise CompileError("compilation failed: a type of the expression is too large") from None
     except RecursionError:
@@ -59,6 +61,8 @@ def _compile(source: Source, declared: Declarations) -> Compiled:
         raise CompileError(f"must evaluate to bool or the unknown type, not {output}")
     try:
         return Compiled(checked, plan(checked, declared))
+    except CelAbort as error:
+        raise CompilerCrash(error.text.replace("internal error", "panic")) from None
     except CelError as error:
         raise CompileError(f"program instantiation failed: {error.text}") from None
 

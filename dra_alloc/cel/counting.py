@@ -10,12 +10,13 @@ Spec: CEL-32
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
 
 from dra_alloc.cel.ast import Call, Comprehension, Ident, ListNode, Literal, MapNode, Node, Select, StructNode
 from dra_alloc.cel.checker import Checked, Resolved
-from dra_alloc.cel.declarations import Cost, Function
+from dra_alloc.cel.declarations import Cost
+from dra_alloc.cel.environment import Declarations
 from dra_alloc.cel.equality import equal
 from dra_alloc.cel.errors import CelAbort, CelError
 from dra_alloc.cel.frame import UNSET, Failed
@@ -34,15 +35,13 @@ _INDEXING: Final = frozenset(("_[_]", "_[?_]", "_?._"))
 _NEW_LIST, _NEW_MAP, _NEW_STRUCT = 10, 30, 40
 
 
-def count(
-    checked: Checked, plan: Plan, functions: Mapping[str, Function], device: Any, limit: int
-) -> tuple[Any, int]:
+def count(checked: Checked, plan: Plan, declared: Declarations, device: Any, limit: int) -> tuple[Any, int]:
     """
     The value of a selector on a device (a ``Failed`` if it has none) and what it cost.
 
     Going over `limit` is an error of its own that nothing in the selector absorbs.
     """
-    counter = _Counter(checked, plan, functions, device, limit)
+    counter = _Counter(checked, plan, declared, device, limit)
     try:
         value = run(counter.value(checked.root))
     except CelAbort as error:
@@ -63,13 +62,12 @@ class _Binding:
 
 
 class _Counter:
-    def __init__(
-        self, checked: Checked, plan: Plan, functions: Mapping[str, Function], device: Any, limit: int
-    ) -> None:
+    def __init__(self, checked: Checked, plan: Plan, declared: Declarations, device: Any, limit: int) -> None:
         self.total = 0
         self._checked = checked
         self._plan = plan
-        self._functions = functions
+        self._functions = declared.functions
+        self._strict = declared.settings.strict_optionals
         self._device = device
         self._limit = limit
         self._scope: _Binding | None = None
@@ -159,10 +157,9 @@ class _Counter:
             if not value.present:
                 return False if testing else value
             value = value.value
-        for is_optional, test, key in steps:
+        for is_optional, test, name in steps:
             optional = optional or is_optional
-            if not isinstance(key, str):
-                key = yield self.key(key)
+            key = name if isinstance(name, str) else (yield self.key(name))
             found = _looked_up(value, key, optional or test)
             if type(found) is Failed:
                 if not optional:
@@ -269,7 +266,7 @@ class _Counter:
     def either(self, operands: Sequence[Node], unwrap: bool) -> Steps[Any]:
         value = yield self.value(operands[0])
         if not isinstance(value, Optional):
-            return value
+            return Failed(CelError(NO_SUCH_OVERLOAD)) if self._strict and type(value) is not Failed else value
         if value.present:
             return value.value if unwrap else value
         return (yield self.value(operands[1]))

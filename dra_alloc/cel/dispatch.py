@@ -73,10 +73,7 @@ def _concrete(kind: CelType) -> bool:
     """Whether a value of this static type can be trusted to have it at run time."""
     if kind.is_dyn or kind.kind in ("param", "error"):
         return False
-    for each in kind.params:
-        if not _concrete(each):
-            return False
-    return True
+    return all(_concrete(each) for each in kind.params)
 
 
 def _dispatcher(function: Function) -> Callable[..., Any]:

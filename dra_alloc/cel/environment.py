@@ -19,7 +19,7 @@ from typing import Final, Literal, NamedTuple
 from dra_alloc.cel.declarations import Function, Library, Macro, Overload, Window
 from dra_alloc.cel.device import device_type
 from dra_alloc.cel.library import LIBRARIES
-from dra_alloc.cel.types import ANY, DYN, CelType, struct, type_of
+from dra_alloc.cel.types import ANY, DYN, CelType, list_of, map_of, struct, type_of
 from dra_alloc.errors import InputError
 from dra_alloc.releases import Release, parse_release
 
@@ -67,6 +67,16 @@ class Settings:
     @property
     def quoted_names(self) -> bool:
         """Whether ``.`quoted-name``` is accepted."""
+        return self.level >= 38
+
+    @property
+    def strict_optionals(self) -> bool:
+        """Whether ``or`` and ``orValue`` refuse what is no optional, instead of giving it back."""
+        return self.level >= 38
+
+    @property
+    def rooted_names(self) -> bool:
+        """Whether a leading dot skips the variables of macros."""
         return self.level >= 38
 
     def knows(self, window: Window) -> bool:
@@ -127,6 +137,8 @@ def declarations(chosen: Settings) -> Declarations:
         chosen.attribute_type, multiple=chosen.mode == "stored" or CONSUMABLE_CAPACITY in chosen.gates
     )
     types[device.name] = type_of(device)
+    if chosen.level >= 38:
+        types |= {"list": type_of(list_of(DYN)), "map": type_of(map_of(DYN, DYN))}
     functions = _functions(known, chosen)
     return Declarations(
         chosen,

@@ -97,13 +97,13 @@ def _maybe_equal(left: Any, right: Any) -> bool:
         return True
 
 
-def _number_order(left: Any, right: Any) -> int:
+def _number_order(left: float, right: float) -> int:
     if left != left or right != right:
         raise CelError("NaN values cannot be ordered")
     return (left > right) - (left < right)
 
 
-def _plain_order(left: Any, right: Any) -> int:
+def _plain_order(left: bytes, right: bytes) -> int:
     return (left > right) - (left < right)
 
 
@@ -138,4 +138,3 @@ def compare(left: Any, right: Any) -> int:
         if own is not None:
             return int(own(right))
     raise CelError(NO_SUCH_OVERLOAD)
-

@@ -116,7 +116,7 @@ class Estimator:
 
     def _local(self, node: Node) -> _Local | None:
         if isinstance(node, Ident):
-            stack = self._locals.get(node.name)
+            stack = self._locals.get(self._checked.names[node.id])
             if stack:
                 return stack[-1]
         return None
@@ -164,6 +164,7 @@ class Estimator:
         known = self._costs.get(node.id)
         if known is not None:
             return known
+        cost: Range
         if isinstance(node, Literal):
             cost = FREE
         elif isinstance(node, Ident):
@@ -192,14 +193,15 @@ class Estimator:
 
     def _ident(self, node: Ident) -> Range:
         local = self._local(node)
-        self._paths[node.id] = (self._checked.names[node.id],) if local is None else local.path
+        name = self._checked.names[node.id].removeprefix(".")
+        self._paths[node.id] = (name,) if local is None else local.path
         return ONE
 
     def _select(self, node: Select) -> Steps[Range]:
         if node.id in self._checked.names:
             self._paths[node.id] = (self._checked.names[node.id],)
             return ONE
-        cost = yield self.cost(node.operand)
+        cost: Range = yield self.cost(node.operand)
         if node.test:
             return cost
         if self._checked.types[node.operand.id].kind in _SELECTABLE:
@@ -210,18 +212,19 @@ class Estimator:
     def _call(self, node: Call) -> Steps[Range]:
         resolved = self._checked.calls[node.id]
         if resolved.function == "dyn":
-            return (yield self._dyn(node, resolved.args[0]))
+            argument: Range = yield self._dyn(node, resolved.args[0])
+            return argument
         costs: list[Range] = []
-        for argument in resolved.args:
-            cost: Range = FREE if isinstance(argument, Literal) else (yield self.cost(argument))
+        for each in resolved.args:
+            cost: Range = FREE if isinstance(each, Literal) else (yield self.cost(each))
             costs.append(cost)
-        own = FREE
+        own: Range = FREE
         if resolved.target is not None:
             own = yield self.cost(resolved.target)
         return own.plus(self._overloads(node, resolved, costs))
 
     def _dyn(self, node: Call, argument: Node) -> Steps[Range]:
-        cost = yield self.cost(argument)
+        cost: Range = yield self.cost(argument)
         self._copy(node, argument)
         return cost.plus(ONE)
 
@@ -286,14 +289,14 @@ class Estimator:
         return CallEstimate(costs[0].plus(costs[1].union(costs[2])), size)
 
     def _list(self, node: ListNode) -> Steps[Range]:
-        cost = yield self._sum(node.elements)
+        cost: Range = yield self._sum(node.elements)
         self._entries[node.id] = Entries("list", ONE, self._union(node.elements))
         return cost.plus(_NEW_LIST)
 
     def _map(self, node: MapNode) -> Steps[Range]:
         keys = [entry.key for entry in node.entries if not isinstance(entry.key, str)]
         values = [entry.value for entry in node.entries]
-        cost = yield self._sum([part for pair in zip(keys, values, strict=True) for part in pair])
+        cost: Range = yield self._sum([part for pair in zip(keys, values, strict=True) for part in pair])
         self._entries[node.id] = Entries("map", self._union(keys), self._union(values))
         return cost.plus(_NEW_MAP)
 

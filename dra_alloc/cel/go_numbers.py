@@ -11,9 +11,7 @@ from typing import Final
 __all__ = ["format_double", "parse_bool", "parse_double", "parse_int", "parse_uint"]
 
 _DIGITS: Final = "[0-9](?:_?[0-9])*"
-_DECIMAL: Final = re.compile(
-    rf"[+-]?(?:{_DIGITS}(?:\.(?:{_DIGITS})?)?|\.{_DIGITS})(?:[eE][+-]?{_DIGITS})?", re.ASCII
-)
+_DECIMAL: Final = re.compile(rf"[+-]?(?:{_DIGITS}(?:\.(?:{_DIGITS})?)?|\.{_DIGITS})(?:[eE][+-]?{_DIGITS})?", re.ASCII)
 _HEX: Final = re.compile(
     r"([+-]?)0[xX](?=[0-9a-fA-F_.])(_?[0-9a-fA-F]+(?:_[0-9a-fA-F]+)*)?(?:\.([0-9a-fA-F]*(?:_[0-9a-fA-F]+)*))?"
     r"[pP]([+-]?[0-9]+)",

@@ -40,8 +40,8 @@ _STRING = (
 _TOKEN: Final = re.compile(
     rf"""
     (?P<skip>(?:[\t\ \r\n\f]|//[^\n]*)+)
-    |(?P<bytes>[bB](?:{_STRING.replace(' ', chr(92) + ' ')}))
-    |(?P<string>{_STRING.replace(' ', chr(92) + ' ')})
+    |(?P<bytes>[bB](?:{_STRING.replace(" ", chr(92) + " ")}))
+    |(?P<string>{_STRING.replace(" ", chr(92) + " ")})
     |(?P<id>[A-Za-z_][A-Za-z0-9_]*)
     |(?P<float>[0-9]+\.[0-9]+(?:[eE][+-]?[0-9]+)?|[0-9]+[eE][+-]?[0-9]+|\.[0-9]+(?:[eE][+-]?[0-9]+)?)
     |(?P<uint>0x[0-9a-fA-F]+[uU]|[0-9]+[uU])

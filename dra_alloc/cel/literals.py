@@ -86,7 +86,7 @@ def string_value(token: str) -> str:
 
 
 def bytes_value(token: str) -> bytes:
-    """The bytes of a bytes literal; ``\\x41`` is one byte here, not a code point."""
+    r"""The bytes of a bytes literal; ``\x41`` is one byte here, not a code point."""
     raw, body = _unwrap(token[1:])
     if raw or "\\" not in body:
         return body.encode()

@@ -297,4 +297,3 @@ class OperandParser(Cursor):
                 self.report(token.start, "unsupported syntax: '`'")
         yield from ()
         return name, 0
-

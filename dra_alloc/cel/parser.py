@@ -177,7 +177,8 @@ class _Parser(OperandParser):
         first = self.tokens[self.at]
         operator = first.kind
         if start is not None or operator not in ("!", "-"):
-            return (yield self.member(nesting, start))
+            plain: Deep = yield self.member(nesting, start)
+            return plain
         begin = self.at
         while self.tokens[self.at].kind == operator:
             self.at += 1
@@ -185,7 +186,8 @@ class _Parser(OperandParser):
         if operator == "-" and count == 1 and self.tokens[self.at].kind in ("int", "float"):
             # The sign belongs to the literal.
             self.at -= 1
-            return (yield self.member(nesting, self.literal()))
+            signed: Deep = yield self.member(nesting, self.literal())
+            return signed
         operand: Deep = yield self.member(nesting, None)
         if count % 2 == 0:
             return operand

@@ -17,7 +17,7 @@ from dra_alloc.cel.checker import Checked, Resolved
 from dra_alloc.cel.dispatch import implementation
 from dra_alloc.cel.environment import UNDEFINED_TYPES, Declarations
 from dra_alloc.cel.errors import CelError
-from dra_alloc.cel.frame import UNSET, Code, Frame, Run, constant, lazy
+from dra_alloc.cel.frame import UNSET, Code, Failed, Frame, Run, constant, lazy
 from dra_alloc.cel.library.conversions import FOLDED
 from dra_alloc.cel.membership import constant_set, in_set
 from dra_alloc.cel.plan_attributes import Qualifier, attribute
@@ -26,7 +26,7 @@ from dra_alloc.cel.plan_literals import build_list, build_map
 from dra_alloc.cel.plan_logic import conditional, connective, equality, not_equal, not_strictly_false
 from dra_alloc.cel.qualifiers import bad_qualifier
 from dra_alloc.cel.trampoline import Steps, run
-from dra_alloc.cel.values import Optional, started
+from dra_alloc.cel.values import NO_SUCH_OVERLOAD, Optional, started
 
 __all__ = ["Plan", "plan"]
 
@@ -65,7 +65,9 @@ def plan(checked: Checked, declared: Declarations, *, loops: bool = True) -> Pla
     planner = _Planner(checked, declared, loops)
     code = run(planner.code(checked.root))
     constants = {node: made.value for node, made in planner.done.items() if made.constant}
-    return Plan(code.run, planner.slots, planner.deepest, constants, planner.calls, planner.members, frozenset(planner.eager))
+    return Plan(
+        code.run, planner.slots, planner.deepest, constants, planner.calls, planner.members, frozenset(planner.eager)
+    )
 
 
 class _Planner:
@@ -134,19 +136,21 @@ class _Planner:
         if name is None:
             root = yield self.code(node)
             return Code(attribute(root.run, steps, False))
-        return self.named(name, steps)
+        # Upstream takes whatever is typed as a type for the name of one, variables too.
+        return self.named(name, steps, is_type=self.checked.types[node.id].kind == "type")
 
-    def named(self, name: str, steps: list[Qualifier]) -> Code:
-        variable = self._scope
+    def named(self, name: str, steps: list[Qualifier], *, is_type: bool) -> Code:
+        variable = None if is_type else self._scope
         while variable is not None and variable.name != name:
             variable = variable.outer
+        name = name.removeprefix(".")
         if variable is not None:
             return Code(attribute(variable.read, steps, False) if steps else variable.read)
-        if name in self.declared.variables:
+        if name in self.declared.variables and not is_type:
             return Code(attribute(_device, steps, True) if steps else _device)
-        if name in UNDEFINED_TYPES:
+        kind = self.declared.types.get(name)
+        if kind is None or name in UNDEFINED_TYPES:
             raise CelError(f"reference to undefined type: {name}")
-        kind = self.declared.types[name]
         value = constant(kind.params[0] if kind.params else kind)
         return Code(attribute(value.run, steps, False)) if steps else value
 
@@ -175,6 +179,9 @@ class _Planner:
         special = _SPECIAL.get(function)
         if special is not None:
             return Code(special(operands))
+        if function in ("or", "orValue"):
+            strict = self.declared.settings.strict_optionals
+            return Code(_or(operands, unwrap=function == "orValue", strict=strict))
         if resolved.overloads == ("in_list",) and operands[1].constant:
             if not len(operands[1].value):
                 return constant(False)
@@ -187,6 +194,8 @@ class _Planner:
             self.eager.add(node.id)
         if len(operands) == 1 and operands[0].constant and function in FOLDED:
             return constant(answer(operands[0].value))
+        if operands and all(each.constant for each in operands):
+            return Code(_once(answer, [each.value for each in operands]))
         return Code(_apply(answer, [each.run for each in operands]))
 
     def implementation(self, resolved: Resolved, operands: list[Code]) -> Callable[..., Any]:
@@ -299,6 +308,8 @@ class _Planner:
         slot = self.slot()
         outer = self._scope
         self._scope = _Variable(node.accumulator, lazy(slot, init.run), outer)
+        # The step is the variable itself, never run; a variable that holds a type is refused all the same.
+        yield self.code(node.step)
         result: Code = yield self.code(node.result)
         self._scope = outer
         body = result.run
@@ -328,6 +339,24 @@ def _started(init: Run) -> Run:
     return run_init
 
 
+def _once(call: Callable[..., Any], values: list[Any]) -> Run:
+    """A call of constants: every function is pure, so the first answer or failure serves for good."""
+    kept: list[Any] = []
+
+    def run_once(frame: Frame) -> Any:
+        if not kept:
+            try:
+                kept.append(call(*values))
+            except CelError as error:
+                kept.append(Failed(error))
+        answer = kept[0]
+        if type(answer) is Failed:
+            raise CelError(answer.error.text)
+        return answer
+
+    return run_once
+
+
 def _apply(call: Callable[..., Any], operands: list[Run]) -> Run:
     if len(operands) == 1:
         only = operands[0]
@@ -339,12 +368,14 @@ def _apply(call: Callable[..., Any], operands: list[Run]) -> Run:
     return lambda frame: call(*[part(frame) for part in parts])
 
 
-def _or(operands: list[Code], unwrap: bool) -> Run:
+def _or(operands: list[Code], *, unwrap: bool, strict: bool) -> Run:
     left, right = operands[0].run, operands[1].run
 
     def either(frame: Frame) -> Any:
         value = left(frame)
         if not isinstance(value, Optional):
+            if strict:
+                raise CelError(NO_SUCH_OVERLOAD)
             return value
         if value.present:
             return value.value if unwrap else value
@@ -358,6 +389,4 @@ _SPECIAL: dict[str, Callable[[list[Code]], Run]] = {
     "_==_": lambda codes: equality(codes[0].run, codes[1].run, (codes[1].constant, codes[1].value)),
     "_!=_": lambda codes: not_equal(codes[0].run, codes[1].run),
     "@not_strictly_false": lambda codes: not_strictly_false(codes[0].run),
-    "or": lambda codes: _or(codes, unwrap=False),
-    "orValue": lambda codes: _or(codes, unwrap=True),
 }

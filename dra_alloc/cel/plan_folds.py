@@ -80,12 +80,13 @@ def fold(parts: Fold) -> Run:
 
 
 def quantifier(over: Run, slots: tuple[int, int], predicate: Run, decisive: bool) -> Run:
-    """``all`` (decisive False) and ``exists`` (decisive True): a decisive element beats errors, the first error counts."""
+    """``all`` (decisive False) and ``exists`` (decisive True): a decisive element beats every error."""
     neutral = not decisive
     slot, slot2 = slots
 
     def run(frame: Frame) -> bool:
         failed: CelError | None = None
+        value: object
         values = over(frame)
         for item in iterate_pairs(values) if slot2 else iterate(values):
             if slot2:

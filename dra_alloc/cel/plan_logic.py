@@ -27,7 +27,7 @@ def connective(terms: Sequence[Run], decisive: bool) -> Run:
         failed: CelError | None = None
         for term in terms:
             try:
-                value = term(frame)
+                value: object = term(frame)
             except CelError as error:
                 failed = failed or error
                 continue
@@ -47,7 +47,7 @@ def _two(left: Run, right: Run, decisive: bool) -> Run:
 
     def run(frame: Frame) -> bool:
         try:
-            value = left(frame)
+            value: object = left(frame)
         except CelError as error:
             return rescue(frame, error)
         if value is decisive:
@@ -61,7 +61,7 @@ def _two(left: Run, right: Run, decisive: bool) -> Run:
 
     def rescue(frame: Frame, failed: CelError) -> bool:
         try:
-            value = right(frame)
+            value: object = right(frame)
         except CelError:
             raise failed from None
         if value is decisive:

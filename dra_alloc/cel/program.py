@@ -37,8 +37,22 @@ class Program:
     everything of a device the answer can depend on.
     """
 
-    __slots__ = ("_compiled", "_counting", "_declared", "_whole", "__weakref__", "expression", "max_cost", "output_type", "reads")
+    __slots__ = (
+        "__weakref__",
+        "_compiled",
+        "_counting",
+        "_declared",
+        "_whole",
+        "expression",
+        "max_cost",
+        "output_type",
+        "reads",
+    )
 
+    _compiled: Compiled
+    _counting: bool
+    _declared: Declarations
+    _whole: Plan | None
     expression: str
     output_type: CelType
     max_cost: int
@@ -74,7 +88,7 @@ class Program:
             raise EvaluationError(device.problem)
         if self._counting:
             return self._decide(self.counted(device)[0])
-        compiled: Compiled = self._compiled
+        compiled = self._compiled
         frame: list[Any] = [None] * compiled.plan.slots
         frame[0] = device
         try:
@@ -87,13 +101,13 @@ class Program:
 
     def counted(self, device: CelDevice, limit: int = COST_LIMIT) -> tuple[Any, int]:
         """The raw value (a ``Failed`` if there is none) and the counted cost."""
-        compiled: Compiled = self._compiled
-        whole: Plan | None = self._whole
+        compiled = self._compiled
+        whole = self._whole
         if whole is None:
             # Two threads may both build it; either result is as good.
             whole = plan(compiled.checked, self._declared, loops=False)
             object.__setattr__(self, "_whole", whole)
-        return count(compiled.checked, whole, self._declared.functions, device.value, limit)
+        return count(compiled.checked, whole, self._declared, device.value, limit)
 
     def cost(self, device: CelDevice) -> int:
         """What evaluating the selector on `device` costs, errors included; 0 if the device cannot be decoded."""

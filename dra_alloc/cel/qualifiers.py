@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from dra_alloc.cel.errors import CelError
 from dra_alloc.cel.go_numbers import format_double
-from dra_alloc.cel.values import CelMap, UInt, go_type, is_list, type_name
+from dra_alloc.cel.values import MAX_INT, CelMap, UInt, go_type, is_list, type_name
 
 __all__ = ["MISSING", "bad_qualifier", "lookup", "lookup_if_present"]
 
@@ -36,8 +36,12 @@ def shown(key: Any) -> str:
 
 def _position(key: Any) -> int:
     kind = type(key)
-    if kind is int or kind is UInt:
+    if kind is int:
         return int(key)
+    if kind is UInt:
+        if key <= MAX_INT:
+            return int(key)
+        raise CelError(f"unsupported index value {shown(key)} in list")
     if kind is float:
         if key == key and abs(key) < 2.0**63 and int(key) == key:
             return int(key)

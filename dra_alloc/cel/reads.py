@@ -13,7 +13,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, Literal, NamedTuple
 
-from dra_alloc.cel.ast import Comprehension, Literal as LiteralNode, Node, Select, children
+from dra_alloc.cel.ast import Comprehension, Node, Select, children
+from dra_alloc.cel.ast import Literal as LiteralNode
 from dra_alloc.cel.checker import Checked, Resolved
 from dra_alloc.cel.trampoline import Steps, run
 
@@ -97,7 +98,7 @@ class _Finder:
         stack = self._bound.get(name)
         if stack:
             return stack[-1]
-        return _Place() if name == "device" else None
+        return _Place() if name in ("device", ".device") else None
 
     def _key(self, key: Node | str) -> str | None:
         if isinstance(key, str):
@@ -154,14 +155,16 @@ class _Finder:
 
     def _fold(self, node: Comprehension) -> Steps[_Place | None]:
         if node.macro == "bind":
-            place = yield self.place(node.init)
-            return (yield self._scoped({node.accumulator: place}, (), node.result))
+            place: _Place | None = yield self.place(node.init)
+            bound: _Place | None = yield self._scoped({node.accumulator: place}, (), node.result)
+            return bound
         yield self._value(node.range)
         yield self._value(node.init)
         names: dict[str, _Place | None] = {node.accumulator: None, node.var: None}
         if node.var2:
             names[node.var2] = None
-        return (yield self._scoped(names, (node.condition, node.step), node.result))
+        found: _Place | None = yield self._scoped(names, (node.condition, node.step), node.result)
+        return found
 
     def _scoped(
         self, names: Mapping[str, _Place | None], parts: tuple[Node, ...], result: Node
@@ -170,8 +173,7 @@ class _Finder:
             self._bound.setdefault(name, []).append(place)
         for part in parts:
             yield self._value(part)
-        found = yield self.place(result)
+        found: _Place | None = yield self.place(result)
         for name in names:
             self._bound[name].pop()
         return found
-

@@ -1,7 +1,7 @@
-"""
+r"""
 Regular expressions in Go's dialect, on a linear-time engine.
 
-google-re2 accepts what Go's regexp accepts except ``\\C``, which is refused
+google-re2 accepts what Go's regexp accepts except ``\C``, which is refused
 here. Never Python's `re`: it is exponential, and differs on a third of the
 patterns people write.
 
@@ -29,7 +29,11 @@ _GO: Final = (
     (re.compile(r"missing \): (.*)", re.DOTALL), "missing closing )", True),
     (re.compile(r"unexpected \): (.*)", re.DOTALL), "unexpected )", True),
     (re.compile(r"missing \]: (.*)", re.DOTALL), "missing closing ]", False),
-    (re.compile(r"no argument for repetition operator: (.*)", re.DOTALL), "missing argument to repetition operator", False),
+    (
+        re.compile(r"no argument for repetition operator: (.*)", re.DOTALL),
+        "missing argument to repetition operator",
+        False,
+    ),
     (re.compile(r"bad repetition operator: (.*)", re.DOTALL), "invalid nested repetition operator", False),
     (re.compile(r"invalid repetition size: (.*)", re.DOTALL), "invalid repeat count", False),
     (re.compile(r"invalid escape sequence: (.*)", re.DOTALL), "invalid escape sequence", False),
@@ -91,7 +95,7 @@ def go_error(pattern: str, error: Exception) -> str:
 
 
 def _matches_bytes(pattern: str) -> bool:
-    """Whether ``\\C`` occurs outside ``\\Q..\\E``."""
+    r"""Whether ``\C`` occurs outside ``\Q..\E``."""
     position = pattern.find("\\")
     while 0 <= position < len(pattern) - 1:
         escaped = pattern[position + 1]

@@ -14,9 +14,7 @@ from dra_alloc.cel.types import DYN, CelType
 
 __all__ = ["Unifier", "is_dyn_or_error", "less_specific"]
 
-_SCALARS = frozenset(
-    ("bool", "bytes", "double", "int", "string", "uint", "any", "duration", "timestamp", "struct")
-)
+_SCALARS = frozenset(("bool", "bytes", "double", "int", "string", "uint", "any", "duration", "timestamp", "struct"))
 _NULLABLE = frozenset(("opaque", "struct", "any", "duration", "timestamp", "null"))
 _PARAMETRIC = frozenset(("opaque", "list", "map"))
 
@@ -104,7 +102,8 @@ class Unifier:
                 self._bound[name] = old
 
     def _assign_all(self, lefts: list[CelType] | tuple[CelType, ...], rights: tuple[CelType, ...]) -> bool:
-        for left, right in zip(lefts, rights, strict=True):
+        # A generator would put another frame on the stack for every level of nesting.
+        for left, right in zip(lefts, rights, strict=True):  # noqa: SIM110
             if not self._assign(left, right):
                 return False
         return True
@@ -164,7 +163,7 @@ class Unifier:
             if bound is None:
                 return True
             within = bound
-        for each in within.params:
+        for each in within.params:  # noqa: SIM110
             if not self._absent(variable, each):
                 return False
         return True
@@ -181,9 +180,8 @@ def less_specific(left: CelType, right: CelType) -> bool:
     if left.kind in _PARAMETRIC:
         if left.name != right.name or len(left.params) != len(right.params):
             return False
-        for each, other in zip(left.params, right.params, strict=True):
+        for each, other in zip(left.params, right.params, strict=True):  # noqa: SIM110
             if not less_specific(each, other):
                 return False
         return True
     return left == right
-

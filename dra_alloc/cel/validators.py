@@ -17,7 +17,7 @@ from dra_alloc.cel.regex import compiled
 from dra_alloc.cel.source import Source
 from dra_alloc.cel.types import CelType, checker_name
 
-__all__ = ["validate"]
+__all__ = ["CompilerCrash", "validate"]
 
 #: Calls whose literal arguments may mix types.
 _MIXED: Final = frozenset(("format",))
@@ -65,16 +65,17 @@ def _call(node: Call, checked: Checked, functions: Mapping[str, Function], repor
         return
     if resolved.function in ("duration", "timestamp") and len(resolved.args) == 1:
         argument = resolved.args[0]
-        if isinstance(argument, Literal) and not _runs(functions[resolved.function], resolved.overloads, argument.value):
+        function = functions[resolved.function]
+        if isinstance(argument, Literal) and not _runs(function, resolved.overloads, argument.value):
             report(argument, f"invalid {resolved.function} argument")
     elif resolved.function == "matches" and resolved.args:
         # Upstream looks at argument 0, which is the subject of the global form.
         argument = resolved.args[0]
         if isinstance(argument, Literal) and not _pattern(argument.value):
             report(argument, "invalid matches argument")
-    function = functions.get(resolved.function)
-    if function is not None and function.validate is not None:
-        for place, message in function.validate(node, resolved.operands, checked.types):
+    named = functions.get(resolved.function)
+    if named is not None and named.validate is not None:
+        for place, message in named.validate(node, resolved.operands, checked.types):
             report(place, message)
 
 
@@ -103,8 +104,20 @@ def _mismatch(node: Node, expected: CelType, found: CelType, report: Report) -> 
     report(node, f"expected type '{checker_name(expected)}' but found '{checker_name(found)}'")
 
 
+class CompilerCrash(Exception):
+    """Upstream's compiler panics here; `text` is what its log would say."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self.text = text
+
+
 def _unwrapped(kind: CelType, optional: bool) -> CelType:
-    return kind.params[0] if optional and kind.params else kind
+    if not optional:
+        return kind
+    if not kind.params:
+        raise CompilerCrash("panic: runtime error: index out of range [0] with length 0")
+    return kind.params[0]
 
 
 def _list(node: ListNode, checked: Checked, report: Report) -> None:

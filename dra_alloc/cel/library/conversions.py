@@ -16,7 +16,8 @@ from dra_alloc.cel.costs import STRING, Range, actual_size, share
 from dra_alloc.cel.declarations import Cost, Function, Library, Overload
 from dra_alloc.cel.errors import CelError
 from dra_alloc.cel.go_numbers import format_double, parse_bool, parse_double, parse_int, parse_uint
-from dra_alloc.cel.types import BOOL, BYTES, DOUBLE, DYN, INT, STRING as STRING_TYPE, UINT, param, type_of
+from dra_alloc.cel.types import BOOL, BYTES, DOUBLE, DYN, INT, UINT, param, type_of
+from dra_alloc.cel.types import STRING as STRING_TYPE
 from dra_alloc.cel.values import MAX_INT, MAX_UINT, UInt, type_value
 
 if TYPE_CHECKING:

@@ -22,7 +22,6 @@ from dra_alloc.cel.types import (
     DURATION,
     INT,
     NULL,
-    STRING as STRING_TYPE,
     TIMESTAMP,
     TYPE,
     UINT,
@@ -30,6 +29,9 @@ from dra_alloc.cel.types import (
     list_of,
     map_of,
     param,
+)
+from dra_alloc.cel.types import (
+    STRING as STRING_TYPE,
 )
 from dra_alloc.cel.values import NO_SUCH_OVERLOAD, CelMap, is_list, size_of, unsupported
 
@@ -58,16 +60,12 @@ def _equality_actual(args: Sequence[Any], result: Any) -> int:
     return _smaller_size(args, result)
 
 
-def _smaller_estimate(
-    estimator: Estimator, target: Operand | None, args: Sequence[Operand]
-) -> CallEstimate:
+def _smaller_estimate(estimator: Estimator, target: Operand | None, args: Sequence[Operand]) -> CallEstimate:
     smallest = min(estimator.size(args[0]).high, estimator.size(args[1]).high)
     return estimator.call(Range(1 if smallest > 0 else 0, smallest).scaled(STRING))
 
 
-def _equality_estimate(
-    estimator: Estimator, target: Operand | None, args: Sequence[Operand]
-) -> CallEstimate:
+def _equality_estimate(estimator: Estimator, target: Operand | None, args: Sequence[Operand]) -> CallEstimate:
     left, right = args[0].type, args[1].type
     if left == right:
         if left.name in _FLAT_STATIC:
@@ -84,23 +82,17 @@ def _sum_actual(args: Sequence[Any], result: Any) -> int:
     return share(actual_size(args[0]) + actual_size(args[1]), STRING)
 
 
-def _sum_estimate(
-    estimator: Estimator, target: Operand | None, args: Sequence[Operand]
-) -> CallEstimate:
+def _sum_estimate(estimator: Estimator, target: Operand | None, args: Sequence[Operand]) -> CallEstimate:
     size = estimator.size(args[0]).plus(estimator.size(args[1]))
     return estimator.call(size.scaled(STRING), size, joined=True)
 
 
-def _list_sum_estimate(
-    estimator: Estimator, target: Operand | None, args: Sequence[Operand]
-) -> CallEstimate:
+def _list_sum_estimate(estimator: Estimator, target: Operand | None, args: Sequence[Operand]) -> CallEstimate:
     size = estimator.size(args[0]).plus(estimator.size(args[1]))
     return estimator.call(Range(1, 1), size, joined=True)
 
 
-def _in_list_estimate(
-    estimator: Estimator, target: Operand | None, args: Sequence[Operand]
-) -> CallEstimate:
+def _in_list_estimate(estimator: Estimator, target: Operand | None, args: Sequence[Operand]) -> CallEstimate:
     return estimator.call(estimator.size(args[1]).scaled(1.0))
 
 

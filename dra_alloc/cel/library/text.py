@@ -13,7 +13,8 @@ from dra_alloc.cel.costs import ONE, PATTERN, STRING, UNBOUNDED, actual_size, sh
 from dra_alloc.cel.declarations import ALWAYS, Cost, Function, Library, Overload, Window
 from dra_alloc.cel.errors import CelError
 from dra_alloc.cel.regex import compiled
-from dra_alloc.cel.types import BOOL, STRING as STRING_TYPE
+from dra_alloc.cel.types import BOOL
+from dra_alloc.cel.types import STRING as STRING_TYPE
 from dra_alloc.cel.values import NO_SUCH_OVERLOAD, unsupported
 
 if TYPE_CHECKING:
