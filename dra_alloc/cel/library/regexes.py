@@ -10,6 +10,7 @@ Spec: CEL-54
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 from dra_alloc.cel.costs import ONE, PATTERN, STRING, actual_size, share
@@ -28,6 +29,8 @@ __all__ = ["REGEX_LIBRARY"]
 
 #: Bytes that repeated searches may look at; a pattern such as ``a.*b|a`` sees the whole rest every time.
 _MAX_SEEN: Final = 500_000_000
+#: Characters of a text whose match is worth remembering.
+_SHORT: Final = 256
 
 
 def _pattern(pattern: str) -> Any:
@@ -38,9 +41,17 @@ def _pattern(pattern: str) -> Any:
 
 
 def _first(expression: Any, text: str) -> str:
+    return _remembered(expression, text) if len(text) <= _SHORT else _search(expression, text)
+
+
+def _search(expression: Any, text: str) -> str:
     match = expression.search(text)
     found: str = "" if match is None else match.group()
     return found
+
+
+# Nested loops ask the same few short texts up to the cost limit; the engine's call costs far more than a look-up.
+_remembered = lru_cache(maxsize=1024)(_search)
 
 
 def _find(text: str, pattern: str) -> str:
