@@ -31,6 +31,7 @@ __all__ = [
     "Range",
     "actual_size",
     "fixed",
+    "plain_size",
     "share",
     "traversal_cost",
     "traverse",
@@ -73,9 +74,14 @@ def share(amount: int, factor: float) -> int:
 
 
 def actual_size(value: Any) -> int:
-    """The size a value is charged by: its length, or 1."""
+    """The size a value is charged by: its length, or 1. Optionals are looked into."""
     while isinstance(value, Optional) and value.present:
         value = value.value
+    return plain_size(value)
+
+
+def plain_size(value: Any) -> int:
+    """The size a value is charged by outside of the standard library: its length, or 1."""
     size = size_of(value)
     if size is not None:
         return size
@@ -129,7 +135,7 @@ def traverse(factor: float, *, sized: bool = False) -> Cost:
     """
 
     def actual(args: Sequence[Any], result: Any) -> int:
-        return share(actual_size(args[0]), factor)
+        return share(plain_size(args[0]), factor)
 
     def estimate(estimator: Estimator, target: Operand | None, args: Sequence[Operand]) -> CallEstimate:
         size = estimator.size(target if target is not None else args[0])

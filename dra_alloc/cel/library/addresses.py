@@ -15,7 +15,7 @@ from dra_alloc.cel.errors import CelError
 from dra_alloc.cel.types import opaque
 from dra_alloc.cel.values import NO_SUCH_OVERLOAD
 
-__all__ = ["CIDR", "IP", "CelCidr", "CelIp", "parse_cidr", "parse_ip"]
+__all__ = ["CIDR", "IP", "CelCidr", "CelIp", "Unreadable", "parse_cidr", "parse_ip", "read_address", "told"]
 
 IP: Final = opaque("net.IP")
 CIDR: Final = opaque("net.CIDR")
@@ -41,6 +41,11 @@ class CelIp:
 
     def __str__(self) -> str:
         return str(self.address)
+
+    @property
+    def cel_size(self) -> int:
+        """Bytes of the address, by which some calls are charged."""
+        return self.address.max_prefixlen // 8
 
     def cel_equal(self, other: Any) -> bool:
         """Equality; raises CelError if `other` is no address."""
@@ -92,7 +97,7 @@ class CelCidr:
         return address.version == self.address.version and int(address) >> spare == int(self.address) >> spare
 
 
-class _Unreadable(Exception):
+class Unreadable(Exception):
     """Go's words for a text that is no address."""
 
     def __init__(self, message: str, rest: str = "") -> None:
@@ -119,28 +124,30 @@ def _is_mapped(address: _Address) -> bool:
 
 def _address(text: str) -> tuple[_Address, str]:
     try:
-        return _read(text)
-    except _Unreadable as problem:
+        return read_address(text)
+    except Unreadable as problem:
         raise CelError(
-            f"IP Address {quote(text)} parse error during conversion from string: {_told(text, problem)}"
+            f"IP Address {quote(text)} parse error during conversion from string: {told(text, problem)}"
         ) from None
 
 
-def _told(text: str, problem: _Unreadable) -> str:
+def told(text: str, problem: Unreadable) -> str:
+    """Go's whole complaint about `text`."""
     return f"ParseAddr({quote(text)}): {problem}"
 
 
-def _read(text: str) -> tuple[_Address, str]:
+def read_address(text: str) -> tuple[_Address, str]:
+    """Address and zone; raises Unreadable with Go's reason."""
     separator = _SEPARATOR.search(text)
     if separator is None:
-        raise _Unreadable("unable to parse IP")
+        raise Unreadable("unable to parse IP")
     if separator[0] == "%":
-        raise _Unreadable("missing IPv6 address")
+        raise Unreadable("missing IPv6 address")
     if separator[0] == ".":
         return ipaddress.IPv4Address(_ipv4(text, text)), ""
     address, percent, zone = text.partition("%")
     if percent and not zone:
-        raise _Unreadable("zone must be a non-empty string")
+        raise Unreadable("zone must be a non-empty string")
     return ipaddress.IPv6Address(_ipv6(address)), zone
 
 
@@ -151,21 +158,21 @@ def _ipv4(text: str, end: str) -> int:
     for index, char in enumerate(text):
         if char == ".":
             if not digits or index == len(text) - 1:
-                raise _Unreadable("IPv4 field must have at least one digit", end[index:])
+                raise Unreadable("IPv4 field must have at least one digit", end[index:])
             if len(numbers) == 3:
-                raise _Unreadable("IPv4 address too long")
+                raise Unreadable("IPv4 address too long")
             numbers.append(int(digits))
             digits = ""
         elif "0" <= char <= "9":
             if digits == "0":
-                raise _Unreadable("IPv4 field has octet with leading zero")
+                raise Unreadable("IPv4 field has octet with leading zero")
             digits += char
             if int(digits) > 255:
-                raise _Unreadable("IPv4 field has value >255")
+                raise Unreadable("IPv4 field has value >255")
         else:
-            raise _Unreadable("unexpected character", end[index:])
+            raise Unreadable("unexpected character", end[index:])
     if len(numbers) < 3:
-        raise _Unreadable("IPv4 address too short")
+        raise Unreadable("IPv4 address too short")
     return int.from_bytes([*numbers, int(digits)])
 
 
@@ -179,9 +186,9 @@ def _ipv6(text: str) -> int:
     while rest and len(groups) < 8:
         digits = _HEX.match(rest)[0]  # type: ignore[index]
         if len(digits) > 4:
-            raise _Unreadable("each group must have 4 or less digits", rest)
+            raise Unreadable("each group must have 4 or less digits", rest)
         if not digits:
-            raise _Unreadable("each colon-separated field must have at least one digit", rest)
+            raise Unreadable("each colon-separated field must have at least one digit", rest)
         if rest[len(digits) : len(digits) + 1] == ".":
             return _with_gap([*groups, *_embedded(rest, groups, gap)], gap)
         groups.append(int(digits, 16))
@@ -190,38 +197,38 @@ def _ipv6(text: str) -> int:
             break
         rest, gap = _after_group(rest, groups, gap)
     if rest:
-        raise _Unreadable("trailing garbage after address", rest)
+        raise Unreadable("trailing garbage after address", rest)
     return _with_gap(groups, gap)
 
 
 def _after_group(rest: str, groups: list[int], gap: int | None) -> tuple[str, int | None]:
     if rest[0] != ":":
-        raise _Unreadable("unexpected character, want colon", rest)
+        raise Unreadable("unexpected character, want colon", rest)
     if len(rest) == 1:
-        raise _Unreadable("colon must be followed by more characters", rest)
+        raise Unreadable("colon must be followed by more characters", rest)
     if rest[1] != ":":
         return rest[1:], gap
     if gap is not None:
-        raise _Unreadable("multiple :: in address", rest[1:])
+        raise Unreadable("multiple :: in address", rest[1:])
     return rest[2:], len(groups)
 
 
 def _embedded(rest: str, groups: list[int], gap: int | None) -> tuple[int, int]:
     """The last two groups, written as an IPv4 address."""
     if gap is None and len(groups) != 6:
-        raise _Unreadable("embedded IPv4 address must replace the final 2 fields of the address", rest)
+        raise Unreadable("embedded IPv4 address must replace the final 2 fields of the address", rest)
     if len(groups) > 6:
-        raise _Unreadable("too many hex fields to fit an embedded IPv4 at the end of the address", rest)
+        raise Unreadable("too many hex fields to fit an embedded IPv4 at the end of the address", rest)
     return divmod(_ipv4(rest, rest), 0x10000)
 
 
 def _with_gap(groups: list[int], gap: int | None) -> int:
     missing = 8 - len(groups)
     if gap is None and missing:
-        raise _Unreadable("address string too short")
+        raise Unreadable("address string too short")
     if gap is not None:
         if not missing:
-            raise _Unreadable("the :: must expand to at least one field of zeros")
+            raise Unreadable("the :: must expand to at least one field of zeros")
         groups = groups[:gap] + [0] * missing + groups[gap:]
     value = 0
     for group in groups:
@@ -236,7 +243,7 @@ def parse_cidr(text: str) -> CelCidr:
     """The block that `text` names; raises CelError with upstream's text."""
     try:
         block = _block(text)
-    except _Unreadable as problem:
+    except Unreadable as problem:
         message = f"{_NOT_A_BLOCK}netip.ParsePrefix({quote(text)}): {problem}"
         raise CelError(f"{_NOT_A_BLOCK}{message}") from None
     if _is_mapped(block.address):
@@ -247,15 +254,15 @@ def parse_cidr(text: str) -> CelCidr:
 def _block(text: str) -> CelCidr:
     head, slash, bits = text.rpartition("/")
     if not slash:
-        raise _Unreadable("no '/'")
+        raise Unreadable("no '/'")
     try:
-        address, zone = _read(head)
-    except _Unreadable as problem:
-        raise _Unreadable(_told(head, problem)) from None
+        address, zone = read_address(head)
+    except Unreadable as problem:
+        raise Unreadable(told(head, problem)) from None
     if zone:
-        raise _Unreadable("IPv6 zones cannot be present in a prefix")
+        raise Unreadable("IPv6 zones cannot be present in a prefix")
     if re.fullmatch(r"0|[1-9][0-9]*", bits) is None or len(bits) > 19 or int(bits) >= 2**63:
-        raise _Unreadable(f"bad bits after slash: {quote(bits)}")
+        raise Unreadable(f"bad bits after slash: {quote(bits)}")
     if int(bits) > address.max_prefixlen:
-        raise _Unreadable("prefix length out of range")
+        raise Unreadable("prefix length out of range")
     return CelCidr(address, int(bits))

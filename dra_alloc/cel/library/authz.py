@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
-from dra_alloc.cel.costs import NOMINAL, STRING, Range, actual_size, fixed, share
+from dra_alloc.cel.costs import NOMINAL, STRING, Range, fixed, plain_size, share
 from dra_alloc.cel.declarations import Cost, Function, Library, Overload, Window
 from dra_alloc.cel.types import BOOL, CelType, opaque
 from dra_alloc.cel.types import STRING as STRING_TYPE
@@ -63,7 +63,7 @@ def _selector_estimate(estimator: Estimator, target: Operand | None, args: Seque
     return estimator.call(size.scaled(STRING).plus(each).plus(Range(_NEW_LIST, _NEW_LIST)))
 
 
-_SELECTOR: Final = Cost(lambda args, result: _selector_price(actual_size(args[1])), _selector_estimate)
+_SELECTOR: Final = Cost(lambda args, result: _selector_price(plain_size(args[1])), _selector_estimate)
 
 AUTHZ_LIBRARY: Final = Library(
     "kubernetes.authz",

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from dra_alloc.cel.costs import NOMINAL, PATTERN, STRING, Range, actual_size, share
+from dra_alloc.cel.costs import NOMINAL, PATTERN, STRING, Range, plain_size, share
 from dra_alloc.cel.declarations import Cost, Function, Library, Overload, Window
 from dra_alloc.cel.errors import CelError
 from dra_alloc.cel.library import format_rules as rules
@@ -43,10 +43,6 @@ class CelFormat:
         self.name = name
         self.check = check
         self.pattern_size = pattern_size
-
-    @property
-    def cel_size(self) -> int:
-        return len(self.name)
 
     def cel_equal(self, other: Any) -> bool:
         """Whether both are the same format; raises CelError if `other` is none."""
@@ -96,7 +92,7 @@ def _validate(value: CelFormat, text: str) -> Optional:
 def _actual(args: Sequence[Any], result: Any) -> int:
     if not isinstance(args[0], CelFormat):
         return 1
-    return share(actual_size(args[1]) + 1, STRING) * share(args[0].pattern_size, PATTERN)
+    return share(plain_size(args[1]) + 1, STRING) * share(args[0].pattern_size, PATTERN)
 
 
 def _estimate(estimator: Estimator, target: Operand | None, args: Sequence[Operand]) -> CallEstimate | None:

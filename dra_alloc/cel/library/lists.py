@@ -15,7 +15,7 @@ from functools import cmp_to_key
 from typing import TYPE_CHECKING, Any, Final
 
 from dra_alloc.cel.ast import Call, Comprehension, Ident, ListNode, Literal, Node, Select
-from dra_alloc.cel.costs import STRING, UNBOUNDED, UNKNOWN, Range, actual_size
+from dra_alloc.cel.costs import STRING, UNBOUNDED, UNKNOWN, Range, plain_size
 from dra_alloc.cel.declarations import Cost, Function, Library, Macro, Overload, Window
 from dra_alloc.cel.equality import compare, equal
 from dra_alloc.cel.errors import CelAbort, CelError
@@ -50,6 +50,7 @@ _T: Final = param("T")
 _LIST: Final = list_of(_T)
 _ORDERED: Final = (INT, UINT, DOUBLE, BOOL, DURATION, TIMESTAMP, STRING_TYPE, BYTES)
 _COMPARABLE: Final = (int, UInt, float, bool, Duration, Timestamp, str, bytes)
+_ADDED: Final = (int, float, str, bytes, Duration, Timestamp)
 _BY_KEYS: Final = "@sortByAssociatedKeys"
 _INPUT: Final = "@__sortBy_input__"
 #: A new list, and the call.
@@ -69,8 +70,8 @@ def _slice(values: Any, start: int, end: int) -> tuple[Any, ...]:
 
 def _flatten(values: Any, depth: Any = None) -> tuple[Any, ...]:
     if not is_list(values) or type(depth) not in (int, type(None)):
-        argument = "" if depth is None else str(type_value(depth))
-        raise CelError(f"no such overload: {type_value(values)}.flatten({argument})")
+        argument = "" if depth is None else _spelled(depth)
+        raise CelError(f"no such overload: {_spelled(values)}.flatten({argument})")
     levels = 1 if depth is None else depth
     if levels < 0:
         raise CelError("level must be non-negative")
@@ -89,6 +90,11 @@ def _flatten(values: Any, depth: Any = None) -> tuple[Any, ...]:
         else:
             stack.pop()
     return tuple(flat)
+
+
+def _spelled(value: Any) -> str:
+    kind = type_value(value)
+    return kind.name if kind.is_optional else str(kind)
 
 
 def _range(size: int) -> tuple[int, ...]:
@@ -200,7 +206,7 @@ def _literal(operand: Operand) -> int | None:
 
 
 def _slice_actual(args: Sequence[Any], result: Any) -> int:
-    return _BASE.low + actual_size(result)
+    return _BASE.low + plain_size(result)
 
 
 def _slice_estimate(estimator: Estimator, target: Operand | None, args: Sequence[Operand]) -> CallEstimate | None:
@@ -210,7 +216,7 @@ def _slice_estimate(estimator: Estimator, target: Operand | None, args: Sequence
     # Negative numbers count as 0, and the difference of unsigned numbers wraps around.
     last = estimator.size(target).high if end is None else max(end, 0)
     size = (last - max(start or 0, 0)) % 2**64
-    return estimator.call(Range(size, size).plus(_BASE), Range(size, size))
+    return estimator.call(Range(size, size).scaled(1.0).plus(_BASE), Range(size, size))
 
 
 def _flatten_actual(args: Sequence[Any], result: Any) -> int:
@@ -218,7 +224,7 @@ def _flatten_actual(args: Sequence[Any], result: Any) -> int:
     if type(depth) is not int:
         found = "*types.Err" if type(depth) is Failed else go_type(depth)
         raise CelAbort(f"internal error: interface conversion: ref.Val is {found}, not types.Int")
-    return (_BASE.low + _whole(actual_size(args[0]) * float(depth))) % 2**64
+    return (_BASE.low + _whole(plain_size(args[0]) * float(depth))) % 2**64
 
 
 def _whole(cost: float) -> int:
@@ -231,7 +237,7 @@ def _flatten_estimate(estimator: Estimator, target: Operand | None, args: Sequen
     size = estimator.size(target)
     depth = _literal(args[0]) if args else 1
     if depth is None:
-        return estimator.call(Range(UNBOUNDED, UNBOUNDED), size)
+        return estimator.call(size.times(Range(UNBOUNDED, UNBOUNDED)).plus(_BASE), size)
     return estimator.call(size.scaled(float(max(depth, 0))).plus(_BASE), size)
 
 
@@ -248,7 +254,10 @@ def _range_estimate(estimator: Estimator, target: Operand | None, args: Sequence
 
 
 def _square_actual(args: Sequence[Any], result: Any) -> int:
-    return _BASE.low + 2 * _list_size(args[-1]) ** 2
+    values = args[-1]
+    pairs = _list_size(values) ** 2
+    texts = pairs and isinstance(values[0], (str, bytes))
+    return _BASE.low + int(pairs * (2 + STRING if texts else 2))
 
 
 def _square(size: Range) -> Range:

@@ -10,7 +10,7 @@ import ipaddress
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from dra_alloc.cel.costs import NOMINAL, ONE, STRING, TRAVERSE_FIRST, Range, actual_size, share, traverse
+from dra_alloc.cel.costs import NOMINAL, ONE, STRING, TRAVERSE_FIRST, Range, plain_size, share, traverse
 from dra_alloc.cel.declarations import Cost, Function, Library, Overload, Window
 from dra_alloc.cel.errors import CelError
 from dra_alloc.cel.library.addresses import CIDR, IP, CelCidr, CelIp, parse_cidr, parse_ip
@@ -95,11 +95,11 @@ def _containment(whole_block: bool, text: bool) -> Cost:
     """Comparing prefixes byte by byte; a block is walked once more, and a text has to be read first."""
 
     def actual(args: Sequence[Any], result: Any) -> int:
-        size = actual_size(args[0])
+        size = plain_size(args[0])
         cost = share(size, 2 * STRING)
         if whole_block:
             cost += share(size, STRING) + 1
-        return cost + share(actual_size(args[1]), STRING) if text else cost
+        return cost + share(plain_size(args[1]), STRING) if text else cost
 
     def estimate(estimator: Estimator, target: Operand | None, args: Sequence[Operand]) -> CallEstimate | None:
         if target is None:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
-from dra_alloc.cel.costs import ONE, PATTERN, STRING, actual_size, share
+from dra_alloc.cel.costs import ONE, PATTERN, STRING, plain_size, share
 from dra_alloc.cel.declarations import Cost, Function, Library, Overload
 from dra_alloc.cel.errors import CelAbort, CelError
 from dra_alloc.cel.library.budget import LIMIT_EXCEEDED
@@ -119,7 +119,7 @@ def _find_all_constant(constants: Mapping[int, Any]) -> Callable[..., Any] | Non
 
 
 def _actual(args: Sequence[Any], result: Any) -> int:
-    return share(actual_size(args[0]) + 1, STRING) * share(actual_size(args[1]), PATTERN)
+    return share(plain_size(args[0]) + 1, STRING) * share(plain_size(args[1]), PATTERN)
 
 
 def _estimate(estimator: Estimator, target: Operand | None, args: Sequence[Operand]) -> CallEstimate | None:

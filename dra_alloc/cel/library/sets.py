@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from dra_alloc.cel.costs import ONE, actual_size
+from dra_alloc.cel.costs import ONE, plain_size
 from dra_alloc.cel.declarations import Cost, Function, Library, Overload, Window
 from dra_alloc.cel.library.operators import contains_value
 from dra_alloc.cel.types import BOOL, list_of, param
@@ -38,7 +38,7 @@ def _pairs(times: int) -> Cost:
     """Every element against every other, `times` over."""
 
     def actual(args: Sequence[Any], result: Any) -> int:
-        return 1 + times * actual_size(args[0]) * actual_size(args[1])
+        return 1 + times * plain_size(args[0]) * plain_size(args[1])
 
     def estimate(estimator: Estimator, target: Operand | None, args: Sequence[Operand]) -> CallEstimate | None:
         if len(args) != 2:

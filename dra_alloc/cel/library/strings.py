@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from dra_alloc.cel.ast import Literal
-from dra_alloc.cel.costs import STRING, TRAVERSE_FIRST, UNBOUNDED, Range, actual_size, share, traverse
+from dra_alloc.cel.costs import STRING, TRAVERSE_FIRST, UNBOUNDED, Range, plain_size, share, traverse
 from dra_alloc.cel.declarations import Cost, Function, Library, Overload, Window
 from dra_alloc.cel.errors import CelError
 from dra_alloc.cel.library.budget import check_text
@@ -125,7 +125,7 @@ def _quote(text: str) -> str:
 
 
 def _scan_twice(args: Sequence[Any], result: Any) -> int:
-    return share(actual_size(args[0]), 2 * STRING)
+    return share(plain_size(args[0]), 2 * STRING)
 
 
 def _replace_estimate(estimator: Estimator, target: Operand | None, args: Sequence[Operand]) -> CallEstimate | None:
@@ -192,7 +192,7 @@ _COPY: Final = traverse(STRING, sized=True)
 _REPLACE: Final = Cost(_scan_twice, _replace_estimate)
 _SPLIT: Final = Cost(_scan_twice, _split_estimate)
 _JOIN: Final = Cost(_join_actual, _join_estimate)
-_QUOTE: Final = Cost(lambda args, result: share(actual_size(args[0]), STRING), _quote_estimate)
+_QUOTE: Final = Cost(lambda args, result: share(plain_size(args[0]), STRING), _quote_estimate)
 
 
 def _member(

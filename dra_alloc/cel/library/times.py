@@ -16,6 +16,8 @@ from zoneinfo import ZoneInfo
 from dra_alloc.cel.declarations import Function, Library, Overload, Window
 from dra_alloc.cel.errors import CelError
 from dra_alloc.cel.library.time_values import (
+    MAX_SECONDS,
+    MIN_SECONDS,
     SECOND,
     Duration,
     Timestamp,
@@ -64,8 +66,8 @@ def _offset(moment: Timestamp, zone: str) -> int:
         return _fixed_offset(zone)
     if zone in ("", "UTC", "Local"):
         return 0
-    # The database says nothing about the years Python's calendar leaves out.
-    seconds = min(max(moment.seconds, -62_100_000_000), 253_370_000_000)
+    # A day from either end, so that Python's calendar has room for the offset.
+    seconds = min(max(moment.seconds, MIN_SECONDS + _DAY), MAX_SECONDS - _DAY)
     offset = datetime.fromtimestamp(seconds, UTC).astimezone(_zone(zone)).utcoffset()
     assert offset is not None
     return offset.days * _DAY + offset.seconds

@@ -10,6 +10,7 @@ import re
 from typing import Final, NamedTuple
 
 from dra_alloc.api.go_text import quote
+from dra_alloc.cel.library.addresses import Unreadable, read_address, told
 from dra_alloc.cel.library.percent import (
     FRAGMENT,
     HOST,
@@ -25,6 +26,7 @@ from dra_alloc.cel.library.percent import (
 
 __all__ = ["BadUrl", "Url", "parse_request_uri", "parse_url", "query_values"]
 
+_NO_LITERAL: Final = "invalid IP-literal"
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
 _SCHEME: Final = re.compile(r"([a-zA-Z][a-zA-Z0-9+.-]*):")
 _USERINFO: Final = re.compile(r"[a-zA-Z0-9\-._:~!$&'()*+,;=%@]*")
@@ -162,7 +164,10 @@ def _with_authority(url: Url, authority: str) -> Url:
 
 
 def _host(text: str) -> str:
-    if text.startswith("["):
+    bracket = text.rfind("[")
+    if bracket > 0:
+        raise BadUrl(_NO_LITERAL)
+    if bracket == 0:
         return _bracketed(text)
     _, colon, port = text.partition(":")
     _check_port(colon + port)
@@ -174,11 +179,19 @@ def _bracketed(text: str) -> str:
     if end < 0:
         raise BadUrl("missing ']' in host")
     _check_port(text[end + 1 :])
-    zone = text[:end].find("%25")
-    if zone < 0:
-        return unescape(text, HOST).decode(errors="surrogateescape")
-    parts = (unescape(text[:zone], HOST), unescape(text[zone:end], ZONE), unescape(text[end:], HOST))
-    return b"".join(parts).decode(errors="surrogateescape")
+    address, percent, zone = text[1:end].partition("%25")
+    literal = unescape(address, HOST) + unescape(percent + zone, ZONE)
+    _check_literal(literal.decode(errors="surrogateescape"))
+    return f"[{literal.decode(errors='surrogateescape')}]{text[end + 1 :]}"
+
+
+def _check_literal(text: str) -> None:
+    try:
+        address, _ = read_address(text)
+    except Unreadable as problem:
+        raise BadUrl(f"invalid host: {told(text, problem)}") from None
+    if address.version == 4:
+        raise BadUrl(_NO_LITERAL)
 
 
 def _check_port(text: str) -> None:

@@ -34,10 +34,6 @@ class CelUrl:
     def __str__(self) -> str:
         return self.url.text()
 
-    @property
-    def cel_size(self) -> int:
-        return len(str(self))
-
     def cel_equal(self, other: Any) -> bool:
         """Equality as texts; raises CelError if `other` is no URL."""
         if not isinstance(other, CelUrl):
