@@ -10,6 +10,8 @@ __all__ = [
     "ALLOCATION_RESULTS_MAX",
     "CEL_SELECTOR_MAX_COST",
     "CEL_SELECTOR_MAX_LENGTH",
+    "DEFAULT_PRUNED_BUDGET",
+    "DEFAULT_SOLVER_BUDGET",
     "DEFAULT_STEP_BUDGET",
 ]
 
@@ -24,3 +26,9 @@ CEL_SELECTOR_MAX_LENGTH: Final = 10 * 1024
 
 #: Search steps of one question before the answer is "undecided".
 DEFAULT_STEP_BUDGET: Final = 2_000_000
+
+#: Steps of the search that skips states like failed ones.
+DEFAULT_PRUNED_BUDGET: Final = 20_000
+
+#: What OR-tools may spend on one question, in its deterministic units of about a second.
+DEFAULT_SOLVER_BUDGET: Final = 10.0

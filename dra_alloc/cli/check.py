@@ -9,6 +9,7 @@ from argparse import Namespace
 
 from dra_alloc.cli.exit_codes import ExitCode
 from dra_alloc.errors import InputError, Problem
+from dra_alloc.limits import DEFAULT_PRUNED_BUDGET
 from dra_alloc.manifest import Documents, load
 from dra_alloc.report import FORMATS
 from dra_alloc.report.counts import summary_counts
@@ -38,7 +39,11 @@ def run_check(options: Namespace) -> int:
             settings,
             options.node,
             options.namespace,
-            Budget(steps=options.steps),
+            Budget(
+                steps=options.steps,
+                pruned=min(options.steps, DEFAULT_PRUNED_BUDGET),
+                solver=options.solver_units,
+            ),
             choices=options.command == "explain",
         ),
     )

@@ -8,7 +8,7 @@ import argparse
 from typing import Final
 
 from dra_alloc._version import __version__
-from dra_alloc.limits import DEFAULT_STEP_BUDGET
+from dra_alloc.limits import DEFAULT_PRUNED_BUDGET, DEFAULT_SOLVER_BUDGET, DEFAULT_STEP_BUDGET
 from dra_alloc.releases import NEWEST
 from dra_alloc.scenario.settings import DEFAULT_RELEASE
 
@@ -102,7 +102,16 @@ def _check(
         type=_positive,
         default=DEFAULT_STEP_BUDGET,
         metavar="N",
-        help=f"search steps per pod and node before the answer is undecided (default: {DEFAULT_STEP_BUDGET})",
+        help="search steps per pod and node before the answer is undecided (default: "
+        f"{DEFAULT_STEP_BUDGET}; the pruned search takes at most {DEFAULT_PRUNED_BUDGET})",
+    )
+    check.add_argument(
+        "--solver-units",
+        type=_units,
+        default=DEFAULT_SOLVER_BUDGET,
+        metavar="U",
+        help="what OR-tools, where installed, may spend per pod and node, in its deterministic units of about "
+        f"a second; 0 leaves it out (default: {DEFAULT_SOLVER_BUDGET:g})",
     )
 
 
@@ -169,6 +178,13 @@ def _gate(text: str) -> tuple[str, bool]:
     if not separator or value.lower() not in ("true", "false"):
         raise argparse.ArgumentTypeError(f"{text!r} is not of the form NAME=true or NAME=false")
     return name, value.lower() == "true"
+
+
+def _units(text: str) -> float:
+    number = float(text)
+    if not 0 <= number < 1e6:
+        raise argparse.ArgumentTypeError("has to be at least 0 and below a million")
+    return number
 
 
 def _positive(text: str) -> int:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from dra_alloc.limits import DEFAULT_STEP_BUDGET
+from dra_alloc.limits import DEFAULT_PRUNED_BUDGET, DEFAULT_SOLVER_BUDGET, DEFAULT_STEP_BUDGET
 from dra_alloc.problem.requests import Ask
 from dra_alloc.rules import Pick
 from dra_alloc.solve.bounds import refuted
@@ -49,8 +49,8 @@ class Budget:
     """
 
     steps: int | None = DEFAULT_STEP_BUDGET
-    pruned: int = 20_000
-    solver: float = 10.0
+    pruned: int = DEFAULT_PRUNED_BUDGET
+    solver: float = DEFAULT_SOLVER_BUDGET
     seconds: float | None = None
 
 

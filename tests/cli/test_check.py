@@ -150,16 +150,19 @@ def test_bad_usage_is_exit_code_2(arguments: list[str], capsys: pytest.CaptureFi
     assert not captured.out
 
 
-def test_budget_gives_undecided(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    devices = "".join(f"  - {{name: d{n}, attributes: {{x: {{int: {n % 2}}}}}}}\n" for n in range(16))
-    slice_ = SLICE.partition("  - {name: gpu-0")[0] + devices + "---" + SLICE.partition("---")[2]
-    # Nine of each value are wanted twice over; a budget of one look ends before that is known.
-    wanted = claim(7) + "    - name: r2\n      exactly: {deviceClassName: gpu, count: 9}\n"
-    constraints = "    constraints:\n    - {requests: [r], matchAttribute: gpu.example.com/x}\n"
-    path = write_manifest(tmp_path, slice_ + "---" + wanted + constraints)
-    code = run(["check", str(path), "--steps", "1"])
-    assert code in (0, 3)
-    assert capsys.readouterr().out
+def test_a_spent_budget_gives_undecided(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    # First fit puts two halves on one GPU; the larger parts then find no place, and it takes long to see why.
+    profiles = ["3g.40gb"] * 8 + ["4g.40gb"] * 8
+    requests = "".join(
+        f"    - name: r{number}\n      exactly:\n        deviceClassName: mig.nvidia.com\n        selectors:\n"
+        f'        - cel: {{expression: \'device.attributes["gpu.nvidia.com"].profile == "{profile}"\'}}\n'
+        for number, profile in enumerate(profiles)
+    )
+    path = write_manifest(tmp_path, claim(1).partition("    - name: r")[0] + requests)
+    cluster = ["--cluster", str(EXAMPLES / "cluster" / "slices.yaml"), str(EXAMPLES / "cluster" / "classes.yaml")]
+    assert run(["check", str(path), *cluster, "--node", "h100-a", "--steps", "1", "--solver-units", "0"]) == 3
+    out = capsys.readouterr().out
+    assert "undecided, the search budget ran out on h100-a" in " ".join(out.split())
 
 
 def test_disabled_gate_drops_fields_with_a_note(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
