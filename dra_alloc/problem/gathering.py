@@ -33,7 +33,11 @@ class Offer(NamedTuple):
 
 
 class Gathering:
-    """Pools of one inventory for one profile, made on first use and kept; safe to use from several threads."""
+    """
+    Pools of one inventory for one profile, made on first use and kept; safe to use from several threads.
+
+    `broken` are the pools that are invalid to nodes that only see their counters.
+    """
 
     def __init__(self, inventory: Inventory, profile: Profile) -> None:
         self._inventory = inventory
@@ -45,7 +49,7 @@ class Gathering:
         self._common = tuple(row for row in beyond if row.pool in self._pools)
         self._counters = _by_pool(row for row in beyond if row.pool not in self._pools)
         self._places = _by_place(self._common)
-        self._broken = frozenset(key for key, rows in self._counters.items() if self._is_broken(rows))
+        self.broken = frozenset(key for key, rows in self._counters.items() if self._is_broken(rows))
         self._local: dict[str, tuple[Pool, ...]] = {}
         self._shared: dict[tuple[bool, ...], tuple[Pool, ...]] = {}
 
@@ -66,7 +70,7 @@ class Gathering:
             local = self._local[name] = self._own(rows)
         shared = self._for_places(node) if self._common else ()
         pools = ordered((*local, *shared), self._profile) if shared else local
-        broken = bool(self._broken) and not self._broken <= keys
+        broken = bool(self.broken) and not self.broken <= keys
         return _offer(pools, invalid=broken or any(pool.invalid for pool in pools))
 
     def changed(self, keys: frozenset[PoolKey], inventory: Inventory) -> Gathering:
@@ -78,8 +82,9 @@ class Gathering:
             made = Gathering(inventory, self._profile)
         elif any(row.wire.spec.shared_counters for row in rows):
             made._recount(keys)  # its own class
-        names = {row.node_name for row in rows}
-        kept = {name: pools for name, pools in self._local.items() if name not in names}
+        kept = dict(self._local)
+        for row in rows:
+            kept.pop(row.node_name, None)
         made._local = kept  # its own class
         return made
 
@@ -88,7 +93,7 @@ class Gathering:
         if not self._profile.shows(Trait.COUNTER_SLICES_EVERYWHERE):
             return
         counters = dict(self._counters)
-        broken = set(self._broken)
+        broken = set(self.broken)
         for key in keys:
             counters.pop(key, None)
             broken.discard(key)
@@ -97,7 +102,7 @@ class Gathering:
                 counters[key] = rows
                 if self._is_broken(rows):
                     broken.add(key)
-        self._counters, self._broken = counters, frozenset(broken)
+        self._counters, self.broken = counters, frozenset(broken)
 
     def _is_broken(self, rows: Sequence[SliceRow]) -> bool:
         readable = [row for row in rows if is_readable(row, self._profile)]

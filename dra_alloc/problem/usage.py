@@ -4,7 +4,7 @@ What existing allocations already take.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from dra_alloc.api import AllocationResult
@@ -22,8 +22,8 @@ class Usage:
     access take nothing.
     """
 
-    exclusive: frozenset[DeviceKey] = frozenset()
-    shared: frozenset[DeviceKey] = frozenset()
+    exclusive: Collection[DeviceKey] = frozenset()
+    shared: Collection[DeviceKey] = frozenset()
     consumed: Mapping[DeviceKey, Mapping[str, int]] = field(default_factory=dict)
 
     @classmethod

@@ -9,12 +9,13 @@ share one survey.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import Final
 from weakref import WeakKeyDictionary
 
 from dra_alloc.api import DeviceClass, DeviceSubRequest, ExactDeviceRequest, Node, ResourceClaim
-from dra_alloc.problem.devices import SliceRow
+from dra_alloc.problem.devices import PoolKey, SliceRow
 from dra_alloc.problem.gathering import Gathering, Offer
 from dra_alloc.problem.inventory import Inventory
 from dra_alloc.problem.pools import Pool, gather
@@ -116,6 +117,20 @@ class Survey:
         self._pools: dict[str, tuple[Node, tuple[Pool, ...]]] = {}
         self._admitted: dict[tuple[int, ...], Admitted] = {}
         self._plans: dict[Shape, Plan] = {}
+
+    def changed(self, inventory: Inventory, keys: frozenset[PoolKey]) -> Survey:
+        """Return the survey of an inventory that differs in these pools only; what is known of the others stays."""
+        made = copy(self)
+        made.inventory = inventory
+        made._gathering = self._gathering.changed(keys, inventory)  # noqa: SLF001  # its own class
+        made._pools = {}  # noqa: SLF001  # its own class
+        rows = [row for key in keys for each in (self.inventory, inventory) for row in each.by_pool.get(key, ())]
+        same = made._gathering.broken == self._gathering.broken  # noqa: SLF001  # its own class
+        kept = dict(self._views) if same and all(row.node_name for row in rows) else {}
+        for row in rows:
+            kept.pop(row.node_name, None)
+        made._views = kept  # noqa: SLF001  # its own class
+        return made
 
     def find_class(self, name: str) -> DeviceClass:
         """
