@@ -4,25 +4,21 @@ The check: everything the manifests ask for, placed in order on one cluster.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final, Protocol, TypeVar
+from typing import Final
 
-from dra_alloc.api import FrozenMap, Node, ObjectMeta, ResourceClaim, ResourceClaimTemplate
-from dra_alloc.errors import ManifestError
+from dra_alloc.api import Node, ResourceClaim
 from dra_alloc.explain.reasons import Reasons
 from dra_alloc.manifest import Documents
-from dra_alloc.problem.requests import claim_name
+from dra_alloc.scenario.applying import apply
 from dra_alloc.scenario.cluster import Cluster
 from dra_alloc.scenario.explaining import Choice, choice_on, reasons_on
 from dra_alloc.scenario.extended_resources import extended_claim, unserved
-from dra_alloc.scenario.gating import gated
-from dra_alloc.scenario.namespaces import in_namespace
 from dra_alloc.scenario.node_filter import node_objection
 from dra_alloc.scenario.outcomes import Allocated, NodeRefusal, Undecided, Unsatisfiable
-from dra_alloc.scenario.references import reference_problems
 from dra_alloc.scenario.settings import DEFAULT_SETTINGS, Settings
-from dra_alloc.scenario.subjects import Subject, subjects_of
+from dra_alloc.scenario.subjects import Subject
 from dra_alloc.solve.allocator import DEFAULT_BUDGET, Budget
 
 __all__ = ["Check", "CheckOptions", "Placement", "check"]
@@ -92,76 +88,24 @@ def check(manifests: Documents, dump: Documents, options: CheckOptions = CheckOp
     """
     Return what the manifests' pods and claims get on the dumped cluster.
 
-    The manifests are applied to the dump first: their classes, slices, nodes
-    and taint rules replace or join the dump's. Pods are placed one after the
+    The manifests are applied to the dump first, see :func:`apply`. Pods are placed one after the
     other, each sees what earlier ones took; then claims and templates that no
     pod uses.
 
     Raises: ManifestError with every reference and selector that is wrong;
     UnknownReference for a node that does not exist; InputError for settings.
     """
-    manifests, dropped = gated(in_namespace(manifests, options.namespace), options.settings.effective_gates())
-    applied = _applied(manifests, dump)
-    cluster = Cluster.of(applied, options.settings)
-    templates = _by_name(applied.templates)
-    subjects, problems = subjects_of(manifests, cluster.claims, templates)
-    asking = [each for each in subjects if each.needs_devices]
-    problems = (*problems, *reference_problems(manifests, cluster))
-    if problems:
-        raise ManifestError(problems)
+    applied = apply(manifests, dump, options.settings, options.namespace)
+    cluster = applied.cluster
     nodes = cluster.nodes if options.node is None else (cluster.node(options.node),)
     placements = []
-    for subject in asking:
+    for subject in applied.subjects:
         placement = _place(cluster, subject, nodes, options)
         placements.append(placement)
         if placement.allocated is not None:
             cluster = cluster.after(placement.allocated)
-    profile = options.settings.profile()
-    idle = len(subjects) - len(asking)
-    skipped = [f"{idle} pods need no devices and are left out"] if idle else []
-    notes = (*dropped, *skipped, *_notes(manifests, dump, cluster))
-    return Check(tuple(placements), options.settings, str(profile.channel), notes, cluster)
-
-
-def _by_name(templates: Sequence[ResourceClaimTemplate]) -> Mapping[str, ResourceClaimTemplate]:
-    return {f"{each.metadata.namespace or ''}/{each.metadata.name or ''}": each for each in templates}
-
-
-def _applied(manifests: Documents, dump: Documents) -> Documents:
-    """Return the dump with the manifests applied; a claim's status in the dump is kept."""
-    claims = {claim_name(claim): claim for claim in dump.claims}
-    for claim in manifests.claims:
-        before = claims.get(claim_name(claim))
-        claims[claim_name(claim)] = claim if before is None else _with_status(claim, before)
-    return replace(
-        dump,
-        slices=_merged(dump.slices, manifests.slices),
-        classes=_merged(dump.classes, manifests.classes),
-        templates=_merged(dump.templates, manifests.templates),
-        taint_rules=_merged(dump.taint_rules, manifests.taint_rules),
-        nodes=_merged(dump.nodes, manifests.nodes),
-        claims=tuple(claims.values()),
-    )
-
-
-class _Named(Protocol):
-    """Any object of the API."""
-
-    @property
-    def metadata(self) -> ObjectMeta: ...
-
-
-_N = TypeVar("_N", bound=_Named)
-
-
-def _merged(dumped: Sequence[_N], applied: Sequence[_N]) -> tuple[_N, ...]:
-    named = {(each.metadata.namespace, each.metadata.name): each for each in dumped}
-    named |= {(each.metadata.namespace, each.metadata.name): each for each in applied}
-    return tuple(named.values())
-
-
-def _with_status(claim: ResourceClaim, before: ResourceClaim) -> ResourceClaim:
-    return claim.model_copy(update={"status": before.status}) if claim.status.allocation is None else claim
+    channel = str(options.settings.profile().channel)
+    return Check(tuple(placements), options.settings, channel, applied.notes, cluster)
 
 
 def _place(cluster: Cluster, subject: Subject, nodes: Sequence[Node], options: CheckOptions) -> Placement:
@@ -248,18 +192,3 @@ def _explained(asking: _Asking, refused: Sequence[tuple[Node, NodeRefusal]], bud
                     shapes[shape] = reasons_on(cluster, claims, node)
                 refusals.append(replace(each, reasons=shapes.get(shape)))
     return tuple(refusals)
-
-
-def _notes(manifests: Documents, dump: Documents, cluster: Cluster) -> list[str]:
-    notes = []
-    if not dump.nodes and not manifests.nodes and cluster.nodes:
-        notes.append("the cluster has no Node objects: nodes are those that slices name, without their labels")
-    rules = len(dump.taint_rules) + len(manifests.taint_rules)
-    if rules and not cluster.settings.merges_taint_rules():
-        notes.append(f"{rules} DeviceTaintRules have no effect: a gate is off in {cluster.settings.release}")
-    unknown = FrozenMap({**dump.unknown, **manifests.unknown})
-    if unknown:
-        listed = ", ".join(f"{count} {kind}" for kind, count in sorted(unknown.items())[:5])
-        more = f" and {len(unknown) - 5} other kinds" if len(unknown) > 5 else ""
-        notes.append(f"left alone: {listed}{more}")
-    return notes

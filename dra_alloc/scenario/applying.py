@@ -1,0 +1,111 @@
+"""
+Manifests applied to a dump: the cluster that results, and what the manifests ask of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol, TypeVar
+
+from dra_alloc.api import FrozenMap, ObjectMeta, ResourceClaim, ResourceClaimTemplate
+from dra_alloc.errors import ManifestError
+from dra_alloc.manifest import Documents
+from dra_alloc.problem.requests import claim_name
+from dra_alloc.scenario.cluster import Cluster
+from dra_alloc.scenario.gating import gated
+from dra_alloc.scenario.namespaces import in_namespace
+from dra_alloc.scenario.references import reference_problems
+from dra_alloc.scenario.settings import Settings
+from dra_alloc.scenario.subjects import Subject, subjects_of
+
+__all__ = ["Applied", "apply"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Applied:
+    """A cluster with manifests applied, the subjects that need devices in order, and notes on the input."""
+
+    cluster: Cluster
+    subjects: tuple[Subject, ...]
+    notes: tuple[str, ...]
+
+
+def apply(manifests: Documents, dump: Documents, settings: Settings, namespace: str) -> Applied:
+    """
+    Return the dump with the manifests applied.
+
+    Their classes, slices, nodes and taint rules replace or join the dump's;
+    fields of disabled gates are dropped; what names no namespace goes to the
+    one given. A claim's status in the dump is kept.
+
+    Raises: ManifestError with everything that is wrong with the manifests'
+    objects, references and selectors; InputError for settings.
+    """
+    manifests, dropped = gated(in_namespace(manifests, namespace), settings.effective_gates())
+    applied = _applied(manifests, dump)
+    cluster = Cluster.of(applied, settings)
+    subjects, problems = subjects_of(manifests, cluster.claims, _by_name(applied.templates))
+    problems = (*problems, *reference_problems(manifests, cluster))
+    if problems:
+        raise ManifestError(problems)
+    asking = tuple(each for each in subjects if each.needs_devices)
+    idle = len(subjects) - len(asking)
+    skipped = [f"{idle} pod{'s need' if idle > 1 else ' needs'} no devices, left out"] if idle else []
+    return Applied(cluster, asking, (*dropped, *skipped, *_notes(manifests, dump, cluster)))
+
+
+def _by_name(templates: Sequence[ResourceClaimTemplate]) -> Mapping[str, ResourceClaimTemplate]:
+    return {f"{each.metadata.namespace or ''}/{each.metadata.name or ''}": each for each in templates}
+
+
+def _applied(manifests: Documents, dump: Documents) -> Documents:
+    """Return the dump with the manifests applied; a claim's status in the dump is kept."""
+    claims = {claim_name(claim): claim for claim in dump.claims}
+    for claim in manifests.claims:
+        before = claims.get(claim_name(claim))
+        claims[claim_name(claim)] = claim if before is None else _with_status(claim, before)
+    return replace(
+        dump,
+        slices=_merged(dump.slices, manifests.slices),
+        classes=_merged(dump.classes, manifests.classes),
+        templates=_merged(dump.templates, manifests.templates),
+        taint_rules=_merged(dump.taint_rules, manifests.taint_rules),
+        nodes=_merged(dump.nodes, manifests.nodes),
+        claims=tuple(claims.values()),
+    )
+
+
+class _Named(Protocol):
+    """Any object of the API."""
+
+    @property
+    def metadata(self) -> ObjectMeta: ...
+
+
+_N = TypeVar("_N", bound=_Named)
+
+
+def _merged(dumped: Sequence[_N], applied: Sequence[_N]) -> tuple[_N, ...]:
+    named = {(each.metadata.namespace, each.metadata.name): each for each in dumped}
+    named |= {(each.metadata.namespace, each.metadata.name): each for each in applied}
+    return tuple(named.values())
+
+
+def _with_status(claim: ResourceClaim, before: ResourceClaim) -> ResourceClaim:
+    return claim.model_copy(update={"status": before.status}) if claim.status.allocation is None else claim
+
+
+def _notes(manifests: Documents, dump: Documents, cluster: Cluster) -> list[str]:
+    notes = []
+    if not dump.nodes and not manifests.nodes and cluster.nodes:
+        notes.append("the cluster has no Node objects: nodes are those that slices name, without their labels")
+    rules = len(dump.taint_rules) + len(manifests.taint_rules)
+    if rules and not cluster.settings.merges_taint_rules():
+        notes.append(f"{rules} DeviceTaintRules have no effect: a gate is off in {cluster.settings.release}")
+    unknown = FrozenMap({**dump.unknown, **manifests.unknown})
+    if unknown:
+        listed = ", ".join(f"{count} {kind}" for kind, count in sorted(unknown.items())[:5])
+        more = f" and {len(unknown) - 5} other kinds" if len(unknown) > 5 else ""
+        notes.append(f"left alone: {listed}{more}")
+    return notes
