@@ -68,6 +68,12 @@ def _check(options: Namespace) -> int:
     return run_check(options)
 
 
+def _gang(options: Namespace) -> int:
+    from dra_alloc.cli.gang import run_gang  # noqa: PLC0415 - as above
+
+    return run_gang(options)
+
+
 def _cel(options: Namespace) -> int:
     from dra_alloc.cli.cel import run_cel  # noqa: PLC0415 - as above
 
@@ -85,6 +91,7 @@ def _harness(options: Namespace) -> int:
 _COMMANDS: Final[Mapping[str, Callable[[Namespace], int]]] = {
     "check": _check,
     "explain": _check,
+    "gang": _gang,
     "cel": _cel,
     "harness": _harness,
 }

@@ -31,6 +31,12 @@ ones took. Claims that have an allocation in DUMP hold their devices.
 MANIFESTS and DUMP are files, folders or - for standard input: YAML or JSON,
 gzip or not, as kubectl prints or applies them."""
 
+_GANG: Final = """\
+Say where all pods, claims and templates in MANIFESTS can be placed at once on
+the cluster in DUMP: as kube-scheduler goes, one after the other, and jointly,
+which finds a placement whenever there is one. Joint placements need OR-tools
+(pip install "dra-alloc[solver]") unless all pods ask for the same."""
+
 _EXPLAIN: Final = """\
 As check, with more reasons. For what is allocated: why not a preferred
 alternative, and what became of the devices that come before the ones chosen.
@@ -51,6 +57,7 @@ def parser() -> argparse.ArgumentParser:
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
     _check(commands, "check", "say which devices manifests would get, or why none", _CHECK)
     _check(commands, "explain", "the same, with why these devices and what a refusal rests on", _EXPLAIN)
+    _gang(commands)
     _cel(commands)
     commands.add_parser(
         "harness",
@@ -72,23 +79,8 @@ def _check(
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    check.add_argument("manifests", nargs="+", metavar="MANIFESTS", help="what would be applied")
-    check.add_argument(
-        "--cluster",
-        nargs="+",
-        action="extend",
-        default=[],
-        metavar="DUMP",
-        help="nodes, slices, classes and claims of the cluster; may be left out if MANIFESTS hold them",
-    )
+    _inputs(check)
     check.add_argument("--node", metavar="NAME", help="look at this node only")
-    check.add_argument(
-        "--namespace",
-        "-n",
-        default="default",
-        metavar="NAME",
-        help="namespace of manifests that name none (default: default)",
-    )
     _settings(check)
     _output(check)
     check.add_argument(
@@ -115,9 +107,49 @@ def _check(
     )
 
 
+def _inputs(command: argparse.ArgumentParser) -> None:
+    command.add_argument("manifests", nargs="+", metavar="MANIFESTS", help="what would be applied")
+    command.add_argument(
+        "--cluster",
+        nargs="+",
+        action="extend",
+        default=[],
+        metavar="DUMP",
+        help="nodes, slices, classes and claims of the cluster; may be left out if MANIFESTS hold them",
+    )
+    command.add_argument(
+        "--namespace",
+        "-n",
+        default="default",
+        metavar="NAME",
+        help="namespace of manifests that name none (default: default)",
+    )
+
+
 def _output(command: argparse.ArgumentParser) -> None:
     command.add_argument("--format", choices=("text", "json"), default="text", help="default: text")
     command.add_argument("--verbose", "-v", action="store_true", help="cut no lists")
+
+
+def _gang(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    gang = commands.add_parser(
+        "gang",
+        help="place many pods together: all or nothing, or as many as possible",
+        description=_GANG,
+        epilog=_EXIT_CODES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    _inputs(gang)
+    gang.add_argument("--most", action="store_true", help="as many of the pods as possible, not all or nothing")
+    gang.add_argument(
+        "--copies", type=_whole, metavar="N", help="N copies of the only pod, claim or template; 0: as many as fit"
+    )
+    gang.add_argument("--topology", metavar="LABEL", help="node label whose value all pods must share")
+    gang.add_argument("--prefer", action="store_true", help="they should share it, where that is possible")
+    gang.add_argument("--fewest-nodes", action="store_true", help="use as few nodes as possible")
+    _settings(gang)
+    _output(gang)
 
 
 def _cel(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -178,6 +210,13 @@ def _gate(text: str) -> tuple[str, bool]:
     if not separator or value.lower() not in ("true", "false"):
         raise argparse.ArgumentTypeError(f"{text!r} is not of the form NAME=true or NAME=false")
     return name, value.lower() == "true"
+
+
+def _whole(text: str) -> int:
+    number = int(text)
+    if number < 0:
+        raise argparse.ArgumentTypeError("has to be at least 0")
+    return number
 
 
 def _units(text: str) -> float:

@@ -1,0 +1,46 @@
+"""
+The command `gang`.
+"""
+
+from __future__ import annotations
+
+import sys
+from argparse import Namespace
+
+from dra_alloc.cli.exit_codes import ExitCode
+from dra_alloc.errors import InputError
+from dra_alloc.manifest import Documents, load
+from dra_alloc.report.gang_report import GANG_FORMATS
+from dra_alloc.scenario.gang_types import Topology, Verdict
+from dra_alloc.scenario.joint import JointAnswer, JointOptions, place_jointly
+from dra_alloc.scenario.settings import Settings
+
+__all__ = ["run_gang"]
+
+
+def run_gang(options: Namespace) -> int:
+    """
+    Print where the manifests can be placed together; 0 if all of them.
+
+    Raises: InputError, before anything is printed.
+    """
+    if options.copies is not None and (options.most or options.topology):
+        raise InputError("--copies goes with neither --most nor --topology")
+    settings = Settings(options.release, dict(options.gate), options.channel, options.semantics)
+    settings.profile()
+    manifests = load(options.manifests, stdin=sys.stdin.buffer)
+    dump = load(options.cluster, stdin=sys.stdin.buffer) if options.cluster else Documents()
+    topology = Topology(options.topology, must=not options.prefer) if options.topology else None
+    asked = JointOptions(settings, options.namespace, options.most, options.fewest_nodes, options.copies, topology)
+    answer = place_jointly(manifests, dump, asked)
+    sys.stdout.write(GANG_FORMATS[options.format](answer, options.verbose))
+    sys.stdout.flush()
+    return _exit_code(answer)
+
+
+def _exit_code(answer: JointAnswer) -> ExitCode:
+    joint = answer.answers.joint
+    if joint.verdict is Verdict.UNDECIDED:
+        return ExitCode.UNDECIDED
+    wanted = 1 if answer.wanted is None else answer.wanted
+    return ExitCode.OK if len(joint.placements) >= wanted else ExitCode.UNSATISFIABLE

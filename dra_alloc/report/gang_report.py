@@ -1,0 +1,85 @@
+"""
+A gang's placements, the scheduler's order and the joint one side by side.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final
+
+from dra_alloc.report.json_report import SCHEMA_VERSION
+from dra_alloc.report.layout import plural, some, wrapped
+from dra_alloc.scenario.gang_types import Gang, Placement
+from dra_alloc.scenario.joint import JointAnswer
+
+__all__ = ["GANG_FORMATS"]
+
+
+def _text(answer: JointAnswer, verbose: bool) -> str:
+    return "\n".join(wrapped(line) for line in _lines(answer, verbose)) + "\n"
+
+
+def _lines(answer: JointAnswer, verbose: bool) -> Iterator[str]:
+    answers = answer.answers
+    yield _headline("placed jointly", answers.joint, answer.wanted)
+    yield from _nodes(answers.joint, verbose)
+    yield _headline("as kube-scheduler goes, one by one", answers.greedy, answer.wanted)
+    if answers.lost_by_order:
+        lost = len(answers.joint.placements) - len(answers.greedy.placements)
+        yield f"  {plural(lost, 'pod')} lost by the order: earlier pods take what later ones need"
+        yield from _nodes(answers.greedy, verbose)
+    yield from (f"note: {note}" for note in answer.notes)
+
+
+def _headline(title: str, gang: Gang, wanted: int | None) -> str:
+    count = len(gang.placements)
+    amount = f"{count:,}" if wanted is None else f"{count:,} of {plural(wanted, 'pod')}"
+    nodes = f" on {plural(len(gang.nodes), 'node')}" if gang.placements else ""
+    why = f": {gang.why}" if gang.why else ""
+    doubt = "" if gang.proven else ", and better is not ruled out"
+    state = "undecided" if gang.verdict == "undecided" else f"{amount}{nodes}"
+    return f"{title}: {state}{why}{doubt}"
+
+
+def _nodes(gang: Gang, verbose: bool) -> Iterator[str]:
+    members: dict[str, list[Placement]] = {}
+    for placement in gang.placements:
+        members.setdefault(placement.node, []).append(placement)
+    shown = list(members.items()) if verbose else list(members.items())[:8]
+    for node, placements in shown:
+        if verbose:
+            yield f"  {node}:"
+            yield from (f"    {each.member.name}: {_devices(each)}" for each in placements)
+        else:
+            yield f"  {node}: {some([each.member.name for each in placements], verbose)}"
+    if len(members) > len(shown):
+        yield f"  and {plural(len(members) - len(shown), 'more node')} (-v shows all, with devices)"
+
+
+def _devices(placement: Placement) -> str:
+    return ", ".join(result.device for each in placement.results for result in each.devices.results)
+
+
+def _json(answer: JointAnswer, verbose: bool) -> str:
+    body = {
+        "schemaVersion": SCHEMA_VERSION,
+        "wanted": answer.wanted,
+        "lostByOrder": answer.answers.lost_by_order,
+        "joint": _gang(answer.answers.joint),
+        "greedy": _gang(answer.answers.greedy),
+        "notes": list(answer.notes),
+    }
+    return json.dumps(body, indent=2) + "\n"
+
+
+def _gang(gang: Gang) -> dict[str, Any]:
+    placements = [
+        {"member": each.member.name, "node": each.node, "allocations": [result.to_wire() for result in each.results]}
+        for each in gang.placements
+    ]
+    return {"verdict": str(gang.verdict), "why": gang.why, "proven": gang.proven, "placements": placements}
+
+
+#: Format name -> what makes the whole output.
+GANG_FORMATS: Final[Mapping[str, Callable[[JointAnswer, bool], str]]] = {"text": _text, "json": _json}

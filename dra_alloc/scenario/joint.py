@@ -1,0 +1,91 @@
+"""
+What manifests ask for, placed as one gang.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from dra_alloc.api import ResourceClaim
+from dra_alloc.errors import InputError
+from dra_alloc.manifest import Documents
+from dra_alloc.scenario.applying import Applied, apply
+from dra_alloc.scenario.gang import Aim, Answers, place_gang, place_most, replicas
+from dra_alloc.scenario.gang_types import Member, Topology
+from dra_alloc.scenario.settings import DEFAULT_SETTINGS, Settings
+from dra_alloc.scenario.subjects import Subject
+
+__all__ = ["JointAnswer", "JointOptions", "place_jointly"]
+
+
+@dataclass(frozen=True, slots=True)
+class JointOptions:
+    """
+    What kind of joint question: all or nothing, or as many as possible.
+
+    With `copies` the manifests' one subject is asked for that often, 0 for as
+    often as it fits. `topology` is a node label all must, or should, share.
+    """
+
+    settings: Settings = DEFAULT_SETTINGS
+    namespace: str = "default"
+    most: bool = False
+    fewest_nodes: bool = False
+    copies: int | None = None
+    topology: Topology | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class JointAnswer:
+    """The scheduler's order and the joint placement side by side; `wanted` is how many pods were asked for."""
+
+    answers: Answers
+    wanted: int | None
+    settings: Settings
+    notes: tuple[str, ...]
+
+
+def place_jointly(manifests: Documents, dump: Documents, options: JointOptions) -> JointAnswer:
+    """
+    Return where the manifests' pods, claims and templates can be placed together.
+
+    Every subject is one member, with claims of its own.
+
+    Raises: ManifestError for what is wrong with the manifests; InputError for
+    claims that several pods share, which no joint question takes.
+    """
+    applied = apply(manifests, dump, options.settings, options.namespace)
+    members = tuple(Member(each.name, tuple(_own(each, applied))) for each in applied.subjects)
+    if not members:
+        raise InputError("there is nothing to place: the manifests hold no pods, claims or templates")
+    cluster = applied.cluster
+    if options.copies is not None:
+        if len(members) > 1:
+            raise InputError(f"copies are of one pod, claim or template, and the manifests hold {len(members)}")
+        wanted = options.copies or None
+        answers = replicas(cluster, members[0].claims, wanted)
+        return JointAnswer(answers, wanted, options.settings, applied.notes)
+    if options.most:
+        answers = place_most(cluster, members)
+    else:
+        aim = Aim.FEWEST_NODES if options.fewest_nodes else Aim.FIRST_NODES
+        answers = place_gang(cluster, members, options.topology, aim)
+    return JointAnswer(answers, len(members), options.settings, applied.notes)
+
+
+def _own(subject: Subject, applied: Applied) -> Sequence[ResourceClaim]:
+    claims = []
+    for each in subject.claims:
+        if not isinstance(each, str):
+            claims.append(each)
+            continue
+        others = [other.name for other in applied.subjects if each in other.claims and other is not subject]
+        claim = applied.cluster.claims[each]
+        if others or claim.status.allocation is not None:
+            reason = f"shared with {others[0]}" if others else "allocated already"
+            raise InputError(
+                f"{subject.name} uses claim {each}, which is {reason}", hint="a gang's pods need claims of their own"
+            )
+        claims.append(claim)
+    return claims

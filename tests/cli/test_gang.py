@@ -1,0 +1,101 @@
+"""
+The command `gang`: what the scheduler's order loses, a joint placement finds.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from dra_alloc.cli.main import run
+from tests.manifests import write_manifest
+
+SLICE = """
+apiVersion: resource.k8s.io/v1
+kind: ResourceSlice
+metadata: {name: s-NODE}
+spec:
+  driver: gpu.example.com
+  nodeName: NODE
+  pool: {name: NODE, generation: 1, resourceSliceCount: 1}
+  devices:
+  - {name: plain, attributes: {big: {bool: false}}}
+  - {name: large, attributes: {big: {bool: true}}}
+---
+"""
+CLASS = """
+apiVersion: resource.k8s.io/v1
+kind: DeviceClass
+metadata: {name: gpu}
+spec: {}
+---
+"""
+CLAIM = """
+apiVersion: resource.k8s.io/v1
+kind: ResourceClaim
+metadata: {name: NAME}
+spec:
+  devices:
+    requests:
+    - name: r
+      exactly: {deviceClassName: gpu, selectors: [SELECTOR]}
+---
+"""
+BIG = "{cel: {expression: 'device.attributes[\"gpu.example.com\"].big'}}"
+
+
+def nodes(*names: str) -> str:
+    return CLASS + "".join(SLICE.replace("NODE", name) for name in names)
+
+
+def claim(name: str, selector: str = "") -> str:
+    return CLAIM.replace("NAME", name).replace("SELECTOR", selector)
+
+
+def answer(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, dict[str, object]]:
+    code = run(["gang", *arguments, "--format", "json"])
+    return code, json.loads(capsys.readouterr().out)
+
+
+def test_copies_say_how_many_fit(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = write_manifest(tmp_path, nodes("a", "b") + claim("c"))
+    code, found = answer(capsys, str(path), "--copies", "5")
+    assert code == 1
+    assert len(found["joint"]["placements"]) == 4  # type: ignore[index]
+    code, found = answer(capsys, str(path), "--copies", "0")
+    assert code == 0
+    assert found["wanted"] is None
+    assert len(found["joint"]["placements"]) == 4  # type: ignore[index]
+
+
+def test_what_the_order_loses_is_placed_jointly(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("ortools", reason="needs ortools: joint placements of unlike pods")
+    # The first two claims take any device, first fit gives the second the large one.
+    path = write_manifest(
+        tmp_path, nodes("a", "b") + claim("any-1") + claim("any-2") + claim("big-1", BIG) + claim("big-2", BIG)
+    )
+    code, found = answer(capsys, str(path))
+    assert code == 0
+    assert found["lostByOrder"] is True
+    assert len(found["joint"]["placements"]) == 4  # type: ignore[index]
+
+
+def test_shared_claims_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pods = "".join(
+        f"apiVersion: v1\nkind: Pod\nmetadata: {{name: p{number}}}\n"
+        "spec: {resourceClaims: [{name: x, resourceClaimName: c}]}\n---\n"
+        for number in range(2)
+    )
+    path = write_manifest(tmp_path, nodes("a") + claim("c") + pods)
+    assert run(["gang", str(path)]) == 2
+    assert "shared with default/p1" in capsys.readouterr().err
+
+
+def test_text_has_both_answers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = write_manifest(tmp_path, nodes("a") + claim("c"))
+    assert run(["gang", str(path)]) == 0
+    out = capsys.readouterr().out
+    assert "placed jointly: 1 of 1 pod on 1 node" in out
+    assert "as kube-scheduler goes, one by one: 1 of 1 pod" in out
