@@ -24,12 +24,13 @@ from dra_alloc.problem.inventory import Inventory
 from dra_alloc.problem.nodes import NodeSelectorError, selects_node
 from dra_alloc.problem.requests import claim_name
 from dra_alloc.problem.usage import Usage
-from dra_alloc.profiles import Feature
+from dra_alloc.profiles import Feature, Semantics
 from dra_alloc.scenario.extended_resources import class_by_resource
 from dra_alloc.scenario.outcomes import Allocated, NodeRefusal, Outcome, Undecided, Unsatisfiable
 from dra_alloc.scenario.settings import DEFAULT_SETTINGS, Settings
 from dra_alloc.solve.allocator import DEFAULT_BUDGET, Allocator, Budget, State
 from dra_alloc.solve.outcome import Aborted, NoFit, OutOfBudget, Solved, SolveOutcome, Work
+from dra_alloc.solve.survey import Survey
 
 __all__ = ["Cluster"]
 
@@ -78,6 +79,18 @@ class Cluster:
         allocations = [claim.status.allocation for claim in self.claims.values() if claim.status.allocation is not None]
         usage = Usage.of(allocations, sharing=profile.on(Feature.CONSUMABLE_CAPACITY))
         return Allocator(State(self.inventory, self.classes, usage, self.holders), profile)
+
+    @cached_property
+    def intended(self) -> Cluster:
+        """The same cluster, asked for what the API promises; what is known of slices is shared."""
+        if self.settings.semantics == Semantics.INTENDED:
+            return self
+        twin = self.with_settings(replace(self.settings, semantics=Semantics.INTENDED.value))
+        profile, state, known = twin.settings.profile(), self.allocator.state, self.allocator.survey
+        survey = Survey(state.inventory, state.classes, profile, state.class_not_found, known.columns)
+        # The allocator is what the twin would make itself on first use.
+        twin.__dict__["allocator"] = Allocator(state, profile, survey)
+        return twin
 
     @cached_property
     def _holders(self) -> Mapping[DeviceKey, tuple[str, ...]]:

@@ -9,12 +9,11 @@ whenever there is one. Where the two differ, the order cost something.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
 from dra_alloc.api import Node, ResourceClaim
-from dra_alloc.profiles import Semantics
 from dra_alloc.scenario.books import Books
 from dra_alloc.scenario.cluster import Cluster
 from dra_alloc.scenario.gang_greedy import place_in_order, place_together
@@ -22,7 +21,18 @@ from dra_alloc.scenario.gang_menus import Menus, Shapes, TooMuchWork
 from dra_alloc.scenario.gang_packing import Packed, pack
 from dra_alloc.scenario.gang_types import Gang, Member, Placement, Topology, Verdict
 
-__all__ = ["Aim", "Gang", "Member", "Placement", "Topology", "Verdict", "place_gang", "place_most", "replicas"]
+__all__ = [
+    "Aim",
+    "Gang",
+    "Member",
+    "Placement",
+    "Topology",
+    "Verdict",
+    "can_place",
+    "place_gang",
+    "place_most",
+    "replicas",
+]
 
 #: Copies of one template that are tried on a node at most.
 MOST_COPIES: Final = 1_000
@@ -86,6 +96,15 @@ def place_most(cluster: Cluster, members: Sequence[Member]) -> Answers:
     return Answers(greedy, _Joint(cluster, members).ask(cluster.nodes, most=True))
 
 
+def can_place(cluster: Cluster, members: Sequence[Member]) -> Verdict:
+    """
+    Return whether all members can be placed together, without saying where.
+
+    Spec: GANG-2.
+    """
+    return _Joint(cluster, members).can()
+
+
 def replicas(cluster: Cluster, claims: Sequence[ResourceClaim], wanted: int | None = None) -> Answers:
     """
     Return how many pods fit that each want claims like these, up to `wanted`.
@@ -138,8 +157,7 @@ class _Joint:
     """
 
     def __init__(self, cluster: Cluster, members: Sequence[Member]) -> None:
-        settings = replace(cluster.settings, semantics=Semantics.INTENDED.value)
-        self._cluster = cluster.with_settings(settings)
+        self._cluster = cluster.intended
         self._shapes = Shapes.of(members)
         self._menus = Menus(self._cluster, self._shapes)
 
@@ -152,6 +170,17 @@ class _Joint:
         except TooMuchWork as reason:
             return Gang(Verdict.UNDECIDED, (), str(reason))
         return Gang(Verdict.NONE, (), self._menus.why)
+
+    def can(self) -> Verdict:
+        """Return whether all members can be placed on the nodes."""
+        try:
+            packed = pack(self._menus, self._cluster.nodes, self._shapes.demand)
+        except TooMuchWork:
+            return Verdict.UNDECIDED
+        if not packed.complete:
+            return Verdict.NONE
+        # With shared pools only trying it out shows that it works.
+        return self.ask(self._cluster.nodes).verdict if self._cluster.inventory.shared else Verdict.PLACED
 
     def _placed(self, packed: Packed) -> Gang:
         """Return the placement that counts of pods per node stand for: earlier pods on earlier nodes."""

@@ -4,16 +4,17 @@ Which pods a node can take together.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from dra_alloc.api import Node
+from dra_alloc.scenario.alike_nodes import AlikeNodes
 from dra_alloc.scenario.cluster import Cluster
 from dra_alloc.scenario.gang_types import Alike, Member
 from dra_alloc.solve.outcome import Aborted, OutOfBudget, Solved
 
-__all__ = ["Counts", "Menus", "Shapes", "TooMuchWork"]
+__all__ = ["Counts", "Menus", "Shapes", "TooMuchWork", "covers"]
 
 #: How many pods of each shape.
 Counts = tuple[int, ...]
@@ -51,14 +52,20 @@ class Menus:
     """
     Answers, per node, which counts of pods fit together.
 
-    Nodes are independent of each other unless they share pools. `why` is the
-    first error that a node ended with, if any.
+    Nodes are independent of each other unless they share pools; nodes that
+    are alike are asked once. `why` is the first error that a node ended with,
+    if any.
     """
 
     def __init__(self, cluster: Cluster, shapes: Shapes) -> None:
-        self._allocator = cluster.allocator
-        self._shapes = shapes
-        self._known: dict[tuple[str, Counts], bool] = {}
+        self.allocator = cluster.allocator
+        self.shapes = shapes
+        claims = [claim for group in shapes.members for claim in group[0].claims]
+        self._alike = AlikeNodes(self.allocator, claims)
+        self._keys: dict[str, int] = {}
+        self._numbers: dict[Hashable, int] = {}
+        self._known: dict[tuple[int, Counts], bool] = {}
+        self._largest: dict[tuple[int, Counts], list[Counts]] = {}
         self.why = ""
 
     def takes(self, node: Node, counts: Counts) -> bool:
@@ -67,20 +74,28 @@ class Menus:
 
         Raises: TooMuchWork if that cannot be decided.
         """
-        key = (node.metadata.name or "", counts)
+        key = (self._key(node), counts)
         known = self._known.get(key)
         if known is None:
             known = self._known[key] = self._ask(node, counts)
         return known
 
+    def _key(self, node: Node) -> int:
+        name = node.metadata.name or ""
+        number = self._keys.get(name)
+        if number is None:
+            key = self._alike.key(node)
+            number = self._keys[name] = self._numbers.setdefault(key, len(self._numbers))
+        return number
+
     def _ask(self, node: Node, counts: Counts) -> bool:
         claims = [
             claim
-            for group, count in zip(self._shapes.members, counts, strict=True)
+            for group, count in zip(self.shapes.members, counts, strict=True)
             for _ in range(count)
             for claim in group[0].claims
         ]
-        outcome = self._allocator.allocate(node, claims)
+        outcome = self.allocator.allocate(node, claims)
         if isinstance(outcome, OutOfBudget):
             raise TooMuchWork(f"node {node.metadata.name}: {outcome.text or 'undecided'}")
         if isinstance(outcome, Aborted):
@@ -102,7 +117,7 @@ class Menus:
         return low
 
     def _only(self, shape: int, count: int) -> Counts:
-        return tuple(count if number == shape else 0 for number in range(len(self._shapes.members)))
+        return tuple(count if number == shape else 0 for number in range(len(self.shapes.members)))
 
     def largest(self, node: Node, demand: Counts) -> list[Counts]:
         """
@@ -110,6 +125,13 @@ class Menus:
 
         Raises: TooMuchWork.
         """
+        key = (self._key(node), demand)
+        known = self._largest.get(key)
+        if known is None:
+            known = self._largest[key] = self._find_largest(node, demand)
+        return known
+
+    def _find_largest(self, node: Node, demand: Counts) -> list[Counts]:
         limits = [self.most(node, shape, limit) for shape, limit in enumerate(demand)]
         found: list[Counts] = []
         tried = 0
@@ -127,8 +149,9 @@ class Menus:
                     stack.append((*head, count))
             else:
                 found.append(head)
-        return [each for each in found if not any(_covers(other, each) for other in found)]
+        return [each for each in found if not any(covers(other, each) for other in found)]
 
 
-def _covers(larger: Counts, smaller: Counts) -> bool:
+def covers(larger: Counts, smaller: Counts) -> bool:
+    """Return whether one has at least as many of everything as the other, and more of something."""
     return larger != smaller and all(more >= less for more, less in zip(larger, smaller, strict=True))

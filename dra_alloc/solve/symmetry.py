@@ -16,13 +16,13 @@ from dra_alloc.limits import ALLOCATION_RESULTS_MAX
 from dra_alloc.solve.picking import Picking
 from dra_alloc.solve.table import AskRow, Charge, Table, ValueRow, bits
 
-__all__ = ["Symmetry", "cells_of"]
+__all__ = ["Cell", "Symmetry", "cells_of"]
 
 _Rename = Callable[[int], Hashable]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Cell:
+class Cell:
     """
     Devices that draw on the same amounts.
 
@@ -67,7 +67,7 @@ class Symmetry:
 
     `alike` holds, per device, the mask of devices that can stand in for it in
     any state in which neither is picked; `later` the devices that a slot or
-    one after it can use.
+    one after it can use; `cells` the cells of all devices that are of use.
     """
 
     def __init__(self, table: Table) -> None:
@@ -84,7 +84,7 @@ class Symmetry:
         self.alike = _alike(describe, useful)
         make_ups: dict[Hashable, int] = {}
         maker = _CellMaker(table, describe, agree, differ)
-        self._cells = [maker.cell(number, mask, make_ups) for number, mask in enumerate(masks)]
+        self.cells = [maker.cell(number, mask, make_ups) for number, mask in enumerate(masks)]
         self._agree = [_mask(value for value, home in homes.items() if home is None) for homes in agree]
         self._differ = [_mask(value for value, home in homes.items() if home is None) for homes in differ]
 
@@ -101,7 +101,7 @@ class Symmetry:
         )
         free = self.later[slot] & ~picking.used
         eligible = (ask.usable & free) >> start << start if taken else 0
-        return head, values, tuple(sorted([cell.state(free, eligible, picking) for cell in self._cells]))
+        return head, values, tuple(sorted([cell.state(free, eligible, picking) for cell in self.cells]))
 
 
 def _raw(picking: Picking) -> Hashable:
@@ -244,7 +244,7 @@ class _CellMaker:
         self._agree = agree
         self._differ = differ
 
-    def cell(self, number: int, mask: int, make_ups: dict[Hashable, int]) -> _Cell:
+    def cell(self, number: int, mask: int, make_ups: dict[Hashable, int]) -> Cell:
         draws: dict[int, int] = {}
         values: dict[tuple[str, int, int], int] = {}
 
@@ -272,7 +272,7 @@ class _CellMaker:
         ]
         make_up = make_ups.setdefault(repr(order), len(make_ups))
         shared = tuple(index for index in bits(mask & ~table.dedicated) if table.device_charges[index])
-        return _Cell(
+        return Cell(
             make_up,
             mask,
             low,
