@@ -64,7 +64,7 @@ func recording(channel channel, encoder *json.Encoder) newAllocator {
 		if err != nil {
 			return nil, err
 		}
-		recorder := &recorder{Allocator: real, name: caseName(ctx), input: input, encoder: encoder, lossy: lossy(slices)}
+		recorder := &recorder{Allocator: real, name: caseName(ctx), input: input, encoder: encoder, slices: slices}
 		if _, ok := real.(internal.AllocatorExtended); ok {
 			return &countingRecorder{recorder}, nil
 		}
@@ -77,7 +77,7 @@ type recorder struct {
 	name    string
 	input   map[string]any
 	encoder *json.Encoder
-	lossy   bool
+	slices  []*resourceapi.ResourceSlice
 }
 
 type countingRecorder struct{ *recorder }
@@ -108,7 +108,7 @@ func (r *recorder) Allocate(ctx context.Context, node *v1.Node, claims []*resour
 	if ctx.Err() != nil {
 		row["interrupted"] = true
 	}
-	if r.lossy {
+	if lossy(claims, r.slices) {
 		row["lossy"] = true
 	}
 	return results, errors.Join(r.encoder.Encode(row), failure)
