@@ -48,13 +48,15 @@ class Cost:
 
     `actual(args, result)` is the counted cost (result is None if the call
     failed); `before` says that it does not look at the result, so it can be
-    charged before the work is done. `estimate(estimator, target, args)` is the static
+    charged before the work is done. `crashes` says that it may raise CelAbort,
+    where upstream's panics: programs that call it are always counted. `estimate(estimator, target, args)` is the static
     range, or None for the default of 1.
     """
 
     actual: Callable[[Sequence[Any], Any], int]
     estimate: Callable[[Estimator, Operand | None, Sequence[Operand]], CallEstimate | None]
     before: bool = True
+    crashes: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +89,8 @@ class Function:
     arguments by position at compile time and may return a better `run`; its
     CelError is "program instantiation failed". `validate(call, operands, types)`
     looks at literal operands (the receiver first) and returns (node, message)
-    complaints.
+    complaints. `variadic` marks what upstream binds with any number of
+    arguments: evaluation stops at the first operand that fails.
     """
 
     name: str
@@ -97,6 +100,7 @@ class Function:
     cost: Cost | None = None
     prepare: Callable[[Mapping[int, Any]], Callable[..., Any] | None] | None = None
     validate: Callable[[Node, tuple[Node, ...], Mapping[int, CelType]], Iterable[tuple[Node, str]]] | None = None
+    variadic: bool = False
 
 
 @dataclass(frozen=True, slots=True)

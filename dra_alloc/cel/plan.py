@@ -190,7 +190,7 @@ class _Planner:
                 self.members[node.id] = members
                 return Code(in_set(operands[0].run, members))
         answer = self.calls[node.id] = self.implementation(resolved, operands)
-        if self.stops_early(resolved, answer):
+        if self.stops_early(resolved, operands):
             self.eager.add(node.id)
         if len(operands) == 1 and operands[0].constant and function in FOLDED:
             return constant(answer(operands[0].value))
@@ -201,14 +201,14 @@ class _Planner:
     def implementation(self, resolved: Resolved, operands: list[Code]) -> Callable[..., Any]:
         declared = self.declared.functions[resolved.function]
         static = [self.checked.types[each.id] for each in resolved.operands]
-        constants = {index: code.value for index, code in enumerate(operands) if code.constant}
-        return implementation(declared, resolved.overloads, static, constants)
+        return implementation(declared, resolved.overloads, static, _constants(operands))
 
-    def stops_early(self, resolved: Resolved, answer: Callable[..., Any]) -> bool:
+    def stops_early(self, resolved: Resolved, operands: list[Code]) -> bool:
         """Whether upstream gives up at the first operand that fails, instead of evaluating all of them."""
         declared = self.declared.functions[resolved.function]
-        prepared = declared.prepare is not None and declared.run is not answer
-        return len(resolved.operands) > 2 or prepared or (declared.run is None and len(resolved.overloads) > 1)
+        prepared = declared.prepare is not None and declared.prepare(_constants(operands)) is not None
+        several = declared.run is None and len(resolved.overloads) > 1
+        return declared.variadic or len(resolved.operands) > 2 or prepared or several
 
     def terms(self, node: Node, function: str) -> list[Node]:
         """The operands of a chain of ``&&`` or ``||``, from left to right."""
@@ -319,6 +319,11 @@ class _Planner:
             return body(frame)
 
         return Code(bound)
+
+
+def _constants(operands: list[Code]) -> dict[int, Any]:
+    """The constant operands by position."""
+    return {index: code.value for index, code in enumerate(operands) if code.constant}
 
 
 def _device(frame: Frame) -> Any:

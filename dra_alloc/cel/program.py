@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from dra_alloc.cel.checking import Checked
 from dra_alloc.cel.compiler import Compiled, compile_expression
 from dra_alloc.cel.counting import count
 from dra_alloc.cel.device import CelDevice
@@ -69,7 +70,8 @@ class Program:
         set_member(self, "_compiled", compiled)
         set_member(self, "_declared", declared)
         set_member(self, "_whole", None)
-        set_member(self, "_counting", cost > COST_LIMIT or compiled.plan.depth > _MAX_CLOSURE_DEPTH)
+        deep = compiled.plan.depth > _MAX_CLOSURE_DEPTH
+        set_member(self, "_counting", cost > COST_LIMIT or deep or _may_crash(compiled.checked, declared))
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError(f"Program is immutable: cannot set {name}")
@@ -136,6 +138,16 @@ _NOT_A_BOOL: Final = {
     "type": "type conversion not supported for 'type'",
     "kubernetes.NamedFormat": "type conversion error from 'Format' to 'bool'",
 }
+
+
+def _may_crash(checked: Checked, declared: Declarations) -> bool:
+    """Whether charging some call can end the evaluation by itself."""
+    for resolved in checked.calls.values():
+        if len(resolved.overloads) == 1:
+            for overload in declared.functions[resolved.function].overloads:
+                if overload.cost is not None and overload.cost.crashes and overload.id == resolved.overloads[0]:
+                    return True
+    return False
 
 
 def not_a_bool(value: Any) -> str:

@@ -30,7 +30,7 @@ def shown(key: Any) -> str:
     if type(key) is bool:
         return "true" if key else "false"
     if type(key) is float:
-        return format_double(key, 21)
+        return format_double(key)
     return str(int(key)) if type(key) is UInt else str(key)
 
 

@@ -316,6 +316,7 @@ _GO_TYPES: Final[dict[type, str]] = {
     type(None): "types.Null",
     tuple: "*types.baseList",
     ConcatList: "*types.concatList",
+    range: "*types.baseList",
     CelType: "*types.Type",
     Optional: "*types.Optional",
 }

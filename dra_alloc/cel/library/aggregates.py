@@ -1,17 +1,17 @@
 """
-kubernetes.lists: order, sums and positions. What cannot be compared counts as in order.
+kubernetes.lists: order, sums and positions. Values of different kinds count as in order.
 
 Spec: CEL-53
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
 from dra_alloc.cel.arithmetic import add
 from dra_alloc.cel.declarations import Function, Library, Overload
-from dra_alloc.cel.equality import compare, equal
+from dra_alloc.cel.equality import compare, equal, is_comparable
 from dra_alloc.cel.errors import CelError
 from dra_alloc.cel.library.budget import check_elements
 from dra_alloc.cel.library.time_values import Duration
@@ -29,7 +29,7 @@ from dra_alloc.cel.types import (
     list_of,
     param,
 )
-from dra_alloc.cel.values import UInt
+from dra_alloc.cel.values import NO_SUCH_OVERLOAD, UInt
 
 __all__ = ["AGGREGATES_LIBRARY"]
 
@@ -53,17 +53,25 @@ _ORDERED: Final[tuple[tuple[str, CelType], ...]] = (
 
 
 def _follows(left: Any, right: Any) -> bool:
-    """Whether `left` belongs after `right`; no if they cannot be compared."""
+    """Whether `left` belongs after `right`; no if they are of different kinds."""
     try:
         return compare(left, right) > 0
     except CelError:
         return False
 
 
+def _comparable(values: Any) -> Iterator[Any]:
+    """The values in turn; raises CelError at the first that has no order at all."""
+    for value in values:
+        if not is_comparable(value):
+            raise CelError(NO_SUCH_OVERLOAD)
+        yield value
+
+
 def _is_sorted(values: Any) -> bool:
     check_elements(len(values))
     before = values[0] if len(values) else None
-    for index, value in enumerate(values):
+    for index, value in enumerate(_comparable(values)):
         if index and _follows(before, value):
             return False
         before = value
@@ -89,7 +97,7 @@ def _extreme(name: str, replaces: Callable[[Any, Any], bool]) -> Callable[[Any],
         if not len(values):
             raise CelError(f"{name} called on empty list")
         best = values[0]
-        for value in values:
+        for value in _comparable(values):
             if replaces(value, best):
                 best = value
         return best

@@ -107,7 +107,7 @@ def _checked(limit: int, pattern: str, rule: str, unit: str = "characters") -> C
     return check
 
 
-dns1123_label: Final = _checked(_LABEL_LENGTH, _LABEL, _LABEL_RULE)
+_label: Final = _checked(_LABEL_LENGTH, _LABEL, _LABEL_RULE)
 dns1035_label: Final = _checked(_LABEL_LENGTH, _OLD_LABEL, _OLD_LABEL_RULE)
 
 
@@ -116,6 +116,15 @@ def _subdomain(unit: str) -> Check:
 
 
 dns1123_subdomain: Final = _subdomain("characters")
+_DOTTED: Final = re.compile(_SUBDOMAIN)
+
+
+def dns1123_label(text: str) -> list[str]:
+    """The check of host name labels; a whole host name has a complaint of its own."""
+    problems = _label(text)
+    if problems and problems[-1] == _LABEL_RULE and _DOTTED.fullmatch(text):
+        problems[-1] = "must not contain dots"
+    return problems
 
 
 def label_value(words: Words) -> Check:

@@ -39,7 +39,7 @@ from dra_alloc.cel.types import (
 from dra_alloc.cel.types import (
     STRING as STRING_TYPE,
 )
-from dra_alloc.cel.values import NO_SUCH_OVERLOAD, UInt, go_type, is_list, type_value
+from dra_alloc.cel.values import UInt, go_type, is_list, type_value, unsupported
 
 if TYPE_CHECKING:
     from dra_alloc.cel.estimate import CallEstimate, Estimator, Operand
@@ -50,6 +50,8 @@ _T: Final = param("T")
 _LIST: Final = list_of(_T)
 _ORDERED: Final = (INT, UINT, DOUBLE, BOOL, DURATION, TIMESTAMP, STRING_TYPE, BYTES)
 _COMPARABLE: Final = (int, UInt, float, bool, Duration, Timestamp, str, bytes)
+_NOT_A_LIST: Final = "internal error: interface conversion: {} is not traits.Lister: missing method"
+#: What knows how to be added, the first thing asked of a list.
 _ADDED: Final = (int, float, str, bytes, Duration, Timestamp)
 _BY_KEYS: Final = "@sortByAssociatedKeys"
 _INPUT: Final = "@__sortBy_input__"
@@ -97,9 +99,9 @@ def _spelled(value: Any) -> str:
     return kind.name if kind.is_optional else str(kind)
 
 
-def _range(size: int) -> tuple[int, ...]:
+def _range(size: int) -> range:
     check_elements(size)
-    return tuple(range(size))
+    return range(size)
 
 
 def _distinct(values: Any) -> tuple[Any, ...]:
@@ -148,9 +150,7 @@ def _sorted(values: Any, keys: Any) -> tuple[Any, ...]:
 
 def _sort(values: Any) -> tuple[Any, ...]:
     if not is_list(values):
-        # A string, an instant or a duration answers for itself.
-        answers = isinstance(values, (str, Duration, Timestamp))
-        raise CelError(NO_SUCH_OVERLOAD if answers else "no such overload: sort")
+        raise unsupported("sort", values)
     return _sorted(values, values)
 
 
@@ -181,11 +181,9 @@ def _list_size(value: Any) -> int:
     if is_list(value):
         return len(value)
     if type(value) is Failed:
-        raise CelAbort("internal error: interface conversion: *types.Err is not traits.Lister: missing method Add")
-    missing = "Add" if go_type(value).startswith("*") else "Contains"
-    raise CelAbort(
-        f"internal error: interface conversion: {go_type(value)} is not traits.Lister: missing method {missing}"
-    )
+        raise CelAbort(f"{_NOT_A_LIST.format('*types.Err')} Add")
+    missing = "Contains" if isinstance(value, _ADDED) and type(value) is not bool else "Add"
+    raise CelAbort(f"{_NOT_A_LIST.format(go_type(value))} {missing}")
 
 
 def _linear_actual(args: Sequence[Any], result: Any) -> int:
@@ -289,16 +287,16 @@ def _sort_overloads(form: str, keyed: bool) -> tuple[Overload, ...]:
     for kind in _ORDERED:
         compared = list_of(kind)
         params, result = ((_LIST, compared), _LIST) if keyed else ((compared,), compared)
-        cost = Cost(_square_actual, _sort_estimate(kind))
+        cost = Cost(_square_actual, _sort_estimate(kind), crashes=True)
         made.append(Overload(form.format(kind.name), params, result, member=True, cost=cost))
     return tuple(made)
 
 
 _LINEAR: Final = Cost(_linear_actual, _linear)
 _SLICE: Final = Cost(_slice_actual, _slice_estimate, before=False)
-_FLATTEN: Final = Cost(_flatten_actual, _flatten_estimate)
+_FLATTEN: Final = Cost(_flatten_actual, _flatten_estimate, crashes=True)
 _RANGE: Final = Cost(_range_actual, _range_estimate)
-_DISTINCT: Final = Cost(_square_actual, _distinct_estimate)
+_DISTINCT: Final = Cost(_square_actual, _distinct_estimate, crashes=True)
 
 LISTS_LIBRARY: Final = Library(
     "lists",

@@ -17,6 +17,7 @@ from dra_alloc.cel.costs import ONE, PATTERN, STRING, plain_size, share
 from dra_alloc.cel.declarations import Cost, Function, Library, Overload
 from dra_alloc.cel.errors import CelAbort, CelError
 from dra_alloc.cel.library.budget import LIMIT_EXCEEDED
+from dra_alloc.cel.library.text import subject
 from dra_alloc.cel.regex import compiled, compiled_bytes
 from dra_alloc.cel.types import INT, list_of
 from dra_alloc.cel.types import STRING as STRING_TYPE
@@ -98,9 +99,7 @@ def _find_constant(constants: Mapping[int, Any]) -> Callable[..., Any] | None:
     expression = compiled(constants[1])
 
     def run(text: Any, pattern: Any) -> str:
-        if type(text) is not str:
-            raise CelError(NO_SUCH_OVERLOAD)
-        return _first(expression, text)
+        return _first(expression, subject(text))
 
     return run
 
@@ -111,9 +110,9 @@ def _find_all_constant(constants: Mapping[int, Any]) -> Callable[..., Any] | Non
     compiled(constants[1])
 
     def run(text: Any, pattern: Any, limit: Any = -1) -> tuple[str, ...]:
-        if type(text) is not str or type(limit) is not int:
+        if type(limit) is not int:
             raise CelError(NO_SUCH_OVERLOAD)
-        return _all(pattern, text, limit)
+        return _all(pattern, subject(text), limit)
 
     return run
 

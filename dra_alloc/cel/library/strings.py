@@ -259,6 +259,7 @@ STRINGS_LIBRARY: Final = Library(
             (Overload("string_format", (STRING_TYPE, list_of(DYN)), STRING_TYPE, format_text, member=True),),
             cost=TRAVERSE_FIRST,
             validate=format_complaints,
+            variadic=True,
         ),
         Function("strings.quote", (Overload("strings_quote", (STRING_TYPE,), STRING_TYPE, _quote),), cost=_QUOTE),
     ),

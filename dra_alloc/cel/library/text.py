@@ -13,14 +13,14 @@ from dra_alloc.cel.costs import ONE, PATTERN, STRING, UNBOUNDED, actual_size, sh
 from dra_alloc.cel.declarations import ALWAYS, Cost, Function, Library, Overload, Window
 from dra_alloc.cel.errors import CelError
 from dra_alloc.cel.regex import compiled
-from dra_alloc.cel.types import BOOL
+from dra_alloc.cel.types import BOOL, CelType
 from dra_alloc.cel.types import STRING as STRING_TYPE
 from dra_alloc.cel.values import NO_SUCH_OVERLOAD, unsupported
 
 if TYPE_CHECKING:
     from dra_alloc.cel.estimate import CallEstimate, Estimator, Operand
 
-__all__ = ["TEXT_LIBRARY", "pattern_cost", "pattern_estimate"]
+__all__ = ["TEXT_LIBRARY", "pattern_cost", "pattern_estimate", "subject"]
 
 
 def pattern_cost(text: Any, pattern: Any) -> int:
@@ -68,6 +68,15 @@ def _matches(text: Any, pattern: Any) -> bool:
     return compiled(pattern).search(text) is not None
 
 
+def subject(value: Any) -> str:
+    """What a constant pattern is searched in: a type counts as its name."""
+    if type(value) is CelType:
+        return value.name
+    if type(value) is not str:
+        raise CelError(NO_SUCH_OVERLOAD)
+    return value
+
+
 def _matches_constant(constants: Mapping[int, Any]) -> Callable[..., bool] | None:
     """The search for a constant pattern, compiled once; it words a wrong receiver differently."""
     if type(constants.get(1)) is not str:
@@ -75,9 +84,7 @@ def _matches_constant(constants: Mapping[int, Any]) -> Callable[..., bool] | Non
     search = compiled(constants[1]).search
 
     def run(text: Any, pattern: Any) -> bool:
-        if type(text) is not str:
-            raise CelError(NO_SUCH_OVERLOAD)
-        return search(text) is not None
+        return search(text if type(text) is str else subject(text)) is not None
 
     return run
 

@@ -30,6 +30,7 @@ class Duration:
     cel_type = DURATION
     go_type = "types.Duration"
     go_map_key = True
+    go_receiver = True
 
     def __init__(self, nanos: int) -> None:
         if not MIN_INT <= nanos <= MAX_INT:
@@ -107,6 +108,7 @@ class Timestamp:
     cel_type = TIMESTAMP
     go_type = "types.Timestamp"
     go_map_key = True
+    go_receiver = True
 
     def __init__(self, seconds: int, nanos: int = 0, offset: int = 0) -> None:
         if not MIN_SECONDS <= seconds <= MAX_SECONDS:

@@ -92,11 +92,20 @@ class Url(NamedTuple):
             return ""
         user = ""
         if self.user is not None:
-            user = escape(self.user.encode(), USER)
+            user = escape(_raw(self.user), USER)
             if self.password is not None:
-                user += f":{escape(self.password.encode(), USER)}"
+                user += f":{escape(_raw(self.password), USER)}"
             user += "@"
-        return f"//{user}{escape(self.host.encode(), HOST)}"
+        return f"//{user}{escape(_raw(self.host), HOST)}"
+
+
+def _text(raw: bytes) -> str:
+    """Bytes as text; what is no UTF-8 is kept as half characters."""
+    return raw.decode(errors="surrogateescape")
+
+
+def _raw(text: str) -> bytes:
+    return text.encode(errors="surrogateescape")
 
 
 def parse_request_uri(text: str) -> Url:
@@ -151,27 +160,28 @@ def _parse(text: str, request: bool) -> Url:
 
 def _with_authority(url: Url, authority: str) -> Url:
     head, at, tail = authority.rpartition("@")
-    url = url._replace(host=_host(tail), has_authority=True)
+    url = url._replace(host=_host(tail, url.scheme), has_authority=True)
     if not at:
         return url
     if not _USERINFO.fullmatch(head):
         raise BadUrl("net/url: invalid userinfo")
     name, colon, password = head.partition(":")
-    user = unescape(name, USER).decode(errors="surrogateescape")
+    user = _text(unescape(name, USER))
     if not colon:
         return url._replace(user=user)
-    return url._replace(user=user, password=unescape(password, USER).decode(errors="surrogateescape"))
+    return url._replace(user=user, password=_text(unescape(password, USER)))
 
 
-def _host(text: str) -> str:
+def _host(text: str, scheme: str) -> str:
     bracket = text.rfind("[")
     if bracket > 0:
         raise BadUrl(_NO_LITERAL)
     if bracket == 0:
         return _bracketed(text)
-    _, colon, port = text.partition(":")
-    _check_port(colon + port)
-    return unescape(text, HOST).decode(errors="surrogateescape")
+    # Databases and the like name several hosts in one URL; the web does not.
+    _, colon, port = text.partition(":") if scheme in ("http", "https") else text.rpartition(":")
+    _check_port(colon + port if colon else "")
+    return _text(unescape(text, HOST))
 
 
 def _bracketed(text: str) -> str:
@@ -181,8 +191,8 @@ def _bracketed(text: str) -> str:
     _check_port(text[end + 1 :])
     address, percent, zone = text[1:end].partition("%25")
     literal = unescape(address, HOST) + unescape(percent + zone, ZONE)
-    _check_literal(literal.decode(errors="surrogateescape"))
-    return f"[{literal.decode(errors='surrogateescape')}]{text[end + 1 :]}"
+    _check_literal(_text(literal))
+    return f"[{_text(literal)}]{text[end + 1 :]}"
 
 
 def _check_literal(text: str) -> None:

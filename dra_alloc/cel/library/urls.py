@@ -62,6 +62,11 @@ def _query(value: CelUrl) -> CelMap:
     return CelMap.of(query_values(value.url.raw_query).items())
 
 
+def _shown(text: str) -> str:
+    """`text` with a replacement character for every byte that is no UTF-8."""
+    return text.encode(errors="surrogateescape").decode(errors="replace") if not text.isascii() else text
+
+
 def _part(name: str, identifier: str, run: Any, result: CelType = STRING) -> Function:
     return Function(name, (Overload(identifier, (URL,), result, run, member=True),), cost=NOMINAL)
 
@@ -71,8 +76,8 @@ URL_LIBRARY: Final = Library(
     functions=(
         Function("url", (Overload("string_to_url", (STRING,), URL, _url),), cost=traverse(STRING_FACTOR, sized=True)),
         _part("getScheme", "url_get_scheme", lambda value: value.url.scheme),
-        _part("getHost", "url_get_host", lambda value: value.url.host),
-        _part("getHostname", "url_get_hostname", lambda value: value.url.hostname),
+        _part("getHost", "url_get_host", lambda value: _shown(value.url.host)),
+        _part("getHostname", "url_get_hostname", lambda value: _shown(value.url.hostname)),
         _part("getPort", "url_get_port", lambda value: value.url.port),
         _part("getEscapedPath", "url_get_escaped_path", lambda value: value.url.escaped_path),
         _part("getQuery", "url_get_query", _query, map_of(STRING, list_of(STRING))),
