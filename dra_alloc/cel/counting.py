@@ -10,28 +10,26 @@ Spec: CEL-32
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Final
+from collections.abc import Callable, Sequence
+from typing import Any, Final, NamedTuple
 
-from dra_alloc.cel.ast import Call, Comprehension, Ident, ListNode, Literal, MapNode, Node, Select, StructNode
+from dra_alloc.cel.ast import Call, Ident, ListNode, Literal, MapNode, Node, Select, StructNode
 from dra_alloc.cel.checker import Checked, Resolved
+from dra_alloc.cel.counting_attributes import LIMIT_EXCEEDED, PENDING
+from dra_alloc.cel.counting_folds import FoldCounter
 from dra_alloc.cel.declarations import Cost
 from dra_alloc.cel.environment import Declarations
 from dra_alloc.cel.equality import equal
 from dra_alloc.cel.errors import CelAbort, CelError
-from dra_alloc.cel.frame import UNSET, Failed
+from dra_alloc.cel.frame import Failed
 from dra_alloc.cel.membership import is_member
 from dra_alloc.cel.plan import Plan
-from dra_alloc.cel.plan_folds import iterate, iterate_pairs
 from dra_alloc.cel.plan_literals import build_list, build_map
-from dra_alloc.cel.qualifiers import MISSING, bad_qualifier, lookup, lookup_if_present
 from dra_alloc.cel.trampoline import Steps, run
-from dra_alloc.cel.values import NO_SUCH_OVERLOAD, NONE, Optional, frozen, started
+from dra_alloc.cel.values import NO_SUCH_OVERLOAD, Optional
 
 __all__ = ["LIMIT_EXCEEDED", "count"]
 
-LIMIT_EXCEEDED: Final = "operation cancelled: actual cost limit exceeded"
-_INDEXING: Final = frozenset(("_[_]", "_[?_]", "_?._"))
 _NEW_LIST, _NEW_MAP, _NEW_STRUCT = 10, 30, 40
 
 
@@ -49,208 +47,117 @@ def count(checked: Checked, plan: Plan, declared: Declarations, device: Any, lim
     return value, counter.total
 
 
-class _Binding:
-    """A macro variable; `init` is evaluated in `scope` when it is first read."""
+class _Site(NamedTuple):
+    """What is known about a call before it runs; `run` is None where operands are not simply evaluated."""
 
-    __slots__ = ("init", "name", "outer", "value")
-
-    def __init__(self, name: str, value: Any, outer: _Binding | None, init: Node | None = None) -> None:
-        self.name = name
-        self.value = value
-        self.outer = outer
-        self.init = init
+    operands: tuple[Node, ...]
+    early: bool
+    cost: Cost | None
+    run: Callable[..., Any] | None
 
 
-class _Counter:
+class _Counter(FoldCounter):
+    """Calls and literals; the rest is inherited."""
+
     def __init__(self, checked: Checked, plan: Plan, declared: Declarations, device: Any, limit: int) -> None:
-        self.total = 0
-        self._checked = checked
-        self._plan = plan
-        self._functions = declared.functions
-        self._strict = declared.settings.strict_optionals
-        self._device = device
-        self._limit = limit
-        self._scope: _Binding | None = None
+        super().__init__(checked, plan, declared, device, limit)
+        self._sites: dict[int, _Site] = {}
 
-    def charge(self, amount: int) -> None:
-        self.total += amount
-        if self.total > self._limit:
-            self.total = min(self.total, self._limit + 1)
-            raise CelAbort(LIMIT_EXCEEDED)
-
-    def value(self, node: Node, observed: bool = True) -> Steps[Any]:
+    def value(self, node: Node, *, observed: bool = True) -> Steps[Any]:
         """
         The value of `node`, or a Failed.
 
         Not `observed` is the branch of a ternary or a computed index: its
         attribute as such is free there.
         """
-        if node.id in self._plan.constants:
-            return self._plan.constants[node.id]
-        if isinstance(node, Literal):
-            return node.value
-        if isinstance(node, (Ident, Select)) or self._is_index(node):
-            return (yield self.attribute(node, observed))
+        if node.id in self.plan.constants or isinstance(node, Literal):
+            return _given(self.quick(node))
+        if isinstance(node, (Ident, Select)) or self.is_index(node):
+            return self.attribute(node, observed=observed)
         if isinstance(node, Call):
-            return (yield self.call(node))
+            return self.call(node)
         if isinstance(node, ListNode):
-            return (yield self.list(node))
+            return self.list(node)
         if isinstance(node, MapNode):
-            return (yield self.map(node))
+            return self.map(node)
         if isinstance(node, StructNode):
-            return (yield self.struct(node))
-        assert isinstance(node, Comprehension)
-        return (yield self.fold(node))
-
-    def _is_index(self, node: Node) -> bool:
-        resolved = self._checked.calls.get(node.id)
-        return resolved is not None and resolved.function in _INDEXING
-
-    # Attributes
-
-    def attribute(self, node: Node, observed: bool) -> Steps[Any]:
-        steps: list[tuple[bool, bool, Any]] = []
-        while True:
-            if node.id in self._checked.names:
-                break
-            if isinstance(node, Select):
-                steps.append((False, node.test, node.field))
-                node = node.operand
-            elif self._is_index(node):
-                resolved = self._checked.calls[node.id]
-                steps.append((resolved.function != "_[_]", False, resolved.args[1]))
-                node = resolved.args[0]
-            else:
-                break
-        charged = observed and not (steps and steps[0][1])
-        root_is_ternary = False
-        if node.id in self._checked.names:
-            root = yield self.variable(self._checked.names[node.id])
-        else:
-            resolved_root = self._checked.calls.get(node.id)
-            root_is_ternary = resolved_root is not None and resolved_root.function == "_?_:_"
-            root = yield self.value(node)
-        steps.reverse()
-        value = root if type(root) is Failed else (yield self.qualify(root, steps))
-        if charged and not root_is_ternary:
-            self.charge(1)
-        return value
-
-    def variable(self, name: str) -> Steps[Any]:
-        binding = self._scope
-        while binding is not None and binding.name != name:
-            binding = binding.outer
-        if binding is None:
-            return self._device
-        if binding.value is UNSET:
-            assert binding.init is not None
-            here, self._scope = self._scope, binding.outer
-            value = yield self.value(binding.init)
-            self._scope = here
-            binding.value = value if type(value) is Failed else started(value)
-        return binding.value
-
-    def qualify(self, value: Any, steps: Sequence[tuple[bool, bool, Any]]) -> Steps[Any]:
-        testing = bool(steps) and steps[-1][1]
-        optional = type(value) is Optional
-        if optional and steps:
-            if not value.present:
-                return False if testing else value
-            value = value.value
-        for is_optional, test, name in steps:
-            optional = optional or is_optional
-            key = name if isinstance(name, str) else (yield self.key(name))
-            found = _looked_up(value, key, optional or test)
-            if type(found) is Failed:
-                if not optional:
-                    self.charge(1)
-                return found
-            if found is MISSING:
-                if test and not optional:
-                    self.charge(1)
-                return False if testing else NONE
-            self.charge(1)
-            value = found
-        if testing:
-            return True
-        return Optional(value) if optional and steps else value
-
-    def key(self, node: Node) -> Steps[Any]:
-        """The value of an index, a Failed if it cannot index anything."""
-        key = yield self.value(node, observed=False)
-        if type(key) is Failed:
-            return key
-        bad = bad_qualifier(key)
-        return key if bad is None else Failed(CelError(bad))
+            return self.struct(node)
+        return self.fold(node)
 
     # Calls
 
     def call(self, node: Call) -> Steps[Any]:
-        resolved = self._checked.calls[node.id]
+        """The value of a call; some have a way of their own to look at their operands."""
+        site = self._sites.get(node.id)
+        if site is None:
+            site = self._sites[node.id] = self._site(node)
+        if site.run is not None:
+            return self.strict_call(site, site.run)
+        resolved = self.checked.calls[node.id]
         function = resolved.function
         if function in ("_&&_", "_||_"):
-            return (yield self.connective(resolved.args, function == "_||_"))
+            return self.connective(resolved.args, function == "_||_")
         if function == "_?_:_":
-            return (yield self.ternary(resolved.args))
+            return self.ternary(resolved.args)
         if function in ("or", "orValue"):
-            return (yield self.either(resolved.operands, function == "orValue"))
-        if node.id in self._plan.members:
-            value = yield self.value(resolved.args[0])
-            return value if type(value) is Failed else is_member(value, self._plan.members[node.id])
-        operands = yield self.operands(resolved.operands, node.id in self._plan.eager)
-        if operands is None:
-            return self._skipped
-        return self.answer(node, resolved, operands)
+            return self.either(resolved.operands, function == "orValue")
+        if function == "@not_strictly_false":
+            return self.not_strictly_false(resolved.args[0])
+        return self.member(resolved.args[0], self.plan.members[node.id])
 
-    _skipped: Any = None
-
-    def operands(self, nodes: Sequence[Node], early: bool) -> Steps[list[Any] | None]:
-        """All operands; None if one failed where upstream stops at the first failure, before charging."""
-        values = []
-        for index, node in enumerate(nodes):
-            value = yield self.value(node)
-            if early and type(value) is Failed and index < len(nodes) - 1:
-                self._skipped = value
-                return None
-            values.append(value)
-        return values
-
-    def answer(self, node: Call, resolved: Resolved, operands: list[Any]) -> Any:
-        cost = self._cost(resolved)
-        if cost is None or cost.before:
-            self.charge(1 if cost is None else cost.actual(operands, None))
-        value = self.result(node, resolved, operands)
-        if cost is not None and not cost.before:
-            self.charge(cost.actual(operands, value))
-        return value
+    def _site(self, node: Call) -> _Site:
+        resolved = self.checked.calls[node.id]
+        run = _EQUALITY.get(resolved.function) or self.plan.calls.get(node.id)
+        return _Site(resolved.operands, node.id in self.plan.eager, self._cost(resolved), run)
 
     def _cost(self, resolved: Resolved) -> Cost | None:
-        function = self._functions[resolved.function]
+        function = self.functions[resolved.function]
         if len(resolved.overloads) == 1:
             for overload in function.overloads:
                 if overload.id == resolved.overloads[0] and overload.cost is not None:
                     return overload.cost
         return function.cost
 
-    def result(self, node: Call, resolved: Resolved, operands: list[Any]) -> Any:
-        if resolved.function == "@not_strictly_false":
-            return operands[0] is not False
-        for value in operands:
-            if type(value) is Failed:
-                return value
-        try:
-            if resolved.function == "_==_":
-                return equal(operands[0], operands[1])
-            if resolved.function == "_!=_":
-                return _differs(operands[0], operands[1])
-            return self._plan.calls[node.id](*operands)
-        except CelError as error:
-            return Failed(error)
+    def strict_call(self, site: _Site, run: Callable[..., Any]) -> Steps[Any]:
+        """A call of all its operands; an `early` one gives up at the first that fails, and is not charged."""
+        operands = []
+        failed: Failed | None = None
+        last = len(site.operands) - 1
+        for index, node in enumerate(site.operands):
+            value = self.quick(node)
+            if value is PENDING:
+                value = yield self.value(node)
+            if type(value) is Failed and failed is None:
+                failed = value
+                if site.early and index < last:
+                    return value
+            operands.append(value)
+        cost = site.cost
+        if cost is not None and cost.before:
+            self.charge(cost.actual(operands, None))
+            return _answer(run, operands) if failed is None else failed
+        # Upstream charges afterwards: what crashes is free.
+        value = _answer(run, operands) if failed is None else failed
+        self.charge(1 if cost is None else cost.actual(operands, value))
+        return value
+
+    def not_strictly_false(self, term: Node) -> Steps[bool]:
+        """False only if `term` is."""
+        value = yield self.value(term)
+        self.charge(1)
+        return value is not False
+
+    def member(self, element: Node, members: frozenset[Any]) -> Steps[Any]:
+        """``element in [constants]``, which is free."""
+        value = yield self.value(element)
+        return value if type(value) is Failed else is_member(value, members)
 
     def connective(self, terms: Sequence[Node], decisive: bool) -> Steps[Any]:
         failed: Failed | None = None
         for term in terms:
-            value = yield self.value(term)
+            value = self.quick(term)
+            if value is PENDING:
+                value = yield self.value(term)
             if value is decisive:
                 return decisive
             if value is not (not decisive) and failed is None:
@@ -266,7 +173,7 @@ class _Counter:
     def either(self, operands: Sequence[Node], unwrap: bool) -> Steps[Any]:
         value = yield self.value(operands[0])
         if not isinstance(value, Optional):
-            return Failed(CelError(NO_SUCH_OVERLOAD)) if self._strict and type(value) is not Failed else value
+            return Failed(CelError(NO_SUCH_OVERLOAD)) if self.strict_optionals and type(value) is not Failed else value
         if value.present:
             return value.value if unwrap else value
         return (yield self.value(operands[1]))
@@ -277,7 +184,9 @@ class _Counter:
         """The values of literal elements; the first that fails ends it, and is charged for."""
         values: list[Any] = []
         for node in nodes:
-            value = yield self.value(node)
+            value = self.quick(node)
+            if value is PENDING:
+                value = yield self.value(node)
             if type(value) is Failed:
                 self.charge(cost)
                 return value
@@ -308,46 +217,17 @@ class _Counter:
         if type(values) is Failed:
             return values
         self.charge(_NEW_STRUCT)
-        return Failed(CelError(f"unknown type '{self._checked.names[node.id]}'"))
-
-    # Comprehensions
-
-    def fold(self, node: Comprehension) -> Steps[Any]:
-        if node.macro == "bind":
-            outer = self._scope
-            self._scope = _Binding(node.accumulator, UNSET, outer, node.init)
-            bound = yield self.value(node.result)
-            self._scope = outer
-            return bound
-        over = yield self.value(node.range)
-        if type(over) is Failed:
-            return over
-        try:
-            items = iterate_pairs(over) if node.var2 else iterate(over)
-        except CelError as error:
-            return Failed(error)
-        outer = self._scope
-        accumulator = self._scope = _Binding(node.accumulator, UNSET, outer, node.init)
-        for item in items:
-            first, second = item if node.var2 else (item, None)
-            self._scope = _Binding(node.var, first, accumulator)
-            if node.var2:
-                self._scope = _Binding(node.var2, second, self._scope)
-            proceed = yield self.value(node.condition)
-            if proceed is False:
-                break
-            accumulator.value = yield self.value(node.step)
-        self._scope = accumulator
-        result = yield self.value(node.result)
-        self._scope = outer
-        return frozen(result)
+        return Failed(CelError(f"unknown type '{self.checked.names[node.id]}'"))
 
 
-def _looked_up(value: Any, key: Any, if_present: bool) -> Any:
-    if type(key) is Failed:
-        return key
+def _given(value: Any) -> Steps[Any]:
+    yield from ()
+    return value
+
+
+def _answer(run: Callable[..., Any], operands: list[Any]) -> Any:
     try:
-        return lookup_if_present(value, key) if if_present else lookup(value, key)
+        return run(*operands)
     except CelError as error:
         return Failed(error)
 
@@ -357,6 +237,9 @@ def _differs(left: Any, right: Any) -> bool:
         return not equal(left, right)
     except CelError:
         return True
+
+
+_EQUALITY: Final[dict[str, Callable[..., Any]]] = {"_==_": equal, "_!=_": _differs}
 
 
 def _give(value: Any) -> Any:
