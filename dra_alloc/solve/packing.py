@@ -32,12 +32,14 @@ class Packing:
     def __init__(self, table: Table) -> None:
         self._table = table
         self._parts: dict[int, tuple[_Part, ...]] = {}
+        self._charged: dict[int, dict[int, tuple[Charge, ...]]] = {}
         useful = 0
         for ask in table.asks:
             useful |= ask.usable
         cells = cells_of(table, useful) if table.limits else []
         for ask in table.asks:
             if table.limits and ask.kind not in self._parts:
+                self._charged[ask.kind] = {index: self._charges(ask, index) for index in bits(ask.usable)}
                 self._parts[ask.kind] = tuple(self._part(ask, cell) for cell in cells if cell & ask.usable)
 
     def _charges(self, ask: AskRow, index: int) -> tuple[Charge, ...]:
@@ -57,15 +59,20 @@ class Packing:
     def allows(self, ask: AskRow, count: int, candidates: int, picking: Picking) -> bool:
         """Return whether the draws may still serve so many picks from these dedicated devices."""
         left = picking.left
+        charges = self._charged[ask.kind]
+        # Asked at every step of a search: loops are spelt out.
         for part in self._parts[ask.kind]:
             mask = part.mask & candidates
-            if not mask:
-                continue
-            most = min((left[draw] // amount for draw, amount in part.least), default=count)
-            for index in bits(mask):
-                if most <= 0:
-                    break
-                if all(left[draw] >= amount for draw, amount in self._charges(ask, index)):
+            most = mask.bit_count()
+            for draw, amount in part.least:
+                most = min(most, left[draw] // amount)
+            while mask and most > 0:
+                low = mask & -mask
+                mask ^= low
+                for draw, amount in charges[low.bit_length() - 1]:
+                    if left[draw] < amount:
+                        break
+                else:
                     most -= 1
                     count -= 1
                     if not count:
