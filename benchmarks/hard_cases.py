@@ -251,6 +251,19 @@ def _trap_counts(gpus: int) -> Json:
     return _question(mig_node(gpus), [_claim(requests)])
 
 
+def _shares(devices: int, capacity: int, sizes: Sequence[int]) -> Json:
+    """Return requests for shares of so much of devices that can be shared."""
+    made = []
+    for device in _named(devices):
+        device["allowMultipleAllocations"] = True
+        device["capacity"] = {"memory": {"value": f"{capacity}Gi"}}
+        made.append(device)
+    requests = [_request(f"r{number:02}") for number in range(len(sizes))]
+    for request, size in zip(requests, sizes, strict=True):
+        request["exactly"]["capacity"] = {"requests": {"memory": f"{size}Gi"}}
+    return _question(_slices(made), [_claim(requests)])
+
+
 _TIGHT: Final = ((6, "3g.40gb"), (6, "4g.40gb"), (6, "2g.20gb"), (2, "1g.10gb"))
 _B7: Final = ((6, "4g.40gb"), (7, "3g.40gb"), (6, "2g.20gb"), (2, "1g.10gb"))
 _LOOSE: Final = ((2, "3g.40gb"), (2, "2g.20gb"), (2, "1g.20gb"), (14, "1g.10gb"))
@@ -282,5 +295,10 @@ def hard_cases() -> Iterator[HardCase]:
     yield HardCase("B7 one 3g too many", "B", False, _mig(8, *_B7))
     for gpus in (2, 3, 4, 5, 6, 8):
         yield HardCase(f"trap {gpus}", "trap", True, _trap(gpus))
+    for devices in (4, 8, 12):
+        # First fit puts three small shares on one device, and no large one fits beside two.
+        sizes = [3] * devices + [7] * devices
+        yield HardCase(f"C1 {devices} devices, 3 and 7 of 10", "C", True, _shares(devices, 10, sizes))
+        yield HardCase(f"C2 {devices} devices, one of 8", "C", False, _shares(devices, 10, [*sizes[:-1], 8]))
     for gpus in (6, 8, 11):
         yield HardCase(f"trap {gpus}, counts", "trap", True, _trap_counts(gpus))

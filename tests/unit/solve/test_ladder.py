@@ -37,7 +37,7 @@ def engines(ladder):
 @pytest.mark.parametrize("case", CASES.values(), ids=lambda case: case.name)
 def test_a_question_that_explodes_is_answered_in_little_work(case: HardCase):
     answer, ladder = climb(case.request, budget=Budget(steps=3_000, pruned=2_000, solver=0))
-    if case.name.startswith(("B4", "trap 11")):
+    if case.name.startswith(("B4", "trap 11", "C1 12", "C2 12")):
         # Left to CP-SAT: see test_cpsat.
         assert answer == "gave up after 3008 search steps"
         return
