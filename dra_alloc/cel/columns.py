@@ -5,7 +5,7 @@ Values are interned, so that a device is a row of small integers per selector.
 Errors are kept like answers and only raised when somebody asks for that
 device: upstream never looks at the others.
 
-Spec: CEL-51, CEL-52
+Spec: CEL-71, CEL-72
 """
 
 from __future__ import annotations

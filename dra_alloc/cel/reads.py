@@ -5,7 +5,7 @@ If every use of the device is a lookup by constant names, the answer is a
 function of those few values, and devices that agree on them need one
 evaluation. Anything else reads the whole device.
 
-Spec: CEL-50
+Spec: CEL-70
 """
 
 from __future__ import annotations
