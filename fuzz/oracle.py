@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 __all__ = ["Oracle", "OracleUnavailable", "build", "go_missing", "newest", "resolve", "versions"]
 
 WINDOW = 128
-_PROGRAM_OF = {"validate": "apiserver"}
+_PROGRAM_OF = {"validate": "apiserver", "merge": "tracker"}
+_MERGE_KEYS = ("slices", "classes", "taintRules")
 _END = None
 
 
@@ -53,7 +54,8 @@ class Oracle:
     def batch(self, requests: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
         """The answers in the order of the requests, with several of them on the way at any time."""
         waiting: deque[tuple[Mapping[str, Any], _Process]] = deque()
-        for request in requests:
+        for asked in requests:
+            request = self._with_taints(asked) if asked.get("taintRules") else asked
             process = self._process_for(request)
             if len(waiting) >= WINDOW or (waiting and waiting[0][1] is not process):
                 yield self._answer(waiting)
@@ -77,6 +79,19 @@ class Oracle:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+    def _with_taints(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The request with its taint rules merged by the release's tracker, or as it is if that fails."""
+        if request.get("op", "allocate") != "allocate":
+            return request
+        merging = self._process_for({"op": "merge"})
+        merging.send({"op": "merge"} | {key: request[key] for key in _MERGE_KEYS if key in request})
+        merged = merging.receive(self.timeout)
+        if "slices" not in merged:
+            merging.restart()
+            self.counts["unmerged"] += 1
+            return request
+        return {key: value for key, value in request.items() if key != "taintRules"} | {"slices": merged["slices"]}
 
     def _process_for(self, request: Mapping[str, Any]) -> _Process:
         program = _PROGRAM_OF.get(request.get("op", "allocate"), "allocator")

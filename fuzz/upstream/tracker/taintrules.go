@@ -11,14 +11,40 @@ import (
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes/fake"
 	"k8s.io/dynamic-resource-allocation/resourceslice/tracker"
+	kjson "sigs.k8s.io/json"
+
+	"dra-alloc/upstream/harness"
 )
+
+// question is one request: the cluster's slices and rules; classes matter to the rules of 1.34 only.
+type question struct {
+	slices  []*resourceapi.ResourceSlice
+	classes []*resourceapi.DeviceClass
+	rules   []*deviceTaintRule
+}
+
+func merge(raw map[string]json.RawMessage) (harness.Answer, error) {
+	asked := &question{}
+	for key, target := range map[string]any{"slices": &asked.slices, "classes": &asked.classes, "taintRules": &asked.rules} {
+		if text := raw[key]; len(text) > 0 {
+			if err := kjson.UnmarshalCaseSensitivePreserveInts(text, target); err != nil {
+				return nil, fmt.Errorf("%s: %w", key, err)
+			}
+		}
+	}
+	merged, err := mergeTaintRules(asked)
+	if err != nil {
+		return nil, fmt.Errorf("taintRules: %w", err)
+	}
+	return harness.Answer{"slices": merged}, nil
+}
 
 // mergeSeconds bounds the wait for the tracker to have seen every object.
 const mergeSeconds = 20
 
 // mergeTaintRules lets the release's own tracker add the rules' taints to copies of the slices.
-func mergeTaintRules(call *allocation, texts []json.RawMessage) ([]*resourceapi.ResourceSlice, error) {
-	objects, err := trackedObjects(call, texts)
+func mergeTaintRules(asked *question) ([]*resourceapi.ResourceSlice, error) {
+	objects, err := trackedObjects(asked)
 	if err != nil {
 		return nil, err
 	}
@@ -28,6 +54,7 @@ func mergeTaintRules(call *allocation, texts []json.RawMessage) ([]*resourceapi.
 	factory := informers.NewSharedInformerFactory(client, 0)
 	options := trackerOptions(factory, client)
 	defer factory.Shutdown()
+	defer cancel() // before Shutdown waits for the informers
 	factory.Start(ctx.Done())
 	factory.WaitForCacheSync(ctx.Done())
 	merged, err := tracker.StartTracker(ctx, options)
@@ -46,27 +73,22 @@ func mergeTaintRules(call *allocation, texts []json.RawMessage) ([]*resourceapi.
 	if err != nil {
 		return nil, err
 	}
-	defer cancel() // before Shutdown waits for the informers
-	return inInputOrder(call.slices, patched)
+	return inInputOrder(asked.slices, patched)
 }
 
-func trackedObjects(call *allocation, texts []json.RawMessage) ([]runtime.Object, error) {
+func trackedObjects(asked *question) ([]runtime.Object, error) {
 	var objects []runtime.Object
-	for number, text := range texts {
-		rule := &deviceTaintRule{}
-		if err := decodeObject(text, rule); err != nil {
-			return nil, err
-		}
+	for number, rule := range asked.rules {
 		if rule.Name == "" {
 			rule.Name = fmt.Sprintf("rule-%d", number)
 		}
 		objects = append(objects, rule)
 	}
-	for _, class := range call.classes {
+	for _, class := range asked.classes {
 		objects = append(objects, class)
 	}
 	names := map[string]bool{}
-	for _, slice := range call.slices {
+	for _, slice := range asked.slices {
 		if slice.Name == "" || names[slice.Name] {
 			return nil, fmt.Errorf("slices need names of their own, %q is not", slice.Name)
 		}
@@ -90,12 +112,4 @@ func inInputOrder(slices, patched []*resourceapi.ResourceSlice) ([]*resourceapi.
 		ordered = append(ordered, byName[slice.Name])
 	}
 	return ordered, nil
-}
-
-func readTaintRules(text json.RawMessage) ([]json.RawMessage, error) {
-	if len(text) == 0 {
-		return nil, nil
-	}
-	var rules []json.RawMessage
-	return rules, json.Unmarshal(text, &rules)
 }
