@@ -55,7 +55,12 @@ class Oracle:
         """The answers in the order of the requests, with several of them on the way at any time."""
         waiting: deque[tuple[Mapping[str, Any], _Process]] = deque()
         for asked in requests:
-            request = self._with_taints(asked) if asked.get("taintRules") else asked
+            request, refusal = self._with_taints(asked)
+            if refusal is not None:
+                while waiting:
+                    yield self._answer(waiting)
+                yield self._counted(refusal)
+                continue
             process = self._process_for(request)
             if len(waiting) >= WINDOW or (waiting and waiting[0][1] is not process):
                 yield self._answer(waiting)
@@ -80,18 +85,20 @@ class Oracle:
     ) -> None:
         self.close()
 
-    def _with_taints(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The request with its taint rules merged by the release's tracker, or as it is if that fails."""
-        if request.get("op", "allocate") != "allocate":
-            return request
+    def _with_taints(self, request: Mapping[str, Any]) -> tuple[Mapping[str, Any], dict[str, Any] | None]:
+        """The request with its taint rules merged by the release's tracker, and the answer if that fails."""
+        if not request.get("taintRules") or request.get("op", "allocate") != "allocate":
+            return request, None
         merging = self._process_for({"op": "merge"})
         merging.send({"op": "merge"} | {key: request[key] for key in _MERGE_KEYS if key in request})
         merged = merging.receive(self.timeout)
-        if "slices" not in merged:
+        if "slices" in merged:
+            rest = {key: value for key, value in request.items() if key != "taintRules"}
+            return rest | {"slices": merged["slices"]}, None
+        if "bad" not in merged:
             merging.restart()
-            self.counts["unmerged"] += 1
-            return request
-        return {key: value for key, value in request.items() if key != "taintRules"} | {"slices": merged["slices"]}
+            self.counts["restarts"] += 1
+        return request, merged | ({"name": request["name"]} if "name" in request else {})
 
     def _process_for(self, request: Mapping[str, Any]) -> _Process:
         program = _PROGRAM_OF.get(request.get("op", "allocate"), "allocator")
@@ -109,6 +116,9 @@ class Oracle:
             self.counts["restarts"] += 1
             for later, _ in waiting:
                 process.send(later)
+        return self._counted(answer)
+
+    def _counted(self, answer: dict[str, Any]) -> dict[str, Any]:
         self.counts["asked"] += 1
         for kind in ("panic", "bad", "crash", "timeout"):
             self.counts[kind] += kind in answer
