@@ -175,7 +175,7 @@ class _Counter(FoldCounter):
         if not isinstance(value, Optional):
             return Failed(CelError(NO_SUCH_OVERLOAD)) if self.strict_optionals and type(value) is not Failed else value
         if value.present:
-            return value.value if unwrap else value
+            return _content(value) if unwrap else value
         return (yield self.value(operands[1]))
 
     # Literals
@@ -240,6 +240,13 @@ def _differs(left: Any, right: Any) -> bool:
 
 
 _EQUALITY: Final[dict[str, Callable[..., Any]]] = {"_==_": equal, "_!=_": _differs}
+
+
+def _content(value: Optional) -> Any:
+    try:
+        return value.get()
+    except CelError as error:
+        return Failed(error)
 
 
 def _give(value: Any) -> Any:

@@ -20,7 +20,7 @@ from dra_alloc.cel.frame import UNSET, Failed
 from dra_alloc.cel.plan import Plan
 from dra_alloc.cel.qualifiers import MISSING, bad_qualifier, lookup, lookup_if_present
 from dra_alloc.cel.trampoline import Steps
-from dra_alloc.cel.values import NONE, Optional, started
+from dra_alloc.cel.values import NONE, Optional, reread, started
 
 __all__ = ["LIMIT_EXCEEDED", "PENDING", "AttributeCounter", "Binding"]
 
@@ -78,7 +78,6 @@ class AttributeCounter:
         """Add to the cost; raises CelAbort beyond the limit."""
         self.total += amount
         if self.total > self._limit:
-            self.total = self._limit + 1
             raise CelAbort(LIMIT_EXCEEDED)
 
     def value(self, node: Node, *, observed: bool = True) -> Steps[Any]:
@@ -96,7 +95,7 @@ class AttributeCounter:
             value = self._bound(self.checked.names[node.id])
             if value is not PENDING and observed:
                 self.charge(1)
-            return value
+            return reread(value) if type(value) is Optional else value
         return PENDING
 
     def is_index(self, node: Node) -> bool:
@@ -118,6 +117,8 @@ class AttributeCounter:
         value = root
         if chain.steps and type(root) is not Failed:
             value = yield self._stepped(root, chain.steps)
+        elif chain.variable is not None:
+            value = reread(root)
         if observed and chain.charged:
             self.charge(1)
         return value

@@ -26,7 +26,7 @@ from dra_alloc.cel.plan_literals import build_list, build_map
 from dra_alloc.cel.plan_logic import conditional, connective, equality, not_equal, not_strictly_false
 from dra_alloc.cel.qualifiers import bad_qualifier
 from dra_alloc.cel.trampoline import Steps, run
-from dra_alloc.cel.values import NO_SUCH_OVERLOAD, Optional, started
+from dra_alloc.cel.values import NO_SUCH_OVERLOAD, Optional, reread, started
 
 __all__ = ["Plan", "plan"]
 
@@ -145,7 +145,7 @@ class _Planner:
             variable = variable.outer
         name = name.removeprefix(".")
         if variable is not None:
-            return Code(attribute(variable.read, steps, False) if steps else variable.read)
+            return Code(attribute(variable.read, steps, False) if steps else _whole(variable.read))
         if name in self.declared.variables and not is_type:
             return Code(attribute(_device, steps, True) if steps else _device)
         kind = self.declared.types.get(name)
@@ -330,6 +330,14 @@ def _device(frame: Frame) -> Any:
     return frame[0].value
 
 
+def _whole(read: Run) -> Run:
+    def run_read(frame: Frame) -> Any:
+        value = read(frame)
+        return reread(value) if type(value) is Optional else value
+
+    return run_read
+
+
 def _read(slot: int) -> Run:
     def read(frame: Frame) -> Any:
         return frame[slot]
@@ -383,7 +391,7 @@ def _or(operands: list[Code], *, unwrap: bool, strict: bool) -> Run:
                 raise CelError(NO_SUCH_OVERLOAD)
             return value
         if value.present:
-            return value.value if unwrap else value
+            return value.get() if unwrap else value
         return right(frame)
 
     return either

@@ -28,6 +28,7 @@ class CelIp:
     __slots__ = ("address",)
     cel_type = IP
     go_type = "cel.IP"
+    go_native = "netip.Addr"
     go_map_key = True
 
     def __init__(self, address: _Address) -> None:
@@ -60,6 +61,7 @@ class CelCidr:
     __slots__ = ("address", "bits")
     cel_type = CIDR
     go_type = "cel.CIDR"
+    go_native = "netip.Prefix"
     go_map_key = True
 
     def __init__(self, address: _Address, bits: int) -> None:

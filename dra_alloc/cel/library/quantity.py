@@ -26,6 +26,7 @@ class CelQuantity:
 
     __slots__ = ("quantity",)
     cel_type = QUANTITY
+    go_native = "*resource.Quantity"
     go_type = "cel.Quantity"
 
     def __init__(self, quantity: Quantity) -> None:

@@ -25,6 +25,7 @@ class CelSemver:
 
     __slots__ = ("version",)
     cel_type = SEMVER
+    go_native = "semver.Version"
     go_type = "cel.Semver"
     go_hashable = False
 

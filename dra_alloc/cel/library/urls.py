@@ -27,6 +27,7 @@ class CelUrl:
     __slots__ = ("url",)
     cel_type = URL
     go_type = "cel.URL"
+    go_native = "*url.URL"
 
     def __init__(self, url: Url) -> None:
         self.url = url
