@@ -66,6 +66,15 @@ def root() -> Path:
     return ROOT
 
 
+def pytest_make_parametrize_id(val: object) -> str | None:
+    """
+    Name a parameter of bytes by its length.
+
+    Parallel workers must collect the same names, and gzip data holds the time at which it was made.
+    """
+    return f"{len(val)}-bytes" if isinstance(val, bytes) else None
+
+
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Skip a marked test whose need is not met; the marks are for tests that take no fixture."""
     if item.get_closest_marker("needs_go") and GO is None:
