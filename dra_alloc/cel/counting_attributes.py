@@ -80,6 +80,13 @@ class AttributeCounter:
         if self.total > self._limit:
             raise CelAbort(LIMIT_EXCEEDED)
 
+    def charge_steps(self, count: int) -> None:
+        """Charge `count` hidden steps of 1 each; upstream would stop at the first beyond the limit."""
+        self.total += count
+        if self.total > self._limit:
+            self.total = self._limit + 1
+            raise CelAbort(LIMIT_EXCEEDED)
+
     def value(self, node: Node, *, observed: bool = True) -> Steps[Any]:
         """The value of `node`, or a Failed."""
         raise NotImplementedError

@@ -23,8 +23,8 @@ __all__ = ["FoldCounter"]
 _ALL_CONDITION, _EXISTS_CONDITION, _READ = 2, 3, 1
 #: Comparing the count of ``exists_one`` with 1, and adding to it.
 _COUNT_RESULT, _COUNT_MORE = 2, 2
-#: Reading the accumulator and adding a list to it; the list itself unless it is a constant.
-_APPEND, _NEW_LIST = 2, 10
+#: A new list, and adding it to the accumulator.
+_NEW_LIST, _APPEND = 10, 1
 _NO_OVERLOAD: Final = Failed(CelError(NO_SUCH_OVERLOAD))
 
 
@@ -74,7 +74,7 @@ class FoldCounter(AttributeCounter):
         outer = self.scope
         found: Any = not decisive
         for item in items:
-            self.charge(condition)
+            self.charge_steps(condition)
             if found is decisive:
                 break
             self._enter(node, outer, item)
@@ -98,11 +98,11 @@ class FoldCounter(AttributeCounter):
             self._enter(node, outer, item)
             value = yield self.value(predicate)
             if value is True:
-                self.charge(_COUNT_MORE)
+                self.charge_steps(_COUNT_MORE)
                 count = count if type(count) is Failed else count + 1
             elif value is not False:
                 count = value if type(value) is Failed else _NO_OVERLOAD
-        self.charge(_COUNT_RESULT)
+        self.charge_steps(_COUNT_RESULT)
         return count if type(count) is Failed else count == 1
 
     def _collected(self, node: Comprehension, items: Iterable[Any], step: Call) -> Steps[Any]:
@@ -112,7 +112,7 @@ class FoldCounter(AttributeCounter):
         new = added.args[1]
         assert isinstance(new, ListNode)
         element = new.elements[0]
-        append = _APPEND + (0 if new.id in self.plan.constants else _NEW_LIST)
+        new_list = 0 if new.id in self.plan.constants else _NEW_LIST
         outer = self.scope
         failed: Failed | None = None
         built: list[Any] = []
@@ -125,7 +125,9 @@ class FoldCounter(AttributeCounter):
                         failed = value if type(value) is Failed else _NO_OVERLOAD
                     continue
             value = yield self.value(element)
-            self.charge(append)
+            self.charge_steps(_READ)
+            self.charge(new_list)
+            self.charge_steps(_APPEND)
             if type(value) is Failed:
                 failed = failed or value
             else:

@@ -49,9 +49,16 @@ def _scalars_equal(left: Any, right: Any) -> bool:
         own = getattr(left, "cel_equal", None)
         return bool(left == right) if own is None else bool(own(right))
     if kind in _NUMBERS:
-        return other in _NUMBERS and bool(left == right)
+        return other in _NUMBERS and _numbers_equal(left, right)
     own = getattr(left, "cel_equal", None)
     return False if own is None else bool(own(right))
+
+
+def _numbers_equal(left: float, right: float) -> bool:
+    # Upstream compares a whole number with a double as doubles, so large neighbours are equal.
+    if type(left) is float or type(right) is float:
+        return float(left) == float(right)
+    return left == right
 
 
 def _containers_equal(left: Any, right: Any) -> bool:
@@ -100,6 +107,8 @@ def _maybe_equal(left: Any, right: Any) -> bool:
 def _number_order(left: float, right: float) -> int:
     if left != left or right != right:
         raise CelError("NaN values cannot be ordered")
+    if type(left) is float or type(right) is float:
+        left, right = float(left), float(right)
     return (left > right) - (left < right)
 
 

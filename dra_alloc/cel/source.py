@@ -32,9 +32,11 @@ class Source:
         self._starts = starts
 
     def location(self, offset: int) -> tuple[int, int]:
-        """Line (from 1) and column (from 0) of a code-point offset; (-1, -1) for nowhere."""
+        """Line (from 1) and column (from 0) of a code-point offset; (-1, -1) for nowhere, and upstream's (1, -1) in no text."""
         if offset < 0:
             return -1, -1
+        if not self.text:
+            return 1, -1
         line = bisect_right(self._starts, offset)
         return line, offset - self._starts[line - 1]
 

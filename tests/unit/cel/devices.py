@@ -1,0 +1,18 @@
+"""Devices for the tests of selectors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from dra_alloc import cel
+from dra_alloc.api import DeviceAttribute, Quantity
+
+
+def device(value: Mapping[str, Any], *, lists: bool = False) -> cel.CelDevice:
+    """The prepared device of a document: driver, attributes, capacity, multi."""
+    attributes = {
+        name: DeviceAttribute.model_validate(attribute) for name, attribute in value.get("attributes", {}).items()
+    }
+    capacity = {name: Quantity.parse(amount) for name, amount in value.get("capacity", {}).items()}
+    return cel.prepare_device(value.get("driver", "d"), attributes, capacity, value.get("multi"), lists=lists)
