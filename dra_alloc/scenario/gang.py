@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Final
 
 from dra_alloc.api import Node, ResourceClaim
@@ -18,17 +17,18 @@ from dra_alloc.scenario.books import Books
 from dra_alloc.scenario.cluster import Cluster
 from dra_alloc.scenario.gang_greedy import place_in_order, place_together
 from dra_alloc.scenario.gang_menus import Menus, Shapes, TooMuchWork
-from dra_alloc.scenario.gang_packing import Packed, pack
+from dra_alloc.scenario.gang_packing import NodePrice, Packed, pack
 from dra_alloc.scenario.gang_types import Gang, Member, Placement, Topology, Verdict
 
 __all__ = [
-    "Aim",
+    "Answers",
     "Gang",
     "Member",
     "Placement",
     "Topology",
     "Verdict",
     "can_place",
+    "fewest_nodes",
     "place_gang",
     "place_most",
     "replicas",
@@ -38,11 +38,9 @@ __all__ = [
 MOST_COPIES: Final = 1_000
 
 
-class Aim(StrEnum):
-    """Which of several joint placements is wanted."""
-
-    FIRST_NODES = "first-nodes"
-    FEWEST_NODES = "fewest-nodes"
+def fewest_nodes(node: Node) -> int:
+    """The price that makes a cheapest placement one with the fewest nodes."""
+    return 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,29 +57,40 @@ class Answers:
 
 
 def place_gang(
-    cluster: Cluster, members: Sequence[Member], topology: Topology | None = None, aim: Aim = Aim.FIRST_NODES
+    cluster: Cluster, members: Sequence[Member], topology: Topology | None = None, price: NodePrice | None = None
 ) -> Answers:
     """
     Return where all members can be placed together; a gang is placed as a whole or not at all.
 
     With a topology label all nodes used have the same value of it, or should
     have where that is possible. Nodes without the label then have no part.
+    With a price for each node used the joint placement is one of the cheapest.
 
-    Spec: GANG-1, GANG-2, GANG-3.
+    Spec: GANG-1, GANG-2, GANG-3, GANG-6.
     """
     greedy = _greedy(cluster, members, topology)
-    if len(greedy.placements) == len(members) and aim is Aim.FIRST_NODES:
+    if len(greedy.placements) == len(members) and price is None:
         return Answers(greedy, greedy)
-    joint = Gang(Verdict.NONE, ())
     question = _Joint(cluster, members)
+    best: Gang | None = None
     for nodes in _domains(cluster, topology):
-        found = question.ask(nodes, fewest=aim is Aim.FEWEST_NODES)
-        if len(found.placements) == len(members):
-            joint = found
+        spread = topology is not None and len(nodes) == len(cluster.nodes)
+        if best is not None and len(best.placements) == len(members) and (price is None or spread):
             break
-        if joint.verdict is not Verdict.UNDECIDED:
-            joint = found
-    return Answers(_whole(greedy, members), _whole(joint, members))
+        found = question.ask(nodes, price)
+        best = found if best is None else _better(best, found, price, cluster)
+    return Answers(_whole(greedy, members), _whole(best or Gang(Verdict.NONE, ()), members))
+
+
+def _better(one: Gang, other: Gang, price: NodePrice | None, cluster: Cluster) -> Gang:
+    """Return the gang with more members, then the cheaper one, then the first; undecided counts as something."""
+
+    def rank(gang: Gang) -> tuple[int, int, bool]:
+        names = set(gang.nodes)
+        cost = sum(price(node) for node in cluster.nodes if node.metadata.name in names) if price else 0
+        return len(gang.placements), -cost, gang.verdict is not Verdict.NONE
+
+    return other if rank(other) > rank(one) else one
 
 
 def place_most(cluster: Cluster, members: Sequence[Member]) -> Answers:
@@ -161,10 +170,10 @@ class _Joint:
         self._shapes = Shapes.of(members)
         self._menus = Menus(self._cluster, self._shapes)
 
-    def ask(self, nodes: Sequence[Node], *, fewest: bool = False, most: bool = False) -> Gang:
+    def ask(self, nodes: Sequence[Node], price: NodePrice | None = None, *, most: bool = False) -> Gang:
         """Return the placement on these nodes; members may be missing."""
         try:
-            packed = pack(self._menus, nodes, self._shapes.demand, fewest=fewest, most=most)
+            packed = pack(self._menus, nodes, self._shapes.demand, price=price, most=most)
             if packed.complete or most:
                 return self._placed(packed)
         except TooMuchWork as reason:

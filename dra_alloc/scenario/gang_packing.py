@@ -4,18 +4,20 @@ Pods distributed over nodes, once it is known what each node can take.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeAlias
 
 from dra_alloc.api import Node
 from dra_alloc.scenario.gang_cells import cells_of_nodes, wants_one_device
 from dra_alloc.scenario.gang_menus import Counts, Menus, TooMuchWork
 from dra_alloc.solve.cpsat import Model, Solved, Verdict, is_installed
 
-__all__ = ["Packed", "pack"]
+__all__ = ["NodePrice", "Packed", "pack"]
 
 _LIMIT: Final = 10.0
+#: What it costs to use a node at all, in whole units.
+NodePrice: TypeAlias = Callable[[Node], int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,28 +33,33 @@ class Packed:
     proven: bool = True
 
 
-def pack(menus: Menus, nodes: Sequence[Node], demand: Counts, *, fewest: bool = False, most: bool = False) -> Packed:
+def pack(
+    menus: Menus, nodes: Sequence[Node], demand: Counts, *, price: NodePrice | None = None, most: bool = False
+) -> Packed:
     """
     Return how to distribute the demand over the nodes.
 
-    With `fewest` as few nodes as possible are used; with `most` as many pods
-    as possible are placed if not all can be.
+    With a price for each node used the sum of prices is least; with `most` as
+    many pods as possible are placed if not all can be.
 
     Raises: TooMuchWork.
     """
-    if len(demand) == 1:
-        return _pack_alike(menus, nodes, demand[0], fewest=fewest)
-    return _pack_mixed(menus, nodes, demand, fewest=fewest, most=most)
+    if len(demand) == 1 and (price is None or len({price(node) for node in nodes}) <= 1):
+        # Pods of one shape need no solver: each node takes as many as it can.
+        room = {id(node): menus.most(node, 0, demand[0]) for node in nodes} if price is not None else {}
+        order = sorted(nodes, key=lambda node: -room[id(node)]) if price is not None else nodes
+        return _fill(menus, order, demand[0])
+    if not is_installed():
+        raise TooMuchWork('pods of several shapes need OR-tools: pip install "dra-alloc[solver]"')
+    if price is None and all(wants_one_device(group[0].claims) for group in menus.shapes.members):
+        return _pack_cells(menus, nodes, demand, most=most)
+    return _pack_nodes(menus, nodes, _Packing(demand, most=most), price)
 
 
-def _pack_alike(menus: Menus, nodes: Sequence[Node], demand: int, *, fewest: bool) -> Packed:
-    """Pods of one shape need no solver: each node takes as many as it can."""
-    room = [(node, menus.most(node, 0, demand)) for node in nodes] if fewest else []
-    if fewest:
-        room.sort(key=lambda each: -each[1])
+def _fill(menus: Menus, nodes: Sequence[Node], demand: int) -> Packed:
     left = demand
     counts: list[tuple[Node, Counts]] = []
-    for node in [node for node, _ in room] if fewest else nodes:
+    for node in nodes:
         count = menus.most(node, 0, left) if left else 0
         if count:
             counts.append((node, (count,)))
@@ -60,17 +67,13 @@ def _pack_alike(menus: Menus, nodes: Sequence[Node], demand: int, *, fewest: boo
     return Packed(tuple(counts), complete=left == 0)
 
 
-def _pack_mixed(menus: Menus, nodes: Sequence[Node], demand: Counts, *, fewest: bool, most: bool) -> Packed:
-    if not is_installed():
-        raise TooMuchWork('pods of several shapes need OR-tools: pip install "dra-alloc[solver]"')
-    if not fewest and all(wants_one_device(group[0].claims) for group in menus.shapes.members):
-        return _pack_cells(menus, nodes, demand, most=most)
-    packing = _Packing(demand, most=most)
-    offers = [(node, counts) for node in nodes for counts in menus.largest(node, demand) if any(counts)]
+def _pack_nodes(menus: Menus, nodes: Sequence[Node], packing: _Packing, price: NodePrice | None) -> Packed:
+    offers = [(node, counts) for node in nodes for counts in menus.largest(node, packing.demand) if any(counts)]
     chosen = [packing.offer(counts, 1) for _, counts in offers]
     for node in nodes:
         packing.model.at_most_one([each for each, (where, _) in zip(chosen, offers, strict=True) if where is node])
-    solved = packing.solve(chosen, fewest=fewest)
+    cost = [] if price is None else [(each, price(node)) for each, (node, _) in zip(chosen, offers, strict=True)]
+    solved = packing.solve(cost)
     if solved is None:
         return Packed((), complete=False)
     taken = [(node, counts) for each, (node, counts) in zip(chosen, offers, strict=True) if solved.values[each]]
@@ -84,7 +87,7 @@ def _pack_cells(menus: Menus, nodes: Sequence[Node], demand: Counts, *, most: bo
     used = [[packing.offer(way, group.number) for way in group.ways] for group in groups]
     for group, ways in zip(groups, used, strict=True):
         packing.model.linear([(way, 1) for way in ways], None, group.number)
-    solved = packing.solve([way for ways in used for way in ways], fewest=False)
+    solved = packing.solve([])
     if solved is None:
         return Packed((), complete=False)
     counts: dict[str, tuple[Node, Counts]] = {}
@@ -103,7 +106,7 @@ class _Packing:
 
     def __init__(self, demand: Counts, *, most: bool) -> None:
         self.model = Model()
-        self._demand = demand
+        self.demand = demand
         self._most = most
         self._placed = [self.model.integer(0, count) for count in demand]
         self._offered: list[list[tuple[int, int]]] = [[] for _ in demand]
@@ -116,21 +119,21 @@ class _Packing:
                 offered.append((taken, count))
         return taken
 
-    def solve(self, taken: Sequence[int], *, fewest: bool) -> Solved | None:
+    def solve(self, cost: Sequence[tuple[int, int]]) -> Solved | None:
         """
-        Return a solution, None if there is none.
+        Return the solution of least cost, or with most pods; None if there is none.
 
         Raises: TooMuchWork.
         """
         model = self.model
-        for placed, offered, count in zip(self._placed, self._offered, self._demand, strict=True):
+        for placed, offered, count in zip(self._placed, self._offered, self.demand, strict=True):
             model.linear([(placed, -1), *offered], 0, None)
             if not self._most:
                 model.linear([(placed, 1)], count, None)
         if self._most:
             solved = model.best_solution([(each, -1) for each in self._placed], _LIMIT)
-        elif fewest:
-            solved = model.best_solution([(each, 1) for each in taken], _LIMIT)
+        elif cost:
+            solved = model.best_solution(cost, _LIMIT)
         else:
             solved = model.any_solution(_LIMIT)
         if solved.verdict is Verdict.UNKNOWN:
@@ -140,7 +143,7 @@ class _Packing:
     def packed(self, solved: Solved, taken: Sequence[tuple[Node, Counts]]) -> Packed:
         """Return the offers taken, without what exceeds the demand."""
         left = [solved.values[each] for each in self._placed]
-        complete = left == list(self._demand)
+        complete = left == list(self.demand)
         counts = []
         for node, offer in taken:
             here = tuple(min(one, more) for one, more in zip(offer, left, strict=True))

@@ -13,7 +13,7 @@ import pytest
 from dra_alloc.api import DeviceClass, FrozenMap, Node, ResourceClaim, ResourceSlice
 from dra_alloc.problem.inventory import Inventory
 from dra_alloc.scenario.cluster import Cluster
-from dra_alloc.scenario.gang import Aim, Member, Topology, Verdict, place_gang, place_most, replicas
+from dra_alloc.scenario.gang import Member, Topology, Verdict, fewest_nodes, place_gang, place_most, replicas
 from dra_alloc.scenario.gang_menus import Menus, Shapes
 
 ANY = DeviceClass.model_validate({"metadata": {"name": "any"}})
@@ -138,9 +138,28 @@ def test_nodes_without_the_label_have_no_part():
 
 def test_fewest_nodes():
     one = claim()
-    answers = place_gang(cluster(1, 1, 4), pods(*[one] * 4), aim=Aim.FEWEST_NODES)
+    answers = place_gang(cluster(1, 1, 4), pods(*[one] * 4), price=fewest_nodes)
     assert where(answers.greedy) == ["n0", "n1", "n2", "n2"]
     assert set(where(answers.joint)) == {"n2"}
+
+
+def test_the_cheapest_nodes(solver):
+    one = claim()
+    prices = {"n0": 5, "n1": 3, "n2": 1, "n3": 1}
+    answers = place_gang(cluster(4, 4, 2, 2), pods(*[one] * 4), price=lambda each: prices[each.metadata.name or ""])
+    assert sorted(set(where(answers.joint))) == ["n2", "n3"]
+
+
+def test_the_cheapest_rack(solver):
+    two = claim(2)
+    prices = {"n0": 5, "n1": 5, "n2": 4, "n3": 4, "n4": 1}
+    racks = cluster(2, 2, 2, 2, 2)
+    answers = place_gang(racks, pods(two, two), Topology("rack"), lambda each: prices[each.metadata.name or ""])
+    assert where(answers.joint) == ["n2", "n3"]
+    answers = place_gang(
+        racks, pods(two, two), Topology("rack", must=False), lambda each: prices[each.metadata.name or ""]
+    )
+    assert where(answers.joint) == ["n2", "n3"]
 
 
 def test_pods_of_two_shapes_are_packed_jointly(solver):
