@@ -19,8 +19,9 @@ from dra_alloc.cel.errors import CelAbort, CelError
 from dra_alloc.cel.frame import UNSET, Failed
 from dra_alloc.cel.plan import Plan
 from dra_alloc.cel.qualifiers import MISSING, bad_qualifier, lookup, lookup_if_present
+from dra_alloc.cel.rereading import reread
 from dra_alloc.cel.trampoline import Steps
-from dra_alloc.cel.values import NONE, Optional, reread, started
+from dra_alloc.cel.values import NONE, Optional, started
 
 __all__ = ["LIMIT_EXCEEDED", "PENDING", "AttributeCounter", "Binding"]
 

@@ -25,8 +25,9 @@ from dra_alloc.cel.plan_folds import Fold, exists_one_loop, fold, map_loop, quan
 from dra_alloc.cel.plan_literals import build_list, build_map
 from dra_alloc.cel.plan_logic import conditional, connective, equality, not_equal, not_strictly_false
 from dra_alloc.cel.qualifiers import bad_qualifier
+from dra_alloc.cel.rereading import whole
 from dra_alloc.cel.trampoline import Steps, run
-from dra_alloc.cel.values import NO_SUCH_OVERLOAD, Optional, reread, started
+from dra_alloc.cel.values import NO_SUCH_OVERLOAD, Optional, started
 
 __all__ = ["Plan", "plan"]
 
@@ -145,7 +146,7 @@ class _Planner:
             variable = variable.outer
         name = name.removeprefix(".")
         if variable is not None:
-            return Code(attribute(variable.read, steps, False) if steps else _whole(variable.read))
+            return Code(attribute(variable.read, steps, False) if steps else whole(variable.read))
         if name in self.declared.variables and not is_type:
             return Code(attribute(_device, steps, True) if steps else _device)
         kind = self.declared.types.get(name)
@@ -328,14 +329,6 @@ def _constants(operands: list[Code]) -> dict[int, Any]:
 
 def _device(frame: Frame) -> Any:
     return frame[0].value
-
-
-def _whole(read: Run) -> Run:
-    def run_read(frame: Frame) -> Any:
-        value = read(frame)
-        return reread(value) if type(value) is Optional else value
-
-    return run_read
 
 
 def _read(slot: int) -> Run:

@@ -59,7 +59,6 @@ __all__ = [
     "MutableMap",
     "Optional",
     "UInt",
-    "Unconvertible",
     "check_hashable",
     "frozen",
     "go_hashable",
@@ -67,7 +66,6 @@ __all__ = [
     "is_list",
     "key_of",
     "no_such_overload",
-    "reread",
     "size_of",
     "started",
     "type_name",
@@ -101,48 +99,10 @@ class Optional:
         """The value; raises CelError if there is none."""
         if not self.present:
             raise CelError("optional.none() dereference")
-        if type(self.value) is Unconvertible:
-            raise CelError(self.value.text)
+        broken = getattr(self.value, "cel_error", None)
+        if broken is not None:
+            raise CelError(broken)
         return self.value
-
-
-class Unconvertible:
-    """An error where a value should be; only optionals that were read from a variable hold one."""
-
-    __slots__ = ("text",)
-    cel_type: ClassVar[CelType] = CelType("error", "error")
-    go_native = "*errors.errorString"
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-
-    def __str__(self) -> str:
-        return self.text
-
-    def cel_equal(self, other: Any) -> bool:
-        """Raises CelError: nothing is equal to an error."""
-        raise CelError(self.text)
-
-
-def reread(value: Any) -> Any:
-    """
-    `value` as reading a variable gives it.
-
-    The trap: upstream takes the content of an optional apart and puts it
-    together again. A version, quantity, address or URL does not survive that,
-    an inner optional is lost, and a type becomes its name.
-    """
-    if type(value) is not Optional or not value.present:
-        return value
-    inner = value.value
-    while type(inner) is Optional:
-        inner = inner.value if inner.present else None
-    if type(inner) is CelType:
-        inner = inner.name
-    native = getattr(inner, "go_native", None)
-    if native is not None:
-        inner = Unconvertible(f"unsupported conversion to ref.Val: ({native}){inner}")
-    return value if inner is value.value else Optional(inner)
 
 
 NONE: Final = Optional(None, present=False)

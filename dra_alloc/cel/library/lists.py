@@ -131,6 +131,10 @@ def _order(left: Any, right: Any) -> int:
         return 0
 
 
+def _by_key(left: tuple[Any, Any], right: tuple[Any, Any]) -> int:
+    return _order(left[0], right[0])
+
+
 def _sorted(values: Any, keys: Any) -> tuple[Any, ...]:
     """
     `values` in the order of their `keys`; equal keys keep their places, upstream's only do in short lists.
@@ -144,7 +148,7 @@ def _sorted(values: Any, keys: Any) -> tuple[Any, ...]:
         raise CelError("list elements must be comparable")
     if any(type(key) is not kind for key in keys):
         raise CelError("list elements must have the same type")
-    pairs = sorted(zip(keys, values, strict=True), key=cmp_to_key(lambda one, two: _order(one[0], two[0])))
+    pairs = sorted(zip(keys, values, strict=True), key=cmp_to_key(_by_key))
     return tuple(value for _, value in pairs)
 
 

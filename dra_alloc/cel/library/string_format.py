@@ -45,6 +45,8 @@ _SUPERSCRIPT: Final = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸�
 
 
 class Clause(NamedTuple):
+    """One clause: its letter, its precision if any, and the position after it."""
+
     verb: str
     precision: int | None
     end: int

@@ -20,6 +20,7 @@ from dra_alloc.cel.library.string_format_check import format_complaints
 from dra_alloc.cel.library.walks import WALK
 from dra_alloc.cel.types import DYN, INT, CelType, list_of
 from dra_alloc.cel.types import STRING as STRING_TYPE
+from dra_alloc.cel.values import is_list
 
 if TYPE_CHECKING:
     from dra_alloc.cel.estimate import CallEstimate, Estimator, Operand
@@ -164,10 +165,10 @@ def _split_estimate(estimator: Estimator, target: Operand | None, args: Sequence
 
 def _join_actual(args: Sequence[Any], result: Any) -> int:
     separator = args[1] if len(args) > 1 else ""
-    parts = list(args[0]) if isinstance(args[0], Sequence) and not isinstance(args[0], str) else [None]
+    parts = list(args[0]) if is_list(args[0]) else [None]
     if type(separator) is not str or any(type(each) is not str for each in parts):
         return 1
-    return share(_joined_size(parts, separator), 2 * STRING)
+    return share(_joined_size([str(each) for each in parts], separator), 2 * STRING)
 
 
 def _join_estimate(estimator: Estimator, target: Operand | None, args: Sequence[Operand]) -> CallEstimate | None:

@@ -45,13 +45,14 @@ class Duration:
 
     @property
     def cel_zero(self) -> bool:
-        return self.nanos == 0
+        return not self.nanos
 
     def cel_equal(self, other: Any) -> bool:
-        return self == other
+        """Whether `other` is the same length or instant."""
+        return self.__eq__(other)
 
     def cel_compare(self, other: Any) -> int:
-        return (self.nanos > other.nanos) - (self.nanos < other.nanos)
+        return int(self.nanos > other.nanos) - int(self.nanos < other.nanos)
 
     def cel_add(self, other: Any) -> Duration | Timestamp:
         if isinstance(other, Timestamp):
@@ -133,7 +134,8 @@ class Timestamp:
         return hash(self.instant)
 
     def cel_equal(self, other: Any) -> bool:
-        return self == other
+        """Whether `other` is the same length or instant."""
+        return self.__eq__(other)
 
     def cel_compare(self, other: Any) -> int:
         left, right = self.instant, other.instant
