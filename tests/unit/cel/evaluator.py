@@ -1,0 +1,150 @@
+"""
+Any expression, of any type and with plain variables: what selectors are made of, without the device.
+
+The environment is a release's own with `device` replaced by the variables of the test. Both evaluators run, the
+direct and the counting one, and have to agree.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from itertools import count as numbers
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from dra_alloc.cel.ast import Node, Select
+from dra_alloc.cel.checker import check
+from dra_alloc.cel.checking import Checked
+from dra_alloc.cel.counting import count
+from dra_alloc.cel.environment import Declarations, declarations, settings
+from dra_alloc.cel.errors import CelAbort, CelError, Issue
+from dra_alloc.cel.estimate import estimate
+from dra_alloc.cel.frame import Failed
+from dra_alloc.cel.macros import Expansion
+from dra_alloc.cel.parser import parse
+from dra_alloc.cel.plan import plan
+from dra_alloc.cel.source import Source, render
+from dra_alloc.cel.types import CelType, struct
+from dra_alloc.cel.validators import validate
+from dra_alloc.cel.values import CelMap
+
+__all__ = ["Answer", "answer", "environment", "same", "value"]
+
+_BINDINGS = struct("test.Bindings")
+_LIMIT = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """
+    What came of an expression: `refused` at compile time, or `kind`, `max_cost`, `cost` and a value or `error`.
+    """
+
+    refused: str = ""
+    kind: CelType | None = None
+    max_cost: int = 0
+    cost: int = 0
+    value: Any = None
+    error: str = ""
+
+    @property
+    def text(self) -> str:
+        """Whatever went wrong, empty if nothing did."""
+        return self.refused or self.error
+
+
+def environment(release: str, variables: Mapping[str, CelType]) -> Declarations:
+    """The stored environment of a release with these variables instead of `device`."""
+    chosen = settings(release, "stored", list_attributes=True, consumable_capacity=True)
+    known = declarations(chosen)
+    fields = {**known.fields, _BINDINGS.name: dict(variables)}
+    return replace(known, variables=MappingProxyType({"@bindings": _BINDINGS}), fields=MappingProxyType(fields))
+
+
+def answer(
+    expression: str,
+    release: str = "1.36",
+    *,
+    variables: Mapping[str, CelType] | None = None,
+    bindings: Mapping[str, Any] | None = None,
+) -> Answer:
+    """What becomes of `expression`; `variables` are its names with their types, `bindings` their values."""
+    declared = environment(release, variables or {})
+    source = Source(expression)
+    parsed = parse(source, declared.macros, quoted_names=declared.settings.quoted_names)
+    if parsed.root is None:
+        return Answer(refused=render(parsed.issues, source))
+    checked, issues = _checked(_bound(parsed.root, variables or {}), source, declared)
+    if issues:
+        return Answer(refused=render(issues, source))
+    most = estimate(checked, declared.functions).high
+    found = Answer(kind=checked.output_type, max_cost=most)
+    return _run(checked, declared, CelMap.of((bindings or {}).items()), found)
+
+
+def value(expression: str, release: str = "1.36") -> Any:
+    """The value of `expression`, which has to have one."""
+    found = answer(expression, release)
+    assert not found.text, found
+    return found.value
+
+
+def _bound(root: Node, variables: Mapping[str, CelType]) -> Node:
+    ids = numbers(1_000_000)
+    make = Expansion(lambda: next(ids), 0)
+    for name in variables:
+        root = make.bind(name, Select(next(ids), 0, make.ident("@bindings"), name), root)
+    return root
+
+
+def _checked(root: Node, source: Source, declared: Declarations) -> tuple[Checked, list[Issue]]:
+    checked, issues = check(root, source, declared)
+    return checked, issues or validate(checked, source, declared.functions)
+
+
+class _Device(NamedTuple):
+    value: CelMap
+
+
+def _run(checked: Checked, declared: Declarations, bindings: CelMap, found: Answer) -> Answer:
+    try:
+        direct = plan(checked, declared)
+    except (CelError, CelAbort) as error:
+        return Answer(refused=error.text)
+    result, cost = count(checked, plan(checked, declared, loops=False), declared, bindings, _LIMIT)
+    frame: list[Any] = [None] * direct.slots
+    frame[0] = _Device(bindings)
+    try:
+        again: Any = direct.run(frame)
+    except CelAbort as error:
+        again = Failed(CelError(error.text))
+    except CelError as error:
+        again = Failed(error)
+    if type(result) is Failed:
+        # Only counting meets the crashes of upstream's cost functions, and the limit.
+        crashed = result.error.text.startswith(("internal error", "operation cancelled"))
+        assert crashed or (type(again) is Failed and again.error.text == result.error.text), (again, result.error.text)
+        return replace(found, cost=cost, error=result.error.text)
+    assert same(again, result), (again, result)
+    return replace(found, cost=cost, value=result)
+
+
+def same(left: Any, right: Any) -> bool:
+    """Whether two values are one in kind and content; NaN is itself."""
+    if isinstance(left, CelMap) and isinstance(right, CelMap):
+        return len(left) == len(right) and all(
+            any(same(key, other) and same(each, found) for other, found in right.items()) for key, each in left.items()
+        )
+    if isinstance(left, (tuple, list, range)) and isinstance(right, (tuple, list, range)):
+        return len(left) == len(right) and all(map(same, left, right))
+    present = getattr(left, "present", None)
+    if present is not None:
+        other = getattr(right, "present", None)
+        return present is other and (not present or same(left.value, right.value))
+    if hasattr(left, "__len__") and not isinstance(left, (str, bytes)):
+        return same(tuple(left), tuple(right))
+    if isinstance(left, float) and isinstance(right, float):
+        return left == right or (math.isnan(left) and math.isnan(right))
+    return type(left) is type(right) and (bool(left == right) or str(left) == str(right))
