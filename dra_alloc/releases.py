@@ -13,7 +13,7 @@ from dra_alloc.errors import InputError
 __all__ = ["NEWEST", "Release", "parse_release"]
 
 #: A minor alone means this patch of it.
-NEWEST: Final = {"1.34": "1.34.10", "1.35": "1.35.10", "1.36": "1.36.6", "1.37": "1.37.2"}
+NEWEST: Final = {"1.34": "1.34.13", "1.35": "1.35.10", "1.36": "1.36.6", "1.37": "1.37.2"}
 
 _FORM: Final = re.compile(r"v?(\d+)\.(\d+)(?:\.(\d+)(?:-(alpha|beta|rc)\.(\d+))?)?", re.ASCII)
 _STAGES: Final = {"alpha": 0, "beta": 1, "rc": 2, "": 3}

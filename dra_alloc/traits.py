@@ -50,6 +50,7 @@ class Trait(StrEnum):
     ALL_SKIPS_EXHAUSTED = "all-skips-exhausted"
     ALL_MISFIT_FATAL = "all-misfit-fatal"
     ALL_BAD_POOL_FATAL = "all-bad-pool-fatal"
+    LIMIT_PER_CLAIM = "limit-per-claim"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +74,10 @@ _STABLE: Final = frozenset({Channel.STABLE})
 _NEWER: Final = frozenset({Channel.INCUBATING, Channel.EXPERIMENTAL})
 _EXPERIMENTAL: Final = frozenset({Channel.EXPERIMENTAL})
 _EVERY_LINE: Final = {"1.34": "", "1.35": "", "1.36": "", "1.37": ""}
+#: Repaired by 1.36.6 and before 1.37.0; the newest patches of older lines have it still.
+_TO_1366: Final = {"1.34": "", "1.35": "", "1.36": "1.36.6", "1.37": "1.37.0"}
+#: Repaired before 1.37.0 only.
+_TO_1370: Final = {"1.34": "", "1.35": "", "1.36": "", "1.37": "1.37.0"}
 _TO_136: Final = {"1.34": "", "1.35": "", "1.36": ""}
 
 TRAITS: Final[Mapping[Trait, tuple[TraitRecord, ...]]] = {
@@ -110,37 +115,40 @@ TRAITS: Final[Mapping[Trait, tuple[TraitRecord, ...]]] = {
     Trait.REFUSAL_LEAKS: (
         TraitRecord(
             "a device refused by taint, constraint or capacity keeps what earlier checks reserved",
-            _EVERY_LINE,
+            _TO_1366,
             defect=True,
             issue=140431,
         ),
     ),
     Trait.SHARED_KEEPS_COUNTERS: (
         TraitRecord(
-            "backtracking does not return the counters of a shared device", _EVERY_LINE, defect=True, issue=140431
+            "backtracking does not return the counters of a shared device", _TO_1366, defect=True, issue=140431
         ),
     ),
     Trait.INTERSECTION_STAYS: (
         TraitRecord(
             "backtracking does not widen the common list values again",
-            _EVERY_LINE,
+            _TO_1370,
             _EXPERIMENTAL,
             defect=True,
             issue=140325,
         ),
     ),
     Trait.DISTINCT_FORGETS: (
-        TraitRecord(
-            "distinctAttribute remembers one value per request", _EVERY_LINE, _NEWER, defect=True, issue=140600
-        ),
+        TraitRecord("distinctAttribute remembers one value per request", _TO_1370, _NEWER, defect=True, issue=140600),
     ),
     Trait.COUNTERS_BY_POOL_NAME: (
-        TraitRecord("counters are kept by pool name without the driver", _EVERY_LINE, defect=True, issue=140435),
+        TraitRecord(
+            "counters are kept by pool name without the driver",
+            {"1.35": "", "1.36": "1.36.6", "1.37": "1.37.0"},
+            defect=True,
+            issue=140435,
+        ),
     ),
     Trait.SHARE_WITHOUT_CAPACITY_CHARGED: (
         TraitRecord(
             "a further share of a device without consumed capacity is charged its counters again",
-            _EVERY_LINE,
+            {"1.36": "", "1.37": "1.37.0"},
             _NEWER,
             defect=True,
             issue=140437,
@@ -149,7 +157,7 @@ TRAITS: Final[Mapping[Trait, tuple[TraitRecord, ...]]] = {
     Trait.ALL_SKIPS_EXHAUSTED: (
         TraitRecord(
             "All leaves out devices whose remaining capacity is too small",
-            _EVERY_LINE,
+            {"1.35": "", "1.36": "", "1.37": "1.37.0"},
             _NEWER,
             defect=True,
             issue=140769,
@@ -157,6 +165,12 @@ TRAITS: Final[Mapping[Trait, tuple[TraitRecord, ...]]] = {
     ),
     Trait.ALL_MISFIT_FATAL: (
         TraitRecord("an All device that violates a constraint aborts the whole search", _EVERY_LINE, defect=True),
+    ),
+    Trait.LIMIT_PER_CLAIM: (
+        TraitRecord(
+            "the 32 devices of a claim are counted after all its requests, not request by request",
+            {"1.34": "1.34.13", "1.35": "1.35.10", "1.36": "1.36.6", "1.37": "1.37.0"},
+        ),
     ),
     Trait.ALL_BAD_POOL_FATAL: (
         TraitRecord("All on an incomplete or invalid pool aborts every node", _EVERY_LINE, defect=True, issue=141898),

@@ -51,8 +51,20 @@ def _stop(text: str, code: str) -> NoReturn:
 
 def _claim(index: int, claim: ResourceClaim, admission: Admission, ids: Iterator[int]) -> ClaimRow:
     name = claim_name(claim)
-    rows = tuple(_request(index, name, request, admission, ids) for request in claim.spec.devices.requests)
-    least = sum(min(ask.count for ask in row.asks) for row in rows)
+    per_claim = admission.profile.shows(Trait.LIMIT_PER_CLAIM)
+    rows: list[RequestRow] = []
+    least = 0
+    for request in claim.spec.devices.requests:
+        row = _request(index, name, request, admission, ids)
+        more = min(ask.count for ask in row.asks)
+        if not per_claim and least + more > ALLOCATION_RESULTS_MAX:
+            _stop(
+                f"claim {name}, request {request.name}: adding {more} devices exceeds the claim limit of "
+                f"{ALLOCATION_RESULTS_MAX}, with {least} already accounted for",
+                "too-many-devices",
+            )
+        rows.append(row)
+        least += more
     if least > ALLOCATION_RESULTS_MAX:
         _stop(
             f"claim {name}: number of requested devices {least} exceeds the claim limit of {ALLOCATION_RESULTS_MAX}",
@@ -64,7 +76,7 @@ def _claim(index: int, claim: ResourceClaim, admission: Admission, ids: Iterator
                 f"claim {name}, constraint #{number}: empty constraint (unsupported constraint type?)",
                 "unsupported-constraint",
             )
-    return ClaimRow(index, name, claim, rows)
+    return ClaimRow(index, name, claim, tuple(rows))
 
 
 class _Names(NamedTuple):
