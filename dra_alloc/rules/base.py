@@ -107,6 +107,10 @@ class Rule:
         """Return whether the device is passed over as a candidate; the state stays as it is."""
         return False
 
+    def leaves_out(self, ask: Ask, device: DeviceRow) -> bool:
+        """Return whether allocationMode All does not record the device at all; asked before the search."""
+        return self.rejects(ask, device)
+
     def add(self, ask: Ask, device: DeviceRow) -> bool:
         """Take the device if the law allows it; a refusal leaves the rule's state as it was."""
         return True

@@ -103,12 +103,13 @@ class ConsumedCapacity(Rule):
     code = "capacity-exhausted"
     spec = ("CAP-4", "CAP-5", "CAP-6")
     gathers = True
-    __slots__ = ("_amounts", "_consumed", "_in_flight", "_leaks", "_shares")
+    __slots__ = ("_amounts", "_consumed", "_in_flight", "_leaks", "_shares", "_skips_exhausted")
 
     def __init__(self, context: Context) -> None:
         self._consumed = context.usage.consumed
         self._in_flight = context.in_flight
         self._leaks = context.profile.shows(Trait.REFUSAL_LEAKS)
+        self._skips_exhausted = context.profile.shows(Trait.ALL_SKIPS_EXHAUSTED)
         self._amounts: dict[tuple[int, DeviceRow], Mapping[str, int] | None] = {}
         self._shares: dict[DeviceKey, int] = {}
 
@@ -124,6 +125,12 @@ class ConsumedCapacity(Rule):
             return False
         takes = self._takes(ask, device)
         return takes is None or self._short(device, takes) is not None
+
+    def leaves_out(self, ask: Ask, device: DeviceRow) -> bool:
+        if self._skips_exhausted:
+            return self.rejects(ask, device)
+        takes = self._takes(ask, device)
+        return takes is None or any(amount > device.capacity[name].value.nano for name, amount in takes.items())
 
     def _short(self, device: DeviceRow, takes: Mapping[str, int]) -> str | None:
         consumed = self._consumed.get(device.key, {})

@@ -185,5 +185,5 @@ def _record_all(subject: str, ask: Ask, admission: Admission) -> Iterator[Device
                 on_node=not admission.profile.shows(Trait.ALL_BAD_POOL_FATAL),
             )
         for device in pool.devices:
-            if not any(rule.rejects(ask, device) for rule in admission.gather):
+            if not any(rule.leaves_out(ask, device) for rule in admission.gather):
                 yield device
