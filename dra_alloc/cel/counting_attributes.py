@@ -70,6 +70,7 @@ class AttributeCounter:
         self.plan = plan
         self.functions = declared.functions
         self.strict_optionals = declared.settings.strict_optionals
+        self.rereads = declared.settings.rereads_optionals
         self.scope: Binding | None = None
         self._device = device
         self._limit = limit
@@ -103,7 +104,7 @@ class AttributeCounter:
             value = self._bound(self.checked.names[node.id])
             if value is not PENDING and observed:
                 self.charge(1)
-            return reread(value) if type(value) is Optional else value
+            return reread(value) if type(value) is Optional and self.rereads else value
         return PENDING
 
     def is_index(self, node: Node) -> bool:
@@ -125,7 +126,7 @@ class AttributeCounter:
         value = root
         if chain.steps and type(root) is not Failed:
             value = yield self._stepped(root, chain.steps)
-        elif chain.variable is not None:
+        elif chain.variable is not None and self.rereads:
             value = reread(root)
         if observed and chain.charged:
             self.charge(1)

@@ -75,6 +75,11 @@ class Settings:
         return self.level >= 38
 
     @property
+    def rereads_optionals(self) -> bool:
+        """Whether reading a variable takes the content of an optional apart."""
+        return self.level < 38
+
+    @property
     def rooted_names(self) -> bool:
         """Whether a leading dot skips the variables of macros."""
         return self.level >= 38

@@ -146,7 +146,8 @@ class _Planner:
             variable = variable.outer
         name = name.removeprefix(".")
         if variable is not None:
-            return Code(attribute(variable.read, steps, False) if steps else whole(variable.read))
+            read = whole(variable.read) if self.declared.settings.rereads_optionals else variable.read
+            return Code(attribute(variable.read, steps, False) if steps else read)
         if name in self.declared.variables and not is_type:
             return Code(attribute(_device, steps, True) if steps else _device)
         kind = self.declared.types.get(name)

@@ -104,6 +104,12 @@ def _range(size: int) -> range:
     return range(size)
 
 
+def _strict_range(size: int) -> range:
+    if size < 0:
+        raise CelError(f"lists.range: size must be non-negative, got {size}")
+    return _range(size)
+
+
 def _distinct(values: Any) -> tuple[Any, ...]:
     kept: list[Any] = []
     for value in values:
@@ -222,11 +228,21 @@ def _slice_estimate(estimator: Estimator, target: Operand | None, args: Sequence
 
 
 def _flatten_actual(args: Sequence[Any], result: Any) -> int:
+    # A negative depth wraps around.
+    return (_BASE.low + _whole(plain_size(args[0]) * float(_depth(args)))) % 2**64
+
+
+def _flatten_actual_from_029(args: Sequence[Any], result: Any) -> int:
+    depth = _depth(args)
+    return _BASE.low + _whole(plain_size(args[0]) * float(1 if depth < 0 else depth))
+
+
+def _depth(args: Sequence[Any]) -> int:
     depth = args[1] if len(args) > 1 else 1
     if type(depth) is not int:
         found = "*types.Err" if type(depth) is Failed else go_type(depth)
         raise CelAbort(f"internal error: interface conversion: ref.Val is {found}, not types.Int")
-    return (_BASE.low + _whole(plain_size(args[0]) * float(depth))) % 2**64
+    return depth
 
 
 def _whole(cost: float) -> int:
@@ -245,6 +261,10 @@ def _flatten_estimate(estimator: Estimator, target: Operand | None, args: Sequen
 
 def _range_actual(args: Sequence[Any], result: Any) -> int:
     return _BASE.low + (max(args[0], 0) if type(args[0]) is int else 1)
+
+
+def _strict_range_actual(args: Sequence[Any], result: Any) -> int:
+    return _BASE.low + (args[0] if type(args[0]) is int and args[0] >= 0 else 1)
 
 
 def _range_estimate(estimator: Estimator, target: Operand | None, args: Sequence[Operand]) -> CallEstimate:
@@ -299,7 +319,9 @@ def _sort_overloads(form: str, keyed: bool) -> tuple[Overload, ...]:
 _LINEAR: Final = Cost(_linear_actual, _linear)
 _SLICE: Final = Cost(_slice_actual, _slice_estimate, before=False)
 _FLATTEN: Final = Cost(_flatten_actual, _flatten_estimate, crashes=True)
+_FLATTEN_FROM_029: Final = Cost(_flatten_actual_from_029, _flatten_estimate, crashes=True)
 _RANGE: Final = Cost(_range_actual, _range_estimate)
+_STRICT_RANGE: Final = Cost(_strict_range_actual, _range_estimate)
 _DISTINCT: Final = Cost(_square_actual, _distinct_estimate, crashes=True)
 
 LISTS_LIBRARY: Final = Library(
@@ -310,11 +332,30 @@ LISTS_LIBRARY: Final = Library(
             "flatten",
             (
                 Overload("list_flatten", (list_of(_LIST),), _LIST, _flatten, member=True, cost=_FLATTEN),
-                Overload("list_flatten_int", (list_of(DYN), INT), list_of(DYN), _flatten, member=True, cost=_FLATTEN),
+                *(
+                    Overload(
+                        "list_flatten_int",
+                        (list_of(DYN), INT),
+                        list_of(DYN),
+                        _flatten,
+                        member=True,
+                        cost=cost,
+                        window=window,
+                    )
+                    for cost, window in ((_FLATTEN, Window(removed=38)), (_FLATTEN_FROM_029, Window(added=38)))
+                ),
             ),
             guarded=False,
         ),
-        Function("lists.range", (Overload("lists_range", (INT,), list_of(INT), _range, cost=_RANGE),)),
+        Function(
+            "lists.range",
+            (
+                Overload("lists_range", (INT,), list_of(INT), _range, cost=_RANGE, window=Window(removed=38)),
+                Overload(
+                    "lists_range", (INT,), list_of(INT), _strict_range, cost=_STRICT_RANGE, window=Window(added=38)
+                ),
+            ),
+        ),
         Function("distinct", (Overload("list_distinct", (_LIST,), _LIST, _distinct, member=True, cost=_DISTINCT),)),
         Function("reverse", (Overload("list_reverse", (_LIST,), _LIST, _reverse, member=True, cost=_LINEAR),)),
         Function("sort", _sort_overloads("list_{}_sort", keyed=False), run=_sort),

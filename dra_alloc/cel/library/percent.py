@@ -50,6 +50,8 @@ USER: Final = Part(b"$&+,;=")
 QUERY: Final = Part(b"", plus_is_space=True)
 FRAGMENT: Final = Part(b"$&+,/:;=?@!()*")
 _ALSO_VALID: Final = b"!$&'()*+,;=:@[]%"
+#: An escape, or what is left of one: the two digits are checked by hand.
+_ESCAPE: Final = re.compile(rb"%(?:[0-9a-fA-F]{2})?")
 _HEX: Final = re.compile(rb"[0-9a-fA-F]{2}")
 
 
@@ -78,26 +80,27 @@ def unescape(text: str, part: Part) -> bytes:
                 raise BadUrl(f"invalid character {quote(chr(byte))} in host name")
     if part.plus_is_space:
         raw = raw.replace(b"+", b" ")
-    head, *tails = raw.split(b"%")
-    decoded = [head]
-    for tail in tails:
-        if not _HEX.match(tail):
-            raise _bad_escape(tail)
-        decoded.append(bytes((int(tail[:2], 16),)) + tail[2:])
-    return b"".join(decoded)
+    return _ESCAPE.sub(lambda match: bytes((_escaped(raw, match.start()),)), raw)
 
 
-def _bad_escape(tail: bytes) -> BadUrl:
-    return BadUrl(f"invalid URL escape {quote((b'%' + tail[:2]).decode(errors='surrogateescape'))}")
+def _escaped(raw: bytes, position: int) -> int:
+    """The byte that the escape at `position` stands for."""
+    digits = raw[position + 1 : position + 3]
+    if not _HEX.fullmatch(digits):
+        raise _bad_escape(raw, position)
+    return int(digits, 16)
+
+
+def _bad_escape(raw: bytes, position: int) -> BadUrl:
+    shown = raw[position : position + 3].decode(errors="surrogateescape")
+    return BadUrl(f"invalid URL escape {quote(shown)}")
 
 
 def _check_escapes(raw: bytes, part: Part) -> None:
     """In a host only bytes above 0x7f may be escaped, in a zone what could stand there anyway, and spaces."""
-    for tail in raw.split(b"%")[1:]:
-        if not _HEX.match(tail):
-            raise _bad_escape(tail)
-        byte = int(tail[:2], 16)
+    for match in _ESCAPE.finditer(raw):
+        byte = _escaped(raw, match.start())
         if byte == ord("%"):
             continue
         if byte != ord(" ") and not _is_safe(byte, HOST) if part.zone else byte < 0x80:
-            raise _bad_escape(tail)
+            raise _bad_escape(raw, match.start())

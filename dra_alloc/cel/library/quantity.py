@@ -22,22 +22,28 @@ QUANTITY: Final = struct("kubernetes.Quantity")
 
 
 class CelQuantity:
-    """A quantity as a CEL value."""
+    """
+    A quantity as a CEL value.
 
-    __slots__ = ("quantity",)
+    The trap: what was `computed` by ``add`` or ``sub`` is of another Go class,
+    so that nothing can be compared with it by ``==``; it can with others.
+    """
+
+    __slots__ = ("computed", "quantity")
     cel_type = QUANTITY
     go_native = "*resource.Quantity"
     go_type = "cel.Quantity"
 
-    def __init__(self, quantity: Quantity) -> None:
+    def __init__(self, quantity: Quantity, *, computed: bool = False) -> None:
         self.quantity = quantity
+        self.computed = computed
 
     def __str__(self) -> str:
         return str(self.quantity)
 
     def cel_equal(self, other: Any) -> bool:
-        """Numeric equality; raises CelError if `other` is no quantity."""
-        if not isinstance(other, CelQuantity):
+        """Numeric equality; raises CelError if `other` is no quantity, or computed."""
+        if not isinstance(other, CelQuantity) or other.computed:
             raise CelError(NO_SUCH_OVERLOAD)
         return self.quantity.nano == other.quantity.nano
 
@@ -82,10 +88,10 @@ def _binary(name: str, overload: str, result: Any, run: Any) -> Function:
 
 def _arithmetic(name: str, run: Any) -> Function:
     def with_int(left: CelQuantity, right: int) -> CelQuantity:
-        return CelQuantity(run(left.quantity, Quantity.of(right)))
+        return CelQuantity(run(left.quantity, Quantity.of(right)), computed=True)
 
     def with_quantity(left: CelQuantity, right: CelQuantity) -> CelQuantity:
-        return CelQuantity(run(left.quantity, right.quantity))
+        return CelQuantity(run(left.quantity, right.quantity), computed=True)
 
     return Function(
         name,

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
-from dra_alloc.cel.costs import ONE, PATTERN, STRING, plain_size, share
+from dra_alloc.cel.costs import ONE, PATTERN, STRING, Range, plain_size, share
 from dra_alloc.cel.declarations import Cost, Function, Library, Overload
 from dra_alloc.cel.errors import CelAbort, CelError
 from dra_alloc.cel.library.budget import LIMIT_EXCEEDED
@@ -126,7 +126,7 @@ def _estimate(estimator: Estimator, target: Operand | None, args: Sequence[Opera
         return None
     size = estimator.size(target)
     searched = size.plus(ONE).scaled(STRING).times(estimator.size(args[0]).scaled(PATTERN))
-    return estimator.call(searched, size)
+    return estimator.call(searched, Range(0, size.high))
 
 
 _SEARCH: Final = Cost(_actual, _estimate)

@@ -85,7 +85,7 @@ def _check_argument(verb: str, argument: Node, types: Mapping[int, CelType]) -> 
     while stack:
         node = stack.pop()
         kind = types[node.id]
-        if not kind.is_dyn and kind.kind not in ("param", "error", *accepted):
+        if kind.kind not in ("dyn", "param", "error", *accepted):
             raise _Misfit(node, f"{complaint}{kind.name}")
         if verb == "s" and isinstance(node, ListNode):
             stack.extend(reversed(node.elements))

@@ -6,7 +6,7 @@ Spec: CEL-50
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from dra_alloc.cel.ast import Literal
@@ -58,24 +58,30 @@ def _char_at(text: str, index: int) -> str:
 
 
 def _index_of(text: str, part: str, start: int = 0) -> int:
-    # The empty string is found anywhere, even where there is no text.
-    if not part:
-        return start
     if start < 0:
         raise _out_of_range(start)
-    return text.find(part, start)
+    return text.find(part, start) if part else min(start, len(text))
 
 
 def _last_index_of(text: str, part: str, start: int | None = None) -> int:
     if start is None:
         return text.rfind(part)
-    if not part:
-        return start
     if start < 0:
         raise _out_of_range(start)
-    if start >= len(text):
-        return -1
-    return text.rfind(part, 0, start + len(part))
+    if not part:
+        return min(start, len(text))
+    return text.rfind(part, 0, start + len(part)) if start < len(text) else -1
+
+
+def _anywhere(position: Callable[..., int]) -> Callable[..., int]:
+    """Until cel-go 0.29 the empty string is found at any place asked for, even where there is no text."""
+
+    def run(text: str, part: str, start: int | None = None) -> int:
+        if start is None:
+            return position(text, part)
+        return position(text, part, start) if part else start
+
+    return run
 
 
 def _substring(text: str, start: int, end: int | None = None) -> str:
@@ -205,17 +211,20 @@ def _member(
     return Function(name, declared, cost=cost)
 
 
+def _positions(name: str, identifier: str, position: Callable[..., int]) -> Function:
+    shapes = ((identifier, (STRING_TYPE, STRING_TYPE)), (f"{identifier}_int", (STRING_TYPE, STRING_TYPE, INT)))
+    runs = ((_anywhere(position), Window(removed=38)), (position, Window(added=38)))
+    overloads = tuple(
+        Overload(each, params, INT, run, member=True, window=window) for each, params in shapes for run, window in runs
+    )
+    return Function(name, overloads, cost=WALK)
+
+
 STRINGS_LIBRARY: Final = Library(
     "strings",
     functions=(
         _member("charAt", STRING_TYPE, None, ("string_char_at_int", (INT,), _char_at)),
-        _member(
-            "indexOf",
-            INT,
-            WALK,
-            ("string_index_of_string", (STRING_TYPE,), _index_of),
-            ("string_index_of_string_int", (STRING_TYPE, INT), _index_of),
-        ),
+        _positions("indexOf", "string_index_of_string", _index_of),
         Function(
             "join",
             (
@@ -224,13 +233,7 @@ STRINGS_LIBRARY: Final = Library(
             ),
             cost=_JOIN,
         ),
-        _member(
-            "lastIndexOf",
-            INT,
-            WALK,
-            ("string_last_index_of_string", (STRING_TYPE,), _last_index_of),
-            ("string_last_index_of_string_int", (STRING_TYPE, INT), _last_index_of),
-        ),
+        _positions("lastIndexOf", "string_last_index_of_string", _last_index_of),
         _member("lowerAscii", STRING_TYPE, _COPY, ("string_lower_ascii", (), lambda text: text.translate(_LOWER))),
         _member(
             "replace",
