@@ -48,7 +48,7 @@ class Distinct(Rule):
 
     def add(self, ask: Ask, device: DeviceRow) -> bool:
         attribute = device.attribute(self._attribute)
-        if attribute is None or (self._taken and not self._differs(attribute, self._taken)):
+        if attribute is None or not self._differs(attribute, self._taken):
             return False
         self._taken.append(attribute)
         return True
@@ -101,7 +101,7 @@ class Distinct(Rule):
         for ask, device in picks:
             if self.concerns(ask):
                 attribute = device.attribute(self._attribute)
-                if attribute is None or (seen and not self._differs(attribute, seen)):
+                if attribute is None or not self._differs(attribute, seen):
                     yield f"{self._attribute} is missing or not distinct on {device.key}"
                     return
                 seen.append(attribute)
