@@ -11,7 +11,7 @@ from dra_alloc.api import ResourceClaim
 from dra_alloc.errors import InputError
 from dra_alloc.manifest import Documents
 from dra_alloc.scenario.applying import Applied, apply
-from dra_alloc.scenario.gang import Aim, Answers, place_gang, place_most, replicas
+from dra_alloc.scenario.gang import Answers, fewest_nodes, place_gang, place_most, replicas
 from dra_alloc.scenario.gang_types import Member, Topology
 from dra_alloc.scenario.settings import DEFAULT_SETTINGS, Settings
 from dra_alloc.scenario.subjects import Subject
@@ -69,8 +69,7 @@ def place_jointly(manifests: Documents, dump: Documents, options: JointOptions) 
     if options.most:
         answers = place_most(cluster, members)
     else:
-        aim = Aim.FEWEST_NODES if options.fewest_nodes else Aim.FIRST_NODES
-        answers = place_gang(cluster, members, options.topology, aim)
+        answers = place_gang(cluster, members, options.topology, fewest_nodes if options.fewest_nodes else None)
     return JointAnswer(answers, len(members), options.settings, applied.notes)
 
 
