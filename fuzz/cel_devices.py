@@ -43,17 +43,25 @@ _AMOUNTS: Final = ("40Gi", "0", "500m", "1", "1Gi", "1.5Gi", "-3")
 def random_device(random: Random, *, lists: bool) -> Json:
     """A device as the harness protocol has it; broken attributes are rare, and alone."""
     values = (*_SCALARS, *_LISTED) if lists else _SCALARS
-    names = random.sample(_NAMES, random.randint(0, 5))
-    attributes = {name: dict(random.choice(values)) for name in names}
+    driver = random.choice(("gpu.example.com", "d", "x.io", ""))
+    attributes = {name: dict(random.choice(values)) for name in _distinct(random, driver)}
     if random.random() < 0.01:
         attributes["broken"] = dict(random.choice(_BROKEN))
-    amounts = random.sample(("mem", "memory", "x.io/mem"), random.randint(0, 2))
+    amounts = random.sample(("mem", "memory", "y.io/mem"), random.randint(0, 2))
     return {
-        "driver": random.choice(("gpu.example.com", "d", "x.io", "")),
+        "driver": driver,
         "attributes": attributes,
         "capacity": {name: random.choice(_AMOUNTS) for name in amounts},
         "multi": random.choice((None, True, False)),
     }
+
+
+def _distinct(random: Random, driver: str) -> list[str]:
+    """Names of which no two mean the same: which of them upstream finds changes from run to run."""
+    found: dict[str, str] = {}
+    for name in random.sample(_NAMES, random.randint(0, 5)):
+        found.setdefault(name if "/" in name else f"{driver}/{name}", name)
+    return list(found.values())
 
 
 def prepared(device: Json, *, lists: bool) -> cel.CelDevice:

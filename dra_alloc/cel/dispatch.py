@@ -30,10 +30,8 @@ _SCALARS: Final[dict[str, type]] = {
 Test = Callable[[Any], bool]
 
 
-def implementation(
-    function: Function, overloads: Sequence[str], static: Sequence[CelType], constants: Mapping[int, Any]
-) -> Callable[..., Any]:
-    """The function to call with the evaluated operands; `static` are their checked types."""
+def implementation(function: Function, overloads: Sequence[str], constants: Mapping[int, Any]) -> Callable[..., Any]:
+    """The function to call with the evaluated operands; `constants` are those that are known, by position."""
     if function.prepare is not None and constants:
         prepared = function.prepare(constants)
         if prepared is not None:
@@ -42,23 +40,29 @@ def implementation(
         return function.run
     if len(overloads) == 1:
         chosen = next(each for each in function.overloads if each.id == overloads[0])
-        return _guarded(function, chosen, static)
+        return _guarded(function, chosen)
     return _dispatcher(function)
 
 
-def _guarded(function: Function, overload: Overload, static: Sequence[CelType]) -> Callable[..., Any]:
+def _guarded(function: Function, overload: Overload) -> Callable[..., Any]:
+    # Static types prove nothing: that of ``dyn([1]).distinct()[0]`` is whatever the next call wants.
     run = overload.run
     assert run is not None, overload.id
     if not function.guarded:
         return run
-    tests = [
-        (index, test)
-        for index, (wanted, known) in enumerate(zip(overload.params, static, strict=True))
-        if not (wanted == known and _concrete(known)) and (test := _test(wanted)) is not None
-    ]
+    tests = [(index, test) for index, wanted in enumerate(overload.params) if (test := _test(wanted)) is not None]
     if not tests:
         return run
     name = function.name
+    if len(tests) == 1 and tests[0][0] == 0:
+        first = tests[0][1]
+
+        def guarded_first(*args: Any) -> Any:
+            if not first(args[0]):
+                raise no_such_overload(name, *args)
+            return run(*args)
+
+        return guarded_first
 
     def guarded(*args: Any) -> Any:
         for index, test in tests:
@@ -67,13 +71,6 @@ def _guarded(function: Function, overload: Overload, static: Sequence[CelType]) 
         return run(*args)
 
     return guarded
-
-
-def _concrete(kind: CelType) -> bool:
-    """Whether a value of this static type can be trusted to have it at run time."""
-    if kind.is_dyn or kind.kind in ("param", "error"):
-        return False
-    return all(_concrete(each) for each in kind.params)
 
 
 def _dispatcher(function: Function) -> Callable[..., Any]:

@@ -202,8 +202,7 @@ class _Planner:
 
     def implementation(self, resolved: Resolved, operands: list[Code]) -> Callable[..., Any]:
         declared = self.declared.functions[resolved.function]
-        static = [self.checked.types[each.id] for each in resolved.operands]
-        return implementation(declared, resolved.overloads, static, _constants(operands))
+        return implementation(declared, resolved.overloads, _constants(operands))
 
     def stops_early(self, resolved: Resolved, operands: list[Code]) -> bool:
         """Whether upstream gives up at the first operand that fails, instead of evaluating all of them."""

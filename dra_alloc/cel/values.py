@@ -165,12 +165,18 @@ class _Identity:
     def __init__(self, value: Any) -> None:
         self.value = value
 
+    def __eq__(self, other: object) -> bool:
+        return type(other) is _Identity and self.value is other.value
+
+    def __hash__(self) -> int:
+        return id(self.value)
+
 
 def key_of(value: Any) -> Any:
     """
     The dictionary key under which `value` is filed: strings as they are, others with their class.
 
-    Keys are found by value where Go compares them so, else by identity, which is to say never.
+    Keys are found by value where Go compares them so, else by identity.
     """
     kind = type(value)
     if kind is str:
@@ -232,7 +238,7 @@ class CelMap:
             return entries.get(key, default)
         if kind not in _KEY_KINDS:
             check_hashable(key)
-            return entries.get((kind, key), default) if _by_value(key) else default
+            return entries.get(key_of(key), default)
         found = entries.get((kind, key), default)
         if found is not default or kind is bool:
             return found

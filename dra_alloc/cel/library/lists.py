@@ -70,10 +70,11 @@ def _slice(values: Any, start: int, end: int) -> tuple[Any, ...]:
     return tuple(values[index] for index in range(start, end))
 
 
-def _flatten(values: Any, depth: Any = None) -> tuple[Any, ...]:
+def _flatten(values: Any, depth: Any = None, spelled: Callable[[Any], str] | None = None) -> tuple[Any, ...]:
     if not is_list(values) or type(depth) not in (int, type(None)):
-        argument = "" if depth is None else _spelled(depth)
-        raise CelError(f"no such overload: {_spelled(values)}.flatten({argument})")
+        name = spelled or _spelled
+        argument = "" if depth is None else name(depth)
+        raise CelError(f"no such overload: {name(values)}.flatten({argument})")
     levels = 1 if depth is None else depth
     if levels < 0:
         raise CelError("level must be non-negative")
@@ -92,6 +93,10 @@ def _flatten(values: Any, depth: Any = None) -> tuple[Any, ...]:
         else:
             stack.pop()
     return tuple(flat)
+
+
+def _flatten_from_029(values: Any, depth: Any = None) -> tuple[Any, ...]:
+    return _flatten(values, depth, lambda value: str(type_value(value)))
 
 
 def _spelled(value: Any) -> str:
@@ -324,6 +329,17 @@ _RANGE: Final = Cost(_range_actual, _range_estimate)
 _STRICT_RANGE: Final = Cost(_strict_range_actual, _range_estimate)
 _DISTINCT: Final = Cost(_square_actual, _distinct_estimate, crashes=True)
 
+def _flatten_overloads(identifier: str, params: tuple[CelType, ...], result: CelType) -> tuple[Overload, ...]:
+    variants = (
+        (_flatten, _FLATTEN, Window(removed=38)),
+        (_flatten_from_029, _FLATTEN_FROM_029, Window(added=38)),
+    )
+    return tuple(
+        Overload(identifier, params, result, run, member=True, cost=cost, window=window)
+        for run, cost, window in variants
+    )
+
+
 LISTS_LIBRARY: Final = Library(
     "lists",
     functions=(
@@ -331,19 +347,8 @@ LISTS_LIBRARY: Final = Library(
         Function(
             "flatten",
             (
-                Overload("list_flatten", (list_of(_LIST),), _LIST, _flatten, member=True, cost=_FLATTEN),
-                *(
-                    Overload(
-                        "list_flatten_int",
-                        (list_of(DYN), INT),
-                        list_of(DYN),
-                        _flatten,
-                        member=True,
-                        cost=cost,
-                        window=window,
-                    )
-                    for cost, window in ((_FLATTEN, Window(removed=38)), (_FLATTEN_FROM_029, Window(added=38)))
-                ),
+                *_flatten_overloads("list_flatten", (list_of(_LIST),), _LIST),
+                *_flatten_overloads("list_flatten_int", (list_of(DYN), INT), list_of(DYN)),
             ),
             guarded=False,
         ),
