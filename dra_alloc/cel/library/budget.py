@@ -6,7 +6,7 @@ Upstream charges some calls by what goes in and not by what comes out:
 itself a million times over. There it runs out of memory; we stop. The bounds
 lie where looking at the result once would exceed the run-time cost limit.
 
-Spec: CEL-33
+Spec: CEL-62
 """
 
 from __future__ import annotations
