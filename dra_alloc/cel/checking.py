@@ -152,7 +152,7 @@ class CheckState:
         if isinstance(node, Literal):
             self.types[node.id] = _LITERALS[type(node.value)]
         elif isinstance(node, Ident):
-            if node.id not in self.types:
+            if self.types.get(node.id, ERROR) is ERROR:
                 self.ident(node)
         else:
             return False

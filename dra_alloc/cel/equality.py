@@ -17,6 +17,7 @@ __all__ = ["compare", "equal", "is_comparable"]
 
 _NUMBERS: Final = frozenset((int, UInt, float))
 _MISSING: Final = object()
+_NO_ORDER: Final = "NaN values cannot be ordered"
 
 
 def equal(left: Any, right: Any) -> bool:
@@ -106,7 +107,7 @@ def _maybe_equal(left: Any, right: Any) -> bool:
 
 def _number_order(left: float, right: float) -> int:
     if left != left or right != right:
-        raise CelError("NaN values cannot be ordered")
+        raise CelError(_NO_ORDER)
     if type(left) is float or type(right) is float:
         left, right = float(left), float(right)
     return (left > right) - (left < right)
@@ -139,6 +140,8 @@ def is_comparable(value: Any) -> bool:
 def compare(left: Any, right: Any) -> int:
     """-1, 0 or 1; raises CelError ("no such overload") across kinds, except between numbers."""
     kind, other = type(left), type(right)
+    if kind is float and left != left:
+        raise CelError(_NO_ORDER)
     if kind is other or (kind in _NUMBERS and other in _NUMBERS):
         order = _ORDERS.get(kind)
         if order is not None:

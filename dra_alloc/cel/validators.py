@@ -14,7 +14,7 @@ from dra_alloc.cel.checker import Checked
 from dra_alloc.cel.declarations import Function
 from dra_alloc.cel.errors import CelError, Issue
 from dra_alloc.cel.regex import compiled
-from dra_alloc.cel.source import Source
+from dra_alloc.cel.source import MAX_REPORTED, Source
 from dra_alloc.cel.types import CelType, checker_name
 
 __all__ = ["CompilerCrash", "validate"]
@@ -25,11 +25,11 @@ _MIXED: Final = frozenset(("format",))
 
 def validate(checked: Checked, source: Source, functions: Mapping[str, Function]) -> list[Issue]:
     """Literals that cannot mean anything: patterns, times, formats, lists and maps of mixed types."""
-    found: list[Issue] = []
+    found: list[tuple[Node, Issue]] = []
 
     def report(node: Node, message: str) -> None:
         line, column = source.location(node.offset)
-        found.append(Issue(line, column, message))
+        found.append((node, Issue(line, column, message)))
 
     for node, mixed in _nodes(checked):
         if isinstance(node, Call):
@@ -38,7 +38,30 @@ def validate(checked: Checked, source: Source, functions: Mapping[str, Function]
             _list(node, checked, report)
         elif isinstance(node, MapNode) and not mixed:
             _map(node, checked, report)
-    return found
+    if not found:
+        return []
+    times = _occurrences(checked)
+    return [issue for node, issue in found for _ in range(times.get(node.id, 1))]
+
+
+def _occurrences(checked: Checked) -> dict[int, int]:
+    """How often each node occurs in the tree that macros made, up to more than is reported."""
+    order: list[Node] = []
+    stack: list[tuple[Node, bool]] = [(checked.root, False)]
+    seen: set[int] = set()
+    while stack:
+        node, done = stack.pop()
+        if done:
+            order.append(node)
+        elif node.id not in seen:
+            seen.add(node.id)
+            stack.append((node, True))
+            stack.extend((child, False) for child in children(node))
+    times = {checked.root.id: 1}
+    for node in reversed(order):
+        for child in children(node):
+            times[child.id] = min(times.get(child.id, 0) + times[node.id], 2 * MAX_REPORTED)
+    return times
 
 
 def _nodes(checked: Checked) -> Iterator[tuple[Node, bool]]:

@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import Final
 from zoneinfo import ZoneInfo
 
+from dra_alloc.api.go_text import quote
 from dra_alloc.cel.declarations import Function, Library, Overload, Window
 from dra_alloc.cel.errors import CelError
 from dra_alloc.cel.library.time_values import (
@@ -85,12 +86,12 @@ def _zone(name: str) -> ZoneInfo:
 
 def _atoi(text: str) -> int:
     if _ATOI.fullmatch(text) is None:
-        raise CelError(f'strconv.Atoi: parsing "{text}": invalid syntax')
+        raise CelError(f"strconv.Atoi: parsing {quote(text)}: invalid syntax")
     digits = text.lstrip("+-").lstrip("0") or "0"
     value = int(digits) if len(digits) < 20 else 2**64
     value = -value if text[0] == "-" else value
     if not -(2**63) <= value < 2**63:
-        raise CelError(f'strconv.Atoi: parsing "{text}": value out of range')
+        raise CelError(f"strconv.Atoi: parsing {quote(text)}: value out of range")
     return value
 
 
