@@ -10,6 +10,9 @@ Compile once, ask for many devices::
     device = cel.prepare_device("gpu.example.com", attributes, capacity, None, lists=environment.lists)
     program.matches(device)
 
+Ask for many devices at once with :class:`Columns`: one evaluation for every
+distinct row of what the program reads, errors kept until somebody looks.
+
 How a library is added
 ----------------------
 A library is one file under ``dra_alloc/cel/library/`` that exports one
@@ -50,21 +53,31 @@ A library is one file under ``dra_alloc/cel/library/`` that exports one
 
 from __future__ import annotations
 
+from dra_alloc.cel.columns import Columns, Interner, Outcome
 from dra_alloc.cel.device import Attribute, CelDevice, prepare_device
-from dra_alloc.cel.engine import Environment, compile, environment
+from dra_alloc.cel.engine import MAX_EXPRESSION_BYTES, Environment, compile, environment
 from dra_alloc.cel.errors import CompileError, EvaluationError, Issue
+from dra_alloc.cel.hints import evaluation_hints, missing_hints
 from dra_alloc.cel.program import COST_LIMIT, Program
+from dra_alloc.cel.reads import Read
 
 __all__ = [
     "COST_LIMIT",
+    "MAX_EXPRESSION_BYTES",
     "Attribute",
     "CelDevice",
+    "Columns",
     "CompileError",
     "Environment",
     "EvaluationError",
+    "Interner",
     "Issue",
+    "Outcome",
     "Program",
+    "Read",
     "compile",
     "environment",
+    "evaluation_hints",
+    "missing_hints",
     "prepare_device",
 ]

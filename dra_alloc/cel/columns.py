@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from threading import Lock
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from weakref import WeakKeyDictionary
 
 from dra_alloc.cel.device import CelDevice
@@ -59,6 +59,14 @@ class Interner:
         return found
 
 
+class _Groups(NamedTuple):
+    """For each device its group, -1 if it cannot be decoded; for each group its row and a device that has it."""
+
+    members: list[int]
+    rows: list[Row]
+    firsts: list[int]
+
+
 class Columns:
     """Devices side by side; columns are made for what programs read, and kept."""
 
@@ -66,24 +74,25 @@ class Columns:
         self.devices = tuple(devices)
         self.interner = interner or Interner()
         self._columns: dict[Read, list[int]] = {}
-        self._groups: dict[tuple[Read, ...], tuple[list[int], list[Row], list[int]]] = {}
+        self._groups: dict[tuple[Read, ...], _Groups] = {}
         self._problems = {index: each.problem for index, each in enumerate(self.devices) if each.problem}
 
     def outcomes(self, program: Program) -> list[Outcome]:
         """The answer for every device in order; an EvaluationError stands for itself and is not raised."""
-        members, rows, firsts = self._grouped(program.reads)
+        groups = self._grouped(program.reads)
         answers = self.interner.answers(program)
-        devices = self.devices
         by_group: list[Outcome] = []
-        for row, first in zip(rows, firsts, strict=True):
+        for row, first in zip(groups.rows, groups.firsts, strict=True):
             answer = answers.get(row)
             if answer is None:
-                answer = answers[row] = _answer(program, devices[first])
+                answer = answers[row] = _answer(program, self.devices[first])
             by_group.append(answer)
-        found = [by_group[group] for group in members]
-        for index, text in self._problems.items():
-            found[index] = EvaluationError(text)
-        return found
+        if not self._problems:
+            return [by_group[group] for group in groups.members]
+        return [
+            EvaluationError(self._problems[index]) if group < 0 else by_group[group]
+            for index, group in enumerate(groups.members)
+        ]
 
     def matches(self, program: Program, index: int) -> bool:
         """
@@ -94,8 +103,8 @@ class Columns:
         problem = self._problems.get(index)
         if problem is not None:
             raise EvaluationError(problem)
-        members, rows, _ = self._grouped(program.reads)
-        row = rows[members[index]]
+        groups = self._grouped(program.reads)
+        row = groups.rows[groups.members[index]]
         answers = self.interner.answers(program)
         answer = answers.get(row)
         if answer is None:
@@ -112,33 +121,29 @@ class Columns:
             found = self._columns[read] = [intern(token) for token in _tokens(read, self.devices)]
         return found
 
-    def _grouped(self, reads: tuple[Read, ...]) -> tuple[list[int], list[Row], list[int]]:
-        """For each device its group; for each group its row and a device that has it."""
+    def _grouped(self, reads: tuple[Read, ...]) -> _Groups:
         found = self._groups.get(reads)
         if found is not None:
             return found
         columns = [self.column(read) for read in reads]
+        rows = zip(*columns, strict=True) if columns else iter([()] * len(self.devices))
         numbers: dict[Row, int] = {}
         firsts: list[int] = []
         members: list[int] = []
-        for index, row in enumerate(zip(*columns, strict=True) if columns else [()] * len(self.devices)):
+        for index, row in enumerate(rows):
+            if index in self._problems:
+                members.append(-1)
+                continue
             number = numbers.get(row)
-            if number is None or firsts[number] in self._problems:
-                # A device that cannot be decoded must not answer for others.
-                if number is None:
-                    number = numbers[row] = len(firsts)
-                    firsts.append(index)
-                else:
-                    firsts[number] = index
+            if number is None:
+                number = numbers[row] = len(firsts)
+                firsts.append(index)
             members.append(number)
-        made = (members, list(numbers), firsts)
-        self._groups[reads] = made
+        made = self._groups[reads] = _Groups(members, list(numbers), firsts)
         return made
 
 
 def _answer(program: Program, device: CelDevice) -> Outcome:
-    if device.problem:
-        return EvaluationError(device.problem)
     try:
         return program.matches(device)
     except EvaluationError as error:

@@ -11,6 +11,7 @@ from typing import Final
 
 from dra_alloc.cel.environment import Declarations, Settings, declarations, settings
 from dra_alloc.cel.errors import CompileError
+from dra_alloc.cel.hints import compile_hints
 from dra_alloc.cel.program import Program
 from dra_alloc.releases import Release
 
@@ -57,14 +58,15 @@ class Environment:
                 if len(self._programs) > _CACHED:
                     self._programs.popitem(last=False)
         if isinstance(found, CompileError):
-            raise found.with_traceback(None)
+            # A fresh one: an exception that is raised twice, or by two threads, gathers tracebacks.
+            raise CompileError(found.text, found.issues, found.hints)
         return found
 
     def _build(self, expression: str) -> Program | CompileError:
         try:
             return Program(expression, self._declared)
         except CompileError as error:
-            return error
+            return CompileError(error.text, error.issues, (*error.hints, *compile_hints(error.text, expression)))
 
     def __repr__(self) -> str:
         return f"Environment({self.settings})"

@@ -1,7 +1,7 @@
 """
 A compiled selector: immutable, shared between threads, asked device by device.
 
-Spec: CEL-6, CEL-32
+Spec: CEL-6, CEL-27, CEL-32, CEL-34
 """
 
 from __future__ import annotations

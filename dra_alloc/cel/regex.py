@@ -24,6 +24,12 @@ _OPTIONS: Final = re2.Options()
 _OPTIONS.log_errors = False
 _OPTIONS.max_mem = 64 << 20
 
+_MAX_HEIGHT: Final = 1000
+_PIECE: Final = re.compile(
+    r"""\\Q.*?(?:\\E|$) | \\. | \[\^?\]?(?:\\.|\[:[a-z^]*:\]|[^\]\\])*\]
+    | \(\?[a-zA-Z-]*[:)] | \((?:\?P?<[^>]*>)? | \) | [*+?] | \{[0-9,]+\} | .""",
+    re.DOTALL | re.VERBOSE,
+)
 _NAMED: Final = re.compile(r"((?:^|[^\\])(?:\\\\)*)\(\?P?<[A-Za-z0-9_]+>")
 _GO: Final = (
     (re.compile(r"missing \): (.*)", re.DOTALL), "missing closing )", True),
@@ -48,6 +54,8 @@ _GO: Final = (
 @lru_cache(maxsize=512)
 def _compile(pattern: str) -> Any:
     """The compiled pattern, or the text of what is wrong with it."""
+    if len(pattern) > _MAX_HEIGHT and _height(pattern) > _MAX_HEIGHT:
+        return f"error parsing regexp: expression nests too deeply: `{pattern}`"
     if _matches_bytes(pattern):
         return "error parsing regexp: invalid escape sequence: `\\C`"
     try:
@@ -92,6 +100,30 @@ def go_error(pattern: str, error: Exception) -> str:
             shown = pattern if whole else match[1]
             return f"error parsing regexp: {words}: `{shown}`"
     return f"error parsing regexp: {text}"
+
+
+def _height(pattern: str) -> int:
+    """How high Go's syntax tree of `pattern` is, near enough: captures, repetitions, sequences in captures."""
+    stack = [[0, 0, 0]]
+    last = 0
+    for piece in _PIECE.finditer(pattern):
+        text = piece.group()
+        here = stack[-1]
+        if text.startswith("(") and not text.endswith(")"):
+            stack.append([0, 0, 0 if text.startswith("(?") and text.endswith(":") else 1])
+        elif text == ")" and len(stack) > 1:
+            highest, items, capture = stack.pop()
+            last = max(highest, 1) + capture + (capture and items > 1)
+            here = stack[-1]
+            here[0] = max(here[0], last)
+            here[1] += 1
+        elif text in ("*", "+", "?") or (text[0] == "{" and len(text) > 1):
+            here[0] = max(here[0], last + 1)
+        else:
+            last = 1
+            here[0] = max(here[0], last)
+            here[1] += 1
+    return max(highest for highest, _, _ in stack)
 
 
 def _matches_bytes(pattern: str) -> bool:

@@ -32,7 +32,11 @@ class Source:
         self._starts = starts
 
     def location(self, offset: int) -> tuple[int, int]:
-        """Line (from 1) and column (from 0) of a code-point offset; (-1, -1) for nowhere, and upstream's (1, -1) in no text."""
+        """
+        Line (from 1) and column (from 0) of a code-point offset; (-1, -1) is nowhere.
+
+        In an empty text upstream finds every place at (1, -1).
+        """
         if offset < 0:
             return -1, -1
         if not self.text:
