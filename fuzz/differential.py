@@ -28,7 +28,7 @@ __all__ = ["Run", "ours", "run"]
 
 Json = dict[str, Any]
 #: Upstream's time per question; what takes longer is compared by verdict only.
-TIMEOUT_MS = 500
+TIMEOUT_MS = 250
 
 
 @dataclass
@@ -134,6 +134,7 @@ def main(arguments: list[str] | None = None) -> int:
                 dialect = Dialect(options.release, channel, rich_selectors=not options.plain_selectors)
                 found = run(dialect, oracle, seed=options.seed, cases=options.cases, start=options.start)
                 print(found.line(), flush=True)
+                print("  ", *(request["name"] for request, _ in found.differences))
                 for request, verdict in found.differences[: options.show]:
                     _print(*(_smallest(request, oracle) if options.shrink else (request, verdict)))
                 failed = failed or bool(found.differences)

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from dra_alloc.profiles import Feature
+from dra_alloc.profiles import Feature, Trait, profile
 from dra_alloc.testing.claims import claims, classes
 from dra_alloc.testing.cluster import cluster
 from dra_alloc.testing.devices import Json
@@ -16,21 +16,24 @@ from dra_alloc.testing.draw import Draw, Seeded
 
 __all__ = ["random_request", "random_requests"]
 
-#: What claims mostly leave out while a switch is off, because it is refused as a whole.
+#: What is mostly left out while a switch is off, because it is refused as a whole.
 _NEEDS: Final = {
     Feature.ADMIN_ACCESS: ("admin",),
     Feature.PRIORITIZED_LIST: ("alternatives",),
     Feature.CONSUMABLE_CAPACITY: ("capacity-requests",),
+    Feature.PARTITIONABLE: ("counters", "per-device-nodes"),
+    Feature.BINDING: ("binding-conditions",),
 }
 
 
 def random_request(draw: Draw, dialect: Dialect) -> Json:
     """Return a random question for the dialect's release and channel."""
     mix = Mix.drawn(draw)
-    made = cluster(draw, mix, dialect)
     switches = _features(draw, mix, dialect)
-    off = [name for feature, names in _NEEDS.items() if not switches[feature] for name in names]
-    mix = mix.without(off, 0.1)
+    mix = mix.without(_refused(switches, dialect), 0.1)
+    if profile(dialect.release, (), dialect.channel).shows(Trait.PERMUTATIONS):
+        mix = mix.without(("crowd", "bait", "several-claims", "count"), 0.6)  # else too many cases explode
+    made = cluster(draw, mix, dialect)
     return {
         "release": dialect.release,
         "channel": dialect.channel,
@@ -62,3 +65,14 @@ def _features(draw: Draw, mix: Mix, dialect: Dialect) -> dict[str, bool]:
         off = mix.has(draw, "gates-off")
         switches[str(feature)] = feature in dialect.features and not off
     return switches
+
+
+def _refused(switches: dict[str, bool], dialect: Dialect) -> list[str]:
+    on = [feature for feature in Feature if switches[feature]]
+    chosen = profile(dialect.release, on, dialect.channel)
+    names = [name for feature, needing in _NEEDS.items() if not switches[feature] for name in needing]
+    if not chosen.cel_lists:
+        names.append("lists")
+    if chosen.shows(Trait.NO_DISTINCT):
+        names.append("distinct")
+    return names
