@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 
-from dra_alloc.api import Node, ResourceClaim
+from dra_alloc.api import DeviceSubRequest, ExactDeviceRequest, Node, ResourceClaim
 from dra_alloc.cel import CompileError
 from dra_alloc.cel.reads import Read
 from dra_alloc.problem.devices import DeviceKey, PoolKey, SliceRow
@@ -42,7 +42,7 @@ class AlikeNodes:
             view = self._allocator.survey.view(node)
         except GatherError:
             return alone
-        if view.slices is None or any(not pool.usable or pool.elsewhere for pool in view.pools):
+        if any(not pool.usable or pool.elsewhere for pool in view.pools):
             return alone
         return tuple(self._pool(pool) for pool in view.pools)
 
@@ -78,9 +78,10 @@ def _reads(allocator: Allocator, claims: Sequence[ResourceClaim]) -> tuple[Read 
     try:
         for claim in claims:
             for request in claim.spec.devices.requests:
-                for wire in (*([request.exactly] if request.exactly else []), *request.first_available):
-                    selectors = (*survey.find_class(wire.device_class_name or "").spec.selectors, *wire.selectors)
-                    for selector in selectors:
+                wires: list[ExactDeviceRequest | DeviceSubRequest] = list(request.first_available)
+                wires += [] if request.exactly is None else [request.exactly]
+                for wire in wires:
+                    for selector in (*survey.find_class(wire.device_class_name).spec.selectors, *wire.selectors):
                         if selector.cel is None:
                             return None
                         found.update(survey.selection.program(selector.cel.expression).reads)

@@ -63,8 +63,8 @@ def _lost(objective: LeastFragmented, model: TableModel, freedom: Freedom) -> Te
     draw_of = {label: number for number, label in enumerate(table.labels)}
     numbers = [draw_of.get(draw.label) for draw in freedom.counters]
     literals: dict[int, list[int]] = {}
-    for (_, device), picked in model.picked.items():
-        literals.setdefault(device, []).extend(picked)
+    for (_, position), picked in model.picked.items():
+        literals.setdefault(position, []).extend(picked)
     terms: list[tuple[int, int]] = []
     total = 0
     for device, size in sizes(freedom).items():
