@@ -50,6 +50,8 @@ class Gathering:
         self._counters = _by_pool(row for row in beyond if row.pool not in self._pools)
         self._places = _by_place(self._common)
         self.broken = frozenset(key for key, rows in self._counters.items() if self._is_broken(rows))
+        # Nodes see nothing but their own slices.
+        self._alone = not beyond
         self._local: dict[str, tuple[Pool, ...]] = {}
         self._shared: dict[tuple[bool, ...], tuple[Pool, ...]] = {}
 
@@ -61,6 +63,8 @@ class Gathering:
         """
         name = node.metadata.name or ""
         rows = self._inventory.by_node.get(name, ())
+        if self._alone and len(rows) == 1 and self._is_whole(rows[0]):
+            return Offer((Pool(rows[0].pool, rows),), invalid=False)
         keys = {row.pool for row in rows}
         if self._profile.shows(Trait.INPUT_ORDER) or not self._pools.isdisjoint(keys):
             pools = gather(self._inventory, node, self._profile)
@@ -109,11 +113,18 @@ class Gathering:
         return any(pool.invalid for pool in grouped(readable, self._inventory, self._profile))
 
     def _own(self, rows: Sequence[SliceRow]) -> tuple[Pool, ...]:
-        """Return the pools of a node's own slices, which no other node's are in."""
+        """Return the pools of a node's own slices, of which every slice names a node."""
         counters = {each: None for row in rows for each in self._counters.get(row.pool, ())}
         seen = [*(row for row in rows if row not in counters), *sorted(counters, key=lambda row: row.position)]
         relevant = [row for row in seen if is_readable(row, self._profile)]
         return ordered(grouped(relevant, self._inventory, self._profile), self._profile)
+
+    def _is_whole(self, row: SliceRow) -> bool:
+        """Return whether the slice is a valid pool by itself, as most are."""
+        outline = row.outline
+        whole = row.slice_count == 1 and len(self._inventory.by_pool[row.pool]) == 1
+        plain = not outline.repeats and not outline.consumes and not row.wire.spec.shared_counters
+        return whole and plain and is_readable(row, self._profile)
 
     def _for_places(self, node: Node) -> tuple[Pool, ...]:
         """Return the pools of slices that name no node, as the node sees them."""

@@ -5,7 +5,7 @@ Who holds which device, kept up to date claim by claim.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
 from dra_alloc.api import AllocationResult
 from dra_alloc.problem.devices import DeviceKey
@@ -15,6 +15,8 @@ from dra_alloc.problem.usage import Usage
 __all__ = ["Hold", "Ledger"]
 
 V = TypeVar("V")
+#: What the constructor of a named tuple does, without its call in Python.
+_MAKE: Final[Any] = tuple.__new__
 Allocations = Iterable[tuple[str, AllocationResult]]
 
 
@@ -38,12 +40,18 @@ class Ledger:
 
     def __init__(self, allocations: Allocations, *, sharing: bool) -> None:
         holds: dict[DeviceKey, tuple[Hold, ...]] = {}
+        whole: dict[DeviceKey, bool] = {}
+        several: dict[DeviceKey, tuple[Hold, ...]] = {}
         for key, hold in _holds(allocations, sharing):
-            before = holds.get(key)
-            holds[key] = (hold,) if before is None else (*before, hold)
+            if key in holds or hold.shared:
+                several[key] = holds[key] = (*holds.get(key, ()), hold)
+            else:
+                holds[key] = (hold,)
+                whole[key] = True
+        also_whole, shared, consumed = _taken(several)
+        whole |= also_whole
         self._sharing = sharing
         self.holds: Overlay[DeviceKey, tuple[Hold, ...]] = Overlay(holds)
-        whole, shared, consumed = _taken(holds)
         self.whole: Overlay[DeviceKey, bool] = Overlay(whole)
         self.shared: Overlay[DeviceKey, bool] = Overlay(shared)
         self.consumed: Overlay[DeviceKey, Mapping[str, int]] = Overlay(consumed)
@@ -82,7 +90,7 @@ def _holds(allocations: Allocations, sharing: bool) -> Iterator[tuple[DeviceKey,
         for result in allocation.devices.results:
             if result.admin_access:
                 continue
-            key = DeviceKey(result.driver, result.pool, result.device)
+            key: DeviceKey = _MAKE(DeviceKey, (result.driver, result.pool, result.device))
             if sharing and result.share_id:
                 amounts = tuple([(name, amount.nano) for name, amount in result.consumed_capacity.items()])
                 yield key, Hold(claim, shared=True, amounts=amounts)

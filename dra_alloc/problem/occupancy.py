@@ -61,11 +61,9 @@ class OpenOccupancy:
         """Return the devices held in pools side by side; None where consumed capacity matters as well."""
         return _busy(pools, self.masks, self._tangled, self._large)
 
-    def take(self, row: SliceRow, device: str) -> None:
+    def take(self, row: SliceRow, index: int) -> None:
         """Hold a device."""
-        for index, each in enumerate(row.wire.spec.devices):
-            if each.name == device:
-                self.masks[row] = self.masks.get(row, 0) | 1 << index
+        self.masks[row] = self.masks.get(row, 0) | 1 << index
         self._large.clear()
 
     def tangle(self, row: SliceRow) -> None:
@@ -79,6 +77,8 @@ def _busy(
     tangled: Mapping[SliceRow, int],
     large: MutableMapping[Pool, int],
 ) -> int | None:
+    if len(pools) == 1 and len(pools[0].slices) == 1 and not tangled:
+        return masks.get(pools[0].slices[0], 0)
     if tangled and any(row in tangled for pool in pools for row in pool.slices):
         return None
     total = offset = 0
@@ -113,16 +113,22 @@ def _looked_up(rows: Iterable[SliceRow], held: Container[DeviceKey]) -> dict[Sli
 
 
 def _masks(keys: Iterable[DeviceKey], by_pool: Mapping[PoolKey, Sequence[SliceRow]]) -> dict[SliceRow, int]:
-    names: dict[tuple[str, str], list[str]] = {}
+    names: dict[tuple[str, str], set[str]] = {}
     for driver, pool, device in keys:
-        names.setdefault((driver, pool), []).append(device)
+        pair = driver, pool
+        known = names.get(pair)
+        if known is None:
+            names[pair] = {device}
+        else:
+            known.add(device)
     masks: dict[SliceRow, int] = {}
-    for key, devices in names.items():
-        for row in by_pool.get(PoolKey(*key), ()):
-            places = {device.name: 1 << index for index, device in enumerate(row.wire.spec.devices)}
+    for pair, devices in names.items():
+        # A pool's key is equal to the plain tuple.
+        for row in by_pool.get(pair, ()):  # type: ignore[call-overload]
             mask = 0
-            for name in devices:
-                mask |= places.get(name, 0)
+            for index, device in enumerate(row.wire.spec.devices):
+                if device.name in devices:
+                    mask |= 1 << index
             if mask:
                 masks[row] = mask
     return masks

@@ -61,8 +61,8 @@ class Pool:
         self.counters = counters
         self.incomplete = False
         self.invalid = invalid
-        self.late = not invalid and any(each.binding_conditions for each in _wires(slices))
-        self.width = sum(len(row.wire.spec.devices) for row in slices)
+        self.late = not invalid and any(row.outline.waits for row in slices)
+        self.width = sum([len(row.wire.spec.devices) for row in slices])
         self.slices_wanted = self.slices_found = len(slices)
         self._devices: tuple[DeviceRow, ...] | None = None
         self._elsewhere: tuple[DeviceRow, ...] | None = None
@@ -192,7 +192,7 @@ def _build(key: PoolKey, group: Sequence[SliceRow], elsewhere: Sequence[SliceRow
     others = [row for row in elsewhere if row not in held]
     counters, invalid = _counters(counter_slices)
     invalid = _duplicate_device(slices) or invalid
-    if not invalid and partitionable:
+    if not invalid and partitionable and any(row.outline.consumes for row in (*slices, *others)):
         invalid = _dangling_counter((*slices, *others), counters)
     pool = Pool(key, slices, others, counters, invalid)
     pool.slices_wanted = pool.slices_found = len(group)
@@ -205,6 +205,8 @@ def _wires(slices: Iterable[SliceRow]) -> Iterator[Device]:
 
 
 def _duplicate_device(slices: Sequence[SliceRow]) -> str:
+    if len(slices) == 1 and not slices[0].outline.repeats:
+        return ""
     names = [device.name for device in _wires(slices)]
     if len(set(names)) == len(names):
         return ""
@@ -230,9 +232,9 @@ def _dangling_counter(slices: Iterable[SliceRow], counters: Mapping[tuple[str, s
     sets = {counter_set for counter_set, _ in counters}
     for device in _wires(slices):
         for use in device.consumes_counters:
+            if use.counter_set not in sets:
+                return f"counter set {use.counter_set} not found"
             for name in use.counters:
-                if use.counter_set not in sets:
-                    return f"counter set {use.counter_set} not found"
                 if (use.counter_set, name) not in counters:
                     return f"counter {name} not found in counter set {use.counter_set}"
     return ""

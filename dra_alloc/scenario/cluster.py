@@ -4,7 +4,7 @@ A cluster as it was dumped, and questions to it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -14,21 +14,28 @@ from dra_alloc.api import (
     Node,
     ObjectMeta,
     ResourceClaim,
-    ResourceClaimStatus,
+    ResourceSlice,
 )
 from dra_alloc.errors import UnknownReference
 from dra_alloc.explain.tally import NOTHING, explain
 from dra_alloc.manifest import Documents
 from dra_alloc.problem.devices import DeviceKey
 from dra_alloc.problem.inventory import Inventory
-from dra_alloc.problem.nodes import NodeSelectorError, selects_node
+from dra_alloc.problem.ledger import Ledger
+from dra_alloc.problem.occupancy import Occupancy
+from dra_alloc.problem.overlay import Overlay
 from dra_alloc.problem.requests import claim_name
-from dra_alloc.problem.usage import Usage
 from dra_alloc.profiles import Feature, Semantics
+from dra_alloc.scenario.digests import Digests
+from dra_alloc.scenario.editing import Edit, Event, edit_of, edited
 from dra_alloc.scenario.extended_resources import class_by_resource
+from dra_alloc.scenario.fits import Fits, first_place
+from dra_alloc.scenario.holding import allocated_elsewhere, completed
 from dra_alloc.scenario.outcomes import Allocated, NodeRefusal, Outcome, Undecided, Unsatisfiable
+from dra_alloc.scenario.placing import Placements, place
 from dra_alloc.scenario.settings import DEFAULT_SETTINGS, Settings
-from dra_alloc.solve.allocator import DEFAULT_BUDGET, Allocator, Budget, State
+from dra_alloc.scenario.standings import Roster, Standings
+from dra_alloc.solve.allocator import DEFAULT_BUDGET, Allocator, Budget, State, not_found
 from dra_alloc.solve.outcome import Aborted, NoFit, OutOfBudget, Solved, SolveOutcome, Work
 from dra_alloc.solve.survey import Survey
 
@@ -68,41 +75,61 @@ class Cluster:
             documents.nodes or _named_nodes(inventory),
             inventory,
             FrozenMap({each.metadata.name or "": each for each in documents.classes}),
-            FrozenMap({claim_name(each): each for each in documents.claims}),
+            Overlay({claim_name(each): each for each in documents.claims}),
             settings,
         )
 
     @cached_property
+    def survey(self) -> Survey:
+        """What is known of the slices, whatever is allocated."""
+        return Survey(self.inventory, self.classes, self.settings.profile(), not_found)
+
+    @cached_property
+    def ledger(self) -> Ledger:
+        """Who holds which device."""
+        claims = ((name, claim.status.allocation) for name, claim in self.claims.items())
+        held = ((name, allocation) for name, allocation in claims if allocation is not None)
+        return Ledger(held, sharing=self.settings.profile().on(Feature.CONSUMABLE_CAPACITY))
+
+    @cached_property
+    def occupancy(self) -> Occupancy:
+        """Which devices of each slice are held."""
+        return Occupancy(self.ledger.usage, self.inventory.by_pool)
+
+    @cached_property
     def allocator(self) -> Allocator:
         """The engine for this state; made on first use."""
-        profile = self.settings.profile()
-        allocations = [claim.status.allocation for claim in self.claims.values() if claim.status.allocation is not None]
-        usage = Usage.of(allocations, sharing=profile.on(Feature.CONSUMABLE_CAPACITY))
-        return Allocator(State(self.inventory, self.classes, usage, self.holders), profile)
+        state = State(self.inventory, self.classes, self.ledger.usage, self.ledger.holders)
+        return Allocator(state, self.settings.profile(), self.survey, self.occupancy)
+
+    @cached_property
+    def roster(self) -> Roster:
+        """The nodes by name and place."""
+        return Roster(self.nodes)
+
+    @cached_property
+    def standings(self) -> Standings:
+        """Which nodes fit, as far as it was asked."""
+        return Standings(self.roster, self.survey, self.occupancy, self.ask)
+
+    @cached_property
+    def digests(self) -> Digests:
+        """The digests of all objects."""
+        slices = (row.wire for row in self.inventory.slices)
+        rules = self.inventory.taint_rules
+        return Digests((*slices, *self.claims.values(), *self.classes.values(), *self.nodes, *rules))
+
+    @property
+    def state_hash(self) -> str:
+        """Return a hash of all objects; equal for clusters with equal content, in whatever order it came together."""
+        return self.digests.text
 
     @cached_property
     def intended(self) -> Cluster:
         """The same cluster, asked for what the API promises; what is known of slices is shared."""
         if self.settings.semantics == Semantics.INTENDED:
             return self
-        twin = self.with_settings(replace(self.settings, semantics=Semantics.INTENDED.value))
-        profile, state, known = twin.settings.profile(), self.allocator.state, self.allocator.survey
-        survey = Survey(state.inventory, state.classes, profile, state.class_not_found, known.columns)
-        # The allocator is what the twin would make itself on first use.
-        twin.__dict__["allocator"] = Allocator(state, profile, survey)
-        return twin
-
-    @cached_property
-    def _holders(self) -> Mapping[DeviceKey, tuple[str, ...]]:
-        holders: dict[DeviceKey, tuple[str, ...]] = {}
-        for name, claim in self.claims.items():
-            if claim.status.allocation is None:
-                continue
-            for result in claim.status.allocation.devices.results:
-                if not result.admin_access:
-                    key = DeviceKey(result.driver, result.pool, result.device)
-                    holders[key] = (*holders.get(key, ()), name)
-        return holders
+        return self.with_settings(replace(self.settings, semantics=Semantics.INTENDED.value))
 
     @cached_property
     def class_by_resource(self) -> Mapping[str, str]:
@@ -111,7 +138,7 @@ class Cluster:
 
     def holders(self, device: DeviceKey) -> tuple[str, ...]:
         """Return the claims that hold the device or a share of it."""
-        return self._holders.get(device, ())
+        return self.ledger.holders(device)
 
     def node(self, name: str) -> Node:
         """
@@ -119,9 +146,9 @@ class Cluster:
 
         Raises: UnknownReference.
         """
-        for node in self.nodes:
-            if node.metadata.name == name:
-                return node
+        place = self.roster.places.get(name)
+        if place is not None:
+            return self.nodes[place]
         raise UnknownReference(f"there is no node {name!r} in the cluster", hint=_some_nodes(self.nodes))
 
     def allocate(
@@ -137,7 +164,8 @@ class Cluster:
         Raises: UnknownReference for a node that does not exist.
         """
         if node is None:
-            return self._first(claims, self.nodes, budget)
+            place = first_place(self, claims, budget)
+            return self._first(claims, self.nodes if place is None else (self.nodes[place],), budget)
         return self._first(claims, (self.node(node) if isinstance(node, str) else node,), budget)
 
     def _first(self, claims: Sequence[ResourceClaim], nodes: Sequence[Node], budget: Budget) -> Outcome:
@@ -163,11 +191,9 @@ class Cluster:
         self, claims: Sequence[ResourceClaim], node: Node, *, budget: Budget = DEFAULT_BUDGET, explained: bool = True
     ) -> Outcome:
         """Return the outcome for one node; without `explained` a refusal carries no counts."""
-        name = node.metadata.name or ""
-        for claim in claims:
-            if not _reaches(claim, node):
-                error = f"claim {claim_name(claim)} is allocated, and not for this node"
-                return Unsatisfiable((NodeRefusal(name, "allocated-elsewhere", error),))
+        refusal = allocated_elsewhere(claims, node)
+        if refusal is not None:
+            return Unsatisfiable((refusal,))
         pending = [claim for claim in claims if claim.status.allocation is None]
         outcome = self.allocator.allocate(node, pending, budget=budget)
         return self._public(outcome, claims, pending, node, explained=explained)
@@ -183,13 +209,8 @@ class Cluster:
     ) -> Outcome:
         name = node.metadata.name or ""
         match outcome:
-            case Solved(results, _, work):
-                made = iter(results)
-                done = tuple(
-                    claim if claim.status.allocation is not None else _with_allocation(claim, next(made))
-                    for claim in claims
-                )
-                return Allocated(name, done, work)
+            case Solved(work=work):
+                return Allocated(name, lambda: completed(tuple(claims), outcome.results), work)
             case NoFit():
                 why = explain(self.allocator, node, pending) if explained else NOTHING
                 return Unsatisfiable((NodeRefusal(name, "no-fit", "", why),))
@@ -198,32 +219,79 @@ class Cluster:
             case OutOfBudget(work):
                 return Undecided((name,), work)
 
+    def ask(self, node: Node, claims: Sequence[ResourceClaim], budget: Budget = DEFAULT_BUDGET) -> SolveOutcome:
+        """Return the engine's own outcome for claims that are not allocated."""
+        return self.allocator.allocate(node, claims, budget=budget)
+
+    def filter(
+        self,
+        claims: Sequence[ResourceClaim],
+        nodes: Iterable[str | Node] | None = None,
+        *,
+        budget: Budget = DEFAULT_BUDGET,
+    ) -> Fits:
+        """
+        Return which nodes could have the claims together; allocations are put together where they are looked at.
+
+        The cost is one search for every distinct state of a node's devices as
+        the claims see them, and one look-up for every node that changed since
+        the question was last asked.
+
+        Raises: UnknownReference for a node that does not exist.
+        """
+        named = (
+            None if nodes is None else [node if isinstance(node, str) else node.metadata.name or "" for node in nodes]
+        )
+        for name in named or ():
+            self.node(name)
+        return Fits(self, tuple(claims), named, budget)
+
+    def place(self, pods: Iterable[Sequence[ResourceClaim]], *, budget: Budget = DEFAULT_BUDGET) -> Placements:
+        """
+        Return where the pods' claims go, each pod on the first node that fits after what earlier ones took.
+
+        The cost is one search for every distinct state of a node's devices as
+        the claims see them, one look-up for every node and distinct pod, and
+        one for every node that changed.
+        """
+        return place(self, pods, budget)
+
     def after(self, outcome: Outcome) -> Cluster:
         """Return the cluster in which the outcome's claims are allocated; only `Allocated` changes anything."""
-        if not isinstance(outcome, Allocated):
-            return self
-        claims = {**self.claims, **{claim_name(claim): claim for claim in outcome.claims}}
-        return replace(self, claims=FrozenMap(claims))
+        return self.with_claims(outcome.claims) if isinstance(outcome, Allocated) else self
+
+    def with_claims(self, claims: Iterable[ResourceClaim]) -> Cluster:
+        """Return the cluster with these claims, new or in place of those of their names."""
+        return edited(self, Edit(claims={claim_name(claim): claim for claim in claims}))
+
+    def without_claims(self, names: Iterable[str]) -> Cluster:
+        """Return the cluster without claims of these names, each `namespace/name`."""
+        return edited(self, Edit(claims=dict.fromkeys(names)))
+
+    def with_slices(self, slices: Iterable[ResourceSlice]) -> Cluster:
+        """Return the cluster with these slices, new or in place of those of their names."""
+        return edited(self, Edit(slices={each.metadata.name or "": each for each in slices}))
+
+    def without_slices(self, names: Iterable[str]) -> Cluster:
+        """Return the cluster without slices of these names."""
+        return edited(self, Edit(slices=dict.fromkeys(names)))
+
+    def apply(self, events: Iterable[Event]) -> Cluster:
+        """
+        Return the cluster after events of a watch: slices, claims, classes, nodes, taint rules.
+
+        Raises: InputError for an event or object that is not known.
+        """
+        return edited(self, edit_of(events))
 
     def with_settings(self, settings: Settings) -> Cluster:
         """Return the same cluster, asked as another scheduler would see it; taint rules stay as they were merged."""
-        settings.profile()
-        return replace(self, settings=settings)
-
-
-def _with_allocation(claim: ResourceClaim, allocation: object) -> ResourceClaim:
-    status: ResourceClaimStatus = claim.status.model_copy(update={"allocation": allocation})
-    return claim.model_copy(update={"status": status})
-
-
-def _reaches(claim: ResourceClaim, node: Node) -> bool:
-    allocation = claim.status.allocation
-    if allocation is None or allocation.node_selector is None:
-        return True
-    try:
-        return selects_node(allocation.node_selector, node)
-    except NodeSelectorError:
-        return False
+        profile = settings.profile()
+        made = replace(self, settings=settings)
+        if "survey" in self.__dict__:
+            # Looking alike does not depend on the scheduler.
+            made.__dict__["survey"] = Survey(self.inventory, self.classes, profile, not_found, self.survey.columns)
+        return made
 
 
 def _named_nodes(inventory: Inventory) -> tuple[Node, ...]:

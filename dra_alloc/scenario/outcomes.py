@@ -4,6 +4,7 @@ The public results: allocated, unsatisfiable, undecided.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from dra_alloc.api import ResourceClaim
@@ -14,20 +15,46 @@ from dra_alloc.solve.outcome import Work
 __all__ = ["Allocated", "NodeRefusal", "Outcome", "Undecided", "Unsatisfiable"]
 
 
-@dataclass(frozen=True, slots=True)
+_Claims = tuple[ResourceClaim, ...]
+
+
 class Allocated:
     """
     The claims fit on `node`; each carries its allocation in `status.allocation`.
 
-    `claims` are in the order asked, claims that were allocated before included.
+    `claims` are in the order asked, claims that were allocated before
+    included. They may be given as a function; then they are made when they are
+    first looked at, and kept.
     """
 
-    node: str
-    claims: tuple[ResourceClaim, ...]
-    work: Work
+    __slots__ = ("_claims", "node", "work")
+    __match_args__ = ("node", "claims", "work")
+
+    def __init__(self, node: str, claims: _Claims | Callable[[], _Claims], work: Work) -> None:
+        self.node = node
+        self._claims = claims
+        self.work = work
+
+    @property
+    def claims(self) -> _Claims:
+        """Return the claims with their allocations."""
+        if not isinstance(self._claims, tuple):
+            self._claims = self._claims()
+        return self._claims
 
     def __bool__(self) -> bool:
         return True
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Allocated):
+            return NotImplemented
+        return (self.node, self.claims, self.work) == (other.node, other.claims, other.work)
+
+    def __hash__(self) -> int:
+        return hash((self.node, self.claims))
+
+    def __repr__(self) -> str:
+        return f"Allocated({self.node!r}, {self.claims!r}, {self.work!r})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,20 +74,45 @@ class NodeRefusal:
     reasons: Reasons | None = None
 
 
-@dataclass(frozen=True, slots=True)
+_Refusals = tuple[NodeRefusal, ...]
+
+
 class Unsatisfiable:
     """
     No node asked can have the claims; one refusal per node.
 
     With `aborts` kube-scheduler would stop the pod's scheduling attempt with
-    an error instead of trying other nodes.
+    an error instead of trying other nodes. Refusals may be given as a
+    function, as the claims of :class:`Allocated`.
     """
 
-    refusals: tuple[NodeRefusal, ...]
-    aborts: bool = False
+    __slots__ = ("_refusals", "aborts")
+    __match_args__ = ("refusals", "aborts")
+
+    def __init__(self, refusals: _Refusals | Callable[[], _Refusals], aborts: bool = False) -> None:
+        self._refusals = refusals
+        self.aborts = aborts
+
+    @property
+    def refusals(self) -> _Refusals:
+        """Return why each node cannot have the claims."""
+        if not isinstance(self._refusals, tuple):
+            self._refusals = self._refusals()
+        return self._refusals
 
     def __bool__(self) -> bool:
         return False
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Unsatisfiable):
+            return NotImplemented
+        return (self.refusals, self.aborts) == (other.refusals, other.aborts)
+
+    def __hash__(self) -> int:
+        return hash((self.refusals, self.aborts))
+
+    def __repr__(self) -> str:
+        return f"Unsatisfiable({self.refusals!r}, aborts={self.aborts})"
 
 
 @dataclass(frozen=True, slots=True)

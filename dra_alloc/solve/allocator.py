@@ -20,7 +20,7 @@ from dra_alloc.rules import Context, Rule, SearchStopped, install
 from dra_alloc.rules.counters import available_counters
 from dra_alloc.solve.admit import Admission, admit
 from dra_alloc.solve.assemble import Assembly, assemble
-from dra_alloc.solve.direct import Answer, Direct, Picks, Results
+from dra_alloc.solve.direct import Answer, Direct, Occupied, Picks, Results
 from dra_alloc.solve.first_fit import BudgetExhausted
 from dra_alloc.solve.ladder import DEFAULT_BUDGET, Budget, Engine, Found, Ladder
 from dra_alloc.solve.outcome import Aborted, NoFit, OutOfBudget, Solved, SolveOutcome, Work
@@ -34,6 +34,10 @@ __all__ = ["DEFAULT_BUDGET", "Allocator", "Budget", "Engine", "Question", "State
 def not_found(name: str) -> LookupError:
     """Return the error of a class lister that does not know the class."""
     return LookupError(f'deviceclass.resource.k8s.io "{name}" not found')
+
+
+def _uuid() -> str:
+    return str(uuid.uuid4())
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -61,11 +65,13 @@ class Allocator:
     may share one.
     """
 
-    def __init__(self, state: State, profile: Profile, survey: Survey | None = None) -> None:
+    def __init__(
+        self, state: State, profile: Profile, survey: Survey | None = None, occupancy: Occupied | None = None
+    ) -> None:
         self.state = state
         self.profile = profile
         self.survey = survey or Survey(state.inventory, state.classes, profile, state.class_not_found)
-        self._direct = Direct(self.survey, Occupancy(state.usage, state.inventory.by_pool))
+        self.direct = Direct(self.survey, occupancy or Occupancy(state.usage, state.inventory.by_pool))
         self._availability: dict[object, Mapping[tuple[str, str], int]] = {}
 
     def allocate(
@@ -75,7 +81,7 @@ class Allocator:
         *,
         engine: Engine | str = Engine.AUTO,
         budget: Budget = DEFAULT_BUDGET,
-        new_share_id: Callable[[], str] = lambda: str(uuid.uuid4()),
+        new_share_id: Callable[[], str] = _uuid,
     ) -> SolveOutcome:
         """
         Return the outcome of allocating the claims together on the node.
@@ -91,9 +97,9 @@ class Allocator:
         pools: Sequence[Pool] = ()
         try:
             if engine == Engine.AUTO:
-                answer = self._direct.answer(node, claims, budget.steps)
+                answer = self.direct.answer(node, claims, budget.steps)
                 if answer is not None:
-                    return self._told(answer, new_share_id)
+                    return self.told(answer, new_share_id)
             pools = self.survey.pools(node)
             question = self._question(node, pools, claims)
             ladder = Ladder(question, Engine(engine), budget)
@@ -116,8 +122,8 @@ class Allocator:
         """
         return self._question(node, self.survey.pools(node), claims)
 
-    def _told(self, answer: Answer, new_share_id: Callable[[], str]) -> SolveOutcome:
-        """Return what the direct engine found."""
+    def told(self, answer: Answer, new_share_id: Callable[[], str] = _uuid) -> SolveOutcome:
+        """Return what the direct engine found as an outcome."""
         admitted, view, choice, work = answer
         if not choice.found:
             return self._no_fit(work, invalid=view.invalid)

@@ -8,7 +8,8 @@ that reads no more than these columns, whatever their devices are called.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from functools import partial
 from itertools import count
 from typing import Any, Final
 
@@ -18,13 +19,13 @@ from dra_alloc.cel.reads import WHOLE, Read
 from dra_alloc.problem.devices import SliceRow
 from dra_alloc.problem.tainting import taints_for
 
-__all__ = ["AMOUNTS", "Columns"]
+__all__ = ["AMOUNTS", "Columns", "Lens"]
 
 #: Reads every capacity with its request policy, as a request for capacity does.
 AMOUNTS: Final = "amounts"
 
 _FRAME: Final = "frame"
-_Key = Read | str | tuple[str, bool]
+_READABLE: Final = "readable"
 
 
 class Columns:
@@ -34,12 +35,14 @@ class Columns:
     A slice remembers its own, so they live as long as it does.
     """
 
-    __slots__ = ("_ids", "_numbers", "_readable")
+    __slots__ = ("_columns", "_ids", "_lenses", "_numbers", "_readable")
 
     def __init__(self) -> None:
         self._ids: dict[Hashable, int] = {}
         self._numbers = count()
         self._readable: dict[tuple[Any, bool], bool] = {}
+        self._columns: dict[tuple[Read | str, bool], _Column] = {}
+        self._lenses: dict[tuple[tuple[Read | str, ...], bool], Lens] = {}
 
     def id(self, token: Hashable) -> int:
         """Return the integer of a token; equal tokens have equal integers."""
@@ -47,60 +50,110 @@ class Columns:
         # Two threads may both draw a number; the dict keeps one of them.
         return self._ids.setdefault(token, next(self._numbers)) if found is None else found
 
+    def lens(self, reads: Sequence[Read | str], *, lists: bool) -> Lens:
+        """Return what looks at slices with these reads only; `lists` says whether list-typed attributes are decoded."""
+        key = tuple(reads), lists
+        found = self._lenses.get(key)
+        if found is None:
+            columns = [self._column(read, lists) for read in (_FRAME, _READABLE, *reads)]
+            found = self._lenses.setdefault(key, Lens(self, columns))
+        return found
+
     def signature(self, row: SliceRow, reads: Sequence[Read | str], *, lists: bool) -> int:
-        """
-        Return an integer that slices have in common if questions with these reads cannot tell them apart.
+        """Return the signature of a slice for questions with these reads."""
+        return self.lens(reads, lists=lists).signature(row)
 
-        `lists` says whether list-typed attributes are decoded. Names, node and
-        pool of the slice are not in it.
-        """
-        known = row.columns.get(self)
-        if known is None:
-            known = row.columns[self] = {}
-        found: list[str | int] = [row.driver]
-        for key in (_FRAME, ("readable", lists), *reads):
-            column = known.get(key)
-            if column is None:
-                column = known[key] = self.id(self._token(row, key))
-            found.append(column)
-        return self.id(tuple(found))
+    def _column(self, read: Read | str, lists: bool) -> _Column:
+        key = read, lists if read == _READABLE else False
+        return self._columns.setdefault(key, _Column(self._token_maker(read, lists)))
 
-    def _token(self, row: SliceRow, key: _Key) -> Hashable:
-        devices = row.wire.spec.devices
-        if isinstance(key, Read):
-            return object() if key in WHOLE else (key.kind, _read(key, row.driver, devices))
-        if key == _FRAME:
-            return _frame(row, devices)
-        if key == AMOUNTS:
-            return AMOUNTS, tuple([_amounts(device.capacity) for device in devices])
+    def _token_maker(self, read: Read | str, lists: bool) -> Callable[[SliceRow], Hashable]:
+        if isinstance(read, Read):
+            return _whole if read in WHOLE else partial(_read, read)
+        if read == _FRAME:
+            return _frame
+        if read == AMOUNTS:
+            return _all_amounts
+        return partial(self._readability, lists)
+
+    def _readability(self, lists: bool, row: SliceRow) -> Hashable:
         # A device that no selector can be asked about must not answer for others.
-        return True if all(self._is_readable(device, lists=bool(key[1])) for device in devices) else object()
+        return True if self._is_readable(row.wire.spec.devices, lists=lists) else object()
 
-    def _is_readable(self, device: Device, *, lists: bool) -> bool:
-        for attribute in device.attributes.values():
-            plain = attribute.string is not None or attribute.int_ is not None or attribute.bool_ is not None
-            if plain and attribute.versions is None:
-                continue
-            known = self._readable.get((attribute, lists))
-            if known is None:
-                problem = prepare_device("", {"a": attribute}, {}, None, lists=lists).problem
-                known = self._readable[attribute, lists] = not problem
-            if not known:
-                return False
-        return True
+    def _is_readable(self, devices: Sequence[Device], *, lists: bool) -> bool:
+        # A text, number or boolean is always readable, unless it comes with a list of versions.
+        unusual = [each for device in devices for each in device.attributes.values() if each.string is None]
+        unusual = [each for each in unusual if each.int_ is None and each.bool_ is None]
+        if lists:
+            unusual += [a for device in devices for a in device.attributes.values() if a.versions is not None]
+        return all(self._is_read(each, lists) for each in unusual)
+
+    def _is_read(self, attribute: DeviceAttribute, lists: bool) -> bool:
+        known = self._readable.get((attribute, lists))
+        if known is None:
+            problem = prepare_device("", {"a": attribute}, {}, None, lists=lists).problem
+            known = self._readable[attribute, lists] = not problem
+        return known
 
 
-def _read(read: Read, driver: str, devices: Sequence[Device]) -> Hashable:
+class _Column:
+    """One thing looked at, device by device."""
+
+    __slots__ = ("token",)
+
+    def __init__(self, token: Callable[[SliceRow], Hashable]) -> None:
+        self.token = token
+
+
+class Lens:
+    """
+    Looks at slices with certain reads only.
+
+    Slices with the same signature are the same to every question with these
+    reads. Names, node and pool of the slice are not in it.
+    """
+
+    __slots__ = ("_columns", "_ids")
+
+    def __init__(self, ids: Columns, columns: Sequence[_Column]) -> None:
+        self._ids = ids
+        self._columns = tuple(columns)
+
+    def signature(self, row: SliceRow) -> int:
+        """Return the signature of a slice."""
+        known = row.columns
+        found = known.get(self)
+        if found is None:
+            numbers: list[str | int] = [row.driver]
+            for column in self._columns:
+                number = known.get(column)
+                if number is None:
+                    number = known[column] = self._ids.id(column.token(row))
+                numbers.append(number)
+            found = known[self] = self._ids.id(tuple(numbers))
+        return found
+
+
+def _whole(row: SliceRow) -> Hashable:
+    return object()
+
+
+def _all_amounts(row: SliceRow) -> Hashable:
+    return AMOUNTS, tuple([_amounts(device.capacity) for device in row.wire.spec.devices])
+
+
+def _read(read: Read, row: SliceRow) -> Hashable:
     kind, domain, name = read
+    driver, devices = row.driver, row.wire.spec.devices
     if kind in ("driver", "multi"):
         return None  # always in the signature
     maps = [device.attributes if kind.startswith("attribute") else device.capacity for device in devices]
     if kind.endswith("domain"):
-        return tuple([_knows(each, domain, driver) for each in maps])
+        return kind, tuple([_knows(each, domain, driver) for each in maps])
     found = _look_up(maps, domain, name, driver)
     if kind == "attribute":
-        return found
-    return tuple([None if each is None else _quantity(each.value) for each in found])
+        return kind, found
+    return kind, tuple([None if each is None else _quantity(each.value) for each in found])
 
 
 def _look_up(maps: Sequence[Mapping[str, Any]], domain: str, name: str, driver: str) -> tuple[Any, ...]:
@@ -116,9 +169,10 @@ def _knows(names: Mapping[str, DeviceAttribute | DeviceCapacity], domain: str, d
     return any(name.startswith(start) or (domain == driver and "/" not in name) for name in names)
 
 
-def _frame(row: SliceRow, devices: Sequence[Device]) -> Hashable:
+def _frame(row: SliceRow) -> Hashable:
     """Return what rules look at besides attributes and amounts of capacity; just the length for simple devices."""
-    if not row.taint_rules and all(_is_simple(device) for device in devices):
+    devices = row.wire.spec.devices
+    if row.outline.simple and not row.taint_rules:
         return len(devices)
     return tuple(
         [
@@ -132,12 +186,6 @@ def _frame(row: SliceRow, devices: Sequence[Device]) -> Hashable:
             for device in devices
         ]
     )
-
-
-def _is_simple(device: Device) -> bool:
-    if device.taints or device.consumes_counters or device.allow_multiple_allocations or device.binding_conditions:
-        return False
-    return all(capacity.request_policy is None for capacity in device.capacity.values())
 
 
 def _taints(device: Device, row: SliceRow) -> Hashable:

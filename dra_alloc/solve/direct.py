@@ -7,12 +7,12 @@ Spec: DIRECT-1, DIRECT-2.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Protocol
 
 from dra_alloc.api import AllocationResult, Node, ResourceClaim
 from dra_alloc.errors import InternalError
-from dra_alloc.problem.devices import DeviceRow, SliceRow
-from dra_alloc.problem.occupancy import Occupancy
+from dra_alloc.problem.devices import SliceRow
+from dra_alloc.problem.pools import Pool
 from dra_alloc.problem.requests import Ask
 from dra_alloc.rules import Pick
 from dra_alloc.solve.assemble import Assembly, assemble
@@ -21,11 +21,11 @@ from dra_alloc.solve.board_search import search
 from dra_alloc.solve.outcome import Stage, Work
 from dra_alloc.solve.survey import Admitted, Survey, View
 
-__all__ = ["Answer", "Direct", "Picks", "Results", "decide"]
+__all__ = ["Answer", "Direct", "Occupied", "Picks", "Results", "decide"]
 
 #: Steps of one search; what takes more is the ladder's.
 _BUDGET: Final = 500
-#: Answers remembered per board.
+#: Answers remembered per board; fewer on wide ones.
 _MOST_ANSWERS: Final = 100_000
 
 
@@ -38,10 +38,18 @@ class Answer(NamedTuple):
     work: Work
 
 
+class Occupied(Protocol):
+    """What says which devices are held."""
+
+    def busy(self, pools: Sequence[Pool]) -> int | None:
+        """Return the devices held in pools side by side; None where more than that matters."""
+        ...
+
+
 class Direct:
     """Answers for one state of allocation; what is found out is left in the survey for all states."""
 
-    def __init__(self, survey: Survey, occupancy: Occupancy) -> None:
+    def __init__(self, survey: Survey, occupancy: Occupied) -> None:
         self._survey = survey
         self._occupancy = occupancy
 
@@ -79,7 +87,7 @@ def decide(board: Board, busy: int, admitted: Admitted, slices: Sequence[SliceRo
         choice = search(board, busy, _BUDGET)
         _check(choice, board, busy, Picks(admitted.asks, slices, choice)(), admitted)
         verdict = {True: "found", False: "refuted", None: "undecided"}[choice.found]
-        if len(board.answers) >= _MOST_ANSWERS:
+        if len(board.answers) >= _MOST_ANSWERS // (1 + board.relevant.bit_length() // 32):
             board.answers.clear()
         known = board.answers[busy] = choice, Work(choice.steps, "direct", (Stage("direct", choice.steps, verdict),))
     return known
@@ -101,13 +109,18 @@ class Picks:
         if len(self._slices) == 1:
             devices = self._slices[0].devices
             return tuple([Pick(asks[ask], devices[index]) for ask, index in self._choice.picks])
-        return tuple([Pick(asks[ask], self._device(index)) for ask, index in self._choice.picks])
+        places = zip(self._choice.picks, self.places(), strict=True)
+        return tuple([Pick(asks[ask], row.devices[index]) for (ask, _), (row, index) in places])
 
-    def _device(self, index: int) -> DeviceRow:
+    def places(self) -> list[tuple[SliceRow, int]]:
+        """Return the slice and the place in it of each pick."""
+        return [self._place(index) for _, index in self._choice.picks]
+
+    def _place(self, index: int) -> tuple[SliceRow, int]:
         for row in self._slices:
             width = len(row.wire.spec.devices)
             if index < width:
-                return row.devices[index]
+                return row, index
             index -= width
         raise InternalError("a pick lies outside of its board")
 

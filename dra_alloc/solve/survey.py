@@ -8,10 +8,10 @@ share one survey.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass
-from typing import Final
+from dataclasses import dataclass, replace
+from typing import Any, Final
 from weakref import WeakKeyDictionary
 
 from dra_alloc.api import DeviceClass, DeviceSubRequest, ExactDeviceRequest, Node, ResourceClaim
@@ -25,12 +25,14 @@ from dra_alloc.profiles import Feature, Profile, Trait
 from dra_alloc.rules import Context, Rule, SearchStopped, install
 from dra_alloc.solve.admit import Admission, admit
 from dra_alloc.solve.board import Board, Judge, Part, make_part, put_together
-from dra_alloc.solve.columns import Columns
+from dra_alloc.solve.columns import Columns, Lens
 from dra_alloc.solve.selection import Selection
 from dra_alloc.solve.shape import Shape, shape_of
 
 __all__ = ["Admitted", "Survey", "View"]
 
+#: Stands for what was never looked up; None is an answer.
+_UNSEEN: Final[Any] = object()
 _MOST_CLAIMS: Final = 20_000
 _MOST_NODES: Final = 20_000
 
@@ -40,16 +42,19 @@ class View:
     One node, its pools as far as they offer devices, and its boards.
 
     `direct` is False where only the search itself can answer, because the node
-    matters to single devices. `boards` holds the board for each plan that asked.
+    matters to single devices. `only` is the slice, if there is but one. `boards`
+    holds the board for each plan that asked.
     """
 
-    __slots__ = ("boards", "direct", "invalid", "node", "pools", "slices")
+    __slots__ = ("boards", "direct", "invalid", "node", "only", "pools", "slices")
 
     def __init__(self, node: Node, offer: Offer) -> None:
         self.node = node
         self.pools = offer.pools
         self.invalid = offer.invalid
-        self.slices = tuple([row for pool in offer.pools for row in pool.slices])
+        pools = offer.pools
+        self.slices = pools[0].slices if len(pools) == 1 else tuple([row for pool in pools for row in pool.slices])
+        self.only = self.slices[0] if len(self.slices) == 1 else None
         self.direct = all(map(_is_plain, self.slices))
         self.boards: dict[Plan, Board | None] = {}
 
@@ -74,17 +79,22 @@ class Admitted:
     constraints: tuple[Rule, ...]
     plan: Plan | None
 
+    def of(self, claims: Sequence[ResourceClaim]) -> Admitted:
+        """Return the same for claims of equal specifications."""
+        return replace(self, claims=tuple(claims))
+
 
 class Plan:
     """A shape with those who judge devices for it, and what slices and boards are made of so far."""
 
-    __slots__ = ("boards", "judges", "parts", "shape", "signatures")
+    __slots__ = ("boards", "judges", "lens", "parts", "shape", "signatures")
 
-    def __init__(self, shape: Shape, judges: Sequence[Judge]) -> None:
+    def __init__(self, shape: Shape, lens: Lens, judges: Sequence[Judge]) -> None:
         self.shape = shape
+        self.lens = lens
         self.judges = tuple(judges)
         self.parts: dict[int, Part | None] = {}
-        self.boards: dict[tuple[tuple[int, ...], ...], Board | None] = {}
+        self.boards: dict[Hashable, Board | None] = {}
         self.signatures: WeakKeyDictionary[Pool, tuple[int, ...]] = WeakKeyDictionary()
 
 
@@ -116,6 +126,7 @@ class Survey:
         self._views: dict[str, View] = {}
         self._pools: dict[str, tuple[Node, tuple[Pool, ...]]] = {}
         self._admitted: dict[tuple[int, ...], Admitted] = {}
+        self._alike: dict[tuple[str, ...], Admitted] = {}
         self._plans: dict[Shape, Plan] = {}
 
     def changed(self, inventory: Inventory, keys: frozenset[PoolKey]) -> Survey:
@@ -125,12 +136,22 @@ class Survey:
         made._gathering = self._gathering.changed(keys, inventory)  # noqa: SLF001  # its own class
         made._pools = {}  # noqa: SLF001  # its own class
         rows = [row for key in keys for each in (self.inventory, inventory) for row in each.by_pool.get(key, ())]
-        same = made._gathering.broken == self._gathering.broken  # noqa: SLF001  # its own class
-        kept = dict(self._views) if same and all(row.node_name for row in rows) else {}
+        kept = dict(self._views) if made.broken == self.broken and all(row.node_name for row in rows) else {}
         for row in rows:
             kept.pop(row.node_name, None)
         made._views = kept  # noqa: SLF001  # its own class
         return made
+
+    def with_classes(self, classes: Mapping[str, DeviceClass]) -> Survey:
+        """Return the survey for other classes; what is known of nodes and slices stays."""
+        made = Survey(self.inventory, classes, self.profile, self._class_not_found, self.columns)
+        made._gathering = self._gathering  # its own class
+        return made
+
+    @property
+    def broken(self) -> frozenset[PoolKey]:
+        """Return the pools that are invalid to nodes that only see their counters."""
+        return self._gathering.broken
 
     def find_class(self, name: str) -> DeviceClass:
         """
@@ -173,18 +194,22 @@ class Survey:
         """
         Return the claims as rows if no node has a say in that; None also for claims that are refused.
 
-        Claims that share their specification share the rows, too: names of
-        rows are those of the first.
+        Claims of equal specifications share the rows: names in rows are those of
+        the first.
         """
         key = tuple([id(claim.spec) for claim in claims])
         found = self._admitted.get(key)
         if found is None:
-            made = self._admit(claims)
-            if made is None:
+            text = tuple([claim.spec.model_dump_json() for claim in claims])
+            alike = self._alike.get(text) or self._admit(claims)
+            if alike is None:
                 return None
             if len(self._admitted) >= _MOST_CLAIMS:
                 self._admitted.clear()
-            found = self._admitted[key] = made
+                self._alike.clear()
+            self._alike[text] = alike
+            # The claims are kept, so that no others come by the same ids.
+            found = self._admitted[key] = alike.of(claims)
         return found
 
     def _admit(self, claims: Sequence[ResourceClaim]) -> Admitted | None:
@@ -206,7 +231,8 @@ class Survey:
             needs = [need for slot in shape.slots for need in slot]
             first = {need.criteria: ask for need, ask in reversed(list(zip(needs, asks, strict=True)))}
             judges = [self._judge(first[number]) for number in range(len(shape.criteria))]
-            found = self._plans.setdefault(shape, Plan(shape, judges))
+            lens = self.columns.lens(shape.reads, lists=self.profile.cel_lists)
+            found = self._plans.setdefault(shape, Plan(shape, lens, judges))
         return found
 
     def _judge(self, ask: Ask) -> Judge:
@@ -229,41 +255,45 @@ class Survey:
 
     def board(self, view: View, plan: Plan) -> Board | None:
         """Return the node's board for a shape; None where only the search itself can answer."""
-        try:
-            return view.boards[plan]
-        except KeyError:
+        found: Board | None = view.boards.get(plan, _UNSEEN)
+        if found is _UNSEEN:
             found = view.boards[plan] = self.board_of(view.pools, plan) if view.direct else None
-            return found
+        return found
 
     def board_of(self, pools: Sequence[Pool], plan: Plan) -> Board | None:
         """Return the board of the pools for a shape."""
-        key = tuple([plan.signatures.get(pool) or self._signature(pool, plan) for pool in pools])
-        try:
-            return plan.boards[key]
-        except KeyError:
-            parts = [self._part(number, row, plan) for number, row in _numbered(key, pools)]
+        key: Hashable
+        if len(pools) == 1 and len(pools[0].slices) == 1:
+            key = plan.lens.signature(pools[0].slices[0])
+        else:
+            key = tuple([plan.signatures.get(pool) or _signatures(pool, plan) for pool in pools])
+        found: Board | None = plan.boards.get(key, _UNSEEN)
+        if found is _UNSEEN:
+            parts = [self._part(row, plan) for pool in pools for row in pool.slices]
             known = [part for part in parts if part is not None]
             board = put_together(known, plan.shape) if len(known) == len(parts) else None
-            return plan.boards.setdefault(key, board)
-
-    def _signature(self, pool: Pool, plan: Plan) -> tuple[int, ...]:
-        """Return what the shape can tell of the pool's slices; remembered where that is many."""
-        reads, lists = plan.shape.reads, self.profile.cel_lists
-        found = tuple([self.columns.signature(row, reads, lists=lists) for row in pool.slices])
-        if len(found) > 1:
-            plan.signatures[pool] = found
+            found = plan.boards.setdefault(key, board)
         return found
 
-    def _part(self, signature: int, row: SliceRow, plan: Plan) -> Part | None:
-        try:
-            return plan.parts[signature]
-        except KeyError:
+    def _part(self, row: SliceRow, plan: Plan) -> Part | None:
+        signature = plan.lens.signature(row)
+        found: Part | None = plan.parts.get(signature, _UNSEEN)
+        if found is _UNSEEN:
             devices = row.devices
             special = [
                 (self._counting and bool(each.consumes)) or (self._sharing and each.shareable) for each in devices
             ]
             made = make_part(devices, special, plan.shape, plan.judges, lists=self._lists)
-            return plan.parts.setdefault(signature, made)
+            found = plan.parts.setdefault(signature, made)
+        return found
+
+
+def _signatures(pool: Pool, plan: Plan) -> tuple[int, ...]:
+    """Return what the shape can tell of the pool's slices; remembered where that is many."""
+    found = tuple([plan.lens.signature(row) for row in pool.slices])
+    if len(found) > 1:
+        plan.signatures[pool] = found
+    return found
 
 
 def _wires(claim: ResourceClaim) -> list[ExactDeviceRequest | DeviceSubRequest]:
@@ -272,8 +302,3 @@ def _wires(claim: ResourceClaim) -> list[ExactDeviceRequest | DeviceSubRequest]:
         wires += [request.exactly] if request.exactly is not None else []
         wires += request.first_available
     return wires
-
-
-def _numbered(key: Sequence[Sequence[int]], pools: Sequence[Pool]) -> Iterator[tuple[int, SliceRow]]:
-    for numbers, pool in zip(key, pools, strict=True):
-        yield from zip(numbers, pool.slices, strict=True)

@@ -4,7 +4,8 @@ An overlay behaves as the dict that its changes would make.
 
 from __future__ import annotations
 
-from hypothesis import given, strategies as st
+from hypothesis import given
+from hypothesis import strategies as st
 
 from dra_alloc.problem.overlay import Overlay
 

@@ -1,0 +1,183 @@
+"""
+Many pods placed one after the other, each on the first node that fits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from dra_alloc.api import Node, ResourceClaim
+from dra_alloc.problem.devices import PoolKey
+from dra_alloc.problem.requests import claim_name
+from dra_alloc.profiles import Feature, Trait
+from dra_alloc.rules.consumed_capacity import consumption
+from dra_alloc.scenario.holding import allocated_elsewhere, completed, reaches
+from dra_alloc.scenario.outcomes import Allocated, Outcome, Undecided, Unsatisfiable
+from dra_alloc.scenario.standings import ABORTS, FITS, UNDECIDED, Asked, concerned, places_of
+from dra_alloc.solve.allocator import DEFAULT_BUDGET, Allocator, Budget
+from dra_alloc.solve.direct import Picks
+from dra_alloc.solve.outcome import Solved, SolveOutcome, Work
+
+if TYPE_CHECKING:
+    from dra_alloc.scenario.cluster import Cluster
+
+__all__ = ["Placements", "Placing", "place"]
+
+
+@dataclass(frozen=True, eq=False)
+class Placements:
+    """What became of each pod, in the order asked; `before` is the cluster they were placed on."""
+
+    before: Cluster
+    outcomes: tuple[Outcome, ...]
+
+    @property
+    def placed(self) -> int:
+        """Return how many pods found a node."""
+        return sum(isinstance(each, Allocated) for each in self.outcomes)
+
+    @cached_property
+    def cluster(self) -> Cluster:
+        """The cluster after all of them."""
+        claims = (claim for each in self.outcomes if isinstance(each, Allocated) for claim in each.claims)
+        return self.before.with_claims(claims)
+
+
+def place(cluster: Cluster, pods: Iterable[Sequence[ResourceClaim]], budget: Budget = DEFAULT_BUDGET) -> Placements:
+    """
+    Return where the pods' claims are allocated, each pod after what earlier ones took.
+
+    A claim that an earlier pod got, by namespace and name, is shared with it.
+    """
+    placing = Placing(cluster, budget)
+    return Placements(cluster, tuple([placing.place(claims) for claims in pods]))
+
+
+class Placing:
+    """A cluster that fills up pod by pod; for one thread."""
+
+    def __init__(self, cluster: Cluster, budget: Budget = DEFAULT_BUDGET) -> None:
+        self._cluster = cluster
+        self._budget = budget
+        self._occupancy = cluster.occupancy.opened()
+        self._allocator = Allocator(cluster.allocator.state, cluster.allocator.profile, cluster.survey, self._occupancy)
+        self._standings = cluster.standings.forked(cluster.survey, self._occupancy, self._search)
+        profile = self._allocator.profile
+        self._sharing = profile.on(Feature.CONSUMABLE_CAPACITY) and not profile.shows(Trait.NO_SHARING)
+        self._ledger = cluster.ledger
+        self._placed: dict[str, Allocated] = {}
+        self._unbooked: list[tuple[list[str], Allocated]] = []
+
+    def place(self, claims: Sequence[ResourceClaim]) -> Outcome:
+        """Return where the claims are allocated together, and take their devices."""
+        known = [self._known(claim) for claim in claims]
+        pending = [claim for claim in known if claim.status.allocation is None]
+        if len(pending) < len(known):
+            return self._with_allocated(known, pending)
+        asked = Asked.of(pending, self._cluster.survey, self._budget)
+        place, code = self._standings.first(asked)
+        if code == FITS:
+            return self._take(asked, place, known)
+        return self._without(asked, place, code)
+
+    def _known(self, claim: ResourceClaim) -> ResourceClaim:
+        if not self._placed or claim.status.allocation is not None:
+            return claim
+        name = claim_name(claim)
+        before = self._placed.get(name) if claim.metadata.name else None
+        return claim if before is None else next(each for each in before.claims if claim_name(each) == name)
+
+    def _with_allocated(self, known: Sequence[ResourceClaim], pending: Sequence[ResourceClaim]) -> Outcome:
+        """Return the outcome where claims that have an allocation restrict the nodes."""
+        roster = self._standings.roster
+        if not pending:
+            for node in roster.nodes:
+                if all(reaches(claim, node) for claim in known):
+                    return Allocated(node.metadata.name or "", tuple(known), Work())
+            refusals = (allocated_elsewhere(known, node) for node in roster.nodes)
+            return Unsatisfiable(tuple(each for each in refusals if each is not None))
+        asked = Asked.of(pending, self._cluster.survey, self._budget)
+        place, code = self._standings.first(asked)
+        while code == FITS and not all(reaches(claim, roster.nodes[place]) for claim in known):
+            place, code = self._standings.first(asked, place + 1)
+        if code == FITS:
+            return self._take(asked, place, known)
+        outcome = self._without(asked, place, code)
+        if not isinstance(outcome, Unsatisfiable) or outcome.aborts:
+            return outcome
+        elsewhere = {node.metadata.name: allocated_elsewhere(known, node) for node in roster.nodes}
+        fitting = (each for name, each in elsewhere.items() if each is not None)
+        refused = {each.node: elsewhere[each.node] or each for each in (*fitting, *outcome.refusals)}
+        return Unsatisfiable(tuple(refused[name] for name in roster.names if name in refused))
+
+    def _without(self, asked: Asked, place: int, code: int) -> Outcome:
+        standings = self._standings
+        if code == ABORTS:
+            return standings.abort(asked, place)
+        undecided = tuple([standings.roster.names[place] for place in places_of(standings.codes(asked), UNDECIDED)])
+        if undecided:
+            return Undecided(undecided, Work())
+        return Unsatisfiable(standings.refusals(asked))
+
+    def _take(self, asked: Asked, place: int, known: Sequence[ResourceClaim]) -> Allocated:
+        node = self._standings.roster.nodes[place]
+        answer = self._allocator.direct.answer(node, asked.claims, self._budget.steps)
+        if answer is not None:
+            outcome = self._allocator.told(answer)
+            places = Picks(answer.admitted.asks, answer.view.slices, answer.choice).places()
+            for row, index in places:
+                self._occupancy.take(row, index)
+            pools = {row.pool for row, _ in places}
+        else:
+            outcome = self._search(node, asked.claims, self._budget)
+            pools = self._take_picks(outcome) if isinstance(outcome, Solved) else set()
+        assert isinstance(outcome, Solved)
+        allocated = Allocated(node.metadata.name or "", _Made(known, outcome), outcome.work)
+        names = [claim_name(claim) for claim in asked.claims]
+        self._unbooked.append((names, allocated))
+        self._placed.update(dict.fromkeys(names, allocated))
+        self._standings.forget(concerned(pools, (self._cluster.inventory,), self._standings.roster))
+        return allocated
+
+    def _take_picks(self, outcome: Solved) -> set[PoolKey]:
+        pools: set[PoolKey] = set()
+        for ask, device in outcome.picks:
+            if ask.admin:
+                continue
+            pools.add(device.slice.pool)
+            if not (device.shareable and self._sharing):
+                self._occupancy.take(device.slice, device.slice.devices.index(device))
+            elif consumption(device, ask):
+                self._occupancy.tangle(device.slice)
+        return pools
+
+    def _search(self, node: Node, claims: Sequence[ResourceClaim], budget: Budget) -> SolveOutcome:
+        """Answer with what was placed so far on record."""
+        if self._unbooked:
+            made = [
+                (claim_name(claim), claim.status.allocation)
+                for names, allocated in self._unbooked
+                for claim in allocated.claims
+                if claim.status.allocation is not None and claim_name(claim) in names
+            ]
+            self._unbooked.clear()
+            self._ledger, _ = self._ledger.changed((), made)
+            state = replace(self._allocator.state, usage=self._ledger.usage)
+            self._allocator = Allocator(state, self._allocator.profile, self._cluster.survey, self._occupancy)
+        return self._allocator.allocate(node, claims, budget=budget)
+
+
+class _Made:
+    """Puts the claims of a placed pod together."""
+
+    __slots__ = ("_claims", "_outcome")
+
+    def __init__(self, claims: Sequence[ResourceClaim], outcome: Solved) -> None:
+        self._claims = tuple(claims)
+        self._outcome = outcome
+
+    def __call__(self) -> tuple[ResourceClaim, ...]:
+        return completed(self._claims, self._outcome.results)
