@@ -10,6 +10,7 @@ Spec: CEL-14, CEL-15, CEL-16
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import Any, Final, Protocol
 
 from dra_alloc.api import Quantity
@@ -67,7 +68,7 @@ class CelDevice:
     and `capacity` are plain dicts by domain and name.
     """
 
-    __slots__ = ("attributes", "capacity", "driver", "multi", "problem", "value")
+    __slots__ = ("_value", "attributes", "capacity", "driver", "multi", "problem")
 
     def __init__(
         self,
@@ -82,14 +83,21 @@ class CelDevice:
         self.attributes = attributes
         self.capacity = capacity
         self.problem = problem
-        self.value = CelMap(
-            {
-                "driver": driver,
-                "allowMultipleAllocations": multi,
-                "attributes": DomainMap({domain: CelMap(names) for domain, names in attributes.items()}),
-                "capacity": DomainMap({domain: CelMap(names) for domain, names in capacity.items()}),
-            }
-        )
+        self._value: CelMap | None = None
+
+    @property
+    def value(self) -> CelMap:
+        """The device as CEL sees it, built when first looked at as a whole."""
+        if self._value is None:
+            self._value = CelMap(
+                {
+                    "driver": self.driver,
+                    "allowMultipleAllocations": self.multi,
+                    "attributes": DomainMap({domain: CelMap(names) for domain, names in self.attributes.items()}),
+                    "capacity": DomainMap({domain: CelMap(names) for domain, names in self.capacity.items()}),
+                }
+            )
+        return self._value
 
 
 def device_type(attribute: CelType, *, multiple: bool) -> tuple[CelType, Mapping[str, CelType]]:
@@ -152,6 +160,7 @@ class _Broken:
         self.text = text
 
 
+@lru_cache(maxsize=4096)
 def _version(text: str) -> CelSemver | _Broken:
     try:
         return CelSemver(Semver.parse(text))
