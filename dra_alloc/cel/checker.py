@@ -22,7 +22,7 @@ from dra_alloc.cel.ast import (
 )
 from dra_alloc.cel.checking import Checked, CheckState, Resolved, Scope, Span
 from dra_alloc.cel.declarations import Function
-from dra_alloc.cel.environment import Declarations
+from dra_alloc.cel.environment import Declarations, Match, MatchKey
 from dra_alloc.cel.errors import Issue
 from dra_alloc.cel.source import Source
 from dra_alloc.cel.trampoline import Steps, run
@@ -38,12 +38,13 @@ from dra_alloc.cel.types import (
     map_of,
     optional_of,
 )
-from dra_alloc.cel.unify import is_dyn_or_error
+from dra_alloc.cel.unify import is_dyn_or_error, is_ground
 
 __all__ = ["Checked", "Resolved", "check"]
 
 
 _MOST_COUNTED: Final = 100_000
+_MOST_REMEMBERED: Final = 4096
 
 
 def check(root: Node, source: Source, declared: Declarations) -> tuple[Checked, list[Issue]]:
@@ -168,10 +169,34 @@ class _Checker(CheckState):
             return
         if target is not None:
             args.insert(0, self.types[target.id])
+        match = self.match((function.name, target is not None, tuple(args)))
+        if match.result is None:
+            self.no_match(node, function.name, args, target is not None)
+            return
+        self.types[node.id] = match.result
+        self.calls[node.id] = Resolved(function.name, target, node.args, match.overloads)
+
+    def match(self, key: MatchKey) -> Match:
+        """The overloads that fit; remembered where no type variable is involved, since nothing is learnt then."""
+        ground = all(is_ground(kind) for kind in key[2])
+        known = self.declared.matches.get(key) if ground else None
+        if known is not None:
+            self.unifier.count += known.variables
+            return known
+        before = self.unifier.count
+        overloads, result = self.fitting(key)
+        found = Match(overloads, result, self.unifier.count - before)
+        if ground and (result is None or is_ground(result)) and len(self.declared.matches) < _MOST_REMEMBERED:
+            self.declared.matches[key] = found
+        return found
+
+    def fitting(self, key: MatchKey) -> tuple[tuple[str, ...], CelType | None]:
+        """Try every candidate; the result is dyn if they disagree, None if there is no one."""
+        name, member, args = key
         unifier = self.unifier
         matched: list[str] = []
         result: CelType | None = None
-        for candidate in self.declared.candidates.get((function.name, target is not None, len(args)), ()):
+        for candidate in self.declared.candidates.get((name, member, len(args)), ()):
             params, kind = candidate.params, candidate.result
             if candidate.generic:
                 params, kind = unifier.instantiate(params, kind)
@@ -184,11 +209,7 @@ class _Checker(CheckState):
                 result = kind
             elif not result.is_dyn and kind != result:
                 result = DYN
-        if result is None:
-            self.no_match(node, function.name, args, target is not None)
-            return
-        self.types[node.id] = result
-        self.calls[node.id] = Resolved(function.name, target, node.args, tuple(matched))
+        return tuple(matched), result
 
     def logic(self, node: Call, function: Function, args: list[CelType]) -> None:
         fits = True

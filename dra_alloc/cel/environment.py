@@ -11,7 +11,7 @@ Spec: CEL-10
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from types import MappingProxyType
 from typing import Final, Literal, NamedTuple
@@ -102,12 +102,25 @@ class Candidate(NamedTuple):
     generic: bool
 
 
+class Match(NamedTuple):
+    """The overloads that fit some argument types, their common result, and the type variables it took to find out."""
+
+    overloads: tuple[str, ...]
+    result: CelType | None
+    variables: int
+
+
+MatchKey = tuple[str, bool, tuple[CelType, ...]]
 Candidates = Mapping[tuple[str, bool, int], tuple[Candidate, ...]]
 
 
 @dataclass(frozen=True, slots=True)
 class Declarations:
-    """Everything an expression may refer to, by name; `candidates` by name, member or not, and arity."""
+    """
+    Everything an expression may refer to, by name; `candidates` by name, member or not, and arity.
+
+    `matches` remembers how calls on types without variables were resolved.
+    """
 
     settings: Settings
     functions: Mapping[str, Function]
@@ -116,6 +129,7 @@ class Declarations:
     types: Mapping[str, CelType]
     variables: Mapping[str, CelType]
     fields: Mapping[str, Mapping[str, CelType]]
+    matches: dict[MatchKey, Match] = field(default_factory=dict, compare=False, repr=False)
 
 
 def settings(release: str | Release, mode: str, *, list_attributes: bool, consumable_capacity: bool) -> Settings:

@@ -10,9 +10,11 @@ Spec: CEL-11
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from dra_alloc.cel.types import DYN, CelType
 
-__all__ = ["Unifier", "is_dyn_or_error", "less_specific"]
+__all__ = ["Unifier", "is_dyn_or_error", "is_ground", "less_specific"]
 
 _SCALARS = frozenset(("bool", "bytes", "double", "int", "string", "uint", "any", "duration", "timestamp", "struct"))
 _NULLABLE = frozenset(("opaque", "struct", "any", "duration", "timestamp", "null"))
@@ -22,6 +24,16 @@ _PARAMETRIC = frozenset(("opaque", "list", "map"))
 def is_dyn_or_error(kind: CelType) -> bool:
     """Whether `kind` takes part in no check: dyn, any, or the type of something broken."""
     return kind.kind in ("dyn", "any", "error")
+
+
+def is_ground(kind: CelType) -> bool:
+    """Whether `kind` holds no type variable."""
+    if not kind.params:
+        return kind.kind != "param"
+    for each in kind.params:  # noqa: SIM110
+        if not is_ground(each):
+            return False
+    return True
 
 
 class Unifier:
@@ -48,7 +60,7 @@ class Unifier:
         self._undo(mark)
         return False
 
-    def all_assignable(self, lefts: list[CelType], rights: tuple[CelType, ...]) -> bool:
+    def all_assignable(self, lefts: Sequence[CelType], rights: tuple[CelType, ...]) -> bool:
         """:meth:`assignable` for two lists of the same length, all or nothing."""
         mark = len(self._trail)
         if len(lefts) == len(rights) and self._assign_all(lefts, rights):
@@ -101,7 +113,7 @@ class Unifier:
             else:
                 self._bound[name] = old
 
-    def _assign_all(self, lefts: list[CelType] | tuple[CelType, ...], rights: tuple[CelType, ...]) -> bool:
+    def _assign_all(self, lefts: Sequence[CelType], rights: tuple[CelType, ...]) -> bool:
         # A generator would put another frame on the stack for every level of nesting.
         for left, right in zip(lefts, rights, strict=True):  # noqa: SIM110
             if not self._assign(left, right):
