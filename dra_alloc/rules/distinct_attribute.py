@@ -70,7 +70,8 @@ class Distinct(Rule):
         return True
 
     def allows(self, ask: Ask, device: DeviceRow) -> bool:
-        return device.attribute(self._attribute) is not None
+        attribute = device.attribute(self._attribute)
+        return attribute is not None and self._differs(attribute, ())
 
     def encode(self, asks: Sequence[Ask], devices: Sequence[DeviceRow]) -> Iterable[Fact]:
         looked_up = ((device, device.attribute(self._attribute)) for device in devices)
@@ -149,6 +150,9 @@ class DistinctPerRequest(Distinct):
         self._by_request[ask.request_name] = attribute
         self._count += 1
         return True
+
+    def allows(self, ask: Ask, device: DeviceRow) -> bool:
+        return device.attribute(self._attribute) is not None
 
     def encode(self, asks: Sequence[Ask], devices: Sequence[DeviceRow]) -> Iterable[Fact]:
         # With one device a request nothing is forgotten.

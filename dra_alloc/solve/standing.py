@@ -64,7 +64,7 @@ def _refusing(table: Table) -> set[int]:
         if not _always_agree(row, _mask(table, row)) and _most_picks(table, row) > 1:
             found.add(number)
     for number, row in enumerate(table.differ):
-        if not _always_differ(row, _mask(table, row)) and _most_picks(table, row) > 1:
+        if not _never_equal(table, row, _mask(table, row)) and _most_picks(table, row) > 1:
             found.add(~number)
     return found
 
@@ -97,6 +97,11 @@ def _always_differ(row: ValueRow, mask: int) -> bool:
     return True
 
 
+def _never_equal(table: Table, row: ValueRow, mask: int) -> bool:
+    """Return whether no two picks have a value in common; a shareable device may be picked twice."""
+    return not mask & ~table.dedicated and _always_differ(row, mask)
+
+
 def _can_misfit(table: Table, ask: AskRow, *, leaking: bool) -> bool:
     """Return whether a constraint could refuse a device that All has to take."""
     rows: Sequence[tuple[ValueRow, bool]] = [
@@ -114,8 +119,9 @@ def _fits_by_itself(table: Table, ask: AskRow, row: ValueRow, agrees: bool) -> b
     own = 0
     for index in ask.recorded or ():
         own |= 1 << index
-    test = _always_agree if agrees else _always_differ
     others = [slot for slot in table.slots if any(each.id in row.asks for each in slot.asks)]
-    if len(others) == 1 and (own.bit_count() <= 1 or test(row, own)):
+    alone = _always_agree(row, own) if agrees else _always_differ(row, own)
+    if len(others) == 1 and (own.bit_count() <= 1 or alone):
         return True
-    return test(row, own | _mask(table, row))
+    together = own | _mask(table, row)
+    return _always_agree(row, together) if agrees else _never_equal(table, row, together)

@@ -223,7 +223,9 @@ class _Builder:
         wire = ask.wire
         alike = (ask.class_name, wire.selectors, ask.admin, ask.tolerations, ask.capacity)
         recorded = tuple(self._index[device] for device in ask.recorded) if ask.all_devices else None
-        key = (alike, agreeing, differing, recorded)
+        # Also constraints that are not said in facts can refuse a device.
+        constraints = tuple(id(rule) for rule in self._rules.take_for(ask) if rule.constrains)
+        key = (alike, constraints, agreeing, differing, recorded)
         if key not in self._usable:
             self._usable[key] = self._usable_for(ask)
         usable, reserving = self._usable[key]

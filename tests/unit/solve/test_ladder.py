@@ -99,6 +99,24 @@ def test_a_leak_by_a_constraint_is_left_to_the_plain_search():
     assert table({**asked, "semantics": "intended"}).exact
 
 
+def test_a_shareable_device_can_violate_distinct_attribute_with_itself():
+    """All then ends the search with an error, so the table must not speak for it."""
+    devices = [device("a", serial="x"), device("b", serial="y", shares=3), device("c", serial="z", shares=3)]
+    with pytest.raises(NotModelled, match="could violate a constraint"):
+        table(request(devices, claim(ask(2), [ask(None), ask(1)], distinct="serial")))
+    assert table(request(devices[:1], claim([ask(None), ask(1)], distinct="serial"))).exact
+
+
+def test_a_constraint_that_is_not_modelled_still_filters_its_own_request_only():
+    # distinctAttribute forgets for r0, which upstream shows; no device has the attribute, but r1 does not care.
+    asked = request([device("a"), device("b"), device("c")], claim([ask(2), ask(1)], ask(2)))
+    asked["claims"][0]["spec"]["devices"]["constraints"] = [{"distinctAttribute": "d/gone", "requests": ["r0/s0"]}]
+    first, second = table(asked).slots
+    assert first.asks[0].usable == 0
+    assert second.asks[0].usable == 0b111
+    assert climb(asked)[0] is not None
+
+
 def test_a_refutation_stands_although_something_could_leak():
     # 24 of 23 devices, and a tainted one that would leak its counters.
     devices = [device(f"d{number:02}") for number in range(23)] + [device("z", counters=8, tainted=True)]
