@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Final
 
 from dra_alloc.api import Node, ResourceClaim
@@ -14,10 +15,11 @@ from dra_alloc.manifest import Documents
 from dra_alloc.scenario.applying import apply
 from dra_alloc.scenario.cluster import Cluster
 from dra_alloc.scenario.explaining import Choice, choice_on, reasons_on
-from dra_alloc.scenario.extended_resources import extended_claim, unserved
+from dra_alloc.scenario.extended_resources import asks_for_extended, extended_claim, unserved
 from dra_alloc.scenario.node_filter import node_objection
-from dra_alloc.scenario.outcomes import Allocated, NodeRefusal, Undecided, Unsatisfiable
+from dra_alloc.scenario.outcomes import Allocated, NodeRefusal, Outcome, Undecided, Unsatisfiable
 from dra_alloc.scenario.settings import DEFAULT_SETTINGS, Settings
+from dra_alloc.scenario.standings import ABORTS, FITS, UNDECIDED, Asked
 from dra_alloc.scenario.subjects import Subject
 from dra_alloc.solve.allocator import DEFAULT_BUDGET, Budget
 
@@ -109,7 +111,7 @@ def check(manifests: Documents, dump: Documents, options: CheckOptions = CheckOp
 
 
 def _place(cluster: Cluster, subject: Subject, nodes: Sequence[Node], options: CheckOptions) -> Placement:
-    asking = _Asking(cluster, subject)
+    asking = _Asking(cluster, subject, options.budget)
     fits: list[str] = []
     first: Allocated | None = None
     refused: list[tuple[Node, NodeRefusal]] = []
@@ -120,8 +122,8 @@ def _place(cluster: Cluster, subject: Subject, nodes: Sequence[Node], options: C
         if objection is not None:
             refused.append((node, NodeRefusal(name, *objection)))
             continue
-        outcome = cluster.on_node(asking.claims(node), node, budget=options.budget, explained=False)
-        if isinstance(outcome, Allocated):
+        outcome = asking.outcome(node, known_to_fit=first is not None)
+        if outcome is None or isinstance(outcome, Allocated):
             fits.append(name)
             first = first or outcome
         elif isinstance(outcome, Undecided):
@@ -132,7 +134,7 @@ def _place(cluster: Cluster, subject: Subject, nodes: Sequence[Node], options: C
             )
         else:
             refused += [(node, refusal) for refusal in outcome.refusals]
-    refusals = () if first is not None else _explained(asking, refused, options.budget)
+    refusals = () if first is not None else _explained(asking, refused)
     choice = None
     if first is not None and options.choices:
         choice = choice_on(cluster, asking.claims(cluster.node(first.node)), first)
@@ -141,14 +143,47 @@ def _place(cluster: Cluster, subject: Subject, nodes: Sequence[Node], options: C
     )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class _Asking:
     """A subject in front of a cluster: its claims as they are now, which can depend on the node."""
 
     cluster: Cluster
     subject: Subject
+    budget: Budget
 
-    @property
+    def outcome(self, node: Node, *, known_to_fit: bool) -> Outcome | None:
+        """
+        Return the outcome on the node, without counts; with `known_to_fit` None stands for an allocation.
+
+        Claims that do not depend on the node are one question to all nodes.
+        """
+        asked = self._question
+        place = self.cluster.roster.places.get(node.metadata.name or "")
+        if asked is not None and place is not None:
+            standings = self.cluster.standings
+            code = standings.code(asked, place)
+            if code == FITS and known_to_fit:
+                return None
+            if code == ABORTS:
+                return standings.abort(asked, place)
+            if code not in (FITS, UNDECIDED):
+                return Unsatisfiable((standings.refusal(asked, place),))
+        return self.cluster.on_node(self.claims(node), node, budget=self.budget, explained=False)
+
+    @cached_property
+    def _question(self) -> Asked | None:
+        """The claims as one question to all nodes, if they are that."""
+        pod = self.subject.pod
+        depends = pod is not None and self._extends and asks_for_extended(pod)
+        claims = [] if depends else self._named()
+        if not claims or any(claim.status.allocation is not None for claim in claims):
+            return None
+        return Asked.of(claims, self.cluster.survey, self.budget)
+
+    def _named(self) -> list[ResourceClaim]:
+        return [self.cluster.claims[each] if isinstance(each, str) else each for each in self.subject.claims]
+
+    @cached_property
     def _extends(self) -> bool:
         return self.cluster.settings.effective_gates().get("DRAExtendedResource", False)
 
@@ -164,15 +199,14 @@ class _Asking:
 
     def claims(self, node: Node) -> list[ResourceClaim]:
         """Return the claims to place on the node."""
-        named = self.subject.claims
-        claims = [self.cluster.claims[each] if isinstance(each, str) else each for each in named]
+        claims = self._named()
         if self.subject.pod is not None and self._extends:
             extended = extended_claim(self.subject.pod, node, self.cluster.class_by_resource)
             claims += [] if extended is None else [extended]
         return claims
 
 
-def _explained(asking: _Asking, refused: Sequence[tuple[Node, NodeRefusal]], budget: Budget) -> tuple[NodeRefusal, ...]:
+def _explained(asking: _Asking, refused: Sequence[tuple[Node, NodeRefusal]]) -> tuple[NodeRefusal, ...]:
     """
     Return the refusals with counts, for as many nodes as are worth looking into.
 
@@ -185,7 +219,7 @@ def _explained(asking: _Asking, refused: Sequence[tuple[Node, NodeRefusal]], bud
             refusals.append(refusal)
         elif number < _EXPLAINED_NODES:
             cluster, claims = asking.cluster, asking.claims(node)
-            outcome = cluster.on_node(claims, node, budget=budget)
+            outcome = cluster.on_node(claims, node, budget=asking.budget)
             for each in outcome.refusals if isinstance(outcome, Unsatisfiable) else (refusal,):
                 shape = each.explanation.shape
                 if shape not in shapes and len(shapes) < _REASONED_SHAPES:

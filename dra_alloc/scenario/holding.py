@@ -27,10 +27,11 @@ def reaches(claim: ResourceClaim, node: Node) -> bool:
 
 def allocated_elsewhere(claims: Sequence[ResourceClaim], node: Node) -> NodeRefusal | None:
     """Return the refusal of a node that one of the claims is not allocated for."""
+    name = node.metadata.name or ""
     for claim in claims:
         if not reaches(claim, node):
             error = f"claim {claim_name(claim)} is allocated, and not for this node"
-            return NodeRefusal(node.metadata.name or "", "allocated-elsewhere", error)
+            return NodeRefusal(name, "allocated-elsewhere", error)
     return None
 
 

@@ -130,6 +130,11 @@ class Standings:
         """Return the outcome of an attempt that a node ends."""
         return Unsatisfiable((NodeRefusal(self.roster.names[place], *self._text(asked, place)),), aborts=True)
 
+    def refusal(self, asked: Asked, place: int) -> NodeRefusal:
+        """Return why a node that does not fit does not."""
+        searched = self.code(asked, place) == SEARCHED_NO
+        return NodeRefusal(self.roster.names[place], *(self._text(asked, place) if searched else self._plain_no(place)))
+
     def refusals(self, asked: Asked) -> Callable[[], tuple[NodeRefusal, ...]]:
         """Return what makes the refusals of all nodes that do not fit; later changes do not show in them."""
         codes = self.codes(asked)
