@@ -79,6 +79,16 @@ _TO_1366: Final = {"1.34": "", "1.35": "", "1.36": "1.36.6", "1.37": "1.37.0"}
 #: Repaired before 1.37.0 only.
 _TO_1370: Final = {"1.34": "", "1.35": "", "1.36": "", "1.37": "1.37.0"}
 _TO_136: Final = {"1.34": "", "1.35": "", "1.36": ""}
+#: Every allocator moved one channel up with 1.36: incubating became stable, experimental became incubating.
+_BEFORE_136: Final = {"1.34": "", "1.35": ""}
+_SINCE_136: Final = {"1.36": "", "1.37": ""}
+_OLDER: Final = frozenset({Channel.STABLE, Channel.INCUBATING})
+
+
+def _in_older_allocators(summary: str) -> tuple[TraitRecord, ...]:
+    """Return the records of what the two older allocators of 1.34 and 1.35 do, of which 1.36 keeps one as stable."""
+    return TraitRecord(summary, _BEFORE_136, _OLDER), TraitRecord(summary, _SINCE_136, _STABLE)
+
 
 TRAITS: Final[Mapping[Trait, tuple[TraitRecord, ...]]] = {
     Trait.INPUT_ORDER: (
@@ -94,14 +104,18 @@ TRAITS: Final[Mapping[Trait, tuple[TraitRecord, ...]]] = {
         TraitRecord("a slice with shared counters is relevant on every node", {"1.36": "", "1.35": ""}, _NEWER),
     ),
     Trait.EXCLUSIVE_STATE_ONLY: (
-        TraitRecord("shares and consumed capacity of earlier allocations are not looked at", _EVERY_LINE, _STABLE),
+        TraitRecord("only devices held exclusively draw on counters, not shared ones", _EVERY_LINE, _STABLE),
+        TraitRecord(
+            "only devices held exclusively draw on counters, not shared ones",
+            {"1.34": "", "1.35": "", "1.36": "1.36.2"},
+            _NEWER,
+            issue=139040,
+        ),
     ),
-    Trait.NO_DISTINCT: (TraitRecord("distinctAttribute is an unsupported constraint", _EVERY_LINE, _STABLE),),
-    Trait.NO_BINDS_TO_NODE: (TraitRecord("bindsToNode does not restrict the node selector", _EVERY_LINE, _STABLE),),
-    Trait.SILENT_CAPACITY_GATE: (
-        TraitRecord("capacity requests are ignored while their feature is off", _EVERY_LINE, _STABLE),
-    ),
-    Trait.NO_SHARING: (TraitRecord("every device is dedicated", _EVERY_LINE, _STABLE),),
+    Trait.NO_DISTINCT: _in_older_allocators("distinctAttribute is an unsupported constraint"),
+    Trait.NO_BINDS_TO_NODE: _in_older_allocators("bindsToNode does not restrict the node selector"),
+    Trait.SILENT_CAPACITY_GATE: _in_older_allocators("capacity requests are ignored while their feature is off"),
+    Trait.NO_SHARING: _in_older_allocators("every device is dedicated"),
     Trait.CLASSIC_LISTS: (
         TraitRecord(
             "constraints compare scalars only; a list is accepted on the first device",
@@ -148,7 +162,7 @@ TRAITS: Final[Mapping[Trait, tuple[TraitRecord, ...]]] = {
     Trait.SHARE_WITHOUT_CAPACITY_CHARGED: (
         TraitRecord(
             "a further share of a device without consumed capacity is charged its counters again",
-            {"1.36": "", "1.37": "1.37.0"},
+            {"1.35": "", "1.36": "", "1.37": "1.37.0"},
             _NEWER,
             defect=True,
             issue=140437,
