@@ -13,7 +13,7 @@ from dra_alloc.testing.dialect import Dialect, Mix
 from dra_alloc.testing.draw import Draw
 from dra_alloc.testing.selectors import selectors
 
-__all__ = ["classes", "claims"]
+__all__ = ["claims", "classes"]
 
 _CLASSES: Final = ("any", "picky", "d1-only")
 

@@ -91,5 +91,7 @@ def _capacity(target: Placed, draw: Draw) -> str | None:
     name = draw.choice(list(capacity))
     path = f'device.capacity["{target.driver}"].{name}'
     guard = f"has({path}) && " if draw.chance(0.8) else ""
-    test = draw.choice(('compareTo(quantity("2")) >= 0', 'isGreaterThan(quantity("500m"))', 'isLessThan(quantity("3"))'))
+    test = draw.choice(
+        ('compareTo(quantity("2")) >= 0', 'isGreaterThan(quantity("500m"))', 'isLessThan(quantity("3"))')
+    )
     return f"{guard}{path}.{test}"
