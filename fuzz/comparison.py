@@ -22,7 +22,7 @@ Answer = Callable[[Json], Json]
 RANDOM_IN_UPSTREAM: Final[Mapping[str, str]] = {
     "share-id": "share IDs are random UUIDs: only that there is one is compared",
     "bad-attribute": "attributes are converted in map order: which of several bad ones is named is not compared",
-    "pool-order": "channels that do not sort pools try them in map order: one order of pools must give upstream's answer",
+    "pool-order": "channels that do not sort pools try them in map order: one order must give upstream's answer",
     "step-limit": "upstream ran out of time: only a right verdict in bounded time is compared",
     "gave-up": "ours ran out of time on a search of thousands of steps: counted apart",
     "both-gave-up": "upstream ran out of time and ours out of its budget: counted apart",

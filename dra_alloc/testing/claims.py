@@ -131,9 +131,8 @@ class _Planner:
         if not self._free or self._mix.has(draw, "misfit"):
             return draw.sample(self._cluster.devices, count)
         picked = self._free[:count]
-        self._free = [each for each in self._free[count:]] + [
-            each for each in picked if each.wire.get("allowMultipleAllocations")
-        ]
+        shareable = [each for each in picked if each.wire.get("allowMultipleAllocations")]
+        self._free = [*self._free[count:], *shareable]
         return picked
 
     def _prefer_alike(self) -> None:
@@ -147,10 +146,7 @@ class _Planner:
     def _tolerations(self, targets: Sequence[Placed]) -> list[Json]:
         draw, mix = self._draw, self._mix
         taints = [taint for each in targets for taint in each.wire.get("taints", ())]
-        made: list[Json] = []
-        for taint in taints:
-            if not mix.has(draw, "misfit"):
-                made.append(_toleration(taint, draw))
+        made: list[Json] = [_toleration(taint, draw) for taint in taints if not mix.has(draw, "misfit")]
         if mix.has(draw, "tolerations"):
             made.append(_toleration({"key": "k1", "effect": "NoSchedule"}, draw))
         return made[:3]
