@@ -153,6 +153,7 @@ def _pool_tally(pool: Pool, rules: RuleSet, ask: Ask) -> PoolTally | None:
 
 
 def by_size(groups: Mapping[Reason, Sequence[str]]) -> tuple[Group, ...]:
+    """Return the groups of refused devices, largest first."""
     # Devices of another kind come last: they are seldom what the reader misses.
     ordered = sorted(groups.items(), key=lambda entry: (entry[0].code == "class-mismatch", -len(entry[1])))
     return tuple(Group(reason.code, reason.detail, tuple(names), reason.holders) for reason, names in ordered)

@@ -93,7 +93,7 @@ class _Planner:
             exactly = self._ask(planned)
             if mix.has(draw, "admin"):
                 exactly["adminAccess"] = draw.chance(0.95)
-            made = {"name": name, "exactly": exactly}
+            made: Json = {"name": name, "exactly": exactly}
         else:
             count = draw.integer(1, 3)
             subs = [{"name": f"s{number}", **self._ask(planned, spare=count > 1)} for number in range(count)]
