@@ -42,7 +42,7 @@ class AlikeNodes:
             view = self._allocator.survey.view(node)
         except GatherError:
             return alone
-        if any(not pool.usable or pool.elsewhere for pool in view.pools):
+        if not view.direct or any(not pool.usable or pool.elsewhere for pool in view.pools):
             return alone
         return tuple(self._pool(pool) for pool in view.pools)
 
