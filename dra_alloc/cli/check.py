@@ -13,6 +13,7 @@ from dra_alloc.limits import DEFAULT_PRUNED_BUDGET
 from dra_alloc.manifest import Documents, load
 from dra_alloc.report import FORMATS
 from dra_alloc.report.counts import summary_counts
+from dra_alloc.report.layout import printable
 from dra_alloc.scenario.check import Check, CheckOptions, check
 from dra_alloc.scenario.settings import Settings
 from dra_alloc.solve.allocator import Budget
@@ -59,7 +60,7 @@ def _load(paths: list[str], options: Namespace) -> Documents:
 
 
 def _warn(warning: Problem) -> None:
-    print(f"warning: {warning}", file=sys.stderr)
+    print(f"warning: {printable(str(warning))}", file=sys.stderr)
 
 
 def _exit_code(result: Check) -> ExitCode:

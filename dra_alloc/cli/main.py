@@ -50,11 +50,13 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _complain(error: DraAllocError) -> None:
+    from dra_alloc.report.layout import printable  # noqa: PLC0415 - loaded when needed, as the commands are
+
     if not isinstance(error, ManifestError):
-        print(f"dra-alloc: {error}", file=sys.stderr)
+        print(f"dra-alloc: {printable(str(error))}", file=sys.stderr)
         return
     for problem in error.problems[:_MOST_PROBLEMS]:
-        print(problem, file=sys.stderr)
+        print(printable(str(problem)), file=sys.stderr)
     left = len(error.problems) - _MOST_PROBLEMS
     if left > 0:
         print(f"... and {left} more", file=sys.stderr)

@@ -8,15 +8,29 @@ import textwrap
 from collections.abc import Sequence
 from typing import Final
 
-__all__ = ["UNLIMITED", "plural", "some", "wrapped"]
+__all__ = ["UNLIMITED", "plural", "printable", "some", "wrapped"]
 
 _WIDTH: Final = 80
 _MOST_NAMES: Final = 6
 UNLIMITED: Final = 1_000_000
 
 
+def printable(text: str) -> str:
+    """
+    Return the text with control and direction characters spelt out; line breaks stay.
+
+    Names in manifests are strangers' text: they must not steer a terminal.
+    """
+    if text.isprintable():
+        return text
+    return "".join(
+        each if each.isprintable() or each == "\n" else each.encode("unicode_escape").decode() for each in text
+    )
+
+
 def wrapped(line: str) -> str:
     """Return an indented line broken at 80 columns, what follows indented deeper."""
+    line = printable(line)
     indent = len(line) - len(line.lstrip())
     return textwrap.fill(
         line.strip(),

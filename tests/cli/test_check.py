@@ -233,3 +233,12 @@ def test_a_line_of_100_megabytes_is_bounded(tmp_path: Path) -> None:
     assert done.returncode == 2, done.stderr[-500:]
     assert b"Traceback" not in done.stderr
     assert len(done.stderr) < 20_000
+
+
+def test_names_cannot_steer_a_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = write_manifest(tmp_path, SLICE + "---" + claim(1).replace("name: c}", r'name: "a\e[31m\u202e"}'))
+    assert run(["check", str(path)]) == 2
+    err = capsys.readouterr().err
+    assert "\x1b" not in err
+    assert "\u202e" not in err
+    assert r"a\x1b[31m\u202e" in err
