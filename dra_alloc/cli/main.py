@@ -9,6 +9,7 @@ import sys
 import traceback
 from argparse import Namespace
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Final
 
 from dra_alloc.cli.exit_codes import ExitCode
@@ -22,6 +23,11 @@ _MOST_PROBLEMS: Final = 50
 
 def run(arguments: Sequence[str]) -> int:
     """Run the command with these arguments and return its exit code; nothing escapes but the interpreter's exit."""
+    if sys.stdout is None or sys.stderr is None:
+        # Started with a closed stream: the exit code still speaks.
+        with Path(os.devnull).open("w", encoding="utf-8") as nowhere:
+            sys.stdout, sys.stderr = sys.stdout or nowhere, sys.stderr or nowhere
+            return run(arguments)
     try:
         options = parser().parse_args(arguments)
     except SystemExit as leaving:

@@ -161,8 +161,10 @@ class Cluster:
         taken. Claims that have an allocation already keep it; it restricts the
         nodes.
 
-        Raises: UnknownReference for a node that does not exist.
+        Raises: UnknownReference for a node that does not exist; TypeError for anything but claims.
         """
+        if not all(isinstance(claim, ResourceClaim) for claim in claims):
+            raise TypeError("claims is a sequence of ResourceClaim objects")
         if node is None:
             place = first_place(self, claims, budget)
             return self._first(claims, self.nodes if place is None else (self.nodes[place],), budget)

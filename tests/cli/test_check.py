@@ -242,3 +242,11 @@ def test_names_cannot_steer_a_terminal(tmp_path: Path, capsys: pytest.CaptureFix
     assert "\x1b" not in err
     assert "\u202e" not in err
     assert r"a\x1b[31m\u202e" in err
+
+
+def test_a_closed_standard_output_is_no_bug() -> None:
+    workload, cluster = str(EXAMPLES / "workloads" / "too-big.yaml"), str(EXAMPLES / "cluster")
+    command = f"'{sys.executable}' -m dra_alloc check '{workload}' --cluster '{cluster}' >&-"
+    done = subprocess.run(command, shell=True, capture_output=True, check=False, timeout=120)
+    assert done.returncode == 1
+    assert b"Traceback" not in done.stderr

@@ -118,6 +118,12 @@ def test_unknown_names_are_input_errors() -> None:
         Cluster.of(DOCUMENTS, Settings(release="2.0"))
 
 
+@pytest.mark.parametrize("claims", ["c", a_claim("c"), [{"kind": "ResourceClaim"}]])
+def test_only_claims_are_taken(claims: Any) -> None:
+    with pytest.raises(TypeError, match="sequence of ResourceClaim"):
+        Cluster.of(DOCUMENTS).allocate(claims)
+
+
 def test_a_node_may_be_given_as_an_object() -> None:
     node = Node.from_wire({"metadata": {"name": "b"}})
     assert isinstance(Cluster.of(DOCUMENTS).allocate([a_claim("c", 4)], node=node), Allocated)
