@@ -7,9 +7,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from dra_alloc.problem.devices import DeviceRow
-from dra_alloc.problem.nodes import is_on_node
+from dra_alloc.problem.nodes import NodeSelectorError, is_on_node
 from dra_alloc.problem.requests import Ask
-from dra_alloc.rules.base import Context, Pick, Reason, Rule
+from dra_alloc.rules.base import Context, Pick, Reason, Rule, SearchStopped
 
 __all__ = ["NodeFit"]
 
@@ -30,7 +30,11 @@ class NodeFit(Rule):
         self._node = context.node
 
     def rejects(self, ask: Ask, device: DeviceRow) -> bool:
-        return device.slice.per_device and not is_on_node(device.wire, self._node)
+        try:
+            return device.slice.per_device and not is_on_node(device.wire, self._node)
+        except NodeSelectorError as error:
+            text = f"failed to parse node selector of device {device.key}: {error}"
+            raise SearchStopped(text, code="node-selector") from error
 
     def why(self, ask: Ask, device: DeviceRow) -> Reason:
         return Reason(self.code, "only usable on other nodes")
