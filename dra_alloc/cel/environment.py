@@ -198,13 +198,20 @@ def _join(earlier: Function | None, function: Function, overloads: tuple[Overloa
 
 
 def _candidates(functions: Mapping[str, Function]) -> dict[tuple[str, bool, int], tuple[Candidate, ...]]:
-    found: dict[tuple[str, bool, int], list[Candidate]] = {}
+    found: dict[tuple[str, bool, int], tuple[Candidate, ...]] = {}
     for function in functions.values():
-        for overload in function.overloads:
-            generic = any(_has_parameters(kind) for kind in (*overload.params, overload.result))
-            candidate = Candidate(overload.id, overload.params, overload.result, generic)
-            found.setdefault((function.name, overload.member, len(overload.params)), []).append(candidate)
-    return {key: tuple(overloads) for key, overloads in found.items()}
+        for member in (False, True):
+            tried = [_candidate(overload) for overload in function.overloads if overload.member is member]
+            for arity in {len(each.params) for each in tried}:
+                # Upstream makes type variables for generic overloads of any arity, which shows in their numbers.
+                kept = (each for each in tried if each.generic or len(each.params) == arity)
+                found[function.name, member, arity] = tuple(kept)
+    return found
+
+
+def _candidate(overload: Overload) -> Candidate:
+    generic = any(_has_parameters(kind) for kind in (*overload.params, overload.result))
+    return Candidate(overload.id, overload.params, overload.result, generic)
 
 
 def _has_parameters(kind: CelType) -> bool:

@@ -232,11 +232,12 @@ class _Planner:
         return constant(build([])) if all(each.constant for each in elements) else Code(build)
 
     def map(self, node: MapNode) -> Steps[Code]:
-        keys: list[Code] = yield self.codes([entry.key for entry in node.entries if not isinstance(entry.key, str)])
-        values: list[Code] = yield self.codes([entry.value for entry in node.entries])
+        parts = [part for entry in node.entries for part in (entry.key, entry.value) if not isinstance(part, str)]
+        codes: list[Code] = yield self.codes(parts)
+        keys, values = codes[::2], codes[1::2]
         optional = frozenset(index for index, entry in enumerate(node.entries) if entry.optional)
         build = build_map([each.run for each in keys], [each.run for each in values], optional)
-        return constant(build([])) if all(each.constant for each in (*keys, *values)) else Code(build)
+        return constant(build([])) if all(each.constant for each in codes) else Code(build)
 
     def struct(self, node: StructNode) -> Steps[Code]:
         name = self.checked.names[node.id]

@@ -166,7 +166,9 @@ class _Identity:
         self.value = value
 
     def __eq__(self, other: object) -> bool:
-        return type(other) is _Identity and self.value is other.value
+        # Only literals are one object upstream; results of calls are new each time, ours may be kept.
+        literal = is_list(self.value) or isinstance(self.value, CelMap)
+        return literal and type(other) is _Identity and self.value is other.value
 
     def __hash__(self) -> int:
         return id(self.value)

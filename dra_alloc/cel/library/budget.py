@@ -15,10 +15,11 @@ from typing import Final
 
 from dra_alloc.cel.errors import CelAbort
 
-__all__ = ["LIMIT_EXCEEDED", "MAX_ELEMENTS", "MAX_TEXT", "BoundedText", "check_elements", "check_text"]
+__all__ = ["LIMIT_EXCEEDED", "MAX_ELEMENTS", "MAX_PIECES", "MAX_TEXT", "BoundedText", "check_elements", "check_text"]
 
 MAX_TEXT: Final = 10_000_000
 MAX_ELEMENTS: Final = 1_000_000
+MAX_PIECES: Final = 300_000
 LIMIT_EXCEEDED: Final = "operation cancelled: actual cost limit exceeded"
 
 
@@ -45,9 +46,10 @@ class BoundedText:
 
     def add(self, piece: str) -> None:
         """Append `piece`; raises CelAbort if the text gets too long."""
-        # Empty pieces take room in the list, so they count as well.
-        self._length += len(piece) or 1
+        self._length += len(piece)
         check_text(self._length)
+        if len(self._pieces) >= MAX_PIECES:
+            raise CelAbort(LIMIT_EXCEEDED)
         self._pieces.append(piece)
 
     def text(self) -> str:

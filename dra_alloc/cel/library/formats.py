@@ -44,6 +44,9 @@ class CelFormat:
         self.check = check
         self.pattern_size = pattern_size
 
+    def __str__(self) -> str:
+        return self.name
+
     def cel_equal(self, other: Any) -> bool:
         """Whether both are the same format; raises CelError if `other` is none."""
         if not isinstance(other, CelFormat):

@@ -117,6 +117,7 @@ def _strict_range(size: int) -> range:
 
 def _distinct(values: Any) -> tuple[Any, ...]:
     kept: list[Any] = []
+    check_elements(len(values) ** 2)
     for value in values:
         if not any(_same(value, other) for other in kept):
             kept.append(value)
@@ -152,6 +153,7 @@ def _sorted(values: Any, keys: Any) -> tuple[Any, ...]:
 
     Raises: CelError unless the keys are of one type that has an order.
     """
+    check_elements(len(keys) ** 2)
     if not len(keys):
         return tuple(values)
     kind = type(keys[0])
@@ -328,6 +330,7 @@ _FLATTEN_FROM_029: Final = Cost(_flatten_actual_from_029, _flatten_estimate, cra
 _RANGE: Final = Cost(_range_actual, _range_estimate)
 _STRICT_RANGE: Final = Cost(_strict_range_actual, _range_estimate)
 _DISTINCT: Final = Cost(_square_actual, _distinct_estimate, crashes=True)
+
 
 def _flatten_overloads(identifier: str, params: tuple[CelType, ...], result: CelType) -> tuple[Overload, ...]:
     variants = (

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["REGEX_LIBRARY"]
 
 #: Bytes that repeated searches may look at; a pattern such as ``a.*b|a`` sees the whole rest every time.
-_MAX_SEEN: Final = 500_000_000
+_MAX_SEEN: Final = 100_000_000
 #: Characters of a text whose match is worth remembering.
 _SHORT: Final = 256
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dra_alloc.cel.costs import ONE, plain_size
 from dra_alloc.cel.declarations import Cost, Function, Library, Overload, Window
+from dra_alloc.cel.library.budget import check_elements
 from dra_alloc.cel.library.operators import contains_value
 from dra_alloc.cel.types import BOOL, list_of, param
 
@@ -23,6 +24,7 @@ _LIST: Final = list_of(param("T"))
 
 
 def _contains(values: Any, wanted: Any) -> bool:
+    check_elements(len(values) * len(wanted))
     return all(contains_value(value, values) for value in wanted)
 
 
@@ -31,6 +33,7 @@ def _equivalent(left: Any, right: Any) -> bool:
 
 
 def _intersects(left: Any, right: Any) -> bool:
+    check_elements(len(left) * len(right))
     return any(contains_value(value, right) for value in left)
 
 

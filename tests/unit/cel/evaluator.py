@@ -7,6 +7,7 @@ direct and the counting one, and have to agree.
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -22,15 +23,16 @@ from dra_alloc.cel.environment import Declarations, declarations, settings
 from dra_alloc.cel.errors import CelAbort, CelError, Issue
 from dra_alloc.cel.estimate import estimate
 from dra_alloc.cel.frame import Failed
+from dra_alloc.cel.library.time_values import Timestamp
 from dra_alloc.cel.macros import Expansion
 from dra_alloc.cel.parser import parse
 from dra_alloc.cel.plan import plan
 from dra_alloc.cel.source import Source, render
 from dra_alloc.cel.types import CelType, struct
 from dra_alloc.cel.validators import validate
-from dra_alloc.cel.values import CelMap
+from dra_alloc.cel.values import CelMap, Optional, UInt, is_list
 
-__all__ = ["Answer", "answer", "environment", "same", "value"]
+__all__ = ["Answer", "answer", "environment", "same", "shown", "text_of", "value"]
 
 _BINDINGS = struct("test.Bindings")
 _LIMIT = 1_000_000
@@ -148,3 +150,33 @@ def same(left: Any, right: Any) -> bool:
     if isinstance(left, float) and isinstance(right, float):
         return left == right or (math.isnan(left) and math.isnan(right))
     return type(left) is type(right) and (bool(left == right) or str(left) == str(right))
+
+
+def shown(found: Answer) -> str:
+    """What came of an expression as one text, kinds told apart: ``? refused``, ``! error`` or the value."""
+    if found.refused:
+        return f"? {found.refused.partition(' | ')[0].strip()}"
+    return f"! {found.error}" if found.error else text_of(found.value)
+
+
+def text_of(part: Any) -> str:
+    """A value as text: ``1u``, ``"a"``, ``b'a'``, ``[1, 2.0]``, ``{"a": null}``, ``some(1)``; map entries sorted."""
+    match part:
+        case None | bool():
+            return {None: "null", True: "true", False: "false"}[part]
+        case UInt():
+            return f"{int(part)}u"
+        case float():
+            return repr(part)
+        case str():
+            return json.dumps(part, ensure_ascii=False)
+        case bytes():
+            return repr(part)
+        case Optional():
+            return f"some({text_of(part.value)})" if part.present else "none"
+        case CelMap():
+            return "{" + ", ".join(sorted(f"{text_of(key)}: {text_of(each)}" for key, each in part.items())) + "}"
+        case Timestamp():
+            return part.text()
+        case _:
+            return "[" + ", ".join(map(text_of, part)) + "]" if is_list(part) else str(part)
