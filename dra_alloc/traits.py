@@ -50,6 +50,10 @@ class Trait(StrEnum):
     ALL_SKIPS_EXHAUSTED = "all-skips-exhausted"
     ALL_MISFIT_FATAL = "all-misfit-fatal"
     ALL_BAD_POOL_FATAL = "all-bad-pool-fatal"
+    ALL_SLIPS = "all-slips"
+    ALL_MEMO_SHARED = "all-memo-shared"
+    BINDING_SLICES_LAST = "binding-slices-last"
+    NO_RESULT_TOLERATIONS = "no-result-tolerations"
     LIMIT_PER_CLAIM = "limit-per-claim"
 
 
@@ -185,6 +189,31 @@ TRAITS: Final[Mapping[Trait, tuple[TraitRecord, ...]]] = {
             "the 32 devices of a claim are counted after all its requests, not request by request",
             {"1.34": "1.34.13", "1.35": "1.35.10", "1.36": "1.36.6", "1.37": "1.37.0"},
         ),
+    ),
+    Trait.ALL_SLIPS: (
+        TraitRecord(
+            "after its first device an All alternative goes on as the first alternative of the request",
+            _BEFORE_136,
+            defect=True,
+        ),
+    ),
+    Trait.ALL_MEMO_SHARED: (
+        TraitRecord(
+            "the second alternative, if both ask for All, takes over which devices match the first",
+            _BEFORE_136,
+            defect=True,
+        ),
+    ),
+    Trait.BINDING_SLICES_LAST: (
+        TraitRecord(
+            "slices of devices with binding conditions come last in their pool, such pools last of all",
+            _BEFORE_136,
+            _EXPERIMENTAL,
+        ),
+    ),
+    Trait.NO_RESULT_TOLERATIONS: (
+        TraitRecord("results do not carry the tolerations of their request", {"1.34": ""}),
+        TraitRecord("results do not carry the tolerations of their request", {"1.35": ""}, _STABLE),
     ),
     Trait.ALL_BAD_POOL_FATAL: (
         TraitRecord("All on an incomplete or invalid pool aborts every node", _EVERY_LINE, defect=True, issue=141898),

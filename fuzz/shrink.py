@@ -43,7 +43,7 @@ def _places(value: Any, path: Path = ()) -> Iterator[Path]:
         if not path and key in _FIXED:
             continue
         yield (*path, key)
-        if path and path[0] in _WHOLE:
+        if (path and path[0] in _WHOLE) or key == "cel":
             continue
         yield from _places(each, (*path, key))
 

@@ -185,6 +185,8 @@ def _pool(key: PoolKey, group: Sequence[SliceRow], inventory: Inventory, profile
 def _build(key: PoolKey, group: Sequence[SliceRow], elsewhere: Sequence[SliceRow], profile: Profile) -> Pool:
     by_name = not profile.shows(Trait.INPUT_ORDER)
     rows = sorted(group, key=lambda row: row.name) if by_name else group
+    if profile.shows(Trait.BINDING_SLICES_LAST):
+        rows = sorted(rows, key=lambda row: row.outline.waits)
     partitionable = profile.on(Feature.PARTITIONABLE)
     counter_slices = [row for row in (*rows, *elsewhere) if partitionable and row.wire.spec.shared_counters]
     held = set(counter_slices)
@@ -242,6 +244,8 @@ def _dangling_counter(slices: Iterable[SliceRow], counters: Mapping[tuple[str, s
 
 def ordered(pools: Sequence[Pool], profile: Profile) -> tuple[Pool, ...]:
     """Return a node's pools in the order in which they are tried."""
+    if profile.shows(Trait.BINDING_SLICES_LAST):
+        return tuple(sorted(pools, key=lambda pool: pool.late))
     if profile.shows(Trait.INPUT_ORDER):
         return tuple(pools)
     return tuple(sorted(pools, key=_order))

@@ -51,7 +51,8 @@ class RuleSet:
     rules in order when it is taken. `leaky` says that a refusal does not give
     back all that earlier rules hold, `misfit_stops` that a constraint refusing
     a device of an All request ends the whole search, `reuses` that one request
-    may get the same shareable device twice.
+    may get the same shareable device twice, `slips` that an All alternative goes
+    on as the first one after its first device.
     """
 
     candidate: tuple[Rule, ...]
@@ -59,6 +60,7 @@ class RuleSet:
     leaky: bool
     misfit_stops: bool
     reuses: bool
+    slips: bool = False
 
     def take_for(self, ask: Ask) -> tuple[Rule, ...]:
         """Return the take rules that can object to this request's picks."""
@@ -102,4 +104,5 @@ def install(context: Context, claims: Iterable[ClaimRow]) -> RuleSet:
         leaky=profile.shows(Trait.REFUSAL_LEAKS),
         misfit_stops=profile.shows(Trait.ALL_MISFIT_FATAL),
         reuses=profile.shows(Trait.PERMUTATIONS),
+        slips=profile.shows(Trait.ALL_SLIPS),
     )

@@ -15,6 +15,7 @@ from dra_alloc.problem.pools import Pool
 from dra_alloc.problem.requests import Ask, ClaimRow, RequestRow, claim_name
 from dra_alloc.profiles import Feature, Profile, Trait
 from dra_alloc.rules import Rule, SearchStopped, constraint_kind
+from dra_alloc.rules.selectors import Selectors
 
 __all__ = ["Admission", "admit"]
 
@@ -115,8 +116,10 @@ def _request(
     if not wires:
         _stop(f"resource claim {claim}, request {request.name}: unknown request type", "unknown-request-type")
     _check_capacity_gate(request, wires, admission.profile)
-    asks = tuple(_ask(next(ids), names, wire, admission) for names, wire in wires)
-    return RequestRow(request.name, bool(request.first_available), asks)
+    asks: list[Ask] = []
+    for names, wire in wires:
+        asks.append(_ask(next(ids), names, wire, admission, asks))
+    return RequestRow(request.name, bool(request.first_available), tuple(asks))
 
 
 def _check_capacity_gate(request: DeviceRequest, wires: Sequence[tuple[_Names, _Wire]], profile: Profile) -> None:
@@ -132,7 +135,7 @@ def _check_capacity_gate(request: DeviceRequest, wires: Sequence[tuple[_Names, _
             )
 
 
-def _ask(ask_id: int, names: _Names, wire: _Wire, admission: Admission) -> Ask:
+def _ask(ask_id: int, names: _Names, wire: _Wire, admission: Admission, before: Sequence[Ask]) -> Ask:
     device_class = _check_wire(names.subject, wire, admission)
     counts_capacity = admission.profile.on(Feature.CONSUMABLE_CAPACITY)
     ask = Ask(
@@ -152,7 +155,8 @@ def _ask(ask_id: int, names: _Names, wire: _Wire, admission: Admission) -> Ask:
     )
     if not ask.all_devices:
         return ask
-    return ask.with_recorded(tuple(_record_all(names.subject, ask, admission)))
+    confused = admission.profile.shows(Trait.ALL_MEMO_SHARED) and len(before) == 1 and before[0].all_devices
+    return ask.with_recorded(tuple(_record_all(names.subject, ask, admission, before[0] if confused else ask)))
 
 
 def _check_wire(subject: str, wire: ExactDeviceRequest | DeviceSubRequest, admission: Admission) -> DeviceClass:
@@ -173,7 +177,8 @@ def _check_wire(subject: str, wire: ExactDeviceRequest | DeviceSubRequest, admis
     return device_class
 
 
-def _record_all(subject: str, ask: Ask, admission: Admission) -> Iterator[DeviceRow]:
+def _record_all(subject: str, ask: Ask, admission: Admission, selecting: Ask) -> Iterator[DeviceRow]:
+    judges = [(rule, selecting if isinstance(rule, Selectors) else ask) for rule in admission.gather]
     # A bad pool ends the question even if none of its devices could match.
     for pool in admission.pools:
         if not pool.usable:
@@ -185,5 +190,5 @@ def _record_all(subject: str, ask: Ask, admission: Admission) -> Iterator[Device
                 on_node=not admission.profile.shows(Trait.ALL_BAD_POOL_FATAL),
             )
         for device in pool.devices:
-            if not any(rule.leaves_out(ask, device) for rule in admission.gather):
+            if not any(rule.leaves_out(judged, device) for rule, judged in judges):
                 yield device

@@ -66,7 +66,7 @@ def _result(pick: Pick, assembly: Assembly) -> DeviceRequestAllocationResult:
         pool=device.key.pool,
         device=device.key.device,
         admin_access=True if ask.admin else None,
-        tolerations=ask.tolerations,
+        tolerations=() if profile.shows(Trait.NO_RESULT_TOLERATIONS) else ask.tolerations,
         share_id=assembly.new_share_id() if shared else None,
         consumed_capacity=FrozenMap(consumption(device, ask) or {}) if shared else FrozenMap(),
         binding_conditions=device.wire.binding_conditions if binding else (),

@@ -118,6 +118,8 @@ class FirstFit:
             if signal is None:
                 frame = self._frames[-1]
                 taken, start = taken + 1, 0 if self._permutations else frame.index + 1
+                if frame.kind == _ALL_DEVICE and self._rules.slips:
+                    ask = requests[request].asks[0]
                 continue
             if signal is _Signal.SERVED:
                 request, ask, taken, start = request + 1, None, 0, 0

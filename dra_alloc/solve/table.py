@@ -172,6 +172,10 @@ class _Builder:
         differ = tuple(self._value_row(fact) for fact in self._facts if isinstance(fact, Differ))
         if self._rules.reuses and any(row.alone for row in differ):
             raise NotModelled("a device without a value of distinctAttribute has to be picked first")
+        if self._rules.slips and any(
+            ask.all_devices for row in self._rows for request in row.requests for ask in request.asks[1:]
+        ):
+            raise NotModelled("an All alternative goes on as the first one")
         slots = tuple(
             Slot(row.index, number, tuple(self._ask_row(ask, agree, differ) for ask in request.asks))
             for row in self._rows
