@@ -225,6 +225,16 @@ class KubeModel(BaseModel):
         """Return the model of a JSON text. Raises: pydantic.ValidationError."""
         return cls.model_validate_json(text, by_alias=True, by_name=False)
 
+    def model_dump(self, **options: Any) -> dict[str, Any]:
+        """Return pydantic's dump by Python names; `to_wire` is the API server's. Options are pydantic's."""
+        _build_serializers()
+        return super().model_dump(**options)
+
+    def model_dump_json(self, **options: Any) -> str:
+        """Return pydantic's dump as JSON text. Options are pydantic's."""
+        _build_serializers()
+        return super().model_dump_json(**options)
+
     def to_wire(self) -> dict[str, Any]:
         """
         Return the JSON object the API server would send: keys sorted, absent fields absent.
@@ -240,6 +250,17 @@ class KubeModel(BaseModel):
             elif name in self.wire_null:
                 written[alias] = None
         return written
+
+
+@cache
+def _build_serializers() -> None:
+    """Finish all models at once: pydantic before 2.14 cannot dump a nested model whose building is deferred."""
+    waiting: list[type[KubeModel]] = [KubeModel]
+    while waiting:
+        subclasses = waiting.pop().__subclasses__()
+        waiting += subclasses
+        for model in subclasses:
+            model.model_rebuild()
 
 
 @cache

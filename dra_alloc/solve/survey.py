@@ -8,6 +8,7 @@ share one survey.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
@@ -200,7 +201,7 @@ class Survey:
         key = tuple([id(claim.spec) for claim in claims])
         found = self._admitted.get(key)
         if found is None:
-            text = tuple([claim.spec.model_dump_json() for claim in claims])
+            text = tuple([json.dumps(claim.spec.to_wire()) for claim in claims])
             alike = self._alike.get(text) or self._admit(claims)
             if alike is None:
                 return None
