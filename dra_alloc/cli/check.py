@@ -8,9 +8,9 @@ import sys
 from argparse import Namespace
 
 from dra_alloc.cli.exit_codes import ExitCode
-from dra_alloc.errors import InputError, Problem
+from dra_alloc.cli.reading import read_inputs
+from dra_alloc.errors import Problem
 from dra_alloc.limits import DEFAULT_PRUNED_BUDGET
-from dra_alloc.manifest import Documents, load
 from dra_alloc.report import FORMATS
 from dra_alloc.report.counts import summary_counts
 from dra_alloc.report.layout import printable
@@ -27,12 +27,9 @@ def run_check(options: Namespace) -> int:
 
     Raises: InputError, before anything is printed.
     """
-    if (options.manifests + options.cluster).count("-") > 1:
-        raise InputError("standard input can be read only once", hint="name - in one place")
     settings = Settings(options.release, dict(options.gate), options.channel, options.semantics)
     settings.profile()
-    manifests = _load(options.manifests, options)
-    dump = _load(options.cluster, options) if options.cluster else Documents()
+    manifests, dump = read_inputs(options.manifests, options.cluster, settings, options.namespace, options.validate)
     result = check(
         manifests,
         dump,
@@ -53,10 +50,6 @@ def run_check(options: Namespace) -> int:
     sys.stdout.write(FORMATS[options.format](result, options.verbose))
     sys.stdout.flush()
     return _exit_code(result)
-
-
-def _load(paths: list[str], options: Namespace) -> Documents:
-    return load(paths, stdin=sys.stdin.buffer, validate=options.validate)
 
 
 def _warn(warning: Problem) -> None:

@@ -8,8 +8,8 @@ import sys
 from argparse import Namespace
 
 from dra_alloc.cli.exit_codes import ExitCode
+from dra_alloc.cli.reading import read_inputs
 from dra_alloc.errors import InputError
-from dra_alloc.manifest import Documents, load
 from dra_alloc.report.gang_report import GANG_FORMATS
 from dra_alloc.scenario.gang_types import Topology, Verdict
 from dra_alloc.scenario.joint import JointAnswer, JointOptions, place_jointly
@@ -28,8 +28,7 @@ def run_gang(options: Namespace) -> int:
         raise InputError("--copies goes with neither --most nor --topology")
     settings = Settings(options.release, dict(options.gate), options.channel, options.semantics)
     settings.profile()
-    manifests = load(options.manifests, stdin=sys.stdin.buffer)
-    dump = load(options.cluster, stdin=sys.stdin.buffer) if options.cluster else Documents()
+    manifests, dump = read_inputs(options.manifests, options.cluster, settings, options.namespace)
     topology = Topology(options.topology, must=not options.prefer) if options.topology else None
     asked = JointOptions(settings, options.namespace, options.most, options.fewest_nodes, options.copies, topology)
     answer = place_jointly(manifests, dump, asked)

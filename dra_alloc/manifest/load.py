@@ -29,7 +29,7 @@ from dra_alloc.manifest.records import slice_from_json
 from dra_alloc.manifest.repetition import Repeated, without_repetitions
 from dra_alloc.manifest.yaml_reader import EMITTED, read_yaml
 
-__all__ = ["Validate", "load"]
+__all__ = ["Validate", "load", "load_readable"]
 
 Validate = Literal["strict", "warn", "ignore"]
 
@@ -58,6 +58,21 @@ def load(
 
     Spec: CONV-1 to CONV-26, DEF-1 to DEF-4, YAML, JSON. Raises: ManifestError, with every problem of every file.
     """
+    documents, problems = load_readable(paths, stdin=stdin, validate=validate, repeated=repeated, limits=limits)
+    if problems:
+        raise ManifestError(problems)
+    return documents
+
+
+def load_readable(
+    paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
+    *,
+    stdin: BinaryIO | None = None,
+    validate: Validate = "strict",
+    repeated: Repeated = "replace",
+    limits: Budget = DEFAULT_BUDGET,
+) -> tuple[Documents, tuple[Problem, ...]]:
+    """Return the objects that could be read, as `load` does, and every problem with the others."""
     given = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
     loading = _Loading(validate, limits)
     with gc_paused():
@@ -66,7 +81,7 @@ def load(
                 loading.problems.append(source.problem)
             else:
                 loading.read(source)
-        return loading.documents(repeated)
+        return loading.documents(repeated), tuple(loading.problems)
 
 
 @dataclass(slots=True)
@@ -95,11 +110,9 @@ class _Loading:
             self.texts[source.name] = Text(source.data, reading.is_json)
 
     def documents(self, repeated: Repeated) -> Documents:
-        """Return what was found. Raises: ManifestError."""
+        """Return what could be read."""
         kept, problems, warnings = without_repetitions(self.found, repeated)
         self.problems += problems
-        if self.problems:
-            raise ManifestError(self.problems)
         members: dict[str, list[Any]] = {}
         places: dict[int, Place] = {}
         for kind, item, place in kept:

@@ -9,17 +9,17 @@ from dataclasses import dataclass, replace
 from typing import Protocol, TypeVar
 
 from dra_alloc.api import FrozenMap, ObjectMeta, ResourceClaim, ResourceClaimTemplate
-from dra_alloc.errors import ManifestError
+from dra_alloc.errors import ManifestError, Problem
 from dra_alloc.manifest import Documents
 from dra_alloc.problem.requests import claim_name
 from dra_alloc.scenario.cluster import Cluster
 from dra_alloc.scenario.gating import gated
 from dra_alloc.scenario.namespaces import in_namespace
-from dra_alloc.scenario.references import reference_problems
+from dra_alloc.scenario.references import Known, reference_problems
 from dra_alloc.scenario.settings import Settings
 from dra_alloc.scenario.subjects import Subject, subjects_of
 
-__all__ = ["Applied", "apply"]
+__all__ = ["Applied", "apply", "problems_besides"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,13 +46,25 @@ def apply(manifests: Documents, dump: Documents, settings: Settings, namespace: 
     applied = _applied(manifests, dump)
     cluster = Cluster.of(applied, settings)
     subjects, problems = subjects_of(manifests, cluster.claims, _by_name(applied.templates))
-    problems = (*problems, *reference_problems(manifests, cluster))
+    problems = (*problems, *reference_problems(manifests, Known(settings, cluster.classes)))
     if problems:
         raise ManifestError(problems)
     asking = tuple(each for each in subjects if each.needs_devices)
     idle = len(subjects) - len(asking)
     skipped = [f"{idle} pod{'s need' if idle > 1 else ' needs'} no devices, left out"] if idle else []
     return Applied(cluster, asking, (*dropped, *skipped, *_notes(manifests, dump, cluster)))
+
+
+def problems_besides(manifests: Documents, settings: Settings, namespace: str) -> tuple[Problem, ...]:
+    """
+    Return what is wrong with objects that could be read where others could not.
+
+    Names are not looked up: what they name may be among the unreadable.
+
+    Raises: InputError for settings.
+    """
+    manifests, _ = gated(in_namespace(manifests, namespace), settings.effective_gates())
+    return tuple(reference_problems(manifests, Known(settings, None)))
 
 
 def _by_name(templates: Sequence[ResourceClaimTemplate]) -> Mapping[str, ResourceClaimTemplate]:

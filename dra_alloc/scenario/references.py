@@ -4,19 +4,28 @@ Names that lead nowhere and selectors that do not compile, before anything is tr
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
 
 from dra_alloc import cel
 from dra_alloc.api import DeviceClaim, DeviceSelector, DeviceSubRequest, ExactDeviceRequest
 from dra_alloc.errors import Problem, Where
 from dra_alloc.limits import CEL_SELECTOR_MAX_COST, CEL_SELECTOR_MAX_LENGTH
 from dra_alloc.manifest import Documents, validate_object
-from dra_alloc.scenario.cluster import Cluster
+from dra_alloc.scenario.settings import Settings
 
-__all__ = ["reference_problems"]
+__all__ = ["Known", "reference_problems"]
 
 
-def reference_problems(manifests: Documents, cluster: Cluster) -> Iterator[Problem]:
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What names and selectors are held against; without classes, class names are not looked up."""
+
+    settings: Settings
+    classes: Collection[str] | None
+
+
+def reference_problems(manifests: Documents, known: Known) -> Iterator[Problem]:
     """
     Return what the API server would refuse in the manifests' own objects, and every unknown class.
 
@@ -24,11 +33,11 @@ def reference_problems(manifests: Documents, cluster: Cluster) -> Iterator[Probl
     """
     yield from _refused(manifests)
     for claim in manifests.claims:
-        yield from _claim(claim.spec.devices, "spec.devices", manifests.where(claim), cluster)
+        yield from _claim(claim.spec.devices, "spec.devices", manifests.where(claim), known)
     for template in manifests.templates:
-        yield from _claim(template.spec.spec.devices, "spec.spec.devices", manifests.where(template), cluster)
+        yield from _claim(template.spec.spec.devices, "spec.spec.devices", manifests.where(template), known)
     for device_class in manifests.classes:
-        yield from _selectors(device_class.spec.selectors, "spec", manifests.where(device_class), cluster)
+        yield from _selectors(device_class.spec.selectors, "spec", manifests.where(device_class), known)
 
 
 def _refused(manifests: Documents) -> Iterator[Problem]:
@@ -45,30 +54,30 @@ def _refused(manifests: Documents) -> Iterator[Problem]:
             yield Problem(problem.message, manifests.where(item, problem.where.path), problem.hint)
 
 
-def _claim(devices: DeviceClaim, path: str, where: Where, cluster: Cluster) -> Iterator[Problem]:
+def _claim(devices: DeviceClaim, path: str, where: Where, known: Known) -> Iterator[Problem]:
     for number, request in enumerate(devices.requests):
         at = f"{path}.requests[{number}]"
         if request.exactly is not None:
-            yield from _request(request.exactly, f"{at}.exactly", where, cluster)
+            yield from _request(request.exactly, f"{at}.exactly", where, known)
         for index, sub in enumerate(request.first_available):
-            yield from _request(sub, f"{at}.firstAvailable[{index}]", where, cluster)
+            yield from _request(sub, f"{at}.firstAvailable[{index}]", where, known)
 
 
 def _request(
-    request: ExactDeviceRequest | DeviceSubRequest, path: str, where: Where, cluster: Cluster
+    request: ExactDeviceRequest | DeviceSubRequest, path: str, where: Where, known: Known
 ) -> Iterator[Problem]:
     name = request.device_class_name
-    if name and name not in cluster.classes:
-        known = ", ".join(sorted(cluster.classes)[:5])
-        hint = f"known classes: {known}" if known else "neither the manifests nor the cluster have a DeviceClass"
+    if name and known.classes is not None and name not in known.classes:
+        listed = ", ".join(sorted(known.classes)[:5])
+        hint = f"known classes: {listed}" if listed else "neither the manifests nor the cluster have a DeviceClass"
         yield Problem(f"there is no DeviceClass {name!r}", _at(where, f"{path}.deviceClassName"), hint)
-    yield from _selectors(request.selectors, path, where, cluster)
+    yield from _selectors(request.selectors, path, where, known)
 
 
-def _selectors(selectors: tuple[DeviceSelector, ...], path: str, where: Where, cluster: Cluster) -> Iterator[Problem]:
-    gates = cluster.settings.effective_gates()
+def _selectors(selectors: tuple[DeviceSelector, ...], path: str, where: Where, known: Known) -> Iterator[Problem]:
+    gates = known.settings.effective_gates()
     environment = cel.environment(
-        cluster.settings.profile().release,
+        known.settings.profile().release,
         mode="new",
         list_attributes=gates.get("DRAListTypeAttributes", False),
         consumable_capacity=gates.get("DRAConsumableCapacity", False),

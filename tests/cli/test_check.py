@@ -131,6 +131,20 @@ def test_every_problem_is_reported_at_once_and_nothing_printed(
         assert said in captured.err
 
 
+def test_problems_of_loading_hide_neither_those_of_the_dump_nor_those_of_selectors(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    wrong = claim(1).replace("deviceClassName: gpu,", "deviceClassName: nope, selectors: [{cel: {expression: 1 +}}],")
+    path = write_manifest(tmp_path, wrong + "---\napiVersion: v1\nkind: Node\nmetadata: {name: 5}\n")
+    dump = tmp_path / "dump.json"
+    dump.write_text("{")
+    assert run(["check", str(path), "--cluster", str(dump)]) == 2
+    told = capsys.readouterr().err
+    for said in ("metadata.name", f"{dump}:1", "Syntax error", "3 problems"):
+        assert said in told
+    assert "nope" not in told  # the class may be in what could not be read
+
+
 @pytest.mark.parametrize(
     "arguments",
     [
