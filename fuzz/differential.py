@@ -2,6 +2,8 @@
 Holds random questions against upstream, in one process with ours, and reports every difference.
 
     python -m fuzz.differential --release 1.36.2 --channel experimental --cases 10000 [--seed 1] [--shrink]
+
+With --record FILE the figures are appended to FILE, a line for each channel and each 20,000 cases.
 """
 
 from __future__ import annotations
@@ -21,7 +23,8 @@ from dra_alloc.testing.cases import random_requests
 from dra_alloc.testing.dialect import Dialect
 from fuzz.comparison import Verdict, compare
 from fuzz.coverage import Coverage
-from fuzz.oracle import Oracle, OracleUnavailable
+from fuzz.oracle import Oracle, OracleUnavailable, resolve
+from fuzz.recording import Record, add_option, append
 from fuzz.shrink import shrink
 
 __all__ = ["Run", "ours", "run"]
@@ -31,6 +34,8 @@ Json = dict[str, Any]
 TIMEOUT_MS = 250
 #: So many differences have one cause most of the time.
 STOP_AFTER = 20
+#: Long runs are reported and recorded in parts, so that one that is stopped has not run for nothing.
+PART = 20_000
 
 
 @dataclass
@@ -49,6 +54,24 @@ class Run:
         return (
             f"{self.dialect.release} {self.dialect.channel}: {len(self.differences)} differences in "
             f"{self.coverage.summary()}; by rule {dict(self.rules)}; {self.seconds:.0f} s, {rate:.0f}/s"
+        )
+
+    def record(self, seed: int, start: int) -> Record:
+        """Return the figures as they are kept."""
+        return Record(
+            tool="differential",
+            release=resolve(self.dialect.release, "allocator"),
+            setting=self.dialect.channel,
+            seed=seed,
+            start=start,
+            cases=self.coverage.cases,
+            differences=len(self.differences),
+            explained=self.rules,
+            allocated=self.coverage.endings["allocated"],
+            backtracking=self.coverage.deep,
+            seen=self.coverage.single,
+            missing_pairs=tuple(self.coverage.missing_pairs()),
+            seconds=self.seconds,
         )
 
 
@@ -128,22 +151,33 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--show", type=int, default=3)
     parser.add_argument("--shrink", action="store_true")
     parser.add_argument("--plain-selectors", action="store_true")
+    add_option(parser)
     options = parser.parse_args(arguments)
-    failed = False
+    channels = options.channel or ("stable", "incubating", "experimental")
     try:
-        for channel in options.channel or ("stable", "incubating", "experimental"):
-            with Oracle(options.release) as oracle:
-                dialect = Dialect(options.release, channel, rich_selectors=not options.plain_selectors)
-                found = run(dialect, oracle, seed=options.seed, cases=options.cases, start=options.start)
-                print(found.line(), flush=True)
-                print("  ", *(request["name"] for request, _ in found.differences))
-                for request, verdict in found.differences[: options.show]:
-                    _print(*(_smallest(request, oracle) if options.shrink else (request, verdict)))
-                failed = failed or bool(found.differences)
+        # Not a generator to any(): every channel is run, whatever the others say.
+        failed = [_channel(channel, options) for channel in channels]
     except OracleUnavailable as reason:
         print(f"skipped: {reason}", file=sys.stderr)
         return 3
-    return int(failed)
+    return int(any(failed))
+
+
+def _channel(channel: str, options: argparse.Namespace) -> bool:
+    """Run one channel part by part; return whether anything differs, after which no further part is run."""
+    dialect = Dialect(options.release, channel, rich_selectors=not options.plain_selectors)
+    end = options.start + options.cases
+    with Oracle(options.release) as oracle:
+        for start in range(options.start, end, PART):
+            found = run(dialect, oracle, seed=options.seed, cases=min(PART, end - start), start=start)
+            print(found.line(), flush=True)
+            append(options.record, found.record(options.seed, start))
+            if found.differences:
+                print("  ", *(request["name"] for request, _ in found.differences))
+                for request, verdict in found.differences[: options.show]:
+                    _print(*(_smallest(request, oracle) if options.shrink else (request, verdict)))
+                return True
+    return False
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """
 Holds the engines against the plain search on random questions, and reports every difference.
 
-    python -m fuzz.engines --cases 100000 [--seed 1] [--solver]
+    python -m fuzz.engines --cases 100000 [--seed 1] [--solver] [--record FILE]
 
 Every channel and release is asked in turn, under both semantics. Without
 --solver only bounds and the pruned search are held against it.
@@ -10,6 +10,7 @@ Every channel and release is asked in turn, under both semantics. Without
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import sys
 import time
@@ -29,6 +30,7 @@ from dra_alloc.solve.standing import judged
 from dra_alloc.solve.table import NotModelled, Table, build_table
 from dra_alloc.testing.cases import random_requests
 from dra_alloc.testing.dialect import Dialect
+from fuzz.recording import Record, add_option, append
 
 __all__ = ["DIALECTS", "Difference", "by_solver", "compare_engines", "main"]
 
@@ -154,21 +156,36 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--cases", type=int, default=10_000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--solver", action="store_true")
+    add_option(parser)
     options = parser.parse_args(argv)
     seen: Counter[str] = Counter()
     differences = 0
     started = time.monotonic()
-    for number, request in enumerate(_requests(options.seed)):
-        if number >= options.cases:
-            break
+    for request in itertools.islice(_requests(options.seed), options.cases):
         try:
             seen[compare_engines(request, by_solver if options.solver else None)] += 1
         except Difference as difference:
             differences += 1
             print(json.dumps({"difference": str(difference), "request": request}), flush=True)
+    seconds = time.monotonic() - started
     print(json.dumps({"cases": options.cases, "differences": differences, "seen": seen}), file=sys.stderr)
-    print(f"{time.monotonic() - started:.1f} s", file=sys.stderr)
+    print(f"{seconds:.1f} s", file=sys.stderr)
+    append(options.record, _record(options, seen, differences, seconds))
     return 1 if differences else 0
+
+
+def _record(options: argparse.Namespace, seen: Counter[str], differences: int, seconds: float) -> Record:
+    return Record(
+        tool="engines",
+        release=", ".join(sorted({dialect.release for dialect in DIALECTS})),
+        setting="bounds, pruned search" + (", CP-SAT" if options.solver else ""),
+        seed=options.seed,
+        cases=options.cases,
+        differences=differences,
+        allocated=sum(count for kind, count in seen.items() if kind.endswith("found")),
+        seen=seen,
+        seconds=seconds,
+    )
 
 
 if __name__ == "__main__":

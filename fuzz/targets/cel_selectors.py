@@ -1,7 +1,7 @@
 """
 Random selectors on random devices, held against upstream's own compiler and evaluator.
 
-    python -m fuzz.targets.cel_selectors --pairs 50000 [--release 1.36 ...] [--seed 1]
+    python -m fuzz.targets.cel_selectors --cases 50000 [--release 1.36 ...] [--seed 1] [--record FILE]
 
 Compared are the compile error, or result type, static estimate, counted cost, answer and run-time error; of a syntax
 error the place. What upstream itself answers differently when asked again (Go's map order) is counted apart.
@@ -23,7 +23,8 @@ from typing import Any, Final
 from dra_alloc import cel
 from fuzz.cel_devices import prepared, random_device
 from fuzz.cel_expressions import Writer
-from fuzz.oracle import Oracle, OracleUnavailable
+from fuzz.oracle import Oracle, OracleUnavailable, resolve
+from fuzz.recording import Record, add_option, append
 
 __all__ = ["Setting", "compare", "differences", "main", "ours", "questions"]
 
@@ -47,6 +48,10 @@ class Setting:
         """Whether devices may have list-typed attributes here."""
         return self.release >= "1.37" or (self.release == "1.36" and self.lists)
 
+    def __str__(self) -> str:
+        """Return the environment without its release."""
+        return f"{self.mode}{', lists' if self.lists else ''}"
+
 
 @dataclass
 class Figures:
@@ -59,7 +64,7 @@ class Figures:
 def questions(seed: int, setting: Setting) -> Iterator[Json]:
     """Requests of the harness protocol, without end."""
     for number in itertools.count():
-        random = Random(f"{seed}/{setting}/{number}")
+        random = Random(f"{seed}/{setting.release}/{setting}/{number}")
         first = random_device(random, lists=setting.decodes_lists)
         expression = Writer(random, first).selector()
         for again in range(DEVICES_PER_SELECTOR):
@@ -139,25 +144,43 @@ def _agree_where_stable(answers: list[Json], own: Json) -> bool:
 def main(arguments: list[str] | None = None) -> int:
     """The command; 1 if there are differences, 3 where there is no oracle."""
     parser = argparse.ArgumentParser(prog="python -m fuzz.targets.cel_selectors")
-    parser.add_argument("--pairs", type=int, default=2_000, help="per release")
+    parser.add_argument("--cases", "--pairs", type=int, default=2_000, help="pairs per release")
     parser.add_argument("--release", action="append", choices=RELEASES)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--show", type=int, default=10, help="differences to print per environment")
+    add_option(parser)
     options = parser.parse_args(arguments)
     bad = 0
     for release in options.release or RELEASES:
         for setting, part in _settings(release):
             started = time.monotonic()
             try:
-                figures = differences(setting, int(options.pairs * part), options.seed)
+                figures = differences(setting, int(options.cases * part), options.seed)
             except OracleUnavailable as reason:
                 print(f"skipped: {reason}", file=sys.stderr)
                 return 3
             bad += len(figures.wrong)
-            seconds = time.monotonic() - started
-            print(f"{setting}: {len(figures.wrong)} differences; {dict(figures.kinds)}; {seconds:.0f} s", flush=True)
+            record = _record(setting, options.seed, figures, time.monotonic() - started)
+            append(options.record, record)
+            kinds = dict(figures.kinds)
+            print(f"{release} {setting}: {record.differences} differences; {kinds}; {record.seconds:.0f} s", flush=True)
             _show(figures, options.show)
     return 1 if bad else 0
+
+
+def _record(setting: Setting, seed: int, figures: Figures, seconds: float) -> Record:
+    rules = ("syntax errors", "unstable upstream", "both crash")
+    return Record(
+        tool="cel_selectors",
+        release=resolve(setting.release, "allocator"),
+        setting=str(setting),
+        seed=seed,
+        cases=figures.kinds.total() + len(figures.wrong),
+        differences=len(figures.wrong),
+        explained={rule: figures.kinds[rule] for rule in rules if figures.kinds[rule]},
+        seen=figures.kinds,
+        seconds=seconds,
+    )
 
 
 def _show(figures: Figures, most: int) -> None:

@@ -1,7 +1,7 @@
 """
 Reasons replayed: every set of facts suffices, every member is needed, every fix is enough, every "not enough" is true.
 
-    python -m fuzz.targets.reasons_hold --cases 10000 [--seed 1]
+    python -m fuzz.targets.reasons_hold --cases 10000 [--seed 1] [--record FILE]
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from dra_alloc.profiles import Feature, profile
 from dra_alloc.testing.cases import random_requests
 from dra_alloc.testing.devices import Json
 from dra_alloc.testing.dialect import Dialect
+from fuzz.recording import Record, add_option, append
 
 __all__ = ["check_reasons", "main", "refused_worlds"]
 
@@ -82,7 +83,7 @@ def _lifted(world: World, facts: list[Fact]) -> World:
     return world
 
 
-def main() -> int:
+def main(arguments: list[str] | None = None) -> int:
     """Run the target and print its figures; 1 if anything did not hold."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--cases", type=int, default=200)
@@ -90,7 +91,8 @@ def main() -> int:
     parser.add_argument("--release", default="1.36")
     parser.add_argument("--channel", default="experimental")
     parser.add_argument("--semantics", default="intended")
-    options = parser.parse_args()
+    add_option(parser)
+    options = parser.parse_args(arguments)
     began, counts = time.monotonic(), Counter[str]()
     worlds = refused_worlds(options.seed, Dialect(options.release, options.channel), options.semantics)
     for number, world in enumerate(itertools.islice(worlds, options.cases)):
@@ -103,8 +105,24 @@ def main() -> int:
         for text in wrong:
             print(f"case {number}: {text}")
     figures = ", ".join(f"{count} {name}" for name, count in sorted(counts.items()))
-    print(f"{options.cases} refused worlds: {figures}; {time.monotonic() - began:.0f} s")
+    seconds = time.monotonic() - began
+    print(f"{options.cases} refused worlds: {figures}; {seconds:.0f} s")
+    append(options.record, _record(options, counts, seconds))
     return int(bool(counts["wrong"]))
+
+
+def _record(options: argparse.Namespace, counts: Counter[str], seconds: float) -> Record:
+    return Record(
+        tool="reasons_hold",
+        release=options.release,
+        setting=f"{options.channel}, {options.semantics}",
+        seed=options.seed,
+        cases=options.cases,
+        differences=counts["wrong"],
+        allocated=0,
+        seen={name: count for name, count in counts.items() if name != "wrong"},
+        seconds=seconds,
+    )
 
 
 if __name__ == "__main__":
