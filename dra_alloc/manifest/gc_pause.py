@@ -1,5 +1,5 @@
 """
-The cyclic garbage collector, held back while a load makes only live objects.
+The cyclic garbage collector, held back while a load or an index makes only live objects.
 """
 
 from __future__ import annotations
@@ -7,22 +7,54 @@ from __future__ import annotations
 import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
+from threading import Lock
 
 __all__ = ["gc_paused"]
 
 
+class _Pauses:
+    """How many blocks are under way in all threads, and whether the collector ran before the first."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._running = 0
+        self._was_on = False
+
+    def begin(self) -> None:
+        with self._lock:
+            if not self._running:
+                self._was_on = gc.isenabled()
+                gc.disable()
+            self._running += 1
+
+    def end(self, *, settle: bool) -> None:
+        with self._lock:
+            self._running -= 1
+            if self._running or not self._was_on:
+                return
+            if settle and not gc.get_freeze_count():
+                # Together these move every object to the oldest generation, without looking at any.
+                gc.freeze()
+                gc.unfreeze()
+            gc.enable()
+
+
+_PAUSES = _Pauses()
+
+
 @contextmanager
-def gc_paused() -> Iterator[None]:
+def gc_paused(*, settle: bool = False) -> Iterator[None]:
     """
-    Switch the cyclic collector off inside the block and put the caller's state back.
+    Switch the cyclic collector off inside the block and put the state before it back, with an exception too.
 
     A load makes millions of containers and no garbage, and the collector walks
-    all of them again and again: two thirds of the time of a plain load.
+    all of them again and again: two thirds of the time of a plain load. With
+    `settle` they are old when the block ends, so that the caller's next few
+    objects do not have the collector walk them all as young ones. The state is
+    the process's: of blocks in several threads the last one puts it back.
     """
-    was_on = gc.isenabled()
-    gc.disable()
+    _PAUSES.begin()
     try:
         yield
     finally:
-        if was_on:
-            gc.enable()
+        _PAUSES.end(settle=settle)

@@ -75,7 +75,7 @@ def load_readable(
     """Return the objects that could be read, as `load` does, and every problem with the others."""
     given = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
     loading = _Loading(validate, limits)
-    with gc_paused():
+    with gc_paused(settle=True):
         for source in sources(given, stdin, limits):
             if isinstance(source, Unreadable):
                 loading.problems.append(source.problem)

@@ -19,6 +19,7 @@ from dra_alloc.api import (
 from dra_alloc.errors import UnknownReference
 from dra_alloc.explain.tally import NOTHING, explain
 from dra_alloc.manifest import Documents
+from dra_alloc.manifest.gc_pause import gc_paused
 from dra_alloc.problem.devices import DeviceKey
 from dra_alloc.problem.inventory import Inventory
 from dra_alloc.problem.ledger import Ledger
@@ -70,14 +71,15 @@ class Cluster:
         """
         settings.profile()
         rules = documents.taint_rules if settings.merges_taint_rules() else ()
-        inventory = Inventory.build(documents.slices, rules)
-        return cls(
-            documents.nodes or _named_nodes(inventory),
-            inventory,
-            FrozenMap({each.metadata.name or "": each for each in documents.classes}),
-            Overlay({claim_name(each): each for each in documents.claims}),
-            settings,
-        )
+        with gc_paused():
+            inventory = Inventory.build(documents.slices, rules)
+            return cls(
+                documents.nodes or _named_nodes(inventory),
+                inventory,
+                FrozenMap({each.metadata.name or "": each for each in documents.classes}),
+                Overlay({claim_name(each): each for each in documents.claims}),
+                settings,
+            )
 
     @cached_property
     def survey(self) -> Survey:
@@ -89,12 +91,14 @@ class Cluster:
         """Who holds which device."""
         claims = ((name, claim.status.allocation) for name, claim in self.claims.items())
         held = ((name, allocation) for name, allocation in claims if allocation is not None)
-        return Ledger(held, sharing=self.settings.profile().on(Feature.CONSUMABLE_CAPACITY))
+        with gc_paused():
+            return Ledger(held, sharing=self.settings.profile().on(Feature.CONSUMABLE_CAPACITY))
 
     @cached_property
     def occupancy(self) -> Occupancy:
         """Which devices of each slice are held."""
-        return Occupancy(self.ledger.usage, self.inventory.by_pool)
+        with gc_paused():
+            return Occupancy(self.ledger.usage, self.inventory.by_pool)
 
     @cached_property
     def allocator(self) -> Allocator:

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from dra_alloc.api import ResourceClaim
+from dra_alloc.manifest.gc_pause import gc_paused
 from dra_alloc.scenario.holding import reaches
 from dra_alloc.scenario.outcomes import Outcome, Unsatisfiable
 from dra_alloc.scenario.standings import ABORTS, FITS, UNDECIDED, Asked, places_of
@@ -24,7 +25,8 @@ def first_place(cluster: Cluster, claims: Sequence[ResourceClaim], budget: Budge
     """Return the place of the first node that can have the claims, as far as that is known without a closer look."""
     if any(claim.status.allocation is not None for claim in claims):
         return None
-    place, code = cluster.standings.first(Asked.of(claims, cluster.survey, budget))
+    with gc_paused():
+        place, code = cluster.standings.first(Asked.of(claims, cluster.survey, budget))
     return place if code == FITS else None
 
 
@@ -50,10 +52,12 @@ class Fits(Sequence[str]):
             places = [place for place in places if all(reaches(claim, roster.nodes[place]) for claim in held)]
         self._asked = Asked.of(pending, cluster.survey, budget)
         standings = cluster.standings
-        if len(places) == len(roster.nodes):
-            self._codes: Sequence[tuple[int, int]] | bytes = standings.codes(self._asked)
-        else:
-            self._codes = [(place, standings.code(self._asked, place)) for place in places]
+        self._codes: Sequence[tuple[int, int]] | bytes
+        with gc_paused():
+            if len(places) == len(roster.nodes):
+                self._codes = standings.codes(self._asked)
+            else:
+                self._codes = [(place, standings.code(self._asked, place)) for place in places]
 
     @cached_property
     def nodes(self) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from dra_alloc.api import Node, ResourceClaim
+from dra_alloc.manifest.gc_pause import gc_paused
 from dra_alloc.problem.devices import PoolKey
 from dra_alloc.problem.requests import claim_name
 from dra_alloc.profiles import Feature, Trait
@@ -52,8 +53,9 @@ def place(cluster: Cluster, pods: Iterable[Sequence[ResourceClaim]], budget: Bud
 
     A claim that an earlier pod got, by namespace and name, is shared with it.
     """
-    placing = Placing(cluster, budget)
-    return Placements(cluster, tuple([placing.place(claims) for claims in pods]))
+    with gc_paused():
+        placing = Placing(cluster, budget)
+        return Placements(cluster, tuple([placing.place(claims) for claims in pods]))
 
 
 class Placing:

@@ -1,0 +1,69 @@
+"""The collector is held back and put back."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator
+from pathlib import Path
+from threading import Event, Thread
+
+import pytest
+
+from dra_alloc.errors import ManifestError
+from dra_alloc.manifest import load
+from dra_alloc.manifest.gc_pause import gc_paused
+
+
+@pytest.fixture(autouse=True)
+def _collector_restored() -> Iterator[None]:
+    was_on = gc.isenabled()
+    yield
+    (gc.enable if was_on else gc.disable)()
+
+
+@pytest.mark.parametrize("was_on", [True, False])
+@pytest.mark.parametrize("settle", [True, False])
+def test_state_before_is_put_back(was_on: bool, settle: bool) -> None:
+    (gc.enable if was_on else gc.disable)()
+    with gc_paused(settle=settle):
+        assert not gc.isenabled()
+        with gc_paused():
+            assert not gc.isenabled()
+        assert not gc.isenabled()
+    assert gc.isenabled() is was_on
+
+
+def test_exception_puts_state_back(tmp_path: Path) -> None:
+    gc.enable()
+    path = tmp_path / "broken.json"
+    path.write_text("{", encoding="utf-8")
+    with pytest.raises(ManifestError):
+        load([path])
+    assert gc.isenabled()
+
+
+def test_last_of_several_threads_puts_state_back() -> None:
+    gc.enable()
+    inside, leave = Event(), Event()
+
+    def hold() -> None:
+        with gc_paused():
+            inside.set()
+            leave.wait(10)
+
+    other = Thread(target=hold)
+    with gc_paused():
+        other.start()
+        assert inside.wait(10)
+    assert not gc.isenabled()
+    leave.set()
+    other.join(10)
+    assert gc.isenabled()
+
+
+def test_settling_empties_the_young_generation() -> None:
+    gc.enable()
+    kept = []
+    with gc_paused(settle=True):
+        kept = [[number] for number in range(50_000)]
+    assert gc.get_count()[0] < len(kept) // 10
