@@ -35,12 +35,14 @@ class Columns:
     A slice remembers its own, so they live as long as it does.
     """
 
-    __slots__ = ("_columns", "_ids", "_lenses", "_numbers", "_readable")
+    __slots__ = ("_columns", "_ids", "_lenses", "_numbers", "_readable", "_versions")
 
     def __init__(self) -> None:
         self._ids: dict[Hashable, int] = {}
         self._numbers = count()
         self._readable: dict[tuple[Any, bool], bool] = {}
+        # Versions that can be read where lists are not decoded.
+        self._versions: set[str | None] = set()
         self._columns: dict[tuple[Read | str, bool], _Column] = {}
         self._lenses: dict[tuple[tuple[Read | str, ...], bool], Lens] = {}
 
@@ -69,7 +71,7 @@ class Columns:
 
     def _token_maker(self, read: Read | str, lists: bool) -> Callable[[SliceRow], Hashable]:
         if isinstance(read, Read):
-            return _whole if read in WHOLE else partial(_read, read)
+            return _whole if read in WHOLE else _reader(read)
         if read == _FRAME:
             return _frame
         if read == AMOUNTS:
@@ -81,11 +83,15 @@ class Columns:
         return True if self._is_readable(row.wire.spec.devices, lists=lists) else object()
 
     def _is_readable(self, devices: Sequence[Device], *, lists: bool) -> bool:
-        # A text, number or boolean is always readable, unless it comes with a list of versions.
+        # A text, number or boolean is always readable, unless it comes with a list; nothing here may call Python code
+        # for an attribute that was seen before.
         unusual = [each for device in devices for each in device.attributes.values() if each.string is None]
         unusual = [each for each in unusual if each.int_ is None and each.bool_ is None]
         if lists:
             unusual += [a for device in devices for a in device.attributes.values() if a.versions is not None]
+        else:
+            known = self._versions
+            unusual = [each for each in unusual if each.version not in known]
         return all(self._is_read(each, lists) for each in unusual)
 
     def _is_read(self, attribute: DeviceAttribute, lists: bool) -> bool:
@@ -93,6 +99,8 @@ class Columns:
         if known is None:
             problem = prepare_device("", {"a": attribute}, {}, None, lists=lists).problem
             known = self._readable[attribute, lists] = not problem
+            if known and not lists and attribute.version is not None:
+                self._versions.add(attribute.version)
         return known
 
 
@@ -142,26 +150,30 @@ def _all_amounts(row: SliceRow) -> Hashable:
     return AMOUNTS, tuple([_amounts(device.capacity) for device in row.wire.spec.devices])
 
 
-def _read(read: Read, row: SliceRow) -> Hashable:
+def _reader(read: Read) -> Callable[[SliceRow], Hashable]:
+    """Return what makes the column of a read."""
     kind, domain, name = read
-    driver, devices = row.driver, row.wire.spec.devices
     if kind in ("driver", "multi"):
-        return None  # always in the signature
-    maps = [device.attributes if kind.startswith("attribute") else device.capacity for device in devices]
-    if kind.endswith("domain"):
-        return kind, tuple([_knows(each, domain, driver) for each in maps])
-    found = _look_up(maps, domain, name, driver)
-    if kind == "attribute":
-        return kind, found
-    return kind, tuple([None if each is None else _quantity(each.value) for each in found])
-
-
-def _look_up(maps: Sequence[Mapping[str, Any]], domain: str, name: str, driver: str) -> tuple[Any, ...]:
-    """Return what each map holds under a qualified name; the driver's own domain may be left out."""
+        return lambda row: None  # always in the signature
     qualified = f"{domain}/{name}"
-    if domain != driver:
-        return tuple([each.get(qualified) for each in maps])
-    return tuple([each[qualified] if qualified in each else each.get(name) for each in maps])
+    of_attributes = kind.startswith("attribute")
+
+    def maps_of(row: SliceRow) -> list[Mapping[str, Any]]:
+        devices = row.wire.spec.devices
+        return [each.attributes for each in devices] if of_attributes else [each.capacity for each in devices]
+
+    def found(row: SliceRow) -> list[Any]:
+        maps = maps_of(row)
+        if domain != row.driver:
+            return [each.get(qualified) for each in maps]
+        # The driver's own domain may be left out; where both are there, the full name counts.
+        return [each[qualified] if qualified in each else each.get(name) for each in maps]
+
+    if kind.endswith("domain"):
+        return lambda row: (kind, tuple([_knows(each, domain, row.driver) for each in maps_of(row)]))
+    if of_attributes:
+        return lambda row: (kind, tuple(found(row)))
+    return lambda row: (kind, tuple([None if each is None else _quantity(each.value) for each in found(row)]))
 
 
 def _knows(names: Mapping[str, DeviceAttribute | DeviceCapacity], domain: str, driver: str) -> bool:

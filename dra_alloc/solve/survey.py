@@ -154,6 +154,17 @@ class Survey:
         """Return the pools that are invalid to nodes that only see their counters."""
         return self._gathering.broken
 
+    def counts(self) -> dict[str, int]:
+        """Return how much was looked at: distinct questions, slices judged, boards made, boards searched."""
+        plans = list(self._plans.values())
+        boards = [board for plan in plans for board in plan.boards.values() if board is not None]
+        return {
+            "questions": len(plans),
+            "slices_judged": sum(len(plan.parts) for plan in plans),
+            "boards": len(boards),
+            "searches": sum(len(board.answers) for board in boards),
+        }
+
     def find_class(self, name: str) -> DeviceClass:
         """
         Return the class of that name.
