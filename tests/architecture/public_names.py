@@ -9,7 +9,15 @@ from pathlib import Path
 
 __all__ = ["RECORD", "current"]
 
-PUBLIC = ("dra_alloc", "dra_alloc.api", "dra_alloc.cel", "dra_alloc.errors", "dra_alloc.manifest", "dra_alloc.testing")
+PUBLIC = (
+    "dra_alloc",
+    "dra_alloc.api",
+    "dra_alloc.cel",
+    "dra_alloc.errors",
+    "dra_alloc.manifest",
+    "dra_alloc.testing",
+    "dra_alloc.testing.client",
+)
 RECORD = Path(__file__).with_name("public_names.txt")
 
 

@@ -1,0 +1,100 @@
+"""
+The client tells answers from all that can be in their place, and never waits for ever.
+"""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from dra_alloc.testing.client import Client, Failure, HarnessError
+
+OURS = [sys.executable, "-m", "dra_alloc", "harness"]
+ECHO = "import sys\nfor line in sys.stdin: print(line, end='', flush=True)"
+
+
+def python(program: str) -> list[str]:
+    return [sys.executable, "-c", program]
+
+
+def numbered(count: int):
+    return ({"op": "quantity", "value": str(number), "name": str(number)} for number in range(count))
+
+
+def test_answers_come_in_the_order_of_the_questions():
+    with Client(OURS) as client:
+        answers = list(client.ask_all(numbered(300)))
+    assert [answer["value"] for answer in answers if not isinstance(answer, Failure)] == list(range(300))
+    assert client.starts == 1
+
+
+def test_a_command_line_is_split_as_a_shell_would():
+    with Client(f"{sys.executable} -c 'import sys; print(sys.stdin.readline(), flush=True)'") as client:
+        assert client.ask({"op": "quantity"}) == {"op": "quantity"}
+
+
+@pytest.mark.parametrize(
+    ("program", "kind", "text"),
+    [
+        ("pass", "exited", "exited with code 0 without an answer"),
+        ("import sys; sys.exit('no such device')", "exited", "exited with code 1 without an answer: no such device"),
+        ("print('hello', flush=True)", "bad-line", "the answer is not JSON: 'hello'"),
+        ("print('[' * 100_000, flush=True)", "bad-line", "the answer is not JSON: '[[["),
+        ("print('[1]', flush=True)", "bad-line", "the answer is no JSON object: '[1]'"),
+        ('print(\'{"name": "b"}\', flush=True)', "out-of-order", "asked 'a', the answer names 'b'"),
+        ("import time; time.sleep(60)", "timeout", "no answer within 0.3 s"),
+    ],
+)
+def test_why_there_is_no_answer(program, kind, text):
+    with (
+        Client(python(program), seconds=0.3 if kind == "timeout" else 30) as client,
+        pytest.raises(HarnessError) as caught,
+    ):
+        client.ask({"name": "a"})
+    assert caught.value.failure.kind == kind
+    assert text in str(caught.value)
+
+
+@pytest.mark.parametrize("command", ["", "no-such-program-anywhere", "a\0b"])
+def test_a_command_that_cannot_be_started(command):
+    with Client(command) as client, pytest.raises(HarnessError, match="cannot start the implementation"):
+        client.ask({})
+
+
+def test_after_a_failure_the_rest_is_asked_again():
+    dies_at_two = """
+import sys, json
+for line in sys.stdin:
+    if json.loads(line)["value"] == "2": sys.exit(7)
+    print(line, end="", flush=True)
+"""
+    with Client(python(dies_at_two)) as client:
+        answers = list(client.ask_all(numbered(5)))
+    assert [isinstance(answer, Failure) for answer in answers] == [False, False, True, False, False]
+    assert client.starts == 2
+
+
+def test_a_program_that_does_not_read_cannot_block_the_client():
+    big = ({"value": "x" * 100_000} for _ in range(100))
+    with Client(python("import time; time.sleep(60)"), seconds=0.2) as client:
+        answers = client.ask_all(big)
+        assert isinstance(next(answers), Failure)
+
+
+def test_a_program_that_never_stops_talking_is_left_to_wait():
+    with Client(python("while True: print('{}', flush=True)")) as client:
+        assert client.ask({}) == {}
+
+
+def test_answers_on_the_way_are_not_taken_for_later_ones():
+    with Client(python(ECHO)) as client:
+        for answer in client.ask_all(numbered(200)):
+            assert not isinstance(answer, Failure)
+            break
+        assert client.ask({"name": "later", "value": 1}) == {"name": "later", "value": 1}
+
+
+def test_children_of_a_shell_end_with_it():
+    with Client(["sh", "-c", "sleep 60; true"], seconds=0.2) as client, pytest.raises(HarnessError):
+        client.ask({})
