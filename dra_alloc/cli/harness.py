@@ -40,7 +40,7 @@ def answer(line: str | bytes) -> dict[str, Any]:
             return {"bad": "a request is a JSON object"}
         name = {"name": request["name"]} if "name" in request else {}
         operation = request.get("op", "allocate")
-        if operation not in _OPERATIONS:
+        if not isinstance(operation, str) or operation not in _OPERATIONS:
             return {**name, "bad": f"unknown op {operation!r}"}
         body = {key: value for key, value in request.items() if key not in ("op", "name")}
         return {**name, **_OPERATIONS[operation](body)}

@@ -4,10 +4,11 @@ Harness op `allocate`: one call of the allocator for one node.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
 from dra_alloc.api import DeviceClass, DeviceTaintRule, Node, Quantity, ResourceClaim, ResourceSlice
+from dra_alloc.cli.harness_shapes import check_shape
 from dra_alloc.errors import InputError
 from dra_alloc.problem.devices import DeviceKey
 from dra_alloc.problem.inventory import Inventory
@@ -18,24 +19,22 @@ from dra_alloc.solve.outcome import Aborted, NoFit, OutOfBudget, Solved, SolveOu
 
 __all__ = ["answer_allocate", "read_request"]
 
-_KEYS: Final = frozenset(
-    {
-        "aggregated",
-        "allocated",
-        "allocatedShared",
-        "channel",
-        "claims",
-        "classes",
-        "engine",
-        "features",
-        "node",
-        "release",
-        "semantics",
-        "slices",
-        "taintRules",
-        "timeoutMs",
-    }
-)
+_SHAPE: Final = {
+    "aggregated": list,
+    "allocated": list,
+    "allocatedShared": list,
+    "channel": str,
+    "claims": list,
+    "classes": list,
+    "engine": str,
+    "features": dict,
+    "node": dict,
+    "release": str,
+    "semantics": str,
+    "slices": list,
+    "taintRules": list,
+    "timeoutMs": float,
+}
 _ENGINES: Final = ("auto", "first-fit", "cp-sat")
 
 
@@ -45,10 +44,8 @@ def answer_allocate(request: Mapping[str, Any]) -> dict[str, Any]:
 
     Raises: InputError or ValueError for a request that cannot be understood.
     """
-    unknown = sorted(set(request) - _KEYS)
-    if unknown:
-        raise InputError(f"unknown keys: {', '.join(unknown)}")
-    engine = request.get("engine", "auto")
+    check_shape(request, _SHAPE)
+    engine = request.get("engine") or "auto"
     if engine not in _ENGINES:
         raise InputError(f"unknown engine {engine!r}")
     allocator, node, claims = read_request(request)
@@ -66,10 +63,10 @@ def read_request(request: Mapping[str, Any]) -> tuple[Allocator, Node, list[Reso
     Raises: InputError or ValueError for a request that cannot be understood.
     """
     chosen = profile(
-        request.get("release", "1.36"),
+        request.get("release") or "1.36",
         _features(request.get("features") or {}),
-        request.get("channel", "auto"),
-        request.get("semantics", "upstream"),
+        request.get("channel") or "auto",
+        request.get("semantics") or "upstream",
     )
     node = Node.model_validate(request.get("node") or {"metadata": {"name": "node-1"}})
     claims = [ResourceClaim.model_validate(claim) for claim in request.get("claims") or ()]
@@ -99,18 +96,26 @@ def _allocator(request: Mapping[str, Any], chosen: Profile) -> Allocator:
 
 
 def _usage(request: Mapping[str, Any]) -> Usage:
+    consumed = {}
+    for entry in request.get("aggregated") or ():
+        if not isinstance(entry, dict) or not isinstance(entry.get("cap"), dict):
+            raise InputError(
+                'an entry of aggregated has the form {"id": [driver, pool, device], "cap": {name: quantity}}'
+            )
+        amounts = entry["cap"].items()
+        consumed[_key(entry.get("id"), 3, "id")] = {name: Quantity.parse(str(each)).nano for name, each in amounts}
     return Usage(
-        exclusive=frozenset(_keys(request.get("allocated"))),
-        shared=frozenset(DeviceKey(*entry[:3]) for entry in request.get("allocatedShared") or ()),
-        consumed={
-            DeviceKey(*entry["id"]): {name: Quantity.parse(str(amount)).nano for name, amount in entry["cap"].items()}
-            for entry in request.get("aggregated") or ()
-        },
+        exclusive=frozenset(_key(entry, 3, "allocated") for entry in request.get("allocated") or ()),
+        shared=frozenset(_key(entry, 4, "allocatedShared") for entry in request.get("allocatedShared") or ()),
+        consumed=consumed,
     )
 
 
-def _keys(entries: Iterable[list[str]] | None) -> Iterable[DeviceKey]:
-    return (DeviceKey(*entry) for entry in entries or ())
+def _key(entry: Any, length: int, where: str) -> DeviceKey:
+    """Return the device that a list of names stands for; a share ID behind it is dropped."""
+    if not isinstance(entry, list) or len(entry) != length or not all(isinstance(name, str) for name in entry):
+        raise InputError(f"{where} has to be a list of {length} strings")
+    return DeviceKey(*entry[:3])
 
 
 def _error(text: str) -> dict[str, Any]:

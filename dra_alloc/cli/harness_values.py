@@ -5,26 +5,28 @@ Harness ops `quantity` and `cel`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from dra_alloc import cel
 from dra_alloc.api import DeviceAttribute, Quantity
+from dra_alloc.cli.harness_shapes import check_shape
 from dra_alloc.errors import InputError
 
 __all__ = ["answer_cel", "answer_quantity"]
 
 
-def _only(request: Mapping[str, Any], known: frozenset[str]) -> None:
-    unknown = sorted(set(request) - known)
-    if unknown:
-        raise InputError(f"unknown keys: {', '.join(unknown)}")
+_CEL: Final = {"expr": str, "release": str, "mode": str, "list": bool, "device": dict}
+_DEVICE: Final = {"driver": str, "attributes": dict, "capacity": dict, "multi": bool}
 
 
 def answer_quantity(request: Mapping[str, Any]) -> dict[str, Any]:
     """Return `canonical` and `value`, or `err`."""
-    _only(request, frozenset({"value"}))
+    check_shape(request, {"value": str})
+    text = request.get("value")
+    if text is None:
+        raise InputError("value is missing")
     try:
-        quantity = Quantity.parse(request["value"])
+        quantity = Quantity.parse(text)
     except ValueError as error:
         return {"err": str(error)}
     return {"canonical": str(quantity), "value": quantity.value()}
@@ -36,15 +38,18 @@ def answer_cel(request: Mapping[str, Any]) -> dict[str, Any]:
 
     Raises: InputError or ValueError for a request that cannot be understood.
     """
-    _only(request, frozenset({"expr", "release", "mode", "list", "device"}))
+    check_shape(request, _CEL)
+    expression = request.get("expr")
+    if expression is None:
+        raise InputError("expr is missing")
     environment = cel.environment(
-        request.get("release", "1.36"), request.get("mode", "stored"), bool(request.get("list", False))
+        request.get("release") or "1.36", request.get("mode") or "stored", bool(request.get("list"))
     )
     try:
-        program = environment.compile(request["expr"])
+        program = environment.compile(expression)
     except cel.CompileError as error:
         return {"compile": error.text}
-    device = _device(request["device"], lists=environment.lists)
+    device = _device(request.get("device") or {}, lists=environment.lists)
     answer = {"type": str(program.output_type), "maxcost": program.max_cost, "cost": program.cost(device)}
     try:
         return {**answer, "match": program.matches(device)}
@@ -53,11 +58,9 @@ def answer_cel(request: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _device(wire: Mapping[str, Any], *, lists: bool) -> cel.CelDevice:
-    unknown = sorted(set(wire) - {"driver", "attributes", "capacity", "multi"})
-    if unknown:
-        raise InputError(f"unknown device keys: {', '.join(unknown)}")
+    check_shape(wire, _DEVICE, "device ")
     return cel.prepare_device(
-        wire.get("driver", ""),
+        wire.get("driver") or "",
         {name: DeviceAttribute.from_wire(value) for name, value in (wire.get("attributes") or {}).items()},
         {name: Quantity.from_wire(value) for name, value in (wire.get("capacity") or {}).items()},
         wire.get("multi"),

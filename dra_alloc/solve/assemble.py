@@ -141,7 +141,8 @@ def _node_selector(claim: ClaimRow, picks: Sequence[Pick], assembly: Assembly) -
 def _merge(into: list[NodeSelectorRequirement], requirements: Sequence[NodeSelectorRequirement]) -> None:
     for new in requirements:
         if not any(_same(new, old) for old in into):
-            into.append(new)
+            # What was loaded is a record of the same members, which a result cannot hold.
+            into.append(NodeSelectorRequirement(key=new.key, operator=new.operator, values=new.values))
 
 
 def _same(left: NodeSelectorRequirement, right: NodeSelectorRequirement) -> bool:
