@@ -15,7 +15,7 @@ from dra_alloc.cel.hints import compile_hints
 from dra_alloc.cel.program import Program
 from dra_alloc.releases import Release
 
-__all__ = ["MAX_EXPRESSION_BYTES", "Environment", "compile", "environment"]
+__all__ = ["MAX_EXPRESSION_BYTES", "Environment", "environment"]
 
 #: kube-apiserver refuses longer selectors before it compiles them.
 MAX_EXPRESSION_BYTES: Final = 10 * 1024
@@ -40,6 +40,11 @@ class Environment:
     def lists(self) -> bool:
         """Whether list-typed attributes are decoded; pass it to :func:`prepare_device`."""
         return self.settings.lists
+
+    @property
+    def declared(self) -> Declarations:
+        """Everything an expression may refer to here."""
+        return self._declared
 
     def compile(self, expression: str) -> Program:
         """
@@ -96,12 +101,3 @@ def environment(
     """
     chosen = settings(release, mode, list_attributes=list_attributes, consumable_capacity=consumable_capacity)
     return _environment(chosen)
-
-
-def compile(expression: str, release: str | Release = "1.36", mode: str = "stored") -> Program:
-    """
-    The program of `expression` in the environment of a release, gates off.
-
-    Raises: CompileError; InputError for an unknown release or mode.
-    """
-    return environment(release, mode).compile(expression)

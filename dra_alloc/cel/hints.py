@@ -13,7 +13,7 @@ from difflib import get_close_matches
 from typing import Final
 
 from dra_alloc.cel.device import CelDevice
-from dra_alloc.cel.program import Program
+from dra_alloc.cel.protocol import Selector
 from dra_alloc.cel.reads import Read
 
 __all__ = ["compile_hints", "evaluation_hints", "missing_hints"]
@@ -58,7 +58,7 @@ def compile_hints(text: str, expression: str) -> tuple[str, ...]:
     return tuple(hints)
 
 
-def evaluation_hints(text: str, program: Program, device: CelDevice) -> tuple[str, ...]:
+def evaluation_hints(text: str, program: Selector, device: CelDevice) -> tuple[str, ...]:
     """What to do about a run-time error on `device`."""
     match = _NO_KEY.search(text)
     if match is None:
@@ -90,7 +90,7 @@ def _near(read: Read, device: CelDevice) -> Iterable[str]:
         yield f"did you mean {close[0]}?"
 
 
-def missing_hints(program: Program, devices: Sequence[CelDevice]) -> tuple[str, ...]:
+def missing_hints(program: Selector, devices: Sequence[CelDevice]) -> tuple[str, ...]:
     """Which of the names a selector reads some of `devices` lack."""
     hints = []
     for read in program.reads:

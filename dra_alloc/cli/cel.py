@@ -7,38 +7,69 @@ from __future__ import annotations
 import sys
 from argparse import Namespace
 from collections.abc import Sequence
+from typing import Final
 
 from dra_alloc.api import ResourceSlice
-from dra_alloc.cel import CompileError
+from dra_alloc.cel import ENGINES, CompileError
 from dra_alloc.cli.exit_codes import ExitCode
 from dra_alloc.errors import InputError
 from dra_alloc.manifest import load
+from dra_alloc.manifest.device_files import load_devices
 from dra_alloc.report.cel_report import CEL_FORMATS
-from dra_alloc.scenario.selecting import select
+from dra_alloc.scenario.selecting import Comparison, Refused, Selected, compare, select
 from dra_alloc.scenario.settings import Settings
 
 __all__ = ["run_cel"]
 
+_BOTH: Final = "both"
+
 
 def run_cel(options: Namespace) -> int:
     """
-    Print what a selector says of devices; 0 if one matches and none fails.
+    Print what a selector says of devices; 0 if one matches and none fails, and engines that are compared agree.
 
-    Raises: InputError, before anything is printed.
+    Raises: InputError and EngineUnavailable, before anything is printed.
     """
-    settings = Settings(options.release, dict(options.gate), options.channel, options.semantics)
-    settings.profile()
-    slices: Sequence[ResourceSlice] = ()
+    engines = tuple(ENGINES) if options.engine == _BOTH else (options.engine,)
+    gates = dict(options.gate)
+    all_settings = [Settings(options.release, gates, options.channel, options.semantics, engine) for engine in engines]
+    for settings in all_settings:
+        settings.profile()
+    slices = _slices(options)
+    answer: Selected | Comparison
+    if options.engine == _BOTH:
+        answer = compare(options.expression, slices, all_settings, options.mode)
+    else:
+        try:
+            answer = select(options.expression, slices, all_settings[0], options.mode)
+        except CompileError as error:
+            hints = "".join(f"\nhint: {hint}" for hint in error.hints)
+            raise InputError(error.text + hints) from None
+    sys.stdout.write(CEL_FORMATS[options.format](answer, options.verbose))
+    sys.stdout.flush()
+    return _exit_code(answer)
+
+
+def _slices(options: Namespace) -> Sequence[ResourceSlice]:
+    """Return everything that was named; raises InputError if a file has no device."""
+    if [*options.device, *options.cluster].count("-") > 1:
+        raise InputError("standard input can be read only once", hint="name - in one place")
+    found: list[ResourceSlice] = []
+    if options.device:
+        found += load_devices(options.device, driver=options.driver, stdin=sys.stdin.buffer)
     if options.cluster:
         slices = load(options.cluster, stdin=sys.stdin.buffer).slices
         if not slices:
             raise InputError("there are no ResourceSlices in the dump")
-    try:
-        selected = select(options.expression, slices, settings, options.mode)
-    except CompileError as error:
-        hints = "".join(f"\nhint: {hint}" for hint in error.hints)
-        raise InputError(error.text + hints) from None
-    sys.stdout.write(CEL_FORMATS[options.format](selected, options.verbose))
-    sys.stdout.flush()
-    good = not slices or (selected.matching and not selected.failing)
+        found += slices
+    return found
+
+
+def _exit_code(answer: Selected | Comparison) -> ExitCode:
+    if isinstance(answer, Comparison):
+        first = answer.answers[0]
+        if isinstance(first, Refused):
+            return ExitCode.BAD_INPUT
+        return ExitCode.OK if answer.agreeing else ExitCode.UNSATISFIABLE
+    good = not answer.devices or (answer.matching and not answer.failing)
     return ExitCode.OK if good else ExitCode.UNSATISFIABLE

@@ -8,6 +8,7 @@ import sys
 from argparse import Namespace
 
 from dra_alloc.cli.exit_codes import ExitCode
+from dra_alloc.cli.objectives import objectives_of
 from dra_alloc.cli.reading import read_inputs
 from dra_alloc.errors import Problem
 from dra_alloc.limits import DEFAULT_PRUNED_BUDGET
@@ -15,7 +16,8 @@ from dra_alloc.report import FORMATS
 from dra_alloc.report.counts import summary_counts
 from dra_alloc.report.layout import printable
 from dra_alloc.scenario.check import Check, CheckOptions, check
-from dra_alloc.scenario.settings import Settings
+from dra_alloc.scenario.selecting import require_engine
+from dra_alloc.scenario.settings import DEFAULT_SETTINGS, Settings
 from dra_alloc.solve.allocator import Budget
 
 __all__ = ["run_check"]
@@ -27,8 +29,11 @@ def run_check(options: Namespace) -> int:
 
     Raises: InputError, before anything is printed.
     """
-    settings = Settings(options.release, dict(options.gate), options.channel, options.semantics)
-    settings.profile()
+    settings = Settings(
+        options.release, dict(options.gate), options.channel, options.semantics, cel_engine=options.cel_engine
+    )
+    require_engine(settings)
+    objectives = objectives_of(options)
     manifests, dump = read_inputs(options.manifests, options.cluster, settings, options.namespace, options.validate)
     result = check(
         manifests,
@@ -43,10 +48,13 @@ def run_check(options: Namespace) -> int:
                 solver=options.solver_units,
             ),
             choices=options.command == "explain",
+            objectives=objectives,
         ),
     )
     for warning in (*manifests.warnings, *dump.warnings):
         _warn(warning)
+    if settings.cel_engine != DEFAULT_SETTINGS.cel_engine:
+        _warn(Problem(f"selectors are evaluated by {settings.cel_engine}, not as kube-scheduler does"))
     sys.stdout.write(FORMATS[options.format](result, options.verbose))
     sys.stdout.flush()
     return _exit_code(result)

@@ -12,7 +12,10 @@ from dra_alloc.limits import DEFAULT_PRUNED_BUDGET, DEFAULT_SOLVER_BUDGET, DEFAU
 from dra_alloc.releases import NEWEST
 from dra_alloc.scenario.settings import DEFAULT_RELEASE
 
-__all__ = ["parser"]
+__all__ = ["OBJECTIVES", "parser"]
+
+#: Names of what can be made best; cli.objectives makes them, and loads much more than a parser should.
+OBJECTIVES: Final = ("fewest-nodes", "least-fragmented", "highest-ranked", "cheapest", "stable")
 
 _EXIT_CODES: Final = """\
 exit codes:
@@ -81,8 +84,10 @@ def _check(
     )
     _inputs(check)
     check.add_argument("--node", metavar="NAME", help="look at this node only")
+    _objectives(check)
     _settings(check)
     _output(check)
+    _engine(check, "--cel-engine", "native, or cel-python for a second opinion")
     check.add_argument(
         "--validate",
         choices=("strict", "warn", "ignore"),
@@ -105,6 +110,32 @@ def _check(
         help="what OR-tools, where installed, may spend per pod and node, in its deterministic units of about "
         f"a second; 0 leaves it out (default: {DEFAULT_SOLVER_BUDGET:g})",
     )
+
+
+def _objectives(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--objective",
+        action="append",
+        default=[],
+        type=_objective_names,
+        metavar="NAME[,NAME...]",
+        help=f"the best answer instead of the first, by any of {', '.join(OBJECTIVES)}; the first named decides, the "
+        "next breaks ties. kube-scheduler has none, so the answer is what the API promises (needs OR-tools)",
+    )
+    command.add_argument("--prices", metavar="FILE", help="for cheapest: prices of devices and nodes, YAML or JSON")
+    command.add_argument(
+        "--previous",
+        metavar="FILE",
+        help="for stable: the answer to hold on to, ResourceClaims with a status or JSON of check or gang",
+    )
+
+
+def _objective_names(text: str) -> list[str]:
+    names = text.split(",")
+    for name in names:
+        if name not in OBJECTIVES:
+            raise argparse.ArgumentTypeError(f"{name!r} is none of {', '.join(OBJECTIVES)}")
+    return names
 
 
 def _inputs(command: argparse.ArgumentParser) -> None:
@@ -156,16 +187,27 @@ def _cel(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     cel = commands.add_parser(
         "cel",
         help="say which devices a CEL selector matches, and what it costs",
-        description="Say which devices of a cluster a CEL selector matches and on which it fails; "
-        "without --cluster only whether it compiles, and its cost.",
+        description="Say which devices a CEL selector matches, and on which it fails and why; "
+        "without --device and --cluster only whether it compiles, and its cost.",
         epilog="exit codes: 0 it compiles, and a device matches and none fails; 1 no device matches or one fails; "
-        "2 it does not compile, or bad input",
+        "2 it does not compile, or bad input. With --engine both: 0 all engines agree, 1 they differ, 2 the native "
+        "one does not compile it",
         allow_abbrev=False,
     )
     cel.add_argument("expression", metavar="EXPR", help="the selector")
     cel.add_argument(
+        "--device",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="devices as in a ResourceSlice, one or a list, or ResourceSlices; YAML or JSON, - for standard input; "
+        "may be repeated",
+    )
+    cel.add_argument("--driver", default="", metavar="NAME", help="driver of devices in FILE that do not say theirs")
+    cel.add_argument(
         "--cluster", nargs="+", action="extend", default=[], metavar="DUMP", help="files with ResourceSlices"
     )
+    _engine(cel, "--engine", "native, cel-python for a second opinion, or both, to see where they differ")
     cel.add_argument(
         "--mode",
         choices=("stored", "new"),
@@ -174,6 +216,12 @@ def _cel(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     )
     _settings(cel)
     _output(cel)
+
+
+def _engine(command: argparse.ArgumentParser, name: str, choices: str) -> None:
+    # No argparse choices: the engines are a table of dra_alloc.cel, which --help need not load.
+    said = f"who evaluates selectors: {choices} (default: native; others are extras, and no kube-scheduler)"
+    command.add_argument(name, default="native", metavar="NAME", help=said)
 
 
 def _settings(command: argparse.ArgumentParser) -> None:

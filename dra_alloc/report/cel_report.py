@@ -6,32 +6,69 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Final
+from typing import Any, Final
 
 from dra_alloc.limits import CEL_SELECTOR_MAX_COST
 from dra_alloc.report.json_report import SCHEMA_VERSION
-from dra_alloc.report.layout import plural, some, wrapped
-from dra_alloc.scenario.selecting import DeviceVerdict, Selected
+from dra_alloc.report.layout import UNLIMITED, plural, some, wrapped
+from dra_alloc.scenario.selecting import Comparison, DeviceVerdict, Refused, Selected
 
 __all__ = ["CEL_FORMATS"]
 
+#: So many devices are shown one by one.
+_SINGLE: Final = 16
+_MOST_DIFFERENCES: Final = 8
 
-def _text(selected: Selected, verbose: bool) -> str:
-    return "\n".join(wrapped(line) for line in _lines(selected, verbose)) + "\n"
+
+def _text(answer: Selected | Comparison, verbose: bool) -> str:
+    lines = _compared(answer, verbose) if isinstance(answer, Comparison) else _lines(answer, verbose)
+    return "\n".join(wrapped(line) for text in lines for line in (text.splitlines() or [""])) + "\n"
 
 
 def _lines(selected: Selected, verbose: bool) -> Iterator[str]:
+    yield from _compiled(selected)
+    devices = selected.devices
+    if not devices:
+        return
+    yield f"matches {len(selected.matching):,} of {plural(len(devices), 'device')}"
+    if len(devices) <= _SINGLE or verbose:
+        for each in devices:
+            yield from _one(each)
+    else:
+        yield from _by_pool(selected.matching, verbose)
+        yield from _failures(selected, verbose)
+    if selected.failing:
+        yield f"fails on {plural(len(selected.failing), 'device')}: each would end the scheduling attempt"
+    yield from (f"hint: {hint}" for hint in selected.hints)
+
+
+def _compiled(selected: Selected) -> Iterator[str]:
+    if selected.max_cost is None:
+        yield f"compiled by {selected.engine}, which checks no types and knows no cost"
+        return
     limit = "" if selected.max_cost <= CEL_SELECTOR_MAX_COST else ": too complex for the API server"
     yield f"type {selected.output_type}, estimated cost {selected.max_cost:,} of {CEL_SELECTOR_MAX_COST:,}{limit}"
     yield f"reads {', '.join(selected.reads) or 'nothing of a device'}"
-    matching = selected.matching
-    yield f"matches {len(matching):,} of {plural(len(selected.devices), 'device')}"
-    yield from _by_pool(matching, verbose)
+
+
+def _one(verdict: DeviceVerdict) -> Iterator[str]:
+    cost = "" if verdict.cost is None else f" (cost {verdict.cost:,})"
+    yield f"{_name(verdict)}: {verdict.said}{cost}"
+    yield from (f"  {value}" for value in verdict.values)
+    yield from (f"  hint: {hint}" for hint in verdict.hints)
+
+
+def _name(verdict: DeviceVerdict) -> str:
+    place = ", ".join([f"pool {verdict.pool}"] * bool(verdict.pool) + [verdict.driver])
+    return f"{verdict.device} ({place})"
+
+
+def _failures(selected: Selected, verbose: bool) -> Iterator[str]:
     by_error: dict[str, list[DeviceVerdict]] = {}
     for each in selected.failing:
         by_error.setdefault(each.error, []).append(each)
     for error, devices in by_error.items():
-        yield f"fails on {plural(len(devices), 'device')}, which would end the scheduling attempt: {error}"
+        yield f"fails on {plural(len(devices), 'device')}: {error}"
         yield from _by_pool(devices, verbose)
         yield from (f"  hint: {hint}" for hint in devices[0].hints)
 
@@ -41,13 +78,66 @@ def _by_pool(devices: Sequence[DeviceVerdict], verbose: bool) -> Iterator[str]:
     for each in devices:
         pools.setdefault((each.pool, each.driver), []).append(each.device)
     for (pool, driver), names in pools.items():
-        yield f"  {some(names, verbose)} (pool {pool}, {driver})"
+        place = f"pool {pool}, {driver}" if pool else driver
+        yield f"  {some(names, verbose)} ({place})"
 
 
-def _json(selected: Selected, verbose: bool) -> str:
+def _compared(comparison: Comparison, verbose: bool) -> Iterator[str]:
+    width = max(map(len, comparison.engines))
+    for answer in comparison.answers:
+        if isinstance(answer, Refused):
+            said = f"does not compile: {answer.text}"
+        else:
+            said = f"matches {len(answer.matching):,}, fails on {len(answer.failing):,} of "
+            said += plural(len(answer.devices), "device") if answer.devices else "no devices"
+        yield f"{answer.engine:{width}}  {said}"
+        if isinstance(answer, Refused):
+            yield from (f"  hint: {hint}" for hint in answer.hints)
+    for answer in comparison.answers:
+        if isinstance(answer, Selected) and answer.max_cost is not None:
+            yield from _compiled(answer)
+    most = UNLIMITED if verbose else _MOST_DIFFERENCES
+    for difference in comparison.differences[:most]:
+        yield f"they differ on {plural(len(difference.devices), 'device')}:"
+        for engine, verdict in zip(comparison.engines, difference.verdicts, strict=True):
+            yield f"  {engine:{width}}  {verdict}"
+        yield from _by_pool(difference.devices, verbose)
+        yield from (f"  {value}" for value in difference.devices[0].values)
+    if len(comparison.differences) > most:
+        yield f"and {len(comparison.differences) - most} more ways to differ: --verbose"
+    refusing = [each.engine for each in comparison.answers if isinstance(each, Refused)]
+    if comparison.agreeing:
+        yield "they agree"
+    elif refusing:
+        yield f"they differ: {', '.join(refusing)} does not compile it"
+
+
+def _json(answer: Selected | Comparison, verbose: bool) -> str:
+    if isinstance(answer, Selected):
+        return json.dumps({"schemaVersion": SCHEMA_VERSION, **_selected(answer)}, indent=2) + "\n"
     body = {
         "schemaVersion": SCHEMA_VERSION,
+        "agree": answer.agreeing,
+        "engines": [_refused(each) if isinstance(each, Refused) else _selected(each) for each in answer.answers],
+        "differences": [
+            {
+                "verdicts": dict(zip(answer.engines, each.verdicts, strict=True)),
+                "devices": [[device.driver, device.pool, device.device] for device in each.devices],
+            }
+            for each in answer.differences
+        ],
+    }
+    return json.dumps(body, indent=2) + "\n"
+
+
+def _refused(refused: Refused) -> dict[str, Any]:
+    return {"engine": refused.engine, "compileError": refused.text, "hints": list(refused.hints)}
+
+
+def _selected(selected: Selected) -> dict[str, Any]:
+    return {
         "expression": selected.expression,
+        "engine": selected.engine,
         "type": selected.output_type,
         "maxCost": selected.max_cost,
         "reads": list(selected.reads),
@@ -56,6 +146,7 @@ def _json(selected: Selected, verbose: bool) -> str:
             "matching": len(selected.matching),
             "failing": len(selected.failing),
         },
+        "hints": list(selected.hints),
         "devices": [
             {
                 "driver": each.driver,
@@ -65,12 +156,12 @@ def _json(selected: Selected, verbose: bool) -> str:
                 "cost": each.cost,
                 "error": each.error,
                 "hints": list(each.hints),
+                "values": list(each.values),
             }
             for each in selected.devices
         ],
     }
-    return json.dumps(body, indent=2) + "\n"
 
 
 #: Format name -> what makes the whole output.
-CEL_FORMATS: Final[Mapping[str, Callable[[Selected, bool], str]]] = {"text": _text, "json": _json}
+CEL_FORMATS: Final[Mapping[str, Callable[[Selected | Comparison, bool], str]]] = {"text": _text, "json": _json}

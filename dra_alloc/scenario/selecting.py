@@ -1,30 +1,47 @@
 """
-One selector, all devices: which match, which fail, and what it costs.
+One selector, all devices: which match, which fail and why, and what it costs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
 
 from dra_alloc import cel
 from dra_alloc.api import ResourceSlice
+from dra_alloc.cel.library.quantity import CelQuantity
 from dra_alloc.scenario.settings import Settings
 
-__all__ = ["DeviceVerdict", "Selected", "select"]
+__all__ = ["Comparison", "DeviceVerdict", "Difference", "Refused", "Selected", "compare", "require_engine", "select"]
+
+#: How much of a device is shown for a selector that reads all of it.
+_MOST_VALUES = 64
 
 
 @dataclass(frozen=True, slots=True)
 class DeviceVerdict:
-    """What the selector says of one device: a match, no match, or upstream's error text with our hints."""
+    """
+    What the selector says of one device: a match, no match, or the engine's error text with our hints.
+
+    `values` are what the selector reads of the device, as text; `cost` is None
+    where the engine counts none.
+    """
 
     driver: str
     pool: str
     device: str
     matches: bool
-    cost: int
+    cost: int | None
     error: str = ""
     hints: tuple[str, ...] = ()
+    values: tuple[str, ...] = ()
+
+    @property
+    def said(self) -> str:
+        """The verdict in words."""
+        return f"fails: {self.error}" if self.error else "matches" if self.matches else "does not match"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,15 +49,18 @@ class Selected:
     """
     A selector asked of devices.
 
-    `max_cost` is the estimate that admission holds against its limit, `reads`
-    what of a device the answer can depend on.
+    `max_cost` is the estimate that admission holds against its limit (None
+    where the engine has none), `reads` what of a device the answer can depend
+    on, `hints` what we would advise for the devices at hand.
     """
 
     expression: str
+    engine: str
     output_type: str
-    max_cost: int
+    max_cost: int | None
     reads: tuple[str, ...]
     devices: tuple[DeviceVerdict, ...]
+    hints: tuple[str, ...] = ()
 
     @property
     def matching(self) -> tuple[DeviceVerdict, ...]:
@@ -53,6 +73,56 @@ class Selected:
         return tuple(each for each in self.devices if each.error)
 
 
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A selector that an engine does not compile, with its error text and our hints."""
+
+    engine: str
+    text: str
+    hints: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """What several engines say, in their order, of some devices of which they do not say the same."""
+
+    verdicts: tuple[str, ...]
+    devices: tuple[DeviceVerdict, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """
+    A selector asked of devices by several engines; the first one is the one to go by.
+
+    Engines agree on a device if all match it, all do not, or all fail: each has
+    error texts of its own.
+    """
+
+    answers: tuple[Selected | Refused, ...]
+    differences: tuple[Difference, ...]
+
+    @property
+    def engines(self) -> tuple[str, ...]:
+        """Return the names of the engines."""
+        return tuple(each.engine for each in self.answers)
+
+    @property
+    def agreeing(self) -> bool:
+        """Return whether all engines say the same of everything."""
+        refused = [isinstance(each, Refused) for each in self.answers]
+        return not self.differences and all(refused) is any(refused)
+
+
+def require_engine(settings: Settings) -> None:
+    """
+    Make sure that the settings can be used, and their CEL engine is there.
+
+    Raises: InputError; EngineUnavailable.
+    """
+    cel.compiler(settings.cel_engine, _environment(settings, "stored"))
+
+
 def select(expression: str, slices: Iterable[ResourceSlice], settings: Settings, mode: str = "stored") -> Selected:
     """
     Return what the selector makes of every device of the slices, in order.
@@ -60,23 +130,60 @@ def select(expression: str, slices: Iterable[ResourceSlice], settings: Settings,
     Mode "stored" is kube-scheduler's environment, "new" the API server's for
     new objects.
 
-    Raises: CompileError with upstream's text; InputError for settings.
+    Raises: CompileError with the engine's text; InputError for settings;
+    EngineUnavailable if the engine of the settings is not installed.
     """
+    environment = _environment(settings, mode)
+    program = cel.compiler(settings.cel_engine, environment).compile(expression)
+    devices = tuple(_prepared(slices, lists=environment.lists))
+    verdicts = tuple(_verdict(program, names, device) for names, device in devices)
+    hints: tuple[str, ...] = ()
+    if any(each.error for each in verdicts):
+        hints = cel.missing_hints(program, [device for _, device in devices])
+    kind = str(program.output_type)
+    return Selected(expression, settings.cel_engine, kind, program.max_cost, _read_names(program), verdicts, hints)
+
+
+def compare(
+    expression: str, slices: Sequence[ResourceSlice], all_settings: Sequence[Settings], mode: str
+) -> Comparison:
+    """
+    Return what several engines, those of the settings, make of the devices, and where they differ.
+
+    Raises: InputError for settings; EngineUnavailable.
+    """
+    answers: list[Selected | Refused] = []
+    for settings in all_settings:
+        try:
+            answers.append(select(expression, slices, settings, mode))
+        except cel.CompileError as error:
+            answers.append(Refused(settings.cel_engine, error.text, error.hints))
+    return Comparison(tuple(answers), tuple(_differences([each for each in answers if isinstance(each, Selected)])))
+
+
+def _differences(answers: Sequence[Selected]) -> Iterator[Difference]:
+    rows = zip(*(each.devices for each in answers), strict=True)
+    unlike = [row for row in rows if len({(each.matches, bool(each.error)) for each in row}) > 1]
+
+    def said(row: tuple[DeviceVerdict, ...]) -> tuple[str, ...]:
+        return tuple(each.said for each in row)
+
+    for verdicts, group in groupby(sorted(unlike, key=said), said):
+        yield Difference(verdicts, tuple(row[0] for row in group))
+
+
+def _environment(settings: Settings, mode: str) -> cel.Environment:
     gates = settings.effective_gates()
     profile = settings.profile()
-    environment = cel.environment(
+    return cel.environment(
         profile.release,
         mode,
         profile.cel_lists if mode == "stored" else gates.get("DRAListTypeAttributes", False),
         consumable_capacity=gates.get("DRAConsumableCapacity", False),
     )
-    program = environment.compile(expression)
-    reads = tuple(" ".join(filter(None, (read.kind, "/".join(filter(None, read[1:]))))) for read in program.reads)
-    verdicts = tuple(_verdicts(program, slices, lists=environment.lists))
-    return Selected(expression, str(program.output_type), program.max_cost, reads, verdicts)
 
 
-def _verdicts(program: cel.Program, slices: Iterable[ResourceSlice], *, lists: bool) -> Iterator[DeviceVerdict]:
+def _prepared(slices: Iterable[ResourceSlice], *, lists: bool) -> Iterator[tuple[tuple[str, str, str], cel.CelDevice]]:
     for each in slices:
         spec = each.spec
         for device in spec.devices:
@@ -84,9 +191,67 @@ def _verdicts(program: cel.Program, slices: Iterable[ResourceSlice], *, lists: b
             prepared = cel.prepare_device(
                 spec.driver, device.attributes, capacity, device.allow_multiple_allocations, lists=lists
             )
-            name = (spec.driver, spec.pool.name, device.name)
-            cost = program.cost(prepared)
-            try:
-                yield DeviceVerdict(*name, program.matches(prepared), cost)
-            except cel.EvaluationError as error:
-                yield DeviceVerdict(*name, matches=False, cost=cost, error=error.text, hints=error.hints)
+            yield (spec.driver, spec.pool.name, device.name), prepared
+
+
+def _verdict(program: cel.Selector, names: tuple[str, str, str], device: cel.CelDevice) -> DeviceVerdict:
+    cost, values = program.cost(device), _values(program, device)
+    try:
+        return DeviceVerdict(*names, program.matches(device), cost, values=values)
+    except cel.EvaluationError as error:
+        hints = cel.evaluation_hints(error.text, program, device)
+        return DeviceVerdict(*names, matches=False, cost=cost, error=error.text, hints=hints, values=values)
+
+
+def _read_names(program: cel.Selector) -> tuple[str, ...]:
+    return tuple(_read_name(read) for read in program.reads)
+
+
+def _read_name(read: cel.Read) -> str:
+    return " ".join(filter(None, (read.kind, "/".join(filter(None, read[1:])))))
+
+
+def _values(program: cel.Selector, device: cel.CelDevice) -> tuple[str, ...]:
+    """Return what the selector reads of a device, with what stands there."""
+    found: list[str] = []
+    for read in program.reads:
+        if read.kind == "device":
+            found += _everything(device)
+        else:
+            found.append(f"{_read_name(read)} {_found(read, device)}")
+    return tuple(found[:_MOST_VALUES])
+
+
+def _everything(device: cel.CelDevice) -> Iterator[str]:
+    yield f"driver = {_shown(device.driver)}"
+    for kind, domains in (("attribute", device.attributes), ("capacity", device.capacity)):
+        for domain, names in domains.items():
+            yield from (f"{kind} {domain}/{name} = {_shown(value)}" for name, value in names.items())
+
+
+def _found(read: cel.Read, device: cel.CelDevice) -> str:
+    match read.kind:
+        case "driver":
+            return f"= {_shown(device.driver)}"
+        case "multi":
+            return f"= {_shown(device.multi)}"
+        case "attribute domain" | "capacity domain":
+            domains = device.attributes if read.kind == "attribute domain" else device.capacity
+            return "is there" if read.domain in domains else "is missing"
+        case _:
+            domains = device.attributes if read.kind == "attribute" else device.capacity
+            names = domains.get(read.domain, {})
+            return f"= {_shown(names[read.name])}" if read.name in names else "is missing"
+
+
+def _shown(value: Any) -> str:
+    """Return a value as a selector would write it."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, str):
+        return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    if isinstance(value, tuple):
+        return "[" + ", ".join(map(_shown, value)) + "]"
+    if isinstance(value, int):
+        return str(value)
+    return f'{"quantity" if isinstance(value, CelQuantity) else "semver"}("{value}")'

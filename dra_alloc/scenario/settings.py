@@ -5,7 +5,7 @@ Which kube-scheduler is asked.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from dra_alloc.profiles import Profile, gates_of, profile_for
@@ -20,7 +20,8 @@ class Settings:
     """
     A release with its gates, allocator channel and semantics.
 
-    `gates` overrides the release's defaults.
+    `gates` overrides the release's defaults; `cel_engine` names who evaluates
+    selectors, see :data:`dra_alloc.cel.ENGINES`.
 
     Raises: InputError, on first use, for what the release does not know.
     """
@@ -29,6 +30,7 @@ class Settings:
     gates: Mapping[str, bool] = field(default_factory=dict)
     channel: str = "auto"
     semantics: str = "upstream"
+    cel_engine: str = "native"
 
     def effective_gates(self) -> dict[str, bool]:
         """Return every DRA gate with its value."""
@@ -41,7 +43,8 @@ class Settings:
 
     def profile(self) -> Profile:
         """Return the allocator profile."""
-        return profile_for(self.release, self.effective_gates(), self.channel, self.semantics)
+        made = profile_for(self.release, self.effective_gates(), self.channel, self.semantics)
+        return made if self.cel_engine == made.cel_engine else replace(made, cel_engine=self.cel_engine)
 
 
 DEFAULT_SETTINGS: Final = Settings()

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dra_alloc.api import DeviceSelector
-from dra_alloc.cel import CelDevice, CompileError, EvaluationError, Program, environment, prepare_device
+from dra_alloc.cel import CelDevice, CompileError, EvaluationError, Selector, compiler, environment, prepare_device
 from dra_alloc.problem.devices import DeviceRow
 from dra_alloc.problem.requests import Ask
 from dra_alloc.profiles import Profile, Trait
@@ -33,8 +33,9 @@ class Selection:
         self._shares = not profile.shows(Trait.NO_SHARING)
         self._lists = profile.cel_lists
         line = f"{profile.release.major}.{profile.release.minor}"
-        self._environment = environment(release=line, mode="stored", list_attributes=self._lists)
-        self._programs: dict[str, Program | CompileError] = {}
+        stored = environment(release=line, mode="stored", list_attributes=self._lists)
+        self._compiler = compiler(profile.cel_engine, stored)
+        self._programs: dict[str, Selector | CompileError] = {}
         self._prepared: dict[DeviceRow, CelDevice] = {}
 
     def selects(self, ask: Ask, device: DeviceRow, claim: str) -> bool:
@@ -77,7 +78,7 @@ class Selection:
         hint = _HINT if "no such key:" in text else ""
         return f"{owner}: selector #{number} on device {device.key}: CEL runtime error: {text}{hint}"
 
-    def program(self, expression: str) -> Program:
+    def program(self, expression: str) -> Selector:
         """
         Return the compiled selector.
 
@@ -86,7 +87,7 @@ class Selection:
         known = self._programs.get(expression)
         if known is None:
             try:
-                known = self._environment.compile(expression)
+                known = self._compiler.compile(expression)
             except CompileError as error:
                 known = error
             self._programs[expression] = known

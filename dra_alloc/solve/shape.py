@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from dra_alloc.api import DeviceConstraint
-from dra_alloc.cel import CompileError, Program
+from dra_alloc.cel import CompileError, Selector
 from dra_alloc.cel.reads import Read
 from dra_alloc.limits import ALLOCATION_RESULTS_MAX
 from dra_alloc.problem.requests import Ask, ClaimRow
@@ -63,7 +63,7 @@ class Shape:
     reads: tuple[Read | str, ...]
 
 
-def shape_of(rows: Sequence[ClaimRow], profile: Profile, compiled: Callable[[str], Program]) -> Shape | None:
+def shape_of(rows: Sequence[ClaimRow], profile: Profile, compiled: Callable[[str], Selector]) -> Shape | None:
     """Return the shape of admitted claims, or None if they have none."""
     asks = [ask for row in rows for request in row.requests for ask in request.asks]
     if not asks or any(ask.all_devices or ask.admin or ask.count < 1 for ask in asks) or _may_overflow(rows):
@@ -108,7 +108,7 @@ def _remembers_all(rows: Sequence[ClaimRow], asks: Sequence[Ask]) -> bool:
     return unique and all(ask.count == 1 for ask in asks)
 
 
-def _reads(asks: Sequence[Ask], compiled: Callable[[str], Program]) -> Iterator[Read | str]:
+def _reads(asks: Sequence[Ask], compiled: Callable[[str], Selector]) -> Iterator[Read | str]:
     for ask in asks:
         for selector in (*ask.device_class.spec.selectors, *ask.wire.selectors):
             if selector.cel is None:

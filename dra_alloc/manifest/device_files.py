@@ -1,0 +1,190 @@
+"""
+Devices in files: ResourceSlices, or the devices of one written down by themselves.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from typing import Any, BinaryIO, Final
+
+from dra_alloc.api import ResourceSlice
+from dra_alloc.errors import ManifestError, Problem
+from dra_alloc.manifest.budget import DEFAULT_BUDGET, Budget
+from dra_alloc.manifest.complaints import Complaints
+from dra_alloc.manifest.inputs import Source, Unreadable, sources
+from dra_alloc.manifest.inspection import Finding
+from dra_alloc.manifest.json_reader import looks_like_json, plain_from_json, read_json, repeated_keys
+from dra_alloc.manifest.kinds import RESOURCE_GROUP, SLICE, Unserved, recognise
+from dra_alloc.manifest.objects import make
+from dra_alloc.manifest.paths import Path, render
+from dra_alloc.manifest.raw import Findings, RawDocument, TextError
+from dra_alloc.manifest.yaml_reader import EMITTED, read_yaml
+
+__all__ = ["load_devices"]
+
+#: Where a device stands in the slice that is put around it.
+_IN_SLICE: Final = 3
+#: What a device may say besides what it says in a slice.
+_OURS: Final = frozenset(("driver",))
+_DEVICE_FIELDS: Final = frozenset(("name", "attributes", "capacity", "basic", "driver"))
+_HINT: Final = "a device, a list of devices, or a ResourceSlice"
+
+
+def load_devices(
+    paths: Iterable[str | os.PathLike[str]],
+    *,
+    driver: str = "",
+    stdin: BinaryIO | None = None,
+    limits: Budget = DEFAULT_BUDGET,
+) -> tuple[ResourceSlice, ...]:
+    """
+    Return the ResourceSlices of files, with a slice of its own around each device that stands alone.
+
+    A device that stands alone is what a slice has under ``spec.devices``, and
+    may name its ``driver``; else it has the one given. An amount of capacity
+    may be written without ``value``. Several devices are a list, a list under
+    ``devices``, or documents that follow each other.
+
+    Raises: ManifestError, with every problem of every file.
+    """
+    problems: list[Problem] = []
+    found: list[ResourceSlice] = []
+    for source in sources(list(paths), stdin, limits):
+        if isinstance(source, Unreadable):
+            problems.append(source.problem)
+            continue
+        reading = _Reading(source, driver, limits)
+        found += reading.slices()
+        problems += reading.complaints.resolved(source.data)
+    if problems:
+        raise ManifestError(problems)
+    return tuple(found)
+
+
+class _Reading:
+    """One file under way."""
+
+    def __init__(self, source: Source, driver: str, limits: Budget) -> None:
+        self._source = source
+        self._driver = driver
+        self._limits = limits
+        self._count = 0
+        self.complaints = Complaints(source.name, limits.problems_per_file)
+
+    def slices(self) -> list[ResourceSlice]:
+        """Return what could be read."""
+        findings = Findings()
+        found: list[ResourceSlice] = []
+        documents = 0
+        try:
+            for raw in self._raws(findings):
+                documents += 1
+                found += self._of_document(raw)
+        except TextError as error:
+            self.complaints.add_line(error.message, error.line, error.hint)
+        for fault in findings.faults:
+            self.complaints.add_line(fault.message, fault.line, fault.hint)
+        for double in findings.duplicates:
+            self.complaints.add_line(f'duplicate field "{render(double.place[1:])}"', double.line)
+        if not found and not self.complaints.entries:
+            self.complaints.add_line("no device in this file", None, _HINT)
+        return found
+
+    def _raws(self, findings: Findings) -> Iterator[RawDocument]:
+        data = self._source.data
+        if not looks_like_json(data):
+            yield from read_yaml(data, self._limits, findings)
+            return
+        for raw in read_json(data):
+            text = raw.text or memoryview(b"null")
+            value = plain_from_json(text)
+            for path, line in repeated_keys(text, value):
+                self.complaints.add_line(f'duplicate field "{render(path)}"', raw.line + line - 1)
+            yield RawDocument(raw.place, raw.line, value, raw.text, raw.list_kind)
+
+    def _of_document(self, raw: RawDocument) -> Iterator[ResourceSlice]:
+        value = raw.value
+        if value is None:
+            return
+        if isinstance(value, dict) and isinstance(value.get("items"), list):
+            for position, item in enumerate(value["items"]):
+                if item is not EMITTED:
+                    yield from self._one(raw, item, ("items", position))
+            return
+        if isinstance(value, dict) and isinstance(value.get("devices"), list) and "kind" not in value:
+            for position, item in enumerate(value["devices"]):
+                yield from self._one(raw, item, ("devices", position), value.get("driver"))
+            return
+        if isinstance(value, list):
+            for position, item in enumerate(value):
+                yield from self._one(raw, item, (position,))
+            return
+        yield from self._one(raw, value, ())
+
+    def _one(self, raw: RawDocument, value: Any, path: Path, driver: Any = None) -> Iterator[ResourceSlice]:
+        """Yield the slice that a value is, or the one around the device that it is."""
+        if isinstance(value, dict) and ("kind" in value or "apiVersion" in value):
+            yield from self._slice(raw, value, path)
+        elif isinstance(value, dict) and _DEVICE_FIELDS & value.keys():
+            yield from self._device(raw, value, path, driver)
+        else:
+            self._wrong(raw, "", Finding(path, "this is no device", _HINT))
+
+    def _slice(self, raw: RawDocument, value: dict[str, Any], path: Path) -> Iterator[ResourceSlice]:
+        api_version, kind = str(value.get("apiVersion", "")), str(value.get("kind", ""))
+        try:
+            known = recognise(api_version, kind)
+        except Unserved as error:
+            self._wrong(raw, kind, Finding(path, str(error), error.hint))
+            return
+        if known is not SLICE:
+            self._wrong(raw, "", Finding(path, f"{kind or 'an object without kind'} holds no devices", _HINT))
+            return
+        made = make(value, SLICE, api_version.rpartition("/")[2], self._limits.nesting)
+        for finding in made.findings:
+            self._wrong(raw, kind, Finding((*path, *finding.path), finding.message, finding.hint))
+        if made.item is not None and not made.findings:
+            yield made.item
+
+    def _device(self, raw: RawDocument, value: dict[str, Any], path: Path, driver: Any) -> Iterator[ResourceSlice]:
+        name = value.get("name") or f"device-{self._count}"
+        called = f"device {name if isinstance(name, str) else self._count}"
+        self._count += 1
+        driver = value.get("driver", driver) or self._driver
+        if not isinstance(driver, str) or not driver:
+            problem = "does not say its driver" if not driver else "its driver is no string"
+            self._wrong(raw, called, Finding(path, problem, "give it a driver, or use --driver NAME"))
+            return
+        device = {key: member for key, member in value.items() if key not in _OURS} | {"name": name}
+        if isinstance(device.get("capacity"), dict) and "basic" not in device:
+            device["capacity"] = {key: _amount(member) for key, member in device["capacity"].items()}
+        made = make(_around(device, driver), SLICE, _version(device), self._limits.nesting)
+        for finding in made.findings:
+            inner = (*path, *finding.path[_IN_SLICE:])
+            message = finding.message.replace("spec.devices[0].", "")
+            self._wrong(raw, called, Finding(inner, message, finding.hint))
+        if made.item is not None and not made.findings:
+            yield made.item
+
+    def _wrong(self, raw: RawDocument, name: str, finding: Finding) -> None:
+        self.complaints.add(raw, name, finding)
+
+
+def _amount(value: Any) -> Any:
+    return value if isinstance(value, dict) or value is None else {"value": value}
+
+
+def _version(device: dict[str, Any]) -> str:
+    return "v1beta1" if "basic" in device else "v1"
+
+
+def _around(device: dict[str, Any], driver: str) -> dict[str, Any]:
+    """Return a slice with one device."""
+    pool = {"name": "", "generation": 1, "resourceSliceCount": 1}
+    return {
+        "apiVersion": f"{RESOURCE_GROUP}/{_version(device)}",
+        "kind": SLICE.name,
+        "metadata": {"name": "devices"},
+        "spec": {"driver": driver, "pool": pool, "allNodes": True, "devices": [device]},
+    }

@@ -1,0 +1,224 @@
+"""The command `cel` as a user meets it: devices from files, engines, exit codes, streams."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dra_alloc.cli.main import run
+from tests.paths import EXAMPLES
+
+DEVICES = """
+driver: gpu.example.com
+devices:
+- name: gpu-0
+  attributes: {model: {string: H100}, index: {int: 3}, firmware: {version: 1.2.3}}
+  capacity: {memory: 80Gi}
+- name: gpu-1
+  attributes: {model: {string: A100}}
+"""
+MODEL = 'device.attributes["gpu.example.com"].model'
+INDEX = 'device.attributes["gpu.example.com"].index'
+
+
+@pytest.fixture
+def devices(tmp_path: Path) -> str:
+    path = tmp_path / "devices.yaml"
+    path.write_text(DEVICES)
+    return str(path)
+
+
+def _ran(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    code = run(["cel", *arguments])
+    captured = capsys.readouterr()
+    assert "json" in arguments or all(len(line) <= 80 for line in captured.out.splitlines())
+    return code, captured.out, captured.err
+
+
+def test_a_match_shows_what_was_looked_at(capsys, devices):
+    code, out, err = _ran(capsys, f'{MODEL} == "H100"', "--device", devices)
+    assert (code, err) == (0, "")
+    assert out == (
+        "type bool, estimated cost 5 of 1,000,000\n"
+        "reads attribute gpu.example.com/model\n"
+        "matches 1 of 2 devices\n"
+        "gpu-0 (gpu.example.com): matches (cost 5)\n"
+        '  attribute gpu.example.com/model = "H100"\n'
+        "gpu-1 (gpu.example.com): does not match (cost 5)\n"
+        '  attribute gpu.example.com/model = "A100"\n'
+    )
+
+
+def test_a_failure_says_why_and_what_to_do(capsys, devices):
+    code, out, _ = _ran(capsys, f"{INDEX} < 4", "--device", devices)
+    assert code == 1
+    assert "gpu-1 (gpu.example.com): fails: no such key: index (cost 5)\n" in out
+    assert "  attribute gpu.example.com/index is missing\n" in out
+    assert "  hint: guard index with has(), or read it with .?index and orValue()\n" in out
+    assert "fails on 1 device: each would end the scheduling attempt\n" in out
+    assert out.endswith("hint: index is missing on 1 of 2 devices: guard it\n")
+
+
+def test_a_selector_that_reads_all_of_a_device_shows_all_of_it(capsys, devices):
+    _, out, _ = _ran(capsys, 'device.attributes.exists(k, k == "gpu.example.com")', "--device", devices)
+    assert '  attribute gpu.example.com/firmware = semver("1.2.3")\n' in out
+    assert '  capacity gpu.example.com/memory = quantity("80Gi")\n' in out
+
+
+def test_without_devices_only_the_selector_is_told(capsys):
+    code, out, _ = _ran(capsys, "device.allowMultipleAllocations")
+    assert code == 0
+    assert out == "type bool, estimated cost 2 of 1,000,000\nreads multi\n"
+
+
+def test_json_says_the_same(capsys, devices):
+    code, out, _ = _ran(capsys, f"{INDEX} < 4", "--device", devices, "--format", "json")
+    found: dict[str, Any] = json.loads(out)
+    assert code == 1
+    assert found["summary"] == {"devices": 2, "matching": 1, "failing": 1}
+    assert found["engine"] == "native"
+    assert found["hints"] == ["index is missing on 1 of 2 devices: guard it"]
+    assert [each["error"] for each in found["devices"]] == ["", "no such key: index"]
+    assert found["devices"][0]["values"] == ["attribute gpu.example.com/index = 3"]
+
+
+def test_a_cluster_and_devices_can_be_asked_together(capsys, devices):
+    code, out, _ = _ran(capsys, "true", "--device", devices, "--cluster", str(EXAMPLES / "cluster"))
+    assert code == 0
+    assert "matches 418 of 418 devices" in out
+
+
+@pytest.mark.parametrize(
+    ("expression", "expected"),
+    [
+        ("", "mismatched input"),
+        ("device.foo", "undefined field 'foo'"),
+        ("'", "token recognition error"),
+        (f'{MODEL}s == "H100', "Syntax error"),
+        ('device.attributes["model"] == "H100"', "hint: attribute maps are indexed by domain first"),
+        ("\x1b[31mred", "\\x1b"),
+    ],
+)
+def test_what_does_not_compile_is_bad_input(capsys, devices, expression, expected):
+    code, out, err = _ran(capsys, expression, "--device", devices)
+    assert (code, out) == (2, "")
+    assert err.startswith("dra-alloc: compilation failed: ERROR: <input>:1:")
+    assert expected in err
+    assert "\x1b" not in err
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        (b"", "no device in this file"),
+        (b"\x00\x01\x02\xff\xfe" * 100, "cannot be read as YAML"),
+        (b"PK\x03\x04" + bytes(range(256)), "cannot be read as YAML"),
+        (b"[" * 100_000, "cannot be read as JSON"),
+        (b"{}", "this is no device"),
+        (b"name: x\nattributes: {a: {int: 99999999999999999999}}\n", "does not fit into 64 bits"),
+    ],
+)
+def test_odd_device_files_are_bad_input(capsys, tmp_path, content, expected):
+    path = tmp_path / "odd"
+    path.write_bytes(content)
+    code, out, err = _ran(capsys, "true", "--device", str(path), "--driver", "d")
+    assert (code, out) == (2, "")
+    assert expected in err
+    assert "nothing was checked" in err
+    assert len(err) < 2_000
+
+
+def test_a_file_that_is_not_there(capsys, tmp_path):
+    code, _, err = _ran(capsys, "true", "--device", str(tmp_path / "none.yaml"))
+    assert code == 2
+    assert "cannot be read: No such file or directory" in err
+
+
+def test_standard_input_is_read_once(capsys, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(DEVICES.encode())))
+    assert _ran(capsys, "true", "--device", "-")[0] == 0
+    code, _, err = _ran(capsys, "true", "--device", "-", "--cluster", "-")
+    assert code == 2
+    assert "standard input can be read only once" in err
+
+
+def test_an_unknown_engine_is_bad_input(capsys):
+    for arguments in (["cel", "true", "--engine", "rust"], ["check", "-", "--cel-engine", "rust"]):
+        assert run(arguments) == 2
+        assert "unknown CEL engine 'rust' (native or cel-python)" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["cel", "true", "--engine", "cel-python"],
+        ["cel", "true", "--engine", "both"],
+        ["check", "-", "--cel-engine", "cel-python"],
+    ],
+)
+def test_an_engine_that_is_not_installed_is_bad_input(capsys, monkeypatch, arguments):
+    monkeypatch.setitem(sys.modules, "dra_alloc.cel.cel_python", None)
+    assert run(arguments) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert 'pip install "dra-alloc[cel-python]"' in captured.err
+
+
+@pytest.mark.usefixtures("cel_python")
+class TestSecondEngine:
+    """What cel-python says, and how the two are compared."""
+
+    def test_its_answers_are_shown_as_its_own(self, capsys, devices):
+        code, out, _ = _ran(capsys, f'{MODEL} == "H100"', "--device", devices, "--engine", "cel-python")
+        assert code == 0
+        assert out.startswith(
+            "compiled by cel-python, which checks no types and knows no cost\nmatches 1 of 2 devices\n"
+        )
+
+    def test_both_agree(self, capsys, devices):
+        code, out, _ = _ran(capsys, f'{MODEL} == "H100"', "--device", devices, "--engine", "both")
+        assert code == 0
+        assert out.startswith(
+            "native      matches 1, fails on 0 of 2 devices\ncel-python  matches 1, fails on 0 of 2 devices\n"
+        )
+        assert out.endswith("they agree\n")
+
+    def test_where_they_differ_is_shown_with_why(self, capsys, devices):
+        code, out, _ = _ran(capsys, f'{INDEX} == "a"', "--device", devices, "--engine", "both")
+        assert code == 1
+        assert "they differ on 1 device:\n  native      does not match\n  cel-python  fails: " in out
+        assert out.endswith("  gpu-0 (gpu.example.com)\n  attribute gpu.example.com/index = 3\n")
+
+    def test_what_only_one_compiles(self, capsys, devices):
+        code, out, _ = _ran(capsys, f"{INDEX[:-6]}.?index.orValue(9) < 4", "--device", devices, "--engine", "both")
+        assert code == 1
+        assert "cel-python  does not compile: syntax error at 1:38\n" in out
+        assert out.endswith("they differ: cel-python does not compile it\n")
+
+    def test_what_native_refuses_is_bad_input(self, capsys, devices):
+        code, out, _ = _ran(capsys, "device.foo", "--device", devices, "--engine", "both", "--format", "json")
+        assert code == 2
+        found = json.loads(out)
+        assert found["agree"] is False
+        assert found["engines"][0]["compileError"].startswith("compilation failed")
+
+    def test_differences_as_json(self, capsys, devices):
+        _, out, _ = _ran(capsys, f'{INDEX} == "a"', "--device", devices, "--engine", "both", "--format", "json")
+        (difference,) = json.loads(out)["differences"]
+        assert difference["devices"] == [["gpu.example.com", "", "gpu-0"]]
+        assert difference["verdicts"]["native"] == "does not match"
+
+    def test_check_can_ask_it(self, capsys):
+        cluster = ["--cluster", str(EXAMPLES / "cluster")]
+        workload = str(EXAMPLES / "workloads" / "fits.yaml")
+        assert run(["check", workload, *cluster]) == 0
+        native = capsys.readouterr()
+        assert run(["check", workload, *cluster, "--cel-engine", "cel-python"]) == 0
+        other = capsys.readouterr()
+        assert other.out == native.out
+        assert other.err == "warning: selectors are evaluated by cel-python, not as kube-scheduler does\n"
