@@ -19,6 +19,7 @@ from dra_alloc.scenario.check import Check, CheckOptions, check
 from dra_alloc.scenario.selecting import require_engine
 from dra_alloc.scenario.settings import DEFAULT_SETTINGS, Settings
 from dra_alloc.solve.allocator import Budget
+from dra_alloc.solve.cpsat import require
 
 __all__ = ["run_check"]
 
@@ -27,13 +28,15 @@ def run_check(options: Namespace) -> int:
     """
     Print the report and return the exit code.
 
-    Raises: InputError, before anything is printed.
+    Raises: InputError, and EngineUnavailable for objectives, before anything is printed.
     """
     settings = Settings(
         options.release, dict(options.gate), options.channel, options.semantics, cel_engine=options.cel_engine
     )
     require_engine(settings)
     objectives = objectives_of(options)
+    if objectives:
+        require()
     manifests, dump = read_inputs(options.manifests, options.cluster, settings, options.namespace, options.validate)
     result = check(
         manifests,

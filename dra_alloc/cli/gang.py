@@ -8,6 +8,7 @@ import sys
 from argparse import Namespace
 
 from dra_alloc.cli.exit_codes import ExitCode
+from dra_alloc.cli.objectives import objectives_of
 from dra_alloc.cli.reading import read_inputs
 from dra_alloc.errors import InputError
 from dra_alloc.report.gang_report import GANG_FORMATS
@@ -28,9 +29,10 @@ def run_gang(options: Namespace) -> int:
         raise InputError("--copies goes with neither --most nor --topology")
     settings = Settings(options.release, dict(options.gate), options.channel, options.semantics)
     settings.profile()
+    objectives = objectives_of(options)
     manifests, dump = read_inputs(options.manifests, options.cluster, settings, options.namespace)
     topology = Topology(options.topology, must=not options.prefer) if options.topology else None
-    asked = JointOptions(settings, options.namespace, options.most, options.fewest_nodes, options.copies, topology)
+    asked = JointOptions(settings, options.namespace, options.most, options.copies, topology, objectives)
     answer = place_jointly(manifests, dump, asked)
     sys.stdout.write(GANG_FORMATS[options.format](answer, options.verbose))
     sys.stdout.flush()

@@ -178,7 +178,7 @@ def _gang(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     )
     gang.add_argument("--topology", metavar="LABEL", help="node label whose value all pods must share")
     gang.add_argument("--prefer", action="store_true", help="they should share it, where that is possible")
-    gang.add_argument("--fewest-nodes", action="store_true", help="use as few nodes as possible")
+    _objectives(gang)
     _settings(gang)
     _output(gang)
 

@@ -5,6 +5,7 @@ Documents in: YAML and JSON files to v1-shaped objects, with a place for every p
 from dra_alloc.manifest.budget import DEFAULT_BUDGET, Budget
 from dra_alloc.manifest.documents import Documents, Place, Workload
 from dra_alloc.manifest.load import Validate, load, load_readable
+from dra_alloc.manifest.plain_file import load_plain
 from dra_alloc.manifest.repetition import Repeated
 from dra_alloc.manifest.validate import validate_object
 
@@ -17,6 +18,7 @@ __all__ = [
     "Validate",
     "Workload",
     "load",
+    "load_plain",
     "load_readable",
     "validate_object",
 ]

@@ -8,8 +8,10 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
+from dra_alloc.problem.requests import claim_name
 from dra_alloc.report.json_report import SCHEMA_VERSION
 from dra_alloc.report.layout import plural, some, wrapped
+from dra_alloc.report.scores import score_lines, score_objects
 from dra_alloc.scenario.gang_types import Gang, Placement
 from dra_alloc.scenario.joint import JointAnswer
 
@@ -24,6 +26,7 @@ def _lines(answer: JointAnswer, verbose: bool) -> Iterator[str]:
     answers = answer.answers
     yield _headline("placed jointly", answers.joint, answer.wanted)
     yield from _nodes(answers.joint, verbose)
+    yield from (f"  {line}" for line in score_lines(answers.joint.scores))
     yield _headline("as kube-scheduler goes, one by one", answers.greedy, answer.wanted)
     if answers.lost_by_order:
         lost = len(answers.joint.placements) - len(answers.greedy.placements)
@@ -75,10 +78,21 @@ def _json(answer: JointAnswer, verbose: bool) -> str:
 
 def _gang(gang: Gang) -> dict[str, Any]:
     placements = [
-        {"member": each.member.name, "node": each.node, "allocations": [result.to_wire() for result in each.results]}
+        {
+            "member": each.member.name,
+            "node": each.node,
+            "claims": [claim_name(claim) for claim in each.member.claims],
+            "allocations": [result.to_wire() for result in each.results],
+        }
         for each in gang.placements
     ]
-    return {"verdict": str(gang.verdict), "why": gang.why, "proven": gang.proven, "placements": placements}
+    return {
+        "verdict": str(gang.verdict),
+        "why": gang.why,
+        "proven": gang.proven,
+        "placements": placements,
+        "scores": score_objects(gang.scores),
+    }
 
 
 #: Format name -> what makes the whole output.

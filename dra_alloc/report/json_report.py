@@ -11,6 +11,7 @@ from dra_alloc.explain.reasons import Reasons
 from dra_alloc.explain.tally import Explanation, PoolTally
 from dra_alloc.problem.requests import claim_name
 from dra_alloc.report.counts import summary_counts
+from dra_alloc.report.scores import score_objects
 from dra_alloc.scenario.check import Check, Placement
 from dra_alloc.scenario.outcomes import Allocated, NodeRefusal
 
@@ -56,7 +57,12 @@ def _allocated(allocated: Allocated) -> dict[str, Any]:
         for claim in allocated.claims
         if claim.status.allocation is not None
     ]
-    return {"node": allocated.node, "searchSteps": allocated.work.steps, "claims": claims}
+    return {
+        "node": allocated.node,
+        "searchSteps": allocated.work.steps,
+        "claims": claims,
+        "scores": score_objects(allocated.scores),
+    }
 
 
 def _refusal(refusal: NodeRefusal) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from dra_alloc.explain.tally import Explanation, Group, PoolTally, RequestTally
 from dra_alloc.problem.requests import claim_name
 from dra_alloc.report.counts import summary_counts
 from dra_alloc.report.layout import UNLIMITED, plural, some, wrapped
+from dra_alloc.report.scores import score_lines
 from dra_alloc.scenario.check import Check, Placement
 from dra_alloc.scenario.explaining import Choice
 from dra_alloc.scenario.outcomes import Allocated, NodeRefusal
@@ -50,6 +51,7 @@ def _placement(placement: Placement, verbose: bool) -> Iterator[str]:
         yield f"{title}: allocated; fits {nodes}: {some(placement.nodes, verbose)}"
         yield f"  on {placement.allocated.node}:"
         yield from _devices(placement.allocated, verbose)
+        yield from (f"    {line}" for line in score_lines(placement.allocated.scores))
         if placement.choice is not None:
             yield from _choice(placement.choice, verbose)
     elif placement.verdict == "undecided":

@@ -14,7 +14,9 @@ from dra_alloc.problem.usage import Usage
 from dra_alloc.profiles import Feature, Trait
 from dra_alloc.rules import Pick
 from dra_alloc.rules.consumed_capacity import consumption
-from dra_alloc.solve.allocator import Allocator
+from dra_alloc.solve.allocator import Allocator, Budget
+from dra_alloc.solve.best_answer import best_answer
+from dra_alloc.solve.objectives import Objective
 from dra_alloc.solve.outcome import Solved, SolveOutcome
 
 __all__ = ["Books"]
@@ -55,7 +57,20 @@ class Books:
 
     def allocate(self, node: Node, claims: Sequence[ResourceClaim]) -> SolveOutcome:
         """Return the outcome on the node after all that was placed; the claims found room are booked."""
-        outcome = self._allocator_for(node).allocate(node, claims)
+        return self._booked(self._allocator_for(node).allocate(node, claims))
+
+    def best(
+        self, node: Node, claims: Sequence[ResourceClaim], objectives: Sequence[Objective], budget: Budget
+    ) -> SolveOutcome:
+        """
+        Return the best outcome on the node after all that was placed; likewise booked.
+
+        Raises: EngineUnavailable.
+        """
+        outcome, _ = best_answer(self._allocator_for(node), node, claims, objectives, budget)
+        return self._booked(outcome)
+
+    def _booked(self, outcome: SolveOutcome) -> SolveOutcome:
         if isinstance(outcome, Solved):
             self._book(outcome.picks)
         return outcome

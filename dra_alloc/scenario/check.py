@@ -12,7 +12,9 @@ from typing import Final
 from dra_alloc.api import Node, ResourceClaim
 from dra_alloc.explain.reasons import Reasons
 from dra_alloc.manifest import Documents
+from dra_alloc.profiles import Semantics
 from dra_alloc.scenario.applying import apply
+from dra_alloc.scenario.best_place import Best, best_place
 from dra_alloc.scenario.cluster import Cluster
 from dra_alloc.scenario.explaining import Choice, choice_on, reasons_on
 from dra_alloc.scenario.extended_resources import asks_for_extended, extended_claim, unserved
@@ -22,6 +24,7 @@ from dra_alloc.scenario.settings import DEFAULT_SETTINGS, Settings
 from dra_alloc.scenario.standings import ABORTS, FITS, UNDECIDED, Asked
 from dra_alloc.scenario.subjects import Subject
 from dra_alloc.solve.allocator import DEFAULT_BUDGET, Budget
+from dra_alloc.solve.objectives import Objective, knowing_nodes
 
 __all__ = ["Check", "CheckOptions", "Placement", "check"]
 
@@ -34,7 +37,9 @@ class CheckOptions:
     """
     How to check: on all nodes or one, and with how much work per question.
 
-    `choices` asks why an allocation is the one it is, too.
+    `choices` asks why an allocation is the one it is, too. With `objectives`
+    each subject gets the best answer instead of the first, with intended
+    semantics whatever the settings say.
     """
 
     settings: Settings = DEFAULT_SETTINGS
@@ -42,6 +47,7 @@ class CheckOptions:
     namespace: str = "default"
     budget: Budget = DEFAULT_BUDGET
     choices: bool = False
+    objectives: tuple[Objective, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +101,10 @@ def check(manifests: Documents, dump: Documents, options: CheckOptions = CheckOp
     pod uses.
 
     Raises: ManifestError with every reference and selector that is wrong;
-    UnknownReference for a node that does not exist; InputError for settings.
+    UnknownReference for a node that does not exist; InputError for settings;
+    EngineUnavailable for objectives without OR-tools.
     """
+    options, notes = _as_promised(options)
     applied = apply(manifests, dump, options.settings, options.namespace)
     cluster = applied.cluster
     nodes = cluster.nodes if options.node is None else (cluster.node(options.node),)
@@ -106,8 +114,19 @@ def check(manifests: Documents, dump: Documents, options: CheckOptions = CheckOp
         placements.append(placement)
         if placement.allocated is not None:
             cluster = cluster.after(placement.allocated)
+            used = (placement.allocated.node,)
+            options = replace(options, objectives=tuple(knowing_nodes(each, used) for each in options.objectives))
     channel = str(options.settings.profile().channel)
-    return Check(tuple(placements), options.settings, channel, applied.notes, cluster)
+    return Check(tuple(placements), options.settings, channel, (*notes, *applied.notes), cluster)
+
+
+def _as_promised(options: CheckOptions) -> tuple[CheckOptions, tuple[str, ...]]:
+    """Return the options with intended semantics if there are objectives, and a note if that is a change."""
+    settings = options.settings
+    if not options.objectives or settings.semantics == Semantics.INTENDED:
+        return options, ()
+    note = "objectives are asked for what the API promises: kube-scheduler takes the first answer, with its defects"
+    return replace(options, settings=replace(settings, semantics=Semantics.INTENDED.value)), (note,)
 
 
 def _place(cluster: Cluster, subject: Subject, nodes: Sequence[Node], options: CheckOptions) -> Placement:
@@ -136,7 +155,10 @@ def _place(cluster: Cluster, subject: Subject, nodes: Sequence[Node], options: C
             refused += [(node, refusal) for refusal in outcome.refusals]
     refusals = () if first is not None else _explained(asking, refused)
     choice = None
-    if first is not None and options.choices:
+    if first is not None and options.objectives:
+        best = Best(asking.claims, options.objectives, options.budget, same_everywhere=not asking.depends_on_node)
+        first = best_place(cluster, best, [cluster.node(name) for name in (*fits, *undecided)]) or first
+    elif first is not None and options.choices:
         choice = choice_on(cluster, asking.claims(cluster.node(first.node)), first)
     return Placement(
         subject.kind, subject.name, tuple(fits), first, refusals, tuple(undecided), len(nodes), choice=choice
@@ -173,12 +195,16 @@ class _Asking:
     @cached_property
     def _question(self) -> Asked | None:
         """The claims as one question to all nodes, if they are that."""
-        pod = self.subject.pod
-        depends = pod is not None and self._extends and asks_for_extended(pod)
-        claims = [] if depends else self._named()
+        claims = [] if self.depends_on_node else self._named()
         if not claims or any(claim.status.allocation is not None for claim in claims):
             return None
         return Asked.of(claims, self.cluster.survey, self.budget)
+
+    @property
+    def depends_on_node(self) -> bool:
+        """Return whether the claims are others on other nodes: what the node offers itself is not claimed."""
+        pod = self.subject.pod
+        return pod is not None and self._extends and asks_for_extended(pod)
 
     def _named(self) -> list[ResourceClaim]:
         return [self.cluster.claims[each] if isinstance(each, str) else each for each in self.subject.claims]

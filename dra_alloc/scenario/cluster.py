@@ -27,6 +27,7 @@ from dra_alloc.problem.occupancy import Occupancy
 from dra_alloc.problem.overlay import Overlay
 from dra_alloc.problem.requests import claim_name
 from dra_alloc.profiles import Feature, Semantics
+from dra_alloc.scenario.best_place import Best, best_place
 from dra_alloc.scenario.digests import Digests
 from dra_alloc.scenario.editing import Edit, Event, edit_of, edited
 from dra_alloc.scenario.extended_resources import class_by_resource
@@ -37,6 +38,7 @@ from dra_alloc.scenario.placing import Placements, place
 from dra_alloc.scenario.settings import DEFAULT_SETTINGS, Settings
 from dra_alloc.scenario.standings import Roster, Standings
 from dra_alloc.solve.allocator import DEFAULT_BUDGET, Allocator, Budget, State, not_found
+from dra_alloc.solve.objectives import Objective
 from dra_alloc.solve.outcome import Aborted, NoFit, OutOfBudget, Solved, SolveOutcome, Work
 from dra_alloc.solve.survey import Survey
 
@@ -156,23 +158,46 @@ class Cluster:
         raise UnknownReference(f"there is no node {name!r} in the cluster", hint=_some_nodes(self.nodes))
 
     def allocate(
-        self, claims: Sequence[ResourceClaim], node: str | Node | None = None, *, budget: Budget = DEFAULT_BUDGET
+        self,
+        claims: Sequence[ResourceClaim],
+        node: str | Node | None = None,
+        *,
+        budget: Budget = DEFAULT_BUDGET,
+        objectives: Sequence[Objective] = (),
     ) -> Outcome:
         """
         Return where and with which devices the claims are allocated together.
 
         Without a node the nodes are tried in order and the first that fits is
         taken. Claims that have an allocation already keep it; it restricts the
-        nodes.
+        nodes. With objectives the answer is the best by the first of them, the
+        next breaking ties, over all nodes asked; `scores` of the outcome say
+        how good it is, and whether better is ruled out. kube-scheduler has no
+        objectives, so such a question is asked with intended semantics.
 
-        Raises: UnknownReference for a node that does not exist; TypeError for anything but claims.
+        Raises: UnknownReference for a node that does not exist; TypeError for
+        anything but claims; EngineUnavailable for objectives without OR-tools.
         """
         if not all(isinstance(claim, ResourceClaim) for claim in claims):
             raise TypeError("claims is a sequence of ResourceClaim objects")
+        if objectives:
+            return self._best(claims, node, budget, objectives)
         if node is None:
             place = first_place(self, claims, budget)
             return self._first(claims, self.nodes if place is None else (self.nodes[place],), budget)
         return self._first(claims, (self.node(node) if isinstance(node, str) else node,), budget)
+
+    def _best(
+        self, claims: Sequence[ResourceClaim], node: str | Node | None, budget: Budget, objectives: Sequence[Objective]
+    ) -> Outcome:
+        intended = self.intended
+        if node is None:
+            fits = intended.filter(claims, budget=budget)
+            nodes = [] if fits.aborted else [intended.node(name) for name in (*fits, *fits.undecided)]
+        else:
+            nodes = [intended.node(node) if isinstance(node, str) else node]
+        best = best_place(intended, Best(lambda _: claims, objectives, budget), nodes)
+        return intended.allocate(claims, node, budget=budget) if best is None else best
 
     def _first(self, claims: Sequence[ResourceClaim], nodes: Sequence[Node], budget: Budget) -> Outcome:
         refusals: list[NodeRefusal] = []

@@ -9,16 +9,21 @@ whenever there is one. Where the two differ, the order cost something.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from dra_alloc.api import Node, ResourceClaim
+from dra_alloc.problem.requests import claim_name
+from dra_alloc.scenario.best_place import combined
 from dra_alloc.scenario.books import Books
 from dra_alloc.scenario.cluster import Cluster
+from dra_alloc.scenario.gang_best import pack_best
 from dra_alloc.scenario.gang_greedy import place_in_order, place_together
 from dra_alloc.scenario.gang_menus import Menus, Shapes, TooMuchWork
 from dra_alloc.scenario.gang_packing import NodePrice, Packed, pack
 from dra_alloc.scenario.gang_types import Gang, Member, Placement, Topology, Verdict
+from dra_alloc.solve.objectives import FewestNodes, Objective, Stable
+from dra_alloc.solve.optimise import Score
 
 __all__ = [
     "Answers",
@@ -57,52 +62,81 @@ class Answers:
 
 
 def place_gang(
-    cluster: Cluster, members: Sequence[Member], topology: Topology | None = None, price: NodePrice | None = None
+    cluster: Cluster,
+    members: Sequence[Member],
+    topology: Topology | None = None,
+    price: NodePrice | None = None,
+    objectives: Sequence[Objective] = (),
 ) -> Answers:
     """
     Return where all members can be placed together; a gang is placed as a whole or not at all.
 
     With a topology label all nodes used have the same value of it, or should
     have where that is possible. Nodes without the label then have no part.
-    With a price for each node used the joint placement is one of the cheapest.
+    With a price for each node used the joint placement is one of the cheapest,
+    with objectives one of the best by the first, the next breaking ties.
 
-    Spec: GANG-1, GANG-2, GANG-3, GANG-6.
+    Spec: GANG-1, GANG-2, GANG-3, GANG-6, GANG-7.
+    Raises: EngineUnavailable for objectives without OR-tools.
     """
+    if tuple(objectives) == (FewestNodes(),):
+        return _scored_by_nodes(place_gang(cluster, members, topology, fewest_nodes))
     greedy = _greedy(cluster, members, topology)
-    if len(greedy.placements) == len(members) and price is None:
+    choosy = price is not None or bool(objectives)
+    if len(greedy.placements) == len(members) and not choosy:
         return Answers(greedy, greedy)
-    question = _Joint(cluster, members)
-    best: Gang | None = None
+    question = _Joint(cluster, members, objectives)
+    found: list[Gang] = []
+    best = Gang(Verdict.NONE, ())
     for nodes in _domains(cluster, topology):
         spread = topology is not None and len(nodes) == len(cluster.nodes)
-        if best is not None and len(best.placements) == len(members) and (price is None or spread):
+        if len(best.placements) == len(members) and (spread or not choosy):
             break
-        found = question.ask(nodes, price)
-        best = found if best is None else _better(best, found, price, cluster)
-    return Answers(_whole(greedy, members), _whole(best or Gang(Verdict.NONE, ()), members))
+        found.append(question.ask(nodes, price))
+        best = _better(best, found[-1], price, cluster) if len(found) > 1 else found[-1]
+    return Answers(_whole(greedy, members), _whole(_against(found, best), members))
+
+
+def _against(found: Sequence[Gang], best: Gang) -> Gang:
+    """Return the best gang with scores that hold for all values of a topology label."""
+    if not best.scores:
+        return best
+    doubt = next((each.why for each in found if each.verdict is Verdict.UNDECIDED), "")
+    rivals = [each.scores for each in found if each.scores and len(each.placements) == len(best.placements)]
+    return replace(best, scores=combined(best.scores, rivals, doubt))
+
+
+def _scored_by_nodes(answers: Answers) -> Answers:
+    joint = answers.joint
+    if not joint.placements:
+        return answers
+    used = len(joint.nodes)
+    score = Score(FewestNodes.name, used, used if joint.proven else 0)
+    return replace(answers, joint=replace(joint, scores=(score,)))
 
 
 def _better(one: Gang, other: Gang, price: NodePrice | None, cluster: Cluster) -> Gang:
     """Return the gang with more members, then the cheaper one, then the first; undecided counts as something."""
 
-    def rank(gang: Gang) -> tuple[int, int, bool]:
+    def rank(gang: Gang) -> tuple[int, int, list[int], bool]:
         names = set(gang.nodes)
         cost = sum(price(node) for node in cluster.nodes if node.metadata.name in names) if price else 0
-        return len(gang.placements), -cost, gang.verdict is not Verdict.NONE
+        return len(gang.placements), -cost, [-each.value for each in gang.scores], gang.verdict is not Verdict.NONE
 
     return other if rank(other) > rank(one) else one
 
 
-def place_most(cluster: Cluster, members: Sequence[Member]) -> Answers:
+def place_most(cluster: Cluster, members: Sequence[Member], objectives: Sequence[Objective] = ()) -> Answers:
     """
-    Return a placement of as many members as possible.
+    Return a placement of as many members as possible, among those one of the best by the objectives.
 
-    Spec: GANG-4.
+    Spec: GANG-4, GANG-7.
+    Raises: EngineUnavailable for objectives without OR-tools.
     """
     greedy = place_in_order(Books(cluster.allocator), cluster.nodes, members)
-    if len(greedy.placements) == len(members):
+    if len(greedy.placements) == len(members) and not objectives:
         return Answers(greedy, greedy)
-    return Answers(greedy, _Joint(cluster, members).ask(cluster.nodes, most=True))
+    return Answers(greedy, _Joint(cluster, members, objectives).ask(cluster.nodes, most=True))
 
 
 def can_place(cluster: Cluster, members: Sequence[Member]) -> Verdict:
@@ -114,14 +148,20 @@ def can_place(cluster: Cluster, members: Sequence[Member]) -> Verdict:
     return _Joint(cluster, members).can()
 
 
-def replicas(cluster: Cluster, claims: Sequence[ResourceClaim], wanted: int | None = None) -> Answers:
+def replicas(
+    cluster: Cluster,
+    claims: Sequence[ResourceClaim],
+    wanted: int | None = None,
+    objectives: Sequence[Objective] = (),
+) -> Answers:
     """
-    Return how many pods fit that each want claims like these, up to `wanted`.
+    Return how many pods fit that each want claims like these, up to `wanted`, or to 1,000 where that is None.
 
     Spec: GANG-4.
+    Raises: EngineUnavailable for objectives without OR-tools.
     """
     count = MOST_COPIES if wanted is None else wanted
-    return place_most(cluster, [Member(f"replica-{number}", tuple(claims)) for number in range(count)])
+    return place_most(cluster, [Member(f"replica-{number}", tuple(claims)) for number in range(count)], objectives)
 
 
 def _domains(cluster: Cluster, topology: Topology | None) -> list[tuple[Node, ...]]:
@@ -165,15 +205,19 @@ class _Joint:
     placed node by node, and that can only fail if pools are shared.
     """
 
-    def __init__(self, cluster: Cluster, members: Sequence[Member]) -> None:
+    def __init__(self, cluster: Cluster, members: Sequence[Member], objectives: Sequence[Objective] = ()) -> None:
         self._cluster = cluster.intended
-        self._shapes = Shapes.of(members)
+        self._objectives = tuple(objectives)
+        self._shapes = Shapes.of(members, self._has_previous)
         self._menus = Menus(self._cluster, self._shapes)
 
     def ask(self, nodes: Sequence[Node], price: NodePrice | None = None, *, most: bool = False) -> Gang:
         """Return the placement on these nodes; members may be missing."""
         try:
-            packed = pack(self._menus, nodes, self._shapes.demand, price=price, most=most)
+            if self._objectives:
+                packed = pack_best(self._cluster, self._menus, nodes, self._objectives, most=most)
+            else:
+                packed = pack(self._menus, nodes, self._shapes.demand, price=price, most=most)
             if packed.complete or most:
                 return self._placed(packed)
         except TooMuchWork as reason:
@@ -198,10 +242,20 @@ class _Joint:
         books = Books(self._cluster.allocator)
         for node, counts in packed.counts:
             here = [next(waiting[shape]) for shape, count in enumerate(counts) for _ in range(count)]
-            placed = place_together(books, node, here)
+            placed = place_together(books, node, here, self._objectives)
             if not placed:
                 raise TooMuchWork("nodes share pools, and what each of them could take does not fit together")
             placements += placed
         order = {member: number for number, member in enumerate(self._shapes.all)}
         placements.sort(key=lambda placement: order[placement.member])
-        return Gang(Verdict.PLACED if placements else Verdict.NONE, tuple(placements), proven=packed.proven)
+        return Gang(
+            Verdict.PLACED if placements else Verdict.NONE,
+            tuple(placements),
+            proven=packed.proven,
+            scores=packed.scores,
+        )
+
+    def _has_previous(self, member: Member) -> bool:
+        """Return whether the member had something before, so that no other can stand in for it."""
+        names = [claim_name(claim) for claim in member.claims]
+        return any(isinstance(each, Stable) and bool(each.wanted(names)) for each in self._objectives)

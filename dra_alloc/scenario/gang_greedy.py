@@ -5,13 +5,19 @@ Pods one after the other, each on the first node that has what it wants: as kube
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from dra_alloc.api import Node
 from dra_alloc.scenario.books import Books
 from dra_alloc.scenario.gang_types import Alike, Gang, Member, Placement, Verdict
+from dra_alloc.solve.ladder import Budget
+from dra_alloc.solve.objectives import Objective
 from dra_alloc.solve.outcome import Aborted, OutOfBudget, Solved
 
-__all__ = ["place_in_order", "place_together"]
+__all__ = ["NODE_BUDGET", "place_in_order", "place_together"]
+
+#: What the best for the pods of one node may cost.
+NODE_BUDGET: Final = Budget(solver=1.0)
 
 
 def place_in_order(books: Books, nodes: Sequence[Node], members: Sequence[Member]) -> Gang:
@@ -41,9 +47,12 @@ def place_in_order(books: Books, nodes: Sequence[Node], members: Sequence[Member
     return Gang(Verdict.PLACED if placements else Verdict.NONE, tuple(placements), why)
 
 
-def place_together(books: Books, node: Node, members: Sequence[Member]) -> list[Placement]:
-    """Return the placements of pods put on one node in one question; nothing if they do not fit."""
-    outcome = books.allocate(node, [claim for member in members for claim in member.claims])
+def place_together(
+    books: Books, node: Node, members: Sequence[Member], objectives: Sequence[Objective] = ()
+) -> list[Placement]:
+    """Return the placements of pods put on one node in one question, the best ones; nothing if they do not fit."""
+    claims = [claim for member in members for claim in member.claims]
+    outcome = books.best(node, claims, objectives, NODE_BUDGET) if objectives else books.allocate(node, claims)
     if not isinstance(outcome, Solved):
         return []
     placements = []

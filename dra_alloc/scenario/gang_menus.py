@@ -4,11 +4,11 @@ Which pods a node can take together.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from dra_alloc.api import Node
+from dra_alloc.api import Node, ResourceClaim
 from dra_alloc.scenario.alike_nodes import AlikeNodes
 from dra_alloc.scenario.cluster import Cluster
 from dra_alloc.scenario.gang_types import Alike, Member
@@ -34,12 +34,12 @@ class Shapes:
     members: tuple[tuple[Member, ...], ...]
 
     @classmethod
-    def of(cls, members: Sequence[Member]) -> Shapes:
-        """Return the groups, in the order of their first members."""
-        groups: dict[int, list[Member]] = {}
+    def of(cls, members: Sequence[Member], apart: Callable[[Member], bool] = lambda member: False) -> Shapes:
+        """Return the groups, in the order of their first members; one that is told apart is a group of its own."""
+        groups: dict[Hashable, list[Member]] = {}
         alike = Alike()
-        for member in members:
-            groups.setdefault(alike(member), []).append(member)
+        for number, member in enumerate(members):
+            groups.setdefault((alike(member), number if apart(member) else None), []).append(member)
         return cls(tuple(members), tuple(tuple(group) for group in groups.values()))
 
     @property
@@ -74,13 +74,14 @@ class Menus:
 
         Raises: TooMuchWork if that cannot be decided.
         """
-        key = (self._key(node), counts)
+        key = (self.kind(node), counts)
         known = self._known.get(key)
         if known is None:
             known = self._known[key] = self._ask(node, counts)
         return known
 
-    def _key(self, node: Node) -> int:
+    def kind(self, node: Node) -> int:
+        """Return a number that nodes have in common which the pods cannot tell apart."""
         name = node.metadata.name or ""
         number = self._keys.get(name)
         if number is None:
@@ -88,14 +89,17 @@ class Menus:
             number = self._keys[name] = self._numbers.setdefault(key, len(self._numbers))
         return number
 
-    def _ask(self, node: Node, counts: Counts) -> bool:
-        claims = [
+    def claims(self, counts: Counts) -> list[ResourceClaim]:
+        """Return the claims of so many pods of each shape."""
+        return [
             claim
             for group, count in zip(self.shapes.members, counts, strict=True)
             for _ in range(count)
             for claim in group[0].claims
         ]
-        outcome = self.allocator.allocate(node, claims)
+
+    def _ask(self, node: Node, counts: Counts) -> bool:
+        outcome = self.allocator.allocate(node, self.claims(counts))
         if isinstance(outcome, OutOfBudget):
             raise TooMuchWork(f"node {node.metadata.name}: {outcome.text or 'undecided'}")
         if isinstance(outcome, Aborted):
@@ -125,13 +129,20 @@ class Menus:
 
         Raises: TooMuchWork.
         """
-        key = (self._key(node), demand)
+        key = (self.kind(node), demand)
         known = self._largest.get(key)
         if known is None:
-            known = self._largest[key] = self._find_largest(node, demand)
+            found = self.fitting(node, demand)
+            known = [each for each in found if not any(covers(other, each) for other in found)]
+            self._largest[key] = known
         return known
 
-    def _find_largest(self, node: Node, demand: Counts) -> list[Counts]:
+    def fitting(self, node: Node, demand: Counts) -> list[Counts]:
+        """
+        Return all counts that fit, within the demand, no pods at all included.
+
+        Raises: TooMuchWork.
+        """
         limits = [self.most(node, shape, limit) for shape, limit in enumerate(demand)]
         found: list[Counts] = []
         tried = 0
@@ -149,7 +160,7 @@ class Menus:
                     stack.append((*head, count))
             else:
                 found.append(head)
-        return [each for each in found if not any(covers(other, each) for other in found)]
+        return found
 
 
 def covers(larger: Counts, smaller: Counts) -> bool:

@@ -12,6 +12,7 @@ from dra_alloc.api import Node
 from dra_alloc.scenario.gang_cells import cells_of_nodes, wants_one_device
 from dra_alloc.scenario.gang_menus import Counts, Menus, TooMuchWork
 from dra_alloc.solve.cpsat import Model, Solved, Verdict, is_installed
+from dra_alloc.solve.optimise import Score
 
 __all__ = ["NodePrice", "Packed", "pack"]
 
@@ -25,12 +26,14 @@ class Packed:
     """
     Counts of pods per node used; `complete` if that is all of the demand.
 
-    `proven` is False if the budget ran out before the best was known.
+    `proven` is False if the budget ran out before the best was known; `scores`
+    has one entry per objective.
     """
 
     counts: tuple[tuple[Node, Counts], ...]
     complete: bool
     proven: bool = True
+    scores: tuple[Score, ...] = ()
 
 
 def pack(

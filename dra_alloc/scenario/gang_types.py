@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from dra_alloc.api import AllocationResult, ResourceClaim
+from dra_alloc.solve.optimise import Score
 from dra_alloc.solve.outcome import Solved
 
 __all__ = ["Alike", "Gang", "Member", "Placement", "Topology", "Verdict"]
@@ -78,13 +79,15 @@ class Gang:
     Members that were placed, in the order asked.
 
     `why` says in words why not, where there is something to say; `proven` is
-    False if more, or fewer nodes, might be possible.
+    False if more, or better, might be possible. `scores` has one entry per
+    objective, if there were any.
     """
 
     verdict: Verdict
     placements: tuple[Placement, ...]
     why: str = ""
     proven: bool = True
+    scores: tuple[Score, ...] = ()
 
     @property
     def nodes(self) -> tuple[str, ...]:

@@ -11,10 +11,11 @@ from dra_alloc.api import ResourceClaim
 from dra_alloc.errors import InputError
 from dra_alloc.manifest import Documents
 from dra_alloc.scenario.applying import Applied, apply
-from dra_alloc.scenario.gang import Answers, fewest_nodes, place_gang, place_most, replicas
+from dra_alloc.scenario.gang import Answers, place_gang, place_most, replicas
 from dra_alloc.scenario.gang_types import Member, Topology
 from dra_alloc.scenario.settings import DEFAULT_SETTINGS, Settings
 from dra_alloc.scenario.subjects import Subject
+from dra_alloc.solve.objectives import Objective
 
 __all__ = ["JointAnswer", "JointOptions", "place_jointly"]
 
@@ -25,15 +26,16 @@ class JointOptions:
     What kind of joint question: all or nothing, or as many as possible.
 
     With `copies` the manifests' one subject is asked for that often, 0 for as
-    often as it fits. `topology` is a node label all must, or should, share.
+    often as it fits. `topology` is a node label all must, or should, share;
+    `objectives` make the joint placement the best one.
     """
 
     settings: Settings = DEFAULT_SETTINGS
     namespace: str = "default"
     most: bool = False
-    fewest_nodes: bool = False
     copies: int | None = None
     topology: Topology | None = None
+    objectives: tuple[Objective, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +55,8 @@ def place_jointly(manifests: Documents, dump: Documents, options: JointOptions) 
     Every subject is one member, with claims of its own.
 
     Raises: ManifestError for what is wrong with the manifests; InputError for
-    claims that several pods share, which no joint question takes.
+    claims that several pods share, which no joint question takes;
+    EngineUnavailable for objectives without OR-tools.
     """
     applied = apply(manifests, dump, options.settings, options.namespace)
     members = tuple(Member(each.name, tuple(_own(each, applied))) for each in applied.subjects)
@@ -64,12 +67,12 @@ def place_jointly(manifests: Documents, dump: Documents, options: JointOptions) 
         if len(members) > 1:
             raise InputError(f"copies are of one pod, claim or template, and the manifests hold {len(members)}")
         wanted = options.copies or None
-        answers = replicas(cluster, members[0].claims, wanted)
+        answers = replicas(cluster, members[0].claims, wanted, options.objectives)
         return JointAnswer(answers, wanted, options.settings, applied.notes)
     if options.most:
-        answers = place_most(cluster, members)
+        answers = place_most(cluster, members, options.objectives)
     else:
-        answers = place_gang(cluster, members, options.topology, fewest_nodes if options.fewest_nodes else None)
+        answers = place_gang(cluster, members, options.topology, objectives=options.objectives)
     return JointAnswer(answers, len(members), options.settings, applied.notes)
 
 

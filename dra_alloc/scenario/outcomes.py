@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from dra_alloc.api import ResourceClaim
 from dra_alloc.explain.reasons import Reasons
 from dra_alloc.explain.tally import NOTHING, Explanation
+from dra_alloc.solve.optimise import Score
 from dra_alloc.solve.outcome import Work
 
 __all__ = ["Allocated", "NodeRefusal", "Outcome", "Undecided", "Unsatisfiable"]
@@ -24,16 +25,20 @@ class Allocated:
 
     `claims` are in the order asked, claims that were allocated before
     included. They may be given as a function; then they are made when they are
-    first looked at, and kept.
+    first looked at, and kept. `scores` has one entry per objective, if there
+    were any.
     """
 
-    __slots__ = ("_claims", "node", "work")
+    __slots__ = ("_claims", "node", "scores", "work")
     __match_args__ = ("node", "claims", "work")
 
-    def __init__(self, node: str, claims: _Claims | Callable[[], _Claims], work: Work) -> None:
+    def __init__(
+        self, node: str, claims: _Claims | Callable[[], _Claims], work: Work, scores: tuple[Score, ...] = ()
+    ) -> None:
         self.node = node
         self._claims = claims
         self.work = work
+        self.scores = scores
 
     @property
     def claims(self) -> _Claims:

@@ -106,7 +106,7 @@ class Allocator:
             found = ladder.climb()
             if found is None:
                 return self._no_fit(_work(ladder), invalid=any(pool.invalid for pool in pools))
-            return self._solved(question, found, _work(ladder), new_share_id)
+            return self.finished(question, found, _work(ladder), new_share_id)
         except SearchStopped as stop:
             return Aborted(stop.text, stop.code, _work(ladder), stop.on_node)
         except GatherError as error:
@@ -136,7 +136,12 @@ class Allocator:
         candidates = tuple(device for pool in pools if pool.usable for device in pool.devices)
         return Question(context, admit(claims, admission), candidates, self._peek)
 
-    def _solved(self, question: Question, found: Found, work: Work, new_share_id: Callable[[], str]) -> SolveOutcome:
+    def finished(self, question: Question, found: Found, work: Work, new_share_id: Callable[[], str] = _uuid) -> Solved:
+        """
+        Return an answer, checked once more by the plain definition of each rule, as the outcome.
+
+        Raises: InternalError for one that breaks a rule.
+        """
         context, rows = question.context, question.rows
         verify(found.picks, rows, context)
         assembly = Assembly(self.profile, context.node, new_share_id)

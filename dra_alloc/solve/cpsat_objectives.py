@@ -9,7 +9,7 @@ from typing import Final, TypeAlias
 
 from dra_alloc.solve.cpsat_table import TableModel
 from dra_alloc.solve.freedom import Freedom, sizes
-from dra_alloc.solve.objectives import Cheapest, HighestRanked, LeastFragmented, Objective, Stable
+from dra_alloc.solve.objectives import Cheapest, FewestNodes, HighestRanked, LeastFragmented, Objective, Stable
 
 __all__ = ["Terms", "terms_of"]
 
@@ -35,25 +35,30 @@ def _ranks(objective: HighestRanked, model: TableModel, freedom: Freedom) -> Ter
 
 def _prices(objective: Cheapest, model: TableModel, freedom: Freedom) -> Terms:
     devices = model.table.devices
-    priced = {device: objective.price(devices[device]) for _, device in model.picked}
+    priced = {device: objective.device(devices[device]) for _, device in model.picked}
     return [
         (literal, priced[device])
         for (_, device), literals in model.picked.items()
         for literal in literals
         if priced[device]
-    ], 0
+    ], objective.node(freedom.node)
+
+
+def _node(objective: FewestNodes, model: TableModel, freedom: Freedom) -> Terms:
+    return [], objective.value((), (), freedom)
 
 
 def _kept(objective: Stable, model: TableModel, freedom: Freedom) -> Terms:
     table = model.table
     index = {device.key: number for number, device in enumerate(table.devices)}
     terms = []
+    wanted = objective.wanted(freedom.claims)
     for ask in table.asks:
-        for key in objective.previous.get((ask.ask.claim, ask.ask.full_name), ()):
+        for key in wanted.get((freedom.claims[ask.ask.claim], ask.ask.full_name), ()):
             literals = model.picked.get((ask.id, index[key])) if key in index else None
             if literals:
                 terms.append((literals[0], -1))
-    return terms, sum(map(len, objective.previous.values()))
+    return terms, sum(map(len, wanted.values()))
 
 
 def _lost(objective: LeastFragmented, model: TableModel, freedom: Freedom) -> Terms:
@@ -87,6 +92,7 @@ def _lost(objective: LeastFragmented, model: TableModel, freedom: Freedom) -> Te
 
 
 _ENCODINGS: Final[dict[type, Callable[..., Terms]]] = {
+    FewestNodes: _node,
     HighestRanked: _ranks,
     Cheapest: _prices,
     LeastFragmented: _lost,

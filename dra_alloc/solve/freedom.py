@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from dra_alloc.api import Node
 from dra_alloc.problem.devices import DeviceRow
 from dra_alloc.rules import Pick
 from dra_alloc.rules.facts import Draw
@@ -24,10 +25,13 @@ class Freedom:
     """
     Devices that are free before a question is answered, and the draws on counters.
 
-    `counters` are the counter draws; `amounts` what each device takes of each, by its
-    position in `counters`.
+    `node` and `claims` (by name) are those of the question; `counters` are the
+    counter draws; `amounts` what each device takes of each, by its position in
+    `counters`.
     """
 
+    node: Node
+    claims: tuple[str, ...]
     free: tuple[DeviceRow, ...]
     counters: tuple[Draw, ...]
     amounts: Mapping[DeviceRow, Mapping[int, int]]
@@ -72,7 +76,8 @@ def freedom_of(question: Question) -> Freedom:
         if not usage.touches(device.key)
         and all(amount <= facts[draw].limit for draw, amount in amounts.get(device, {}).items())
     )
-    return Freedom(free, tuple(facts), amounts)
+    claims = tuple(row.name for row in question.rows)
+    return Freedom(question.context.node, claims, free, tuple(facts), amounts)
 
 
 def sizes(freedom: Freedom) -> Mapping[DeviceRow, int]:

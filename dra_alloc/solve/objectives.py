@@ -7,25 +7,45 @@ its definition. Engines that optimise must agree with it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import ClassVar, Protocol, runtime_checkable
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import ClassVar, Protocol, TypeVar, runtime_checkable
 
+from dra_alloc.api import Device, Node, ResourceClaim
 from dra_alloc.problem.devices import DeviceKey, DeviceRow
+from dra_alloc.problem.requests import claim_name
 from dra_alloc.rules import Pick
 from dra_alloc.solve.freedom import Freedom, sizes
 
-__all__ = ["Cheapest", "HighestRanked", "LeastFragmented", "Objective", "Stable"]
+__all__ = ["Cheapest", "FewestNodes", "HighestRanked", "LeastFragmented", "Objective", "Stable", "knowing_nodes"]
+
+
+def free_of_charge(node: Node) -> int:
+    """Return 0: nodes cost nothing, only devices do."""
+    return 0
+
+
+def free_device(key: DeviceKey, device: Device) -> int:
+    """Return 0: devices cost nothing, only nodes do."""
+    return 0
 
 
 @runtime_checkable
 class Objective(Protocol):
-    """One thing to make small."""
+    """
+    One thing to make small, never below 0.
+
+    The engines know the ones that are defined here, and no others.
+    """
 
     name: ClassVar[str]
 
     def value(self, picks: Sequence[Pick], ranks: Sequence[int], freedom: Freedom) -> int:
         """Return the number of an answer: picks in order, and the rank of each request's alternative."""
+        ...
+
+    def sees(self, node: Node, devices: Iterable[DeviceRow]) -> Hashable:
+        """Return what the number can depend on of a node that claims cannot see; None for nothing."""
         ...
 
 
@@ -39,17 +59,64 @@ class HighestRanked:
         """Return the sum of the ranks."""
         return sum(ranks)
 
+    def sees(self, node: Node, devices: Iterable[DeviceRow]) -> Hashable:
+        """Return None."""
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class FewestNodes:
+    """The number of nodes used; those in `already`, by name, do not count."""
+
+    already: frozenset[str] = frozenset()
+    name: ClassVar[str] = "fewest-nodes"
+
+    def value(self, picks: Sequence[Pick], ranks: Sequence[int], freedom: Freedom) -> int:
+        """Return 1 for a node that counts."""
+        return int(freedom.node.metadata.name not in self.already)
+
+    def sees(self, node: Node, devices: Iterable[DeviceRow]) -> Hashable:
+        """Return whether the node counts."""
+        return node.metadata.name not in self.already
+
 
 @dataclass(frozen=True, slots=True)
 class Cheapest:
-    """The sum of the prices of all picks, in whole units of the caller's choice."""
+    """
+    The sum of the prices of all picks and of the nodes used, in whole units of the caller's choice.
 
-    price: Callable[[DeviceRow], int]
+    `price` gets a device's key (driver, pool, device) and the device;
+    `node_price` a node, which is paid for once and not at all if its name is
+    in `already`.
+    """
+
+    price: Callable[[DeviceKey, Device], int] = free_device
+    node_price: Callable[[Node], int] = free_of_charge
+    already: frozenset[str] = frozenset()
     name: ClassVar[str] = "cheapest"
 
     def value(self, picks: Sequence[Pick], ranks: Sequence[int], freedom: Freedom) -> int:
         """Return the sum of the prices."""
-        return sum(self.price(pick.device) for pick in picks)
+        return sum(self.device(pick.device) for pick in picks) + self.node(freedom.node)
+
+    def sees(self, node: Node, devices: Iterable[DeviceRow]) -> Hashable:
+        """Return all prices of the node."""
+        return self.node(node), tuple(self.device(device) for device in devices)
+
+    def device(self, device: DeviceRow) -> int:
+        """Return the price of a device."""
+        return _price(self.price(device.key, device.wire), str(device.key))
+
+    def node(self, node: Node) -> int:
+        """Return the price of using the node."""
+        name = node.metadata.name or ""
+        return 0 if name in self.already else _price(self.node_price(node), f"node {name}")
+
+
+def _price(price: int, of: str) -> int:
+    if price < 0:
+        raise ValueError(f"the price of {of} is {price}; prices are whole numbers of at least 0")
+    return price
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,22 +138,59 @@ class LeastFragmented:
         size = sizes(freedom)
         return sum(size[device] for device in freedom.lost(picks))
 
+    def sees(self, node: Node, devices: Iterable[DeviceRow]) -> Hashable:
+        """Return None."""
+        return None
+
 
 @dataclass(frozen=True, slots=True)
 class Stable:
     """
     How many devices of a previous answer are not picked for the same request again.
 
-    `previous` holds, by claim index and request (`request` or
-    `request/subrequest`), the devices it had.
+    `previous` holds, by claim (`namespace/name`) and request (`request` or
+    `request/subrequest`), the devices it had; see :meth:`to`.
     """
 
-    previous: Mapping[tuple[int, str], frozenset[DeviceKey]] = field(default_factory=dict)
+    previous: Mapping[tuple[str, str], frozenset[DeviceKey]] = field(default_factory=dict)
     name: ClassVar[str] = "stable"
+
+    @classmethod
+    def to(cls, claims: Iterable[ResourceClaim]) -> Stable:
+        """Return the objective that wants what these claims have in their status."""
+        previous: dict[tuple[str, str], frozenset[DeviceKey]] = {}
+        for claim in claims:
+            results = () if claim.status.allocation is None else claim.status.allocation.devices.results
+            for result in results:
+                place = (claim_name(claim), result.request)
+                device = DeviceKey(result.driver, result.pool, result.device)
+                previous[place] = previous.get(place, frozenset()) | {device}
+        return cls(previous)
+
+    def wanted(self, claims: Iterable[str]) -> dict[tuple[str, str], frozenset[DeviceKey]]:
+        """Return the part of the previous answer that concerns these claims."""
+        asked = set(claims)
+        return {place: devices for place, devices in self.previous.items() if place[0] in asked}
 
     def value(self, picks: Sequence[Pick], ranks: Sequence[int], freedom: Freedom) -> int:
         """Return the number of devices given up."""
-        now: dict[tuple[int, str], set[DeviceKey]] = {}
+        now: dict[tuple[str, str], set[DeviceKey]] = {}
         for ask, device in picks:
-            now.setdefault((ask.claim, ask.full_name), set()).add(device.key)
-        return sum(len(devices - now.get(request, set())) for request, devices in self.previous.items())
+            now.setdefault((freedom.claims[ask.claim], ask.full_name), set()).add(device.key)
+        wanted = self.wanted(freedom.claims)
+        return sum(len(devices - now.get(place, set())) for place, devices in wanted.items())
+
+    def sees(self, node: Node, devices: Iterable[DeviceRow]) -> Hashable:
+        """Return the node's name if it has a device of the previous answer."""
+        held = {key for keys in self.previous.values() for key in keys}
+        return node.metadata.name if any(device.key in held for device in devices) else None
+
+
+_O = TypeVar("_O", bound=Objective)
+
+
+def knowing_nodes(objective: _O, names: Iterable[str]) -> _O:
+    """Return the objective for which these nodes are in use already."""
+    if isinstance(objective, (FewestNodes, Cheapest)):
+        return replace(objective, already=objective.already | frozenset(names))
+    return objective

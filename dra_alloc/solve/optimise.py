@@ -35,12 +35,14 @@ class Score:
     """
     An objective's value in the answer and the least it could be, given the objectives before it.
 
-    They are equal if the value is proven to be the best.
+    They are equal if the value is proven to be the best; else `why` can say
+    what stood in the way.
     """
 
     objective: str
     value: int
     bound: int
+    why: str = ""
 
     @property
     def proven(self) -> bool:

@@ -82,8 +82,8 @@ def brute_force(asked, objectives):
     return None if best is None else (values(best), [(pick.ask.id, pick.device.key) for pick in best[0]])
 
 
-def price(row):
-    return sum(map(ord, row.key.device)) % 7
+def price(key, device):
+    return sum(map(ord, key.device)) % 7
 
 
 LISTS = [
@@ -117,14 +117,14 @@ def test_the_best_answer_is_that_of_brute_force(objectives):
 
 def test_the_previous_devices_are_kept_where_they_can_be():
     devices = [device(name) for name in "abcd"]
-    previous = {(0, "r0"): frozenset({DeviceKey("d", "p", "c")}), (0, "r1"): frozenset({DeviceKey("d", "p", "a")})}
+    previous = {("c0", "r0"): frozenset({DeviceKey("d", "p", "c")}), ("c0", "r1"): frozenset({DeviceKey("d", "p", "a")})}
     best = optimise(intended(request(devices, claim(ask(1), ask(1)))), [Stable(previous)], LIMIT)
     assert names(best) == ["c", "a"]
     assert best.scores[0].value == 0
 
 
 def test_what_cannot_be_kept_is_counted():
-    previous = {(0, "r0"): frozenset({DeviceKey("d", "p", "gone"), DeviceKey("d", "p", "b")})}
+    previous = {("c0", "r0"): frozenset({DeviceKey("d", "p", "gone"), DeviceKey("d", "p", "b")})}
     best = optimise(intended(request([device("a"), device("b")], claim(ask(2)))), [Stable(previous)], LIMIT)
     assert best.scores[0].value == 1
 
@@ -132,7 +132,7 @@ def test_what_cannot_be_kept_is_counted():
 def test_a_cheaper_device_comes_before_an_earlier_one():
     prices = {"a": 3, "b": 1, "c": 2}
     asked = request([device(name) for name in "abc"], claim(ask(2)))
-    best = optimise(intended(asked), [Cheapest(lambda row: prices[row.key.device])], LIMIT)
+    best = optimise(intended(asked), [Cheapest(lambda key, device: prices[key.device])], LIMIT)
     assert names(best) == ["b", "c"]
     assert best.scores[0].value == 3
 
@@ -142,7 +142,7 @@ def test_the_first_objective_decides_the_next_breaks_ties():
         [device("a", kind=1), device("b", kind=2), device("c", kind=2)], claim([ask(1, kind=1), ask(1, kind=2)])
     )
     prices = {"a": 3, "b": 2, "c": 1}
-    cheap = Cheapest(lambda row: prices[row.key.device])
+    cheap = Cheapest(lambda key, device: prices[key.device])
     assert names(optimise(intended(asked), [HighestRanked(), cheap], LIMIT)) == ["a"]
     assert names(optimise(intended(asked), [cheap, HighestRanked()], LIMIT)) == ["c"]
 

@@ -1,0 +1,50 @@
+"""
+The options that say what makes one answer better than another.
+"""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from dra_alloc.errors import InputError, Where
+from dra_alloc.manifest import load_plain
+from dra_alloc.scenario.previous import load_previous
+from dra_alloc.scenario.prices import cheapest_by
+from dra_alloc.solve.objectives import Cheapest, FewestNodes, HighestRanked, LeastFragmented, Objective, Stable
+
+__all__ = ["objectives_of"]
+
+
+def objectives_of(options: Namespace) -> tuple[Objective, ...]:
+    """
+    Return the objectives in order.
+
+    Raises: InputError for one that is named twice, lacks its file or has one
+    without being named.
+    """
+    names = [name for group in options.objective for name in group]
+    double = next((name for name in names if names.count(name) > 1), None)
+    if double is not None:
+        raise InputError(f"objective {double} is named twice")
+    for objective, option, file in ((Cheapest, "--prices", options.prices), (Stable, "--previous", options.previous)):
+        if (file is None) is (objective.name in names):
+            raise InputError(f"objective {objective.name} and {option} go together")
+    return tuple(_MADE[name](options) for name in names)
+
+
+def _cheapest(options: Namespace) -> Objective:
+    documents = load_plain(options.prices)
+    if len(documents) != 1:
+        raise InputError("a price list is one document", where=Where(file=options.prices))
+    return cheapest_by(documents[0], options.prices)
+
+
+_MADE: Final[Mapping[str, Callable[[Namespace], Objective]]] = {
+    FewestNodes.name: lambda _: FewestNodes(),
+    LeastFragmented.name: lambda _: LeastFragmented(),
+    HighestRanked.name: lambda _: HighestRanked(),
+    Cheapest.name: _cheapest,
+    Stable.name: lambda options: load_previous(options.previous),
+}

@@ -1,0 +1,49 @@
+"""
+A file of our own, no object of the API: its documents as plain values.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import Any
+
+from dra_alloc.errors import ManifestError, Problem, Where
+from dra_alloc.manifest.budget import DEFAULT_BUDGET, Budget
+from dra_alloc.manifest.inputs import Unreadable, sources
+from dra_alloc.manifest.json_reader import looks_like_json, plain_from_json, read_json
+from dra_alloc.manifest.raw import Findings, TextError
+from dra_alloc.manifest.yaml_reader import read_yaml
+
+__all__ = ["load_plain"]
+
+
+def load_plain(path: str | os.PathLike[str], *, limits: Budget = DEFAULT_BUDGET) -> tuple[Any, ...]:
+    """
+    Return every document of a YAML or JSON file as plain values; empty ones are left out.
+
+    Raises: ManifestError.
+    """
+    found: list[Any] = []
+    for source in sources([os.fspath(path)], None, limits):
+        if isinstance(source, Unreadable):
+            raise ManifestError([source.problem])
+        findings = Findings()
+        try:
+            found += (each for each in _values(source.data, limits, findings) if each is not None)
+        except TextError as error:
+            raise ManifestError(
+                [Problem(error.message, Where(file=source.name, line=error.line), error.hint)]
+            ) from None
+        if findings.faults:
+            raise ManifestError(
+                Problem(each.message, Where(file=source.name, line=each.line), each.hint) for each in findings.faults
+            )
+    return tuple(found)
+
+
+def _values(data: bytes, limits: Budget, findings: Findings) -> Iterator[Any]:
+    if looks_like_json(data):
+        yield from (plain_from_json(raw.text or memoryview(b"null")) for raw in read_json(data))
+    else:
+        yield from (raw.value for raw in read_yaml(data, limits, findings))
