@@ -49,6 +49,7 @@ class Feature(StrEnum):
     """The allocator's switches, by upstream's names."""
 
     ADMIN_ACCESS = "AdminAccess"
+    COMPATIBILITY_GROUPS = "CompatibilityGroups"
     CONSUMABLE_CAPACITY = "ConsumableCapacity"
     BINDING = "DeviceBindingAndStatus"
     TAINTS = "DeviceTaints"
@@ -60,6 +61,7 @@ class Feature(StrEnum):
 #: Which gates must all be on for a feature to reach the allocator.
 ALLOCATOR_FEATURES: Final[Mapping[Feature, tuple[str, ...]]] = {
     Feature.ADMIN_ACCESS: ("DRAAdminAccess",),
+    Feature.COMPATIBILITY_GROUPS: ("DRADeviceCompatibilityGroups",),
     Feature.CONSUMABLE_CAPACITY: ("DRAConsumableCapacity",),
     Feature.BINDING: ("DRADeviceBindingConditions", "DRAResourceClaimDeviceStatus"),
     Feature.TAINTS: ("DRADeviceTaints",),
@@ -93,29 +95,35 @@ GATES: Final[Mapping[str, tuple[bool | None, bool | None, bool | None, bool | No
 
 _GATE_COLUMNS: Final = {(1, 34): 0, (1, 35): 1, (1, 36): 2, (1, 37): 3}
 
-_STABLE_FEATURES: Final = {
-    Feature.ADMIN_ACCESS,
-    Feature.PRIORITIZED_LIST,
-    Feature.PARTITIONABLE,
-    Feature.TAINTS,
-}
+_STABLE_FEATURES: Final = frozenset(
+    {Feature.ADMIN_ACCESS, Feature.PRIORITIZED_LIST, Feature.PARTITIONABLE, Feature.TAINTS}
+)
+_SHARING_FEATURES: Final = _STABLE_FEATURES | {Feature.BINDING, Feature.CONSUMABLE_CAPACITY}
 
-#: What each channel's allocator supports, since the release line given; the first channel that fits is used.
-CHANNEL_FEATURES: Final[tuple[tuple[tuple[int, int], Mapping[Channel, frozenset[Feature]]], ...]] = (
+#: What each channel's allocator supports, since the release given; the first channel that fits is used.
+CHANNEL_FEATURES: Final[tuple[tuple[str, Mapping[Channel, frozenset[Feature]]], ...]] = (
     (
-        (1, 36),
+        "1.37.0",
         {
-            Channel.STABLE: frozenset(_STABLE_FEATURES),
-            Channel.INCUBATING: frozenset(_STABLE_FEATURES | {Feature.BINDING, Feature.CONSUMABLE_CAPACITY}),
+            Channel.STABLE: _STABLE_FEATURES,
+            Channel.INCUBATING: _SHARING_FEATURES,
             Channel.EXPERIMENTAL: frozenset(Feature),
         },
     ),
     (
-        (1, 34),
+        "1.36.0-alpha.0",
+        {
+            Channel.STABLE: _STABLE_FEATURES,
+            Channel.INCUBATING: _SHARING_FEATURES,
+            Channel.EXPERIMENTAL: _SHARING_FEATURES | {Feature.LIST_ATTRIBUTES},
+        },
+    ),
+    (
+        "1.34.0-alpha.0",
         {
             Channel.STABLE: frozenset(),
-            Channel.INCUBATING: frozenset(_STABLE_FEATURES),
-            Channel.EXPERIMENTAL: frozenset(set(Feature) - {Feature.LIST_ATTRIBUTES}),
+            Channel.INCUBATING: _STABLE_FEATURES,
+            Channel.EXPERIMENTAL: _SHARING_FEATURES,
         },
     ),
 )
@@ -221,7 +229,7 @@ def profile(
 
 @cache
 def _profile(release: Release, features: frozenset[Feature], channel: Channel | None, semantics: Semantics) -> Profile:
-    supported = next(table for since, table in CHANNEL_FEATURES if release.line >= since)
+    supported = next(table for since, table in CHANNEL_FEATURES if release >= parse_release(since))
     if channel is None:
         fitting = (each for each, able in supported.items() if features <= able)
         channel = next(fitting, Channel.EXPERIMENTAL)

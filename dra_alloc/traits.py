@@ -55,6 +55,7 @@ class Trait(StrEnum):
     BINDING_SLICES_LAST = "binding-slices-last"
     NO_RESULT_TOLERATIONS = "no-result-tolerations"
     LIMIT_PER_CLAIM = "limit-per-claim"
+    GROUPS_HIDE_SLICES = "groups-hide-slices"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +64,8 @@ class TraitRecord:
     Where a trait holds.
 
     `lines` maps a release line to the first patch without the trait, or to ""
-    if every known patch has it. `defect` marks what `semantics="intended"`
+    if every known patch has it; `since` is the first release with it, if that is
+    not the first of its lines. `defect` marks what `semantics="intended"`
     switches off. `issue` is upstream's issue or pull request, if there is one.
     """
 
@@ -72,6 +74,7 @@ class TraitRecord:
     channels: frozenset[Channel] = frozenset(Channel)
     defect: bool = False
     issue: int | None = None
+    since: str = ""
 
 
 _STABLE: Final = frozenset({Channel.STABLE})
@@ -215,6 +218,13 @@ TRAITS: Final[Mapping[Trait, tuple[TraitRecord, ...]]] = {
         TraitRecord("results do not carry the tolerations of their request", {"1.34": ""}),
         TraitRecord("results do not carry the tolerations of their request", {"1.35": ""}, _STABLE),
     ),
+    Trait.GROUPS_HIDE_SLICES: (
+        TraitRecord(
+            "a slice with compatibility groups is as if absent while their feature is off",
+            {"1.37": ""},
+            since="1.37.0",
+        ),
+    ),
     Trait.ALL_BAD_POOL_FATAL: (
         TraitRecord("All on an incomplete or invalid pool aborts every node", _EVERY_LINE, defect=True, issue=141898),
     ),
@@ -231,4 +241,5 @@ def traits_of(release: Release, channel: Channel, *, defects: bool) -> frozenset
         for record in records
         if line in record.lines and channel in record.channels and (defects or not record.defect)
         if not record.lines[line] or release < parse_release(record.lines[line])
+        if not record.since or release >= parse_release(record.since)
     )

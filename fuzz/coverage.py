@@ -23,12 +23,14 @@ _DEVICE_KEYS: Final = (
     "bindsToNode",
     "consumesCounters",
 )
+_USE_KEYS: Final = ("compatibilityGroups",)
 _ASK_KEYS: Final = ("adminAccess", "selectors", "tolerations", "capacity")
 
 #: Every feature that :func:`features` can find.
 FEATURES: Final = (
     *_SLICE_KEYS,
     *_DEVICE_KEYS,
+    *_USE_KEYS,
     "requestPolicy",
     "listAttribute",
     "severalPools",
@@ -75,6 +77,7 @@ def _of_slices(specs: list[Json], found: set[str]) -> None:
         found |= {key for key in _SLICE_KEYS if spec.get(key)}
         for device in spec.get("devices", ()):
             found |= {key for key in _DEVICE_KEYS if device.get(key)}
+            found |= {key for use in device.get("consumesCounters", ()) for key in _USE_KEYS if use.get(key)}
             if any("requestPolicy" in each for each in device.get("capacity", {}).values()):
                 found.add("requestPolicy")
             if any(key.endswith("s") for each in device.get("attributes", {}).values() for key in each):

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from dra_alloc.api import Node
 from dra_alloc.problem.devices import PoolKey, SliceRow
 from dra_alloc.problem.inventory import Inventory
-from dra_alloc.problem.pools import Pool, gather, grouped, is_readable, is_relevant, ordered
+from dra_alloc.problem.pools import Pool, gather, grouped, has_groups, is_readable, is_relevant, ordered
 from dra_alloc.profiles import Profile, Trait
 
 __all__ = ["Gathering", "Offer"]
@@ -159,6 +159,6 @@ def _by_place(rows: Iterable[SliceRow]) -> dict[Hashable, SliceRow]:
 def _place(row: SliceRow) -> Hashable:
     """Return what decides which nodes see the slice."""
     spec = row.wire.spec
-    if spec.shared_counters or spec.per_device_node_selection is not None or row.node_name:
+    if spec.shared_counters or spec.per_device_node_selection is not None or row.node_name or has_groups(row):
         return row
     return "all" if spec.all_nodes else spec.node_selector

@@ -13,7 +13,17 @@ from dra_alloc.problem.inventory import Inventory
 from dra_alloc.problem.nodes import NodeSelectorError, is_on_node
 from dra_alloc.profiles import Feature, Profile, Trait
 
-__all__ = ["GatherError", "Pool", "candidates", "gather", "grouped", "is_readable", "is_relevant", "ordered"]
+__all__ = [
+    "GatherError",
+    "Pool",
+    "candidates",
+    "gather",
+    "grouped",
+    "has_groups",
+    "is_readable",
+    "is_relevant",
+    "ordered",
+]
 
 
 class GatherError(Exception):
@@ -139,7 +149,27 @@ def _position(row: SliceRow) -> int:
 def is_readable(row: SliceRow, profile: Profile) -> bool:
     """Return whether the slice can be read at all; without its feature a slice that needs it is as if absent."""
     spec = row.wire.spec
+    if _is_hidden(row, profile):
+        return False
     return profile.on(Feature.PARTITIONABLE) or (spec.per_device_node_selection is None and not spec.shared_counters)
+
+
+def _is_hidden(row: SliceRow, profile: Profile) -> bool:
+    """
+    Return whether the slice is as if absent for its compatibility groups, also to the count of a pool's slices.
+
+    Spec: GROUP-5, GROUP-6.
+    """
+    if profile.on(Feature.COMPATIBILITY_GROUPS) or not profile.shows(Trait.GROUPS_HIDE_SLICES):
+        return False
+    return has_groups(row)
+
+
+def has_groups(row: SliceRow) -> bool:
+    """Return whether a device of the slice has compatibility groups."""
+    if not row.outline.consumes:
+        return False
+    return any(use.compatibility_groups for device in row.wire.spec.devices for use in device.consumes_counters)
 
 
 def is_relevant(row: SliceRow, node: Node, profile: Profile) -> bool:
@@ -174,7 +204,7 @@ def _pool(key: PoolKey, group: Sequence[SliceRow], inventory: Inventory, profile
         everywhere = inventory.by_pool[key]
         if any(row.generation > generation for row in everywhere):
             return None
-        same = [row for row in everywhere if row.generation == generation]
+        same = [row for row in everywhere if row.generation == generation and not _is_hidden(row, profile)]
         if len(same) != wanted:
             return Pool.unfinished(key, wanted, len(same))
         names = {row.name for row in group}

@@ -15,6 +15,7 @@ from dra_alloc.problem.requests import Ask, ClaimRow
 from dra_alloc.profiles import Feature, Profile, Trait
 from dra_alloc.rules.base import Context, Pick, Reason, Rule, SearchStopped
 from dra_alloc.rules.binding_conditions import BindingConditions
+from dra_alloc.rules.compatibility_groups import CompatibilityGroups
 from dra_alloc.rules.consumed_capacity import ConsumedCapacity
 from dra_alloc.rules.counters import Counters, CountersDisabled
 from dra_alloc.rules.distinct_attribute import distinct_attribute
@@ -91,6 +92,8 @@ def install(context: Context, claims: Iterable[ClaimRow]) -> RuleSet:
     capacity = [ConsumedCapacity(context)] if sharing else []
     binding = [] if profile.on(Feature.BINDING) else [BindingConditions()]
     counters = Counters(context) if profile.on(Feature.PARTITIONABLE) else CountersDisabled()
+    grouping = profile.on(Feature.PARTITIONABLE) and profile.on(Feature.COMPATIBILITY_GROUPS)
+    groups = [CompatibilityGroups(context)] if grouping else []
     taints = [Taints()] if profile.on(Feature.TAINTS) else []
     constraints = [
         _CONSTRAINTS[kind](claim.index, constraint, profile)
@@ -100,7 +103,7 @@ def install(context: Context, claims: Iterable[ClaimRow]) -> RuleSet:
     ]
     return RuleSet(
         candidate=(exclusive, *binding, Selectors(context), NodeFit(context), *capacity),
-        take=(exclusive, counters, *taints, *constraints, *capacity),
+        take=(exclusive, counters, *groups, *taints, *constraints, *capacity),
         leaky=profile.shows(Trait.REFUSAL_LEAKS),
         misfit_stops=profile.shows(Trait.ALL_MISFIT_FATAL),
         reuses=profile.shows(Trait.PERMUTATIONS),

@@ -54,11 +54,14 @@ class Agree:
     The devices picked for these requests have a value in common.
 
     A device without a value stands alone: nothing else is picked with it.
+    `of_claim` says that a constraint of a claim is behind it, which can end the
+    search where an All request cannot keep to it.
     """
 
     label: str
     asks: frozenset[int]
     values: Values
+    of_claim: bool = True
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -36,7 +36,8 @@ def judged(table: Table, rules: RuleSet) -> Table:
             if ask.recorded is None:
                 continue
             constraints = sum(rule.constrains for rule in rules.take_for(ask.ask))
-            unstated = constraints > len(ask.agree) + len(ask.differ)
+            stated = sum(table.agree[number].of_claim for number in ask.agree) + len(ask.differ)
+            unstated = constraints > stated
             if unstated or _can_misfit(table, ask, leaking=bool(leaks)):
                 raise NotModelled(f"All request {ask.ask.full_name} could violate a constraint, which ends the search")
     return replace(table, looser=(*table.looser, *leaks)) if leaks else table
@@ -105,7 +106,7 @@ def _never_equal(table: Table, row: ValueRow, mask: int) -> bool:
 def _can_misfit(table: Table, ask: AskRow, *, leaking: bool) -> bool:
     """Return whether a constraint could refuse a device that All has to take."""
     rows: Sequence[tuple[ValueRow, bool]] = [
-        *((table.agree[number], True) for number in ask.agree),
+        *((table.agree[number], True) for number in ask.agree if table.agree[number].of_claim),
         *((table.differ[number], False) for number in ask.differ),
     ]
     if rows and leaking:

@@ -76,7 +76,8 @@ class ValueRow:
     An attribute constraint.
 
     `values` holds a mask of value ids per device, `holders` a mask of devices
-    per value id, `alone` the devices without a value.
+    per value id, `alone` the devices without a value. `of_claim` is False for
+    what holds without any constraint of a claim.
     """
 
     label: str
@@ -84,6 +85,7 @@ class ValueRow:
     values: tuple[int, ...]
     holders: tuple[int, ...]
     alone: int
+    of_claim: bool = True
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -219,7 +221,8 @@ class _Builder:
                 holders[number] |= 1 << index
                 masks[index] |= 1 << number
         alone = self._mask(device for device, values in fact.values.items() if not values)
-        return ValueRow(fact.label, fact.asks, tuple(masks), tuple(holders), alone)
+        of_claim = isinstance(fact, Differ) or fact.of_claim
+        return ValueRow(fact.label, fact.asks, tuple(masks), tuple(holders), alone, of_claim)
 
     def _ask_row(self, ask: Ask, agree: Sequence[ValueRow], differ: Sequence[ValueRow]) -> AskRow:
         agreeing = tuple(number for number, row in enumerate(agree) if ask.id in row.asks)

@@ -23,7 +23,10 @@ _NEEDS: Final = {
     Feature.CONSUMABLE_CAPACITY: ("capacity-requests",),
     Feature.PARTITIONABLE: ("counters", "per-device-nodes"),
     Feature.BINDING: ("binding-conditions",),
+    Feature.COMPATIBILITY_GROUPS: ("compatibility-groups",),
 }
+#: Alpha features, which are off as often as not.
+_ALPHA: Final = frozenset({Feature.COMPATIBILITY_GROUPS})
 
 
 def random_request(draw: Draw, dialect: Dialect) -> Json:
@@ -62,7 +65,7 @@ def random_requests(seed: int, dialect: Dialect, *, start: int = 0) -> Iterator[
 def _features(draw: Draw, mix: Mix, dialect: Dialect) -> dict[str, bool]:
     switches = {}
     for feature in Feature:
-        off = mix.has(draw, "gates-off")
+        off = mix.has(draw, "gates-off") or (feature in _ALPHA and draw.chance(0.4))
         switches[str(feature)] = feature in dialect.features and not off
     return switches
 

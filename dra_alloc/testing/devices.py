@@ -18,6 +18,7 @@ Json: TypeAlias = dict[str, Any]
 #: Names of attributes; each usually has one kind of value, so that constraints and selectors fit now and then.
 ATTRIBUTES: Final = ("a", "b", "c")
 _STRINGS: Final = ("u", "v", "w")
+_GROUPS: Final = ("whole", "half", "quarter")
 _VERSIONS: Final = ("1.0.0", "1.0.0+b", "2.0.0")
 
 
@@ -43,7 +44,7 @@ def device(name: str, publisher: Publisher, draw: Draw, mix: Mix) -> Json:
     elif draw.chance(0.02):
         made["allowMultipleAllocations"] = False
     if publisher.counter_sets and draw.chance(0.85):
-        made["consumesCounters"] = _uses(publisher.counter_sets, draw)
+        made["consumesCounters"] = _uses(publisher.counter_sets, draw, mix)
     if mix.has(draw, "taints"):
         made["taints"] = [_taint(draw) for _ in range(draw.integer(1, 2))]
     if mix.has(draw, "binding-conditions"):
@@ -125,12 +126,15 @@ def _policy(draw: Draw) -> Json:
     return policy
 
 
-def _uses(counter_sets: Sequence[Json], draw: Draw) -> list[Json]:
+def _uses(counter_sets: Sequence[Json], draw: Draw, mix: Mix) -> list[Json]:
     uses = []
     for counter_set in draw.sample(counter_sets, draw.integer(1, 2)):
         names = list(counter_set["counters"])
         counters = {key: {"value": str(draw.integer(1, 3))} for key in draw.sample(names, draw.integer(1, 2))}
-        uses.append({"counterSet": counter_set["name"], "counters": counters})
+        use: Json = {"counterSet": counter_set["name"], "counters": counters}
+        if mix.has(draw, "compatibility-groups"):
+            use["compatibilityGroups"] = draw.sample(_GROUPS, draw.integer(1, 2))
+        uses.append(use)
     return uses
 
 

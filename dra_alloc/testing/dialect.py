@@ -55,6 +55,7 @@ INGREDIENTS: tuple[str, ...] = (
     "odd-claim",
     "many-devices",
     "gates-off",
+    "compatibility-groups",
 )
 
 #: An ingredient is left out, used sparingly, evenly, or nearly always.
