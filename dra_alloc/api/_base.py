@@ -33,21 +33,22 @@ class FrozenMap(dict[K, V]):
 
     __slots__ = ("_hash",)
 
-    _hash: int | None
+    _hash: int
 
     def __new__(cls, items: Mapping[K, V] | Iterable[tuple[K, V]] = ()) -> Self:
         made = dict.__new__(cls)
         dict.update(made, items)
-        made._hash = None  # noqa: SLF001  # its own member
         return made
 
     def __init__(self, items: Mapping[K, V] | Iterable[tuple[K, V]] = ()) -> None:
         """Do nothing: calling it again must not change the map."""
 
     def __hash__(self) -> int:  # type: ignore[override]  # dict says None
-        if self._hash is None:
+        try:
+            return self._hash
+        except AttributeError:
             self._hash = hash(frozenset(self.items()))
-        return self._hash
+            return self._hash
 
     def __reduce__(self) -> tuple[Any, ...]:
         return FrozenMap, (dict(self),)

@@ -22,6 +22,7 @@ from dra_alloc.api import (
 )
 from dra_alloc.errors import Problem, Where
 from dra_alloc.manifest.conversion import document_path
+from dra_alloc.manifest.outlines import Outline
 from dra_alloc.manifest.paths import Path, tokens
 from dra_alloc.manifest.positions import positions_in_json, positions_in_yaml
 
@@ -97,6 +98,13 @@ class Documents:
     warnings: tuple[Problem, ...] = ()
     places: Mapping[int, Place] = field(default_factory=dict, repr=False, compare=False)
     texts: Mapping[str, Text] = field(default_factory=dict, repr=False, compare=False)
+    outlines: Mapping[int, tuple[ResourceSlice, Outline]] = field(default_factory=dict, repr=False, compare=False)
+
+    def outline(self, item: ResourceSlice) -> Outline | None:
+        """Return what was noted of a slice while it was read, if it was."""
+        known = self.outlines.get(id(item))
+        # Another slice may have come by the id of one that is gone.
+        return known[1] if known is not None and known[0] is item else None
 
     def where(self, item: Any, path: str = "") -> Where:
         """

@@ -13,6 +13,7 @@ from typing import Any, BinaryIO, Final, Literal
 
 import msgspec
 
+from dra_alloc.api import ResourceSlice
 from dra_alloc.errors import ManifestError, Problem
 from dra_alloc.manifest.budget import DEFAULT_BUDGET, Budget
 from dra_alloc.manifest.complaints import Complaints
@@ -23,6 +24,7 @@ from dra_alloc.manifest.inspection import Finding
 from dra_alloc.manifest.json_reader import header_of, looks_like_json, plain_from_json, read_json, repeated_keys
 from dra_alloc.manifest.kinds import RESOURCE_GROUP, SLICE, Kind, Unserved, assumed_version, recognise
 from dra_alloc.manifest.objects import Made, make
+from dra_alloc.manifest.outlines import Outline, outline_of
 from dra_alloc.manifest.paths import Path, render
 from dra_alloc.manifest.raw import Findings, ListKind, RawDocument, TextError
 from dra_alloc.manifest.records import slice_from_json
@@ -95,6 +97,8 @@ class _Loading:
     found: list[tuple[Kind, Any, Place]] = field(default_factory=list)
     unknown: Counter[str] = field(default_factory=Counter)
     texts: dict[str, Text] = field(default_factory=dict)
+    outlines: dict[int, tuple[ResourceSlice, Outline]] = field(default_factory=dict)
+    same_outlines: dict[Outline, Outline] = field(default_factory=dict)
 
     def read(self, source: Source) -> None:
         """Read one file to its end, or to where it cannot be read on."""
@@ -124,7 +128,13 @@ class _Loading:
             warnings=(*self.warnings, *warnings),
             places=MappingProxyType(places),
             texts=MappingProxyType(self.texts),
+            outlines=MappingProxyType(self.outlines),
         )
+
+    def outline(self, item: ResourceSlice) -> None:
+        """Note what holds for the devices of a slice; most slices have the same to say."""
+        outline = outline_of(item.spec.devices)
+        self.outlines[id(item)] = item, self.same_outlines.setdefault(outline, outline)
 
 
 class _Reading:
@@ -196,6 +206,7 @@ class _Reading:
         self._slice_before = True
         self._check_repeated(raw, item, object_name(SLICE.name, None, item.metadata.name))
         self._keep(raw, SLICE, item, "v1")
+        self._loading.outline(item)
         return True
 
     def _take_value(self, raw: RawDocument, value: Any, kind: Kind | None) -> None:

@@ -153,6 +153,8 @@ def record_of(model: type[KubeModel]) -> type[WireRecord]:
 
 _MODELS: Final[dict[type, type[KubeModel]]] = {}
 _EMPTY: Final[FrozenMap[str, Any]] = FrozenMap()
+_new_map: Final = dict.__new__
+_fill_map: Final = dict.update
 
 
 def _annotation(kind: SchemaType, info: FieldInfo) -> Any:
@@ -191,7 +193,12 @@ def _after_reading(maps: tuple[str, ...], dropped: tuple[str, ...]) -> Callable[
         for name in maps:
             read = getattr(self, name)
             if read is not _EMPTY:
-                force_setattr(self, name, FrozenMap(read) if read else _EMPTY)
+                made = _EMPTY
+                if read:
+                    # What FrozenMap does, without its calls in Python: this is done for every device.
+                    made = _new_map(FrozenMap)
+                    _fill_map(made, read)
+                force_setattr(self, name, made)
         for name in dropped:
             if getattr(self, name) is not None:
                 force_setattr(self, name, None)

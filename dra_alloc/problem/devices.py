@@ -5,13 +5,13 @@ ResourceSlices and their devices as rows for the search.
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from operator import attrgetter
 from typing import Final, NamedTuple
 
 from dra_alloc.api import Device, DeviceAttribute, DeviceCapacity, DeviceTaint, DeviceTaintRule, ResourceSlice
+from dra_alloc.manifest.outlines import Outline, outline_of
 from dra_alloc.problem.tainting import rules_for_pool, taints_for
 
-__all__ = ["DeviceKey", "DeviceRow", "Outline", "PoolKey", "SliceRow"]
+__all__ = ["DeviceKey", "DeviceRow", "PoolKey", "SliceRow"]
 
 _BLOCKING: Final = frozenset({"NoSchedule", "NoExecute"})
 
@@ -83,21 +83,6 @@ class DeviceRow:
         return f"DeviceRow({self.key})"
 
 
-class Outline(NamedTuple):
-    """
-    What holds for the devices of a slice at large.
-
-    `repeats`: two have the same name. `consumes`: some consume counters.
-    `waits`: some have binding conditions. `simple`: none has more than
-    attributes and capacity without request policies.
-    """
-
-    repeats: bool
-    consumes: bool
-    waits: bool
-    simple: bool
-
-
 class SliceRow:
     """
     One ResourceSlice with the taint rules for its pool; device rows are made on first touch and kept.
@@ -120,7 +105,13 @@ class SliceRow:
         "wire",
     )
 
-    def __init__(self, wire: ResourceSlice, position: int, taint_rules: Sequence[DeviceTaintRule] = ()) -> None:
+    def __init__(
+        self,
+        wire: ResourceSlice,
+        position: int,
+        taint_rules: Sequence[DeviceTaintRule] = (),
+        outline: Outline | None = None,
+    ) -> None:
         spec = wire.spec
         self.wire = wire
         self.position = position
@@ -130,10 +121,10 @@ class SliceRow:
         self.generation = spec.pool.generation
         self.slice_count = spec.pool.resource_slice_count
         self.node_name = spec.node_name or ""
-        self.taint_rules = rules_for_pool(taint_rules, self.pool.driver, self.pool.pool)
+        self.taint_rules = rules_for_pool(taint_rules, self.pool.driver, self.pool.pool) if taint_rules else ()
         self.columns: dict[Hashable, int] = {}
         self._devices: tuple[DeviceRow, ...] | None = None
-        self._outline: Outline | None = None
+        self._outline = outline
 
     @property
     def devices(self) -> tuple[DeviceRow, ...]:
@@ -147,7 +138,7 @@ class SliceRow:
     def outline(self) -> Outline:
         """Return what holds for the devices at large."""
         if self._outline is None:
-            self._outline = _outline(self.wire.spec.devices)
+            self._outline = outline_of(self.wire.spec.devices)
         return self._outline
 
     @property
@@ -157,20 +148,3 @@ class SliceRow:
 
     def __repr__(self) -> str:
         return f"SliceRow({self.name})"
-
-
-def _outline(devices: Sequence[Device]) -> Outline:
-    # Asked of every slice of a cluster: nothing here may call Python code for a device.
-    repeats = len({each.name for each in devices}) < len(devices)
-    consumes = any(map(_CONSUMES, devices))
-    waits = any(map(_WAITS, devices))
-    if consumes or waits or any(map(_TAINTS, devices)) or any(map(_SHAREABLE, devices)):
-        return Outline(repeats, consumes, waits, simple=False)
-    policies = [each.request_policy for device in devices for each in device.capacity.values()]
-    return Outline(repeats, consumes, waits, simple=policies.count(None) == len(policies))
-
-
-_CONSUMES: Final = attrgetter("consumes_counters")
-_WAITS: Final = attrgetter("binding_conditions")
-_TAINTS: Final = attrgetter("taints")
-_SHAREABLE: Final = attrgetter("allow_multiple_allocations")

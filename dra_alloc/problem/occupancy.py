@@ -4,15 +4,48 @@ Which devices of a slice are held, as bit masks.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping, MutableMapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, MutableMapping, Sequence
+from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
+from dra_alloc.api import AllocationResult
 from dra_alloc.problem.devices import DeviceKey, PoolKey, SliceRow
 from dra_alloc.problem.overlay import Overlay
 from dra_alloc.problem.pools import Pool
 from dra_alloc.problem.usage import Usage
 
-__all__ = ["Occupancy", "OpenOccupancy"]
+__all__ = ["Held", "Occupancy", "OpenOccupancy"]
+
+Names = Mapping[tuple[str, str], Collection[str]]
+
+
+class Held(NamedTuple):
+    """The names of devices held exclusively, and of those with consumed capacity, by driver and pool."""
+
+    whole: Names
+    consumed: Names
+
+    @classmethod
+    def by(cls, allocations: Iterable[AllocationResult], *, sharing: bool) -> Held:
+        """Return what allocations hold; without `sharing` a share counts as exclusive. Spec: USAGE-1."""
+        whole: dict[tuple[str, str], set[str]] = {}
+        consumed: dict[tuple[str, str], set[str]] = {}
+        for allocation in allocations:
+            for result in allocation.devices.results:
+                if result.admin_access:
+                    continue
+                names = whole
+                if sharing and result.share_id:
+                    if not result.consumed_capacity:
+                        continue
+                    names = consumed
+                pair = result.driver, result.pool
+                known = names.get(pair)
+                if known is None:
+                    names[pair] = {result.device}
+                else:
+                    known.add(result.device)
+        return cls(whole, consumed)
 
 
 class Occupancy:
@@ -23,19 +56,33 @@ class Occupancy:
     generations of a pool have, all are held.
     """
 
-    __slots__ = ("_large", "_tangled", "masks")
+    __slots__ = ("_held", "_large", "_tangled", "masks")
 
-    def __init__(self, usage: Usage, by_pool: Mapping[PoolKey, Sequence[SliceRow]]) -> None:
-        self.masks: Overlay[SliceRow, int] = Overlay(_masks(usage.exclusive, by_pool))
-        self._tangled: Overlay[SliceRow, int] = Overlay(_masks(usage.consumed, by_pool))
+    def __init__(self, held: Held, by_pool: Mapping[PoolKey, Sequence[SliceRow]]) -> None:
+        self._held = held
+        self.masks: Overlay[SliceRow, int] = Overlay(_masks(held.whole, by_pool))
+        self._tangled: Overlay[SliceRow, int] = Overlay(_masks(held.consumed, by_pool))
         self._large: WeakKeyDictionary[Pool, int] = WeakKeyDictionary()
 
-    def changed(self, old: Iterable[SliceRow], new: Iterable[SliceRow], usage: Usage) -> Occupancy:
-        """Return the occupancy with some slices looked at anew; the old ones that are not new are gone."""
+    @classmethod
+    def of(cls, usage: Usage, by_pool: Mapping[PoolKey, Sequence[SliceRow]]) -> Occupancy:
+        """Return the occupancy of what is used."""
+        return cls(Held(_by_pool(usage.exclusive), _by_pool(usage.consumed)), by_pool)
+
+    def changed(self, old: Iterable[SliceRow], new: Iterable[SliceRow], usage: Usage | None) -> Occupancy:
+        """
+        Return the occupancy with some slices looked at anew; the old ones that are not new are gone.
+
+        `usage` is what is used by then; None if that did not change since the first occupancy was made.
+        """
         rows = tuple(new)
-        made = Occupancy(Usage(), {})
-        made.masks = self.masks.changed(_looked_up(rows, usage.exclusive), old)
-        made._tangled = self._tangled.changed(_looked_up(rows, usage.consumed), old)  # its own class
+        held = self._held if usage is None else _held_of(rows, usage)
+        by_pool: dict[PoolKey, list[SliceRow]] = {}
+        for row in rows:
+            by_pool.setdefault(row.pool, []).append(row)
+        made = Occupancy(held, {})
+        made.masks = self.masks.changed(_masks(held.whole, by_pool, by_pool), old)
+        made._tangled = self._tangled.changed(_masks(held.consumed, by_pool, by_pool), old)  # its own class
         return made
 
     def opened(self) -> OpenOccupancy:
@@ -100,31 +147,30 @@ def _side_by_side(slices: Sequence[SliceRow], masks: Mapping[SliceRow, int]) -> 
     return total
 
 
-def _looked_up(rows: Iterable[SliceRow], held: Container[DeviceKey]) -> dict[SliceRow, int]:
-    masks: dict[SliceRow, int] = {}
-    for row in rows:
-        mask = 0
-        for index, device in enumerate(row.wire.spec.devices):
-            if DeviceKey(row.driver, row.pool.pool, device.name) in held:
-                mask |= 1 << index
-        if mask:
-            masks[row] = mask
-    return masks
+def _held_of(rows: Iterable[SliceRow], usage: Usage) -> Held:
+    """Return which devices of some slices are held."""
+    keys = [DeviceKey(*row.pool, device.name) for row in rows for device in row.wire.spec.devices]
+    return Held(
+        _by_pool(key for key in keys if key in usage.exclusive), _by_pool(key for key in keys if key in usage.consumed)
+    )
 
 
-def _masks(keys: Iterable[DeviceKey], by_pool: Mapping[PoolKey, Sequence[SliceRow]]) -> dict[SliceRow, int]:
+def _by_pool(keys: Iterable[DeviceKey]) -> dict[tuple[str, str], set[str]]:
     names: dict[tuple[str, str], set[str]] = {}
     for driver, pool, device in keys:
-        pair = driver, pool
-        known = names.get(pair)
-        if known is None:
-            names[pair] = {device}
-        else:
-            known.add(device)
+        names.setdefault((driver, pool), set()).add(device)
+    return names
+
+
+def _masks(
+    names: Names, by_pool: Mapping[PoolKey, Sequence[SliceRow]], pools: Iterable[tuple[str, str]] | None = None
+) -> dict[SliceRow, int]:
+    """Return the held devices of the slices of pools: of all with held devices, if none are given."""
     masks: dict[SliceRow, int] = {}
-    for pair, devices in names.items():
+    for pair in names if pools is None else pools:
+        devices = names.get(pair, ())
         # A pool's key is equal to the plain tuple.
-        for row in by_pool.get(pair, ()):  # type: ignore[call-overload]
+        for row in by_pool.get(pair, ()) if devices else ():  # type: ignore[call-overload]
             mask = 0
             for index, device in enumerate(row.wire.spec.devices):
                 if device.name in devices:

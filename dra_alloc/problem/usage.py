@@ -4,13 +4,13 @@ What existing allocations already take.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from dra_alloc.api import AllocationResult
 from dra_alloc.problem.devices import DeviceKey
 
-__all__ = ["Usage"]
+__all__ = ["LateUsage", "Usage"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,3 +57,24 @@ class Usage:
     def touches(self, key: DeviceKey) -> bool:
         """Return whether any allocation holds or shares the device."""
         return key in self.exclusive or key in self.shared or key in self.consumed
+
+
+class LateUsage(Usage):
+    """A usage that is found out when somebody asks; most questions are answered without it."""
+
+    _make: Callable[[], Usage]
+
+    def __init__(self, make: Callable[[], Usage]) -> None:
+        object.__setattr__(self, "_make", make)
+
+    @property
+    def exclusive(self) -> Collection[DeviceKey]:
+        return self._make().exclusive
+
+    @property
+    def shared(self) -> Collection[DeviceKey]:
+        return self._make().shared
+
+    @property
+    def consumed(self) -> Mapping[DeviceKey, Mapping[str, int]]:
+        return self._make().consumed

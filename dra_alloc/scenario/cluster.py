@@ -23,9 +23,10 @@ from dra_alloc.manifest.gc_pause import gc_paused
 from dra_alloc.problem.devices import DeviceKey
 from dra_alloc.problem.inventory import Inventory
 from dra_alloc.problem.ledger import Ledger
-from dra_alloc.problem.occupancy import Occupancy
+from dra_alloc.problem.occupancy import Held, Occupancy
 from dra_alloc.problem.overlay import Overlay
 from dra_alloc.problem.requests import claim_name
+from dra_alloc.problem.usage import LateUsage
 from dra_alloc.profiles import Feature, Semantics
 from dra_alloc.scenario.best_place import Best, best_place
 from dra_alloc.scenario.digests import Digests
@@ -74,7 +75,7 @@ class Cluster:
         settings.profile()
         rules = documents.taint_rules if settings.merges_taint_rules() else ()
         with gc_paused():
-            inventory = Inventory.build(documents.slices, rules)
+            inventory = Inventory.build(documents.slices, rules, documents.outline)
             return cls(
                 documents.nodes or _named_nodes(inventory),
                 inventory,
@@ -94,18 +95,26 @@ class Cluster:
         claims = ((name, claim.status.allocation) for name, claim in self.claims.items())
         held = ((name, allocation) for name, allocation in claims if allocation is not None)
         with gc_paused():
-            return Ledger(held, sharing=self.settings.profile().on(Feature.CONSUMABLE_CAPACITY))
+            return Ledger(held, sharing=self._sharing)
+
+    @property
+    def _sharing(self) -> bool:
+        return self.settings.profile().on(Feature.CONSUMABLE_CAPACITY)
 
     @cached_property
     def occupancy(self) -> Occupancy:
         """Which devices of each slice are held."""
         with gc_paused():
-            return Occupancy(self.ledger.usage, self.inventory.by_pool)
+            if "ledger" in self.__dict__:
+                return Occupancy.of(self.ledger.usage, self.inventory.by_pool)
+            allocations = (claim.status.allocation for claim in self.claims.values())
+            held = Held.by((each for each in allocations if each is not None), sharing=self._sharing)
+            return Occupancy(held, self.inventory.by_pool)
 
     @cached_property
     def allocator(self) -> Allocator:
         """The engine for this state; made on first use."""
-        state = State(self.inventory, self.classes, self.ledger.usage, self.ledger.holders)
+        state = State(self.inventory, self.classes, LateUsage(lambda: self.ledger.usage), self.holders)
         return Allocator(state, self.settings.profile(), self.survey, self.occupancy)
 
     @cached_property

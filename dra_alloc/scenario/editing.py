@@ -139,19 +139,19 @@ def _known(before: Cluster, after: Cluster, edit: Edit, pools: frozenset[PoolKey
         known["survey"] = before.survey.with_classes(after.classes)
     else:
         known["survey"] = before.survey.changed(after.inventory, pools) if pools else before.survey
-    if "ledger" not in had:
-        return known
     touched = set(pools)
-    known["ledger"] = ledger = before.ledger
-    if edit.claims:
-        known["ledger"], keys = ledger.changed(
+    if "ledger" in had:
+        known["ledger"] = before.ledger
+    if edit.claims and ("ledger" in had or "occupancy" in had):
+        known["ledger"], keys = before.ledger.changed(
             _allocations((name, before.claims.get(name)) for name in edit.claims), _allocations(edit.claims.items())
         )
         touched |= {PoolKey(key.driver, key.pool) for key in keys}
     if "occupancy" in had:
         old = [row for key in touched for row in before.inventory.by_pool.get(key, ())]
         new = [row for key in touched for row in after.inventory.by_pool.get(key, ())]
-        known["occupancy"] = before.occupancy.changed(old, new, known["ledger"].usage)
+        usage = known["ledger"].usage if "ledger" in known else None
+        known["occupancy"] = before.occupancy.changed(old, new, usage)
         if "standings" in had and "roster" in known and not edit.classes:
             places = concerned(touched, (before.inventory, after.inventory), before.roster)
             if known["survey"].broken != before.survey.broken:

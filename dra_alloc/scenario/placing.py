@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from dra_alloc.api import Node, ResourceClaim
 from dra_alloc.manifest.gc_pause import gc_paused
 from dra_alloc.problem.devices import PoolKey
+from dra_alloc.problem.ledger import Ledger
 from dra_alloc.problem.requests import claim_name
 from dra_alloc.profiles import Feature, Trait
 from dra_alloc.rules.consumed_capacity import consumption
@@ -54,8 +55,12 @@ def place(cluster: Cluster, pods: Iterable[Sequence[ResourceClaim]], budget: Bud
     A claim that an earlier pod got, by namespace and name, is shared with it.
     """
     with gc_paused():
+        asked = [tuple(claims) for claims in pods]
+        for claims in asked:
+            # What all of them look at is then read off each slice at once.
+            cluster.survey.admitted(claims)
         placing = Placing(cluster, budget)
-        return Placements(cluster, tuple([placing.place(claims) for claims in pods]))
+        return Placements(cluster, tuple([placing.place(claims) for claims in asked]))
 
 
 class Placing:
@@ -69,7 +74,7 @@ class Placing:
         self._standings = cluster.standings.forked(cluster.survey, self._occupancy, self._search)
         profile = self._allocator.profile
         self._sharing = profile.on(Feature.CONSUMABLE_CAPACITY) and not profile.shows(Trait.NO_SHARING)
-        self._ledger = cluster.ledger
+        self._ledger: Ledger | None = None
         self._placed: dict[str, Allocated] = {}
         self._unbooked: list[tuple[list[str], Allocated]] = []
 
@@ -166,7 +171,8 @@ class Placing:
                 if claim.status.allocation is not None and claim_name(claim) in names
             ]
             self._unbooked.clear()
-            self._ledger, _ = self._ledger.changed((), made)
+            ledger = self._cluster.ledger if self._ledger is None else self._ledger
+            self._ledger, _ = ledger.changed((), made)
             state = replace(self._allocator.state, usage=self._ledger.usage)
             self._allocator = Allocator(state, self._allocator.profile, self._cluster.survey, self._occupancy)
         return self._allocator.allocate(node, claims, budget=budget)

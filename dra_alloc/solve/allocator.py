@@ -71,7 +71,7 @@ class Allocator:
         self.state = state
         self.profile = profile
         self.survey = survey or Survey(state.inventory, state.classes, profile, state.class_not_found)
-        self.direct = Direct(self.survey, occupancy or Occupancy(state.usage, state.inventory.by_pool))
+        self.direct = Direct(self.survey, occupancy or Occupancy.of(state.usage, state.inventory.by_pool))
         self._availability: dict[object, Mapping[tuple[str, str], int]] = {}
 
     def allocate(

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import partial
-from itertools import count
+from itertools import count, repeat
+from operator import attrgetter, contains, itemgetter
 from typing import Any, Final
 
 from dra_alloc.api import CapacityRequestPolicy, Device, DeviceAttribute, DeviceCapacity, Quantity
@@ -41,7 +42,7 @@ class Columns:
         self._ids: dict[Hashable, int] = {}
         self._numbers = count()
         self._readable: dict[tuple[Any, bool], bool] = {}
-        # Versions that can be read where lists are not decoded.
+        # Versions that can be read.
         self._versions: set[str | None] = set()
         self._columns: dict[tuple[Read | str, bool], _Column] = {}
         self._lenses: dict[tuple[tuple[Read | str, ...], bool], Lens] = {}
@@ -60,6 +61,13 @@ class Columns:
             columns = [self._column(read, lists) for read in (_FRAME, _READABLE, *reads)]
             found = self._lenses.setdefault(key, Lens(self, columns))
         return found
+
+    def look_at(self, row: SliceRow) -> None:
+        """Note all columns of a slice that any lens looks at: once its devices are at hand, more cost little."""
+        known = row.columns
+        for column in tuple(self._columns.values()):
+            if column not in known:
+                known[column] = self.id(column.token(row))
 
     def signature(self, row: SliceRow, reads: Sequence[Read | str], *, lists: bool) -> int:
         """Return the signature of a slice for questions with these reads."""
@@ -80,27 +88,32 @@ class Columns:
 
     def _readability(self, lists: bool, row: SliceRow) -> Hashable:
         # A device that no selector can be asked about must not answer for others.
-        return True if self._is_readable(row.wire.spec.devices, lists=lists) else object()
+        return True if self._is_readable(row, lists=lists) else object()
 
-    def _is_readable(self, devices: Sequence[Device], *, lists: bool) -> bool:
-        # A text, number or boolean is always readable, unless it comes with a list; nothing here may call Python code
-        # for an attribute that was seen before.
-        unusual = [each for device in devices for each in device.attributes.values() if each.string is None]
-        unusual = [each for each in unusual if each.int_ is None and each.bool_ is None]
+    def _is_readable(self, row: SliceRow, *, lists: bool) -> bool:
+        # A text, number or boolean is always readable, unless it comes with a list of versions.
+        versions = row.outline.versions
+        if versions <= self._versions:
+            return True
+        if None not in versions:
+            return all(self._is_version(each or "") for each in versions - self._versions)
+        attributes = [each for device in row.wire.spec.devices for each in device.attributes.values()]
+        unusual = [each for each in attributes if each.string is None and each.int_ is None and each.bool_ is None]
         if lists:
-            unusual += [a for device in devices for a in device.attributes.values() if a.versions is not None]
-        else:
-            known = self._versions
-            unusual = [each for each in unusual if each.version not in known]
+            unusual += [each for each in attributes if each.versions is not None]
         return all(self._is_read(each, lists) for each in unusual)
+
+    def _is_version(self, text: str) -> bool:
+        readable = self._is_read(DeviceAttribute(version=text), lists=False)
+        if readable:
+            self._versions.add(text)
+        return readable
 
     def _is_read(self, attribute: DeviceAttribute, lists: bool) -> bool:
         known = self._readable.get((attribute, lists))
         if known is None:
             problem = prepare_device("", {"a": attribute}, {}, None, lists=lists).problem
             known = self._readable[attribute, lists] = not problem
-            if known and not lists and attribute.version is not None:
-                self._versions.add(attribute.version)
         return known
 
 
@@ -132,13 +145,9 @@ class Lens:
         known = row.columns
         found = known.get(self)
         if found is None:
-            numbers: list[str | int] = [row.driver]
-            for column in self._columns:
-                number = known.get(column)
-                if number is None:
-                    number = known[column] = self._ids.id(column.token(row))
-                numbers.append(number)
-            found = known[self] = self._ids.id(tuple(numbers))
+            self._ids.look_at(row)
+            numbers = [known[column] for column in self._columns]
+            found = known[self] = self._ids.id((row.driver, *numbers))
         return found
 
 
@@ -157,23 +166,33 @@ def _reader(read: Read) -> Callable[[SliceRow], Hashable]:
         return lambda row: None  # always in the signature
     qualified = f"{domain}/{name}"
     of_attributes = kind.startswith("attribute")
+    members = _ATTRIBUTES if of_attributes else _CAPACITY
+    in_full, bare = itemgetter(qualified), itemgetter(name)
 
-    def maps_of(row: SliceRow) -> list[Mapping[str, Any]]:
-        devices = row.wire.spec.devices
-        return [each.attributes for each in devices] if of_attributes else [each.capacity for each in devices]
-
-    def found(row: SliceRow) -> list[Any]:
-        maps = maps_of(row)
-        if domain != row.driver:
-            return [each.get(qualified) for each in maps]
-        # The driver's own domain may be left out; where both are there, the full name counts.
-        return [each[qualified] if qualified in each else each.get(name) for each in maps]
+    def found(row: SliceRow) -> tuple[Any, ...]:
+        # No call in Python for a device that has what is looked for.
+        maps = tuple(map(members, row.wire.spec.devices))
+        own = domain == row.driver
+        try:
+            if own and not any(map(contains, maps, repeat(qualified))):
+                return tuple(map(bare, maps))
+            return tuple(map(in_full, maps))
+        except KeyError:
+            # The driver's own domain may be left out; where both are there, the full name counts.
+            return tuple([each.get(qualified, each.get(name) if own else None) for each in maps])
 
     if kind.endswith("domain"):
-        return lambda row: (kind, tuple([_knows(each, domain, row.driver) for each in maps_of(row)]))
+        return lambda row: (
+            kind,
+            tuple([_knows(members(each), domain, row.driver) for each in row.wire.spec.devices]),
+        )
     if of_attributes:
-        return lambda row: (kind, tuple(found(row)))
+        return lambda row: (kind, found(row))
     return lambda row: (kind, tuple([None if each is None else _quantity(each.value) for each in found(row)]))
+
+
+_ATTRIBUTES: Final = attrgetter("attributes")
+_CAPACITY: Final = attrgetter("capacity")
 
 
 def _knows(names: Mapping[str, DeviceAttribute | DeviceCapacity], domain: str, driver: str) -> bool:

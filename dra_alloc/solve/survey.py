@@ -8,10 +8,9 @@ share one survey.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Final
 from weakref import WeakKeyDictionary
 
@@ -27,6 +26,7 @@ from dra_alloc.rules import Context, Rule, SearchStopped, install
 from dra_alloc.solve.admit import Admission, admit
 from dra_alloc.solve.board import Board, Judge, Part, make_part, put_together
 from dra_alloc.solve.columns import Columns, Lens
+from dra_alloc.solve.content import content
 from dra_alloc.solve.selection import Selection
 from dra_alloc.solve.shape import Shape, shape_of
 
@@ -82,7 +82,7 @@ class Admitted:
 
     def of(self, claims: Sequence[ResourceClaim]) -> Admitted:
         """Return the same for claims of equal specifications."""
-        return replace(self, claims=tuple(claims))
+        return Admitted(tuple(claims), self.rows, self.asks, self.constraints, self.plan)
 
 
 class Plan:
@@ -127,7 +127,7 @@ class Survey:
         self._views: dict[str, View] = {}
         self._pools: dict[str, tuple[Node, tuple[Pool, ...]]] = {}
         self._admitted: dict[tuple[int, ...], Admitted] = {}
-        self._alike: dict[tuple[str, ...], Admitted] = {}
+        self._alike: dict[tuple[Hashable, ...], Admitted] = {}
         self._plans: dict[Shape, Plan] = {}
 
     def changed(self, inventory: Inventory, keys: frozenset[PoolKey]) -> Survey:
@@ -212,7 +212,7 @@ class Survey:
         key = tuple([id(claim.spec) for claim in claims])
         found = self._admitted.get(key)
         if found is None:
-            text = tuple([json.dumps(claim.spec.to_wire()) for claim in claims])
+            text = tuple([content(claim) for claim in claims])
             alike = self._alike.get(text) or self._admit(claims)
             if alike is None:
                 return None
