@@ -21,6 +21,7 @@ TOP_LEVEL = {
     "README.md",
     "CHANGELOG.md",
     "LICENSE",
+    "justfile",
 }
 # Written so that this file does not hold what it looks for.
 MACHINE_PATH = re.compile(r"(?<![\w./$}-])/(?:work|root|home|Users)/[\w.]")

@@ -1,0 +1,76 @@
+"""
+Runs every fuzz target in turn, round after round, each round with another seed.
+
+    python -m fuzz.run_all [--minutes M] [--cases 500] [--seed 1] [--record FILE]
+
+Without --minutes it goes on until it is stopped; it ends at the first target that finds something.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import itertools
+import pkgutil
+import sys
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Final
+
+from fuzz import differential, engines, targets
+
+__all__ = ["TOOLS", "main", "names", "run_each"]
+
+Main = Callable[[list[str]], int]
+UNAVAILABLE: Final = 3
+#: The comparisons that stand beside the targets.
+TOOLS: Final[dict[str, Main]] = {"differential": differential.main, "engines": engines.main}
+
+
+def names() -> list[str]:
+    """Return the names of all targets."""
+    return sorted(each.name for each in pkgutil.iter_modules(targets.__path__))
+
+
+def _main(name: str) -> Main:
+    if name in TOOLS:
+        return TOOLS[name]
+    found: Main = importlib.import_module(f"fuzz.targets.{name}").main
+    return found
+
+
+def run_each(which: Iterable[str], cases: int, seed: int, record: Path | None = None) -> dict[str, int]:
+    """Return the exit code of each target or tool; 3 where what it needs is not there."""
+    codes = {}
+    for name in which:
+        arguments = ["--cases", str(cases), "--seed", str(seed)]
+        if record is not None:
+            arguments += ["--record", str(record)]
+        codes[name] = _main(name)(arguments)
+        sys.stdout.flush()
+    return codes
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """The command; 1 as soon as a target finds something."""
+    parser = argparse.ArgumentParser(prog="python -m fuzz.run_all")
+    parser.add_argument("--minutes", type=float, help="default: until it is stopped")
+    parser.add_argument("--cases", type=int, default=500, help="per target and round")
+    parser.add_argument("--seed", type=int, default=1, help="of the first round")
+    parser.add_argument("--record", type=Path, metavar="FILE")
+    options = parser.parse_args(arguments)
+    end = time.monotonic() + options.minutes * 60 if options.minutes is not None else float("inf")
+    for seed in itertools.count(options.seed):
+        for name in (*TOOLS, *names()):
+            if time.monotonic() > end:
+                return 0
+            codes = run_each([name], options.cases, seed, options.record)
+            if codes[name] not in (0, UNAVAILABLE):
+                print(f"{name} found something with --seed {seed}")
+                return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,135 @@
+"""
+No input crashes the command: manifests and dumps, mutated in structure or in their bytes, end in an answer or an error.
+
+    python -m fuzz.targets.hostile_manifests [--cases 500] [--seed 1]
+
+An exit code other than 0 to 3, a traceback, output that is not JSON where JSON was asked for, a control character that
+gets through to the terminal, or half a minute is a failure.
+"""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import io
+import json
+import re
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+from typing import Any, Final
+
+import yaml
+
+from dra_alloc.cli.main import run
+from dra_alloc.testing.draw import Seeded
+from dra_alloc.testing.mutation import mutated
+from fuzz.target import Broken, Json, Target, command, requests
+
+__all__ = ["TARGET", "main"]
+
+_GROUP: Final = "resource.k8s.io"
+#: The older ones have another shape, so that every object is wrong in them.
+_VERSIONS: Final = (*("v1",) * 12, *("v1beta2",) * 6, "v1beta1", "v1alpha3")
+_LIMITS: Final = ("--steps", "3000", "--solver-units", "0")
+_COMMANDS: Final = (("check", *_LIMITS), ("explain", *_LIMITS), ("gang", "--most"), ("cel", "device.driver == 'd1'"))
+_SECONDS: Final = 30
+_CONTROL: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
+
+def _cases(seed: int) -> Iterator[Json]:
+    for number, request in enumerate(requests(seed)):
+        random = Random(f"{seed}/{number}")
+        words = list(random.choice(_COMMANDS))
+        if words[0] in ("check", "explain"):
+            words += ["--validate", random.choice(("strict", "warn", "ignore", "ignore"))]
+        version = random.choice(_VERSIONS)
+        cluster = [{"apiVersion": "v1", "kind": "Node", **request["node"]}]
+        for kind, member in (("DeviceClass", "classes"), ("ResourceSlice", "slices")):
+            cluster += [{"apiVersion": f"{_GROUP}/{version}", "kind": kind, **each} for each in request[member]]
+        claims = [{"apiVersion": f"{_GROUP}/{version}", "kind": "ResourceClaim", **each} for each in request["claims"]]
+        for claim in claims:
+            claim["metadata"] = {**claim["metadata"], "namespace": "ns"}
+        spoilt = random.choice(("cluster", "manifests", "nothing"))
+        yield {
+            "command": [*words, "--release", request["release"], "--format", random.choice(("text", "json"))],
+            "cluster": _text(cluster, random, spoil=spoilt == "cluster"),
+            "manifests": _text([*claims, *_pods(claims)], random, spoil=spoilt == "manifests"),
+        }
+
+
+def _pods(claims: list[Json]) -> list[Json]:
+    names = [claim["metadata"]["name"] for claim in claims]
+    uses = [{"name": name, "resourceClaimName": name} for name in names]
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p", "namespace": "ns"}}
+    containers = [{"name": "c", "image": "i", "resources": {"claims": [{"name": name} for name in names]}}]
+    return [{**pod, "spec": {"resourceClaims": uses, "containers": containers}}]
+
+
+def _text(documents: list[Json], random: Random, *, spoil: bool) -> str:
+    """Return the documents as JSON or YAML, changed in structure, in bytes, in both or not at all; in base 64."""
+    made: Any = documents
+    if spoil and random.random() < 0.9:
+        made = mutated(documents, Seeded(str(random.random())), random.choice((1, 1, 2, 4)))
+    if random.random() < 0.5:
+        data = json.dumps({"apiVersion": "v1", "kind": "List", "items": made}).encode()
+    else:
+        data = yaml.safe_dump_all(made, sort_keys=False).encode()
+    if spoil and random.random() < 0.25:
+        data = _damaged(data, random)
+    return base64.b64encode(data).decode()
+
+
+def _damaged(data: bytes, random: Random) -> bytes:
+    at = random.randint(0, len(data))
+    to = min(len(data), at + random.choice((0, 1, 7)))
+    new = random.choice((b"", b"\0", b"\xff", b"{", b"]", b"&a", b"*a", b"'", b"- ", b"\t", b"!!python/x ", b"\n---\n"))
+    return data[:at] + new + data[to:]
+
+
+def _check(case: Json) -> str:
+    with tempfile.TemporaryDirectory() as folder:
+        paths = {name: str(Path(folder, f"{name}.txt")) for name in ("manifests", "cluster")}
+        for name, path in paths.items():
+            Path(path).write_bytes(base64.b64decode(case[name]))
+        words = [*case["command"], "--cluster", paths["cluster"]]
+        if case["command"][0] != "cel":
+            words.append(paths["manifests"])
+            words = [words[0], words[-1], *words[1:-1]]
+        began = time.monotonic()
+        out, err = io.StringIO(), io.StringIO()
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            code = int(run(words))
+    _judge(case, code, out.getvalue(), err.getvalue())
+    if time.monotonic() - began > _SECONDS:
+        raise Broken("it took too long")
+    return f"exit {code}"
+
+
+def _judge(case: Json, code: int, out: str, err: str) -> None:
+    if code not in (0, 1, 2, 3) or "Traceback" in err:
+        raise Broken(f"exit code {code}: {err[-2000:]}")
+    if code == 2 and not err.strip():
+        raise Broken("refused without a word")
+    if _CONTROL.search(out + err):
+        raise Broken(f"a control character: {_CONTROL.findall(out + err)}")
+    if code != 2 and case["command"][-1] == "json":
+        try:
+            json.loads(out)
+        except ValueError as error:
+            raise Broken(f"not JSON: {error}") from None
+
+
+TARGET = Target("hostile_manifests", _cases, _check, shrinks=False)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command of this target."""
+    return command(TARGET, arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
