@@ -17,7 +17,12 @@ from pathlib import Path
 
 DOCS = Path(__file__).resolve().parent
 ROOT = DOCS.parent
-PAGES = (ROOT / "README.md", DOCS / "reference" / "cli.md", DOCS / "examples" / "README.md")
+PAGES = (
+    ROOT / "README.md",
+    DOCS / "reference" / "cli.md",
+    DOCS / "examples" / "README.md",
+    DOCS / "explanation" / "objectives-and-gangs.md",
+)
 BLOCK = re.compile(r"(```console\n\$ dra-alloc ([^\n]*)\n)(.*?)(```)", re.DOTALL)
 BUG = 70
 

@@ -36,44 +36,78 @@ from dra_alloc.errors import (
 if TYPE_CHECKING:
     from dra_alloc.manifest import Documents
     from dra_alloc.scenario.cluster import Cluster
+    from dra_alloc.scenario.gang import GangAnswers, place_gang, place_most, replicas
+    from dra_alloc.scenario.gang_types import Gang, Member, Placement, Topology
     from dra_alloc.scenario.outcomes import Allocated, NodeRefusal, Outcome, Undecided, Unsatisfiable
     from dra_alloc.scenario.settings import Settings
     from dra_alloc.scenario.snapshot import load
     from dra_alloc.solve.allocator import Budget
+    from dra_alloc.solve.objectives import Cheapest, FewestNodes, HighestRanked, LeastFragmented, Objective, Stable
+    from dra_alloc.solve.optimise import Score
 
 __all__ = [
     "Allocated",
     "Budget",
+    "Cheapest",
     "Cluster",
     "Documents",
     "DraAllocError",
     "EngineUnavailable",
     "FeatureDisabled",
+    "FewestNodes",
+    "Gang",
+    "GangAnswers",
+    "HighestRanked",
     "InputError",
     "InternalError",
+    "LeastFragmented",
     "ManifestError",
+    "Member",
     "NodeRefusal",
+    "Objective",
     "Outcome",
+    "Placement",
+    "Score",
     "SelectorError",
     "Settings",
+    "Stable",
+    "Topology",
     "Undecided",
     "UnknownReference",
     "Unsatisfiable",
     "__version__",
     "load",
+    "place_gang",
+    "place_most",
+    "replicas",
 ]
 
 _HOMES = {
     "Allocated": "dra_alloc.scenario.outcomes",
     "Budget": "dra_alloc.solve.allocator",
+    "Cheapest": "dra_alloc.solve.objectives",
     "Cluster": "dra_alloc.scenario.cluster",
     "Documents": "dra_alloc.manifest",
+    "FewestNodes": "dra_alloc.solve.objectives",
+    "Gang": "dra_alloc.scenario.gang_types",
+    "GangAnswers": "dra_alloc.scenario.gang",
+    "HighestRanked": "dra_alloc.solve.objectives",
+    "LeastFragmented": "dra_alloc.solve.objectives",
+    "Member": "dra_alloc.scenario.gang_types",
     "NodeRefusal": "dra_alloc.scenario.outcomes",
+    "Objective": "dra_alloc.solve.objectives",
     "Outcome": "dra_alloc.scenario.outcomes",
+    "Placement": "dra_alloc.scenario.gang_types",
+    "Score": "dra_alloc.solve.optimise",
     "Settings": "dra_alloc.scenario.settings",
+    "Stable": "dra_alloc.solve.objectives",
+    "Topology": "dra_alloc.scenario.gang_types",
     "Undecided": "dra_alloc.scenario.outcomes",
     "Unsatisfiable": "dra_alloc.scenario.outcomes",
     "load": "dra_alloc.scenario.snapshot",
+    "place_gang": "dra_alloc.scenario.gang",
+    "place_most": "dra_alloc.scenario.gang",
+    "replicas": "dra_alloc.scenario.gang",
 }
 
 

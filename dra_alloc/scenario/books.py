@@ -17,6 +17,7 @@ from dra_alloc.rules.consumed_capacity import consumption
 from dra_alloc.solve.allocator import Allocator, Budget
 from dra_alloc.solve.best_answer import best_answer
 from dra_alloc.solve.objectives import Objective
+from dra_alloc.solve.optimise import Score
 from dra_alloc.solve.outcome import Solved, SolveOutcome
 
 __all__ = ["Books"]
@@ -61,14 +62,14 @@ class Books:
 
     def best(
         self, node: Node, claims: Sequence[ResourceClaim], objectives: Sequence[Objective], budget: Budget
-    ) -> SolveOutcome:
+    ) -> tuple[SolveOutcome, tuple[Score, ...]]:
         """
-        Return the best outcome on the node after all that was placed; likewise booked.
+        Return the best outcome on the node after all that was placed, with its scores; likewise booked.
 
         Raises: EngineUnavailable.
         """
-        outcome, _ = best_answer(self._allocator_for(node), node, claims, objectives, budget)
-        return self._booked(outcome)
+        outcome, scores = best_answer(self._allocator_for(node), node, claims, objectives, budget)
+        return self._booked(outcome), scores
 
     def _booked(self, outcome: SolveOutcome) -> SolveOutcome:
         if isinstance(outcome, Solved):
@@ -100,7 +101,7 @@ class Books:
                 entry.exclusive.add(key)
                 continue
             entry.shared.add(key)
-            amounts = consumption(device, ask)
+            amounts = consumption(device, ask, self._allocator.profile)
             if amounts:
                 totals = entry.consumed.setdefault(key, {})
                 for name, amount in amounts.items():

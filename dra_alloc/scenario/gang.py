@@ -26,8 +26,8 @@ from dra_alloc.solve.objectives import FewestNodes, Objective, Stable
 from dra_alloc.solve.optimise import Score
 
 __all__ = [
-    "Answers",
     "Gang",
+    "GangAnswers",
     "Member",
     "Placement",
     "Topology",
@@ -49,7 +49,7 @@ def fewest_nodes(node: Node) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Answers:
+class GangAnswers:
     """The same question answered in the scheduler's order and jointly."""
 
     greedy: Gang
@@ -67,7 +67,7 @@ def place_gang(
     topology: Topology | None = None,
     price: NodePrice | None = None,
     objectives: Sequence[Objective] = (),
-) -> Answers:
+) -> GangAnswers:
     """
     Return where all members can be placed together; a gang is placed as a whole or not at all.
 
@@ -84,7 +84,7 @@ def place_gang(
     greedy = _greedy(cluster, members, topology)
     choosy = price is not None or bool(objectives)
     if len(greedy.placements) == len(members) and not choosy:
-        return Answers(greedy, greedy)
+        return GangAnswers(greedy, greedy)
     question = _Joint(cluster, members, objectives)
     found: list[Gang] = []
     best = Gang(Verdict.NONE, ())
@@ -94,7 +94,7 @@ def place_gang(
             break
         found.append(question.ask(nodes, price))
         best = _better(best, found[-1], price, cluster) if len(found) > 1 else found[-1]
-    return Answers(_whole(greedy, members), _whole(_against(found, best), members))
+    return GangAnswers(_whole(greedy, members), _whole(_against(found, best), members))
 
 
 def _against(found: Sequence[Gang], best: Gang) -> Gang:
@@ -106,7 +106,7 @@ def _against(found: Sequence[Gang], best: Gang) -> Gang:
     return replace(best, scores=combined(best.scores, rivals, doubt))
 
 
-def _scored_by_nodes(answers: Answers) -> Answers:
+def _scored_by_nodes(answers: GangAnswers) -> GangAnswers:
     joint = answers.joint
     if not joint.placements:
         return answers
@@ -126,7 +126,7 @@ def _better(one: Gang, other: Gang, price: NodePrice | None, cluster: Cluster) -
     return other if rank(other) > rank(one) else one
 
 
-def place_most(cluster: Cluster, members: Sequence[Member], objectives: Sequence[Objective] = ()) -> Answers:
+def place_most(cluster: Cluster, members: Sequence[Member], objectives: Sequence[Objective] = ()) -> GangAnswers:
     """
     Return a placement of as many members as possible, among those one of the best by the objectives.
 
@@ -135,8 +135,8 @@ def place_most(cluster: Cluster, members: Sequence[Member], objectives: Sequence
     """
     greedy = place_in_order(Books(cluster.allocator), cluster.nodes, members)
     if len(greedy.placements) == len(members) and not objectives:
-        return Answers(greedy, greedy)
-    return Answers(greedy, _Joint(cluster, members, objectives).ask(cluster.nodes, most=True))
+        return GangAnswers(greedy, greedy)
+    return GangAnswers(greedy, _Joint(cluster, members, objectives).ask(cluster.nodes, most=True))
 
 
 def can_place(cluster: Cluster, members: Sequence[Member]) -> Verdict:
@@ -153,7 +153,7 @@ def replicas(
     claims: Sequence[ResourceClaim],
     wanted: int | None = None,
     objectives: Sequence[Objective] = (),
-) -> Answers:
+) -> GangAnswers:
     """
     Return how many pods fit that each want claims like these, up to `wanted`, or to 1,000 where that is None.
 
@@ -194,6 +194,17 @@ def _whole(gang: Gang, members: Sequence[Member]) -> Gang:
         return gang
     placed = f"{len(gang.placements)} of {len(members)} pods find a node"
     return Gang(Verdict.NONE, (), gang.why or (placed if gang.placements else ""))
+
+
+def _reached(wanted: Sequence[Score], reached: Sequence[Sequence[Score]]) -> tuple[Score, ...]:
+    """Return the scores that were reached; nodes that share pools may not all have what is best for each of them."""
+    values = [sum(each.value for each in scores) for scores in zip(*reached, strict=True)]
+    if not reached or values == [each.value for each in wanted]:
+        return tuple(wanted)
+    return tuple(
+        Score(each.objective, value, min(each.bound, value) if number == 0 else 0, "nodes share pools")
+        for number, (each, value) in enumerate(zip(wanted, values, strict=True))
+    )
 
 
 class _Joint:
@@ -240,19 +251,21 @@ class _Joint:
         waiting = [iter(group) for group in self._shapes.members]
         placements: list[Placement] = []
         books = Books(self._cluster.allocator)
+        reached: list[tuple[Score, ...]] = []
         for node, counts in packed.counts:
             here = [next(waiting[shape]) for shape, count in enumerate(counts) for _ in range(count)]
-            placed = place_together(books, node, here, self._objectives)
+            placed, scores = place_together(books, node, here, self._objectives)
             if not placed:
                 raise TooMuchWork("nodes share pools, and what each of them could take does not fit together")
             placements += placed
+            reached.append(scores)
         order = {member: number for number, member in enumerate(self._shapes.all)}
         placements.sort(key=lambda placement: order[placement.member])
         return Gang(
             Verdict.PLACED if placements else Verdict.NONE,
             tuple(placements),
             proven=packed.proven,
-            scores=packed.scores,
+            scores=_reached(packed.scores, reached),
         )
 
     def _has_previous(self, member: Member) -> bool:

@@ -12,6 +12,7 @@ from dra_alloc.scenario.books import Books
 from dra_alloc.scenario.gang_types import Alike, Gang, Member, Placement, Verdict
 from dra_alloc.solve.ladder import Budget
 from dra_alloc.solve.objectives import Objective
+from dra_alloc.solve.optimise import Score
 from dra_alloc.solve.outcome import Aborted, OutOfBudget, Solved
 
 __all__ = ["NODE_BUDGET", "place_in_order", "place_together"]
@@ -49,15 +50,23 @@ def place_in_order(books: Books, nodes: Sequence[Node], members: Sequence[Member
 
 def place_together(
     books: Books, node: Node, members: Sequence[Member], objectives: Sequence[Objective] = ()
-) -> list[Placement]:
-    """Return the placements of pods put on one node in one question, the best ones; nothing if they do not fit."""
+) -> tuple[list[Placement], tuple[Score, ...]]:
+    """
+    Return the placements of pods put on one node in one question; nothing if they do not fit.
+
+    With objectives they are the best ones, with their scores.
+    """
     claims = [claim for member in members for claim in member.claims]
-    outcome = books.best(node, claims, objectives, NODE_BUDGET) if objectives else books.allocate(node, claims)
+    scores: tuple[Score, ...] = ()
+    if objectives:
+        outcome, scores = books.best(node, claims, objectives, NODE_BUDGET)
+    else:
+        outcome = books.allocate(node, claims)
     if not isinstance(outcome, Solved):
-        return []
+        return [], ()
     placements = []
     first = 0
     for member in members:
         placements.append(Placement(member, node.metadata.name or "", outcome, first))
         first += len(member.claims)
-    return placements
+    return placements, scores

@@ -11,7 +11,7 @@ from dra_alloc.api import ResourceClaim
 from dra_alloc.errors import InputError
 from dra_alloc.manifest import Documents
 from dra_alloc.scenario.applying import Applied, apply
-from dra_alloc.scenario.gang import Answers, place_gang, place_most, replicas
+from dra_alloc.scenario.gang import GangAnswers, place_gang, place_most, replicas
 from dra_alloc.scenario.gang_types import Member, Topology
 from dra_alloc.scenario.settings import DEFAULT_SETTINGS, Settings
 from dra_alloc.scenario.subjects import Subject
@@ -42,7 +42,7 @@ class JointOptions:
 class JointAnswer:
     """The scheduler's order and the joint placement side by side; `wanted` is how many pods were asked for."""
 
-    answers: Answers
+    answers: GangAnswers
     wanted: int | None
     settings: Settings
     notes: tuple[str, ...]

@@ -11,6 +11,7 @@ import pytest
 
 from dra_alloc.cli.main import run
 from tests.manifests import write_manifest
+from tests.paths import EXAMPLES
 
 SLICE = """
 apiVersion: resource.k8s.io/v1
@@ -99,3 +100,20 @@ def test_text_has_both_answers(tmp_path: Path, capsys: pytest.CaptureFixture[str
     out = capsys.readouterr().out
     assert "placed jointly: 1 of 1 pod on 1 node" in out
     assert "as kube-scheduler goes, one by one: 1 of 1 pod" in out
+
+
+def test_two_pods_that_want_a_whole_gpu_or_half_of_one(capsys: pytest.CaptureFixture[str]) -> None:
+    """Upstream issue 138765: in order the first takes the whole GPU."""
+    code, found = answer(
+        capsys, str(EXAMPLES / "gang" / "pair.yaml"), "--cluster", str(EXAMPLES / "gang" / "one-gpu.yaml")
+    )
+    assert code == 0
+    assert found["lostByOrder"] is True
+    assert found["greedy"]["placements"] == []  # type: ignore[index]
+    assert len(found["joint"]["placements"]) == 2  # type: ignore[index]
+
+
+def test_of_three_replicas_on_two_devices_two_fit(capsys: pytest.CaptureFixture[str]) -> None:
+    paths = str(EXAMPLES / "gang" / "replica.yaml"), "--cluster", str(EXAMPLES / "gang" / "two-devices.yaml")
+    assert run(["gang", *paths, "--copies", "3"]) == 1
+    assert "placed jointly: 2 of 3 pods on 1 node" in capsys.readouterr().out
