@@ -71,23 +71,23 @@ class _Checker(CheckState):
             self.repeat(node)
             return
         seen, first = len(self.issues) + self.dropped, self.unifier.count
-        yield self.visit(node)
+        yield from self.visit(node)
         self.spans[node.id] = Span(seen, len(self.issues) + self.dropped, self.unifier.count - first)
 
     def visit(self, node: Node) -> Steps[None]:
         """Check a node that is no leaf."""
         if isinstance(node, Select):
-            yield self.select(node)
+            yield from self.select(node)
         elif isinstance(node, Call):
-            yield self.call(node)
+            yield from self.call(node)
         elif isinstance(node, ListNode):
-            yield self.list(node)
+            yield from self.list(node)
         elif isinstance(node, MapNode):
-            yield self.map(node)
+            yield from self.map(node)
         elif isinstance(node, StructNode):
-            yield self.struct(node)
+            yield from self.struct(node)
         elif isinstance(node, Comprehension):
-            yield self.fold(node)
+            yield from self.fold(node)
 
     def select(self, node: Select) -> Steps[None]:
         qualified = None if node.test else dotted_name(node)
@@ -96,7 +96,7 @@ class _Checker(CheckState):
             if found is not None:
                 self.names[node.id], self.types[node.id] = found
                 return
-        kind = yield self.field(node, node.operand, node.field)
+        kind = yield from self.field(node, node.operand, node.field)
         self.types[node.id] = BOOL if node.test else self.unifier.substitute(kind)
 
     def field(self, node: Node, operand: Node, name: str, optional: bool = False) -> Steps[CelType]:
@@ -132,7 +132,7 @@ class _Checker(CheckState):
 
     def call(self, node: Call) -> Steps[None]:
         if node.function == "_?._":
-            yield self.optional_select(node)
+            yield from self.optional_select(node)
             return
         for argument in node.args:
             if not self.quick(argument):
@@ -157,7 +157,7 @@ class _Checker(CheckState):
         operand, name = node.args
         assert isinstance(name, Literal)
         self.types[name.id] = STRING
-        kind = yield self.field(node, operand, name.value, optional=True)
+        kind = yield from self.field(node, operand, name.value, optional=True)
         self.types[node.id] = self.unifier.substitute(kind)
         self.calls[node.id] = Resolved("_?._", None, node.args, ("select_optional_field",))
 
@@ -274,7 +274,7 @@ class _Checker(CheckState):
             self.report(node.offset, f"'{shown}' is not a message type")
         self.types[node.id] = result
         for entry in node.entries:
-            yield self.struct_entry(name, entry)
+            yield from self.struct_entry(name, entry)
 
     def struct_entry(self, struct: str, entry: Entry) -> Steps[None]:
         yield self.check(entry.value)

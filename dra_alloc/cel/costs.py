@@ -49,6 +49,8 @@ class Range(NamedTuple):
     high: int
 
     def plus(self, other: Range) -> Range:
+        if other is FREE:
+            return self
         return Range(min(self.low + other.low, UNBOUNDED), min(self.high + other.high, UNBOUNDED))
 
     def times(self, other: Range) -> Range:

@@ -194,7 +194,7 @@ class _Counter(FoldCounter):
         return values
 
     def list(self, node: ListNode) -> Steps[Any]:
-        values = yield self.parts(node.elements, _NEW_LIST)
+        values: Any = yield from self.parts(node.elements, _NEW_LIST)
         if type(values) is Failed:
             return values
         made = _tried(build_list([_give(each) for each in values], node.optional))
@@ -203,7 +203,7 @@ class _Counter(FoldCounter):
 
     def map(self, node: MapNode) -> Steps[Any]:
         nodes = [part for entry in node.entries for part in (entry.key, entry.value) if not isinstance(part, str)]
-        values = yield self.parts(nodes, _NEW_MAP)
+        values: Any = yield from self.parts(nodes, _NEW_MAP)
         if type(values) is Failed:
             return values
         optional = frozenset(index for index, entry in enumerate(node.entries) if entry.optional)
@@ -213,7 +213,7 @@ class _Counter(FoldCounter):
         return made
 
     def struct(self, node: StructNode) -> Steps[Any]:
-        values = yield self.parts([entry.value for entry in node.entries], _NEW_STRUCT)
+        values = yield from self.parts([entry.value for entry in node.entries], _NEW_STRUCT)
         if type(values) is Failed:
             return values
         self.charge(_NEW_STRUCT)

@@ -122,10 +122,10 @@ class AttributeCounter:
         else:
             root = self._bound(chain.variable)
             if root is PENDING:
-                root = yield self.variable(chain.variable)
+                root = yield from self.variable(chain.variable)
         value = root
         if chain.steps and type(root) is not Failed:
-            value = yield self._stepped(root, chain.steps)
+            value = yield from self._stepped(root, chain.steps)
         elif chain.variable is not None and self.rereads:
             value = reread(root)
         if observed and chain.charged:
@@ -184,7 +184,7 @@ class AttributeCounter:
             value = value.value
         for step in steps:
             optional = optional or step.optional
-            key = step.key if isinstance(step.key, str) else (yield self._key(step.key))
+            key = step.key if isinstance(step.key, str) else (yield from self._key(step.key))
             found = _looked_up(value, key, if_present=optional or step.test)
             if type(found) is Failed:
                 if not optional:

@@ -45,7 +45,7 @@ class FoldCounter(AttributeCounter):
                 items = iterate_pairs(over) if node.var2 else iterate(over)
             except CelError as error:
                 return Failed(error)
-            value = yield self._loop(node, items)
+            value = yield from self._loop(node, items)
         self.scope = outer
         return value
 

@@ -75,20 +75,17 @@ def _guarded(function: Function, overload: Overload) -> Callable[..., Any]:
 
 def _dispatcher(function: Function) -> Callable[..., Any]:
     """Try the overloads in order of declaration, members and globals alike."""
-    candidates: list[tuple[int, tuple[Test | None, ...], Callable[..., Any]]] = []
+    by_count: dict[int, list[tuple[tuple[tuple[int, Test], ...], Callable[..., Any]]]] = {}
     for overload in function.overloads:
         if overload.run is not None:
-            tests = tuple(_test(wanted) for wanted in overload.params)
-            candidates.append((len(tests), tests, overload.run))
+            tests = [(index, test) for index, wanted in enumerate(overload.params) if (test := _test(wanted))]
+            by_count.setdefault(len(overload.params), []).append((tuple(tests), overload.run))
     name = function.name
 
     def dispatch(*args: Any) -> Any:
-        count = len(args)
-        for arity, tests, run in candidates:
-            if arity != count:
-                continue
-            for test, value in zip(tests, args, strict=True):
-                if test is not None and not test(value):
+        for tests, run in by_count.get(len(args), ()):
+            for index, test in tests:
+                if not test(args[index]):
                     break
             else:
                 return run(*args)

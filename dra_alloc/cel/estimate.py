@@ -170,17 +170,17 @@ class Estimator:
         elif isinstance(node, Ident):
             cost = self._ident(node)
         elif isinstance(node, Select):
-            cost = yield self._select(node)
+            cost = yield from self._select(node)
         elif isinstance(node, Call):
-            cost = yield self._call(node)
+            cost = yield from self._call(node)
         elif isinstance(node, ListNode):
-            cost = yield self._list(node)
+            cost = yield from self._list(node)
         elif isinstance(node, MapNode):
-            cost = yield self._map(node)
+            cost = yield from self._map(node)
         elif isinstance(node, StructNode):
-            cost = yield self._sum([entry.value for entry in node.entries], _NEW_STRUCT)
+            cost = yield from self._sum([entry.value for entry in node.entries], _NEW_STRUCT)
         else:
-            cost = yield self._fold(node)
+            cost = yield from self._fold(node)
         self._costs[node.id] = cost
         return cost
 
@@ -212,7 +212,7 @@ class Estimator:
     def _call(self, node: Call) -> Steps[Range]:
         resolved = self._checked.calls[node.id]
         if resolved.function == "dyn":
-            argument: Range = yield self._dyn(node, resolved.args[0])
+            argument: Range = yield from self._dyn(node, resolved.args[0])
             return argument
         costs: list[Range] = []
         for each in resolved.args:
@@ -289,14 +289,14 @@ class Estimator:
         return CallEstimate(costs[0].plus(costs[1].union(costs[2])), size)
 
     def _list(self, node: ListNode) -> Steps[Range]:
-        cost: Range = yield self._sum(node.elements)
+        cost: Range = yield from self._sum(node.elements)
         self._entries[node.id] = Entries("list", ONE, self._union(node.elements))
         return cost.plus(_NEW_LIST)
 
     def _map(self, node: MapNode) -> Steps[Range]:
         keys = [entry.key for entry in node.entries if not isinstance(entry.key, str)]
         values = [entry.value for entry in node.entries]
-        cost: Range = yield self._sum([part for pair in zip(keys, values, strict=True) for part in pair])
+        cost: Range = yield from self._sum([part for pair in zip(keys, values, strict=True) for part in pair])
         self._entries[node.id] = Entries("map", self._union(keys), self._union(values))
         return cost.plus(_NEW_MAP)
 
@@ -340,7 +340,7 @@ class Estimator:
         self._locals[name].pop()
 
     def _fold(self, node: Comprehension) -> Steps[Range]:
-        total: Range = yield self._sum((node.range, node.init))
+        total: Range = yield from self._sum((node.range, node.init))
         self._push_value_of(node.accumulator, node.init)
         if _is_bind(node):
             cost = yield self.cost(node.result)
@@ -348,7 +348,7 @@ class Estimator:
             self._copy(node, node.result)
             return total.plus(cost)
         self._push_loop(node)
-        each = yield self._sum((node.step, node.condition))
+        each = yield from self._sum((node.step, node.condition))
         self._pop(node.var)
         if node.var2:
             self._pop(node.var2)

@@ -98,18 +98,18 @@ class OperandParser(Cursor):
         if operand is None:
             operand = self.quick()
         if operand is None:
-            operand = yield self._primary(nesting)
+            operand = yield from self._primary(nesting)
         while True:
             token = self.tokens[self.at]
             kind = token.kind
             if kind == ".":
                 self.at += 1
-                operand = yield self._dot(token, operand, nesting)
+                operand = yield from self._dot(token, operand, nesting)
             elif kind == "[":
                 self.at += 1
-                operand = yield self._index(token, operand, nesting)
+                operand = yield from self._index(token, operand, nesting)
             elif kind == "{" and operand.path:
-                operand = yield self._message(operand, nesting)
+                operand = yield from self._message(operand, nesting)
             else:
                 return operand
 
@@ -131,7 +131,7 @@ class OperandParser(Cursor):
         else:
             text = self.expect("id").text
             if not optional and self.tokens[self.at].kind == "(":
-                called: Deep = yield self._call(text, operand, nesting)
+                called: Deep = yield from self._call(text, operand, nesting)
                 return called
         height = operand.height + 1
         if optional:
@@ -179,17 +179,17 @@ class OperandParser(Cursor):
         kind = self.tokens[self.at].kind
         made: Deep
         if kind in ("id", "."):
-            made = yield self._named(nesting)
+            made = yield from self._named(nesting)
         elif kind == "(":
             self.at += 1
             inner: Deep = yield self.expr(nesting)
             self.expect(")", nested=True)
             made = Deep(inner.node, inner.height)
         elif kind == "[":
-            made = yield self._list(nesting)
+            made = yield from self._list(nesting)
         elif kind == "{":
             opening = self.expect("{")
-            entries, height = yield self._entries(nesting, self._key)
+            entries, height = yield from self._entries(nesting, self._key)
             made = Deep(MapNode(self.new_id(), opening.start, entries), height)
         else:
             made = self.literal()
@@ -203,10 +203,10 @@ class OperandParser(Cursor):
         called = self.tokens[self.at].kind == "("
         if token.text in _RESERVED:
             if called:
-                yield self._call(name, None, nesting)
+                yield from self._call(name, None, nesting)
             return self.broken(first.start, f"reserved identifier: {token.text}")
         if called:
-            result: Deep = yield self._call(name, None, nesting)
+            result: Deep = yield from self._call(name, None, nesting)
             return result
         return Deep(Ident(self.new_id(), token.start, name), 0, path=True)
 
@@ -258,7 +258,7 @@ class OperandParser(Cursor):
 
     def _message(self, name: Deep, nesting: Nesting) -> Steps[Deep]:
         opening = self.expect("{")
-        entries, height = yield self._entries(nesting, self._field)
+        entries, height = yield from self._entries(nesting, self._field)
         text = dotted_name(name.node)
         assert text is not None
         return Deep(StructNode(self.new_id(), opening.start, text, entries), height)

@@ -96,13 +96,13 @@ class _Parser(OperandParser):
             depth += 1
             self.check_depth(depth)
             here = Nesting(depth, outer.relation, outer.calc)
-            first: Deep = yield self._binary(here, start)
+            first: Deep = yield from self._binary(here, start)
             start = None
             mark = self.tokens[self.at]
             if mark.kind != "?":
                 break
             self.at += 1
-            second: Deep = yield self._binary(here, None)
+            second: Deep = yield from self._binary(here, None)
             self.expect(":", nested=outer.expr > 0)
             pending.append((mark.start, first, second))
         result = first
@@ -122,7 +122,7 @@ class _Parser(OperandParser):
             operand = self.quick() if start is None else start
             start = None
             if operand is None or tokens[self.at].kind in POSTFIX:
-                operand = yield self._unary(nesting, operand)
+                operand = yield from self._unary(nesting, operand)
             binary = _BINARY.get(tokens[self.at].kind)
             if binary is None and not pending.operators:
                 return operand
@@ -177,7 +177,7 @@ class _Parser(OperandParser):
         first = self.tokens[self.at]
         operator = first.kind
         if start is not None or operator not in ("!", "-"):
-            plain: Deep = yield self.member(nesting, start)
+            plain: Deep = yield from self.member(nesting, start)
             return plain
         begin = self.at
         while self.tokens[self.at].kind == operator:
@@ -186,9 +186,9 @@ class _Parser(OperandParser):
         if operator == "-" and count == 1 and self.tokens[self.at].kind in ("int", "float"):
             # The sign belongs to the literal.
             self.at -= 1
-            signed: Deep = yield self.member(nesting, self.literal())
+            signed: Deep = yield from self.member(nesting, self.literal())
             return signed
-        operand: Deep = yield self.member(nesting, None)
+        operand: Deep = yield from self.member(nesting, None)
         if count % 2 == 0:
             return operand
         function = "!_" if operator == "!" else "-_"

@@ -94,17 +94,17 @@ class _Planner:
         if isinstance(node, Literal):
             made = constant(node.value)
         elif isinstance(node, (Ident, Select)):
-            made = yield self.chain(node)
+            made = yield from self.chain(node)
         elif isinstance(node, Call):
-            made = yield self.call(node)
+            made = yield from self.call(node)
         elif isinstance(node, ListNode):
-            made = yield self.list(node)
+            made = yield from self.list(node)
         elif isinstance(node, MapNode):
-            made = yield self.map(node)
+            made = yield from self.map(node)
         elif isinstance(node, StructNode):
-            made = yield self.struct(node)
+            made = yield from self.struct(node)
         else:
-            made = yield self.fold(node)
+            made = yield from self.fold(node)
         self._depth -= 1
         self.done[node.id] = made
         return made
@@ -129,7 +129,7 @@ class _Planner:
             resolved = self.checked.calls.get(node.id)
             if resolved is None or resolved.function not in ("_[_]", "_[?_]", "_?._"):
                 break
-            step = yield self.index(resolved)
+            step = yield from self.index(resolved)
             steps.append(step)
             node = resolved.args[0]
         steps.reverse()
@@ -172,12 +172,12 @@ class _Planner:
         resolved = self.checked.calls[node.id]
         function = resolved.function
         if function in ("_[_]", "_[?_]", "_?._"):
-            chained: Code = yield self.chain(node)
+            chained: Code = yield from self.chain(node)
             return chained
         if function in ("_&&_", "_||_"):
-            terms = yield self.codes(self.terms(node, function))
+            terms = yield from self.codes(self.terms(node, function))
             return Code(connective([term.run for term in terms], function == "_||_"))
-        operands: list[Code] = yield self.codes(resolved.operands)
+        operands: list[Code] = yield from self.codes(resolved.operands)
         special = _SPECIAL.get(function)
         if special is not None:
             return Code(special(operands))
@@ -227,13 +227,13 @@ class _Planner:
     # Literals
 
     def list(self, node: ListNode) -> Steps[Code]:
-        elements: list[Code] = yield self.codes(node.elements)
+        elements: list[Code] = yield from self.codes(node.elements)
         build = build_list([each.run for each in elements], node.optional)
         return constant(build([])) if all(each.constant for each in elements) else Code(build)
 
     def map(self, node: MapNode) -> Steps[Code]:
         parts = [part for entry in node.entries for part in (entry.key, entry.value) if not isinstance(part, str)]
-        codes: list[Code] = yield self.codes(parts)
+        codes: list[Code] = yield from self.codes(parts)
         keys, values = codes[::2], codes[1::2]
         optional = frozenset(index for index, entry in enumerate(node.entries) if entry.optional)
         build = build_map([each.run for each in keys], [each.run for each in values], optional)
@@ -243,7 +243,7 @@ class _Planner:
         name = self.checked.names[node.id]
         if name not in self.declared.fields:
             raise CelError(f"unknown type: {name}")
-        values: list[Code] = yield self.codes([entry.value for entry in node.entries])
+        values: list[Code] = yield from self.codes([entry.value for entry in node.entries])
 
         def build(frame: Frame) -> Any:
             for value in values:
@@ -260,7 +260,7 @@ class _Planner:
 
     def fold(self, node: Comprehension) -> Steps[Code]:
         if node.macro == "bind":
-            bound: Code = yield self.bind(node)
+            bound: Code = yield from self.bind(node)
             return bound
         over: Code = yield self.code(node.range)
         outer = self._scope
@@ -272,7 +272,7 @@ class _Planner:
         self._scope = _Variable(node.var, _read(slots[0]), self._scope)
         if node.var2:
             self._scope = _Variable(node.var2, _read(slots[1]), self._scope)
-        made: Run | None = yield self.loop(node, over.run, slots)
+        made: Run | None = yield from self.loop(node, over.run, slots)
         if made is None:
             condition: Code = yield self.code(node.condition)
             step: Code = yield self.code(node.step)

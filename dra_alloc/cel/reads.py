@@ -77,20 +77,20 @@ class _Finder:
         """The part of the device `node` stands for, None for a plain value; notes what is read on the way."""
         if node.id in self._seen:
             return self._seen[node.id]
-        found: _Place | None
+        found: _Place | None = None
         resolved = self._checked.calls.get(node.id)
         if node.id in self._checked.names:
             found = self._name(self._checked.names[node.id])
         elif isinstance(node, Select):
-            found = yield self._step(node.operand, node.field, node.test)
+            found = yield from self._step(node.operand, node.field, node.test)
         elif isinstance(node, Comprehension):
-            found = yield self._fold(node)
+            found = yield from self._fold(node)
         elif resolved is not None and resolved.function in ("_[_]", "_[?_]", "_?._"):
-            found = yield self._step(resolved.args[0], resolved.args[1], False)
+            found = yield from self._step(resolved.args[0], resolved.args[1], False)
         elif resolved is not None and resolved.function == "@in":
-            found = yield self._membership(resolved)
+            yield from self._membership(resolved)
         else:
-            found = yield self._values(node if resolved is None else resolved)
+            yield from self._values(node if resolved is None else resolved)
         self._seen[node.id] = found
         return found
 
@@ -110,7 +110,7 @@ class _Finder:
         over = yield self.place(operand)
         name = self._key(key)
         if name is None and not isinstance(key, str):
-            yield self._value(key)
+            yield from self._value(key)
         if over is None:
             return None
         if name is None:
@@ -135,7 +135,7 @@ class _Finder:
         element, container = resolved.args
         over = yield self.place(container)
         if over is None:
-            yield self._value(element)
+            yield from self._value(element)
             return
         name = self._key(element)
         if name is None or not over.field:
@@ -151,19 +151,20 @@ class _Finder:
 
     def _values(self, node: Node | Resolved) -> Steps[None]:
         for each in node.operands if isinstance(node, Resolved) else children(node):
-            yield self._value(each)
+            if not isinstance(each, LiteralNode):
+                yield from self._value(each)
 
     def _fold(self, node: Comprehension) -> Steps[_Place | None]:
         if node.macro == "bind":
             place: _Place | None = yield self.place(node.init)
-            bound: _Place | None = yield self._scoped({node.accumulator: place}, (), node.result)
+            bound: _Place | None = yield from self._scoped({node.accumulator: place}, (), node.result)
             return bound
-        yield self._value(node.range)
-        yield self._value(node.init)
+        yield from self._value(node.range)
+        yield from self._value(node.init)
         names: dict[str, _Place | None] = {node.accumulator: None, node.var: None}
         if node.var2:
             names[node.var2] = None
-        found: _Place | None = yield self._scoped(names, (node.condition, node.step), node.result)
+        found: _Place | None = yield from self._scoped(names, (node.condition, node.step), node.result)
         return found
 
     def _scoped(
@@ -172,7 +173,7 @@ class _Finder:
         for name, place in names.items():
             self._bound.setdefault(name, []).append(place)
         for part in parts:
-            yield self._value(part)
+            yield from self._value(part)
         found: _Place | None = yield self.place(result)
         for name in names:
             self._bound[name].pop()

@@ -7,6 +7,7 @@ Spec: CEL-24
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 from dra_alloc.cel.costs import ONE, PATTERN, STRING, UNBOUNDED, actual_size, share
@@ -21,6 +22,10 @@ if TYPE_CHECKING:
     from dra_alloc.cel.estimate import CallEstimate, Estimator, Operand
 
 __all__ = ["TEXT_LIBRARY", "pattern_cost", "pattern_estimate", "subject"]
+
+
+_SUBJECTS_KEPT: Final = 256
+_LONGEST_KEPT: Final = 64
 
 
 def pattern_cost(text: Any, pattern: Any) -> int:
@@ -83,8 +88,15 @@ def _matches_constant(constants: Mapping[int, Any]) -> Callable[..., bool] | Non
         return None
     search = compiled(constants[1]).search
 
+    # A fleet has few models: the answers for short texts are worth keeping.
+    @lru_cache(maxsize=_SUBJECTS_KEPT)
+    def known(text: str) -> bool:
+        return search(text) is not None
+
     def run(text: Any, pattern: Any) -> bool:
-        return search(text if type(text) is str else subject(text)) is not None
+        if type(text) is not str:
+            text = subject(text)
+        return known(text) if len(text) <= _LONGEST_KEPT else search(text) is not None
 
     return run
 
