@@ -33,7 +33,7 @@ __all__ = [
 ]
 
 ROOT = Path(__file__).resolve().parent
-PROGRAMS = ("allocator", "apiserver", "tracker", "table", "fleet")
+PROGRAMS = ("allocator", "apiserver", "tracker", "table", "fleet", "selectors")
 TEST_PROGRAMS = ("table",)
 BUILD_SECONDS = 1800
 _VERSION = re.compile(r"v(\d+)\.(\d+)\.(\d+)(?:-(alpha|beta|rc)\.(\d+))?\.mod")
