@@ -53,6 +53,7 @@ class Feature(StrEnum):
     CONSUMABLE_CAPACITY = "ConsumableCapacity"
     BINDING = "DeviceBindingAndStatus"
     TAINTS = "DeviceTaints"
+    FRACTIONAL_RANGE = "FractionalCapacityRange"
     LIST_ATTRIBUTES = "ListTypeAttributes"
     PARTITIONABLE = "PartitionableDevices"
     PRIORITIZED_LIST = "PrioritizedList"
@@ -65,6 +66,7 @@ ALLOCATOR_FEATURES: Final[Mapping[Feature, tuple[str, ...]]] = {
     Feature.CONSUMABLE_CAPACITY: ("DRAConsumableCapacity",),
     Feature.BINDING: ("DRADeviceBindingConditions", "DRAResourceClaimDeviceStatus"),
     Feature.TAINTS: ("DRADeviceTaints",),
+    Feature.FRACTIONAL_RANGE: ("DRAFractionalCapacityRange",),
     Feature.LIST_ATTRIBUTES: ("DRAListTypeAttributes",),
     Feature.PARTITIONABLE: ("DRAPartitionableDevices",),
     Feature.PRIORITIZED_LIST: ("DRAPrioritizedList",),
@@ -106,7 +108,7 @@ CHANNEL_FEATURES: Final[tuple[tuple[str, Mapping[Channel, frozenset[Feature]]], 
         "1.37.0",
         {
             Channel.STABLE: _STABLE_FEATURES,
-            Channel.INCUBATING: _SHARING_FEATURES,
+            Channel.INCUBATING: _SHARING_FEATURES | {Feature.FRACTIONAL_RANGE},
             Channel.EXPERIMENTAL: frozenset(Feature),
         },
     ),

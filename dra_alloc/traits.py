@@ -55,6 +55,7 @@ class Trait(StrEnum):
     BINDING_SLICES_LAST = "binding-slices-last"
     NO_RESULT_TOLERATIONS = "no-result-tolerations"
     LIMIT_PER_CLAIM = "limit-per-claim"
+    CAPACITY_WRAPS = "capacity-wraps"
     GROUPS_HIDE_SLICES = "groups-hide-slices"
 
 
@@ -217,6 +218,12 @@ TRAITS: Final[Mapping[Trait, tuple[TraitRecord, ...]]] = {
     Trait.NO_RESULT_TOLERATIONS: (
         TraitRecord("results do not carry the tolerations of their request", {"1.34": ""}),
         TraitRecord("results do not carry the tolerations of their request", {"1.35": ""}, _STABLE),
+    ),
+    Trait.CAPACITY_WRAPS: (
+        TraitRecord(
+            "amounts of capacity wrap around at 64 bits and may be negative; rounded ones print in powers of two",
+            _TO_1370,
+        ),
     ),
     Trait.GROUPS_HIDE_SLICES: (
         TraitRecord(

@@ -76,9 +76,9 @@ class Quantity:
         return made
 
     @classmethod
-    def of(cls, value: int, form: Format = Format.DECIMAL_SI) -> Quantity:
-        """Return an integer as a quantity that prints in the given format."""
-        return _make(value, 0, not MIN_INT64 <= value <= MAX_INT64, form, "")
+    def of(cls, value: int, form: Format = Format.DECIMAL_SI, exponent: int = 0) -> Quantity:
+        """Return an integer, times a power of ten, as a quantity that prints in the given format."""
+        return _make(value, exponent, not MIN_INT64 <= value <= MAX_INT64, form, "")
 
     @classmethod
     def from_wire(cls, value: object) -> Quantity:

@@ -41,6 +41,7 @@ NODE_CODES: Final[Mapping[str, str]] = {
     "pool-incomplete": "allocationMode All while a pool is being updated: kube-scheduler gives up",
     "pool-invalid": "a pool contradicts itself, such as by a device name used twice",
     "all-misfit": "a device of an All request violates a constraint: kube-scheduler gives up",
+    "capacity-amount": "an amount of capacity is negative or cannot be computed: kube-scheduler gives up",
     "too-many-devices": "a claim needs more than 32 devices",
     "selector-compile-error": "a selector does not compile",
     "selector-runtime-error": "a selector fails on a device that was looked at: kube-scheduler gives up",

@@ -64,7 +64,7 @@ class Context:
     `in_flight` is the capacity that shares picked in this search consume; it
     belongs to the capacity rule and is read by the counter rule. `selectors`
     evaluates a device against a request. `holders` names the claims that hold
-    a device, for reasons.
+    a device, for reasons, `claim_names` those asked about, for error texts.
     """
 
     profile: Profile
@@ -76,6 +76,11 @@ class Context:
     availability: Callable[[Pool], Mapping[tuple[str, str], int]]
     holders: Callable[[DeviceKey], tuple[str, ...]]
     in_flight: dict[DeviceKey, dict[str, int]] = field(default_factory=dict)
+    claim_names: Sequence[str] = ()
+
+    def claim_name(self, ask: Ask) -> str:
+        """Return the name of the claim that asks; empty where the context is for no claims in particular."""
+        return self.claim_names[ask.claim] if self.claim_names else ""
 
 
 class Rule:

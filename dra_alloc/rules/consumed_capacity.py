@@ -6,88 +6,41 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from dra_alloc.api import CapacityRequestPolicy, CapacityRequestPolicyRange, DeviceCapacity, Quantity
-from dra_alloc.api.quantity import Format
+from dra_alloc.api import Quantity
 from dra_alloc.problem.devices import DeviceKey, DeviceRow
 from dra_alloc.problem.requests import Ask
-from dra_alloc.profiles import Trait
-from dra_alloc.rules.base import Context, Pick, Reason, Rule
+from dra_alloc.profiles import Profile, Trait
+from dra_alloc.rules.base import Context, Pick, Reason, Rule, SearchStopped
+from dra_alloc.rules.capacity_policy import AmountError, Arithmetic, consumed_amount, violates_policy
 from dra_alloc.rules.facts import Draw, Fact
 
-__all__ = ["ConsumedCapacity", "consumed_amount", "consumption", "violates_policy"]
+__all__ = ["ConsumedCapacity", "consumption"]
 
 
-def consumed_amount(capacity: DeviceCapacity, requested: Quantity | None) -> Quantity:
-    """
-    Return what a request takes of one capacity after rounding by the policy.
-
-    Spec: CAP-1, CAP-2.
-    """
-    policy = capacity.request_policy
-    if requested is None:
-        return policy.default if policy is not None and policy.default is not None else capacity.value
-    if policy is None:
-        return requested
-    span = policy.valid_range
-    if span is not None and span.min is not None:
-        return _round_into(requested, span.min, span)
-    fitting = (value for value in policy.valid_values if value >= requested)
-    return next(fitting, requested)
-
-
-def _round_into(requested: Quantity, low: Quantity, span: CapacityRequestPolicyRange) -> Quantity:
-    if requested < low:
-        return low
-    step = span.step.value() if span.step is not None else 0
-    if step == 0:
-        return requested
-    base = low.value()
-    rounded = _int64(base + -(-(requested.value() - base) // step) * step)
-    return Quantity.of(rounded, Format.BINARY_SI)
-
-
-def _int64(value: int) -> int:
-    """Return the value as upstream's 64-bit arithmetic leaves it: it wraps around."""
-    return (value + 2**63) % 2**64 - 2**63
-
-
-def violates_policy(policy: CapacityRequestPolicy, amount: Quantity) -> bool:
-    """
-    Return whether a rounded amount is one the policy does not allow.
-
-    The default always is allowed, if it is spelt the same way.
-
-    Spec: CAP-3.
-    """
-    if policy.default is not None and amount.same_representation(policy.default):
-        return False
-    span = policy.valid_range
-    if span is not None:
-        if span.max is not None and amount > span.max:
-            return True
-        step = span.step.value() if span.step is not None else 0
-        return bool(step and span.min is not None and (amount.value() - span.min.value()) % step)
-    return bool(policy.valid_values) and amount not in policy.valid_values
-
-
-def consumption(device: DeviceRow, ask: Ask) -> Mapping[str, Quantity] | None:
+def consumption(device: DeviceRow, ask: Ask, profile: Profile) -> Mapping[str, Quantity] | None:
     """
     Return what a share of the device would consume, for every capacity it has.
 
     None if the request names a capacity the device lacks, or an amount its
-    policy does not allow.
+    policy does not allow. An amount that cannot be computed comes first.
 
-    Spec: CAP-4.
+    Spec: CAP-4, CAP-7.
+    Raises: AmountError.
     """
     requested = dict(ask.capacity)
     if not requested.keys() <= device.capacity.keys():
         return None
+    arithmetic = Arithmetic.of(profile)
     amounts: dict[str, Quantity] = {}
     for name, capacity in device.capacity.items():
-        amount = consumed_amount(capacity, requested.get(name))
-        if capacity.request_policy is not None and violates_policy(capacity.request_policy, amount):
+        try:
+            amounts[name] = consumed_amount(capacity, requested.get(name), arithmetic)
+        except AmountError as error:
+            raise AmountError(f'capacity "{name}": {error}') from None
+    for name, amount in amounts.items():
+        policy = device.capacity[name].request_policy
+        if policy is not None and violates_policy(policy, amount, arithmetic):
             return None
-        amounts[name] = amount
     return amounts
 
 
@@ -95,17 +48,19 @@ class ConsumedCapacity(Rule):
     """
     What is consumed already, what is picked and the request itself fit into every capacity.
 
-    A dedicated device is checked the same way but consumes nothing.
+    A dedicated device is checked the same way but consumes nothing. An amount
+    that cannot be computed ends the search.
 
-    Spec: CAP-4, CAP-5, CAP-6.
+    Spec: CAP-4, CAP-5, CAP-6, CAP-7.
     """
 
     code = "capacity-exhausted"
-    spec = ("CAP-4", "CAP-5", "CAP-6")
+    spec = ("CAP-4", "CAP-5", "CAP-6", "CAP-7")
     gathers = True
-    __slots__ = ("_amounts", "_consumed", "_in_flight", "_leaks", "_shares", "_skips_exhausted")
+    __slots__ = ("_amounts", "_consumed", "_context", "_in_flight", "_leaks", "_shares", "_skips_exhausted")
 
     def __init__(self, context: Context) -> None:
+        self._context = context
         self._consumed = context.usage.consumed
         self._in_flight = context.in_flight
         self._leaks = context.profile.shows(Trait.REFUSAL_LEAKS)
@@ -116,9 +71,16 @@ class ConsumedCapacity(Rule):
     def _takes(self, ask: Ask, device: DeviceRow) -> Mapping[str, int] | None:
         key = (ask.id, device)
         if key not in self._amounts:
-            amounts = consumption(device, ask)
+            try:
+                amounts = consumption(device, ask, self._context.profile)
+            except AmountError as error:
+                raise self._stopped(ask, str(device.key), error) from None
             self._amounts[key] = None if amounts is None else {name: amount.nano for name, amount in amounts.items()}
         return self._amounts[key]
+
+    def _stopped(self, ask: Ask, device: str, error: AmountError) -> SearchStopped:
+        who = f"claim {self._context.claim_name(ask)}, request {ask.own_name}"
+        return SearchStopped(f"{who}: checking capacity for device {device}: {error}", code="capacity-amount")
 
     def rejects(self, ask: Ask, device: DeviceRow) -> bool:
         if not device.capacity and not ask.capacity:
@@ -129,6 +91,10 @@ class ConsumedCapacity(Rule):
     def leaves_out(self, ask: Ask, device: DeviceRow) -> bool:
         if self._skips_exhausted:
             return self.rejects(ask, device)
+        try:
+            consumption(device, ask, self._context.profile)
+        except AmountError as error:
+            raise self._stopped(ask, device.key.device, error) from None
         takes = self._takes(ask, device)
         return takes is None or any(amount > device.capacity[name].value.nano for name, amount in takes.items())
 
@@ -192,7 +158,7 @@ class ConsumedCapacity(Rule):
     def violations(self, picks: Sequence[Pick]) -> Iterable[str]:
         used: dict[DeviceRow, dict[str, int]] = {}
         for ask, device in picks:
-            takes = consumption(device, ask)
+            takes = consumption(device, ask, self._context.profile)
             if takes is None:
                 yield f"{device.key} does not offer the capacity that {ask.full_name} asks for"
                 continue

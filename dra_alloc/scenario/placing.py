@@ -157,7 +157,7 @@ class Placing:
             pools.add(device.slice.pool)
             if not (device.shareable and self._sharing):
                 self._occupancy.take(device.slice, device.slice.devices.index(device))
-            elif consumption(device, ask):
+            elif consumption(device, ask, self._allocator.profile):
                 self._occupancy.tangle(device.slice)
         return pools
 

@@ -165,6 +165,7 @@ class Allocator:
             explain_selector=lambda ask, device: selection.explain(ask, device, names[ask.claim]),
             availability=self._available,
             holders=self.state.holders,
+            claim_names=names,
         )
 
     def _gather_rules(self, context: Context) -> Sequence[Rule]:

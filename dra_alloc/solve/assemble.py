@@ -68,7 +68,7 @@ def _result(pick: Pick, assembly: Assembly) -> DeviceRequestAllocationResult:
         admin_access=True if ask.admin else None,
         tolerations=() if profile.shows(Trait.NO_RESULT_TOLERATIONS) else ask.tolerations,
         share_id=assembly.new_share_id() if shared else None,
-        consumed_capacity=FrozenMap(consumption(device, ask) or {}) if shared else FrozenMap(),
+        consumed_capacity=FrozenMap(consumption(device, ask, profile) or {}) if shared else FrozenMap(),
         binding_conditions=device.wire.binding_conditions if binding else (),
         binding_failure_conditions=device.wire.binding_failure_conditions if binding else (),
     )

@@ -26,7 +26,7 @@ _NEEDS: Final = {
     Feature.COMPATIBILITY_GROUPS: ("compatibility-groups",),
 }
 #: Alpha features, which are off as often as not.
-_ALPHA: Final = frozenset({Feature.COMPATIBILITY_GROUPS})
+_ALPHA: Final = frozenset({Feature.COMPATIBILITY_GROUPS, Feature.FRACTIONAL_RANGE})
 
 
 def random_request(draw: Draw, dialect: Dialect) -> Json:

@@ -123,7 +123,7 @@ class _Planner:
         if tolerations:
             ask["tolerations"] = tolerations
         if targets and (targets[0].wire.get("capacity") or draw.chance(0.1)) and mix.has(draw, "capacity-requests"):
-            ask["capacity"] = _capacity(targets[0], draw)
+            ask["capacity"] = _capacity(targets[0], draw, odd=mix.has(draw, "odd-amounts"))
         return ask
 
     def _pick(self, count: int) -> list[Placed]:
@@ -198,11 +198,13 @@ def _toleration(taint: Json, draw: Draw) -> Json:
     return made
 
 
-def _capacity(target: Placed, draw: Draw) -> Json:
+def _capacity(target: Placed, draw: Draw, *, odd: bool) -> Json:
     names = list(target.wire.get("capacity", ()))
     if draw.chance(0.05) or not names:
         names.append("mem")
     amounts = ("1", "1", "1", "2", "500m", "1500m", "3", "4")
+    if odd:
+        amounts = ("10E", "9223372036854775807", "9223372036854775", "-1", "-500m", "1300u", "0", "1")
     return {"requests": {name: draw.choice(amounts) for name in draw.sample(names, draw.integer(1, 2))}}
 
 

@@ -106,6 +106,10 @@ def _capacity(draw: Draw, mix: Mix) -> Json:
     made: Json = {"value": draw.choice(("1", "2", "3", "4", "6", "8", "4500m"))}
     if mix.has(draw, "request-policy"):
         made["requestPolicy"] = _policy(draw)
+    if mix.has(draw, "odd-amounts"):
+        made["value"] = draw.choice(("20E", "9223372036854775807", "4500u", "-1"))
+        if "requestPolicy" in made and draw.chance(0.3):
+            made["requestPolicy"]["default"] = draw.choice(("-1", "10E", "1500u"))
     return made
 
 
@@ -121,7 +125,7 @@ def _policy(draw: Draw) -> Json:
         if draw.chance(0.5):
             span["max"] = draw.choice(("2", "3", "4"))
         if draw.chance(0.5):
-            span["step"] = draw.choice(("1", "2", "1500m"))
+            span["step"] = draw.choice(("1", "2", "1500m", "500m", "300m", "1500u"))
         policy["validRange"] = span
     return policy
 

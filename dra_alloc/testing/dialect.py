@@ -56,6 +56,7 @@ INGREDIENTS: tuple[str, ...] = (
     "many-devices",
     "gates-off",
     "compatibility-groups",
+    "odd-amounts",
 )
 
 #: An ingredient is left out, used sparingly, evenly, or nearly always.
@@ -63,19 +64,20 @@ _RATES = (0.0, 0.0, 0.15, 0.5, 0.9)
 #: How often relative to that. What spoils most cases it is in is rare, what makes them interesting is not.
 _SHARE = {
     "broken-pool": 0.1,
-    "odd-attributes": 0.06,
-    "odd-claim": 0.04,
+    "odd-attributes": 0.01,
+    "odd-amounts": 0.06,
+    "odd-claim": 0.02,
     "odd-state": 0.3,
     "many-devices": 0.04,
     "gates-off": 0.15,
     "misfit": 0.25,
     "crowd": 0.6,
-    "bait": 1.5,
+    "bait": 4.5,
     "all": 0.35,
     "old-generation": 0.4,
     "binding-conditions": 0.5,
     "other-nodes": 0.4,
-    "allocated": 0.6,
+    "allocated": 0.5,
     "class-selectors": 0.5,
     "node-selector": 0.7,
 }

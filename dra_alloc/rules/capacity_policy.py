@@ -1,0 +1,150 @@
+"""
+Request policies: what a request takes of one capacity, and which amounts are allowed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from dra_alloc.api import CapacityRequestPolicy, CapacityRequestPolicyRange, DeviceCapacity, Quantity
+from dra_alloc.api.quantity import Format
+from dra_alloc.profiles import Feature, Profile, Trait
+
+__all__ = ["AmountError", "Arithmetic", "consumed_amount", "violates_policy"]
+
+_MOST: Final = 2**63 - 1
+_WHOLE: Final = 10**9
+_MILLI: Final = 10**6
+_UNREPRESENTABLE: Final = "capacity request cannot be represented in the device's range arithmetic"
+
+
+class AmountError(ValueError):
+    """An amount that cannot be computed, or may not be consumed; the text is upstream's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Arithmetic:
+    """
+    How an allocator computes amounts.
+
+    `checked`: what leaves 64 bits or is negative is an error, it does not wrap
+    around. `milli`: ranges are computed in thousandths where they can be.
+    """
+
+    checked: bool
+    milli: bool
+
+    @classmethod
+    def of(cls, profile: Profile) -> Arithmetic:
+        """Return the arithmetic of an allocator."""
+        return cls(not profile.shows(Trait.CAPACITY_WRAPS), profile.on(Feature.FRACTIONAL_RANGE))
+
+
+def consumed_amount(capacity: DeviceCapacity, requested: Quantity | None, arithmetic: Arithmetic) -> Quantity:
+    """
+    Return what a request takes of one capacity after rounding by the policy.
+
+    Spec: CAP-1, CAP-2, CAP-7, CAP-8, CAP-9.
+    Raises: AmountError.
+    """
+    amount = _rounded(capacity, requested, arithmetic)
+    if arithmetic.checked and amount.nano < 0:
+        raise AmountError("capacity value is negative")
+    return amount
+
+
+def _rounded(capacity: DeviceCapacity, requested: Quantity | None, arithmetic: Arithmetic) -> Quantity:
+    policy = capacity.request_policy
+    if requested is None:
+        return policy.default if policy is not None and policy.default is not None else capacity.value
+    if policy is None:
+        return requested
+    span = policy.valid_range
+    if span is not None and span.min is not None:
+        return _round_into(requested, span.min, span, arithmetic)
+    fitting = (value for value in policy.valid_values if value >= requested)
+    return next(fitting, requested)
+
+
+def _round_into(
+    requested: Quantity, low: Quantity, span: CapacityRequestPolicyRange, arithmetic: Arithmetic
+) -> Quantity:
+    if requested < low:
+        return low
+    if span.step is None or span.step.value() == 0:
+        return requested
+    if arithmetic.milli and _is_milli(span):
+        return _round_milli(requested, low, span.step)
+    step, base = span.step.value(), low.value()
+    if not arithmetic.checked:
+        rounded = _int64(base + _steps(requested.value() - base, step) * step)
+        return Quantity.of(rounded, Format.BINARY_SI)
+    asked = _steps(requested.nano, _WHOLE) if requested.nano > 0 else requested.value()
+    if asked > _MOST:
+        raise AmountError(f"{_UNREPRESENTABLE}: request {requested} exceeds MaxInt64")
+    rounded = _int64(base + _steps(asked - base, step) * step)
+    if rounded < asked:
+        raise AmountError(f"{_UNREPRESENTABLE}: rounding request {requested} up to the next step passes MaxInt64")
+    return Quantity.of(rounded, span.step.format)
+
+
+def _round_milli(requested: Quantity, low: Quantity, step: Quantity) -> Quantity:
+    asked = _milli(requested)
+    if asked is None:
+        raise AmountError(f"{_UNREPRESENTABLE}: request {requested} is not a representable milli value")
+    base, width = low.nano // _MILLI, step.nano // _MILLI
+    rounded = base + _steps(asked - base, width) * width
+    if rounded > _MOST or base < 0:
+        raise AmountError(
+            f"{_UNREPRESENTABLE}: rounding request {requested} up to the next step passes the milli-value range"
+        )
+    return Quantity.of(rounded, step.format, exponent=-3)
+
+
+def _steps(distance: int, step: int) -> int:
+    """Return how many steps cover the distance."""
+    return -(-distance // step)
+
+
+def _milli(amount: Quantity) -> int | None:
+    """Return the amount in thousandths; None if it is no whole number of them, or too large for 64 bits."""
+    whole, rest = divmod(amount.nano, _MILLI)
+    return None if rest or not -_MOST <= whole <= _MOST else whole
+
+
+def _is_milli(span: CapacityRequestPolicyRange) -> bool:
+    """Return whether minimum, maximum and step are all thousandths, so that the range is computed in them."""
+    return all(each is None or _milli(each) is not None for each in (span.min, span.max, span.step))
+
+
+def _int64(value: int) -> int:
+    """Return the value as upstream's 64-bit arithmetic leaves it: it wraps around."""
+    return (value + 2**63) % 2**64 - 2**63
+
+
+def violates_policy(policy: CapacityRequestPolicy, amount: Quantity, arithmetic: Arithmetic) -> bool:
+    """
+    Return whether a rounded amount is one the policy does not allow.
+
+    The default always is allowed, if it is spelt the same way.
+
+    Spec: CAP-3, CAP-8.
+    """
+    if policy.default is not None and amount.same_representation(policy.default):
+        return False
+    span = policy.valid_range
+    if span is not None:
+        if span.max is not None and amount > span.max:
+            return True
+        return _is_off_steps(span, amount, arithmetic)
+    return bool(policy.valid_values) and amount not in policy.valid_values
+
+
+def _is_off_steps(span: CapacityRequestPolicyRange, amount: Quantity, arithmetic: Arithmetic) -> bool:
+    if span.step is None or span.min is None or span.step.value() == 0:
+        return False
+    if arithmetic.milli and _is_milli(span):
+        taken = _milli(amount)
+        return taken is None or (taken - span.min.nano // _MILLI) % (span.step.nano // _MILLI) != 0
+    return (amount.value() - span.min.value()) % span.step.value() != 0
