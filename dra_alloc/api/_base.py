@@ -226,6 +226,19 @@ class KubeModel(BaseModel):
         """Return the model of a JSON text. Raises: pydantic.ValidationError."""
         return cls.model_validate_json(text, by_alias=True, by_name=False)
 
+    @classmethod
+    def made(cls, **values: Any) -> Self:
+        """
+        Return the model of values that are known to fit, by Python names: nothing is checked.
+
+        For what this package computed itself, at a tenth of the cost of reading it.
+        """
+        return _put_together(cls, {**_defaults(cls), **values}, set(values))
+
+    def replaced(self, **values: Any) -> Self:
+        """Return a copy with some members replaced by values that are known to fit."""
+        return _put_together(type(self), {**self.__dict__, **values}, self.model_fields_set | values.keys())
+
     def model_dump(self, **options: Any) -> dict[str, Any]:
         """Return pydantic's dump by Python names; `to_wire` is the API server's. Options are pydantic's."""
         _build_serializers()
@@ -251,6 +264,25 @@ class KubeModel(BaseModel):
             elif name in self.wire_null:
                 written[alias] = None
         return written
+
+
+_Model = TypeVar("_Model", bound=KubeModel)
+_set: Final = object.__setattr__
+
+
+def _put_together(model: type[_Model], members: dict[str, Any], given: set[str]) -> _Model:
+    made = model.__new__(model)
+    _set(made, "__dict__", members)
+    _set(made, "__pydantic_fields_set__", given)
+    _set(made, "__pydantic_extra__", None)
+    _set(made, "__pydantic_private__", None)
+    return made
+
+
+@cache
+def _defaults(model: type[KubeModel]) -> dict[str, Any]:
+    """Return what absent fields are; every default is immutable."""
+    return {name: info.default for name, info in model.model_fields.items()}
 
 
 @cache

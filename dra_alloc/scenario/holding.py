@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from dra_alloc.api import AllocationResult, Node, ResourceClaim, ResourceClaimStatus
+from dra_alloc.api import AllocationResult, Node, ResourceClaim
 from dra_alloc.problem.nodes import NodeSelectorError, selects_node
 from dra_alloc.problem.requests import claim_name
 from dra_alloc.scenario.outcomes import NodeRefusal
@@ -42,5 +42,4 @@ def completed(claims: Sequence[ResourceClaim], results: Sequence[AllocationResul
 
 
 def _with(claim: ResourceClaim, made: Iterator[AllocationResult]) -> ResourceClaim:
-    status: ResourceClaimStatus = claim.status.model_copy(update={"allocation": next(made)})
-    return claim.model_copy(update={"status": status})
+    return claim.replaced(status=claim.status.replaced(allocation=next(made)))

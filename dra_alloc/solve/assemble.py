@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from dra_alloc.api import (
     AllocationResult,
@@ -49,29 +50,34 @@ def assemble(
         own = [pick for pick in picks if pick.ask.claim == claim.index]
         chosen = [selected.get((claim.index, index), request.asks[0]) for index, request in enumerate(claim.requests)]
         config = _config(claim, chosen, assembly.profile)
-        devices = DeviceAllocationResult(results=tuple(_result(pick, assembly) for pick in own), config=config)
-        results.append(AllocationResult(devices=devices, node_selector=_node_selector(claim, own, assembly)))
+        devices = DeviceAllocationResult.made(results=_results(own, assembly), config=config)
+        results.append(AllocationResult.made(devices=devices, node_selector=_node_selector(claim, own, assembly)))
     return tuple(results)
 
 
-def _result(pick: Pick, assembly: Assembly) -> DeviceRequestAllocationResult:
-    ask, device = pick
+def _results(picks: Sequence[Pick], assembly: Assembly) -> tuple[DeviceRequestAllocationResult, ...]:
     profile = assembly.profile
     sharing = profile.on(Feature.CONSUMABLE_CAPACITY) and not profile.shows(Trait.NO_SHARING)
-    shared = device.shareable and sharing
     binding = profile.on(Feature.BINDING)
-    return DeviceRequestAllocationResult(
-        request=ask.full_name,
-        driver=device.key.driver,
-        pool=device.key.pool,
-        device=device.key.device,
-        admin_access=True if ask.admin else None,
-        tolerations=() if profile.shows(Trait.NO_RESULT_TOLERATIONS) else ask.tolerations,
-        share_id=assembly.new_share_id() if shared else None,
-        consumed_capacity=FrozenMap(consumption(device, ask, profile) or {}) if shared else FrozenMap(),
-        binding_conditions=device.wire.binding_conditions if binding else (),
-        binding_failure_conditions=device.wire.binding_failure_conditions if binding else (),
-    )
+    tolerating = not profile.shows(Trait.NO_RESULT_TOLERATIONS)
+    results = []
+    for ask, device in picks:
+        driver, pool, name = device.key
+        more: dict[str, Any] = {}
+        if ask.admin:
+            more["admin_access"] = True
+        if tolerating and ask.tolerations:
+            more["tolerations"] = ask.tolerations
+        if sharing and device.shareable:
+            more["share_id"] = assembly.new_share_id()
+            more["consumed_capacity"] = FrozenMap(consumption(device, ask) or {})
+        if binding and device.has_binding_conditions:
+            more["binding_conditions"] = device.wire.binding_conditions
+        if binding and device.wire.binding_failure_conditions:
+            more["binding_failure_conditions"] = device.wire.binding_failure_conditions
+        made = DeviceRequestAllocationResult.made
+        results.append(made(request=ask.full_name, driver=driver, pool=pool, device=name, **more))
+    return tuple(results)
 
 
 def _config(claim: ClaimRow, chosen: Sequence[Ask], profile: Profile) -> tuple[DeviceAllocationConfiguration, ...]:
@@ -87,7 +93,7 @@ def _class_config(chosen: Sequence[Ask]) -> list[DeviceAllocationConfiguration]:
         names.setdefault(ask.class_name, []).append(ask.full_name)
     classes = {ask.class_name: ask.device_class for ask in chosen}
     return [
-        DeviceAllocationConfiguration(source="FromClass", requests=tuple(names[name]), opaque=config.opaque)
+        DeviceAllocationConfiguration.made(source="FromClass", requests=tuple(names[name]), opaque=config.opaque)
         for name, device_class in classes.items()
         for config in device_class.spec.config
     ]
@@ -100,26 +106,25 @@ def _claim_config(claim: ClaimRow, chosen: Sequence[Ask], profile: Profile) -> l
         times = covered if config.requests and profile.shows(Trait.CONFIG_PER_REQUEST) else min(covered, 1)
         if not config.requests:
             times = 1
-        entry = DeviceAllocationConfiguration(source="FromClaim", requests=config.requests, opaque=config.opaque)
+        entry = DeviceAllocationConfiguration.made(source="FromClaim", requests=config.requests, opaque=config.opaque)
         entries += [entry] * times
     return entries
 
 
 def _cleared(entry: DeviceAllocationConfiguration, chosen: Sequence[Ask]) -> DeviceAllocationConfiguration:
     if entry.requests and all(ask.named_by(entry.requests) for ask in chosen):
-        return entry.model_copy(update={"requests": ()})
+        return entry.replaced(requests=())
     return entry
 
 
 def _node_selector(claim: ClaimRow, picks: Sequence[Pick], assembly: Assembly) -> NodeSelector | None:
-    bound = NodeSelectorRequirement(key="metadata.name", operator="In", values=(assembly.node.metadata.name,))
     fields: list[NodeSelectorRequirement] = []
     expressions: list[NodeSelectorRequirement] = []
     for _, device in picks:
         place = device.wire if device.slice.per_device else device.slice.wire.spec
         binds = device.wire.binds_to_node is True and not assembly.profile.shows(Trait.NO_BINDS_TO_NODE)
         if place.node_name or binds:
-            return NodeSelector(node_selector_terms=(NodeSelectorTerm(match_fields=(bound,)),))
+            return _bound_to(assembly.node)
         if place.node_selector is None:
             continue
         terms = place.node_selector.node_selector_terms
@@ -134,15 +139,20 @@ def _node_selector(claim: ClaimRow, picks: Sequence[Pick], assembly: Assembly) -
             _merge(expressions, term.match_expressions)
     if not fields and not expressions:
         return None
-    term = NodeSelectorTerm(match_fields=tuple(fields), match_expressions=tuple(expressions))
-    return NodeSelector(node_selector_terms=(term,))
+    term = NodeSelectorTerm.made(match_fields=tuple(fields), match_expressions=tuple(expressions))
+    return NodeSelector.made(node_selector_terms=(term,))
+
+
+def _bound_to(node: Node) -> NodeSelector:
+    bound = NodeSelectorRequirement.made(key="metadata.name", operator="In", values=(node.metadata.name,))
+    return NodeSelector.made(node_selector_terms=(NodeSelectorTerm.made(match_fields=(bound,)),))
 
 
 def _merge(into: list[NodeSelectorRequirement], requirements: Sequence[NodeSelectorRequirement]) -> None:
     for new in requirements:
         if not any(_same(new, old) for old in into):
             # What was loaded is a record of the same members, which a result cannot hold.
-            into.append(NodeSelectorRequirement(key=new.key, operator=new.operator, values=new.values))
+            into.append(NodeSelectorRequirement.made(key=new.key, operator=new.operator, values=new.values))
 
 
 def _same(left: NodeSelectorRequirement, right: NodeSelectorRequirement) -> bool:

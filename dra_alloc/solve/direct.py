@@ -27,6 +27,8 @@ __all__ = ["Answer", "Direct", "Occupied", "Picks", "Results", "decide"]
 _BUDGET: Final = 500
 #: Answers remembered per board; fewer on wide ones.
 _MOST_ANSWERS: Final = 100_000
+#: Results remembered per node.
+_MOST_RESULTS: Final = 16
 
 
 class Answer(NamedTuple):
@@ -135,7 +137,18 @@ class Results:
         self._assembly = assembly
 
     def __call__(self, picks: tuple[Pick, ...]) -> tuple[AllocationResult, ...]:
-        """Return one result per claim."""
+        """Return one result per claim, made once for the same choice for the same requests on a node."""
+        admitted, view, choice, _ = self._answer
+        key = id(admitted.rows), id(choice)
+        known = view.results.get(key)
+        if known is None:
+            if len(view.results) >= _MOST_RESULTS:
+                view.results.clear()
+            # The rows and the choice are kept, so that no others come by the same ids.
+            known = view.results[key] = admitted.rows, choice, self._assembled(picks)
+        return known[2]
+
+    def _assembled(self, picks: tuple[Pick, ...]) -> tuple[AllocationResult, ...]:
         admitted, _, choice, _ = self._answer
         served = iter(choice.served)
         selected = {

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 from weakref import WeakKeyDictionary
 
-from dra_alloc.api import DeviceClass, DeviceSubRequest, ExactDeviceRequest, Node, ResourceClaim
+from dra_alloc.api import AllocationResult, DeviceClass, DeviceSubRequest, ExactDeviceRequest, Node, ResourceClaim
 from dra_alloc.problem.devices import PoolKey, SliceRow
 from dra_alloc.problem.gathering import Gathering, Offer
 from dra_alloc.problem.inventory import Inventory
@@ -24,7 +24,7 @@ from dra_alloc.problem.usage import Usage
 from dra_alloc.profiles import Feature, Profile, Trait
 from dra_alloc.rules import Context, Rule, SearchStopped, install
 from dra_alloc.solve.admit import Admission, admit
-from dra_alloc.solve.board import Board, Judge, Part, make_part, put_together
+from dra_alloc.solve.board import Board, Choice, Judge, Part, make_part, put_together
 from dra_alloc.solve.columns import Columns, Lens
 from dra_alloc.solve.content import content
 from dra_alloc.solve.selection import Selection
@@ -44,10 +44,11 @@ class View:
 
     `direct` is False where only the search itself can answer, because the node
     matters to single devices. `only` is the slice, if there is but one. `boards`
-    holds the board for each plan that asked.
+    holds the board for each plan that asked, `results` what was put together
+    for some choices; both are parts of the engine.
     """
 
-    __slots__ = ("boards", "direct", "invalid", "node", "only", "pools", "slices")
+    __slots__ = ("boards", "direct", "invalid", "node", "only", "pools", "results", "slices")
 
     def __init__(self, node: Node, offer: Offer) -> None:
         self.node = node
@@ -58,6 +59,7 @@ class View:
         self.only = self.slices[0] if len(self.slices) == 1 else None
         self.direct = all(map(_is_plain, self.slices))
         self.boards: dict[Plan, Board | None] = {}
+        self.results: dict[tuple[int, int], tuple[Sequence[ClaimRow], Choice, tuple[AllocationResult, ...]]] = {}
 
 
 def _is_plain(row: SliceRow) -> bool:
