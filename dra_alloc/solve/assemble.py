@@ -70,7 +70,7 @@ def _results(picks: Sequence[Pick], assembly: Assembly) -> tuple[DeviceRequestAl
             more["tolerations"] = ask.tolerations
         if sharing and device.shareable:
             more["share_id"] = assembly.new_share_id()
-            more["consumed_capacity"] = FrozenMap(consumption(device, ask) or {})
+            more["consumed_capacity"] = FrozenMap(consumption(device, ask, profile) or {})
         if binding and device.has_binding_conditions:
             more["binding_conditions"] = device.wire.binding_conditions
         if binding and device.wire.binding_failure_conditions:
