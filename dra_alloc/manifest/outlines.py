@@ -42,7 +42,7 @@ def outline_of(devices: Sequence[Device]) -> Outline:
         policies = [each.request_policy for device in devices for each in device.capacity.values()]
         simple = policies.count(None) == len(policies)
     versions = [
-        each.version if _NO_LISTS == (each.ints, each.bools, each.strings, each.versions) else None
+        each.version if (each.ints, each.bools, each.strings, each.versions) == _NO_LISTS else None
         for device in devices
         for each in device.attributes.values()
         if each.versions is not None or (each.string is None and each.int_ is None and each.bool_ is None)
