@@ -44,7 +44,11 @@ WEAK = frozenset(
     }
 )
 # Alpha features that are no switch of the harness protocol: rows that need them are counted apart.
-NOT_MODELLED = {"compatibility-groups": "the alpha gate CompatibilityGroups"}
+NOT_MODELLED = {
+    "derived-attributes": "the alpha gate DRADerivedAttributes",
+    "optional-node-operations": "the alpha gate DRAOptionalNodeOperations",
+    "consumable-capacity-fractional-range": "the alpha gate DRAFractionalCapacityRange",
+}
 
 
 def extract(release: str) -> Path:
