@@ -19,9 +19,9 @@ from typing import Any, Final
 
 from dra_alloc.testing.cases import random_requests
 from dra_alloc.testing.dialect import Dialect
+from dra_alloc.testing.shrink import shrink
 from fuzz.oracle import OracleUnavailable
 from fuzz.recording import Record, add_option, append
-from fuzz.shrink import shrink
 
 __all__ = ["DIALECTS", "Broken", "Found", "Target", "command", "requests", "run"]
 

@@ -15,9 +15,9 @@ from random import Random
 from dra_alloc.cli.harness import answer
 from dra_alloc.testing.draw import Seeded
 from dra_alloc.testing.mutation import mutated
+from dra_alloc.testing.number_texts import quantity_text
 from fuzz.cel_devices import random_device
 from fuzz.cel_expressions import Writer
-from fuzz.number_texts import quantity_text
 from fuzz.target import Broken, Json, Target, command, requests
 
 __all__ = ["TARGET", "main"]

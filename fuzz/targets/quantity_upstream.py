@@ -13,7 +13,7 @@ from random import Random
 from typing import Any, Final
 
 from dra_alloc.cli.harness_values import answer_quantity
-from fuzz.number_texts import quantity_text
+from dra_alloc.testing.number_texts import quantity_text
 from fuzz.oracle import Oracle
 from fuzz.target import Broken, Json, Target, command
 

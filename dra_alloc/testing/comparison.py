@@ -1,0 +1,130 @@
+"""
+What makes two answers the same answer, with what is random in upstream's taken out by named rules.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from dra_alloc.api import Quantity
+from dra_alloc.profiles import Trait, profile
+
+__all__ = ["RANDOM_IN_UPSTREAM", "Verdict", "comparable", "compare", "pool_orders"]
+
+Json = dict[str, Any]
+Answer = Callable[[Json], Json]
+
+#: What upstream answers differently from run to run, and what is compared instead.
+RANDOM_IN_UPSTREAM: Final[Mapping[str, str]] = {
+    "share-id": "share IDs are random UUIDs: only that there is one is compared",
+    "bad-attribute": "attributes are converted in map order: which of several bad ones is named is not compared",
+    "bad-capacity": "capacities are checked in map order: which of several bad ones is named is not compared",
+    "pool-order": "channels that do not sort pools try them in map order: one order must give upstream's answer",
+    "step-limit": "upstream ran out of time: only a right verdict in bounded time is compared",
+    "gave-up": "ours ran out of time on a search of thousands of steps: counted apart",
+    "both-gave-up": "upstream ran out of time and ours out of its budget: counted apart",
+}
+
+#: Longer searches are compared by their answer; ours then uses bounds, so that one case cannot take a minute.
+STEPS_COMPARED: Final = 4000
+OUR_MS: Final = 2000
+
+_BAD_ATTRIBUTE: Final = re.compile(r"attribute \S+: (?=unsupported attribute value|parse semantic).*")
+_BAD_CAPACITY: Final = re.compile(r"(?<=: capacity )\"[^\"]+\": capacity (request|value) .*")
+_ABORTED: Final = re.compile("operation (aborted|interrupted)")
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Whether two answers agree, and by which rule if not word by word."""
+
+    same: bool
+    rule: str = ""
+    upstream: Json | None = None
+    ours: Json | None = None
+
+
+def comparable(answer: Mapping[str, Any], *, steps: bool = True) -> Json:
+    """Return what is compared of an answer."""
+    kept: Json = {"results": _results(answer.get("results"))}
+    if "panic" in answer or "bad" in answer or "crash" in answer:
+        return {key: answer[key] for key in ("panic", "bad", "crash") if key in answer}
+    if answer.get("err"):
+        kept["err"] = _BAD_ATTRIBUTE.sub("attribute *", answer["err"])
+    if answer.get("onNode"):
+        kept["onNode"] = True
+    if steps and answer.get("n") is not None:
+        kept["n"] = answer["n"]
+    return kept
+
+
+def _results(results: Any) -> Any:
+    return None if results is None else [_normal(each) for each in results]
+
+
+def _normal(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_normal(each) for each in value]
+    if not isinstance(value, dict):
+        return value
+    made: Json = {}
+    for key, inner in value.items():
+        if key == "shareID":
+            made[key] = "*"
+        elif key == "consumedCapacity":
+            made[key] = {name: Quantity.parse(str(amount)).nano for name, amount in inner.items()}
+        elif key == "parameters":
+            made[key] = inner
+        elif (normal := _normal(inner)) not in (None, [], {}, ""):
+            made[key] = normal
+    return made
+
+
+def compare(request: Json, upstream: Mapping[str, Any], answer: Answer, *, steps: bool = True) -> Verdict:
+    """
+    Return whether our answer to the request is upstream's.
+
+    `answer` gives ours; it is asked again for other pool orders where upstream's is random.
+    """
+    if _ABORTED.search(upstream.get("err") or ""):
+        ours = answer({**request, "engine": "auto", "timeoutMs": OUR_MS})
+        rule = "both-gave-up" if ours.get("verdict") == "undecided" else "step-limit"
+        return Verdict("verdict" in ours, rule, dict(upstream), ours)
+    if (upstream.get("n") or 0) > STEPS_COMPARED:
+        request, steps = {**request, "engine": "auto", "timeoutMs": OUR_MS}, False
+    if upstream.get("n") is None:
+        steps = False  # the allocator keeps no statistics
+    theirs = comparable(upstream, steps=steps)
+    ours = comparable(answer(request), steps=steps)
+    if ours == theirs:
+        return Verdict(True, "", theirs, ours)
+    if not steps and _ABORTED.search(ours.get("err") or ""):
+        return Verdict(True, "gave-up", theirs, ours)
+    if _without_capacity(ours) == _without_capacity(theirs):
+        return Verdict(True, "bad-capacity", theirs, ours)
+    chosen = profile(request["release"], (), request.get("channel", "auto"))
+    if chosen.shows(Trait.INPUT_ORDER):
+        for other in pool_orders(request):
+            if comparable(answer(other), steps=steps) == theirs:
+                return Verdict(True, "pool-order", theirs, ours)
+    return Verdict(False, "", theirs, ours)
+
+
+def _without_capacity(answer: Json) -> Json:
+    """Return the answer without the name of the capacity that its error is about, and what is wrong with it."""
+    return {**answer, "err": _BAD_CAPACITY.sub("*", answer["err"])} if "err" in answer else answer
+
+
+def pool_orders(request: Json) -> Iterator[Json]:
+    """Return the request with its slices rearranged for every order of pools."""
+    groups: dict[tuple[str, str], list[Json]] = {}
+    for each in request.get("slices") or ():
+        spec = each.get("spec") or {}
+        pool = (spec.get("driver", ""), (spec.get("pool") or {}).get("name", ""))
+        groups.setdefault(pool, []).append(each)
+    for order in itertools.permutations(groups.values()):
+        yield {**request, "slices": [each for group in order for each in group]}
