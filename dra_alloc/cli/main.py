@@ -88,6 +88,12 @@ def _cel(options: Namespace) -> int:
     return run_cel(options)
 
 
+def _snapshot(options: Namespace) -> int:
+    from dra_alloc.cli.snapshot import run_snapshot  # noqa: PLC0415 - as above
+
+    return run_snapshot(options)
+
+
 def _harness(options: Namespace) -> int:
     from dra_alloc.cli.harness import serve  # noqa: PLC0415 - as above
 
@@ -101,5 +107,6 @@ _COMMANDS: Final[Mapping[str, Callable[[Namespace], int]]] = {
     "explain": _check,
     "gang": _gang,
     "cel": _cel,
+    "snapshot": _snapshot,
     "harness": _harness,
 }

@@ -40,6 +40,11 @@ the cluster in DUMP: as kube-scheduler goes, one after the other, and jointly,
 which finds a placement whenever there is one. Joint placements need OR-tools
 (pip install "dra-alloc[solver]") unless all pods ask for the same."""
 
+_PACK: Final = """\
+Read a dump once, and write it as a snapshot, which every command takes where it
+takes a DUMP. A snapshot is a cache: it is refused when one of the files it was
+made of changed, or when it was made by another version of dra-alloc."""
+
 _EXPLAIN: Final = """\
 As check, with more reasons. For what is allocated: why not a preferred
 alternative, and what became of the devices that come before the ones chosen.
@@ -62,6 +67,7 @@ def parser() -> argparse.ArgumentParser:
     _check(commands, "explain", "the same, with why these devices and what a refusal rests on", _EXPLAIN)
     _gang(commands)
     _cel(commands)
+    _snapshot(commands)
     commands.add_parser(
         "harness",
         help="answer allocator requests, one JSON object a line",
@@ -222,6 +228,27 @@ def _engine(command: argparse.ArgumentParser, name: str, choices: str) -> None:
     # No argparse choices: the engines are a table of dra_alloc.cel, which --help need not load.
     said = f"who evaluates selectors: {choices} (default: native; others are extras, and no kube-scheduler)"
     command.add_argument(name, default="native", metavar="NAME", help=said)
+
+
+def _snapshot(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    about = "keep what was read from a dump in a file that loads in an instant"
+    snapshot = commands.add_parser("snapshot", help=about, description=f"To {about}.", allow_abbrev=False)
+    verbs = snapshot.add_subparsers(dest="verb", required=True, metavar="VERB")
+    pack = verbs.add_parser(
+        "pack",
+        help="write a snapshot",
+        description=_PACK,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    pack.add_argument("files", nargs="+", metavar="FILE", help="files, folders or - for standard input")
+    pack.add_argument("-o", "--output", required=True, metavar="SNAPSHOT", help="the file to write")
+    pack.add_argument(
+        "--validate",
+        choices=("strict", "warn", "ignore"),
+        default="strict",
+        help="what to do about unknown and repeated fields (default: strict)",
+    )
 
 
 def _settings(command: argparse.ArgumentParser) -> None:

@@ -16,7 +16,7 @@ from typing import BinaryIO, Final
 from dra_alloc.errors import Problem, Where
 from dra_alloc.manifest.budget import Budget
 
-__all__ = ["STDIN", "Source", "Unreadable", "sources"]
+__all__ = ["STDIN", "Source", "Unreadable", "files_of", "sources"]
 
 #: The path that stands for standard input, and the name it is reported under.
 STDIN: Final = "-"
@@ -71,6 +71,11 @@ def sources(paths: Iterable[Input], stdin: BinaryIO | None, budget: Budget) -> I
                 yield failure
                 if count > budget.files:
                     return
+
+
+def files_of(paths: Iterable[Input]) -> list[str]:
+    """Return the files that paths stand for, as `sources` reads them."""
+    return [name for path in paths for name in _names(os.fspath(path))]
 
 
 def _names(path: str) -> Iterator[str]:

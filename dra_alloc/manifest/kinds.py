@@ -21,7 +21,7 @@ from dra_alloc.api import (
     ResourceSlice,
 )
 
-__all__ = ["RESOURCE_GROUP", "SLICE", "Kind", "Unserved", "assumed_version", "recognise"]
+__all__ = ["RESOURCE_GROUP", "SLICE", "Kind", "Unserved", "assumed_version", "kind_named", "recognise"]
 
 RESOURCE_GROUP: Final = "resource.k8s.io"
 
@@ -77,6 +77,7 @@ _ALL: Final = (
 )
 SLICE: Final = _ALL[0]
 _BY_NAME: Final[Mapping[tuple[str, str], Kind]] = {(kind.group, kind.name): kind for kind in _ALL}
+_BY_KIND: Final[Mapping[str, Kind]] = {kind.name: kind for kind in _ALL}
 
 # Kinds of our group that are passed over because no allocation depends on them.
 _PASSED_OVER: Final = {"ResourcePoolStatusRequest": ("v1alpha3",), "PodSchedulingContext": ("v1alpha3",)}
@@ -96,6 +97,11 @@ def recognise(api_version: str, kind: str) -> Kind | None:
     if group != RESOURCE_GROUP or version in _PASSED_OVER.get(kind, ()):
         return None
     raise Unserved(f'no matches for kind "{kind}" in version "{api_version}"', _hint(version, known))
+
+
+def kind_named(name: str) -> Kind:
+    """Return the kind of that name; no two kinds that are read have the same. Raises: KeyError."""
+    return _BY_KIND[name]
 
 
 def assumed_version(kind: str) -> str:

@@ -14,7 +14,7 @@ from typing import Any, BinaryIO, Final, Literal
 import msgspec
 
 from dra_alloc.api import ResourceSlice
-from dra_alloc.errors import ManifestError, Problem
+from dra_alloc.errors import ManifestError, Problem, Where
 from dra_alloc.manifest.budget import DEFAULT_BUDGET, Budget
 from dra_alloc.manifest.complaints import Complaints
 from dra_alloc.manifest.documents import Documents, Place, Text, object_name
@@ -29,6 +29,7 @@ from dra_alloc.manifest.paths import Path, render
 from dra_alloc.manifest.raw import Findings, ListKind, RawDocument, TextError
 from dra_alloc.manifest.records import slice_from_json
 from dra_alloc.manifest.repetition import Repeated, without_repetitions
+from dra_alloc.manifest.snapshot import MAGIC, SnapshotError, unpack
 from dra_alloc.manifest.yaml_reader import EMITTED, read_yaml
 
 __all__ = ["Validate", "load", "load_readable"]
@@ -102,6 +103,9 @@ class _Loading:
 
     def read(self, source: Source) -> None:
         """Read one file to its end, or to where it cannot be read on."""
+        if source.data.startswith(MAGIC):
+            self._unpack(source)
+            return
         reading = _Reading(self, source, as_json=looks_like_json(source.data))
         reading.run()
         if reading.is_json and reading.nothing_read and len(source.data) <= _YAML_INSTEAD:
@@ -112,6 +116,18 @@ class _Loading:
         self.warnings += reading.doubtful.resolved(source.data)
         if len(source.data) <= _TEXT_KEPT:
             self.texts[source.name] = Text(source.data, reading.is_json)
+
+    def _unpack(self, source: Source) -> None:
+        """Take the objects of a snapshot."""
+        try:
+            objects, unknown = unpack(source.data, source.name)
+            self.unknown.update(unknown)
+            for kind, item, place, outline in objects:
+                self.found.append((kind, item, place))
+                if outline is not None:
+                    self.outlines[id(item)] = item, self.same_outlines.setdefault(outline, outline)
+        except SnapshotError as error:
+            self.problems.append(Problem(str(error), Where(file=source.name), error.hint))
 
     def documents(self, repeated: Repeated) -> Documents:
         """Return what could be read."""

@@ -23,7 +23,15 @@ from dra_alloc.api.meta import read_time
 from dra_alloc.manifest.json_numbers import JsonFloat
 from dra_alloc.manifest.schema import Leaf, ListType, MapType, ObjectType, SchemaType, schema_of
 
-__all__ = ["WireRecord", "record_from_model", "slice_from_json", "slice_from_plain"]
+__all__ = [
+    "WireRecord",
+    "read_special",
+    "record_from_model",
+    "record_of",
+    "slice_from_json",
+    "slice_from_plain",
+    "written_special",
+]
 
 
 class WireRecord(Struct, frozen=True, gc=False):
@@ -35,7 +43,7 @@ class WireRecord(Struct, frozen=True, gc=False):
 
     def model(self) -> KubeModel:
         """Return the wire model with the same content."""
-        plain = msgspec.json.decode(msgspec.json.encode(self, enc_hook=str))
+        plain = msgspec.json.decode(msgspec.json.encode(self, enc_hook=written_special))
         return _MODELS[type(self)].from_wire(plain)
 
     def model_copy(self, *, update: Mapping[str, Any]) -> Self:
@@ -62,7 +70,7 @@ def slice_from_plain(value: object) -> ResourceSlice:
 
     Raises: msgspec.MsgspecError or ValueError if they need a closer look.
     """
-    return cast(ResourceSlice, msgspec.convert(value, record_of(ResourceSlice), dec_hook=_read_special))
+    return cast(ResourceSlice, msgspec.convert(value, record_of(ResourceSlice), dec_hook=read_special))
 
 
 def record_from_model(value: Any) -> Any:
@@ -99,11 +107,16 @@ _LEAVES: Final[dict[Leaf, Any]] = {
 }
 
 
+def written_special(value: Any) -> Any:
+    """Return what is written for a value that msgspec does not know: a quantity's text, a late spec's content."""
+    return getattr(value, "record", None) or str(value)
+
+
 _FORGOTTEN: Final = _Dropped()
 _UTC_LENGTH: Final = len("2026-01-31T12:00:00Z")
 
 
-def _read_special(kind: type, value: Any) -> Any:
+def read_special(kind: type, value: Any) -> Any:
     """Return a value of the types msgspec does not know; called for each capacity, so without detours."""
     if kind is Quantity:
         if value.__class__ is not str and isinstance(value, float | JsonFloat):
@@ -122,7 +135,7 @@ def _read_time(value: Any) -> _Time:
 
 @cache
 def _decoder() -> msgspec.json.Decoder[Any]:
-    return msgspec.json.Decoder(record_of(ResourceSlice), dec_hook=_read_special)
+    return msgspec.json.Decoder(record_of(ResourceSlice), dec_hook=read_special)
 
 
 @cache

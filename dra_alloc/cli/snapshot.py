@@ -1,0 +1,53 @@
+"""
+The command `snapshot`.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from argparse import Namespace
+from contextlib import suppress
+from pathlib import Path
+
+from dra_alloc.cli.exit_codes import ExitCode
+from dra_alloc.errors import InputError
+from dra_alloc.manifest import load
+from dra_alloc.manifest.inputs import STDIN, files_of
+from dra_alloc.manifest.snapshot import Input, note_inputs, pack
+
+__all__ = ["run_snapshot"]
+
+
+def run_snapshot(options: Namespace) -> int:
+    """
+    Write what was read from files into one that loads in an instant.
+
+    Raises: InputError for files that cannot be read or written, or that would be overwritten.
+    """
+    target = Path(options.output)
+    if options.files.count(STDIN) > 1:
+        raise InputError("standard input can be read only once", hint="name - in one place")
+    named = [path for path in files_of(options.files) if path != STDIN]
+    if any(target.resolve() == Path(path).resolve() for path in named):
+        raise InputError(f"{target} is one of the files to read", hint="give the snapshot a name of its own")
+    inputs: list[Input] = []
+    with suppress(OSError):
+        # What cannot be read, loading says better.
+        inputs = note_inputs(named, options.output)
+    documents = load(options.files, stdin=sys.stdin.buffer, validate=options.validate)
+    data = pack(documents, inputs)
+    try:
+        partial = target.with_name(f"{target.name}.{os.getpid()}.partial")
+        try:
+            partial.write_bytes(data)
+            partial.replace(target)
+        finally:
+            partial.unlink(missing_ok=True)
+    except OSError as error:
+        raise InputError(f"{target} cannot be written: {error.strerror}") from None
+    for warning in documents.warnings:
+        print(f"warning: {warning}", file=sys.stderr)
+    counts = f"{len(documents.slices)} slices, {len(documents.claims)} claims, {len(documents.nodes)} nodes"
+    print(f"{target}: {counts}, {len(data)} bytes")
+    return ExitCode.OK

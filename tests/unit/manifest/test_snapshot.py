@@ -1,0 +1,168 @@
+"""A snapshot is as good as the files it was made of, or refused."""
+
+from __future__ import annotations
+
+import copy
+import os
+import zlib
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from dra_alloc.errors import ManifestError
+from dra_alloc.manifest import Documents, late_slices, load, snapshot
+from dra_alloc.manifest.late_slices import LateSpec
+from dra_alloc.manifest.snapshot import MAGIC, note_inputs, pack
+from dra_alloc.scenario.cluster import Cluster
+from tests.paths import EXAMPLES
+
+
+def _packed(target: Path, *paths: Path) -> Documents:
+    named = [str(path) for path in paths]
+    inputs = note_inputs(named, str(target))
+    documents = load(named)
+    target.write_bytes(pack(documents, inputs))
+    return documents
+
+
+@pytest.fixture
+def dump(tmp_path: Path) -> Path:
+    path = tmp_path / "dump.yaml"
+    path.write_text(
+        """
+apiVersion: resource.k8s.io/v1
+kind: ResourceSlice
+metadata: {name: s, uid: u, creationTimestamp: 2026-01-01T00:00:00Z}
+spec:
+  driver: gpu.example.com
+  nodeName: n1
+  pool: {name: n1, generation: 1, resourceSliceCount: 1}
+  sharedCounters: [{name: c, counters: {memory: {value: 10Gi}}}]
+---
+apiVersion: resource.k8s.io/v1
+kind: ResourceSlice
+metadata: {name: t}
+spec:
+  driver: gpu.example.com
+  nodeName: n1
+  pool: {name: m, generation: 1, resourceSliceCount: 1}
+  devices:
+  - {name: a, attributes: {v: {version: 1.2.3}, i: {int: 1}}, capacity: {memory: {value: 5Gi}}}
+  - {name: b, taints: [{key: k, effect: NoSchedule, timeAdded: 2026-01-01T00:00:00Z}]}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: d, namespace: x}
+spec: {replicas: 2, template: {spec: {containers: []}}}
+""",
+        encoding="utf-8",
+    )
+    return path
+
+
+@pytest.mark.parametrize("paths", [(EXAMPLES / "cluster",), (EXAMPLES / "cluster", EXAMPLES / "workloads")])
+def test_documents_are_those_of_the_files(tmp_path: Path, paths: tuple[Path, ...]) -> None:
+    target = tmp_path / "cluster.snapshot"
+    documents = _packed(target, *paths)
+    found = load([target])
+    assert found == documents
+    for member in ("slices", "claims", "classes", "nodes", "pods", "workloads"):
+        for one, other in zip(getattr(found, member), getattr(documents, member), strict=True):
+            assert found.places[id(one)] == documents.places[id(other)]
+    assert Cluster.of(found).state_hash == Cluster.of(documents).state_hash
+
+
+def test_every_member_of_a_slice_comes_back(tmp_path: Path, dump: Path) -> None:
+    documents = _packed(tmp_path / "s", dump)
+    found = load([tmp_path / "s"])
+    assert found == documents
+    for one, other in zip(found.slices, documents.slices, strict=True):
+        assert one.to_wire() == other.to_wire()
+        assert hash(one) == hash(other)
+        assert one.spec == other.spec == one.spec
+        assert copy.copy(one.spec) == other.spec
+        assert repr(one.spec) == repr(other.spec)
+        assert one.spec.model_copy(update={"driver": "d"}).driver == "d"
+
+
+def test_a_snapshot_of_a_snapshot(tmp_path: Path, dump: Path) -> None:
+    documents = _packed(tmp_path / "one", dump)
+    _packed(tmp_path / "two", tmp_path / "one")
+    assert load([tmp_path / "two"]) == documents
+
+
+def test_devices_are_unpacked_when_looked_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _packed(tmp_path / "s", EXAMPLES / "cluster")
+    unpacked: list[bytes] = []
+    decompressor = zlib.decompressobj
+
+    class Counting:
+        def __init__(self, **options: Any) -> None:
+            self._inner = decompressor(**options)
+
+        def decompress(self, data: bytes, most: int) -> bytes:
+            unpacked.append(data)
+            return self._inner.decompress(data, most)
+
+    monkeypatch.setattr(zlib, "decompressobj", Counting)
+    cluster = Cluster.of(load([tmp_path / "s"]))
+    counting = [row for row in cluster.inventory.slices if row.wire.spec.shared_counters]
+    assert len(unpacked) == len(counting) < len(cluster.inventory.slices)
+    late = next(row.wire for row in cluster.inventory.slices if row not in counting)
+    assert isinstance(late.spec, LateSpec)
+    assert len(late.spec.devices) == len(late.spec.devices) > 0
+    assert len(unpacked) == len(counting) + 1
+
+
+def test_changed_input_is_refused(tmp_path: Path, dump: Path) -> None:
+    _packed(tmp_path / "s", dump)
+    text = dump.read_bytes()
+    os.utime(dump, ns=(1, 1))
+    load([tmp_path / "s"])  # touched only
+    dump.write_bytes(text.replace(b"name: t", b"name: u"))
+    with pytest.raises(ManifestError, match=r"a snapshot of dump\.yaml, which changed since .*snapshot pack"):
+        load([tmp_path / "s"])
+    dump.unlink()
+    load([tmp_path / "s"])  # a snapshot may travel alone
+
+
+def test_same_size_and_time_right_after_packing_is_no_proof(tmp_path: Path, dump: Path) -> None:
+    _packed(tmp_path / "s", dump)
+    state = dump.stat()
+    dump.write_bytes(dump.read_bytes().replace(b"name: t", b"name: u"))
+    os.utime(dump, ns=(state.st_atime_ns, state.st_mtime_ns))
+    with pytest.raises(ManifestError, match="which changed since"):
+        load([tmp_path / "s"])
+
+
+def test_other_version_is_refused(tmp_path: Path, dump: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _packed(tmp_path / "s", dump)
+    monkeypatch.setattr(snapshot, "__version__", "99.0")
+    with pytest.raises(ManifestError, match=r"made by dra-alloc .*, and this is 99\.0"):
+        load([tmp_path / "s"])
+
+
+def test_damage_is_refused(tmp_path: Path, dump: Path) -> None:
+    _packed(tmp_path / "s", dump)
+    data = (tmp_path / "s").read_bytes()
+    for size in range(len(MAGIC), len(data), 7):
+        (tmp_path / "s").write_bytes(data[:size])
+        with pytest.raises(ManifestError, match="snapshot"):
+            load([tmp_path / "s"])
+    for place in range(len(MAGIC), len(data), 11):
+        (tmp_path / "s").write_bytes(data[:place] + bytes([data[place] ^ 0x55]) + data[place + 1 :])
+        with pytest.raises(ManifestError, match="snapshot"):
+            load([tmp_path / "s"])
+
+
+def test_a_forged_slice_is_refused_and_stays_small(dump: Path) -> None:
+    item = load([dump]).slices[0]
+    packed = late_slices.packed_slice(item)
+    bomb = zlib.compressobj(zdict=late_slices._USUAL)
+    packed.packed = bomb.compress(bytes(1 << 24)) + bomb.flush()
+    forged, _ = late_slices.slice_from_packed(packed)
+    with pytest.raises(ManifestError, match="damaged"):
+        _ = forged.spec.devices
+    assert msgspec.msgpack.encode(packed.size)
