@@ -51,6 +51,7 @@ class Feature(StrEnum):
     ADMIN_ACCESS = "AdminAccess"
     COMPATIBILITY_GROUPS = "CompatibilityGroups"
     CONSUMABLE_CAPACITY = "ConsumableCapacity"
+    DERIVED_ATTRIBUTES = "DerivedAttributes"
     BINDING = "DeviceBindingAndStatus"
     TAINTS = "DeviceTaints"
     FRACTIONAL_RANGE = "FractionalCapacityRange"
@@ -64,6 +65,7 @@ ALLOCATOR_FEATURES: Final[Mapping[Feature, tuple[str, ...]]] = {
     Feature.ADMIN_ACCESS: ("DRAAdminAccess",),
     Feature.COMPATIBILITY_GROUPS: ("DRADeviceCompatibilityGroups",),
     Feature.CONSUMABLE_CAPACITY: ("DRAConsumableCapacity",),
+    Feature.DERIVED_ATTRIBUTES: ("DRADerivedAttributes",),
     Feature.BINDING: ("DRADeviceBindingConditions", "DRAResourceClaimDeviceStatus"),
     Feature.TAINTS: ("DRADeviceTaints",),
     Feature.FRACTIONAL_RANGE: ("DRAFractionalCapacityRange",),

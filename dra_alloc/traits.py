@@ -56,6 +56,7 @@ class Trait(StrEnum):
     NO_RESULT_TOLERATIONS = "no-result-tolerations"
     LIMIT_PER_CLAIM = "limit-per-claim"
     CAPACITY_WRAPS = "capacity-wraps"
+    DERIVED_NEEDS_GATE = "derived-needs-gate"
     GROUPS_HIDE_SLICES = "groups-hide-slices"
 
 
@@ -223,6 +224,13 @@ TRAITS: Final[Mapping[Trait, tuple[TraitRecord, ...]]] = {
         TraitRecord(
             "amounts of capacity wrap around at 64 bits and may be negative; rounded ones print in powers of two",
             _TO_1370,
+        ),
+    ),
+    Trait.DERIVED_NEEDS_GATE: (
+        TraitRecord(
+            "a request with derived attributes is refused while their feature is off; before, they are unknown",
+            {"1.37": ""},
+            since="1.37.0",
         ),
     ),
     Trait.GROUPS_HIDE_SLICES: (

@@ -6,18 +6,19 @@ Spec: CEL-4, CEL-5
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from dra_alloc.cel.checker import Checked, check
-from dra_alloc.cel.environment import Declarations
+from dra_alloc.cel.environment import Declarations, Settings
 from dra_alloc.cel.errors import CelAbort, CelError, CompileError, Issue
 from dra_alloc.cel.parser import parse
 from dra_alloc.cel.plan import Plan, plan
 from dra_alloc.cel.source import Source, render
-from dra_alloc.cel.types import ANY, BOOL, DYN, TypeTooLarge
+from dra_alloc.cel.types import ANY, BOOL, DYN, CelType, TypeTooLarge
 from dra_alloc.cel.validators import CompilerCrash, validate
 
-__all__ = ["Compiled", "compile_expression"]
+__all__ = ["Compiled", "Refused", "compile_expression", "not_bool"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,15 +29,25 @@ class Compiled:
     plan: Plan
 
 
-def compile_expression(expression: str, declared: Declarations) -> Compiled:
+#: Says what is wrong with the static type of a result, or nothing.
+Refused = Callable[[CelType, Settings], str]
+
+
+def not_bool(output: CelType, settings: Settings) -> str:
+    """What is wrong with the result of a selector."""
+    accepted = (BOOL, ANY, DYN) if settings.attribute_type == DYN else (BOOL, ANY)
+    return "" if output in accepted else f"must evaluate to bool or the unknown type, not {output}"
+
+
+def compile_expression(expression: str, declared: Declarations, refused: Refused = not_bool) -> Compiled:
     """
-    The expression ready to run.
+    The expression ready to run; `refused` judges the type of its result.
 
     Raises: CompileError with upstream's text.
     """
     source = Source(_well_formed(expression))
     try:
-        return _compile(source, declared)
+        return _compile(source, declared, refused)
     except CompilerCrash as crash:
         raise CompileError(crash.text, hints=("the compiler of this release crashes on this expression",)) from None
     except TypeTooLarge:
@@ -45,7 +56,7 @@ def compile_expression(expression: str, declared: Declarations) -> Compiled:
         raise CompileError("compilation failed: the expression is nested too deeply") from None
 
 
-def _compile(source: Source, declared: Declarations) -> Compiled:
+def _compile(source: Source, declared: Declarations, refused: Refused) -> Compiled:
     parsed = parse(source, declared.macros, quoted_names=declared.settings.quoted_names)
     if parsed.root is None:
         raise _failed(parsed.issues, source)
@@ -54,11 +65,9 @@ def _compile(source: Source, declared: Declarations) -> Compiled:
         issues = validate(checked, source, declared.functions)
     if issues:
         raise _failed(issues, source)
-    output = checked.output_type
-    dynamic = declared.settings.attribute_type
-    accepted = (BOOL, ANY, DYN) if dynamic == DYN else (BOOL, ANY)
-    if output not in accepted:
-        raise CompileError(f"must evaluate to bool or the unknown type, not {output}")
+    reason = refused(checked.output_type, declared.settings)
+    if reason:
+        raise CompileError(reason)
     try:
         return Compiled(checked, plan(checked, declared))
     except CelAbort as error:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from dra_alloc.cel.checking import Checked
-from dra_alloc.cel.compiler import Compiled, compile_expression
+from dra_alloc.cel.compiler import Compiled, Refused, compile_expression, not_bool
 from dra_alloc.cel.counting import count
 from dra_alloc.cel.device import CelDevice
 from dra_alloc.cel.environment import Declarations
@@ -59,8 +59,8 @@ class Program:
     max_cost: int
     reads: tuple[Read, ...]
 
-    def __init__(self, expression: str, declared: Declarations) -> None:
-        compiled = compile_expression(expression, declared)
+    def __init__(self, expression: str, declared: Declarations, refused: Refused = not_bool) -> None:
+        compiled = compile_expression(expression, declared, refused)
         cost = estimate(compiled.checked, declared.functions).high
         set_member = object.__setattr__
         set_member(self, "expression", expression)
@@ -100,6 +100,29 @@ class Program:
         except RecursionError:
             value = self.counted(device)[0]
         return value if value is True or value is False else self._decide(value)
+
+    def evaluate(self, device: CelDevice) -> Any:
+        """
+        The value of the expression, which need not be a selector.
+
+        Raises: EvaluationError with upstream's text.
+        """
+        if device.problem:
+            raise EvaluationError(device.problem)
+        if not self._counting:
+            compiled = self._compiled
+            frame: list[Any] = [None] * compiled.plan.slots
+            frame[0] = device
+            try:
+                return compiled.plan.run(frame)
+            except (CelError, CelAbort) as error:
+                raise EvaluationError(error.text) from None
+            except RecursionError:
+                pass  # counted on the heap, as what is too deep from the start
+        value = self.counted(device)[0]
+        if type(value) is Failed:
+            raise EvaluationError(value.error.text)
+        return value
 
     def counted(self, device: CelDevice, limit: int = COST_LIMIT) -> tuple[Any, int]:
         """The raw value (a ``Failed`` if there is none) and the counted cost."""

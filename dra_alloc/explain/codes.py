@@ -44,6 +44,7 @@ NODE_CODES: Final[Mapping[str, str]] = {
     "capacity-amount": "an amount of capacity is negative or cannot be computed: kube-scheduler gives up",
     "too-many-devices": "a claim needs more than 32 devices",
     "selector-compile-error": "a selector does not compile",
+    "derived-attribute": "a derived attribute does not compile, or fails on a device: kube-scheduler gives up",
     "selector-runtime-error": "a selector fails on a device that was looked at: kube-scheduler gives up",
     "empty-selector": "a selector without a CEL expression",
     "feature-disabled": "the claim uses a feature whose gate is off",

@@ -27,7 +27,7 @@ from dra_alloc.rules.taints import Taints
 
 __all__ = ["Context", "Pick", "Reason", "Rule", "RuleSet", "SearchStopped", "constraint_kind", "install"]
 
-_Factory = Callable[[int, DeviceConstraint, Profile], Rule]
+_Factory = Callable[[int, DeviceConstraint, Context], Rule]
 _CONSTRAINTS: Final[Mapping[str, _Factory]] = {
     "matchAttribute": match_attribute,
     "distinctAttribute": distinct_attribute,
@@ -96,7 +96,7 @@ def install(context: Context, claims: Iterable[ClaimRow]) -> RuleSet:
     groups = [CompatibilityGroups(context)] if grouping else []
     taints = [Taints()] if profile.on(Feature.TAINTS) else []
     constraints = [
-        _CONSTRAINTS[kind](claim.index, constraint, profile)
+        _CONSTRAINTS[kind](claim.index, constraint, context)
         for claim in claims
         for constraint in claim.wire.spec.devices.constraints
         if (kind := constraint_kind(constraint, profile)) is not None

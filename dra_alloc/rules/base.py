@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, NamedTuple
 
-from dra_alloc.api import Node
+from dra_alloc.api import DerivedAttribute, DeviceAttribute, Node
 from dra_alloc.problem.devices import DeviceKey, DeviceRow
 from dra_alloc.problem.pools import Pool
 from dra_alloc.problem.requests import Ask
@@ -63,7 +63,7 @@ class Context:
 
     `in_flight` is the capacity that shares picked in this search consume; it
     belongs to the capacity rule and is read by the counter rule. `selectors`
-    evaluates a device against a request. `holders` names the claims that hold
+    evaluates a device against a request, `derive` a derived attribute. `holders` names the claims that hold
     a device, for reasons, `claim_names` those asked about, for error texts.
     """
 
@@ -73,6 +73,7 @@ class Context:
     usage: Usage
     selects: Callable[[Ask, DeviceRow], bool]
     explain_selector: Callable[[Ask, DeviceRow], tuple[str, str]]
+    derive: Callable[[DerivedAttribute, DeviceRow], DeviceAttribute]
     availability: Callable[[Pool], Mapping[tuple[str, str], int]]
     holders: Callable[[DeviceKey], tuple[str, ...]]
     in_flight: dict[DeviceKey, dict[str, int]] = field(default_factory=dict)

@@ -4,24 +4,30 @@ distinctAttribute: the devices of a claim differ in one attribute.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import ClassVar
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import ClassVar, Final
 
 from dra_alloc.api import DeviceAttribute, DeviceConstraint
 from dra_alloc.problem.devices import DeviceRow
 from dra_alloc.problem.requests import Ask
-from dra_alloc.profiles import Profile, Trait
+from dra_alloc.profiles import Trait
+from dra_alloc.rules.attribute_source import AttributeSource
 from dra_alloc.rules.attribute_values import Scalar, as_scalar, as_set, describe
-from dra_alloc.rules.base import Pick, Reason, Rule
+from dra_alloc.rules.base import Context, Pick, Reason, Rule
 from dra_alloc.rules.facts import Differ, Fact, Looser, Unmodelled
 
 __all__ = ["Distinct", "DistinctPerRequest", "distinct_attribute"]
 
+#: Kind of value -> the member that holds one.
+_MEMBERS: Final[Mapping[str, str]] = {"string": "string", "int": "int_", "bool": "bool_", "version": "version"}
 
-def distinct_attribute(claim: int, constraint: DeviceConstraint, profile: Profile) -> Rule:
+
+def distinct_attribute(claim: int, constraint: DeviceConstraint, context: Context) -> Rule:
     """Return the rule for one constraint of a claim, remembering all devices or one per request."""
+    profile = context.profile
     kind = DistinctPerRequest if profile.shows(Trait.DISTINCT_FORGETS) else Distinct
-    return kind(claim, constraint, lists=profile.lists and not profile.shows(Trait.CLASSIC_LISTS))
+    source = AttributeSource(context, constraint.distinct_attribute or "")
+    return kind(claim, constraint, source, lists=profile.lists and not profile.shows(Trait.CLASSIC_LISTS))
 
 
 class Distinct(Rule):
@@ -34,12 +40,13 @@ class Distinct(Rule):
     code = "attribute-not-distinct"
     constrains = True
     spec: ClassVar[tuple[str, ...]] = ("DISTINCT-1", "DISTINCT-2", "DISTINCT-3")
-    __slots__ = ("_attribute", "_claim", "_lists", "_names", "_taken")
+    __slots__ = ("_attribute", "_claim", "_lists", "_names", "_source", "_taken")
 
-    def __init__(self, claim: int, constraint: DeviceConstraint, *, lists: bool) -> None:
+    def __init__(self, claim: int, constraint: DeviceConstraint, source: AttributeSource, *, lists: bool) -> None:
         self._claim = claim
         self._names = constraint.requests
-        self._attribute = constraint.distinct_attribute or ""
+        self._source = source
+        self._attribute = source.name
         self._lists = lists
         self._taken: list[DeviceAttribute] = []
 
@@ -47,7 +54,7 @@ class Distinct(Rule):
         return ask.claim == self._claim and ask.named_by(self._names)
 
     def add(self, ask: Ask, device: DeviceRow) -> bool:
-        attribute = device.attribute(self._attribute)
+        attribute = self._source.read(ask, device)
         if attribute is None or not self._differs(attribute, self._taken):
             return False
         self._taken.append(attribute)
@@ -56,10 +63,13 @@ class Distinct(Rule):
     def remove(self, ask: Ask, device: DeviceRow) -> None:
         self._taken.pop()
 
-    def _differs(self, attribute: DeviceAttribute, others: Iterable[DeviceAttribute]) -> bool:
+    def _differs(self, attribute: DeviceAttribute, others: Collection[DeviceAttribute]) -> bool:
         if not self._lists:
             value = as_scalar(attribute)
-            return all(value is not None and value != _same_kind(other, value[0]) for other in others)
+            if value is None:
+                return not others
+            member = _MEMBERS[value[0]]
+            return all(getattr(other, member) != value[1] for other in others)
         values = as_set(attribute)
         if values is None:
             return False
@@ -70,16 +80,18 @@ class Distinct(Rule):
         return True
 
     def allows(self, ask: Ask, device: DeviceRow) -> bool:
-        attribute = device.attribute(self._attribute)
+        attribute = self._source.read(ask, device)
         return attribute is not None and self._differs(attribute, ())
 
     def encode(self, asks: Sequence[Ask], devices: Sequence[DeviceRow]) -> Iterable[Fact]:
-        looked_up = ((device, device.attribute(self._attribute)) for device in devices)
-        found = [(device, attribute) for device, attribute in looked_up if attribute is not None]
-        if not self._lists and any(len(_scalars(attribute)) > 1 for _, attribute in found):
+        attributes = self._source.by_device([ask for ask in asks if self.concerns(ask)], devices)
+        if attributes is None:
+            yield Unmodelled(f"{self._attribute} of a device depends on the request that picks it")
+            return
+        if not self._lists and any(len(_scalars(each)) > 1 for each in attributes.values()):
             yield Unmodelled(f"{self._attribute} has several values at once")
             return
-        values = {device: self._values(attribute) for device, attribute in found}
+        values = {device: self._values(attribute) for device, attribute in attributes.items()}
         yield Differ(f"distinctAttribute {self._attribute}", self._concerned(asks), values)
 
     def _concerned(self, asks: Sequence[Ask]) -> frozenset[int]:
@@ -92,7 +104,7 @@ class Distinct(Rule):
         return frozenset() if values is None else frozenset((values[0], value) for value in values[1])
 
     def why(self, ask: Ask, device: DeviceRow) -> Reason:
-        attribute = device.attribute(self._attribute)
+        attribute = self._source.read(ask, device)
         if attribute is None:
             return Reason("attribute-missing", f"has no attribute {self._attribute}, which distinctAttribute needs")
         return Reason(self.code, f"{self._attribute} {describe(attribute)} is already picked")
@@ -101,7 +113,7 @@ class Distinct(Rule):
         seen: list[DeviceAttribute] = []
         for ask, device in picks:
             if self.concerns(ask):
-                attribute = device.attribute(self._attribute)
+                attribute = self._source.read(ask, device)
                 if attribute is None or not self._differs(attribute, seen):
                     yield f"{self._attribute} is missing or not distinct on {device.key}"
                     return
@@ -118,10 +130,6 @@ def _scalars(attribute: DeviceAttribute) -> list[Scalar]:
     return [(kind, value) for kind, value in values if value is not None]
 
 
-def _same_kind(attribute: DeviceAttribute, kind: str) -> Scalar | None:
-    return next((scalar for scalar in _scalars(attribute) if scalar[0] == kind), None)
-
-
 class DistinctPerRequest(Distinct):
     """
     The defect: one value per request is remembered, and giving a device back forgets its request's value.
@@ -132,8 +140,8 @@ class DistinctPerRequest(Distinct):
     spec = (*Distinct.spec, "DISTINCT-4")
     __slots__ = ("_by_request", "_count")
 
-    def __init__(self, claim: int, constraint: DeviceConstraint, *, lists: bool) -> None:
-        super().__init__(claim, constraint, lists=lists)
+    def __init__(self, claim: int, constraint: DeviceConstraint, source: AttributeSource, *, lists: bool) -> None:
+        super().__init__(claim, constraint, source, lists=lists)
         self._by_request: dict[str, DeviceAttribute] = {}
         self._count = 0
 
@@ -142,7 +150,7 @@ class DistinctPerRequest(Distinct):
         return False
 
     def add(self, ask: Ask, device: DeviceRow) -> bool:
-        attribute = device.attribute(self._attribute)
+        attribute = self._source.read(ask, device)
         if attribute is None:
             return False
         if self._count and not self._differs(attribute, self._by_request.values()):
@@ -152,7 +160,7 @@ class DistinctPerRequest(Distinct):
         return True
 
     def allows(self, ask: Ask, device: DeviceRow) -> bool:
-        return device.attribute(self._attribute) is not None
+        return self._source.read(ask, device) is not None
 
     def encode(self, asks: Sequence[Ask], devices: Sequence[DeviceRow]) -> Iterable[Fact]:
         # With one device a request nothing is forgotten.

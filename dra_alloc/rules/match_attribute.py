@@ -6,33 +6,37 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from dra_alloc.api import DeviceConstraint
+from dra_alloc.api import DeviceAttribute, DeviceConstraint
 from dra_alloc.problem.devices import DeviceRow
 from dra_alloc.problem.requests import Ask
-from dra_alloc.profiles import Profile, Trait
+from dra_alloc.profiles import Trait
+from dra_alloc.rules.attribute_source import AttributeSource
 from dra_alloc.rules.attribute_values import Scalar, ValueSet, as_scalar, as_set, describe
-from dra_alloc.rules.base import Pick, Reason, Rule
-from dra_alloc.rules.facts import Agree, Fact, Looser
+from dra_alloc.rules.base import Context, Pick, Reason, Rule
+from dra_alloc.rules.facts import Agree, Fact, Looser, Unmodelled
 
 __all__ = ["MatchLists", "MatchScalars", "match_attribute"]
 
 
-def match_attribute(claim: int, constraint: DeviceConstraint, profile: Profile) -> Rule:
+def match_attribute(claim: int, constraint: DeviceConstraint, context: Context) -> Rule:
     """Return the rule for one constraint of a claim, comparing scalars or lists as the allocator does."""
+    profile = context.profile
+    source = AttributeSource(context, constraint.match_attribute or "")
     if profile.shows(Trait.CLASSIC_LISTS) or not profile.lists:
-        return MatchScalars(claim, constraint)
-    return MatchLists(claim, constraint, restores=not profile.shows(Trait.INTERSECTION_STAYS))
+        return MatchScalars(claim, constraint, source)
+    return MatchLists(claim, constraint, source, restores=not profile.shows(Trait.INTERSECTION_STAYS))
 
 
 class _Match(Rule):
     code = "attribute-mismatch"
     constrains = True
-    __slots__ = ("_attribute", "_claim", "_names")
+    __slots__ = ("_attribute", "_claim", "_names", "_source")
 
-    def __init__(self, claim: int, constraint: DeviceConstraint) -> None:
+    def __init__(self, claim: int, constraint: DeviceConstraint, source: AttributeSource) -> None:
         self._claim = claim
         self._names = constraint.requests
-        self._attribute = constraint.match_attribute or ""
+        self._source = source
+        self._attribute = source.name
 
     def concerns(self, ask: Ask) -> bool:
         return ask.claim == self._claim and ask.named_by(self._names)
@@ -40,20 +44,25 @@ class _Match(Rule):
     def _common(self) -> str:
         raise NotImplementedError
 
-    def _values(self, device: DeviceRow) -> frozenset[Scalar] | None:
-        """Return the values to be had in common; None if the device is never accepted."""
+    def _values(self, attribute: DeviceAttribute) -> frozenset[Scalar] | None:
+        """Return the values to be had in common; None if a device with the attribute is never accepted."""
         raise NotImplementedError
 
     def allows(self, ask: Ask, device: DeviceRow) -> bool:
-        return self._values(device) is not None
+        attribute = self._source.read(ask, device)
+        return attribute is not None and self._values(attribute) is not None
 
     def encode(self, asks: Sequence[Ask], devices: Sequence[DeviceRow]) -> Iterable[Fact]:
-        values = {device: found for device in devices if (found := self._values(device)) is not None}
-        concerned = frozenset(ask.id for ask in asks if self.concerns(ask))
-        yield Agree(f"matchAttribute {self._attribute}", concerned, values)
+        concerned = [ask for ask in asks if self.concerns(ask)]
+        attributes = self._source.by_device(concerned, devices)
+        if attributes is None:
+            yield Unmodelled(f"{self._attribute} of a device depends on the request that picks it")
+            return
+        values = {device: found for device, each in attributes.items() if (found := self._values(each)) is not None}
+        yield Agree(f"matchAttribute {self._attribute}", frozenset(ask.id for ask in concerned), values)
 
     def why(self, ask: Ask, device: DeviceRow) -> Reason:
-        attribute = device.attribute(self._attribute)
+        attribute = self._source.read(ask, device)
         if attribute is None:
             return Reason("attribute-missing", f"has no attribute {self._attribute}, which matchAttribute needs")
         return Reason(
@@ -74,13 +83,13 @@ class MatchScalars(_Match):
     spec = ("MATCH-1", "MATCH-2", "MATCH-3")
     __slots__ = ("_count", "_value")
 
-    def __init__(self, claim: int, constraint: DeviceConstraint) -> None:
-        super().__init__(claim, constraint)
+    def __init__(self, claim: int, constraint: DeviceConstraint, source: AttributeSource) -> None:
+        super().__init__(claim, constraint, source)
         self._value: Scalar | None = None
         self._count = 0
 
     def add(self, ask: Ask, device: DeviceRow) -> bool:
-        attribute = device.attribute(self._attribute)
+        attribute = self._source.read(ask, device)
         if attribute is None:
             return False
         value = as_scalar(attribute)
@@ -94,10 +103,7 @@ class MatchScalars(_Match):
     def remove(self, ask: Ask, device: DeviceRow) -> None:
         self._count -= 1
 
-    def _values(self, device: DeviceRow) -> frozenset[Scalar] | None:
-        attribute = device.attribute(self._attribute)
-        if attribute is None:
-            return None
+    def _values(self, attribute: DeviceAttribute) -> frozenset[Scalar] | None:
         value = as_scalar(attribute)
         return frozenset() if value is None else frozenset((value,))
 
@@ -105,13 +111,12 @@ class MatchScalars(_Match):
         return "no scalar value" if self._value is None else str(self._value[1])
 
     def violations(self, picks: Sequence[Pick]) -> Iterable[str]:
-        concerned = [device for ask, device in picks if self.concerns(ask)]
-        attributes = [device.attribute(self._attribute) for device in concerned]
+        attributes = [self._source.read(ask, device) for ask, device in picks if self.concerns(ask)]
         if None in attributes:
             yield f"a device has no attribute {self._attribute}"
             return
         values = {as_scalar(each) for each in attributes if each is not None}
-        if len(values) > 1 or (len(concerned) > 1 and None in values):
+        if len(values) > 1 or (len(attributes) > 1 and None in values):
             yield f"{self._attribute} differs"
 
 
@@ -127,13 +132,13 @@ class MatchLists(_Match):
     spec = ("MATCH-1", "MATCH-4", "MATCH-5")
     __slots__ = ("_restores", "_trail")
 
-    def __init__(self, claim: int, constraint: DeviceConstraint, *, restores: bool) -> None:
-        super().__init__(claim, constraint)
+    def __init__(self, claim: int, constraint: DeviceConstraint, source: AttributeSource, *, restores: bool) -> None:
+        super().__init__(claim, constraint, source)
         self._restores = restores
         self._trail: list[ValueSet] = []
 
     def add(self, ask: Ask, device: DeviceRow) -> bool:
-        attribute = device.attribute(self._attribute)
+        attribute = self._source.read(ask, device)
         values = None if attribute is None else as_set(attribute)
         if values is None:
             return False
@@ -151,9 +156,8 @@ class MatchLists(_Match):
         if self._trail and not self._restores:
             self._trail[-1] = narrowest
 
-    def _values(self, device: DeviceRow) -> frozenset[Scalar] | None:
-        attribute = device.attribute(self._attribute)
-        values = None if attribute is None else as_set(attribute)
+    def _values(self, attribute: DeviceAttribute) -> frozenset[Scalar] | None:
+        values = as_set(attribute)
         return None if values is None else frozenset((values[0], value) for value in values[1])
 
     def encode(self, asks: Sequence[Ask], devices: Sequence[DeviceRow]) -> Iterable[Fact]:
@@ -170,7 +174,7 @@ class MatchLists(_Match):
         for ask, device in picks:
             if not self.concerns(ask):
                 continue
-            attribute = device.attribute(self._attribute)
+            attribute = self._source.read(ask, device)
             values = None if attribute is None else as_set(attribute)
             if values is None:
                 yield f"{device.key} has no value of {self._attribute}"

@@ -160,6 +160,9 @@ def _ask(ask_id: int, names: _Names, wire: _Wire, admission: Admission, before: 
 
 
 def _check_wire(subject: str, wire: ExactDeviceRequest | DeviceSubRequest, admission: Admission) -> DeviceClass:
+    refuses = admission.profile.shows(Trait.DERIVED_NEEDS_GATE) and not admission.profile.on(Feature.DERIVED_ATTRIBUTES)
+    if refuses and wire.derived_attributes:
+        _stop(f"{subject}: cannot handle request with derived attributes, the feature is disabled", "feature-disabled")
     for number, selector in enumerate(wire.selectors):
         if selector.cel is None:
             _stop(f"{subject}, selector #{number}: CEL expression empty (unsupported selector type?)", "empty-selector")

@@ -163,6 +163,7 @@ class Allocator:
             self.state.usage,
             selects=lambda ask, device: selection.selects(ask, device, names[ask.claim]),
             explain_selector=lambda ask, device: selection.explain(ask, device, names[ask.claim]),
+            derive=selection.derive,
             availability=self._available,
             holders=self.state.holders,
             claim_names=names,

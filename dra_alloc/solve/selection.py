@@ -6,8 +6,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dra_alloc.api import DeviceSelector
+from dra_alloc.api import DerivedAttribute, DeviceAttribute, DeviceSelector
 from dra_alloc.cel import CelDevice, CompileError, EvaluationError, Selector, compiler, environment, prepare_device
+from dra_alloc.cel.derived import attribute_value, compile_derived
 from dra_alloc.problem.devices import DeviceRow
 from dra_alloc.problem.requests import Ask
 from dra_alloc.profiles import Profile, Trait
@@ -35,6 +36,8 @@ class Selection:
         line = f"{profile.release.major}.{profile.release.minor}"
         stored = environment(release=line, mode="stored", list_attributes=self._lists)
         self._compiler = compiler(profile.cel_engine, stored)
+        self._stored = stored
+        self._derived: dict[tuple[str, DeviceRow], DeviceAttribute] = {}
         self._programs: dict[str, Selector | CompileError] = {}
         self._prepared: dict[DeviceRow, CelDevice] = {}
 
@@ -71,6 +74,29 @@ class Selection:
                     self._runtime_text(owner, number, device, error.text), code="selector-runtime-error"
                 ) from None
         return None
+
+    def derive(self, attribute: DerivedAttribute, device: DeviceRow) -> DeviceAttribute:
+        """
+        Return the value of a derived attribute.
+
+        Spec: DERIVED-4, DERIVED-5, DERIVED-6.
+        Raises: SearchStopped.
+        """
+        key = attribute.expression, device
+        found = self._derived.get(key)
+        if found is not None:
+            return found
+        try:
+            program = compile_derived(self._stored, attribute.expression)
+        except CompileError as error:
+            text = f"compile derived attribute {attribute.name} failed: {error.text}"
+            raise SearchStopped(text, code="derived-attribute") from None
+        try:
+            found = self._derived[key] = attribute_value(program, self._device(device))
+        except EvaluationError as error:
+            text = f"evaluate derived attribute {attribute.name} on device {device.key} failed: {error.text}"
+            raise SearchStopped(text, code="derived-attribute") from None
+        return found
 
     def _runtime_text(self, owner: str, number: int, device: DeviceRow, text: str) -> str:
         if not self._names_device:

@@ -20,7 +20,7 @@ from dra_alloc.cel import CompileError, Selector
 from dra_alloc.cel.reads import Read
 from dra_alloc.limits import ALLOCATION_RESULTS_MAX
 from dra_alloc.problem.requests import Ask, ClaimRow
-from dra_alloc.profiles import Profile, Trait
+from dra_alloc.profiles import Feature, Profile, Trait
 from dra_alloc.rules import constraint_kind
 from dra_alloc.solve.columns import AMOUNTS
 
@@ -67,6 +67,8 @@ def shape_of(rows: Sequence[ClaimRow], profile: Profile, compiled: Callable[[str
     """Return the shape of admitted claims, or None if they have none."""
     asks = [ask for row in rows for request in row.requests for ask in request.asks]
     if not asks or any(ask.all_devices or ask.admin or ask.count < 1 for ask in asks) or _may_overflow(rows):
+        return None
+    if profile.on(Feature.DERIVED_ATTRIBUTES) and any(ask.wire.derived_attributes for ask in asks):
         return None
     stated = [(row, constraint) for row in rows for constraint in row.wire.spec.devices.constraints]
     constraints = [_alike(constraint, profile) for _, constraint in stated]

@@ -18,6 +18,7 @@ from dra_alloc.api import AllocationResult, DeviceClass, DeviceSubRequest, Exact
 from dra_alloc.problem.devices import PoolKey, SliceRow
 from dra_alloc.problem.gathering import Gathering, Offer
 from dra_alloc.problem.inventory import Inventory
+from dra_alloc.problem.overlay import Findings
 from dra_alloc.problem.pools import Pool, gather
 from dra_alloc.problem.requests import Ask, ClaimRow
 from dra_alloc.problem.usage import Usage
@@ -126,7 +127,7 @@ class Survey:
         self._counting = profile.on(Feature.PARTITIONABLE)
         self._lists = profile.lists and not profile.shows(Trait.CLASSIC_LISTS)
         self._gathering = Gathering(inventory, profile)
-        self._views: dict[str, View] = {}
+        self._views: Findings[str, View] = Findings()
         self._pools: dict[str, tuple[Node, tuple[Pool, ...]]] = {}
         self._admitted: dict[tuple[int, ...], Admitted] = {}
         self._alike: dict[tuple[Hashable, ...], Admitted] = {}
@@ -139,10 +140,10 @@ class Survey:
         made._gathering = self._gathering.changed(keys, inventory)  # noqa: SLF001  # its own class
         made._pools = {}  # noqa: SLF001  # its own class
         rows = [row for key in keys for each in (self.inventory, inventory) for row in each.by_pool.get(key, ())]
-        kept = dict(self._views) if made.broken == self.broken and all(row.node_name for row in rows) else {}
-        for row in rows:
-            kept.pop(row.node_name, None)
-        made._views = kept  # noqa: SLF001  # its own class
+        if made.broken == self.broken and all(row.node_name for row in rows):
+            made._views = self._views.without(row.node_name for row in rows)  # noqa: SLF001  # its own class
+        else:
+            made._views = Findings()  # noqa: SLF001  # its own class
         return made
 
     def with_classes(self, classes: Mapping[str, DeviceClass]) -> Survey:
@@ -187,7 +188,7 @@ class Survey:
         name = node.metadata.name or ""
         found = self._views.get(name)
         if found is None or found.node is not node:
-            found = self._views[name] = View(node, self._gathering.offer(node))
+            found = self._views.put(name, View(node, self._gathering.offer(node)))
         return found
 
     def pools(self, node: Node) -> tuple[Pool, ...]:
@@ -263,6 +264,7 @@ class Survey:
             Usage(),
             selects=lambda ask, device: selection.selects(ask, device, ""),
             explain_selector=lambda ask, device: selection.explain(ask, device, ""),
+            derive=selection.derive,
             availability=lambda pool: {},
             holders=lambda key: (),
         )

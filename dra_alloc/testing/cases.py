@@ -24,9 +24,10 @@ _NEEDS: Final = {
     Feature.PARTITIONABLE: ("counters", "per-device-nodes"),
     Feature.BINDING: ("binding-conditions",),
     Feature.COMPATIBILITY_GROUPS: ("compatibility-groups",),
+    Feature.DERIVED_ATTRIBUTES: ("derived-attributes",),
 }
 #: Alpha features, which are off as often as not.
-_ALPHA: Final = frozenset({Feature.COMPATIBILITY_GROUPS, Feature.FRACTIONAL_RANGE})
+_ALPHA: Final = frozenset({Feature.COMPATIBILITY_GROUPS, Feature.DERIVED_ATTRIBUTES, Feature.FRACTIONAL_RANGE})
 
 
 def random_request(draw: Draw, dialect: Dialect) -> Json:

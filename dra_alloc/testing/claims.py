@@ -58,6 +58,7 @@ class _Planner:
         held = {tuple(each) for each in cluster.allocated}
         reachable = [each for each in cluster.devices if each.here and tuple(each.id) not in held]
         self._free = draw.sample(reachable, len(reachable))
+        self._derived = ""
 
     def claim(self, name: str) -> Json:
         """Return one claim."""
@@ -66,6 +67,7 @@ class _Planner:
         if mix.has(draw, "crowd"):
             count = 3
         planned: list[Placed] = []
+        self._derived = draw.choice(("derived/x", "d1/a")) if mix.has(draw, "derived-attributes") else ""
         self._prefer_alike()
         requests = [self._request(f"r{number}", planned) for number in range(count)]
         if mix.has(draw, "bait"):
@@ -119,6 +121,8 @@ class _Planner:
             ask |= {"allocationMode": "ExactCount", "count": count}
         if targets and mix.has(draw, "selectors"):
             ask["selectors"] = selectors(_alike(targets), draw, rich=self._dialect.rich_selectors)
+        if self._derived and draw.chance(0.9):
+            ask["derivedAttributes"] = [{"name": self._derived, "expression": _derivation(targets, draw)}]
         tolerations = self._tolerations(targets)
         if tolerations:
             ask["tolerations"] = tolerations
@@ -158,6 +162,8 @@ class _Planner:
             if not mix.has(draw, kind) or not (planned or draw.chance(0.1)):
                 continue
             attribute = _attribute_for(kind, planned, draw)
+            if self._derived and draw.chance(0.8):
+                attribute = self._derived
             constraint: Json = {f"{kind}Attribute": attribute}
             if mix.has(draw, "partial-constraint"):
                 constraint["requests"] = self._some_names(requests)
@@ -172,6 +178,23 @@ class _Planner:
         subs = [f"{each['name']}/{sub['name']}" for each in requests for sub in each.get("firstAvailable", ())]
         picked = draw.sample(names + subs, draw.integer(1, 2))
         return [*picked, "nobody"] if draw.chance(0.05) else picked
+
+
+def _derivation(targets: Sequence[Placed], draw: Draw) -> str:
+    """Return an expression for a derived attribute; most of them work on the targets."""
+    driver = targets[0].driver if targets else "d1"
+    path = f'device.attributes["{driver}"]'
+    name = draw.choice(ATTRIBUTES)
+    kind = draw.integer(0, 11)
+    if kind < 5:
+        return f'{path}.?{name}.orValue("none")'
+    if kind < 8:
+        return f"has({path}.{name}) ? 1 : 2"
+    if kind == 8:
+        return f"{path}.{name}"
+    if kind == 9:
+        return f'["u", has({path}.{name}) ? "v" : "w"]'
+    return draw.choice(("device.driver", 'semver("1.0.0")', "device.allowMultipleAllocations", "[]", "1.5", "dyn(1.5)"))
 
 
 def _alike(targets: Sequence[Placed]) -> Placed:

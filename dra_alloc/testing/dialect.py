@@ -57,6 +57,7 @@ INGREDIENTS: tuple[str, ...] = (
     "gates-off",
     "compatibility-groups",
     "odd-amounts",
+    "derived-attributes",
 )
 
 #: An ingredient is left out, used sparingly, evenly, or nearly always.

@@ -21,7 +21,7 @@ _DEVICE_KEYS: Final = (
     "consumesCounters",
 )
 _USE_KEYS: Final = ("compatibilityGroups",)
-_ASK_KEYS: Final = ("adminAccess", "selectors", "tolerations", "capacity")
+_ASK_KEYS: Final = ("adminAccess", "selectors", "tolerations", "capacity", "derivedAttributes")
 
 #: Every feature that :func:`features` can find.
 FEATURES: Final = (
@@ -37,6 +37,7 @@ FEATURES: Final = (
     "request.selectors",
     "request.tolerations",
     "request.capacity",
+    "request.derivedAttributes",
     "count",
     "All",
     "firstAvailable",
