@@ -23,6 +23,7 @@ SEED: Final = 20_261_128
 #: Cases per target: a few seconds each.
 CASES_OF: Final = {
     "add_and_remove": 60,
+    "cel_second_opinions": 60,
     "cel_selectors": 600,
     "determinism": 150,
     "dump_and_load": 100,

@@ -176,6 +176,13 @@ class KubernetesValue:
         except CelError as error:
             raise TypeError(error.text) from None
 
+    def __ne__(self, other: object) -> bool:
+        # Upstream's != says "not known to be equal".
+        try:
+            return not self == other
+        except TypeError:
+            return True
+
     def __hash__(self) -> int:
         raise TypeError("unhashable")
 
@@ -260,6 +267,11 @@ _FROM_THEIRS: Final[Mapping[type, Callable[[Any], Any]]] = {
     celtypes.ListType: lambda value: tuple(map(_from_theirs, value)),
     celtypes.MapType: lambda value: CelMap.of((_from_theirs(key), _from_theirs(each)) for key, each in value.items()),
     KubernetesValue: lambda value: value.value,
+    # Its arithmetic now and then forgets its types.
+    bool: bool,
+    int: int,
+    float: float,
+    str: str,
 }
 
 
