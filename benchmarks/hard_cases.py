@@ -41,6 +41,7 @@ class HardCase:
     family: str
     fits: bool
     request: Json = field(repr=False)
+    target_ms: int = 20
 
 
 def _attributes(values: dict[str, Any]) -> Json:
@@ -269,6 +270,10 @@ _B7: Final = ((6, "4g.40gb"), (7, "3g.40gb"), (6, "2g.20gb"), (2, "1g.10gb"))
 _LOOSE: Final = ((2, "3g.40gb"), (2, "2g.20gb"), (2, "1g.20gb"), (14, "1g.10gb"))
 
 
+#: Milliseconds for nodes with MIG partitions, and for shares.
+_SLOW: Final = 150
+
+
 def hard_cases() -> Iterator[HardCase]:
     """Return every case, easy sizes of a family first."""
     yield HardCase("A1", "A1", True, _a1())
@@ -288,17 +293,17 @@ def hard_cases() -> Iterator[HardCase]:
         yield HardCase(f"D1 {requests}x8", "D1", False, _d1(requests))
     for requests in (5, 6, 8):
         yield HardCase(f"D2 {requests}x8", "D2", False, _d2(requests))
-    yield HardCase("B1 loose", "B", True, _mig(8, *_LOOSE))
-    yield HardCase("B3 tight", "B", True, _mig(8, *_TIGHT))
-    yield HardCase("B4 tight, small first", "B", True, _mig(8, *reversed(_TIGHT)))
-    yield HardCase("B5 nine 4g", "B", False, _mig(8, (9, "4g.40gb"), (11, "1g.10gb")))
-    yield HardCase("B7 one 3g too many", "B", False, _mig(8, *_B7))
+    yield HardCase("B1 loose", "B", True, _mig(8, *_LOOSE), _SLOW)
+    yield HardCase("B3 tight", "B", True, _mig(8, *_TIGHT), _SLOW)
+    yield HardCase("B4 tight, small first", "B", True, _mig(8, *reversed(_TIGHT)), _SLOW)
+    yield HardCase("B5 nine 4g", "B", False, _mig(8, (9, "4g.40gb"), (11, "1g.10gb")), _SLOW)
+    yield HardCase("B7 one 3g too many", "B", False, _mig(8, *_B7), _SLOW)
     for gpus in (2, 3, 4, 5, 6, 8):
-        yield HardCase(f"trap {gpus}", "trap", True, _trap(gpus))
+        yield HardCase(f"trap {gpus}", "trap", True, _trap(gpus), _SLOW)
     for devices in (4, 8, 12):
         # First fit puts three small shares on one device, and no large one fits beside two.
         sizes = [3] * devices + [7] * devices
-        yield HardCase(f"C1 {devices} devices, 3 and 7 of 10", "C", True, _shares(devices, 10, sizes))
-        yield HardCase(f"C2 {devices} devices, one of 8", "C", False, _shares(devices, 10, [*sizes[:-1], 8]))
+        yield HardCase(f"C1 {devices} devices, 3 and 7 of 10", "C", True, _shares(devices, 10, sizes), _SLOW)
+        yield HardCase(f"C2 {devices} devices, one of 8", "C", False, _shares(devices, 10, [*sizes[:-1], 8]), _SLOW)
     for gpus in (6, 8, 11):
-        yield HardCase(f"trap {gpus}, counts", "trap", True, _trap_counts(gpus))
+        yield HardCase(f"trap {gpus}, counts", "trap", True, _trap_counts(gpus), _SLOW)

@@ -8,6 +8,7 @@ counts what upstream counts, one per recursive call.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
@@ -21,6 +22,8 @@ from dra_alloc.rules import Pick, Rule, RuleSet, SearchStopped
 __all__ = ["BudgetExhausted", "FirstFit"]
 
 _BUDGET_CHECK: Final = 64
+#: Refusals by what was picked before, after which the first check comes early: on wide nodes steps are dear.
+_MANY_REFUSED: Final = 512
 
 
 class BudgetExhausted(Exception):
@@ -63,7 +66,8 @@ class FirstFit:
     """
     One search over claims and candidate devices; use it once.
 
-    `furthest` is the largest set of picks that was reached.
+    `furthest` is the largest set of picks that was reached; `refused` counts
+    devices that could not be taken.
 
     `tick` is called with the steps made, every few hundred of them; it stops
     the search by raising.
@@ -88,6 +92,8 @@ class FirstFit:
         self.picks: list[Pick] = []
         self.furthest: tuple[Pick, ...] = ()
         self.steps = 0
+        self.refused = 0
+        self._patience = _MANY_REFUSED
 
     def run(self) -> bool:
         """
@@ -100,7 +106,8 @@ class FirstFit:
         ask: Ask | None = None
         while True:
             self.steps += 1
-            if not self.steps % _BUDGET_CHECK:
+            if not self.steps % _BUDGET_CHECK or self.refused > self._patience:
+                self._patience = sys.maxsize
                 self._tick(self.steps)
             if claim == len(self._claims):
                 return True
@@ -179,6 +186,7 @@ class FirstFit:
             if not rule.add(ask, device):
                 if ask.all_devices and rule.constrains and self._rules.misfit_stops:
                     self._stop_on_misfit(ask, device)
+                self.refused += 1
                 for earlier in self._rules.given_back(rules, position):
                     earlier.remove(ask, device)
                 return False

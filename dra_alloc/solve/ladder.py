@@ -57,7 +57,7 @@ class Budget:
 DEFAULT_BUDGET: Final = Budget()
 
 #: Steps of the pruned search before the solver is asked; importing OR-tools costs as much as thousands of them.
-_BEFORE_SOLVER: Final = 2_000
+_BEFORE_SOLVER: Final = 1_600
 _VERDICTS: Final = {True: "found", False: "refuted", None: "undecided"}
 
 
