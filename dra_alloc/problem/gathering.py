@@ -15,6 +15,7 @@ from typing import NamedTuple
 from dra_alloc.api import Node
 from dra_alloc.problem.devices import PoolKey, SliceRow
 from dra_alloc.problem.inventory import Inventory
+from dra_alloc.problem.overlay import Findings
 from dra_alloc.problem.pools import Pool, gather, grouped, has_groups, is_readable, is_relevant, ordered
 from dra_alloc.profiles import Profile, Trait
 
@@ -52,7 +53,7 @@ class Gathering:
         self.broken = frozenset(key for key, rows in self._counters.items() if self._is_broken(rows))
         # Nodes see nothing but their own slices.
         self._alone = not beyond
-        self._local: dict[str, tuple[Pool, ...]] = {}
+        self._local: Findings[str, tuple[Pool, ...]] = Findings()
         self._shared: dict[tuple[bool, ...], tuple[Pool, ...]] = {}
 
     def offer(self, node: Node) -> Offer:
@@ -71,7 +72,7 @@ class Gathering:
             return _offer(pools, invalid=any(pool.invalid for pool in pools))
         local = self._local.get(name)
         if local is None:
-            local = self._local[name] = self._own(rows)
+            local = self._local.put(name, self._own(rows))
         shared = self._for_places(node) if self._common else ()
         pools = ordered((*local, *shared), self._profile) if shared else local
         broken = bool(self.broken) and not self.broken <= keys
@@ -86,10 +87,7 @@ class Gathering:
             made = Gathering(inventory, self._profile)
         elif any(row.wire.spec.shared_counters for row in rows):
             made._recount(keys)  # its own class
-        kept = dict(self._local)
-        for row in rows:
-            kept.pop(row.node_name, None)
-        made._local = kept  # its own class
+        made._local = self._local.without(row.node_name for row in rows)  # its own class
         return made
 
     def _recount(self, keys: frozenset[PoolKey]) -> None:

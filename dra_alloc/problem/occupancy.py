@@ -80,7 +80,8 @@ class Occupancy:
         by_pool: dict[PoolKey, list[SliceRow]] = {}
         for row in rows:
             by_pool.setdefault(row.pool, []).append(row)
-        made = Occupancy(held, {})
+        made = Occupancy(Held({}, {}), {})
+        made._held = held  # its own class
         made.masks = self.masks.changed(_masks(held.whole, by_pool, by_pool), old)
         made._tangled = self._tangled.changed(_masks(held.consumed, by_pool, by_pool), old)  # its own class
         return made

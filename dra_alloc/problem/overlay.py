@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, Generic, TypeVar
 
-__all__ = ["Overlay"]
+__all__ = ["Findings", "Overlay"]
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -45,7 +45,7 @@ class Overlay(Mapping[K, V], Generic[K, V]):
         made = Overlay[K, V]()
         made._base, made._changes, made._length = self._base, changes, length
         if len(changes) > _MOST_CHANGES:
-            made._base, made._changes = dict(made.items()), {}
+            made._base, made._changes = _merged(self._base, changes), {}
         return made
 
     def __getitem__(self, key: K) -> V:
@@ -91,3 +91,48 @@ class Overlay(Mapping[K, V], Generic[K, V]):
 
     def __repr__(self) -> str:
         return f"Overlay({dict(self)!r})"
+
+
+def _merged(base: dict[K, V], changes: dict[K, V]) -> dict[K, V]:
+    merged = {**base, **changes}
+    for key, value in changes.items():
+        if value is _GONE:
+            del merged[key]
+    return merged
+
+
+class Findings(Generic[K, V]):
+    """
+    What was found out so far by key; a copy that forgets some keys shares all others, found before or later.
+
+    Safe to use from several threads.
+    """
+
+    __slots__ = ("_common", "_own")
+
+    def __init__(self) -> None:
+        self._common: dict[K, V] = {}
+        # What copies do not share, because it was forgotten on the way here.
+        self._own: dict[K, V] = {}
+
+    def get(self, key: K) -> V | None:
+        """Return what was found for a key."""
+        own = self._own
+        found = (own if key in own else self._common).get(key)
+        return None if found is _GONE else found
+
+    def put(self, key: K, value: V) -> V:
+        """Note what was found for a key."""
+        own = self._own
+        (own if key in own else self._common)[key] = value
+        return value
+
+    def without(self, keys: Iterable[K]) -> Findings[K, V]:
+        """Return a copy that knows nothing of some keys."""
+        made = Findings[K, V]()
+        made._common = self._common  # its own class
+        made._own = dict(self._own)
+        made._own.update(dict.fromkeys(keys, _GONE))
+        if len(made._own) > _MOST_CHANGES:
+            made._common, made._own = _merged(self._common, made._own), {}
+        return made

@@ -190,10 +190,10 @@ def test_a_reverted_fork_has_the_hash_of_its_origin(settings):
         assert gone.with_slices([chosen]).state_hash == origin
 
 
-def _plain_cluster(draw: random.Random) -> Cluster:
-    """A cluster of nodes without shared devices, counters or taints, as most are, with a pool that all nodes see."""
+def _plain_cluster(draw: random.Random, nodes: int, widths: tuple[int, int], fabrics: int) -> Cluster:
+    """A cluster of nodes without shared devices, counters or taints, as most are, with pools that all nodes see."""
     slices = []
-    for node in range(10):
+    for node in range(nodes):
         devices = [
             {
                 "name": f"d{number}",
@@ -203,11 +203,13 @@ def _plain_cluster(draw: random.Random) -> Cluster:
                     "index": {"int": number},
                 },
             }
-            for number in range(draw.randint(2, 7))
+            for number in range(draw.randint(*widths))
         ]
         slices.append(_plain_slice(f"n{node}", {"nodeName": f"n{node}"}, devices))
     fabric = [{"name": f"f{number}", "attributes": {"model": {"string": "x"}}} for number in range(6)]
-    slices.append(_plain_slice("fabric", {"allNodes": True}, fabric))
+    # Pools are tried in the order of their names, so some come before a node's own and some behind.
+    names = [f"{'az'[number % 2]}{number}" for number in range(fabrics)]
+    slices += [_plain_slice(name, {"allNodes": True}, fabric) for name in names]
     classes = [DeviceClass.from_wire({"metadata": {"name": "any"}, "spec": {}})]
     return Cluster.of(Documents(slices=tuple(slices), classes=tuple(classes)))
 
@@ -243,9 +245,10 @@ def _plain_claim(name: str, draw: random.Random) -> ResourceClaim:
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_plain_clusters_fill_up_as_by_the_search_alone(seed):
+@pytest.mark.parametrize(("nodes", "widths", "fabrics"), [(10, (2, 7), 1), (3, (17, 40), 0), (3, (17, 40), 3)])
+def test_plain_clusters_fill_up_as_by_the_search_alone(seed, nodes, widths, fabrics):
     draw = random.Random(seed)
-    cluster = _plain_cluster(draw)
+    cluster = _plain_cluster(draw, nodes, widths, fabrics)
     pods = [[_plain_claim(f"c{number}", draw)] for number in range(30)]
     current = _anew(cluster)
     engines = set()
