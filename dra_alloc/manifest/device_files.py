@@ -12,7 +12,7 @@ from dra_alloc.api import ResourceSlice
 from dra_alloc.errors import ManifestError, Problem
 from dra_alloc.manifest.budget import DEFAULT_BUDGET, Budget
 from dra_alloc.manifest.complaints import Complaints
-from dra_alloc.manifest.inputs import Source, Unreadable, sources
+from dra_alloc.manifest.inputs import PassedOver, Source, Unreadable, sources
 from dra_alloc.manifest.inspection import Finding
 from dra_alloc.manifest.json_reader import looks_like_json, plain_from_json, read_json, repeated_keys
 from dra_alloc.manifest.kinds import RESOURCE_GROUP, SLICE, Unserved, recognise
@@ -54,6 +54,8 @@ def load_devices(
         if isinstance(source, Unreadable):
             problems.append(source.problem)
             continue
+        if isinstance(source, PassedOver):
+            continue  # a folder of manifests may hold anything
         reading = _Reading(source, driver, limits)
         found += reading.slices()
         problems += reading.complaints.resolved(source.data)

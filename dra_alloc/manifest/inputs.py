@@ -1,5 +1,5 @@
 """
-Files, folders and stdin as named bytes: unpacked, decoded to UTF-8, bounded.
+Files, folders, pipes and stdin as named bytes: unpacked, decoded to UTF-8, bounded.
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ from typing import BinaryIO, Final
 
 from dra_alloc.errors import Problem, Where
 from dra_alloc.manifest.budget import Budget
+from dra_alloc.manifest.pipes import NoWriter, open_input
 
-__all__ = ["STDIN", "Source", "Unreadable", "files_of", "sources"]
+__all__ = ["STDIN", "PassedOver", "Source", "Unreadable", "files_of", "sources"]
 
 #: The path that stands for standard input, and the name it is reported under.
 STDIN: Final = "-"
@@ -51,19 +52,32 @@ class Unreadable(Exception):
         self.problem = problem
 
 
-def sources(paths: Iterable[Input], stdin: BinaryIO | None, budget: Budget) -> Iterator[Source | Unreadable]:
+@dataclass(frozen=True, slots=True)
+class PassedOver:
+    """Something in a folder that is called like a manifest and is no file; `warning` says so."""
+
+    warning: Problem
+
+
+def sources(
+    paths: Iterable[Input], stdin: BinaryIO | None, budget: Budget
+) -> Iterator[Source | PassedOver | Unreadable]:
     """
     Yield the bytes behind each path, one at a time; a failure takes its place in the order.
 
     A folder stands for its manifests (``*.yaml``, ``*.yml``, ``*.json``, also
-    ``.gz``), its sub-folders' too, sorted; links to folders are not followed. A file
-    named outright may be called anything.
+    ``.gz``), its sub-folders' too, sorted; links to folders are not followed, and
+    pipes, sockets, devices and links to nothing are passed over. A file named
+    outright may be called anything, and be a pipe.
     """
     count = 0
     for path in paths:
         for name in _names(os.fspath(path)):
             count += 1
             try:
+                if name != os.fspath(path) and not Path(name).is_file():
+                    yield PassedOver(Problem("passed over: it is no regular file", Where(file=name)))
+                    continue
                 if count > budget.files:
                     raise _unreadable(f"more than {budget.files} files", name)
                 yield _read(name, stdin, budget)
@@ -74,8 +88,10 @@ def sources(paths: Iterable[Input], stdin: BinaryIO | None, budget: Budget) -> I
 
 
 def files_of(paths: Iterable[Input]) -> list[str]:
-    """Return the files that paths stand for, as `sources` reads them."""
-    return [name for path in paths for name in _names(os.fspath(path))]
+    """Return the files that paths stand for, as `sources` reads them, in folders without what it passes over."""
+    return [
+        name for path in paths for name in _names(os.fspath(path)) if name == os.fspath(path) or Path(name).is_file()
+    ]
 
 
 def _names(path: str) -> Iterator[str]:
@@ -97,12 +113,16 @@ def _read(name: str, stdin: BinaryIO | None, budget: Budget) -> Source:
     shown = _STDIN_NAME if name == STDIN else name
     try:
         if name == STDIN:
+            if stdin is None and sys.stdin is None:
+                raise _unreadable("standard input is closed", shown)
             data = _drain(stdin or sys.stdin.buffer, shown, budget)
         elif Path(name).is_dir():
             raise _unreadable("no *.yaml, *.yml or *.json file in this folder", shown)
         else:
-            with Path(name).open("rb") as file:
+            with open_input(name) as file:
                 data = _drain(file, shown, budget)
+    except NoWriter as error:
+        raise Unreadable(Problem(str(error), Where(file=shown), error.hint)) from None
     except OSError as error:
         raise _unreadable(f"cannot be read: {error.strerror or error}", shown) from None
     return Source(shown, _utf8(data, shown))

@@ -19,7 +19,7 @@ from dra_alloc.manifest.budget import DEFAULT_BUDGET, Budget
 from dra_alloc.manifest.complaints import Complaints
 from dra_alloc.manifest.documents import Documents, Place, Text, object_name
 from dra_alloc.manifest.gc_pause import gc_paused
-from dra_alloc.manifest.inputs import Source, Unreadable, sources
+from dra_alloc.manifest.inputs import PassedOver, Source, Unreadable, sources
 from dra_alloc.manifest.inspection import Finding
 from dra_alloc.manifest.json_reader import header_of, looks_like_json, plain_from_json, read_json, repeated_keys
 from dra_alloc.manifest.kinds import RESOURCE_GROUP, SLICE, Kind, Unserved, assumed_version, recognise
@@ -82,6 +82,8 @@ def load_readable(
         for source in sources(given, stdin, limits):
             if isinstance(source, Unreadable):
                 loading.problems.append(source.problem)
+            elif isinstance(source, PassedOver):
+                loading.warnings.append(source.warning)
             else:
                 loading.read(source)
         return loading.documents(repeated), tuple(loading.problems)

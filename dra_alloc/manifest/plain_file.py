@@ -10,7 +10,7 @@ from typing import Any
 
 from dra_alloc.errors import ManifestError, Problem, Where
 from dra_alloc.manifest.budget import DEFAULT_BUDGET, Budget
-from dra_alloc.manifest.inputs import Unreadable, sources
+from dra_alloc.manifest.inputs import PassedOver, Unreadable, sources
 from dra_alloc.manifest.json_reader import looks_like_json, plain_from_json, read_json
 from dra_alloc.manifest.raw import Findings, TextError
 from dra_alloc.manifest.yaml_reader import read_yaml
@@ -28,6 +28,8 @@ def load_plain(path: str | os.PathLike[str], *, limits: Budget = DEFAULT_BUDGET)
     for source in sources([os.fspath(path)], None, limits):
         if isinstance(source, Unreadable):
             raise ManifestError([source.problem])
+        if isinstance(source, PassedOver):
+            continue
         findings = Findings()
         try:
             found += (each for each in _values(source.data, limits, findings) if each is not None)

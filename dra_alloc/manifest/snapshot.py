@@ -96,12 +96,14 @@ class Unpacked(NamedTuple):
 
 def note_inputs(paths: Sequence[str], target: str) -> list[Input]:
     """
-    Return what files are before they are read for a snapshot at `target`; standard input is passed over.
+    Return what files are before they are read for a snapshot at `target`; pipes are passed over.
 
     Raises: OSError for a file that cannot be read.
     """
     folder = Path(target).resolve().parent
-    return [_input(path, folder) for path in files_of(paths) if path != STDIN]
+    # A pipe gives what it has only once, and a folder without manifests is refused when it is read.
+    named = [path for path in files_of(paths) if path != STDIN]
+    return [_input(path, folder) for path in named if Path(path).is_file() or not Path(path).exists()]
 
 
 def pack(documents: Documents, inputs: Sequence[Input]) -> bytes:
