@@ -56,6 +56,7 @@ class Feature(StrEnum):
     TAINTS = "DeviceTaints"
     FRACTIONAL_RANGE = "FractionalCapacityRange"
     LIST_ATTRIBUTES = "ListTypeAttributes"
+    OPTIONAL_NODE_OPERATIONS = "OptionalNodeOperations"
     PARTITIONABLE = "PartitionableDevices"
     PRIORITIZED_LIST = "PrioritizedList"
 
@@ -70,6 +71,7 @@ ALLOCATOR_FEATURES: Final[Mapping[Feature, tuple[str, ...]]] = {
     Feature.TAINTS: ("DRADeviceTaints",),
     Feature.FRACTIONAL_RANGE: ("DRAFractionalCapacityRange",),
     Feature.LIST_ATTRIBUTES: ("DRAListTypeAttributes",),
+    Feature.OPTIONAL_NODE_OPERATIONS: ("DRAOptionalNodeOperations",),
     Feature.PARTITIONABLE: ("DRAPartitionableDevices",),
     Feature.PRIORITIZED_LIST: ("DRAPrioritizedList",),
 }

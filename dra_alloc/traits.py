@@ -56,6 +56,7 @@ class Trait(StrEnum):
     NO_RESULT_TOLERATIONS = "no-result-tolerations"
     LIMIT_PER_CLAIM = "limit-per-claim"
     CAPACITY_WRAPS = "capacity-wraps"
+    SKIPPING_NEEDS_NODE = "skipping-needs-node"
     DERIVED_NEEDS_GATE = "derived-needs-gate"
     GROUPS_HIDE_SLICES = "groups-hide-slices"
 
@@ -224,6 +225,14 @@ TRAITS: Final[Mapping[Trait, tuple[TraitRecord, ...]]] = {
         TraitRecord(
             "amounts of capacity wrap around at 64 bits and may be negative; rounded ones print in powers of two",
             _TO_1370,
+        ),
+    ),
+    Trait.SKIPPING_NEEDS_NODE: (
+        TraitRecord(
+            "a slice that skips node operations needs the feature for that, and a node that declares it",
+            {"1.37": ""},
+            _EXPERIMENTAL,
+            since="1.37.0",
         ),
     ),
     Trait.DERIVED_NEEDS_GATE: (

@@ -69,10 +69,11 @@ class NodeSpec(PartialModel):
 
 
 class NodeStatus(PartialModel):
-    """What the node offers: `capacity` in all, `allocatable` to pods."""
+    """What the node offers: `capacity` in all, `allocatable` to pods; `declared_features` is what its kubelet can."""
 
     capacity: FrozenMap[str, Quantity] = FrozenMap()
     allocatable: FrozenMap[str, Quantity] = FrozenMap()
+    declared_features: List[Text] = ()
 
 
 class Node(PartialModel):

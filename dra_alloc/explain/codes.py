@@ -19,6 +19,7 @@ DEVICE_CODES: Final[Mapping[str, str]] = {
     "binding-conditions-disabled": "the device has binding conditions, whose feature gates are off",
     "counters-disabled": "the device consumes counters, whose feature gate is off",
     "counter-exhausted": "a shared counter of the pool would be overdrawn",
+    "node-operations": "the slice skips node operations, which the node or the feature gates do not support",
     "groups-incompatible": "the device has no compatibility group in common with others of its counter set",
     "taint-not-tolerated": "the device has a NoSchedule or NoExecute taint that the request does not tolerate",
     "attribute-missing": "the device lacks the attribute that a constraint of the claim compares",

@@ -22,6 +22,7 @@ from dra_alloc.rules.distinct_attribute import distinct_attribute
 from dra_alloc.rules.exclusive_use import ExclusiveUse
 from dra_alloc.rules.match_attribute import match_attribute
 from dra_alloc.rules.node_fit import NodeFit
+from dra_alloc.rules.node_operations import NodeOperations
 from dra_alloc.rules.selectors import Selectors
 from dra_alloc.rules.taints import Taints
 
@@ -94,6 +95,7 @@ def install(context: Context, claims: Iterable[ClaimRow]) -> RuleSet:
     counters = Counters(context) if profile.on(Feature.PARTITIONABLE) else CountersDisabled()
     grouping = profile.on(Feature.PARTITIONABLE) and profile.on(Feature.COMPATIBILITY_GROUPS)
     groups = [CompatibilityGroups(context)] if grouping else []
+    operations = [NodeOperations(context)] if profile.shows(Trait.SKIPPING_NEEDS_NODE) else []
     taints = [Taints()] if profile.on(Feature.TAINTS) else []
     constraints = [
         _CONSTRAINTS[kind](claim.index, constraint, context)
@@ -103,7 +105,7 @@ def install(context: Context, claims: Iterable[ClaimRow]) -> RuleSet:
     ]
     return RuleSet(
         candidate=(exclusive, *binding, Selectors(context), NodeFit(context), *capacity),
-        take=(exclusive, counters, *groups, *taints, *constraints, *capacity),
+        take=(exclusive, *operations, counters, *groups, *taints, *constraints, *capacity),
         leaky=profile.shows(Trait.REFUSAL_LEAKS),
         misfit_stops=profile.shows(Trait.ALL_MISFIT_FATAL),
         reuses=profile.shows(Trait.PERMUTATIONS),

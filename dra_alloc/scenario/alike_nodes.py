@@ -81,6 +81,8 @@ def _reads(allocator: Allocator, claims: Sequence[ResourceClaim]) -> tuple[Read 
                 wires: list[ExactDeviceRequest | DeviceSubRequest] = list(request.first_available)
                 wires += [] if request.exactly is None else [request.exactly]
                 for wire in wires:
+                    if wire.derived_attributes:
+                        return None
                     for selector in (*survey.find_class(wire.device_class_name).spec.selectors, *wire.selectors):
                         if selector.cel is None:
                             return None

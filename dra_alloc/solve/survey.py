@@ -65,6 +65,8 @@ class View:
 
 def _is_plain(row: SliceRow) -> bool:
     selector = row.wire.spec.node_selector
+    if row.wire.spec.skip_node_operations:
+        return False
     return not row.per_device and (selector is None or len(selector.node_selector_terms) <= 1)
 
 

@@ -25,9 +25,17 @@ _NEEDS: Final = {
     Feature.BINDING: ("binding-conditions",),
     Feature.COMPATIBILITY_GROUPS: ("compatibility-groups",),
     Feature.DERIVED_ATTRIBUTES: ("derived-attributes",),
+    Feature.OPTIONAL_NODE_OPERATIONS: ("node-operations",),
 }
 #: Alpha features, which are off as often as not.
-_ALPHA: Final = frozenset({Feature.COMPATIBILITY_GROUPS, Feature.DERIVED_ATTRIBUTES, Feature.FRACTIONAL_RANGE})
+_ALPHA: Final = frozenset(
+    {
+        Feature.COMPATIBILITY_GROUPS,
+        Feature.DERIVED_ATTRIBUTES,
+        Feature.FRACTIONAL_RANGE,
+        Feature.OPTIONAL_NODE_OPERATIONS,
+    }
+)
 
 
 def random_request(draw: Draw, dialect: Dialect) -> Json:

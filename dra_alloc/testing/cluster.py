@@ -52,6 +52,8 @@ def cluster(draw: Draw, mix: Mix, dialect: Dialect) -> Cluster:
     """Return a random cluster."""
     labels = {"zone": draw.choice(_ZONES), "rack": draw.choice(_ZONES)}
     made = Cluster({"metadata": {"name": "n1", "labels": labels}})
+    if draw.chance(0.7):
+        made.node["status"] = {"declaredFeatures": ["Other", "DRAOptionalNodeOperations"]}
     names = _pool_names(draw, mix, draw.integer(1, dialect.pools))
     for driver, pool in names:
         _Pool(driver, pool, draw, mix, dialect).publish(made)
@@ -132,6 +134,8 @@ class _Pool:
             if record:
                 self._devices.append(Placed(self._driver, self._name, wire, reachable))
         spec["devices"] = devices
+        if mix.has(draw, "node-operations"):
+            spec["skipNodeOperations"] = draw.choice((["*"], ["NodePrepareResources", "NodeUnprepareResources"], []))
         if self._sets and self._dialect.counters_with_devices:
             spec["sharedCounters"] = self._sets
         return made

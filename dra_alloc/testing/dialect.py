@@ -58,6 +58,7 @@ INGREDIENTS: tuple[str, ...] = (
     "compatibility-groups",
     "odd-amounts",
     "derived-attributes",
+    "node-operations",
 )
 
 #: An ingredient is left out, used sparingly, evenly, or nearly always.
@@ -67,6 +68,7 @@ _SHARE = {
     "broken-pool": 0.1,
     "odd-attributes": 0.01,
     "odd-amounts": 0.06,
+    "node-operations": 0.5,
     "odd-claim": 0.02,
     "odd-state": 0.3,
     "many-devices": 0.04,

@@ -11,7 +11,7 @@ __all__ = ["FEATURES", "features"]
 
 Json = dict[str, Any]
 
-_SLICE_KEYS: Final = ("nodeSelector", "allNodes", "perDeviceNodeSelection", "sharedCounters")
+_SLICE_KEYS: Final = ("nodeSelector", "allNodes", "perDeviceNodeSelection", "sharedCounters", "skipNodeOperations")
 _DEVICE_KEYS: Final = (
     "allowMultipleAllocations",
     "capacity",
