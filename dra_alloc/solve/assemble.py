@@ -59,6 +59,7 @@ def _results(picks: Sequence[Pick], assembly: Assembly) -> tuple[DeviceRequestAl
     profile = assembly.profile
     sharing = profile.on(Feature.CONSUMABLE_CAPACITY) and not profile.shows(Trait.NO_SHARING)
     binding = profile.on(Feature.BINDING)
+    skipping = profile.on(Feature.OPTIONAL_NODE_OPERATIONS)
     tolerating = not profile.shows(Trait.NO_RESULT_TOLERATIONS)
     results = []
     for ask, device in picks:
@@ -75,6 +76,8 @@ def _results(picks: Sequence[Pick], assembly: Assembly) -> tuple[DeviceRequestAl
             more["binding_conditions"] = device.wire.binding_conditions
         if binding and device.wire.binding_failure_conditions:
             more["binding_failure_conditions"] = device.wire.binding_failure_conditions
+        if skipping and device.slice.wire.spec.skip_node_operations:
+            more["skip_node_operations"] = device.slice.wire.spec.skip_node_operations
         made = DeviceRequestAllocationResult.made
         results.append(made(request=ask.full_name, driver=driver, pool=pool, device=name, **more))
     return tuple(results)
