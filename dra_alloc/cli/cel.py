@@ -56,9 +56,9 @@ def _slices(options: Namespace) -> Sequence[ResourceSlice]:
         raise InputError("standard input can be read only once", hint="name - in one place")
     found: list[ResourceSlice] = []
     if options.device:
-        found += load_devices(options.device, driver=options.driver, stdin=sys.stdin.buffer)
+        found += load_devices(options.device, driver=options.driver)
     if options.cluster:
-        slices = load(options.cluster, stdin=sys.stdin.buffer).slices
+        slices = load(options.cluster).slices
         if not slices:
             raise InputError("there are no ResourceSlices in the dump")
         found += slices

@@ -23,11 +23,14 @@ _MOST_PROBLEMS: Final = 50
 
 def run(arguments: Sequence[str]) -> int:
     """Run the command with these arguments and return its exit code; nothing escapes but the interpreter's exit."""
-    if sys.stdout is None or sys.stderr is None:
+    if sys.stderr is None:
         # Started with a closed stream: the exit code still speaks.
         with Path(os.devnull).open("w", encoding="utf-8") as nowhere:
-            sys.stdout, sys.stderr = sys.stdout or nowhere, sys.stderr or nowhere
+            sys.stderr = nowhere
             return run(arguments)
+    if sys.stdout is None:
+        print("dra-alloc: standard output is closed, the answer has nowhere to go", file=sys.stderr)
+        return ExitCode.BAD_INPUT
     try:
         options = parser().parse_args(arguments)
     except SystemExit as leaving:
@@ -36,8 +39,12 @@ def run(arguments: Sequence[str]) -> int:
         return _COMMANDS[options.command](options)
     except BrokenPipeError:
         # The reader went away: not our failure, and nothing more can be said.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _write_to_nowhere()
         return ExitCode.OK
+    except OSError as error:
+        print(f"dra-alloc: {error.filename or 'the answer could not be written'}: {error.strerror}", file=sys.stderr)
+        _write_to_nowhere()
+        return ExitCode.BAD_INPUT
     except KeyboardInterrupt:
         return 130
     except InputError as error:
@@ -53,6 +60,11 @@ def run(arguments: Sequence[str]) -> int:
         traceback.print_exc()
         print("dra-alloc: this is a bug of dra-alloc; please report it with the input.", file=sys.stderr)
         return ExitCode.INTERNAL
+
+
+def _write_to_nowhere() -> None:
+    """Give up standard output, so that the interpreter does not fail on it once more when it leaves."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _complain(error: DraAllocError) -> None:
@@ -88,6 +100,12 @@ def _cel(options: Namespace) -> int:
     return run_cel(options)
 
 
+def _conformance(options: Namespace) -> int:
+    from dra_alloc.cli.conformance import run_conformance  # noqa: PLC0415 - as above
+
+    return run_conformance(options)
+
+
 def _snapshot(options: Namespace) -> int:
     from dra_alloc.cli.snapshot import run_snapshot  # noqa: PLC0415 - as above
 
@@ -107,6 +125,7 @@ _COMMANDS: Final[Mapping[str, Callable[[Namespace], int]]] = {
     "explain": _check,
     "gang": _gang,
     "cel": _cel,
+    "conformance": _conformance,
     "snapshot": _snapshot,
     "harness": _harness,
 }

@@ -4,7 +4,6 @@ The documents that a command is given, with everything that is wrong with them a
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 
 from dra_alloc.errors import InputError, ManifestError
@@ -27,8 +26,8 @@ def read_inputs(
     """
     if [*manifests, *dumps].count("-") > 1:
         raise InputError("standard input can be read only once", hint="name - in one place")
-    asked, problems = load_readable(manifests, stdin=sys.stdin.buffer, validate=validate)
-    dump, more = load_readable(dumps, stdin=sys.stdin.buffer, validate=validate) if dumps else (Documents(), ())
+    asked, problems = load_readable(manifests, validate=validate)
+    dump, more = load_readable(dumps, validate=validate) if dumps else (Documents(), ())
     if problems or more:
         raise ManifestError([*problems, *more, *problems_besides(asked, settings, namespace)])
     return asked, dump

@@ -46,7 +46,8 @@ def _placement(placement: Placement) -> dict[str, Any]:
         "nodesAsked": placement.nodes_asked,
         "allocation": None if placement.allocated is None else _allocated(placement.allocated),
         "aborts": placement.aborts,
-        "refusals": [_refusal(each) for each in placement.refusals],
+        "refusals": [] if placement.same_as else [_refusal(each) for each in placement.refusals],
+        "sameAs": placement.same_as,
         "undecidedNodes": list(placement.undecided),
     }
 

@@ -8,10 +8,11 @@ import textwrap
 from collections.abc import Sequence
 from typing import Final
 
-__all__ = ["UNLIMITED", "plural", "printable", "some", "wrapped"]
+__all__ = ["UNLIMITED", "cut", "plural", "printable", "some", "wrapped"]
 
 _WIDTH: Final = 80
 _MOST_NAMES: Final = 6
+_MOST_CHARACTERS: Final = 240
 UNLIMITED: Final = 1_000_000
 
 
@@ -40,6 +41,13 @@ def wrapped(line: str) -> str:
         break_long_words=True,
         break_on_hyphens=False,
     )
+
+
+def cut(text: str, verbose: bool) -> str:
+    """Return the text, without its middle if it is long: selectors can have thousands of characters."""
+    if verbose or len(text) <= _MOST_CHARACTERS:
+        return text
+    return f"{text[: _MOST_CHARACTERS - 40]} ... {text[-30:]}"
 
 
 def plural(count: int, noun: str) -> str:

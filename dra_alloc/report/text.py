@@ -5,6 +5,7 @@ The check for a person: a verdict, the devices or the reasons, at most 80 column
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 from typing import Final
 
 from dra_alloc.api import DeviceRequestAllocationResult
@@ -12,7 +13,7 @@ from dra_alloc.explain.reasons import Reasons
 from dra_alloc.explain.tally import Explanation, Group, PoolTally, RequestTally
 from dra_alloc.problem.requests import claim_name
 from dra_alloc.report.counts import summary_counts
-from dra_alloc.report.layout import UNLIMITED, plural, some, wrapped
+from dra_alloc.report.layout import UNLIMITED, cut, plural, some, wrapped
 from dra_alloc.report.scores import score_lines
 from dra_alloc.scenario.check import Check, Placement
 from dra_alloc.scenario.explaining import Choice
@@ -27,8 +28,12 @@ _MOST_ALIKE: Final = 2
 def render_text(check: Check, verbose: bool) -> str:
     """Return the report; without `verbose` long lists are cut, and say by how much."""
     lines: list[str] = []
-    for placement in check.placements:
-        lines += _placement(placement, verbose)
+    for same_as, placements in groupby(check.placements, lambda each: each.same_as):
+        if same_as is None:
+            for placement in placements:
+                lines += _placement(placement, verbose)
+        else:
+            lines += _copies(list(placements), same_as, verbose)
     lines += [f"note: {note}" for note in check.notes]
     lines.append(_summary(check))
     return "\n".join(wrapped(line) for line in lines) + "\n"
@@ -61,6 +66,13 @@ def _placement(placement: Placement, verbose: bool) -> Iterator[str]:
         if placement.aborts:
             yield "  kube-scheduler gives the pod up with an error, whatever other nodes offer:"
         yield from _reasons(placement.refusals, verbose)
+    yield ""
+
+
+def _copies(placements: Sequence[Placement], same_as: str, verbose: bool) -> Iterator[str]:
+    names = some([each.name for each in placements], verbose)
+    verdict = "undecided" if placements[0].verdict == "undecided" else "cannot be allocated either"
+    yield f"{names} ({placements[0].kind}): {verdict}, as {same_as}"
     yield ""
 
 
@@ -135,7 +147,7 @@ def _reasons(refusals: Sequence[NodeRefusal], verbose: bool) -> Iterator[str]:
 
 def _refusal(refusal: NodeRefusal, verbose: bool) -> Iterator[str]:
     if refusal.error:
-        yield f"    {refusal.error}"
+        yield f"    {cut(refusal.error, verbose)}"
     explanation = refusal.explanation
     if explanation.placed:
         yield f"    after placing {plural(len(explanation.placed), 'device')}, the most that fit together:"
@@ -203,11 +215,11 @@ def _pool(pool: PoolTally, verbose: bool) -> Iterator[str]:
             yield from (f"        {_group(group, verbose)}" for group in groups)
         else:
             count = sum(len(group.devices) for group in groups)
-            yield f"        {count}: {groups[0].detail}, or the like (-v shows all)"
+            yield f"        {count}: {cut(groups[0].detail, verbose)}, or the like (-v shows all)"
 
 
 def _group(group: Group, verbose: bool) -> str:
     count = len(group.devices)
     few = count <= _MOST_ALIKE or (verbose and group.code != "class-mismatch")
     named = f" ({some(group.devices, verbose)})" if few else ""
-    return f"{count}: {group.detail}{named}"
+    return f"{count}: {cut(group.detail, verbose)}{named}"

@@ -4,17 +4,19 @@ Manifests applied to a dump: the cluster that results, and what the manifests as
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol, TypeVar
 
 from dra_alloc.api import FrozenMap, ObjectMeta, ResourceClaim, ResourceClaimTemplate
 from dra_alloc.errors import ManifestError, Problem
 from dra_alloc.manifest import Documents
+from dra_alloc.problem.devices import DeviceKey
 from dra_alloc.problem.requests import claim_name
 from dra_alloc.scenario.cluster import Cluster
 from dra_alloc.scenario.gating import gated
 from dra_alloc.scenario.namespaces import in_namespace
+from dra_alloc.scenario.naming import named
 from dra_alloc.scenario.references import Known, reference_problems
 from dra_alloc.scenario.settings import Settings
 from dra_alloc.scenario.subjects import Subject, subjects_of
@@ -37,15 +39,15 @@ def apply(manifests: Documents, dump: Documents, settings: Settings, namespace: 
 
     Their classes, slices, nodes and taint rules replace or join the dump's;
     fields of disabled gates are dropped; what names no namespace goes to the
-    one given. A claim's status in the dump is kept.
+    one given, what has only generateName is numbered. A claim's status in the dump is kept.
 
     Raises: ManifestError with everything that is wrong with the manifests'
     objects, references and selectors; InputError for settings.
     """
-    manifests, dropped = gated(in_namespace(manifests, namespace), settings.effective_gates())
+    manifests, dropped = gated(named(in_namespace(manifests, namespace), dump), settings.effective_gates())
     applied = _applied(manifests, dump)
     cluster = Cluster.of(applied, settings)
-    subjects, problems = subjects_of(manifests, cluster.claims, _by_name(applied.templates))
+    subjects, problems = subjects_of(manifests, cluster, _by_name(applied.templates))
     problems = (*problems, *reference_problems(manifests, Known(settings, cluster.classes)))
     if problems:
         raise ManifestError(problems)
@@ -115,9 +117,31 @@ def _notes(manifests: Documents, dump: Documents, cluster: Cluster) -> list[str]
     rules = len(dump.taint_rules) + len(manifests.taint_rules)
     if rules and not cluster.settings.merges_taint_rules():
         notes.append(f"{rules} DeviceTaintRules have no effect: a gate is off in {cluster.settings.release}")
+    notes += _devices_nowhere(manifests.claims, cluster)
     unknown = FrozenMap({**dump.unknown, **manifests.unknown})
     if unknown:
         listed = ", ".join(f"{count} {kind}" for kind, count in sorted(unknown.items())[:5])
         more = f" and {len(unknown) - 5} other kinds" if len(unknown) > 5 else ""
         notes.append(f"left alone: {listed}{more}")
     return notes
+
+
+def _devices_nowhere(claims: Sequence[ResourceClaim], cluster: Cluster) -> Iterator[str]:
+    """Return a note for every claim that is allocated, so its status says, to devices that no slice has."""
+    results = {
+        claim_name(claim): [DeviceKey(each.driver, each.pool, each.device) for each in allocation.devices.results]
+        for claim in claims
+        if (allocation := claim.status.allocation) is not None
+    }
+    if not any(results.values()):
+        return
+    published = {
+        DeviceKey(row.wire.spec.driver, row.wire.spec.pool.name, device.name)
+        for row in cluster.inventory.slices
+        for device in row.wire.spec.devices
+    }
+    for name, keys in results.items():
+        if gone := [str(key) for key in keys if key not in published]:
+            listed = ", ".join(gone[:5]) + (f" and {len(gone) - 5:,} more" if len(gone) > 5 else "")
+            yield f"ResourceClaim {name} is allocated according to its status, to devices no slice has: {listed}"
+

@@ -59,6 +59,8 @@ class Placement:
     them. Without one `refusals` say why not, node by node, as far as nodes
     were looked into (`nodes_asked` counts them all); `undecided` nodes ran out
     of budget. With `aborts` kube-scheduler gives the pod up with an error.
+    `same_as` names an earlier copy of the same workload that was refused on
+    the same cluster, and so for the same reasons.
     """
 
     kind: str
@@ -70,6 +72,7 @@ class Placement:
     nodes_asked: int = 0
     aborts: bool = False
     choice: Choice | None = None
+    same_as: str | None = None
 
     @property
     def verdict(self) -> str:
@@ -108,8 +111,14 @@ def check(manifests: Documents, dump: Documents, options: CheckOptions = CheckOp
     applied = apply(manifests, dump, options.settings, options.namespace)
     cluster = applied.cluster
     nodes = cluster.nodes if options.node is None else (cluster.node(options.node),)
-    placements = []
+    placements: list[Placement] = []
+    template: str | None = None
     for subject in applied.subjects:
+        last = placements[-1] if placements else None
+        if last is not None and last.allocated is None and template is not None and template == subject.template:
+            placements.append(replace(last, name=subject.name, same_as=last.same_as or last.name))
+            continue
+        template = subject.template
         placement = _place(cluster, subject, nodes, options)
         placements.append(placement)
         if placement.allocated is not None:

@@ -29,6 +29,7 @@ from dra_alloc.problem.requests import claim_name
 from dra_alloc.problem.usage import LateUsage
 from dra_alloc.profiles import Feature, Semantics
 from dra_alloc.scenario.best_place import Best, best_place
+from dra_alloc.scenario.defaulting import defaulted
 from dra_alloc.scenario.digests import Digests
 from dra_alloc.scenario.editing import Edit, Event, edit_of, edited
 from dra_alloc.scenario.extended_resources import class_by_resource
@@ -179,16 +180,18 @@ class Cluster:
 
         Without a node the nodes are tried in order and the first that fits is
         taken. Claims that have an allocation already keep it; it restricts the
-        nodes. With objectives the answer is the best by the first of them, the
-        next breaking ties, over all nodes asked; `scores` of the outcome say
-        how good it is, and whether better is ruled out. kube-scheduler has no
-        objectives, so such a question is asked with intended semantics.
+        nodes. Claims without an allocation mode get the API server's defaults.
+        With objectives the answer is the best by the first of them, the next
+        breaking ties, over all nodes asked; `scores` of the outcome say how good
+        it is, and whether better is ruled out. kube-scheduler has no objectives,
+        so such a question is asked with intended semantics.
 
         Raises: UnknownReference for a node that does not exist; TypeError for
         anything but claims; EngineUnavailable for objectives without OR-tools.
         """
         if not all(isinstance(claim, ResourceClaim) for claim in claims):
             raise TypeError("claims is a sequence of ResourceClaim objects")
+        claims = defaulted(claims)
         if objectives:
             return self._best(claims, node, budget, objectives)
         if node is None:
@@ -284,7 +287,7 @@ class Cluster:
         )
         for name in named or ():
             self.node(name)
-        return Fits(self, tuple(claims), named, budget)
+        return Fits(self, tuple(defaulted(claims)), named, budget)
 
     def place(self, pods: Iterable[Sequence[ResourceClaim]], *, budget: Budget = DEFAULT_BUDGET) -> Placements:
         """
@@ -294,7 +297,7 @@ class Cluster:
         the claims see them, one look-up for every node and distinct pod, and
         one for every node that changed.
         """
-        return place(self, pods, budget)
+        return place(self, map(defaulted, pods), budget)
 
     def after(self, outcome: Outcome) -> Cluster:
         """Return the cluster in which the outcome's claims are allocated; only `Allocated` changes anything."""

@@ -4,19 +4,21 @@ What manifests ask for: pods with their claims, and claims and templates no pod 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 
 from dra_alloc.api import FrozenMap, ObjectMeta, Pod, ResourceClaim, ResourceClaimTemplate
 from dra_alloc.errors import Problem, Where
 from dra_alloc.manifest import Documents, Workload
 from dra_alloc.problem.requests import claim_name
+from dra_alloc.scenario.cluster import Cluster
 from dra_alloc.scenario.extended_resources import asks_for_extended
+from dra_alloc.scenario.node_filter import node_objection
 
 __all__ = ["Subject", "subjects_of"]
 
 _POD_CLAIM_NAME = "resource.kubernetes.io/pod-claim-name"
-_MAX_REPLICAS = 1_000
+_MOST_COPIES = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +27,8 @@ class Subject:
     One thing to place: a pod with all its claims, or a claim of its own.
 
     `claims` holds claim names that exist already or are shared, and claims
-    that are made for this subject only.
+    that are made for this subject only. Subjects of one `template`, the name
+    of a workload, differ in name only.
     """
 
     kind: str
@@ -33,6 +36,7 @@ class Subject:
     claims: tuple[str | ResourceClaim, ...]
     where: Where = field(default_factory=Where)
     pod: Pod | None = None
+    template: str | None = None
 
     @property
     def needs_devices(self) -> bool:
@@ -41,16 +45,16 @@ class Subject:
 
 
 def subjects_of(
-    manifests: Documents, known: Mapping[str, ResourceClaim], templates: Mapping[str, ResourceClaimTemplate]
+    manifests: Documents, cluster: Cluster, templates: Mapping[str, ResourceClaimTemplate]
 ) -> tuple[tuple[Subject, ...], tuple[Problem, ...]]:
     """
     Return what the manifests ask for, and every reference that leads nowhere.
 
-    `known` are all claims by `namespace/name`, `templates` likewise. Pods come
-    first, in the order of the input, then the claims and templates that no
-    pod uses.
+    The cluster has all claims, `templates` all templates by `namespace/name`.
+    Pods come first, in the order of the input, then the claims and templates
+    that no pod uses. A DaemonSet has a pod for every node that takes it.
     """
-    reading = _Reading(manifests, known, templates)
+    reading = _Reading(manifests, cluster, templates)
     subjects = [*reading.pods(), *reading.free_claims(), *reading.free_templates()]
     return tuple(subjects), tuple(reading.problems)
 
@@ -60,7 +64,7 @@ class _Reading:
     """One pass over the manifests."""
 
     manifests: Documents
-    known: Mapping[str, ResourceClaim]
+    cluster: Cluster
     templates: Mapping[str, ResourceClaimTemplate]
     used: set[str] = field(default_factory=set)
     problems: list[Problem] = field(default_factory=list)
@@ -72,8 +76,13 @@ class _Reading:
             yield self._pod("Pod", name, pod, self.manifests.where(pod))
         for workload in self.manifests.workloads:
             where = self.manifests.where(workload)
-            for pod in _replicas(workload):
-                yield self._pod(workload.kind, _full_name(pod.metadata), pod, where)
+            if (workload.replicas or 0) > _MOST_COPIES:
+                text = f"asks for {workload.replicas:,} pods at once, more than the {_MOST_COPIES:,} that are tried"
+                self.problems.append(Problem(text, where))
+                continue
+            for pod in _on_every_node(workload, self.cluster) if workload.kind == "DaemonSet" else _replicas(workload):
+                subject = self._pod(workload.kind, _full_name(pod.metadata), pod, where)
+                yield replace(subject, template=None if pod.spec.node_name else _full_name(workload.metadata))
 
     def _pod(self, kind: str, name: str, pod: Pod, where: Where) -> Subject:
         namespace = pod.metadata.namespace or ""
@@ -84,7 +93,9 @@ class _Reading:
             if entry.resource_claim_name:
                 full = f"{namespace}/{entry.resource_claim_name}"
                 self.used.add(full)
-                if full in self.known:
+                if full in claims:
+                    continue  # entries of one pod share the claim
+                if full in self.cluster.claims:
                     claims.append(full)
                 else:
                     self._missing(where, f"{path}.resourceClaimName", f"there is no ResourceClaim {full}")
@@ -92,8 +103,8 @@ class _Reading:
                 existing = f"{namespace}/{made.get(entry.name) or ''}"
                 full = f"{namespace}/{entry.resource_claim_template_name}"
                 self.used.add(f"template {full}")
-                if existing in self.known:
-                    claims.append(existing)
+                if existing in self.cluster.claims:
+                    claims += [] if existing in claims else [existing]
                 elif full in self.templates:
                     claims.append(_from_template(self.templates[full], pod, entry.name))
                 else:
@@ -144,12 +155,20 @@ def _from_template(template: ResourceClaimTemplate, pod: Pod, entry: str) -> Res
     return ResourceClaim(metadata=meta, spec=template.spec.spec)
 
 
-def _replicas(workload: Workload) -> Sequence[Pod]:
-    count = 1 if workload.replicas is None else min(workload.replicas, _MAX_REPLICAS)
-    pods = []
+def _replicas(workload: Workload) -> Iterator[Pod]:
+    count = 1 if workload.replicas is None else workload.replicas
     for number in range(count):
-        meta = workload.pod.metadata.model_copy(
-            update={"name": f"{workload.name}-{number}", "namespace": workload.namespace}
-        )
-        pods.append(workload.pod.model_copy(update={"metadata": meta}))
-    return pods
+        yield _copy(workload, f"{workload.name}-{number}")
+
+
+def _on_every_node(workload: Workload, cluster: Cluster) -> Iterator[Pod]:
+    for node in cluster.nodes:
+        name = node.metadata.name or ""
+        pod = _copy(workload, f"{workload.name}-{name}")
+        if node_objection(pod, node) is None:
+            yield pod.model_copy(update={"spec": pod.spec.model_copy(update={"node_name": name})})
+
+
+def _copy(workload: Workload, name: str) -> Pod:
+    meta = workload.pod.metadata.model_copy(update={"name": name, "namespace": workload.namespace})
+    return workload.pod.model_copy(update={"metadata": meta})

@@ -258,9 +258,22 @@ def test_names_cannot_steer_a_terminal(tmp_path: Path, capsys: pytest.CaptureFix
     assert r"a\x1b[31m\u202e" in err
 
 
-def test_a_closed_standard_output_is_no_bug() -> None:
+@pytest.mark.parametrize(
+    ("streams", "said"),
+    [
+        (">&-", b"standard output is closed"),
+        ("<&- -", b"standard input is closed"),
+        pytest.param(
+            ">/dev/full",
+            b"No space left",
+            marks=pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full"),
+        ),
+    ],
+)
+def test_streams_that_are_closed_or_full_are_no_bug(streams: str, said: bytes) -> None:
     workload, cluster = str(EXAMPLES / "workloads" / "too-big.yaml"), str(EXAMPLES / "cluster")
-    command = f"'{sys.executable}' -m dra_alloc check '{workload}' --cluster '{cluster}' >&-"
+    command = f"'{sys.executable}' -m dra_alloc check '{workload}' --cluster '{cluster}' {streams}"
     done = subprocess.run(command, shell=True, capture_output=True, check=False, timeout=120)
-    assert done.returncode == 1
+    assert done.returncode == 2
+    assert said in done.stderr
     assert b"Traceback" not in done.stderr

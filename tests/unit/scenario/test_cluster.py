@@ -144,3 +144,16 @@ def test_threads_get_the_same_answers() -> None:
     for thread in threads:
         thread.join()
     assert all(each == expected for each in found)
+
+
+def test_claims_made_in_python_get_the_api_servers_defaults() -> None:
+    cluster = Cluster.of(DOCUMENTS)
+    spec = {"devices": {"requests": [{"name": "g", "exactly": {"deviceClassName": "gpu"}}]}}
+    claim = ResourceClaim.model_validate({"metadata": {"name": "c", "namespace": "n"}, "spec": spec})
+    found = cluster.allocate([claim])
+    assert isinstance(found, Allocated)
+    allocation = found.claims[0].status.allocation
+    assert allocation is not None
+    assert len(allocation.devices.results) == 1
+    assert "a" in cluster.filter([claim])
+    assert cluster.place([[claim]]).placed == 1
