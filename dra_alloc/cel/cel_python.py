@@ -43,7 +43,7 @@ from dra_alloc.cel.values import CelMap, UInt, is_list
 __all__ = ["MAX_STEPS", "CelPython"]
 
 #: How many nodes one evaluation may visit: it counts no cost, and some seconds are enough.
-MAX_STEPS: Final = 20_000
+MAX_STEPS: Final = 50_000
 _MAX_CODE_POINTS: Final = 100_000
 #: The libraries that are lent to it; the standard one it has itself.
 _LENT: Final = (QUANTITY_LIBRARY, SEMVER_LIBRARY, DRA_LIBRARY)
@@ -146,7 +146,13 @@ class _Exhausted(Exception):
 
 
 class _Bounded(Evaluator):
-    """The evaluator with a number of steps that the evaluators of its macros share."""
+    """
+    The evaluator with a number of steps that the evaluators of its macros share.
+
+    It writes every error into the text of the next, quoted: two errors in one
+    operation double the text. So errors are cut short on the way up, and a
+    macro is shown only its first one.
+    """
 
     def __init__(self, ast: Tree[Any], activation: Activation, left: list[int]) -> None:
         super().__init__(ast, activation)
@@ -159,7 +165,32 @@ class _Bounded(Evaluator):
         self._left[0] -= 1
         if self._left[0] < 0:
             raise _Exhausted
-        return super().visit(tree)
+        found = super().visit(tree)
+        return CELEvalError(_text(found)) if isinstance(found, CELEvalError) and len(found.args) > 1 else found
+
+    def visit_children(self, tree: Tree[Any]) -> list[Any]:
+        return [self.visit(child) if isinstance(child, Tree) else child for child in tree.children]
+
+    def build_ss_macro_eval(self, child: Tree[Any]) -> Callable[[Any], Any]:
+        ask = super().build_ss_macro_eval(child)
+        neutral = _NEUTRAL.get(str(child.children[1]))
+        failed = False
+
+        def once(value: Any) -> Any:
+            nonlocal failed
+            found = ask(value)
+            if neutral is None or not isinstance(found, CELEvalError):
+                return found
+            if failed:
+                return neutral
+            failed = True
+            return found
+
+        return once
+
+
+#: What changes nothing in a macro that has failed already.
+_NEUTRAL: Final = {"all": celtypes.BoolType(True), "exists": celtypes.BoolType(False)}
 
 
 class KubernetesValue:
