@@ -20,6 +20,8 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from fuzz.comparison import Verdict, compare
 from fuzz.differential import ours
 from fuzz.oracle import Oracle, OracleUnavailable
@@ -27,28 +29,15 @@ from fuzz.oracle_build import build, cache_folder, newest, resolve
 from fuzz.recording import Record, add_option, append
 from fuzz.replay import comparable
 
-__all__ = ["NOT_MODELLED", "WEAK", "check", "extract", "hold_ours", "rows"]
+__all__ = ["KNOWN", "check", "extract", "hold_ours", "known", "rows"]
 
 SECONDS = 300
 RUNS = 20
 # Cases about cancelled contexts, and inputs that JSON cannot hold (an attribute with an empty list,
 # a quantity of 10^21, which Go prints as 1).
 LEFT_OUT = frozenset({"interrupted", "lossy"})
-# These pass upstream for another reason than their name says: they declare one slice and have two, so that the pool is
-# incomplete and nothing else is looked at.
-WEAK = frozenset(
-    {
-        "partitionable-devices-no-capacity-available",
-        "partitionable-devices-overallocated-capacity-pool",
-        "partitionable-devices-with-binding-conditions-and-taints",
-    }
-)
-# Alpha features that are no switch of the harness protocol: rows that need them are counted apart.
-NOT_MODELLED = {
-    "derived-attributes": "the alpha gate DRADerivedAttributes",
-    "optional-node-operations": "the alpha gate DRAOptionalNodeOperations",
-    "consumable-capacity-fractional-range": "the alpha gate DRAFractionalCapacityRange",
-}
+# Cases to be read with care, by name, with the reason: weak ones, and those that we answer differently.
+KNOWN = Path(__file__).parent / "upstream" / "table" / "known.yaml"
 
 
 def extract(release: str) -> Path:
@@ -120,6 +109,15 @@ def check(release: str) -> Counter[str]:
     return counts
 
 
+def known(kind: str, release: str) -> dict[str, str]:
+    """The cases of a kind, `weak` or `open`, with why they are listed; `open` ones have their channel in the name."""
+    found: dict[str, str] = {}
+    for entry in yaml.safe_load(KNOWN.read_text(encoding="utf-8"))[kind]:
+        if release.startswith(tuple(entry.get("releases", ("",)))):
+            found |= dict.fromkeys(entry["cases"], entry["why"])
+    return found
+
+
 def hold_ours(release: str) -> tuple[Counter[str], list[tuple[str, Verdict]]]:
     """Counts of rows by how we answer them, and the rows that we answer differently without a reason known here."""
     version = resolve(release, "table")
@@ -128,11 +126,8 @@ def hold_ours(release: str) -> tuple[Counter[str], list[tuple[str, Verdict]]]:
     for row in rows(release):
         name = str(row["name"])
         verdict = compare(_request(row["input"], version), row["expected"][version], ours)
-        lacking = [gate for prefix, gate in NOT_MODELLED.items() if f"/{prefix}" in name]
         if verdict.same:
             counts[verdict.rule or "equal"] += 1
-        elif lacking:
-            counts[f"not modelled: {lacking[0]}"] += 1
         elif "random" in row:
             counts["random"] += 1
         else:
