@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from benchmarks.generate import slices
 
-__all__ = ["CASES", "FleetCase", "fleet_case"]
+__all__ = ["CASES", "FleetCase", "autoscaler", "device_class", "fleet_case", "node", "whatif", "whatif_pods"]
 
 Json = dict[str, Any]
 DRIVER: Final = "gpu.example.com"
@@ -78,9 +78,15 @@ def whatif(nodes: int, devices: int, pods: int, busy: float = 0.3) -> FleetCase:
         for index in range(devices)
         if draw.random() < busy
     ]
+    asked = whatif_pods(pods, devices, f"{nodes}/{devices}/{pods}/pods")
+    return FleetCase("whatif", "place", list(slices(nodes, devices)), _nodes(nodes), asked, held, [device_class()])
+
+
+def whatif_pods(pods: int, devices: int, seed: str) -> list[list[Json]]:
+    """Return pods of six kinds, those that ask for no more devices than a node has."""
+    draw = random.Random(seed)
     wanted = [each for each in WANTED if each[0] <= devices]
-    asked = [[_claim(f"pod-{number}", *draw.choice(wanted))] for number in range(pods)]
-    return FleetCase("whatif", "place", list(slices(nodes, devices)), _nodes(nodes), asked, held, [_class()])
+    return [[_claim(f"pod-{number}", *draw.choice(wanted))] for number in range(pods)]
 
 
 def autoscaler(nodes: int, pods: int) -> FleetCase:
@@ -88,7 +94,7 @@ def autoscaler(nodes: int, pods: int) -> FleetCase:
     draw = random.Random(f"autoscaler/{nodes}")
     held = [_allocated(f"held-{node}-{i}", node, [i]) for node in range(nodes) for i in draw.sample(range(8), 4)]
     asked = [[_claim(f"pod-{number}", *draw.choice(WANTED[:3] + WANTED[4:]))] for number in range(pods)]
-    return FleetCase("autoscaler", "place", list(slices(nodes, 8)), _nodes(nodes), asked, held, [_class()])
+    return FleetCase("autoscaler", "place", list(slices(nodes, 8)), _nodes(nodes), asked, held, [device_class()])
 
 
 def shared(nodes: int, pools: int, pods: int) -> FleetCase:
@@ -106,7 +112,7 @@ def shared(nodes: int, pools: int, pods: int) -> FleetCase:
         ]
         for number in range(pods)
     ]
-    return FleetCase("shared", "place", [*own, *fabric], _nodes(nodes), asked, [], [_class(selecting=False)])
+    return FleetCase("shared", "place", [*own, *fabric], _nodes(nodes), asked, [], [device_class(selecting=False)])
 
 
 def filters(count: int, alike: str, nodes: int = 50) -> FleetCase:
@@ -115,18 +121,21 @@ def filters(count: int, alike: str, nodes: int = 50) -> FleetCase:
     names = [each["spec"]["nodeName"] for each in made]
     nodes_made = [{"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}} for name in names]
     pod = [_claim("pod", count, alike, "H100")]
-    return FleetCase("filter", "filter", made, nodes_made, [pod], [], [_class()], repeats=40)
+    return FleetCase("filter", "filter", made, nodes_made, [pod], [], [device_class()], repeats=40)
 
 
 def _nodes(count: int) -> list[Json]:
-    names = [f"node-{number:05d}" for number in range(count)]
-    return [
-        {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": {"kubernetes.io/hostname": name}}}
-        for name in names
-    ]
+    return [node(number) for number in range(count)]
 
 
-def _class(*, selecting: bool = True) -> Json:
+def node(number: int) -> Json:
+    """Return one of the nodes that the generated slices are for."""
+    name = f"node-{number:05d}"
+    return {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": {"kubernetes.io/hostname": name}}}
+
+
+def device_class(*, selecting: bool = True) -> Json:
+    """Return the class that all pods ask for."""
     selectors = [{"cel": {"expression": f"device.driver == '{DRIVER}'"}}] if selecting else []
     meta = {"apiVersion": "resource.k8s.io/v1", "kind": "DeviceClass", "metadata": {"name": "any"}}
     return {**meta, "spec": {"selectors": selectors}}

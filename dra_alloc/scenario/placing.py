@@ -71,7 +71,7 @@ class Placing:
         self._budget = budget
         self._occupancy = cluster.occupancy.opened()
         self._allocator = Allocator(cluster.allocator.state, cluster.allocator.profile, cluster.survey, self._occupancy)
-        self._standings = cluster.standings.forked(cluster.survey, self._occupancy, self._search)
+        self._standings = cluster.standings.opened(self._occupancy, self._search)
         profile = self._allocator.profile
         self._sharing = profile.on(Feature.CONSUMABLE_CAPACITY) and not profile.shows(Trait.NO_SHARING)
         self._ledger: Ledger | None = None

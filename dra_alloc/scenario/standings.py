@@ -92,6 +92,9 @@ class Standings:
         self._occupancy = occupancy
         self._ask = ask
         self._codes: dict[Hashable, bytearray] = {}
+        # The standings that this state started from, which learn what is found out about nodes that did not change.
+        self._origin: Standings | None = None
+        self._touched: set[int] = set()
 
     def first(self, asked: Asked, start: int = 0) -> tuple[int, int]:
         """
@@ -156,12 +159,20 @@ class Standings:
     def forget(self, places: Iterable[int] | None) -> None:
         """Make answers unknown that may change: those of some nodes, or (None) where shared devices were taken."""
         if places is None:
+            self._origin = None
             for key, codes in self._codes.items():
                 self._codes[key] = codes.translate(_AFTER_SHARED)
             return
         for place in places:
+            self._touched.add(place)
             for codes in self._codes.values():
                 codes[place] = UNKNOWN
+
+    def opened(self, occupancy: Occupied, ask: Ask) -> Standings:
+        """Return the standings for placing pods, in which devices are taken one after the other."""
+        made = self.forked(self.survey, occupancy, ask)
+        made._origin = self  # noqa: SLF001  # its own class
+        return made
 
     def forked(self, survey: Survey, occupancy: Occupied, ask: Ask, places: Iterable[int] | None = ()) -> Standings:
         """Return the standings of a state that differs on some nodes, or (None) anywhere."""
@@ -185,9 +196,12 @@ class Standings:
     def _explore(self, asked: Asked, codes: bytearray, start: int, *, stop: int, all_of_them: bool) -> int:
         """Find out about nodes from `start` on, and return the first that fits or ends the attempt; -1 for none."""
         judge, find = self._judge, codes.find
+        origin = None if self._origin is None else self._origin._codes_for(asked)  # noqa: SLF001  # its own class
         place = start
         while 0 <= place < stop:
             code = codes[place] = judge(asked, place)
+            if origin is not None and place not in self._touched:
+                origin[place] = code
             if code in (FITS, ABORTS) and not all_of_them:
                 return place
             place = find(UNKNOWN, place + 1)
