@@ -197,6 +197,8 @@ def is_relevant(row: SliceRow, node: Node, profile: Profile) -> bool:
 
 
 def _pool(key: PoolKey, group: Sequence[SliceRow], inventory: Inventory, profile: Profile) -> Pool | None:
+    if profile.shows(Trait.BINDING_SLICES_LAST):
+        group = sorted(group, key=lambda row: row.outline.waits)  # also which slice says how many there are
     wanted = group[0].slice_count
     elsewhere: tuple[SliceRow, ...] = ()
     if len(group) != wanted:
@@ -215,8 +217,6 @@ def _pool(key: PoolKey, group: Sequence[SliceRow], inventory: Inventory, profile
 def _build(key: PoolKey, group: Sequence[SliceRow], elsewhere: Sequence[SliceRow], profile: Profile) -> Pool:
     by_name = not profile.shows(Trait.INPUT_ORDER)
     rows = sorted(group, key=lambda row: row.name) if by_name else group
-    if profile.shows(Trait.BINDING_SLICES_LAST):
-        rows = sorted(rows, key=lambda row: row.outline.waits)
     partitionable = profile.on(Feature.PARTITIONABLE)
     counter_slices = [row for row in (*rows, *elsewhere) if partitionable and row.wire.spec.shared_counters]
     held = set(counter_slices)
