@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Final
 
 __all__ = [
     "DraAllocError",
@@ -22,7 +23,26 @@ __all__ = [
     "SelectorError",
     "UnknownReference",
     "Where",
+    "in_brief",
+    "shortened",
 ]
+
+#: How much of a text from the input a message shows; no valid name is longer than the second.
+_SHOWN: Final = 120
+NAME_SHOWN: Final = 253
+
+
+def shortened(text: str, most: int = _SHOWN) -> str:
+    """Return a text from the input as a message shows it: its beginning, and how long it is, where it is long."""
+    return text if len(text) <= most else f"{text[:most]}… ({len(text):,} characters)"
+
+
+def in_brief(text: str, most: int = _SHOWN) -> str:
+    """Return the same on one line: line breaks and whatever else cannot be printed are spelt out."""
+    text = shortened(text, most)
+    if text.isprintable():
+        return text
+    return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in text)
 
 
 @dataclass(frozen=True, slots=True)

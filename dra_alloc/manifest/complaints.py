@@ -5,14 +5,18 @@ The problems of one file: collected while it is read, given lines at the end, ne
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Final
 
-from dra_alloc.errors import Problem, Where
+from dra_alloc.errors import Problem, Where, shortened
 from dra_alloc.manifest.inspection import Finding
 from dra_alloc.manifest.paths import Path, render, tokens
 from dra_alloc.manifest.positions import Steps, positions_in_json, positions_in_yaml
 from dra_alloc.manifest.raw import RawDocument
 
 __all__ = ["Complaints"]
+
+# Messages show texts of the input cut; this is for those that other packages make.
+_MESSAGE_SHOWN: Final = 4_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +38,19 @@ class Complaints:
     def add(self, raw: RawDocument, name: str, finding: Finding) -> None:
         """Note what is wrong with an object; its line is looked up later."""
         where = Where(name, render(finding.path), self.file, finding.line or raw.line)
-        self._keep(_Entry(None if finding.line else raw, finding.path, Problem(finding.message, where, finding.hint)))
+        self._keep(
+            _Entry(
+                None if finding.line else raw,
+                finding.path,
+                Problem(shortened(finding.message, _MESSAGE_SHOWN), where, finding.hint),
+            )
+        )
 
     def add_line(self, message: str, line: int | None, hint: str = "") -> None:
         """Note what is wrong at a line of the text."""
-        self._keep(_Entry(None, (), Problem(message, Where(file=self.file, line=line), hint)))
+        self._keep(
+            _Entry(None, (), Problem(shortened(message, _MESSAGE_SHOWN), Where(file=self.file, line=line), hint))
+        )
 
     def _keep(self, entry: _Entry) -> None:
         if len(self.entries) < self.limit:

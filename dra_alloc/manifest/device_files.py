@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, BinaryIO, Final
 
 from dra_alloc.api import ResourceSlice
-from dra_alloc.errors import ManifestError, Problem
+from dra_alloc.errors import ManifestError, Problem, in_brief
 from dra_alloc.manifest.budget import DEFAULT_BUDGET, Budget
 from dra_alloc.manifest.complaints import Complaints
 from dra_alloc.manifest.inputs import PassedOver, Source, Unreadable, sources
@@ -138,20 +138,20 @@ class _Reading:
         try:
             known = recognise(api_version, kind)
         except Unserved as error:
-            self._wrong(raw, kind, Finding(path, str(error), error.hint))
+            self._wrong(raw, in_brief(kind), Finding(path, str(error), error.hint))
             return
         if known is not SLICE:
-            self._wrong(raw, "", Finding(path, f"{kind or 'an object without kind'} holds no devices", _HINT))
+            self._wrong(raw, "", Finding(path, f"{in_brief(kind) or 'an object without kind'} holds no devices", _HINT))
             return
         made = make(value, SLICE, api_version.rpartition("/")[2], self._limits.nesting)
         for finding in made.findings:
-            self._wrong(raw, kind, Finding((*path, *finding.path), finding.message, finding.hint))
+            self._wrong(raw, in_brief(kind), Finding((*path, *finding.path), finding.message, finding.hint))
         if made.item is not None and not made.findings:
             yield made.item
 
     def _device(self, raw: RawDocument, value: dict[str, Any], path: Path, driver: Any) -> Iterator[ResourceSlice]:
         name = value.get("name") or f"device-{self._count}"
-        called = f"device {name if isinstance(name, str) else self._count}"
+        called = f"device {in_brief(name) if isinstance(name, str) else self._count}"
         self._count += 1
         driver = value.get("driver", driver) or self._driver
         if not isinstance(driver, str) or not driver:

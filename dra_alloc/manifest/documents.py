@@ -20,7 +20,7 @@ from dra_alloc.api import (
     ResourceClaimTemplate,
     ResourceSlice,
 )
-from dra_alloc.errors import Problem, Where
+from dra_alloc.errors import NAME_SHOWN, Problem, Where, in_brief
 from dra_alloc.manifest.conversion import document_path
 from dra_alloc.manifest.outlines import Outline
 from dra_alloc.manifest.paths import Path, tokens
@@ -130,5 +130,6 @@ class Documents:
 
 def object_name(kind: str, namespace: Any, name: Any) -> str:
     """Return how an object is called in messages: ``Kind namespace/name``."""
-    parts = [part for part in (namespace, name) if isinstance(part, str) and part]
+    parts = [in_brief(part, NAME_SHOWN) for part in (namespace, name) if isinstance(part, str) and part]
+    kind = in_brief(kind)
     return f"{kind} {'/'.join(parts)}" if parts else kind

@@ -8,6 +8,7 @@ import difflib
 from collections.abc import Mapping
 from typing import Any, Final
 
+from dra_alloc.errors import in_brief
 from dra_alloc.manifest.json_numbers import JsonFloat
 from dra_alloc.manifest.schema import Leaf, ListType, ObjectType, SchemaType
 
@@ -117,9 +118,9 @@ def _hint_for_object(shape: ObjectType, value: Any) -> str:
     if shape.name == "DeviceAttribute" and scalar:
         return "say the type, as in {string: ...} or {int: ...}; an amount belongs in capacity, as {value: ...}"
     if shape.name in ("DeviceCapacity", "Counter") and scalar:
-        return f"{{value: {value}}}"
+        return f"{{value: {in_brief(str(value))}}}"
     if shape.name == "ResourcePool" and scalar:
-        return f"pool: {{name: {value}, generation: 0, resourceSliceCount: 1}}"
+        return f"pool: {{name: {in_brief(str(value))}, generation: 0, resourceSliceCount: 1}}"
     if shape.name == "DeviceSelector" and isinstance(value, str):
         return "cel: {expression: ...}"
     if shape.name == "CELDeviceSelector" and isinstance(value, str):

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from dra_alloc.api import Quantity, QuantityError
 from dra_alloc.api.meta import read_time
+from dra_alloc.errors import in_brief
 from dra_alloc.manifest.hints import hint_for_type, hint_for_unknown
 from dra_alloc.manifest.json_numbers import JsonFloat
 from dra_alloc.manifest.paths import MapKey, Path, render
@@ -102,7 +103,7 @@ class _Inspector:
         elif shape is Leaf.RAW:
             value, problem = _raw(value, self.nesting)
         elif shape is Leaf.INT64 and type(value) is int:
-            problem = "" if value in _INT64 else f"{value} does not fit into 64 bits"
+            problem = "" if value in _INT64 else f"{in_brief(str(value), _SHOWN)} does not fit into 64 bits"
         elif type(value) is not _PYTHON[shape]:
             problem = f"expected {shape.value}, got {_called(value)}"
         if problem:
@@ -126,9 +127,8 @@ def _called(value: Any) -> str:
     if isinstance(value, bool):
         return f"the boolean {str(value).lower()}"
     if isinstance(value, int | JsonFloat):
-        return f"the number {value!r}"
-    text = str(value)
-    return f'the string "{text if len(text) <= _SHOWN else text[:_SHOWN] + "..."}"'
+        return f"the number {in_brief(repr(value), _SHOWN)}"
+    return f'the string "{in_brief(str(value), _SHOWN)}"'
 
 
 def _quantity(value: Any) -> tuple[Any, str]:

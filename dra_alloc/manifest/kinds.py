@@ -20,6 +20,7 @@ from dra_alloc.api import (
     ResourceClaimTemplate,
     ResourceSlice,
 )
+from dra_alloc.errors import in_brief
 
 __all__ = ["RESOURCE_GROUP", "SLICE", "Kind", "Unserved", "assumed_version", "kind_named", "recognise"]
 
@@ -96,7 +97,8 @@ def recognise(api_version: str, kind: str) -> Kind | None:
         return known
     if group != RESOURCE_GROUP or version in _PASSED_OVER.get(kind, ()):
         return None
-    raise Unserved(f'no matches for kind "{kind}" in version "{api_version}"', _hint(version, known))
+    said = f'no matches for kind "{in_brief(kind)}" in version "{in_brief(api_version)}"'
+    raise Unserved(said, _hint(version, known))
 
 
 def kind_named(name: str) -> Kind:

@@ -14,7 +14,7 @@ from typing import Any, BinaryIO, Final, Literal
 import msgspec
 
 from dra_alloc.api import ResourceSlice
-from dra_alloc.errors import ManifestError, Problem, Where
+from dra_alloc.errors import ManifestError, Problem, Where, in_brief
 from dra_alloc.manifest.budget import DEFAULT_BUDGET, Budget
 from dra_alloc.manifest.complaints import Complaints
 from dra_alloc.manifest.documents import Documents, Place, Text, object_name
@@ -190,7 +190,7 @@ class _Reading:
         try:
             kind = recognise(api_version, name)
         except Unserved as error:
-            self._report(raw, name, Finding(("apiVersion",), str(error), error.hint))
+            self._report(raw, object_name(name, None, None), Finding(("apiVersion",), str(error), error.hint))
             return
         if kind is not None and kind.member == "slices" and not self._slice_before and self._take_slice(raw):
             return
@@ -245,7 +245,7 @@ class _Reading:
             self._report(raw, called, Finding((missing,), f"{missing} is missing or no string"))
             return
         if kind is None:
-            self._loading.unknown[f"{api_version} {kind_name}"] += 1
+            self._loading.unknown[f"{in_brief(api_version)} {in_brief(kind_name)}"] += 1
             return
         self._check_repeated(raw, value, called)
         version = api_version.rpartition("/")[2]

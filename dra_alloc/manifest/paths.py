@@ -8,6 +8,8 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
+from dra_alloc.errors import in_brief
+
 __all__ = ["MapKey", "Path", "render", "tokens"]
 
 
@@ -24,13 +26,14 @@ _TOKEN: Final = re.compile(r"\[([^\]]*)\]|([^.\[]+)")
 
 
 def render(path: Iterable[str | int]) -> str:
-    """Return the path as the API server writes it: ``spec.devices[0].attributes[model].string``."""
+    """Return the path as the API server writes it: ``spec.devices[0].attributes[model].string``; long steps are cut."""
     parts: list[str] = []
     for step in path:
+        shown = in_brief(str(step))
         if isinstance(step, (int, MapKey)):
-            parts.append(f"[{step}]")
+            parts.append(f"[{shown}]")
         else:
-            parts.append(f".{step}" if parts else step)
+            parts.append(f".{shown}" if parts else shown)
     return "".join(parts)
 
 

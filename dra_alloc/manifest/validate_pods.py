@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from dra_alloc.api import Container, Pod, PodSpec
 from dra_alloc.api.names import label_faults, subdomain_faults
+from dra_alloc.errors import NAME_SHOWN, in_brief
 from dra_alloc.manifest.validate_parts import check_metadata, first_of_each
 from dra_alloc.manifest.violations import Violations
 
@@ -62,7 +63,7 @@ def _uses(v: Violations, container: Container, names: frozenset[str], path: str)
             v.duplicate(place, use.name if not use.request else f"{use.name}/{use.request}")
         seen.add(key)
         if use.name not in names:
-            listed = ", ".join(sorted(names)) if names else ""
+            listed = ", ".join(in_brief(one, NAME_SHOWN) for one in sorted(names)) if names else ""
             detail = (
                 f"must be one of the names in pod.spec.resourceClaims{': ' + listed if listed else ' which is empty'}"
             )

@@ -9,11 +9,13 @@ from dataclasses import dataclass, field
 
 from dra_alloc.api.go_text import quote
 from dra_alloc.api.names import NameFault
-from dra_alloc.errors import Problem, Where
+from dra_alloc.errors import Problem, Where, shortened
 
 __all__ = ["Violations", "key_path"]
 
 _KEY_SHOWN = 96
+# The server shows values whole; no client prints a megabyte of one.
+_VALUE_SHOWN = 1_000
 
 
 @dataclass(slots=True)
@@ -34,7 +36,9 @@ class Violations:
 
     def names(self, path: str, faults: Iterable[NameFault]) -> None:
         """A name is wrong, in as many ways as there are faults."""
-        self.found += [Problem(str(fault), Where(self.name, path)) for fault in faults]
+        for fault in faults:
+            text = str(fault._replace(value=shortened(fault.value, _VALUE_SHOWN)))
+            self.found.append(Problem(text, Where(self.name, path)))
 
     def duplicate(self, path: str, value: object) -> None:
         """A value stands twice where it may stand once."""
@@ -47,7 +51,7 @@ class Violations:
     def unsupported(self, path: str, value: str, supported: Iterable[str]) -> None:
         """A value is none of those there are."""
         values = ", ".join(quote(one) for one in sorted(supported))
-        self._add(path, f"Unsupported value: {quote(value)}", f"supported values: {values}")
+        self._add(path, f"Unsupported value: {_shown(value)}", f"supported values: {values}")
 
     def forbidden(self, path: str, detail: str) -> None:
         """A value may not be here."""
@@ -67,6 +71,7 @@ class Violations:
         return count > limit
 
     def _add(self, path: str, text: str, detail: str) -> None:
+        detail = shortened(detail, _VALUE_SHOWN)
         self.found.append(Problem(f"{text}: {detail}" if detail else text, Where(self.name, path)))
 
 
@@ -75,7 +80,7 @@ def _shown(value: object) -> str:
         return "null"
     if isinstance(value, bool):
         return "true" if value else "false"
-    return quote(value) if isinstance(value, str) else str(value)
+    return quote(shortened(value, _VALUE_SHOWN)) if isinstance(value, str) else shortened(str(value), _VALUE_SHOWN)
 
 
 def key_path(path: str, key: str) -> str:

@@ -6,6 +6,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from dra_alloc.errors import in_brief
+
 __all__ = ["AliasError", "Anchors"]
 
 
@@ -45,9 +47,9 @@ class Anchors:
         Spec: YAML-20 to YAML-22. Raises: AliasError.
         """
         if name in self._open:
-            raise AliasError(f"anchor '{name}' value contains itself")
+            raise AliasError(f"anchor '{in_brief(name)}' value contains itself")
         if name not in self._values:
-            raise AliasError(f"unknown anchor '{name}' referenced")
+            raise AliasError(f"unknown anchor '{in_brief(name)}' referenced")
         value = self._values[name]
         self._spent += self._size(value)
         if self._spent > self._budget:

@@ -13,6 +13,7 @@ import re
 from collections.abc import Callable
 from typing import Final
 
+from dra_alloc.errors import in_brief
 from dra_alloc.manifest.json_numbers import JsonFloat, go_number
 
 __all__ = ["ScalarError", "map_key", "resolve", "resolve_tagged"]
@@ -98,7 +99,7 @@ def _tag_binary(text: str) -> str:
 def _tag_float(text: str) -> int | JsonFloat:
     value = resolve(text)
     if isinstance(value, bool) or not isinstance(value, (int, JsonFloat)):
-        raise ScalarError(f"cannot decode !!str `{text}` as a !!float")
+        raise ScalarError(f"cannot decode !!str `{in_brief(text)}` as a !!float")
     return go_number(float(value)) if isinstance(value, int) else value
 
 
@@ -106,7 +107,7 @@ def _tag_exact(kind: type, name: str) -> Callable[[str], object]:
     def read(text: str) -> object:
         value = resolve(text)
         if type(value) is not kind:
-            raise ScalarError(f"cannot decode `{text}` as a {name}")
+            raise ScalarError(f"cannot decode `{in_brief(text)}` as a {name}")
         return value
 
     return read

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from dra_alloc import cel
 from dra_alloc.api import DeviceClaim, DeviceSelector, DeviceSubRequest, ExactDeviceRequest
-from dra_alloc.errors import Problem, Where
+from dra_alloc.errors import Problem, Where, in_brief, shortened
 from dra_alloc.limits import CEL_SELECTOR_MAX_COST, CEL_SELECTOR_MAX_LENGTH
 from dra_alloc.manifest import Documents, validate_object
 from dra_alloc.scenario.settings import Settings
@@ -68,9 +68,9 @@ def _request(
 ) -> Iterator[Problem]:
     name = request.device_class_name
     if name and known.classes is not None and name not in known.classes:
-        listed = ", ".join(sorted(known.classes)[:5])
+        listed = ", ".join(in_brief(each) for each in sorted(known.classes)[:5])
         hint = f"known classes: {listed}" if listed else "neither the manifests nor the cluster have a DeviceClass"
-        yield Problem(f"there is no DeviceClass {name!r}", _at(where, f"{path}.deviceClassName"), hint)
+        yield Problem(f"there is no DeviceClass {shortened(name)!r}", _at(where, f"{path}.deviceClassName"), hint)
     yield from _selectors(request.selectors, path, where, known)
 
 

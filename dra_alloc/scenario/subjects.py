@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from dra_alloc.api import FrozenMap, ObjectMeta, Pod, ResourceClaim, ResourceClaimTemplate
-from dra_alloc.errors import Problem, Where
+from dra_alloc.errors import NAME_SHOWN, Problem, Where, in_brief
 from dra_alloc.manifest import Documents, Workload
 from dra_alloc.problem.requests import claim_name
 from dra_alloc.scenario.cluster import Cluster
@@ -98,7 +98,7 @@ class _Reading:
                 if full in self.cluster.claims:
                     claims.append(full)
                 else:
-                    self._missing(where, f"{path}.resourceClaimName", f"there is no ResourceClaim {full}")
+                    self._missing(where, f"{path}.resourceClaimName", f"there is no ResourceClaim {_shown(full)}")
             elif entry.resource_claim_template_name:
                 existing = f"{namespace}/{made.get(entry.name) or ''}"
                 full = f"{namespace}/{entry.resource_claim_template_name}"
@@ -109,7 +109,7 @@ class _Reading:
                     claims.append(_from_template(self.templates[full], pod, entry.name))
                 else:
                     self._missing(
-                        where, f"{path}.resourceClaimTemplateName", f"there is no ResourceClaimTemplate {full}"
+                        where, f"{path}.resourceClaimTemplateName", f"there is no ResourceClaimTemplate {_shown(full)}"
                     )
             else:
                 text = "must specify one of: `resourceClaimName`, `resourceClaimTemplateName`"
@@ -137,6 +137,10 @@ class _Reading:
                     spec=template.spec.spec,
                 )
                 yield Subject("ResourceClaimTemplate", name, (claim,), self.manifests.where(template))
+
+
+def _shown(full: str) -> str:
+    return "/".join(in_brief(part, NAME_SHOWN) for part in full.split("/", 1))
 
 
 def _full_name(meta: ObjectMeta) -> str:
