@@ -51,6 +51,12 @@ alternative, and what became of the devices that come before the ones chosen.
 For what is not: the smallest set of facts it rests on, and the changes that
 would be enough, each of them tried."""
 
+_CONFORMANCE: Final = """\
+Start a command that speaks the harness protocol, ask it random questions and
+the vectors of the specification, and count by rule how many of its answers
+are as expected: of random questions as dra-alloc's own, of vectors as
+recorded from Kubernetes."""
+
 
 def parser() -> argparse.ArgumentParser:
     """Return the parser of `dra-alloc`; the namespace has `command`."""
@@ -68,6 +74,7 @@ def parser() -> argparse.ArgumentParser:
     _gang(commands)
     _cel(commands)
     _snapshot(commands)
+    _conformance(commands)
     commands.add_parser(
         "harness",
         help="answer allocator requests, one JSON object a line",
@@ -230,6 +237,34 @@ def _engine(command: argparse.ArgumentParser, name: str, choices: str) -> None:
     command.add_argument(name, default="native", metavar="NAME", help=said)
 
 
+def _conformance(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    conformance = commands.add_parser(
+        "conformance", help="hold another allocator against this one", description=_CONFORMANCE, allow_abbrev=False
+    )
+    actions = conformance.add_subparsers(dest="action", required=True, metavar="ACTION")
+    run = actions.add_parser(
+        "run",
+        help="ask it, and say which rules its answers break",
+        description=_CONFORMANCE,
+        epilog="exit codes: 0 all answers as expected; 1 some are not, or are missing; 2 bad input, or it cannot start",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    run.add_argument("--implementation", required=True, metavar="CMD", help="command that speaks the harness protocol")
+    run.add_argument("--release", metavar="R", help="Kubernetes release to ask for (default: 1.36, vectors: all)")
+    run.add_argument(
+        "--channel",
+        choices=("auto", "stable", "incubating", "experimental"),
+        help="allocator variant to ask for (default: auto, vectors: all)",
+    )
+    run.add_argument("--cases", type=_whole, default=300, metavar="N", help="random cases (default: 300)")
+    run.add_argument("--seed", type=int, default=1, metavar="S", help="of the random cases (default: 1)")
+    run.add_argument("--vectors", action="store_true", help="ask the vectors of the specification, too")
+    run.add_argument("--timeout", type=_seconds, default=60.0, metavar="SECONDS", help="for one answer (default: 60)")
+    run.add_argument("--format", choices=("text", "json"), default="text", help="default: text")
+    run.add_argument("--junit", metavar="FILE", help="write a JUnit file, too")
+
+
 def _snapshot(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     about = "keep what was read from a dump in a file that loads in an instant"
     snapshot = commands.add_parser("snapshot", help=about, description=f"To {about}.", allow_abbrev=False)
@@ -291,6 +326,13 @@ def _whole(text: str) -> int:
     number = int(text)
     if number < 0:
         raise argparse.ArgumentTypeError("has to be at least 0")
+    return number
+
+
+def _seconds(text: str) -> float:
+    number = float(text)
+    if not 0 < number < 1e6:
+        raise argparse.ArgumentTypeError("has to be above 0 and below a million")
     return number
 
 

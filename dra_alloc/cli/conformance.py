@@ -1,0 +1,136 @@
+"""
+The command `conformance run`.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import sys
+import textwrap
+from argparse import Namespace
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+from dra_alloc.cli.exit_codes import ExitCode
+from dra_alloc.cli.harness import answer
+from dra_alloc.errors import InputError
+from dra_alloc.profiles import profile
+from dra_alloc.report.layout import printable
+from dra_alloc.testing.client import Client
+from dra_alloc.testing.conformance import Finding, Result, hold
+from dra_alloc.testing.dialect import Dialect
+from dra_alloc.testing.junit import junit
+from dra_alloc.testing.questions import Question, random_questions
+from dra_alloc.testing.vectors import vector_questions
+
+__all__ = ["run_conformance"]
+
+_RELEASE: Final = "1.36"
+_WIDTH: Final = 80
+_SHOWN: Final = 5
+_LINES: Final = 6
+
+
+def run_conformance(options: Namespace) -> int:
+    """
+    Hold an implementation against ours and the vectors; 0 if every answer is right, 1 if one is not.
+
+    Raises: InputError, before anything is printed, also where the implementation cannot be started.
+    """
+    questions = _questions(options)
+    first = next(questions, None)
+    if first is None:
+        raise InputError("nothing to ask", hint="--cases above 0, or --vectors with a release and channel they have")
+    with Client(options.implementation, seconds=options.timeout) as client:
+        result = hold(client, itertools.chain([first], questions))
+    if options.junit:
+        try:
+            Path(options.junit).write_text(junit(result, f"conformance of {options.implementation}"), encoding="utf-8")
+        except OSError as error:
+            raise InputError(f"cannot write {options.junit}: {error.strerror}") from None
+    sys.stdout.write(_as_json(result) if options.format == "json" else _as_text(result))
+    sys.stdout.flush()
+    return ExitCode.OK if result.good else ExitCode.UNSATISFIABLE
+
+
+def _questions(options: Namespace) -> Iterator[Question]:
+    release, channel = options.release or _RELEASE, options.channel or "auto"
+    exact = str(profile(release, (), channel).release)
+    if options.cases:
+        yield from random_questions(Dialect(release, channel), options.seed, options.cases, _ours)
+    if options.vectors:
+        named = options.channel if options.channel != "auto" else None
+        yield from vector_questions(exact if options.release else None, named)
+
+
+def _ours(request: dict[str, Any]) -> dict[str, Any]:
+    return answer(json.dumps(request))
+
+
+def _as_json(result: Result) -> str:
+    shown = {
+        "schemaVersion": 1,
+        "conformant": result.good,
+        "asked": result.asked,
+        "rules": {
+            rule: {
+                "cases": tally.cases,
+                "equal": tally.equal,
+                "different": tally.different,
+                "errors": tally.errors,
+            }
+            for rule, tally in sorted(result.rules.items())
+        },
+        "findings": [_finding(each) for each in result.findings],
+    }
+    if result.stopped:
+        shown["stopped"] = result.stopped
+    return json.dumps(shown, indent=2) + "\n"
+
+
+def _finding(finding: Finding) -> dict[str, Any]:
+    plain = {
+        "name": finding.name,
+        "rules": list(finding.rules),
+        "request": finding.request,
+        "expected": finding.expected,
+        "answer": finding.answer,
+        "failure": finding.failure,
+    }
+    return {key: value for key, value in plain.items() if value not in (None, "")}
+
+
+def _as_text(result: Result) -> str:
+    lines = [f"{'rule':<40}{'cases':>10}{'equal':>10}{'different':>10}{'errors':>10}"]
+    for rule, tally in sorted(result.rules.items()):
+        shown = rule if len(rule) < 40 else rule[:36] + "..."
+        lines.append(f"{shown:<40}{tally.cases:>10}{tally.equal:>10}{tally.different:>10}{tally.errors:>10}")
+    for finding in result.findings[:_SHOWN]:
+        lines += ["", *_told(finding)]
+    left = len(result.findings) - _SHOWN
+    if left > 0:
+        lines += ["", f"... and {left} more; --format json or --junit FILE has all of them"]
+    lines.append("")
+    if result.stopped:
+        lines.append(f"stopped early: {result.stopped}")
+    wrong = f"{len(result.findings)} of {result.asked} answers are wrong or missing"
+    lines.append(f"conformant: {result.asked} answers as expected" if result.good else f"not conformant: {wrong}")
+    return "\n".join(lines) + "\n"
+
+
+def _told(finding: Finding) -> list[str]:
+    lines = _wrapped(f"{finding.name}: {', '.join(finding.rules)}", "")
+    if finding.failure:
+        return lines + _wrapped(f"no answer: {finding.failure}", "  ")
+    for what, value in (("asked", finding.request), ("expected", finding.expected), ("answered", finding.answer)):
+        lines += _wrapped(f"{what}: {json.dumps(value)}", "  ")
+    return lines
+
+
+def _wrapped(text: str, indent: str) -> list[str]:
+    lines = textwrap.wrap(
+        printable(text), _WIDTH, initial_indent=indent, subsequent_indent=indent + "  ", break_on_hyphens=False
+    )
+    return lines if len(lines) <= _LINES else [*lines[: _LINES - 1], f"{indent}  ..."]

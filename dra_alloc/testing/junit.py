@@ -1,0 +1,46 @@
+"""
+A conformance run as a JUnit file, which build servers show.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Final
+from xml.etree import ElementTree as ET
+
+from dra_alloc.testing.conformance import Finding, Result
+
+__all__ = ["junit"]
+
+#: What XML 1.0 cannot hold, in any spelling.
+_UNHOLDABLE: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def junit(result: Result, suite: str) -> str:
+    """Return the file's text: a test case for each question, with a failure or an error where it is wrong."""
+    failing = [each for each in result.findings if not each.failure]
+    erring = [each for each in result.findings if each.failure]
+    counts = {"tests": len(result.names), "failures": len(failing), "errors": len(erring)}
+    root = ET.Element("testsuite", {"name": _held(suite)} | {key: str(count) for key, count in counts.items()})
+    found = {each.name: each for each in result.findings}
+    for name, rule in result.names:
+        case = ET.SubElement(root, "testcase", {"classname": _held(rule), "name": _held(name)})
+        if name in found:
+            _wrong(case, found[name])
+    if result.stopped:
+        ET.SubElement(root, "system-err").text = _held(result.stopped)
+    ET.indent(root)
+    return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
+
+
+def _wrong(case: ET.Element, finding: Finding) -> None:
+    kind = "error" if finding.failure else "failure"
+    message = finding.failure or f"another answer than expected: {', '.join(finding.rules)}"
+    inner = ET.SubElement(case, kind, {"message": _held(message)})
+    shown = {"request": finding.request, "expected": finding.expected, "answer": finding.answer}
+    inner.text = _held(json.dumps({key: each for key, each in shown.items() if each is not None}, indent=1))
+
+
+def _held(text: str) -> str:
+    return _UNHOLDABLE.sub("\ufffd", text)

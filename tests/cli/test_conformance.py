@@ -1,0 +1,128 @@
+"""
+`dra-alloc conformance run`: ours conforms, broken implementations are shown with the rule that they break.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+import textwrap
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from dra_alloc.cli.main import run
+
+OURS = f"{shlex.quote(sys.executable)} -m dra_alloc harness"
+#: Ours, with one thing done to each request before it is answered.
+BROKEN = """
+import json, sys
+from dra_alloc.cli.harness import answer
+def devices(request):
+    return [device for each in request.get("slices", []) for device in each["spec"].get("devices", [])]
+for line in sys.stdin:
+    request = json.loads(line)
+    {}
+    print(json.dumps(answer(json.dumps(request))), flush=True)
+"""
+DAMAGE = {
+    "taints": "for device in devices(request): device.pop('taints', None)",
+    "counters": "for device in devices(request): device.pop('consumesCounters', None)",
+    "match attribute": """for claim in request.get("claims", []):
+        for each in claim["spec"]["devices"].get("constraints", []):
+            if "matchAttribute" in each: claim["spec"]["devices"]["constraints"] = []""",
+    "cel": """if request.get("op") == "cel": request["expr"] = f"!({request['expr']})" """,
+}
+
+
+def broken(folder: Path, damage: str) -> str:
+    path = folder / "broken.py"
+    path.write_text(BROKEN.format(textwrap.dedent(damage)), encoding="utf-8")
+    return f"{shlex.quote(sys.executable)} {shlex.quote(str(path))}"
+
+
+def conformance(*arguments: str) -> int:
+    return run(["conformance", "run", *arguments])
+
+
+def test_ours_conforms(capsys):
+    assert conformance("--implementation", OURS, "--cases", "40") == 0
+    out = capsys.readouterr().out
+    assert "conformant: " in out
+    assert max(map(len, out.splitlines())) <= 80
+    rows = {line[:40].strip(): line[40:].split() for line in out.splitlines()[1:-2]}
+    assert len(rows) > 12
+    assert all(cases == equal and different == errors == "0" for cases, equal, different, errors in rows.values())
+
+
+@pytest.mark.parametrize("rule", sorted(DAMAGE))
+def test_a_broken_implementation_is_shown_with_the_rule_it_breaks(rule, tmp_path, capsys):
+    implementation = broken(tmp_path, DAMAGE[rule])
+    assert conformance("--implementation", implementation, "--cases", "80", "--format", "json") == 1
+    shown = json.loads(capsys.readouterr().out)
+    assert not shown["conformant"]
+    assert shown["rules"][rule]["different"] > 0
+    # The first findings are made small: they show this rule, and mostly nothing else.
+    small = shown["findings"][:5]
+    assert all(rule in finding["rules"] for finding in small)
+    assert sum(len(finding["rules"]) <= 2 for finding in small) > len(small) / 2
+    assert small[0]["expected"] != small[0]["answer"]
+
+
+def test_the_text_names_the_rule_and_fits_the_terminal(tmp_path, capsys):
+    assert conformance("--implementation", broken(tmp_path, DAMAGE["taints"]), "--cases", "60") == 1
+    out = capsys.readouterr().out
+    assert max(map(len, out.splitlines())) <= 80
+    assert "not conformant: " in out
+    assert "  expected: " in out
+
+
+def test_the_junit_file_has_every_case(tmp_path, capsys):
+    file = tmp_path / "out.xml"
+    implementation = broken(tmp_path, "request.pop('allocated', None)")
+    assert conformance("--implementation", implementation, "--cases", "60", "--junit", str(file)) == 1
+    suite = ET.parse(file).getroot()
+    assert suite.get("tests") == str(len(suite.findall("testcase")))
+    failures = suite.findall("testcase/failure")
+    assert suite.get("failures") == str(len(failures))
+    assert failures
+    assert json.loads(failures[0].text or "")["request"]
+
+
+def test_one_that_does_not_answer_is_left_alone(capsys):
+    crash = f"{shlex.quote(sys.executable)} -c 'import sys; sys.exit(9)'"
+    assert conformance("--implementation", crash) == 1
+    out = capsys.readouterr().out
+    assert "exited with code 9" in out
+    assert "stopped early: 20 questions in a row have no answer" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        (["--implementation", "no-such-program"], "cannot start the implementation"),
+        (["--implementation", OURS, "--cases", "0"], "nothing to ask"),
+        (["--implementation", OURS, "--release", "9.9"], "unknown release"),
+        (["--implementation", OURS, "--cases", "5", "--junit", "/no/such/folder/x.xml"], "cannot write"),
+        (["--implementation", OURS, "--cases", "-1"], "has to be at least 0"),
+        ([], "--implementation"),
+    ],
+)
+def test_what_cannot_be_run_is_bad_input(arguments, why, capsys):
+    assert conformance(*arguments) == 2
+    assert why in capsys.readouterr().err
+
+
+def test_vectors_of_a_release_and_channel(capsys):
+    """Which vectors ours does not answer as upstream does is held in tests/conformance; here, that they are asked."""
+    arguments = ["--cases", "0", "--vectors", "--release", "1.36", "--channel", "experimental", "--format", "json"]
+    code = conformance("--implementation", OURS, *arguments)
+    shown = json.loads(capsys.readouterr().out)
+    rules = shown["rules"]
+    assert code == int(bool(shown["findings"]))
+    assert len(shown["findings"]) < shown["asked"] / 50
+    assert shown["asked"] > 400
+    assert {"vectors cel", "vectors quantity", "vectors allocation TAINT"} <= rules.keys()
+    assert rules["vectors quantity"]["equal"] == rules["vectors quantity"]["cases"]
