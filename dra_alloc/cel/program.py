@@ -138,6 +138,16 @@ class Program:
         """What evaluating the selector on `device` costs, errors included; 0 if the device cannot be decoded."""
         return 0 if device.problem else self.counted(device)[1]
 
+    def weigh(self, device: CelDevice) -> tuple[int, bool | EvaluationError]:
+        """What evaluating on `device` costs and what comes of it, in one pass; an error stands for itself."""
+        if device.problem:
+            return 0, EvaluationError(device.problem)
+        value, cost = self.counted(device)
+        try:
+            return cost, self._decide(value)
+        except EvaluationError as error:
+            return cost, error.with_traceback(None)
+
     def _decide(self, value: Any) -> bool:
         inner = value
         while isinstance(inner, Optional) and inner.present:

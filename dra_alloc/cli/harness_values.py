@@ -50,11 +50,9 @@ def answer_cel(request: Mapping[str, Any]) -> dict[str, Any]:
     except cel.CompileError as error:
         return {"compile": error.text}
     device = _device(request.get("device") or {}, lists=environment.lists)
-    answer = {"type": str(program.output_type), "maxcost": program.max_cost, "cost": program.cost(device)}
-    try:
-        return {**answer, "match": program.matches(device)}
-    except cel.EvaluationError as error:
-        return {**answer, "err": error.text}
+    cost, said = program.weigh(device)
+    answer = {"type": str(program.output_type), "maxcost": program.max_cost, "cost": cost}
+    return {**answer, "err": said.text} if isinstance(said, cel.EvaluationError) else {**answer, "match": said}
 
 
 def _device(wire: Mapping[str, Any], *, lists: bool) -> cel.CelDevice:

@@ -137,3 +137,20 @@ def test_counting_is_only_for_what_might_exceed_the_limit() -> None:
     assert dear._counting
     assert dear.matches(device({}))
     assert dear.cost(device({})) == 1
+
+
+@pytest.mark.parametrize(
+    "expression", ['device.attributes["d"].x == 1', "true", "type(1) == int", '[1].all(x, x == device.attributes["d"].y)']
+)
+def test_weighing_says_what_matching_and_counting_say(expression: str) -> None:
+    program = ENVIRONMENT.compile(expression)
+    for value in ({"x": {"int": 1}}, {"y": {"int": 1}}, {"v": {"version": "x"}}):
+        one = device({"attributes": value})
+        cost, said = program.weigh(one)
+        assert cost == program.cost(one)
+        if isinstance(said, cel.EvaluationError):
+            with pytest.raises(cel.EvaluationError) as caught:
+                program.matches(one)
+            assert caught.value.text == said.text
+        else:
+            assert program.matches(one) is said
