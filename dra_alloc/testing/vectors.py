@@ -45,15 +45,23 @@ def folder() -> Path:
 
 
 def vector_questions(release: str | None = None, channel: str | None = None) -> Iterator[Question]:
-    """Return every vector that is a question of the protocol; of a release or channel only, if one is named."""
+    """
+    Return every vector that is a question of the protocol, of a release or channel only, if one is named.
+
+    A minor such as 1.36 means all its patches; what has no release, as quantities, is of every one.
+    """
     for area, make in _AREAS.items():
         for path in sorted((folder() / area).rglob("*.yaml")):
             case = yaml.load(path.read_text(encoding="utf-8"), _LOADER)  # noqa: S506 - the safe loader, in C where it is there
             name = f"{area}/{path.relative_to(folder() / area).with_suffix('').as_posix()}"
             for question in make(name, case):
                 asked = question.request
-                if release in (None, asked.get("release")) and channel in (None, asked.get("channel", channel)):
+                if _is_of(asked.get("release"), release) and channel in (None, asked.get("channel", channel)):
                     yield question
+
+
+def _is_of(given: str | None, release: str | None) -> bool:
+    return given is None or release is None or f"{given}.".startswith(f"{release.removeprefix('v')}.")
 
 
 def _rules(case: Mapping[str, Any], area: str) -> tuple[str, ...]:
