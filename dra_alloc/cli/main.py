@@ -36,7 +36,7 @@ def run(arguments: Sequence[str]) -> int:
     except SystemExit as leaving:
         return leaving.code if isinstance(leaving.code, int) else ExitCode.BAD_INPUT
     try:
-        return _COMMANDS[options.command](options)
+        return _answered(options)
     except BrokenPipeError:
         # The reader went away: not our failure, and nothing more can be said.
         _write_to_nowhere()
@@ -65,6 +65,16 @@ def run(arguments: Sequence[str]) -> int:
 def _write_to_nowhere() -> None:
     """Give up standard output, so that the interpreter does not fail on it once more when it leaves."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _answered(options: Namespace) -> int:
+    command = _COMMANDS[options.command]
+    if not sys.stderr.isatty():
+        return command(options)
+    from dra_alloc.cli.loading_bar import loading_bar  # noqa: PLC0415 - loaded when needed, as the commands are
+
+    with loading_bar(sys.stderr):
+        return command(options)
 
 
 def _complain(error: DraAllocError) -> None:

@@ -26,6 +26,7 @@ from dra_alloc.manifest.kinds import RESOURCE_GROUP, SLICE, Kind, Unserved, assu
 from dra_alloc.manifest.objects import Made, make
 from dra_alloc.manifest.outlines import Outline, outline_of
 from dra_alloc.manifest.paths import Path, render
+from dra_alloc.manifest.progress import watched
 from dra_alloc.manifest.raw import Findings, ListKind, RawDocument, TextError
 from dra_alloc.manifest.records import slice_from_json
 from dra_alloc.manifest.repetition import Repeated, without_repetitions
@@ -173,7 +174,7 @@ class _Reading:
         data, budget = self._source.data, self._loading.budget
         raws = read_json(data) if self.is_json else read_yaml(data, budget, self._findings)
         try:
-            for raw in raws:
+            for raw in watched(raws, self._source):
                 self.nothing_read = False
                 for member in _unlisted(raw, 0):
                     self._take(member)
