@@ -4,8 +4,8 @@ What a load returns: the objects by kind, and where each was read.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from dra_alloc.api import (
@@ -24,9 +24,10 @@ from dra_alloc.errors import NAME_SHOWN, Problem, Where, in_brief
 from dra_alloc.manifest.conversion import document_path
 from dra_alloc.manifest.outlines import Outline
 from dra_alloc.manifest.paths import Path, tokens
-from dra_alloc.manifest.positions import positions_in_json, positions_in_yaml
+from dra_alloc.manifest.positions import Steps
+from dra_alloc.manifest.texts import Text
 
-__all__ = ["Documents", "Place", "Text", "Workload", "object_name"]
+__all__ = ["Documents", "Place", "Workload", "object_name"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,14 +53,6 @@ class Workload:
     def namespace(self) -> str:
         """The namespace of the workload and its pods; empty if it does not say."""
         return self.metadata.namespace or ""
-
-
-@dataclass(frozen=True, slots=True)
-class Text:
-    """The text of a small input, kept to tell lines."""
-
-    data: bytes
-    is_json: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,22 +103,35 @@ class Documents:
         """
         Return where an object of these documents, or a v1 path in it, was read.
 
-        The line of a path is known for inputs of up to 1 MiB; else it is the
-        line of the object.
+        The line of a path is that of the deepest part of it that was written.
+        It is the line of the object where the input is large and cannot be read
+        again: pipes, and files that changed since.
         """
+        return self.placed([(item, Problem("", Where(path=path)))])[0].where
+
+    def placed(self, found: Iterable[tuple[Any, Problem]]) -> list[Problem]:
+        """Return problems of objects of these documents, each with where its path was read; inputs are read once."""
+        pairs = list(found)
+        wanted: dict[str, dict[int, Steps]] = {}
+        for number, (item, problem) in enumerate(pairs):
+            place = self.places.get(id(item))
+            if place is not None and problem.where.path:
+                path = document_path(tokens(problem.where.path), place.kind, place.version)
+                wanted.setdefault(place.file, {})[number] = tokens(place.steps) + path
+        lines: dict[int, int] = {}
+        for file, steps in wanted.items():
+            text = self.texts.get(file)
+            known = text.lines(frozenset(steps.values())) if text is not None else {}
+            lines |= {number: known[each] for number, each in steps.items() if each in known}
+        return [self._placed(item, problem, lines.get(number)) for number, (item, problem) in enumerate(pairs)]
+
+    def _placed(self, item: Any, problem: Problem, line: int | None) -> Problem:
         place = self.places.get(id(item))
         name = object_name(item.kind, item.metadata.namespace, item.metadata.name)
-        if place is None:
-            return Where(name, path)
-        return Where(name, path, place.file, self._line(place, path) if path else place.line)
-
-    def _line(self, place: Place, path: str) -> int:
-        text = self.texts.get(place.file)
-        if text is None:
-            return place.line
-        steps = tokens(place.steps) + document_path(tokens(path), place.kind, place.version)
-        find = positions_in_json if text.is_json else positions_in_yaml
-        return find(text.data, [steps]).get(steps, (place.line, 0))[0]
+        path = problem.where.path
+        # The mark of a document stands before its object.
+        where = Where(name, path) if place is None else Where(name, path, place.file, max(line or 0, place.line))
+        return replace(problem, where=where)
 
 
 def object_name(kind: str, namespace: Any, name: Any) -> str:

@@ -17,7 +17,7 @@ from dra_alloc.api import ResourceSlice
 from dra_alloc.errors import ManifestError, Problem, Where, in_brief
 from dra_alloc.manifest.budget import DEFAULT_BUDGET, Budget
 from dra_alloc.manifest.complaints import Complaints
-from dra_alloc.manifest.documents import Documents, Place, Text, object_name
+from dra_alloc.manifest.documents import Documents, Place, object_name
 from dra_alloc.manifest.gc_pause import gc_paused
 from dra_alloc.manifest.inputs import PassedOver, Source, Unreadable, sources
 from dra_alloc.manifest.inspection import Finding
@@ -31,13 +31,13 @@ from dra_alloc.manifest.raw import Findings, ListKind, RawDocument, TextError
 from dra_alloc.manifest.records import slice_from_json
 from dra_alloc.manifest.repetition import Repeated, without_repetitions
 from dra_alloc.manifest.snapshot import MAGIC, SnapshotError, unpack
+from dra_alloc.manifest.texts import Text
 from dra_alloc.manifest.yaml_reader import EMITTED, read_yaml
 
 __all__ = ["Validate", "load", "load_readable"]
 
 Validate = Literal["strict", "warn", "ignore"]
 
-_TEXT_KEPT: Final = 1 << 20
 _YAML_INSTEAD: Final = 1 << 20
 _LISTS_IN_LISTS: Final = 8
 _FAST_VERSION: Final = f"{RESOURCE_GROUP}/v1"
@@ -117,8 +117,7 @@ class _Loading:
             reading = reading if instead.nothing_read else instead
         self.problems += reading.wrong.resolved(source.data)
         self.warnings += reading.doubtful.resolved(source.data)
-        if len(source.data) <= _TEXT_KEPT:
-            self.texts[source.name] = Text(source.data, reading.is_json)
+        self.texts[source.name] = Text.of(source, is_json=reading.is_json)
 
     def _unpack(self, source: Source) -> None:
         """Take the objects of a snapshot."""

@@ -7,19 +7,25 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+from dra_alloc.api import Pod
 from dra_alloc.errors import Problem
 from dra_alloc.manifest.documents import Workload, object_name
+from dra_alloc.manifest.kinds import kind_named
 from dra_alloc.manifest.validate_claims import check_claim, check_class, check_template
 from dra_alloc.manifest.validate_pods import check_pod, check_pod_spec
 from dra_alloc.manifest.validate_slices import check_slice, check_taint_rule
 from dra_alloc.manifest.violations import Violations
 
-__all__ = ["validate_object"]
+__all__ = ["pod_spec_path", "validate_object"]
+
+
+def pod_spec_path(owner: Pod | Workload) -> str:
+    """Return where the spec of the pod stands in an object that is a pod or makes some."""
+    return ".".join((*kind_named(owner.kind).template, "spec"))
 
 
 def _workload(v: Violations, workload: Workload) -> None:
-    path = "spec.jobTemplate.spec.template.spec" if workload.kind == "CronJob" else "spec.template.spec"
-    check_pod_spec(v, workload.pod.spec, path)
+    check_pod_spec(v, workload.pod.spec, pod_spec_path(workload))
 
 
 _CHECKS: Final[Mapping[str, Callable[[Violations, Any], None]]] = {

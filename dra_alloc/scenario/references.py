@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from dra_alloc import cel
 from dra_alloc.api import DeviceClaim, DeviceSelector, DeviceSubRequest, ExactDeviceRequest
@@ -25,22 +26,29 @@ class Known:
     classes: Collection[str] | None
 
 
-def reference_problems(manifests: Documents, known: Known) -> Iterator[Problem]:
+#: An object and a problem with it, of which the path alone is known.
+_Found = tuple[Any, Problem]
+
+
+def reference_problems(manifests: Documents, known: Known) -> list[Problem]:
     """
     Return what the API server would refuse in the manifests' own objects, and every unknown class.
 
     Selectors are checked in the environment for new objects, with their cost.
     """
-    yield from _refused(manifests)
+    return manifests.placed((*_refused(manifests), *_led_nowhere(manifests, known)))
+
+
+def _led_nowhere(manifests: Documents, known: Known) -> Iterator[_Found]:
     for claim in manifests.claims:
-        yield from _claim(claim.spec.devices, "spec.devices", manifests.where(claim), known)
+        yield from ((claim, each) for each in _claim(claim.spec.devices, "spec.devices", known))
     for template in manifests.templates:
-        yield from _claim(template.spec.spec.devices, "spec.spec.devices", manifests.where(template), known)
+        yield from ((template, each) for each in _claim(template.spec.spec.devices, "spec.spec.devices", known))
     for device_class in manifests.classes:
-        yield from _selectors(device_class.spec.selectors, "spec", manifests.where(device_class), known)
+        yield from ((device_class, each) for each in _selectors(device_class.spec.selectors, "spec", known))
 
 
-def _refused(manifests: Documents) -> Iterator[Problem]:
+def _refused(manifests: Documents) -> Iterator[_Found]:
     for item in (
         *manifests.claims,
         *manifests.templates,
@@ -50,31 +58,28 @@ def _refused(manifests: Documents) -> Iterator[Problem]:
         *manifests.pods,
         *manifests.workloads,
     ):
-        for problem in validate_object(item):
-            yield Problem(problem.message, manifests.where(item, problem.where.path), problem.hint)
+        yield from ((item, problem) for problem in validate_object(item))
 
 
-def _claim(devices: DeviceClaim, path: str, where: Where, known: Known) -> Iterator[Problem]:
+def _claim(devices: DeviceClaim, path: str, known: Known) -> Iterator[Problem]:
     for number, request in enumerate(devices.requests):
         at = f"{path}.requests[{number}]"
         if request.exactly is not None:
-            yield from _request(request.exactly, f"{at}.exactly", where, known)
+            yield from _request(request.exactly, f"{at}.exactly", known)
         for index, sub in enumerate(request.first_available):
-            yield from _request(sub, f"{at}.firstAvailable[{index}]", where, known)
+            yield from _request(sub, f"{at}.firstAvailable[{index}]", known)
 
 
-def _request(
-    request: ExactDeviceRequest | DeviceSubRequest, path: str, where: Where, known: Known
-) -> Iterator[Problem]:
+def _request(request: ExactDeviceRequest | DeviceSubRequest, path: str, known: Known) -> Iterator[Problem]:
     name = request.device_class_name
     if name and known.classes is not None and name not in known.classes:
         listed = ", ".join(in_brief(each) for each in sorted(known.classes)[:5])
         hint = f"known classes: {listed}" if listed else "neither the manifests nor the cluster have a DeviceClass"
-        yield Problem(f"there is no DeviceClass {shortened(name)!r}", _at(where, f"{path}.deviceClassName"), hint)
-    yield from _selectors(request.selectors, path, where, known)
+        yield Problem(f"there is no DeviceClass {shortened(name)!r}", Where(path=f"{path}.deviceClassName"), hint)
+    yield from _selectors(request.selectors, path, known)
 
 
-def _selectors(selectors: tuple[DeviceSelector, ...], path: str, where: Where, known: Known) -> Iterator[Problem]:
+def _selectors(selectors: tuple[DeviceSelector, ...], path: str, known: Known) -> Iterator[Problem]:
     gates = known.settings.effective_gates()
     environment = cel.environment(
         known.settings.profile().release,
@@ -84,7 +89,7 @@ def _selectors(selectors: tuple[DeviceSelector, ...], path: str, where: Where, k
     )
     for number, selector in enumerate(selectors):
         if selector.cel is not None:
-            at = _at(where, f"{path}.selectors[{number}].cel.expression")
+            at = Where(path=f"{path}.selectors[{number}].cel.expression")
             problem = _admission_problem(environment, selector.cel.expression)
             if problem is not None:
                 yield Problem(problem[0], at, problem[1])
@@ -101,7 +106,3 @@ def _admission_problem(environment: cel.Environment, expression: str) -> tuple[s
     if program.max_cost > CEL_SELECTOR_MAX_COST:
         return "too complex, exceeds cost limit", f"its estimated cost is {program.max_cost:,}"
     return None
-
-
-def _at(where: Where, path: str) -> Where:
-    return Where(where.object, path, where.file, where.line)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from dra_alloc.api import FrozenMap, ObjectMeta, Pod, ResourceClaim, ResourceClaimTemplate
 from dra_alloc.errors import NAME_SHOWN, Problem, Where, in_brief
-from dra_alloc.manifest import Documents, Workload
+from dra_alloc.manifest import Documents, Workload, pod_spec_path
 from dra_alloc.problem.requests import claim_name
 from dra_alloc.scenario.cluster import Cluster
 from dra_alloc.scenario.extended_resources import asks_for_extended
@@ -56,7 +56,7 @@ def subjects_of(
     """
     reading = _Reading(manifests, cluster, templates)
     subjects = [*reading.pods(), *reading.free_claims(), *reading.free_templates()]
-    return tuple(subjects), tuple(reading.problems)
+    return tuple(subjects), tuple(manifests.placed(reading.wrong.values()))
 
 
 @dataclass(slots=True)
@@ -67,29 +67,29 @@ class _Reading:
     cluster: Cluster
     templates: Mapping[str, ResourceClaimTemplate]
     used: set[str] = field(default_factory=set)
-    problems: list[Problem] = field(default_factory=list)
+    wrong: dict[tuple[int, str], tuple[Pod | Workload, Problem]] = field(default_factory=dict)
 
     def pods(self) -> Iterator[Subject]:
         """Return one subject per pod, replicas of workloads included."""
         for pod in self.manifests.pods:
             name = _full_name(pod.metadata)
-            yield self._pod("Pod", name, pod, self.manifests.where(pod))
+            yield self._pod(pod, name, pod, self.manifests.where(pod))
         for workload in self.manifests.workloads:
             where = self.manifests.where(workload)
             if (workload.replicas or 0) > _MOST_COPIES:
                 text = f"asks for {workload.replicas:,} pods at once, more than the {_MOST_COPIES:,} that are tried"
-                self.problems.append(Problem(text, where))
+                self.wrong[id(workload), ""] = workload, Problem(text)
                 continue
             for pod in _on_every_node(workload, self.cluster) if workload.kind == "DaemonSet" else _replicas(workload):
-                subject = self._pod(workload.kind, _full_name(pod.metadata), pod, where)
+                subject = self._pod(workload, _full_name(pod.metadata), pod, where)
                 yield replace(subject, template=None if pod.spec.node_name else _full_name(workload.metadata))
 
-    def _pod(self, kind: str, name: str, pod: Pod, where: Where) -> Subject:
+    def _pod(self, owner: Pod | Workload, name: str, pod: Pod, where: Where) -> Subject:
         namespace = pod.metadata.namespace or ""
         made = {each.name: each.resource_claim_name for each in pod.status.resource_claim_statuses}
         claims: list[str | ResourceClaim] = []
         for number, entry in enumerate(pod.spec.resource_claims):
-            path = f"spec.resourceClaims[{number}]"
+            path = f"{pod_spec_path(owner)}.resourceClaims[{number}]"
             if entry.resource_claim_name:
                 full = f"{namespace}/{entry.resource_claim_name}"
                 self.used.add(full)
@@ -98,7 +98,7 @@ class _Reading:
                 if full in self.cluster.claims:
                     claims.append(full)
                 else:
-                    self._missing(where, f"{path}.resourceClaimName", f"there is no ResourceClaim {_shown(full)}")
+                    self._missing(owner, f"{path}.resourceClaimName", f"there is no ResourceClaim {_shown(full)}")
             elif entry.resource_claim_template_name:
                 existing = f"{namespace}/{made.get(entry.name) or ''}"
                 full = f"{namespace}/{entry.resource_claim_template_name}"
@@ -109,16 +109,13 @@ class _Reading:
                     claims.append(_from_template(self.templates[full], pod, entry.name))
                 else:
                     self._missing(
-                        where, f"{path}.resourceClaimTemplateName", f"there is no ResourceClaimTemplate {_shown(full)}"
+                        owner, f"{path}.resourceClaimTemplateName", f"there is no ResourceClaimTemplate {_shown(full)}"
                     )
-            else:
-                text = "must specify one of: `resourceClaimName`, `resourceClaimTemplateName`"
-                self.problems.append(Problem(text, Where(where.object, path, where.file, where.line)))
-        return Subject(kind, name, tuple(claims), where, pod)
+        return Subject(owner.kind, name, tuple(claims), where, pod)
 
-    def _missing(self, where: Where, path: str, text: str) -> None:
-        place = Where(where.object, path, where.file, where.line)
-        self.problems.append(Problem(text, place, "it is neither in the manifests nor in the cluster"))
+    def _missing(self, owner: Pod | Workload, path: str, text: str) -> None:
+        problem = Problem(text, Where(path=path), "it is neither in the manifests nor in the cluster")
+        self.wrong[id(owner), path] = owner, problem  # the same for all pods of a workload
 
     def free_claims(self) -> Iterator[Subject]:
         """Return the manifests' claims that none of their pods use."""

@@ -1,0 +1,75 @@
+"""
+The lines that `check` names for what is wrong with manifests that could be read.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from dra_alloc.cli.main import run
+from tests.paths import EXAMPLES
+
+CLUSTER = str(EXAMPLES / "cluster")
+
+CLAIM = """\
+apiVersion: resource.k8s.io/v1
+kind: ResourceClaim
+metadata: {name: a}
+spec:
+  devices:
+    requests:
+    - name: g
+      exactly:
+        deviceClassName: gpu.nvidia.com
+"""
+POD = """\
+apiVersion: v1
+kind: Pod
+metadata: {name: p}
+spec:
+  containers: [{name: c, image: x}]
+  resourceClaims:
+  - name: x
+    MEMBER
+"""
+DEPLOYMENT = """\
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: d}
+spec:
+  replicas: 3
+  template:
+    spec:
+      containers: [{name: c, image: x}]
+      resourceClaims:
+      - name: x
+        resourceClaimTemplateName: nope
+"""
+SELECTOR = CLAIM + '        selectors:\n        - cel:\n            expression: "device.driver"\n'
+IN_CLAIM = "spec.devices.requests[0].exactly"
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "path"),
+    [
+        (SELECTOR, 12, f"{IN_CLAIM}.selectors[0].cel.expression"),
+        (CLAIM.replace("gpu.nvidia.com", "nope"), 9, f"{IN_CLAIM}.deviceClassName"),
+        (CLAIM.replace("a}", "a,\n annotations: {x: " + "y" * 262_145 + "}}"), 4, "metadata.annotations"),
+        (POD.replace("MEMBER", "resourceClaimName: nope"), 8, "spec.resourceClaims[0].resourceClaimName"),
+        (
+            POD.replace("MEMBER", "resourceClaimTemplateName: nope"),
+            8,
+            "spec.resourceClaims[0].resourceClaimTemplateName",
+        ),
+        (POD.replace("    MEMBER\n", ""), 7, "spec.resourceClaims[0]"),
+        (DEPLOYMENT, 11, "spec.template.spec.resourceClaims[0].resourceClaimTemplateName"),
+    ],
+)
+def test_one_cause_is_one_problem_at_its_line(text, line, path, tmp_path, capsys):
+    file = tmp_path / "m.yaml"
+    file.write_text(text)
+    assert run(["check", str(file), "--cluster", CLUSTER]) == 2
+    first, *rest = capsys.readouterr().err.splitlines()
+    assert first.startswith(f"{file}:{line}: ")
+    assert f": {path}: " in first
+    assert rest == ["dra-alloc: 1 problem in the input, nothing was checked"]
