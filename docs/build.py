@@ -11,6 +11,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -20,6 +21,7 @@ ROOT = DOCS.parent
 PAGES = (
     ROOT / "README.md",
     DOCS / "reference" / "cli.md",
+    DOCS / "reference" / "cel.md",
     DOCS / "examples" / "README.md",
     DOCS / "explanation" / "objectives-and-gangs.md",
 )
@@ -33,7 +35,7 @@ def output(arguments: str) -> str:
 
     Raises: ValueError where the command found a bug of its own, so that no page shows one.
     """
-    command = [sys.executable, "-m", "dra_alloc", *arguments.split()]
+    command = [sys.executable, "-m", "dra_alloc", *shlex.split(arguments)]
     environment = os.environ | {"COLUMNS": "100", "NO_COLOR": "1"}
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment, cwd=ROOT)
     if done.returncode >= BUG:

@@ -5,9 +5,9 @@ A form is a text with places in braces for expressions of a type. It names the
 engines that implement it as upstream does, which was found by asking them;
 an engine is asked about expressions made of its own forms only. Left out are:
 
-* of cel-python: double arithmetic and equality across types (its operators
-  raise), optional syntax, ``cel.bind``, three-argument ``map``, ``size`` of text
-  beyond ASCII, conversions, anything of time;
+* of cel-python: concatenation (what it gives is no string of its own), double
+  arithmetic and equality across types (its operators raise), optional syntax,
+  ``cel.bind``, three-argument ``map``, conversions, anything of time;
 * of cel-expr-python: quantities, versions and ``includes`` (it cannot evaluate a
   type of ours), unknown domains (its map has no default), order between kinds of
   numbers, sets, lists and two-variable macros (it has none), conversions of
@@ -120,7 +120,7 @@ _FORMS: Final[dict[str, Forms]] = {
         ("device.driver", _BOTH),
         (f"{_A}.s0", _BOTH),
         (f"{_A}.s1", _BOTH),
-        ("({string} + {string})", _BOTH),
+        ("({string} + {string})", _CPP),
         ("({bool} ? {string} : {string})", _BOTH),
         (f"{_A}.?s1.orValue({{string}})", _CPP),
         ("{string}.lowerAscii()", _CPP),
