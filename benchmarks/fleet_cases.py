@@ -11,7 +11,18 @@ from typing import Any, Final
 
 from benchmarks.generate import slices
 
-__all__ = ["CASES", "FleetCase", "autoscaler", "device_class", "fleet_case", "node", "whatif", "whatif_pods"]
+__all__ = [
+    "CASES",
+    "NUMA",
+    "FleetCase",
+    "autoscaler",
+    "claim",
+    "device_class",
+    "fleet_case",
+    "node",
+    "whatif",
+    "whatif_pods",
+]
 
 Json = dict[str, Any]
 DRIVER: Final = "gpu.example.com"
@@ -69,15 +80,18 @@ class FleetCase:
         return {"apiVersion": "v1", "kind": "List", "items": items}
 
 
-def whatif(nodes: int, devices: int, pods: int, busy: float = 0.3) -> FleetCase:
-    """A what-if: pods of six kinds on nodes of two models, a share of the devices allocated at random."""
+def whatif(nodes: int, devices: int, pods: int, busy: float = 0.3, *, together: bool = False) -> FleetCase:
+    """
+    A what-if: pods of six kinds on nodes of two models, a share of the devices allocated at random.
+
+    One claim holds one device, or (`together`) all that are held on its node.
+    """
     draw = random.Random(f"{nodes}/{devices}/{pods}")
-    held = [
-        _allocated(f"held-{node}-{index}", node, [index])
-        for node in range(nodes)
-        for index in range(devices)
-        if draw.random() < busy
-    ]
+    held = []
+    for number in range(nodes):
+        places = [index for index in range(devices) if draw.random() < busy]
+        groups = [places] if together else [[index] for index in places]
+        held += [_allocated(f"held-{number}-{group[0]}", number, group) for group in groups if group]
     asked = whatif_pods(pods, devices, f"{nodes}/{devices}/{pods}/pods")
     return FleetCase("whatif", "place", list(slices(nodes, devices)), _nodes(nodes), asked, held, [device_class()])
 
@@ -86,14 +100,14 @@ def whatif_pods(pods: int, devices: int, seed: str) -> list[list[Json]]:
     """Return pods of six kinds, those that ask for no more devices than a node has."""
     draw = random.Random(seed)
     wanted = [each for each in WANTED if each[0] <= devices]
-    return [[_claim(f"pod-{number}", *draw.choice(wanted))] for number in range(pods)]
+    return [[claim(f"pod-{number}", *draw.choice(wanted))] for number in range(pods)]
 
 
 def autoscaler(nodes: int, pods: int) -> FleetCase:
     """Half of all devices allocated, one claim each, and pods that wait."""
     draw = random.Random(f"autoscaler/{nodes}")
     held = [_allocated(f"held-{node}-{i}", node, [i]) for node in range(nodes) for i in draw.sample(range(8), 4)]
-    asked = [[_claim(f"pod-{number}", *draw.choice(WANTED[:3] + WANTED[4:]))] for number in range(pods)]
+    asked = [[claim(f"pod-{number}", *draw.choice(WANTED[:3] + WANTED[4:]))] for number in range(pods)]
     return FleetCase("autoscaler", "place", list(slices(nodes, 8)), _nodes(nodes), asked, held, [device_class()])
 
 
@@ -120,7 +134,7 @@ def filters(count: int, alike: str, nodes: int = 50) -> FleetCase:
     made = list(slices(2 * nodes, 8))[::2]
     names = [each["spec"]["nodeName"] for each in made]
     nodes_made = [{"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}} for name in names]
-    pod = [_claim("pod", count, alike, "H100")]
+    pod = [claim("pod", count, alike, "H100")]
     return FleetCase("filter", "filter", made, nodes_made, [pod], [], [device_class()], repeats=40)
 
 
@@ -154,7 +168,8 @@ def _request(name: str, count: int, selectors: list[Json]) -> Json:
     return {"name": name, "exactly": exactly}
 
 
-def _claim(name: str, count: int, alike: str, model: str) -> Json:
+def claim(name: str, count: int, alike: str, model: str) -> Json:
+    """Return a claim for some devices of a model, which have an attribute in common unless `alike` is empty."""
     selector = {"cel": {"expression": f"device.attributes['{DRIVER}'].productName.contains('{model}')"}}
     devices: Json = {"requests": [_request("gpu", count, [selector])]}
     if alike:
