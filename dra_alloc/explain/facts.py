@@ -87,9 +87,13 @@ def _counters(world: World) -> Iterator[Fact]:
     for pool in world.pools():
         slices = [each for each in world.slices if (each.spec.driver, each.spec.pool.name) == pool]
         if any(device.consumes_counters for each in slices for device in each.spec.devices):
-            yield Fact(
-                "shared-counters", f"devices of pool {pool.pool} share the hardware behind them", _uncounted(pool)
-            )
+            text = f"devices of pool {_pool_name(world, pool)} share the hardware behind them"
+            yield Fact("shared-counters", text, _uncounted(pool))
+
+
+def _pool_name(world: World, pool: PoolKey) -> str:
+    """Return the pool's name, with its driver where another driver has a pool of that name."""
+    return pool.pool if sum(each.pool == pool.pool for each in world.pools()) == 1 else f"{pool.pool} ({pool.driver})"
 
 
 def _uncounted(pool: PoolKey) -> Callable[[World], World]:
@@ -128,9 +132,9 @@ def _pools(world: World) -> Iterator[Fact]:
         if pool.incomplete:
             yield Fact(
                 "pool-incomplete",
-                f"pool {pool.key.pool} has {pool.slices_found} of {pool.slices_wanted} slices",
+                f"pool {_pool_name(world, pool.key)} has {pool.slices_found} of {pool.slices_wanted} slices",
                 _completed(pool.key, pool.slices_found),
-                f"a complete pool {pool.key.pool}",
+                f"a complete pool {_pool_name(world, pool.key)}",
                 30,
             )
 

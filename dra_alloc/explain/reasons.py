@@ -7,31 +7,45 @@ a fix is proposed because the claims fit with it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import combinations, product
 from typing import Final
 
 from dra_alloc.explain.facts import Fact, facts_of
 from dra_alloc.explain.world import World, edit_requests
-from dra_alloc.profiles import Profile, Trait, gates_of, profile_for
+from dra_alloc.profiles import ALLOCATOR_FEATURES, Profile, Trait, features_from_gates, gates_of, profile_for
+from dra_alloc.profiles import profile as profile_of
 from dra_alloc.releases import NEWEST
+from dra_alloc.solve.allocator import Budget
 from dra_alloc.traits import TRAITS
 
-__all__ = ["Fix", "Reasons", "reasons"]
+__all__ = ["WORK", "Fix", "Reasons", "reasons"]
 
+#: What the reasons of one refusal may cost, in steps of a search: seconds where partitions make each of them dear.
+WORK: Final = 40_000
 _MOST_SOLVES: Final = 150
 _MOST_PAIRS: Final = 45
+#: What one variation may cost.
+_BUDGET: Final = Budget(steps=4_000, pruned=3_000, solver=0.2)
 #: The cost up to which a change leaves what is asked for as it is.
 _MODEST: Final = 20
+#: The part of the work after which no more facts are tried.
+_FOR_FACTS: Final = 2 / 3
 
 
 @dataclass(frozen=True, slots=True)
 class Fix:
-    """A change that is enough, tried: one step, or several together; `cost` orders fixes, cheapest first."""
+    """
+    A change that is enough, tried: one step, or several together; `cost` orders fixes, cheapest first.
+
+    `change` makes it in a world.
+    """
 
     steps: tuple[str, ...]
     cost: int
+    change: Callable[[World], World] = field(repr=False, compare=False)
 
     def __str__(self) -> str:
         return " and ".join(self.steps)
@@ -46,7 +60,9 @@ class Reasons:
     fit without any single one of them once all other facts are gone. `fixes` are
     enough each, `not_enough` single changes are not. `hints` tell of answers
     that differ by semantics or release. With `exact` False the work allowed
-    ran out before all of that was certain.
+    ran out before all of that was certain; `untried` are changes of which it
+    is not known whether they are enough. `work` is what all of it took, in
+    steps of a search.
     """
 
     facts: tuple[tuple[str, str], ...]
@@ -54,42 +70,52 @@ class Reasons:
     not_enough: tuple[str, ...] = ()
     hints: tuple[str, ...] = ()
     exact: bool = True
+    untried: tuple[str, ...] = ()
+    work: int = 0
 
 
 class _Solver:
-    """Answers variations of a world, and counts them."""
+    """Answers variations of a world, and counts them and the work they take."""
 
-    def __init__(self) -> None:
+    def __init__(self, allowed: int) -> None:
+        self.allowed = allowed
         self.solves = 0
+        self.work = 0
         self.exact = True
 
-    def fits(self, world: World) -> bool | None:
-        """Return whether it fits; None, and no longer exact, once the work allowed is spent."""
-        if self.solves >= _MOST_SOLVES:
+    def fits(self, world: World, part: float = 1.0) -> bool | None:
+        """Return whether it fits; None, and no longer exact, once this part of the work allowed is spent."""
+        if self.solves >= _MOST_SOLVES or self.work >= self.allowed * part:
             self.exact = False
             return None
         self.solves += 1
-        answer = world.fits()
-        if answer is None:
+        tried = world.tried(_BUDGET)
+        self.work += tried.work
+        if tried.fits is None:
             self.exact = False
-        return answer
+        return tried.fits
 
 
-def reasons(world: World) -> Reasons:
+def reasons(world: World, work: int = WORK) -> Reasons:
     """
     Return the reasons of a refusal; empty if the world fits after all.
 
-    Spec: EXPLAIN-1 (sufficient and necessary), EXPLAIN-2 (fixes), EXPLAIN-3 (not enough), EXPLAIN-4 (hints).
+    `work` bounds what they cost: hints come first, then facts, which leave a
+    third of it to the fixes.
+
+    Spec: EXPLAIN-1 (sufficient and necessary), EXPLAIN-2 (fixes), EXPLAIN-3 (not enough), EXPLAIN-4 (hints),
+    EXPLAIN-5 (untried).
     """
-    solver = _Solver()
+    solver = _Solver(work)
     if solver.fits(world) is not False:
-        return Reasons((), exact=solver.exact)
+        return Reasons((), exact=solver.exact, work=solver.work)
+    hints = tuple(_hints(world, solver))
     facts = facts_of(world)
     core = _minimal(world, facts, solver)
-    fixes, not_enough = _fixes(world, facts, core, solver)
-    hints = tuple(_hints(world, solver))
+    found = _Fixes(world, solver)
+    fixes = found.of(facts, core)
     told = tuple((fact.code, fact.text) for fact in core)
-    return Reasons(told, fixes, not_enough, hints, solver.exact)
+    return Reasons(told, fixes, tuple(found.not_enough), hints, solver.exact, tuple(found.untried), solver.work)
 
 
 def _without(world: World, facts: Iterable[Fact]) -> World:
@@ -111,65 +137,82 @@ def _minimal(world: World, facts: Sequence[Fact], solver: _Solver) -> list[Fact]
     while shrinking:
         shrinking = False
         for fact in list(kept):
-            if solver.fits(_without(world, [*gone, fact])) is False:
+            if solver.fits(_without(world, [*gone, fact]), _FOR_FACTS) is False:
                 kept.remove(fact)
                 gone.append(fact)
                 shrinking = True
     return kept
 
 
-def _fixes(
-    world: World, facts: Sequence[Fact], core: Sequence[Fact], solver: _Solver
-) -> tuple[tuple[Fix, ...], tuple[str, ...]]:
-    fixes: list[Fix] = []
-    not_enough: list[str] = []
-    fixable = sorted((fact for fact in core if fact.fix), key=lambda fact: fact.cost)
-    for fact in fixable:
-        answer = solver.fits(fact.without(world))
-        if answer:
-            fixes.append(Fix((fact.fix,), fact.cost))
-        elif answer is False:
-            not_enough.append(fact.fix)
-    fixes += _smaller_counts(world, solver)
-    if not any(fix.cost <= _MODEST for fix in fixes):
-        modest = [fact for fact in fixable if fact.cost <= _MODEST]
-        others = [fact for fact in facts if fact.fix and fact.cost <= _MODEST and fact not in core]
-        fixes += _pairs(world, [*combinations(modest, 2), *product(modest, others)], solver)
-    if not fixes:
-        fixes += _pairs(world, list(combinations(fixable, 2)), solver)
-    return tuple(sorted(fixes, key=lambda fix: fix.cost)), tuple(not_enough)
+class _Fixes:
+    """Changes tried one by one, sorted by what came of it."""
 
+    def __init__(self, world: World, solver: _Solver) -> None:
+        self._world = world
+        self._solver = solver
+        self.not_enough: list[str] = []
+        self.untried: list[str] = []
 
-def _pairs(world: World, pairs: Sequence[tuple[Fact, Fact]], solver: _Solver) -> list[Fix]:
-    """Return the first two changes that are enough together; empty if none of the pairs is."""
-    for pair in pairs[:_MOST_PAIRS]:
-        if solver.fits(_without(world, pair)):
-            return [Fix(tuple(fact.fix for fact in pair), sum(fact.cost for fact in pair))]
-    return []
+    def of(self, facts: Sequence[Fact], core: Sequence[Fact]) -> tuple[Fix, ...]:
+        """Return the changes that are enough, cheapest first."""
+        fixes: list[Fix] = []
+        fixable = sorted((fact for fact in core if fact.fix), key=lambda fact: fact.cost)
+        for fact in fixable:
+            answer = self._solver.fits(fact.without(self._world))
+            if answer:
+                fixes.append(Fix((fact.fix,), fact.cost, fact.without))
+            else:
+                (self.untried if answer is None else self.not_enough).append(fact.fix)
+        fixes += self._smaller_counts()
+        if not any(fix.cost <= _MODEST for fix in fixes):
+            modest = [fact for fact in fixable if fact.cost <= _MODEST]
+            others = [fact for fact in facts if fact.fix and fact.cost <= _MODEST and fact not in core]
+            fixes += self._pairs([*combinations(modest, 2), *product(modest, others)])
+        if not fixes:
+            fixes += self._pairs(list(combinations(fixable, 2)))
+        return tuple(sorted(fixes, key=lambda fix: fix.cost))
 
+    def _pairs(self, pairs: Sequence[tuple[Fact, Fact]]) -> list[Fix]:
+        """Return the first two changes that are enough together; empty if none of the pairs is."""
+        for pair in pairs[:_MOST_PAIRS]:
+            answer = self._solver.fits(_without(self._world, pair))
+            if answer:
+                change = partial(_without, facts=pair)
+                return [Fix(tuple(fact.fix for fact in pair), sum(fact.cost for fact in pair), change)]
+            if answer is None:
+                self.untried.append("two changes together")
+                break
+        return []
 
-def _smaller_counts(world: World, solver: _Solver) -> list[Fix]:
-    """Return, per request, the largest smaller count with which the claims fit."""
-    fixes = []
-    for index, name, ask in world.asks():
-        if "/" in name or ask.allocation_mode == "All" or (ask.count or 1) < 2:
-            continue
-        wanted = ask.count or 1
-        fitting = _largest(world, index, name, wanted, solver)
-        if fitting:
-            fixes.append(Fix((f'asking for {fitting} instead of {wanted} devices in request "{name}"',), 30))
-    return fixes
+    def _smaller_counts(self) -> list[Fix]:
+        """Return, per request, the largest smaller count with which the claims fit."""
+        fixes = []
+        for index, name, ask in self._world.asks():
+            if "/" in name or ask.allocation_mode == "All" or (ask.count or 1) < 2:
+                continue
+            wanted = ask.count or 1
+            fitting, certain = self._largest(index, name, wanted)
+            if fitting:
+                change = partial(_counting, claim=index, name=name, count=fitting)
+                fixes.append(
+                    Fix((f'asking for {fitting} instead of {wanted} devices in request "{name}"',), 30, change)
+                )
+            elif not certain:
+                self.untried.append(f'asking for fewer devices in request "{name}"')
+        return fixes
 
-
-def _largest(world: World, index: int, name: str, wanted: int, solver: _Solver) -> int:
-    low, high = 0, wanted
-    while high - low > 1:
-        middle = (low + high) // 2
-        if solver.fits(_counting(world, index, name, middle)):
-            low = middle
-        else:
-            high = middle
-    return low
+    def _largest(self, index: int, name: str, wanted: int) -> tuple[int, bool]:
+        """Return the largest count known to fit, and whether all that was asked was answered."""
+        low, high, certain = 0, wanted, True
+        while high - low > 1:
+            middle = (low + high) // 2
+            answer = self._solver.fits(_counting(self._world, index, name, middle))
+            certain = certain and answer is not None
+            if answer:
+                low = middle
+            else:
+                high = middle
+        return low, certain
 
 
 def _counting(world: World, claim: int, name: str, count: int) -> World:
@@ -180,7 +223,7 @@ def _counting(world: World, claim: int, name: str, count: int) -> World:
 
 
 def _hints(world: World, solver: _Solver) -> Iterable[str]:
-    """Return where the answer would be another: without upstream's defects, or in another release."""
+    """Return where the answer would be another: without upstream's defects, in another release, with a gate on."""
     profile = world.profile
     defects = [trait for trait in profile.traits if any(record.defect for record in TRAITS[trait])]
     if defects and solver.fits(replace(world, profile=_sound(profile, defects))):
@@ -192,6 +235,22 @@ def _hints(world: World, solver: _Solver) -> Iterable[str]:
         other = profile_for(line, gates_of(line), semantics=profile.semantics)
         if other.release.line != profile.release.line and solver.fits(replace(world, profile=other)):
             yield f"Kubernetes {line} with its default gates would allocate this"
+    for gates, other in _with_one_more_feature(world.profile):
+        if solver.fits(replace(world, profile=other)):
+            yield f"Kubernetes {profile.release} would allocate this with {' and '.join(gates)} switched on"
+
+
+def _with_one_more_feature(now: Profile) -> Iterator[tuple[tuple[str, ...], Profile]]:
+    """Yield, for every feature of the release that is off, the gates it takes and the profile with it on."""
+    known = gates_of(now.release)
+    on = {gate for feature in now.features for gate in ALLOCATOR_FEATURES[feature]}
+    for feature, needed in ALLOCATOR_FEATURES.items():
+        missing = tuple(gate for gate in needed if gate not in on)
+        if feature in now.features or not known.keys() >= set(needed):
+            continue
+        features = features_from_gates(now.release, dict.fromkeys((*on, *needed), True))
+        if feature in features:
+            yield missing or needed, profile_of(now.release, features, semantics=now.semantics)
 
 
 def _sound(profile: Profile, defects: Iterable[Trait]) -> Profile:

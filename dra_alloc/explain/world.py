@@ -8,7 +8,7 @@ is a new world, solved by the same engines as the question itself.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final, TypeAlias
 
 from dra_alloc.api import (
@@ -27,15 +27,44 @@ from dra_alloc.problem.devices import DeviceKey, PoolKey
 from dra_alloc.problem.inventory import Inventory
 from dra_alloc.problem.usage import Usage
 from dra_alloc.profiles import Feature, Profile
-from dra_alloc.solve.allocator import Allocator, Budget, State
-from dra_alloc.solve.outcome import Aborted, OutOfBudget, Solved
+from dra_alloc.solve.allocator import Allocator, Budget, State, not_found
+from dra_alloc.solve.outcome import Aborted, OutOfBudget, Solved, Stage
+from dra_alloc.solve.survey import Survey
 
-__all__ = ["Ask", "World", "edit_devices", "edit_requests"]
+__all__ = ["Ask", "Surveys", "Tried", "World", "edit_devices", "edit_requests"]
 
 Ask: TypeAlias = ExactDeviceRequest | DeviceSubRequest
 
 #: One variation must not cost more than a moment; what cannot be decided in it stays unexplained.
 _BUDGET: Final = Budget(steps=20_000, pruned=5_000, solver=1.0)
+#: What a unit of CP-SAT's work costs in steps of a search, about; and what a question costs before its first step.
+_STEPS_PER_UNIT: Final = 20_000
+_STEPS_TO_ASK: Final = 20
+
+
+class Surveys:
+    """What is known of slices, shared by all variations of a world that leave these as they are."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[int, int, int, int], tuple[World, Survey]] = {}
+
+    def survey(self, world: World) -> Survey:
+        """Return what is known of the world's slices."""
+        key = (id(world.slices), id(world.taint_rules), id(world.classes), id(world.profile))
+        known = self._known.get(key)
+        if known is None:
+            inventory = Inventory.build(world.slices, world.taint_rules)
+            # The world is kept, so that no other object gets one of these ids.
+            known = self._known[key] = (world, Survey(inventory, world.classes, world.profile, not_found))
+        return known[1]
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """Whether a world fits, None if its budget did not tell, and the work that took, in steps of a search or so."""
+
+    fits: bool | None
+    work: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,7 +73,8 @@ class World:
     Claims to place on a node, and what stands against it.
 
     `allocations` are those of other claims that hold devices of the node's
-    pools, by claim name; `slices` those of the pools alone.
+    pools, by claim name; `slices` those of the pools alone. `surveys` is
+    handed on to variations.
     """
 
     node: Node
@@ -54,15 +84,17 @@ class World:
     slices: tuple[ResourceSlice, ...]
     taint_rules: tuple[DeviceTaintRule, ...]
     profile: Profile
+    surveys: Surveys = field(default_factory=Surveys, repr=False)
 
     def allocator(self) -> Allocator:
         """Return an engine for this world."""
         usage = Usage.of(self.allocations.values(), sharing=self.profile.on(Feature.CONSUMABLE_CAPACITY))
-        return Allocator(State(self.inventory(), self.classes, usage, self._holders), self.profile)
+        survey = self.surveys.survey(self)
+        return Allocator(State(survey.inventory, self.classes, usage, self._holders), self.profile, survey)
 
     def inventory(self) -> Inventory:
         """Return the slices as rows."""
-        return Inventory.build(self.slices, self.taint_rules)
+        return self.surveys.survey(self).inventory
 
     def asks(self) -> Iterator[tuple[int, str, Ask]]:
         """Return every request and alternative with its claim's index and its full name."""
@@ -78,13 +110,19 @@ class World:
 
     def fits(self) -> bool | None:
         """Return whether the claims can be placed; None if a small budget does not tell."""
-        match self.allocator().allocate(self.node, self.claims, budget=_BUDGET):
+        return self.tried().fits
+
+    def tried(self, budget: Budget = _BUDGET) -> Tried:
+        """Return whether the claims can be placed, and what it took to know."""
+        outcome = self.allocator().allocate(self.node, self.claims, budget=budget)
+        work = _STEPS_TO_ASK + round(sum(_steps(stage) for stage in outcome.work.stages))
+        match outcome:
             case Solved():
-                return True
+                return Tried(fits=True, work=work)
             case OutOfBudget():
-                return None
+                return Tried(fits=None, work=work)
             case Aborted() | _:
-                return False
+                return Tried(fits=False, work=work)
 
     def pools(self) -> tuple[PoolKey, ...]:
         """Return the pools of the world's slices, each once."""
@@ -95,6 +133,10 @@ class World:
         claim = self.claims[index]
         changed = claim.model_copy(update={"spec": claim.spec.model_copy(update={"devices": devices})})
         return replace(self, claims=(*self.claims[:index], changed, *self.claims[index + 1 :]))
+
+
+def _steps(stage: Stage) -> float:
+    return stage.work * _STEPS_PER_UNIT if stage.engine == "cp-sat" else stage.work
 
 
 def _held(allocation: AllocationResult) -> frozenset[DeviceKey]:

@@ -81,6 +81,7 @@ def _reasons(found: Reasons) -> dict[str, Any]:
         "facts": [{"code": code, "text": text} for code, text in found.facts],
         "fixes": [{"steps": list(fix.steps), "cost": fix.cost} for fix in found.fixes],
         "notEnough": list(found.not_enough),
+        "notTried": list(found.untried),
         "hints": list(found.hints),
         "exact": found.exact,
     }

@@ -162,15 +162,27 @@ def _refusal(refusal: NodeRefusal, verbose: bool) -> Iterator[str]:
 
 
 def _reasons_and_fixes(found: Reasons, verbose: bool) -> Iterator[str]:
-    if verbose and found.facts:
-        yield "    it rests on these facts, and on each of them:"
-        yield from (f"      {text}" for _, text in found.facts)
+    if found.facts:
+        yield from _facts(found, verbose)
     if found.fixes:
         enough = [str(fix) for fix in found.fixes[:_MOST]]
         yield f"    fix: {', or '.join(enough)} would be enough"
     if found.not_enough:
         yield f"    not enough: {', or '.join(found.not_enough[:_MOST])}"
+    if found.untried:
+        yield f"    not tried, for want of budget: {some(found.untried, verbose)}"
     yield from (f"    hint: {hint}" for hint in found.hints)
+
+
+def _facts(found: Reasons, verbose: bool) -> Iterator[str]:
+    texts = [text for _, text in found.facts]
+    if verbose:
+        each = "and on each of them" if found.exact else "perhaps not on all of them"
+        yield f"    it rests on these facts, {each}:"
+        yield from (f"      {text}" for text in texts)
+    else:
+        more = f"; and {len(texts) - _MOST} more (-v shows them)" if len(texts) > _MOST else ""
+        yield f"    it rests on: {'; '.join(texts[:_MOST])}{more}"
 
 
 def _placed(explanation: Explanation) -> dict[str, list[str]]:

@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Final
 
 from dra_alloc.api import Node, ResourceClaim
-from dra_alloc.explain.reasons import Reasons
+from dra_alloc.explain.reasons import WORK, Reasons
 from dra_alloc.manifest import Documents
 from dra_alloc.profiles import Semantics
 from dra_alloc.scenario.applying import apply
@@ -30,6 +30,22 @@ __all__ = ["Check", "CheckOptions", "Placement", "check"]
 
 _EXPLAINED_NODES: Final = 200
 _REASONED_SHAPES: Final = 3
+#: What reasons may cost, in steps of a search: those of one subject, and those of a whole check.
+_SUBJECT_WORK: Final = 80_000
+_CHECK_WORK: Final = 400_000
+
+
+@dataclass(slots=True)
+class _Allowance:
+    """Work that is left for reasons; half of what is left goes to each, so that the last one has some, too."""
+
+    left: int
+
+    def reasons(self, cluster: Cluster, claims: Sequence[ResourceClaim], node: Node, most: int) -> Reasons:
+        """Return the reasons of a refusal, at the expense of what is left."""
+        found = reasons_on(cluster, claims, node, min(most, self.left // 2, WORK))
+        self.left -= found.work
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +128,7 @@ def check(manifests: Documents, dump: Documents, options: CheckOptions = CheckOp
     cluster = applied.cluster
     nodes = cluster.nodes if options.node is None else (cluster.node(options.node),)
     placements: list[Placement] = []
+    allowance = _Allowance(_CHECK_WORK)
     template: str | None = None
     for subject in applied.subjects:
         last = placements[-1] if placements else None
@@ -119,7 +136,7 @@ def check(manifests: Documents, dump: Documents, options: CheckOptions = CheckOp
             placements.append(replace(last, name=subject.name, same_as=last.same_as or last.name))
             continue
         template = subject.template
-        placement = _place(cluster, subject, nodes, options)
+        placement = _place(_Asking(cluster, subject, options.budget, allowance), nodes, options)
         placements.append(placement)
         if placement.allocated is not None:
             cluster = cluster.after(placement.allocated)
@@ -138,8 +155,8 @@ def _as_promised(options: CheckOptions) -> tuple[CheckOptions, tuple[str, ...]]:
     return replace(options, settings=replace(settings, semantics=Semantics.INTENDED.value)), (note,)
 
 
-def _place(cluster: Cluster, subject: Subject, nodes: Sequence[Node], options: CheckOptions) -> Placement:
-    asking = _Asking(cluster, subject, options.budget)
+def _place(asking: _Asking, nodes: Sequence[Node], options: CheckOptions) -> Placement:
+    cluster, subject = asking.cluster, asking.subject
     fits: list[str] = []
     first: Allocated | None = None
     refused: list[tuple[Node, NodeRefusal]] = []
@@ -181,6 +198,7 @@ class _Asking:
     cluster: Cluster
     subject: Subject
     budget: Budget
+    allowance: _Allowance
 
     def outcome(self, node: Node, *, known_to_fit: bool) -> Outcome | None:
         """
@@ -249,6 +267,7 @@ def _explained(asking: _Asking, refused: Sequence[tuple[Node, NodeRefusal]]) -> 
     """
     refusals: list[NodeRefusal] = []
     shapes: dict[object, Reasons] = {}
+    left = _SUBJECT_WORK
     for number, (node, refusal) in enumerate(refused):
         if refusal.code != "no-fit":
             refusals.append(refusal)
@@ -258,6 +277,7 @@ def _explained(asking: _Asking, refused: Sequence[tuple[Node, NodeRefusal]]) -> 
             for each in outcome.refusals if isinstance(outcome, Unsatisfiable) else (refusal,):
                 shape = each.explanation.shape
                 if shape not in shapes and len(shapes) < _REASONED_SHAPES:
-                    shapes[shape] = reasons_on(cluster, claims, node)
+                    shapes[shape] = asking.allowance.reasons(cluster, claims, node, left // 2)
+                    left -= shapes[shape].work
                 refusals.append(replace(each, reasons=shapes.get(shape)))
     return tuple(refusals)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from dra_alloc.api import AllocationResult, Node, ResourceClaim
 from dra_alloc.explain.choice import PassedOver, SkippedAlternative, passed_over, skipped_alternatives
-from dra_alloc.explain.reasons import Reasons, reasons
+from dra_alloc.explain.reasons import WORK, Reasons, reasons
 from dra_alloc.explain.world import World
 from dra_alloc.problem.devices import PoolKey
 from dra_alloc.problem.pools import GatherError, gather
@@ -76,9 +76,9 @@ def choice_on(cluster: Cluster, claims: Sequence[ResourceClaim], allocated: Allo
     return Choice(skipped_alternatives(world, picks), passed_over(question, picks))
 
 
-def reasons_on(cluster: Cluster, claims: Sequence[ResourceClaim], node: Node) -> Reasons:
-    """Return why the claims do not fit on the node and what would help; empty if they fit."""
+def reasons_on(cluster: Cluster, claims: Sequence[ResourceClaim], node: Node, work: int = WORK) -> Reasons:
+    """Return why the claims do not fit on the node and what would help, for so much work; empty if they fit."""
     try:
-        return reasons(world_of(cluster, claims, node))
+        return reasons(world_of(cluster, claims, node), work)
     except GatherError:
         return Reasons((), exact=False)

@@ -69,10 +69,7 @@ def check_reasons(world: World, found: Reasons) -> list[str]:
         wrong.append("the facts are not sufficient")
     wrong += [f"not necessary: {fact.text}" for fact in core if _lifted(world, [*rest, fact]).fits() is False]
     by_fix = {fact.fix: fact for fact in facts if fact.fix}
-    for fix in found.fixes:
-        steps = [by_fix[step] for step in fix.steps if step in by_fix]
-        if len(steps) == len(fix.steps) and not _lifted(world, steps).fits():
-            wrong.append(f"not a fix: {fix}")
+    wrong += [f"not a fix: {fix}" for fix in found.fixes if not fix.change(world).fits()]
     wrong += [f"would be enough: {step}" for step in found.not_enough if _lifted(world, [by_fix[step]]).fits()]
     return wrong
 

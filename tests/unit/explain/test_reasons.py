@@ -1,0 +1,99 @@
+"""
+Reasons within the work allowed, and hints about defects, releases and gates.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from benchmarks.hard_cases import hard_cases
+from dra_alloc.explain.reasons import WORK, reasons
+from dra_alloc.explain.world import World
+from fuzz.targets.reasons_hold import check_reasons, world_of
+from tests.unit.solve.questions import ask, claim, device, request
+
+CASES = {case.name: case for case in hard_cases()}
+
+
+def world(asked: dict[str, object]) -> World:
+    return world_of(asked)
+
+
+def test_hard_refusals_are_explained_within_the_work_allowed() -> None:
+    found = reasons(world(CASES["B7 one 3g too many"].request))
+    # The last question asked may go beyond it.
+    assert found.work < 2 * WORK
+    assert not found.exact
+    assert found.untried
+    assert found.fixes
+
+
+def test_without_any_work_nothing_is_claimed() -> None:
+    found = reasons(world(CASES["B5 nine 4g"].request), 0)
+    assert (found.facts, found.fixes, found.not_enough, found.exact) == ((), (), (), False)
+
+
+def test_less_work_leaves_changes_untried_and_what_is_told_true() -> None:
+    hard = world(CASES["E3 12 on 11"].request)
+    full, part = reasons(hard), reasons(hard, 400)
+    assert full.exact
+    assert not full.untried
+    assert not part.exact
+    assert part.untried
+    assert all(fix.change(hard).fits() for fix in (*full.fixes, *part.fixes))
+
+
+def test_reasons_are_the_same_every_time() -> None:
+    hard = CASES["B7 one 3g too many"].request
+    assert reasons(world(hard), 5_000) == reasons(world(hard), 5_000)
+
+
+LEAK = request(
+    [device("a", counters=8, tainted=True), device("b", counters=8)], claim(ask(1)), counters=8, semantics="upstream"
+)
+
+
+def test_a_leaked_counter_is_named_as_the_defect() -> None:
+    """The refused device keeps the counter that it reserved; without that the other one would be had."""
+    found = reasons(world(LEAK))
+    assert found.facts
+    assert any("a defect of kube-scheduler 1.36.2 stands in the way" in hint for hint in found.hints)
+    assert check_reasons(world(LEAK), found) == []
+
+
+def test_without_the_defect_there_is_nothing_to_explain() -> None:
+    assert reasons(world({**LEAK, "semantics": "intended"})).facts == ()
+
+
+def test_a_gate_that_would_help_is_named() -> None:
+    """List attributes agree where their gate is on, and it is off by default."""
+    devices = [device("a", links=["x", "y"]), device("b", links=["y"])]
+    asked = request(devices, claim(ask(1), ask(1), match="links"), release="1.37.2", channel="auto")
+    found = reasons(world(asked))
+    assert found.facts
+    assert "Kubernetes 1.37.2 would allocate this with DRAListTypeAttributes switched on" in found.hints
+
+
+def test_a_release_that_would_allocate_is_named() -> None:
+    """Consumable capacity is on by default since 1.36."""
+    asked = request([device("a", shares=4)], claim(ask(1, capacity=2), ask(1, capacity=2)), release="1.35.4")
+    off = {name: on for name, on in asked["features"].items() if name not in ("ConsumableCapacity", "BindingAndStatus")}
+    found = reasons(world({**asked, "features": off, "channel": "auto"}))
+    assert found.facts
+    assert "Kubernetes 1.36 with its default gates would allocate this" in found.hints
+
+
+@pytest.mark.parametrize("drivers", [("d", "e")])
+def test_pools_of_one_name_are_told_apart(drivers: tuple[str, str]) -> None:
+    """Facts of two drivers' pools of one name have texts of their own."""
+    asked = request([device("a", counters=8)], claim(ask(2)), counters=8)
+    other = [
+        {**each, "metadata": {"name": f"{each['metadata']['name']}-e"}, "spec": {**each["spec"], "driver": drivers[1]}}
+        for each in asked["slices"]
+    ]
+    two = world({**asked, "slices": [*asked["slices"], *other], "claims": [{**asked["claims"][0]}]})
+    from dra_alloc.explain.facts import facts_of  # noqa: PLC0415 - only this test looks at single facts
+
+    texts = [fact.text for fact in facts_of(two)]
+    assert len(set(texts)) == len(texts)
+    assert any(f"p ({drivers[1]})" in text for text in texts)
