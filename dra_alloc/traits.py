@@ -56,6 +56,7 @@ class Trait(StrEnum):
     NO_RESULT_TOLERATIONS = "no-result-tolerations"
     LIMIT_PER_CLAIM = "limit-per-claim"
     CAPACITY_WRAPS = "capacity-wraps"
+    RULE_WITHOUT_SELECTOR = "rule-without-selector"
     SKIPPING_NEEDS_NODE = "skipping-needs-node"
     DERIVED_NEEDS_GATE = "derived-needs-gate"
     GROUPS_HIDE_SLICES = "groups-hide-slices"
@@ -226,6 +227,9 @@ TRAITS: Final[Mapping[Trait, tuple[TraitRecord, ...]]] = {
             "amounts of capacity wrap around at 64 bits and may be negative; rounded ones print in powers of two",
             _TO_1370,
         ),
+    ),
+    Trait.RULE_WITHOUT_SELECTOR: (
+        TraitRecord("a DeviceTaintRule without a selector taints every device, not none", _TO_1370, defect=True),
     ),
     Trait.SKIPPING_NEEDS_NODE: (
         TraitRecord(

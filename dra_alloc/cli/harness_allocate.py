@@ -12,6 +12,7 @@ from dra_alloc.cli.harness_shapes import check_shape
 from dra_alloc.errors import InputError
 from dra_alloc.problem.devices import DeviceKey
 from dra_alloc.problem.inventory import Inventory
+from dra_alloc.problem.tainting import has_effect
 from dra_alloc.problem.usage import Usage
 from dra_alloc.profiles import Feature, Profile, profile
 from dra_alloc.solve.allocator import Allocator, Budget, State
@@ -84,6 +85,7 @@ def _budget(request: Mapping[str, Any]) -> Budget:
 
 def _allocator(request: Mapping[str, Any], chosen: Profile) -> Allocator:
     rules = [DeviceTaintRule.model_validate(rule) for rule in request.get("taintRules") or ()]
+    rules = [rule for rule in rules if has_effect(rule, chosen)]
     slices = [ResourceSlice.model_validate(each) for each in request.get("slices") or ()]
     classes = {each.metadata.name or "": each for each in map(DeviceClass.model_validate, request.get("classes") or ())}
     state = State(

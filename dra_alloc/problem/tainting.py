@@ -7,13 +7,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dra_alloc.api import DeviceTaint, DeviceTaintRule
+from dra_alloc.profiles import Profile, Trait
 
-__all__ = ["rules_for_pool", "taints_for"]
+__all__ = ["has_effect", "rules_for_pool", "taints_for"]
+
+
+def has_effect(rule: DeviceTaintRule, profile: Profile) -> bool:
+    """
+    Return whether the rule can taint any device.
+
+    Spec: TAINTRULE-1.
+    """
+    return rule.spec.device_selector is not None or profile.shows(Trait.RULE_WITHOUT_SELECTOR)
 
 
 def rules_for_pool(rules: Sequence[DeviceTaintRule], driver: str, pool: str) -> tuple[DeviceTaintRule, ...]:
     """
     Return the rules that select a pool, in their order; a rule without a selector selects every pool.
+
+    Where such rules select nothing, `has_effect` leaves them out before.
 
     Spec: TAINTRULE-1.
     """

@@ -78,8 +78,7 @@ def _round_into(
         return _round_milli(requested, low, span.step)
     step, base = span.step.value(), low.value()
     if not arithmetic.checked:
-        rounded = _int64(base + _steps(requested.value() - base, step) * step)
-        return Quantity.of(rounded, Format.BINARY_SI)
+        return Quantity.of(_wrapping(requested.value(), base, step), Format.BINARY_SI)
     asked = _steps(requested.nano, _WHOLE) if requested.nano > 0 else requested.value()
     if asked > _MOST:
         raise AmountError(f"{_UNREPRESENTABLE}: request {requested} exceeds MaxInt64")
@@ -105,6 +104,13 @@ def _round_milli(requested: Quantity, low: Quantity, step: Quantity) -> Quantity
 def _steps(distance: int, step: int) -> int:
     """Return how many steps cover the distance."""
     return -(-distance // step)
+
+
+def _wrapping(asked: int, base: int, step: int) -> int:
+    """Return the amount as 64 bits leave it; what wrapped below the minimum counts steps towards zero, and one more."""
+    distance = _int64(asked - base)
+    count = abs(distance) // step * (1 if distance > 0 else -1)
+    return _int64(base + (count + (distance % step != 0)) * step)
 
 
 def _milli(amount: Quantity) -> int | None:
@@ -147,4 +153,4 @@ def _is_off_steps(span: CapacityRequestPolicyRange, amount: Quantity, arithmetic
     if arithmetic.milli and _is_milli(span):
         taken = _milli(amount)
         return taken is None or (taken - span.min.nano // _MILLI) % (span.step.nano // _MILLI) != 0
-    return (amount.value() - span.min.value()) % span.step.value() != 0
+    return _int64(amount.value() - span.min.value()) % span.step.value() != 0

@@ -26,6 +26,7 @@ from dra_alloc.problem.ledger import Ledger
 from dra_alloc.problem.occupancy import Held, Occupancy
 from dra_alloc.problem.overlay import Overlay
 from dra_alloc.problem.requests import claim_name
+from dra_alloc.problem.tainting import has_effect
 from dra_alloc.problem.usage import LateUsage
 from dra_alloc.profiles import Feature, Semantics
 from dra_alloc.scenario.best_place import Best, best_place
@@ -73,8 +74,9 @@ class Cluster:
 
         Raises: InputError for a release, gate, channel or semantics that is not known.
         """
-        settings.profile()
-        rules = documents.taint_rules if settings.merges_taint_rules() else ()
+        profile = settings.profile()
+        merges = settings.merges_taint_rules()
+        rules = [rule for rule in documents.taint_rules if has_effect(rule, profile)] if merges else []
         with gc_paused():
             inventory = Inventory.build(documents.slices, rules, documents.outline)
             return cls(

@@ -15,6 +15,7 @@ from dra_alloc.problem.devices import PoolKey
 from dra_alloc.problem.inventory import Inventory
 from dra_alloc.problem.overlay import Overlay
 from dra_alloc.problem.requests import claim_name
+from dra_alloc.problem.tainting import has_effect
 from dra_alloc.scenario.digests import Digests
 from dra_alloc.scenario.standings import concerned
 from dra_alloc.solve.survey import Survey
@@ -85,6 +86,7 @@ def _belonging(item: object) -> tuple[str, str]:
 
 def edited(cluster: Cluster, edit: Edit) -> Cluster:
     """Return the cluster with the changes; what is known of the rest stays known."""
+    edit = _effective(cluster, edit)
     inventory, pools = _inventory(cluster, edit)
     changes: dict[str, Any] = {"inventory": inventory}
     for member in ("claims", "classes"):
@@ -96,6 +98,18 @@ def edited(cluster: Cluster, edit: Edit) -> Cluster:
     made = replace(cluster, **changes)
     made.__dict__.update(_known(cluster, made, edit, pools))
     return made
+
+
+def _effective(cluster: Cluster, edit: Edit) -> Edit:
+    """Return the edit with rules that can taint nothing as good as gone: clusters do not have them."""
+    if not edit.taint_rules:
+        return edit
+    profile = cluster.settings.profile()
+    rules = {
+        name: rule if rule is not None and has_effect(rule, profile) else None
+        for name, rule in edit.taint_rules.items()
+    }
+    return replace(edit, taint_rules=rules)
 
 
 def _changed(items: Mapping[K, V], given: Mapping[K, V | None]) -> Overlay[K, V]:

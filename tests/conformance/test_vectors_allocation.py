@@ -39,10 +39,6 @@ OPEN: dict[str, str | tuple[str, ...]] = {
     "pools/too-many-slices": "1.34",
     # The node selector is dumped in Go's words before what is wrong with it.
     "pools/node-selector-that-cannot-be-read": "1.",
-    # What a request beyond 64 bits wraps to.
-    "capacity/beyond-64-bits": ("1.35", "1.36", "1.37.0-alpha"),
-    # Since 1.37 a rule without a selector selects nothing.
-    "pools/taint-rule-for-all": "1.37",
 }
 
 

@@ -54,6 +54,21 @@ def test_steps_are_counted_in_whole_numbers_or_in_thousandths(low, step, request
     assert taken(requested, MILLI, min=low, step=step) == milli
 
 
+@pytest.mark.parametrize(
+    ("low", "step", "requested", "taken_"),
+    [
+        ("1", "4", "10E", "5"),
+        ("3", "10", "1e30", "13"),
+        ("0", "7", "9223372036854775808", "-9223372036854775800"),
+        ("1", "4", "9223372036854775807", "-9223372036854775807"),
+        ("1", "1", "18446744073709551620", "4"),
+    ],
+)
+def test_older_releases_wrap_around(low, step, requested, taken_):
+    """As upstream 1.36.6 answered."""
+    assert taken(requested, OLD, min=low, step=step) == taken_
+
+
 def test_older_releases_print_in_powers_of_two():
     assert taken("1500", OLD, min="1k", step="1k") == "2000"
 
