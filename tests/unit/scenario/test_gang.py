@@ -12,6 +12,7 @@ import pytest
 
 from dra_alloc.api import DeviceClass, FrozenMap, Node, ResourceClaim, ResourceSlice
 from dra_alloc.problem.inventory import Inventory
+from dra_alloc.scenario.alike_nodes import AlikeNodes
 from dra_alloc.scenario.cluster import Cluster
 from dra_alloc.scenario.gang import Member, Topology, Verdict, fewest_nodes, place_gang, place_most, replicas
 from dra_alloc.scenario.gang_menus import Menus, Shapes
@@ -218,3 +219,14 @@ def test_joint_answers_equal_brute_force(seed, solver):
     most = _fits(world, members)
     assert len(place_most(world, members).joint.placements) == most
     assert (place_gang(world, members).joint.verdict is Verdict.PLACED) == (most == len(members))
+
+
+def test_devices_that_choose_their_nodes_keep_nodes_apart():
+    """Both nodes see the same slice; two of its devices are for the first, one for the second."""
+    devices = [{"name": name, "nodeName": place} for name, place in (("a", "n0"), ("b", "n0"), ("c", "n1"))]
+    both = of(resource_slice("pool", devices, {"perDeviceNodeSelection": True}), [node("n0"), node("n1")])
+    alike = AlikeNodes(both.allocator, [claim(2)])
+    assert len({alike.key(each) for each in both.nodes}) == 2
+    assert where(place_gang(both, pods(claim(2), claim(1))).joint) == ["n0", "n1"]
+    assert place_gang(both, pods(claim(2), claim(2))).joint.verdict is Verdict.NONE
+    assert len(replicas(both, (claim(),)).joint.placements) == 3
