@@ -77,7 +77,7 @@ class Cluster:
         profile = settings.profile()
         merges = settings.merges_taint_rules()
         rules = [rule for rule in documents.taint_rules if has_effect(rule, profile)] if merges else []
-        with gc_paused():
+        with gc_paused(settle=True):
             inventory = Inventory.build(documents.slices, rules, documents.outline)
             return cls(
                 documents.nodes or _named_nodes(inventory),
@@ -97,7 +97,7 @@ class Cluster:
         """Who holds which device."""
         claims = ((name, claim.status.allocation) for name, claim in self.claims.items())
         held = ((name, allocation) for name, allocation in claims if allocation is not None)
-        with gc_paused():
+        with gc_paused(settle=True):
             return Ledger(held, sharing=self._sharing)
 
     @property
@@ -107,7 +107,7 @@ class Cluster:
     @cached_property
     def occupancy(self) -> Occupancy:
         """Which devices of each slice are held."""
-        with gc_paused():
+        with gc_paused(settle=True):
             if "ledger" in self.__dict__:
                 return Occupancy.of(self.ledger.usage, self.inventory.by_pool)
             allocations = (claim.status.allocation for claim in self.claims.values())

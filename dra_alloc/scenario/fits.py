@@ -25,7 +25,7 @@ def first_place(cluster: Cluster, claims: Sequence[ResourceClaim], budget: Budge
     """Return the place of the first node that can have the claims, as far as that is known without a closer look."""
     if any(claim.status.allocation is not None for claim in claims):
         return None
-    with gc_paused():
+    with gc_paused(settle=cluster.survey.untouched):
         place, code = cluster.standings.first(Asked.of(claims, cluster.survey, budget))
     return place if code == FITS else None
 
@@ -53,7 +53,7 @@ class Fits(Sequence[str]):
         self._asked = Asked.of(pending, cluster.survey, budget)
         standings = cluster.standings
         self._codes: Sequence[tuple[int, int]] | bytes
-        with gc_paused():
+        with gc_paused(settle=cluster.survey.untouched):
             if len(places) == len(roster.nodes):
                 self._codes = standings.codes(self._asked)
             else:

@@ -54,7 +54,7 @@ def place(cluster: Cluster, pods: Iterable[Sequence[ResourceClaim]], budget: Bud
 
     A claim that an earlier pod got, by namespace and name, is shared with it.
     """
-    with gc_paused():
+    with gc_paused(settle=cluster.survey.untouched):
         asked = [tuple(claims) for claims in pods]
         for claims in asked:
             # What all of them look at is then read off each slice at once.

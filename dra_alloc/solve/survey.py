@@ -159,6 +159,11 @@ class Survey:
         """Return the pools that are invalid to nodes that only see their counters."""
         return self._gathering.broken
 
+    @property
+    def untouched(self) -> bool:
+        """Return whether nothing was asked yet: what the first question leaves behind stays."""
+        return not self._views
+
     def counts(self) -> dict[str, int]:
         """Return how much was looked at: distinct questions, slices judged, boards made, boards searched."""
         plans = list(self._plans.values())
