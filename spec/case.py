@@ -55,6 +55,9 @@ Json = dict[str, Any]
 Statement = Annotated[str, Field(pattern=r"^[A-Z]+-[0-9]+$")]
 Names3 = Annotated[tuple[str, ...], Field(min_length=3, max_length=3)]
 Names4 = Annotated[tuple[str, ...], Field(min_length=4, max_length=4)]
+_STATEMENT: Final = re.compile(
+    r"^(?:- )?\*\*([A-Z]+-\d+)\*\*(.*?)(?=^(?:- )?\*\*[A-Z]|^#|\Z)", re.MULTILINE | re.DOTALL
+)
 _OBJECTS: Final[Mapping[str, type[Any]]] = {
     "claims": ResourceClaim,
     "classes": DeviceClass,
@@ -357,6 +360,6 @@ def stated(pages: str = "*") -> dict[str, str]:
     found: dict[str, str] = {}
     for page in sorted(RULES.glob(f"{pages}.md")):
         text = page.read_text(encoding="utf-8")
-        for name, body in re.findall(r"^- \*\*([A-Z]+-\d+)\*\*(.*?)(?=^- \*\*|^#|\Z)", text, re.MULTILINE | re.DOTALL):
+        for name, body in _STATEMENT.findall(text):
             found[name] = " ".join(body.split())
     return found

@@ -38,7 +38,7 @@ def references(text: str) -> list[tuple[str, str]]:
 
 def test_statements_are_numbered_once():
     lines = [line for page in RULES.glob("*.md") for line in page.read_text(encoding="utf-8").splitlines()]
-    names = [match[1] for line in lines if (match := re.match(r"- \*\*([A-Z]+-\d+)\*\*", line))]
+    names = [match[1] for line in lines if (match := re.match(r"(?:- )?\*\*([A-Z]+-\d+)\*\*", line))]
     assert len(names) > 300
     assert sorted(names) == sorted(set(names))
 
