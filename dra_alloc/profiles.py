@@ -23,6 +23,7 @@ from dra_alloc.traits import Channel, Trait, traits_of
 __all__ = [
     "ALLOCATOR_FEATURES",
     "CHANNEL_FEATURES",
+    "CHANNEL_GATES",
     "GATES",
     "Channel",
     "Feature",
@@ -97,6 +98,14 @@ GATES: Final[Mapping[str, tuple[bool | None, bool | None, bool | None, bool | No
     "DRAResourcePoolStatus": (None, None, False, False),
     "DRASchedulerFilterTimeout": (True, True, True, True),
     "DRAWorkloadResourceClaims": (None, None, False, False),
+}
+
+#: Gates that choose a channel by themselves in a release line: its scheduler hands each of them to the allocator.
+CHANNEL_GATES: Final[Mapping[tuple[int, int], Mapping[str, Channel]]] = {
+    (1, 34): {
+        "DRADeviceBindingConditions": Channel.EXPERIMENTAL,
+        "DRAResourceClaimDeviceStatus": Channel.EXPERIMENTAL,
+    },
 }
 
 _GATE_COLUMNS: Final = {(1, 34): 0, (1, 35): 1, (1, 36): 2, (1, 37): 3}
@@ -204,8 +213,14 @@ def profile_for(
     """
     Return the profile of the scheduler of a release under these gates.
 
+    Under the default gates of 1.34 it is the experimental one.
+
+    Spec: PROFILE-1, PROFILE-4.
     Raises: InputError.
     """
+    if channel == "auto":
+        choosing = CHANNEL_GATES.get(parse_release(release).line, {})
+        channel = next((each for gate, each in choosing.items() if gates.get(gate, False)), channel)
     made = profile(release, features_from_gates(release, gates), channel, semantics)
     return replace(made, cel_lists=made.cel_lists or gates.get("DRAListTypeAttributes", False))
 

@@ -45,3 +45,21 @@ def test_list_attributes_reach_the_selectors_before_they_reach_the_allocator(rel
     gates = gates_of(release) | {"DRAListTypeAttributes": True}
     assert (Feature.LIST_ATTRIBUTES in features_from_gates(release, gates)) is reaches
     assert profile_for(release, gates).cel_lists
+
+
+@pytest.mark.parametrize(
+    ("release", "status", "binding", "channel"),
+    [
+        ("1.34", True, False, Channel.EXPERIMENTAL),
+        ("1.34", False, True, Channel.EXPERIMENTAL),
+        ("1.34", False, False, Channel.INCUBATING),
+        ("1.35", True, False, Channel.INCUBATING),
+        ("1.35", True, True, Channel.EXPERIMENTAL),
+    ],
+)
+def test_either_gate_of_binding_chooses_the_channel_of_134(release, status, binding, channel):
+    gates = gates_of(release) | {"DRAResourceClaimDeviceStatus": status, "DRADeviceBindingConditions": binding}
+    chosen = profile_for(release, gates)
+    assert chosen.channel is channel
+    assert (Feature.BINDING in chosen.features) is (status and binding)
+    assert profile_for(release, gates, "stable").channel is Channel.STABLE
