@@ -39,6 +39,8 @@ _DOMAIN_FIRST: Final = (
 def compile_hints(text: str, expression: str) -> tuple[str, ...]:
     """What to do about a compile error."""
     hints: list[str] = []
+    if not expression.strip():
+        hints.append("the selector is empty")
     if _MAP.search(text):
         hints.append(_DOMAIN_FIRST)
     if _CAPACITY_MAP.search(text):

@@ -11,7 +11,7 @@ from typing import Any, Final
 from dra_alloc.limits import CEL_SELECTOR_MAX_COST
 from dra_alloc.report.json_report import SCHEMA_VERSION
 from dra_alloc.report.layout import UNLIMITED, plural, some, wrapped
-from dra_alloc.scenario.selecting import Comparison, DeviceVerdict, Refused, Selected
+from dra_alloc.scenario.selecting import Comparison, DeviceVerdict, Difference, Refused, Selected
 
 __all__ = ["CEL_FORMATS"]
 
@@ -96,20 +96,27 @@ def _compared(comparison: Comparison, verbose: bool) -> Iterator[str]:
     for answer in comparison.answers:
         if isinstance(answer, Selected) and answer.max_cost is not None:
             yield from _compiled(answer)
-    most = UNLIMITED if verbose else _MOST_DIFFERENCES
-    for difference in comparison.differences[:most]:
-        yield f"they differ on {plural(len(difference.devices), 'device')}:"
-        for engine, verdict in zip(comparison.engines, difference.verdicts, strict=True):
-            yield f"  {engine:{width}}  {verdict}"
-        yield from _by_pool(difference.devices, verbose)
-        yield from (f"  {value}" for value in difference.devices[0].values)
-    if len(comparison.differences) > most:
-        yield f"and {len(comparison.differences) - most} more ways to differ: --verbose"
+    yield from _groups(comparison, comparison.failures, "all fail", verbose)
+    yield from _groups(comparison, comparison.differences, "they differ", verbose)
     refusing = [each.engine for each in comparison.answers if isinstance(each, Refused)]
     if comparison.agreeing:
         yield "they agree"
     elif refusing:
         yield f"they differ: {', '.join(refusing)} does not compile it"
+
+
+def _groups(comparison: Comparison, groups: Sequence[Difference], what: str, verbose: bool) -> Iterator[str]:
+    """Yield what the engines say of devices, alike ones together."""
+    width = max(map(len, comparison.engines))
+    most = UNLIMITED if verbose else _MOST_DIFFERENCES
+    for group in groups[:most]:
+        yield f"{what} on {plural(len(group.devices), 'device')}:"
+        for engine, verdict in zip(comparison.engines, group.verdicts, strict=True):
+            yield f"  {engine:{width}}  {verdict}"
+        yield from _by_pool(group.devices, verbose)
+        yield from (f"  {value}" for value in group.devices[0].values)
+    if len(groups) > most:
+        yield f"and {len(groups) - most} more of these: --verbose"
 
 
 def _json(answer: Selected | Comparison, verbose: bool) -> str:

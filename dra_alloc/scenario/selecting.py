@@ -96,11 +96,12 @@ class Comparison:
     A selector asked of devices by several engines; the first one is the one to go by.
 
     Engines agree on a device if all match it, all do not, or all fail: each has
-    error texts of its own.
+    error texts of its own, which `failures` tells.
     """
 
     answers: tuple[Selected | Refused, ...]
     differences: tuple[Difference, ...]
+    failures: tuple[Difference, ...] = ()
 
     @property
     def engines(self) -> tuple[str, ...]:
@@ -158,17 +159,20 @@ def compare(
             answers.append(select(expression, slices, settings, mode))
         except cel.CompileError as error:
             answers.append(Refused(settings.cel_engine, error.text, error.hints))
-    return Comparison(tuple(answers), tuple(_differences([each for each in answers if isinstance(each, Selected)])))
-
-
-def _differences(answers: Sequence[Selected]) -> Iterator[Difference]:
-    rows = zip(*(each.devices for each in answers), strict=True)
+    rows = list(zip(*(each.devices for each in answers if isinstance(each, Selected)), strict=True))
     unlike = [row for row in rows if len({(each.matches, bool(each.error)) for each in row}) > 1]
+    # With one engine left nothing is compared.
+    failing = [row for row in rows if len(row) == len(answers) and all(each.error for each in row)]
+    return Comparison(tuple(answers), tuple(_grouped(unlike)), tuple(_grouped(failing)))
+
+
+def _grouped(rows: list[tuple[DeviceVerdict, ...]]) -> Iterator[Difference]:
+    """Yield devices of which the engines say the same things, together."""
 
     def said(row: tuple[DeviceVerdict, ...]) -> tuple[str, ...]:
         return tuple(each.said for each in row)
 
-    for verdicts, group in groupby(sorted(unlike, key=said), said):
+    for verdicts, group in groupby(sorted(rows, key=said), said):
         yield Difference(verdicts, tuple(row[0] for row in group))
 
 

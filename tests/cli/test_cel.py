@@ -96,7 +96,7 @@ def test_a_cluster_and_devices_can_be_asked_together(capsys, devices):
 @pytest.mark.parametrize(
     ("expression", "expected"),
     [
-        ("", "mismatched input"),
+        ("", "hint: the selector is empty"),
         ("device.foo", "undefined field 'foo'"),
         ("'", "token recognition error"),
         (f'{MODEL}s == "H100', "Syntax error"),
@@ -193,6 +193,11 @@ class TestSecondEngine:
         assert code == 1
         assert "they differ on 1 device:\n  native      does not match\n  cel-python  fails: " in out
         assert out.endswith("  gpu-0 (gpu.example.com)\n  attribute gpu.example.com/index = 3\n")
+
+    def test_where_both_fail_both_errors_are_shown(self, capsys, devices):
+        code, out, _ = _ran(capsys, f"{INDEX} < 4", "--device", devices, "--engine", "both")
+        assert code == 0
+        assert "all fail on 1 device:\n  native      fails: no such key: index\n  cel-python  fails: no such " in out
 
     def test_what_only_one_compiles(self, capsys, devices):
         code, out, _ = _ran(capsys, f"{INDEX[:-6]}.?index.orValue(9) < 4", "--device", devices, "--engine", "both")
