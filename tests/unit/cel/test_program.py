@@ -140,7 +140,8 @@ def test_counting_is_only_for_what_might_exceed_the_limit() -> None:
 
 
 @pytest.mark.parametrize(
-    "expression", ['device.attributes["d"].x == 1', "true", "type(1) == int", '[1].all(x, x == device.attributes["d"].y)']
+    "expression",
+    ['device.attributes["d"].x == 1', "true", "type(1) == int", '[1].all(x, x == device.attributes["d"].y)'],
 )
 def test_weighing_says_what_matching_and_counting_say(expression: str) -> None:
     program = ENVIRONMENT.compile(expression)
