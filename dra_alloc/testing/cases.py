@@ -8,10 +8,11 @@ from collections.abc import Iterator
 from typing import Final
 
 from dra_alloc.profiles import Feature, Trait, profile
+from dra_alloc.testing.admitted import admit_claim, admit_slice
 from dra_alloc.testing.claims import claims, classes
 from dra_alloc.testing.cluster import cluster
 from dra_alloc.testing.devices import Json
-from dra_alloc.testing.dialect import Dialect, Mix
+from dra_alloc.testing.dialect import SPOILING, Dialect, Mix
 from dra_alloc.testing.draw import Draw, Seeded
 
 __all__ = ["random_request", "random_requests"]
@@ -38,21 +39,30 @@ _ALPHA: Final = frozenset(
 )
 
 
-def random_request(draw: Draw, dialect: Dialect) -> Json:
-    """Return a random question for the dialect's release and channel."""
+def random_request(draw: Draw, dialect: Dialect, *, spoilt: bool = True) -> Json:
+    """Return a random question for the dialect's release and channel; some hold what is not valid, if `spoilt`."""
     mix = Mix.drawn(draw)
+    if not spoilt:
+        mix = mix.without(SPOILING, 0.0)
     switches = _features(draw, mix, dialect)
     mix = mix.without(_refused(switches, dialect), 0.1)
     if profile(dialect.release, (), dialect.channel).shows(Trait.PERMUTATIONS):
         mix = mix.without(("crowd", "bait", "several-claims", "count"), 0.6)  # else too many cases explode
     made = cluster(draw, mix, dialect)
+    if not spoilt:
+        for each in made.slices:
+            admit_slice(each)
+    asked = claims(made, draw, mix, dialect)
+    if not spoilt:
+        for claim in asked:
+            admit_claim(claim)
     return {
         "release": dialect.release,
         "channel": dialect.channel,
         "engine": "first-fit",
         "features": switches,
         "node": made.node,
-        "claims": claims(made, draw, mix, dialect),
+        "claims": asked,
         "classes": classes(made, draw, mix, dialect),
         "slices": made.slices,
         "allocated": made.allocated,

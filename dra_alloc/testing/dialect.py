@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from dra_alloc.profiles import Feature, profile
 from dra_alloc.testing.draw import Draw
 
-__all__ = ["INGREDIENTS", "Dialect", "Mix"]
+__all__ = ["INGREDIENTS", "SPOILING", "Dialect", "Mix"]
 
 #: What can be mixed into a case, and how often it is mixed in where it is used at all.
 INGREDIENTS: tuple[str, ...] = (
@@ -60,6 +60,9 @@ INGREDIENTS: tuple[str, ...] = (
     "derived-attributes",
     "node-operations",
 )
+
+#: What no API server would have stored, or only while a driver is at work.
+SPOILING: tuple[str, ...] = ("broken-pool", "odd-attributes", "odd-state", "odd-claim")
 
 #: An ingredient is left out, used sparingly, evenly, or nearly always.
 _RATES = (0.0, 0.0, 0.15, 0.5, 0.9)

@@ -17,6 +17,7 @@ PUBLIC = (
     "dra_alloc.manifest",
     "dra_alloc.testing",
     "dra_alloc.testing.client",
+    "dra_alloc.testing.strategies",
 )
 RECORD = Path(__file__).with_name("public_names.txt")
 
