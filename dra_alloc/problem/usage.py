@@ -58,6 +58,10 @@ class Usage:
         """Return whether any allocation holds or shares the device."""
         return key in self.exclusive or key in self.shared or key in self.consumed
 
+    def shares(self, key: DeviceKey) -> bool:
+        """Return whether any allocation has a share of the device."""
+        return key in self.shared or key in self.consumed
+
 
 class LateUsage(Usage):
     """A usage that is found out when somebody asks; most questions are answered without it."""

@@ -96,7 +96,7 @@ class CompatibilityGroups(Rule):
     def _is_further_share(self, device: DeviceRow) -> bool:
         if not (device.shareable and self._sharing):
             return False
-        return self._context.usage.touches(device.key) or device.key in self._context.in_flight
+        return self._context.usage.shares(device.key) or device.key in self._context.in_flight
 
     def _together(self, device: DeviceRow) -> dict[tuple[PoolKey, str], Groups]:
         """Return by counter set what would be in common with the device."""
@@ -162,7 +162,7 @@ class CompatibilityGroups(Rule):
         common: dict[tuple[PoolKey, str], Groups] = {}
         usage = self._context.usage
         for _, device in picks:
-            if device.shareable and self._sharing and usage.touches(device.key):
+            if device.shareable and self._sharing and usage.shares(device.key):
                 continue
             pool = device.slice.pool
             held = held_groups(self._pools[pool], usage) if device.wire.consumes_counters else {}

@@ -107,7 +107,7 @@ class Counters(Rule):
         usage = self._context.usage
         if self._context.profile.shows(Trait.SHARE_WITHOUT_CAPACITY_CHARGED):
             return device.key in usage.consumed or device.key in self._context.in_flight
-        return usage.touches(device.key) or device.key in self._context.in_flight
+        return usage.shares(device.key) or device.key in self._context.in_flight
 
     def add(self, ask: Ask, device: DeviceRow) -> bool:
         charged = bool(device.consumes) and not self._is_further_share(device)
@@ -195,7 +195,7 @@ class Counters(Rule):
         for _, device in picks:
             if not device.consumes:
                 continue
-            if device.shareable and self._sharing and (device in charged or usage.touches(device.key)):
+            if device.shareable and self._sharing and (device in charged or usage.shares(device.key)):
                 continue
             charged.add(device)
             flight = used.setdefault(device.slice.pool, {})

@@ -107,6 +107,16 @@ def test_a_further_share_is_not_looked_at():
     assert picked(ask(pool(*devices), TWO)) is None
 
 
+def test_admin_access_to_a_whole_device_is_no_further_share():
+    devices = [grouped("x", "a", multi=True), grouped("y", "b")]
+    admin = claim(want("r", adminAccess=True))
+    assert picked(ask(pool(*devices), admin, held=("x", "y"))) is None
+    assert picked(ask(pool(*devices), admin, held=("y",), allocatedShared=[["d", "p", "x", "s"]])) == ["x"]
+    full = [counters(3), slice_("b-devices", [device("x", k=3, multi=True)], count=2)]
+    assert picked(ask(full, admin, held=("x",))) is None
+    assert picked(ask(full, admin, allocatedShared=[["d", "p", "x", "s"]])) == ["x"]
+
+
 @pytest.mark.parametrize("channel", ["stable", "incubating", "experimental"])
 def test_without_the_feature_the_slice_is_missing(channel):
     features = dict.fromkeys(("DeviceTaints", "PartitionableDevices", "PrioritizedList"), True)
