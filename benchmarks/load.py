@@ -34,6 +34,11 @@ def ours(path: Path) -> int:
     return len(load([path]).slices)
 
 
+def from_json(path: Path) -> int:
+    """Load the dump that a snapshot was made of."""
+    return ours(path.with_suffix(".json"))
+
+
 def plain_pydantic(path: Path) -> int:
     from benchmarks.plain_models import ResourceSliceList  # noqa: PLC0415
 
@@ -49,6 +54,7 @@ def pyyaml_c(path: Path) -> int:
 
 RUNNERS: dict[str, Callable[[Path], int]] = {
     "ours": ours,
+    "ours-from-json": from_json,
     "plain-pydantic": plain_pydantic,
     "pyyaml-csafeloader": pyyaml_c,
 }
@@ -57,6 +63,7 @@ CASES = {
     "load_json": ("json", "plain-pydantic", 1.0),
     "load_json_kubectl": ("kubectl", "plain-pydantic", 1.0),
     "load_yaml": ("yaml", "pyyaml-csafeloader", 0.2),
+    "load_snapshot": ("snapshot", "ours-from-json", 1.0),
 }
 
 
@@ -73,6 +80,15 @@ def measure(runner: str, path: Path) -> dict[str, Any]:
 
 def generate(path: Path, slices: int, form: str) -> None:
     script = Path(__file__).with_name("generate.py")
+    if form == "snapshot":
+        dump = path.with_suffix(".json")
+        generate(dump, slices, "json")
+        subprocess.run(
+            [sys.executable, "-m", "dra_alloc", "snapshot", "pack", dump, "-o", path],
+            check=True,
+            stdout=subprocess.DEVNULL,
+        )
+        return
     subprocess.run([sys.executable, script, path, "--slices", str(slices), "--format", form], check=True)
 
 
@@ -89,7 +105,7 @@ def run(slices: int, count: int, chosen: list[str]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         for case in chosen:
             form, peer, share = CASES[case]
-            path = Path(folder) / f"dump.{'yaml' if form == 'yaml' else 'json'}"
+            path = Path(folder) / f"dump.{form.replace('kubectl', 'json')}"
             size = max(1, int(slices * share))
             # In processes of their own: a child's peak memory starts at its parent's.
             generate(path, size, form)

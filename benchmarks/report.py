@@ -78,8 +78,22 @@ def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 
 def page() -> str:
     """Return the page."""
-    parts = [_HEAD, _fleet(), _single_calls(), _changes(), _million(), _growth()]
+    parts = [_HEAD, _loading(), _fleet(), _single_calls(), _changes(), _million(), _growth()]
     return "\n".join(part for part in parts if part)
+
+
+def _loading() -> str:
+    found = lines("load")
+    rows = []
+    for ratio in (line for line in found if "value" in line):
+        mine, peer = (line for line in found if line["case"] == ratio["case"] and "runner" in line)
+        size = f"{mine['slices']:,} slices, {mine['mb']} MB"
+        spent = [f"{each['best_cpu_s']} s, {each['peak_mb']} MB" for each in (mine, peer)]
+        rows.append([ratio["case"], size, spent[0], peer["runner"], spent[1], _times(ratio["value"])])
+    if not rows:
+        return ""
+    head = ["case", "input", "ours, with peak", "peer", "its time and peak", "peer / ours"]
+    return f"## Loading\n\nSlices of 8 devices with 15 attributes each.\n\n{table(head, rows)}"
 
 
 def _fleet() -> str:
@@ -129,9 +143,7 @@ def _single_calls() -> str:
     if not rows:
         return ""
     head = ["question", "answer, us", "with results, us", "Go, us", "Go / ours with results", "first results, us"]
-    text = (
-        "One question to one node of 8 devices, warm, in microseconds; last, the first results on a node.\n"
-    )
+    text = "One question to one node of 8 devices, warm, in microseconds; last, the first results on a node.\n"
     return f"## Single calls\n\n{text}\n{table(head, rows)}"
 
 
