@@ -42,16 +42,17 @@ class AlikeNodes:
             view = self._allocator.survey.view(node)
         except GatherError:
             return alone
-        if not view.direct or any(not pool.usable or pool.elsewhere for pool in view.pools):
+        if not view.direct or any(not pool.usable or any(map(_has_devices, pool.others)) for pool in view.pools):
             return alone
         return tuple(self._pool(pool) for pool in view.pools)
 
     def _pool(self, pool: Pool) -> Hashable:
         survey = self._allocator.survey
         lists = survey.profile.cel_lists
-        rows = dict.fromkeys(device.slice for device in pool.devices)
+        # Devices themselves are not looked at: there may be tens of thousands, and few kinds of slices.
+        rows = tuple(filter(_has_devices, pool.slices))
         slices = tuple(survey.columns.signature(row, self._reads or (), lists=lists) for row in rows)
-        return slices, tuple(pool.counters.items()), self._usage(pool.key, tuple(rows))
+        return slices, tuple(pool.counters.items()), self._usage(pool.key, rows)
 
     def _usage(self, key: PoolKey, rows: Sequence[SliceRow]) -> Hashable:
         touched = self._touched.get(key)
@@ -69,6 +70,10 @@ class AlikeNodes:
             for number, device in enumerate(device for row in rows for device in row.devices)
             if device.key in held
         )
+
+
+def _has_devices(row: SliceRow) -> bool:
+    return bool(row.wire.spec.devices)
 
 
 def _reads(allocator: Allocator, claims: Sequence[ResourceClaim]) -> tuple[Read | str, ...] | None:

@@ -36,4 +36,11 @@ class Question:
 
     def table_rules(self) -> RuleSet:
         """Return fresh rules that leave no trace in the allocator, for building a table."""
-        return install(replace(self.context, in_flight={}, availability=self.peek), self.rows)
+        seen: dict[Pool, Mapping[tuple[str, str], int]] = {}
+
+        def once(pool: Pool) -> Mapping[tuple[str, str], int]:
+            if pool not in seen:
+                seen[pool] = self.peek(pool)
+            return seen[pool]
+
+        return install(replace(self.context, in_flight={}, availability=once), self.rows)
