@@ -66,11 +66,16 @@ class Where:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing wrong with the input: where, what, and how to mend it."""
+    """
+    One thing wrong with the input: where, what, and how to mend it.
+
+    `count` is more than 1 where this stands for problems that are not told one by one.
+    """
 
     message: str
     where: Where = Where()
     hint: str = ""
+    count: int = 1
 
     def __str__(self) -> str:
         place = str(self.where)
@@ -100,6 +105,7 @@ class ManifestError(InputError):
 
     def __init__(self, problems: Iterable[Problem]) -> None:
         self.problems = tuple(problems)
+        self.count = sum(problem.count for problem in self.problems)
         super().__init__("\n".join(str(problem) for problem in self.problems))
 
 

@@ -85,11 +85,11 @@ def _complain(error: DraAllocError) -> None:
         return
     for problem in error.problems[:_MOST_PROBLEMS]:
         print(printable(str(problem)), file=sys.stderr)
-    left = len(error.problems) - _MOST_PROBLEMS
+    count = error.count
+    left = count - sum(problem.count for problem in error.problems[:_MOST_PROBLEMS])
     if left > 0:
-        print(f"... and {left} more", file=sys.stderr)
-    count = len(error.problems)
-    print(f"dra-alloc: {count} problem{'s' if count != 1 else ''} in the input, nothing was checked", file=sys.stderr)
+        print(f"... and {left:,} more", file=sys.stderr)
+    print(f"dra-alloc: {count:,} problem{'s' if count != 1 else ''} in the input, nothing was checked", file=sys.stderr)
 
 
 def _check(options: Namespace) -> int:

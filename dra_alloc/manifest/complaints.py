@@ -4,7 +4,7 @@ The problems of one file: collected while it is read, given lines at the end, ne
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from dra_alloc.errors import Problem, Where, shortened
@@ -46,6 +46,11 @@ class Complaints:
             )
         )
 
+    def add_problem(self, raw: RawDocument, problem: Problem, path: Path) -> None:
+        """Note a problem with an object, of what stands at a path of the document."""
+        where = replace(problem.where, file=self.file, line=raw.line)
+        self._keep(_Entry(raw, path, replace(problem, where=where)))
+
     def add_line(self, message: str, line: int | None, hint: str = "") -> None:
         """Note what is wrong at a line of the text."""
         self._keep(
@@ -64,7 +69,8 @@ class Complaints:
         problems = [_with_line(entry.problem, lines.get(position)) for position, entry in enumerate(self.entries)]
         problems.sort(key=lambda problem: problem.where.line or 0)
         if self.dropped:
-            problems.append(Problem(f"and {self.dropped} more problems in this file", Where(file=self.file)))
+            text = f"and {self.dropped:,} more problem{'s' if self.dropped > 1 else ''} in this file"
+            problems.append(Problem(text, Where(file=self.file), count=self.dropped))
         return problems
 
     def _lines_in_yaml(self, data: bytes) -> dict[int, int]:
@@ -72,7 +78,7 @@ class Complaints:
         steps = {
             position: tokens(entry.raw.place) + tokens(entry.path)
             for position, entry in enumerate(self.entries)
-            if entry.raw is not None and entry.raw.text is None and entry.path
+            if entry.raw is not None and entry.raw.text is None and (entry.path or len(entry.raw.place) > 1)
         }
         places = positions_in_yaml(data, steps.values()) if steps else {}
         return {position: places[path][0] for position, path in steps.items() if path in places}
@@ -94,6 +100,5 @@ class Complaints:
 def _with_line(problem: Problem, line: int | None) -> Problem:
     if line is None:
         return problem
-    where = problem.where
-    line = max(line, where.line or 0)  # the mark of a document stands before its object
-    return Problem(problem.message, Where(where.object, where.path, where.file, line), problem.hint)
+    line = max(line, problem.where.line or 0)  # the mark of a document stands before its object
+    return replace(problem, where=replace(problem.where, line=line))

@@ -11,6 +11,7 @@ from typing import Any
 from dra_alloc.api import (
     DeviceClass,
     DeviceTaintRule,
+    FrozenMap,
     Namespace,
     Node,
     ObjectMeta,
@@ -35,7 +36,8 @@ class Workload:
     """
     An object that makes pods: its pod template as a Pod in the workload's namespace.
 
-    `replicas` is how many pods it asks for at once; absent where it does not say.
+    `replicas` is how many pods it asks for at once; absent where it does not
+    say. `counts` are the numbers it is taken from, by their paths.
     """
 
     api_version: str
@@ -43,6 +45,7 @@ class Workload:
     metadata: ObjectMeta
     pod: Pod
     replicas: int | None = None
+    counts: FrozenMap[str, int] = field(default_factory=FrozenMap)
 
     @property
     def name(self) -> str:
@@ -115,7 +118,7 @@ class Documents:
         wanted: dict[str, dict[int, Steps]] = {}
         for number, (item, problem) in enumerate(pairs):
             place = self.places.get(id(item))
-            if place is not None and problem.where.path:
+            if place is not None and (problem.where.path or len(place.steps) > 1):
                 path = document_path(tokens(problem.where.path), place.kind, place.version)
                 wanted.setdefault(place.file, {})[number] = tokens(place.steps) + path
         lines: dict[int, int] = {}

@@ -12,7 +12,7 @@ from dra_alloc.errors import in_brief
 from dra_alloc.manifest.json_numbers import JsonFloat
 from dra_alloc.manifest.schema import Leaf, ListType, ObjectType, SchemaType
 
-__all__ = ["hint_for_type", "hint_for_unknown"]
+__all__ = ["hint_for_type", "hint_for_unknown", "template_hint"]
 
 _FLAT_REQUEST: Final = 'move it below "exactly": only v1beta1 and v1alpha3 have it directly in the request'
 _NESTED_REQUEST: Final = (
@@ -79,6 +79,7 @@ _UNKNOWN: Final[Mapping[tuple[str, str], str]] = {
     ("ResourceSliceSpec", "nodename"): "nodeName",
 }
 
+_TEMPLATE: Final = 'this looks like a template: render it first, as with "helm template"'
 _CLOSE_ENOUGH: Final = 0.75
 
 
@@ -90,6 +91,17 @@ def hint_for_unknown(shape: ObjectType, name: str) -> str:
     same = next((field for field in shape.fields if field.lower() == name.lower()), None)
     close = [same] if same else difflib.get_close_matches(name, shape.fields, n=1, cutoff=_CLOSE_ENOUGH)
     return f'did you mean "{close[0]}"?' if close else ""
+
+
+def template_hint(data: bytes, line: int | None) -> str:
+    """Return a hint for text that cannot be read at a line because it is no YAML or JSON yet, or nothing."""
+    if not line or b"{{" not in data:
+        return ""
+    # A directive on a line of its own is complained about on the next one that has something to say.
+    end, start = 0, 0
+    for _ in range(line):
+        start, end = end, data.find(b"\n", end) + 1 or len(data)
+    return _TEMPLATE if b"{{" in data[max(data.rfind(b"\n", 0, max(start - 1, 0)), 0) : end] else ""
 
 
 def hint_for_type(shape: SchemaType, value: Any) -> str:

@@ -25,6 +25,7 @@ _STDIN_NAME: Final = "<stdin>"
 _ENDINGS: Final = (".yaml", ".yml", ".json", ".yaml.gz", ".yml.gz", ".json.gz")
 _GZIP: Final = b"\x1f\x8b"
 _CHUNK: Final = 1 << 20
+_ANY_RATIO: Final = 1 << 24
 _BOMS: Final = (
     (b"\xef\xbb\xbf", "utf-8"),
     (b"\xff\xfe\x00\x00", "utf-32-le"),
@@ -155,6 +156,10 @@ def _unzip(data: bytes, name: str, budget: Budget) -> bytes:
                 rest = stream.unconsumed_tail
                 if out.tell() > budget.file_bytes:
                     raise _too_large(name, budget)
+                # So far, not of the whole: what unpacks without end is refused early.
+                if out.tell() > max(_ANY_RATIO, (len(data) - len(rest)) * budget.gzip_ratio):
+                    said = f"gzip data unpacks to more than {budget.gzip_ratio} times its size, the limit"
+                    raise Unreadable(Problem(said, Where(file=name), "if it is meant so, unpack it with gunzip first"))
             if not stream.eof:
                 raise _unreadable("gzip data ends too early: the file is truncated", name)
             rest = stream.unused_data.lstrip(b"\0")

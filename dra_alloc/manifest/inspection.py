@@ -17,9 +17,10 @@ from dra_alloc.errors import in_brief
 from dra_alloc.manifest.hints import hint_for_type, hint_for_unknown
 from dra_alloc.manifest.json_numbers import JsonFloat
 from dra_alloc.manifest.paths import MapKey, Path, render
+from dra_alloc.manifest.raw import Unread
 from dra_alloc.manifest.schema import Leaf, ListType, MapType, ObjectType, SchemaType
 
-__all__ = ["Finding", "inspect"]
+__all__ = ["Finding", "in_words", "inspect"]
 
 _INT64: Final = range(-(1 << 63), 1 << 63)
 _SHOWN: Final = 60
@@ -57,7 +58,7 @@ class _Inspector:
 
     def read(self, value: Any, shape: SchemaType, path: Path) -> Any:
         """Return the value as far as it fits the shape; null fits everywhere."""
-        if value is None or shape is Leaf.DROPPED:
+        if value is None or shape is Leaf.DROPPED or _is_unread(value):
             return None
         if isinstance(shape, Leaf):
             return self._leaf(value, shape, path)
@@ -67,7 +68,7 @@ class _Inspector:
             what = shape.name if isinstance(shape, ObjectType) else "object"
             self._wrong(
                 path,
-                f"expected an object{f' ({what})' if what != 'object' else ''}, got {_called(value)}",
+                f"expected an object{f' ({what})' if what != 'object' else ''}, got {in_words(value)}",
                 shape,
                 value,
             )
@@ -90,7 +91,7 @@ class _Inspector:
 
     def _list(self, value: Any, shape: ListType, path: Path) -> list[Any] | None:
         if not isinstance(value, list):
-            self._wrong(path, f"expected a list, got {_called(value)}", shape, value)
+            self._wrong(path, f"expected a list, got {in_words(value)}", shape, value)
             return None
         return [self.read(member, shape.item, (*path, position)) for position, member in enumerate(value)]
 
@@ -105,7 +106,7 @@ class _Inspector:
         elif shape is Leaf.INT64 and type(value) is int:
             problem = "" if value in _INT64 else f"{in_brief(str(value), _SHOWN)} does not fit into 64 bits"
         elif type(value) is not _PYTHON[shape]:
-            problem = f"expected {shape.value}, got {_called(value)}"
+            problem = f"expected {shape.value}, got {in_words(value)}"
         if problem:
             self._wrong(path, problem, shape, value)
             return None
@@ -118,8 +119,17 @@ class _Inspector:
 _PYTHON: Final = {Leaf.STRING: str, Leaf.INT64: int, Leaf.BOOL: bool}
 
 
-def _called(value: Any) -> str:
+def _is_unread(value: Any) -> bool:
+    """Say whether the text of a value had a fault, or that of a key of it."""
+    if value.__class__ is dict:
+        return "?" in value and any(key.__class__ is Unread for key in value)
+    return value.__class__ is Unread
+
+
+def in_words(value: Any) -> str:
     """Name a value as the user would: its kind, and its text if that is short."""
+    if value is None:
+        return "null"
     if isinstance(value, dict):
         return "an object"
     if isinstance(value, list):
@@ -135,11 +145,11 @@ def _quantity(value: Any) -> tuple[Any, str]:
     """Return what a Quantity can be read from; a number is read from its text."""
     text = value.text if isinstance(value, JsonFloat) else value
     if isinstance(text, bool) or not isinstance(text, str | int):
-        return value, f"expected {Leaf.QUANTITY.value}, got {_called(value)}"
+        return value, f"expected {Leaf.QUANTITY.value}, got {in_words(value)}"
     try:
         Quantity.from_wire(text)
     except QuantityError as error:
-        return value, f"{error} (got {_called(value)})"
+        return value, f"{error} (got {in_words(value)})"
     return text, ""
 
 
@@ -147,7 +157,7 @@ def _time(value: Any) -> tuple[Any, str]:
     try:
         read_time(value)
     except ValueError:
-        return value, f"expected {Leaf.TIME.value}, got {_called(value)}"
+        return value, f"expected {Leaf.TIME.value}, got {in_words(value)}"
     return value, ""
 
 

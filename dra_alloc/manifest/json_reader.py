@@ -22,6 +22,11 @@ _OFFSET: Final = re.compile(r" ?\(byte (\d+)\)")
 _NOT_BLANK: Final = re.compile(rb"[^ \t\r\n]")
 _NEXT_MEMBER: Final = re.compile(rb"[^ \t\r\n,]")
 _LIST_OPENS: Final = re.compile(rb'"items"[ \t\r\n]*:[ \t\r\n]*\[[ \t\r\n]*')
+#: Any escape, so that one begins where the one before ends; a pair of surrogates is one.
+_ESCAPE: Final = re.compile(
+    rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(?P<half>u[dD][89a-fA-F][0-9a-fA-F]{2})|.)",
+    re.DOTALL,
+)
 _TRAILING: Final = "trailing characters"
 
 
@@ -49,10 +54,12 @@ def read_json(data: bytes) -> Iterator[RawDocument]:
     Yield the objects of one or more JSON texts that follow each other.
 
     Like kubectl, any object with a list called ``items`` is a list, and its
-    members are yielded instead. Values stay text.
+    members are yielded instead. Values stay text. Half a surrogate pair becomes
+    U+FFFD, as in Go.
 
     Spec: JSON-1 to JSON-6. Raises: TextError.
     """
+    data = _whole_pairs(data)
     lines = _Lines(data)
     start, document = _first(data, 0), 0
     while start < len(data):
@@ -69,6 +76,13 @@ def read_json(data: bytes) -> Iterator[RawDocument]:
                 yield RawDocument(place, lines.at(offset), text=memoryview(member), list_kind=list_kind)
                 offset += memoryview(member).nbytes
         start, document = _first(data, end), document + 1
+
+
+def _whole_pairs(data: bytes) -> bytes:
+    """Return JSON with escapes of U+FFFD, which are as long, for those of surrogates that have no partner."""
+    if b"\\ud" not in data and b"\\uD" not in data:
+        return data
+    return _ESCAPE.sub(lambda found: b"\\ufffd" if found["half"] else found[0], data)
 
 
 def looks_like_json(data: bytes) -> bool:

@@ -22,7 +22,7 @@ from dra_alloc.api import (
 )
 from dra_alloc.errors import in_brief
 
-__all__ = ["RESOURCE_GROUP", "SLICE", "Kind", "Unserved", "assumed_version", "kind_named", "recognise"]
+__all__ = ["RESOURCE_GROUP", "SLICE", "Kind", "Unserved", "assumed_version", "kind_named", "names_a_list", "recognise"]
 
 RESOURCE_GROUP: Final = "resource.k8s.io"
 
@@ -33,7 +33,7 @@ class Kind:
     A kind that is read: into which member of `Documents`, as which model, in which versions.
 
     A workload has no model: `template` is the path of its pod template and
-    `replicas` the path of its number of pods.
+    `counts` the paths of the numbers of its pods, of which the smallest counts.
     """
 
     group: str
@@ -42,7 +42,7 @@ class Kind:
     versions: tuple[str, ...]
     model: type[KubeModel] | None = None
     template: tuple[str, ...] = ()
-    replicas: tuple[str, ...] = ()
+    counts: tuple[tuple[str, ...], ...] = ()
 
 
 class Unserved(ValueError):
@@ -55,7 +55,8 @@ class Unserved(ValueError):
 
 _FOUR: Final = ("v1", "v1beta2", "v1beta1", "v1alpha3")
 _TEMPLATE: Final = ("spec", "template")
-_REPLICAS: Final = ("spec", "replicas")
+_REPLICAS: Final = (("spec", "replicas"),)
+_PARALLEL: Final = (("spec", "parallelism"), ("spec", "completions"))
 _JOB: Final = ("spec", "jobTemplate")
 
 _ALL: Final = (
@@ -72,8 +73,10 @@ _ALL: Final = (
     Kind("apps", "StatefulSet", "workloads", ("v1",), None, _TEMPLATE, _REPLICAS),
     Kind("apps", "ReplicaSet", "workloads", ("v1",), None, _TEMPLATE, _REPLICAS),
     Kind("apps", "DaemonSet", "workloads", ("v1",), None, _TEMPLATE),
-    Kind("batch", "Job", "workloads", ("v1",), None, _TEMPLATE, ("spec", "parallelism")),
-    Kind("batch", "CronJob", "workloads", ("v1",), None, (*_JOB, *_TEMPLATE), (*_JOB, "spec", "parallelism")),
+    Kind("batch", "Job", "workloads", ("v1",), None, _TEMPLATE, _PARALLEL),
+    Kind(
+        "batch", "CronJob", "workloads", ("v1",), None, (*_JOB, *_TEMPLATE), tuple((*_JOB, *each) for each in _PARALLEL)
+    ),
     Kind("", "ReplicationController", "workloads", ("v1",), None, _TEMPLATE, _REPLICAS),
 )
 SLICE: Final = _ALL[0]
@@ -104,6 +107,11 @@ def recognise(api_version: str, kind: str) -> Kind | None:
 def kind_named(name: str) -> Kind:
     """Return the kind of that name; no two kinds that are read have the same. Raises: KeyError."""
     return _BY_KIND[name]
+
+
+def names_a_list(kind: str) -> bool:
+    """Say whether a kind is a list of objects: List itself, or one of a kind that is read."""
+    return kind == "List" or (kind.endswith("List") and kind.removesuffix("List") in _BY_KIND)
 
 
 def assumed_version(kind: str) -> str:

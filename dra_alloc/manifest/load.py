@@ -17,21 +17,24 @@ from dra_alloc.api import ResourceSlice
 from dra_alloc.errors import ManifestError, Problem, Where, in_brief
 from dra_alloc.manifest.budget import DEFAULT_BUDGET, Budget
 from dra_alloc.manifest.complaints import Complaints
+from dra_alloc.manifest.conversion import document_path
 from dra_alloc.manifest.documents import Documents, Place, object_name
 from dra_alloc.manifest.gc_pause import gc_paused
+from dra_alloc.manifest.hints import template_hint
 from dra_alloc.manifest.inputs import PassedOver, Source, Unreadable, sources
-from dra_alloc.manifest.inspection import Finding
+from dra_alloc.manifest.inspection import Finding, in_words
 from dra_alloc.manifest.json_reader import header_of, looks_like_json, plain_from_json, read_json, repeated_keys
-from dra_alloc.manifest.kinds import RESOURCE_GROUP, SLICE, Kind, Unserved, assumed_version, recognise
+from dra_alloc.manifest.kinds import RESOURCE_GROUP, SLICE, Kind, Unserved, assumed_version, names_a_list, recognise
 from dra_alloc.manifest.objects import Made, make
 from dra_alloc.manifest.outlines import Outline, outline_of
-from dra_alloc.manifest.paths import Path, render
+from dra_alloc.manifest.paths import Path, holds, render, tokens
 from dra_alloc.manifest.progress import watched
 from dra_alloc.manifest.raw import Findings, ListKind, RawDocument, TextError
 from dra_alloc.manifest.records import slice_from_json
 from dra_alloc.manifest.repetition import Repeated, without_repetitions
 from dra_alloc.manifest.snapshot import MAGIC, SnapshotError, unpack
 from dra_alloc.manifest.texts import Text
+from dra_alloc.manifest.validate import validate_object
 from dra_alloc.manifest.yaml_reader import EMITTED, read_yaml
 
 __all__ = ["Validate", "load", "load_readable"]
@@ -164,6 +167,7 @@ class _Reading:
         self._findings = Findings()
         self.is_json = as_json
         self._slice_before = False
+        self._faults_before = 0
         self.nothing_read = True  # the text failed before its first object
         self.wrong = Complaints(source.name, loading.budget.problems_per_file)
         self.doubtful = Complaints(source.name, loading.budget.problems_per_file)
@@ -178,9 +182,9 @@ class _Reading:
                 for member in _unlisted(raw, 0):
                     self._take(member)
         except TextError as error:
-            self.wrong.add_line(error.message, error.line, error.hint)
+            self.wrong.add_line(error.message, error.line, error.hint or template_hint(data, error.line))
         for fault in self._findings.faults:
-            self.wrong.add_line(fault.message, fault.line, fault.hint)
+            self.wrong.add_line(fault.message, fault.line, fault.hint or template_hint(data, fault.line))
 
     def _take(self, raw: RawDocument) -> None:
         """Read one object and keep it, count it, or complain about it."""
@@ -188,7 +192,7 @@ class _Reading:
             return
         api_version, name = _says(raw)
         try:
-            kind = recognise(api_version, name)
+            kind = None if names_a_list(name) else recognise(api_version, name)
         except Unserved as error:
             self._report(raw, object_name(name, None, None), Finding(("apiVersion",), str(error), error.hint))
             return
@@ -229,20 +233,30 @@ class _Reading:
 
     def _take_value(self, raw: RawDocument, value: Any, kind: Kind | None) -> None:
         """Keep, count or complain about an object whose values were read."""
+        faulty = len(self._findings.faults) > self._faults_before
+        self._faults_before = len(self._findings.faults)
         if not isinstance(value, dict):
-            if value is not None or self.is_json:
-                self.wrong.add_line("expected an object with apiVersion and kind", raw.line)
+            if value is not None or self.is_json or len(raw.place) > 1:
+                said = f"expected an object with apiVersion and kind, got {in_words(value)}"
+                self._report(raw, render(raw.place[1:]), Finding((), said))
             return
         api_version, kind_name = _says_plain(value, raw.list_kind)
         metadata = value.get("metadata")
         names = metadata if isinstance(metadata, dict) else {}
         called = object_name(kind_name or "object", names.get("namespace"), names.get("name"))
+        if len(raw.place) > 1 and not (kind_name and names.get("name")):
+            called = f"{called} in {render(raw.place[1:])}"
+        if names_a_list(kind_name):
+            if value.get("items") is not None:
+                self._report(raw, called, Finding(("items",), f"expected a list, got {in_words(value['items'])}"))
+            return
         if not api_version and (api_version := assumed_version(kind_name)):
             self.doubtful.add(raw, called, Finding((), f"apiVersion is missing, read as {api_version}"))
             kind = recognise(api_version, kind_name)
         if not api_version or not kind_name:
-            missing = "kind" if not kind_name else "apiVersion"
-            self._report(raw, called, Finding((missing,), f"{missing} is missing or no string"))
+            for missing, given in (("apiVersion", api_version), ("kind", kind_name)):
+                if not given:
+                    self._report(raw, called, Finding((missing,), f"{missing} is missing or no string"))
             return
         if kind is None:
             self._loading.unknown[f"{in_brief(api_version)} {in_brief(kind_name)}"] += 1
@@ -250,7 +264,8 @@ class _Reading:
         self._check_repeated(raw, value, called)
         version = api_version.rpartition("/")[2]
         made = make(value, kind, version, self._loading.budget.nesting)
-        if self._judge(raw, called, made):
+        self._judge_rest(raw, value, (kind.name, version), made)
+        if self._judge(raw, called, made) and not faulty:
             self._keep(raw, kind, made.item, version)
 
     def _judge(self, raw: RawDocument, called: str, made: Made) -> bool:
@@ -259,6 +274,17 @@ class _Reading:
             self._report(raw, called, finding)
         strict = self._loading.validate == "strict"
         return made.item is not None and not (strict and made.findings)
+
+    def _judge_rest(self, raw: RawDocument, value: Any, written_as: tuple[str, str], made: Made) -> None:
+        """Report what else is wrong with an object that could not be made, where it was written."""
+        if made.rest is None:
+            return
+        wrong = [tokens(finding.path) for finding in made.findings]
+        for problem in validate_object(made.rest):
+            path = document_path(tokens(problem.where.path), *written_as)
+            # What is missing, and what stands around a wrong value or in it, may be right once that is.
+            if holds(value, path) and all(one[: len(path)] != path and path[: len(one)] != one for one in wrong):
+                self.wrong.add_problem(raw, problem, path)
 
     def _check_repeated(self, raw: RawDocument, value: Any, called: str) -> None:
         """Report keys that the object gives twice."""
@@ -319,7 +345,7 @@ def _unlisted(raw: RawDocument, depth: int) -> Iterator[RawDocument]:
         value = plain_from_json(raw.text)
     items = value.get("items") if isinstance(value, dict) else None
     if not isinstance(items, list):
-        if value is not None or raw.text is not None:
+        if value is not None or raw.text is not None or depth:
             yield raw
         return
     if depth >= _LISTS_IN_LISTS:

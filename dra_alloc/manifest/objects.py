@@ -12,7 +12,7 @@ from typing import Any, Final
 import msgspec
 from pydantic import ValidationError
 
-from dra_alloc.api import ObjectMeta, Pod, ResourceSlice
+from dra_alloc.api import FrozenMap, ObjectMeta, Pod, ResourceSlice
 from dra_alloc.manifest.conversion import OtherShape, reshape, to_v1
 from dra_alloc.manifest.defaults import set_defaults
 from dra_alloc.manifest.documents import Workload
@@ -28,10 +28,15 @@ _NOT_FITTING: Final = (OtherShape, ValidationError, msgspec.MsgspecError, ValueE
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """An object, if it could be made, and what was found wrong on the way."""
+    """
+    An object, if it could be made, and what was found wrong on the way.
+
+    `rest` is what there is of an object that could not, without what has the wrong type.
+    """
 
     item: Any
     findings: tuple[Finding, ...] = ()
+    rest: Any = None
 
 
 def make(value: dict[str, Any], kind: Kind, version: str, nesting: int) -> Made:
@@ -48,13 +53,20 @@ def make(value: dict[str, Any], kind: Kind, version: str, nesting: int) -> Made:
         pass
     cleaned, findings = inspect(value, _shape(kind, version), nesting)
     if any(not finding.unknown_field for finding in findings):
-        return Made(None, findings)
+        return Made(None, findings, _rest(cleaned, kind, version))
     try:
         return Made(_typed(cleaned, kind, version), findings)
     except ValidationError as error:
         return Made(None, findings + _from_pydantic(error))
     except _NOT_FITTING as error:
         return Made(None, (*findings, Finding((), str(error))))
+
+
+def _rest(cleaned: Any, kind: Kind, version: str) -> Any:
+    try:
+        return _typed(cleaned, kind, version)
+    except _NOT_FITTING:
+        return None
 
 
 def _typed(value: dict[str, Any], kind: Kind, version: str) -> Any:
@@ -80,11 +92,13 @@ def _workload(value: Mapping[str, Any], kind: Kind) -> Workload:
         raise OtherShape("the pod template is no object")
     labels = {**(template.get("metadata") or {}), "namespace": metadata.namespace}
     pod = Pod.from_wire({"metadata": labels, "spec": template.get("spec")})
-    replicas = _at(value, kind.replicas) if kind.replicas else None
-    if replicas is not None and type(replicas) is not int:
+    counts = {".".join(path): number for path in kind.counts if (number := _at(value, path)) is not None}
+    if any(type(number) is not int for number in counts.values()):
         raise ValueError("the number of pods is no number")
+    first = ".".join(kind.counts[0]) if kind.counts else ""
+    replicas = min({first: 1, **counts}.values()) if kind.counts else None
     api_version = f"{kind.group}/v1" if kind.group else "v1"
-    return Workload(api_version, kind.name, metadata, pod, 1 if replicas is None and kind.replicas else replicas)
+    return Workload(api_version, kind.name, metadata, pod, replicas, FrozenMap(counts))
 
 
 def _at(value: Any, path: tuple[str, ...]) -> Any:
@@ -104,7 +118,10 @@ def _shape(kind: Kind, version: str) -> ObjectType:
     pod = schema_of(Pod).fields
     template = _open({"metadata": pod["metadata"], "spec": pod["spec"]})
     inner: dict[str, SchemaType] = {"metadata": schema_of(ObjectMeta)}
-    return _nested(_nested(_open(inner), kind.template, template), kind.replicas, Leaf.INT64)
+    shape = _nested(_open(inner), kind.template, template)
+    for path in kind.counts:
+        shape = _nested(shape, path, Leaf.INT64)
+    return shape
 
 
 def _nested(outer: ObjectType, path: tuple[str, ...], shape: SchemaType) -> ObjectType:

@@ -6,11 +6,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import Final
+from typing import Any, Final
 
 from dra_alloc.errors import in_brief
 
-__all__ = ["MapKey", "Path", "render", "tokens"]
+__all__ = ["MapKey", "Path", "holds", "render", "tokens"]
 
 
 class MapKey(str):
@@ -35,6 +35,16 @@ def render(path: Iterable[str | int]) -> str:
         else:
             parts.append(f".{shown}" if parts else shown)
     return "".join(parts)
+
+
+def holds(value: Any, path: Iterable[str]) -> bool:
+    """Say whether plain values have something at a path that is given as plain strings."""
+    for step in path:
+        if isinstance(value, list):
+            value = value[int(step)] if step.isdecimal() and int(step) < len(value) else None
+        else:
+            value = value.get(step) if isinstance(value, dict) else None
+    return value is not None
 
 
 def tokens(path: str | Iterable[str | int]) -> tuple[str, ...]:

@@ -22,6 +22,8 @@ from yaml.events import (
     SequenceStartEvent,
 )
 
+from dra_alloc.manifest.yaml_lines import line_counter
+
 __all__ = ["Position", "Steps", "duplicates_in_json", "positions_in_json", "positions_in_yaml"]
 
 #: Line and column, both from 1.
@@ -156,12 +158,13 @@ def _locate(marks: Iterator[_Mark], wanted: Iterable[Steps]) -> dict[Steps, Any]
 
 def _yaml_marks(data: bytes) -> Iterator[_Mark]:
     next_event: Callable[[], Any] = CParser(data).get_event
+    line_of = line_counter(data)
     try:
         while (event := next_event()) is not None:
             kind = _YAML_MARKS.get(event.__class__)
             if kind is not None:
                 mark = event.start_mark
-                yield kind, getattr(event, "value", ""), (mark.line + 1, mark.column + 1)
+                yield kind, getattr(event, "value", ""), (line_of(mark), mark.column + 1)
     except YAMLError:
         return
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from dra_alloc.manifest.paths import Path
 
-__all__ = ["Duplicate", "Fault", "Findings", "ListKind", "RawDocument", "TextError"]
+__all__ = ["Duplicate", "Fault", "Findings", "ListKind", "RawDocument", "TextError", "Unread"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +59,12 @@ class Findings:
 
     faults: list[Fault] = field(default_factory=list)
     duplicates: list[Duplicate] = field(default_factory=list)
+
+
+class Unread(str):
+    """Stands for a word or a key that could not be read: the fault is noted, nothing more need be said of it."""
+
+    __slots__ = ()
 
 
 class TextError(Exception):

@@ -20,7 +20,7 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from dra_alloc._version import __version__
-from dra_alloc.api import KubeModel, ObjectMeta, Pod
+from dra_alloc.api import FrozenMap, KubeModel, ObjectMeta, Pod
 from dra_alloc.manifest.documents import Documents, Place, Workload
 from dra_alloc.manifest.inputs import STDIN, files_of
 from dra_alloc.manifest.kinds import SLICE, Kind, kind_named
@@ -30,7 +30,7 @@ from dra_alloc.manifest.outlines import Outline
 __all__ = ["MAGIC", "Input", "SnapshotError", "Unpacked", "note_inputs", "pack", "unpack"]
 
 MAGIC: Final = b"dra-alloc snapshot\n"
-_FORMAT: Final = 1
+_FORMAT: Final = 2
 _LENGTH: Final = 8
 _SETTLED_NS: Final = 2_000_000_000
 _AGAIN: Final = "make it again: dra-alloc snapshot pack"
@@ -165,15 +165,23 @@ def _others(documents: Documents) -> Iterator[_Other]:
 
 def _written(item: KubeModel | Workload) -> Any:
     if isinstance(item, Workload):
-        return [item.api_version, item.kind, item.metadata.to_wire(), item.pod.to_wire(), item.replicas]
+        return [
+            item.api_version,
+            item.kind,
+            item.metadata.to_wire(),
+            item.pod.to_wire(),
+            item.replicas,
+            dict(item.counts),
+        ]
     return item.to_wire()
 
 
 def _read(kind: Kind, text: str) -> Any:
     if kind.model is not None:
         return kind.model.from_json(text)
-    api_version, name, metadata, pod, replicas = json.loads(text)
-    return Workload(api_version, name, ObjectMeta.from_wire(metadata), Pod.from_wire(pod), replicas)
+    api_version, name, metadata, pod, replicas, counts = json.loads(text)
+    found = ObjectMeta.from_wire(metadata), Pod.from_wire(pod)
+    return Workload(api_version, name, *found, replicas, FrozenMap(counts))
 
 
 def _packed_place(place: Place) -> _Place:

@@ -18,6 +18,8 @@ from dra_alloc.manifest.violations import Violations
 
 __all__ = ["pod_spec_path", "validate_object"]
 
+_INT32_MAX: Final = (1 << 31) - 1
+
 
 def pod_spec_path(owner: Pod | Workload) -> str:
     """Return where the spec of the pod stands in an object that is a pod or makes some."""
@@ -25,6 +27,11 @@ def pod_spec_path(owner: Pod | Workload) -> str:
 
 
 def _workload(v: Violations, workload: Workload) -> None:
+    for path, count in workload.counts.items():
+        if count < 0:
+            v.invalid(path, count, "must be greater than or equal to 0")
+        elif count > _INT32_MAX:
+            v.invalid(path, count, "does not fit into 32 bits")
     check_pod_spec(v, workload.pod.spec, pod_spec_path(workload))
 
 

@@ -22,6 +22,7 @@ from dra_alloc.api.names import (
     label_faults,
     subdomain_faults,
 )
+from dra_alloc.manifest.validate_derived import check_derived, compared_by
 from dra_alloc.manifest.validate_parts import (
     check_labels,
     check_metadata,
@@ -82,7 +83,7 @@ def _devices(v: Violations, devices: DeviceClaim, path: str) -> None:
     if not v.too_many(f"{path}.requests", len(devices.requests), REQUESTS_MAX):
         firsts = first_of_each(request.name for request in devices.requests)
         for position, request in enumerate(devices.requests):
-            _request(v, request, f"{path}.requests[{position}]")
+            _request(v, request, devices.constraints, f"{path}.requests[{position}]")
             if not firsts[position]:
                 v.duplicate(f"{path}.requests[{position}]", request.name)
     names = _names(devices)
@@ -138,13 +139,13 @@ def _constraint(v: Violations, constraint: DeviceConstraint, path: str) -> None:
         v.required(path, _NO_ATTRIBUTE)
 
 
-def _request(v: Violations, request: DeviceRequest, path: str) -> None:
+def _request(v: Violations, request: DeviceRequest, constraints: tuple[DeviceConstraint, ...], path: str) -> None:
     """Check one request. Spec: VAL-30 to VAL-34."""
     v.names(f"{path}.name", label_faults(request.name))
     if request.exactly is not None and request.first_available:
         v.invalid(path, None, f"{_ONE_OF}, but multiple fields are set")
     elif request.exactly is not None:
-        _exactly(v, request.exactly, f"{path}.exactly")
+        _exactly(v, request.exactly, compared_by(constraints, request.name), f"{path}.exactly")
     elif not request.first_available:
         v.required(path, _ONE_OF)
     elif not v.too_many(f"{path}.firstAvailable", len(request.first_available), ALTERNATIVES_MAX):
@@ -152,13 +153,13 @@ def _request(v: Violations, request: DeviceRequest, path: str) -> None:
         for position, sub in enumerate(request.first_available):
             place = f"{path}.firstAvailable[{position}]"
             v.names(f"{place}.name", label_faults(sub.name))
-            _exactly(v, sub, place)
+            _exactly(v, sub, compared_by(constraints, request.name, f"{request.name}/{sub.name}"), place)
             if not firsts[position]:
                 v.duplicate(place, sub.name)
 
 
-def _exactly(v: Violations, wanted: ExactDeviceRequest | DeviceSubRequest, path: str) -> None:
-    """Check class, selectors, mode, count and tolerations of a request or an alternative."""
+def _exactly(v: Violations, wanted: ExactDeviceRequest | DeviceSubRequest, compared: frozenset[str], path: str) -> None:
+    """Check class, selectors, mode, count, tolerations and derived attributes of a request or an alternative."""
     if not wanted.device_class_name:
         v.required(f"{path}.deviceClassName")
     else:
@@ -172,3 +173,4 @@ def _exactly(v: Violations, wanted: ExactDeviceRequest | DeviceSubRequest, path:
     elif mode not in MODES:
         v.unsupported(f"{path}.allocationMode", mode, MODES)
     check_tolerations(v, wanted.tolerations, f"{path}.tolerations")
+    check_derived(v, wanted.derived_attributes, compared, f"{path}.derivedAttributes")

@@ -32,6 +32,7 @@ ATTRIBUTE_VALUES_MAX: Final = 48
 ATTRIBUTE_TEXT_MAX: Final = 64
 TAINTS_MAX: Final = 16
 CONDITIONS_MAX: Final = 4
+GROUPS_MAX: Final = 2
 # Looser than `Semver`, which bounds its numbers: admission does not.
 _PRE: Final = r"(?:0|[1-9][0-9]*|[0-9]*[a-zA-Z-][0-9a-zA-Z-]*)"
 _SEMVER: Final = re.compile(
@@ -55,6 +56,8 @@ _NO_DEVICE_NODE_FIELD: Final = (
     "`nodeName`, `nodeSelector` and `allNodes` can only be set if `perDeviceNodeSelection` is set to true in the "
     "ResourceSlice spec"
 )
+_PREPARE: Final = "NodePrepareResources"
+_UNPREPARE: Final = "NodeUnprepareResources"
 _TRUE_OR_UNSET: Final = "must be either unset or set to true"
 
 
@@ -71,6 +74,7 @@ def check_slice(v: Violations, item: ResourceSlice) -> None:
     _nodes(v, spec)
     if spec.devices and spec.shared_counters:
         v.invalid("spec", "", "only one of `sharedCounters` or `devices` is allowed")
+    _node_operations(v, spec)
     _counter_sets(v, spec)
     _devices(v, spec)
 
@@ -113,6 +117,19 @@ def _nodes(v: Violations, spec: ResourceSliceSpec) -> None:
 
 def _listed(names: list[str]) -> str:
     return "{" + ", ".join(f"`{name}`" for name in names) + "}"
+
+
+def _node_operations(v: Violations, spec: ResourceSliceSpec) -> None:
+    """Check which operations of the node are skipped. Spec: VAL-57."""
+    path, skipped = "spec.skipNodeOperations", spec.skip_node_operations
+    if _PREPARE in skipped and not {"*", _UNPREPARE} & set(skipped):
+        v.invalid(path, str(list(skipped)), f"{_PREPARE} cannot be skipped unless {_UNPREPARE} is also skipped")
+    firsts = first_of_each(skipped)
+    for position, operation in enumerate(skipped):
+        if not firsts[position]:
+            v.duplicate(f"{path}[{position}]", operation)
+        if operation not in ("*", _PREPARE, _UNPREPARE):
+            v.unsupported(f"{path}[{position}]", operation, ("*", _PREPARE, _UNPREPARE))
 
 
 def _counter_sets(v: Violations, spec: ResourceSliceSpec) -> None:
@@ -216,8 +233,20 @@ def _device_counters(v: Violations, device: Device, path: str) -> None:
     firsts = first_of_each(one.counter_set for one in device.consumes_counters)
     for position, taken in enumerate(device.consumes_counters):
         _counters(v, taken.counter_set, taken.counters, (f"{path}[{position}]", "counterSet"))
+        _groups(v, taken.compatibility_groups, f"{path}[{position}].compatibilityGroups")
         if not firsts[position]:
             v.duplicate(f"{path}[{position}]", taken.counter_set)
+
+
+def _groups(v: Violations, groups: tuple[str, ...], path: str) -> None:
+    """Check compatibility groups. Spec: VAL-58."""
+    if v.too_many(path, len(groups), GROUPS_MAX):
+        return
+    firsts = first_of_each(groups)
+    for position, group in enumerate(groups):
+        v.names(f"{path}[{position}]", label_faults(group, declarative=True))
+        if not firsts[position]:
+            v.duplicate(f"{path}[{position}]", group)
 
 
 def _device_nodes(v: Violations, device: Device, path: str, *, per_device: bool) -> None:

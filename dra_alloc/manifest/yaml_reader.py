@@ -26,8 +26,9 @@ from yaml.events import (
 
 from dra_alloc.manifest.budget import Budget
 from dra_alloc.manifest.paths import Path
-from dra_alloc.manifest.raw import Duplicate, Fault, Findings, RawDocument, TextError
+from dra_alloc.manifest.raw import Duplicate, Fault, Findings, RawDocument, TextError, Unread
 from dra_alloc.manifest.yaml_aliases import AliasError, Anchors
+from dra_alloc.manifest.yaml_lines import line_counter
 from dra_alloc.manifest.yaml_scalars import ScalarError, map_key, resolve, resolve_tagged
 
 __all__ = ["EMITTED", "read_yaml", "text_error"]
@@ -64,7 +65,8 @@ def text_error(error: YAMLError, data: bytes) -> TextError:
     mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
     if mark is not None:
         parts = (getattr(error, "context", None), getattr(error, "problem", None))
-        return TextError("cannot be read as YAML: " + ": ".join(part for part in parts if part), mark.line + 1)
+        said = ": ".join(part for part in parts if part)
+        return TextError(f"cannot be read as YAML: {said}", line_counter(data)(mark))
     position = getattr(error, "position", None)
     line = data.count(b"\n", 0, position) + 1 if isinstance(position, int) else None
     return TextError(f"cannot be read as YAML: {getattr(error, 'reason', None) or error}", line)
@@ -75,6 +77,7 @@ class _Builder:
 
     def __init__(self, data: bytes, budget: Budget, findings: Findings) -> None:
         self._next_event: Callable[[], Any] = CParser(data).get_event
+        self._line_of = line_counter(data)
         self._budget = budget
         self._findings = findings
         self._words: dict[str, Any] = {}
@@ -100,7 +103,7 @@ class _Builder:
     def _start(self, event: Any) -> None:
         """Forget the document before."""
         self._document += 1
-        self._line = event.end_mark.line + 1
+        self._line = self._line_of(event.end_mark)
         self._items = None
         self._stack.clear()
         self._merged.clear()
@@ -156,15 +159,15 @@ class _Builder:
         """Return a new container after putting the one around it on the stack."""
         stack = self._stack
         if len(stack) >= self._budget.nesting:
-            raise TextError(f"nested deeper than {self._budget.nesting} levels", event.start_mark.line + 1)
+            raise TextError(f"nested deeper than {self._budget.nesting} levels", self._line_of(event.start_mark))
         stack.append((here, key, event.anchor))
         new: Any = {} if event.__class__ is MappingStartEvent else []
         if event.anchor is not None:
             self._anchors.begin(event.anchor)
         if len(stack) == 1:
-            self._line = event.start_mark.line + 1
+            self._line = self._line_of(event.start_mark)
         elif here is self._items:
-            self._item_line = event.start_mark.line + 1
+            self._item_line = self._line_of(event.start_mark)
         elif len(stack) == 2 and key == "items" and new.__class__ is list:
             self._items = new
         return new
@@ -182,6 +185,7 @@ class _Builder:
                 value = resolve_tagged(text, event.tag)
         except ScalarError as error:
             self._fault(str(error), event)
+            value = Unread(text)
         if event.anchor is not None:
             self._anchors.define(event.anchor, value)
         return value
@@ -190,7 +194,7 @@ class _Builder:
         try:
             return self._anchors.use(event.anchor)
         except AliasError as error:
-            raise TextError(str(error), event.start_mark.line + 1) from None
+            raise TextError(str(error), self._line_of(event.start_mark)) from None
 
     def _odd_key(self, here: dict[str, Any], value: Any, event: Any) -> Any:
         """Return the key for a value that is a merge sign, not a string, or there already."""
@@ -200,9 +204,9 @@ class _Builder:
             key = map_key(value)
         except ScalarError as error:
             self._fault(str(error), event)
-            return "?"
+            return Unread("?")
         if key in here and key not in self._merged.get(id(here), ()):
-            self._findings.duplicates.append(Duplicate((*self._place(here), key), event.start_mark.line + 1))
+            self._findings.duplicates.append(Duplicate((*self._place(here), key), self._line_of(event.start_mark)))
         return key
 
     def _merge(self, here: dict[str, Any], value: Any, event: Any) -> None:
@@ -230,7 +234,7 @@ class _Builder:
         return tuple(steps)
 
     def _fault(self, message: str, event: Any) -> None:
-        self._findings.faults.append(Fault(message, event.start_mark.line + 1))
+        self._findings.faults.append(Fault(message, self._line_of(event.start_mark)))
 
 
 def _names_its_kind(value: Any) -> bool:

@@ -73,3 +73,15 @@ def test_one_cause_is_one_problem_at_its_line(text, line, path, tmp_path, capsys
     assert first.startswith(f"{file}:{line}: ")
     assert f": {path}: " in first
     assert rest == ["dra-alloc: 1 problem in the input, nothing was checked"]
+
+
+def test_the_number_of_problems_is_the_true_one(tmp_path, capsys):
+    many, few = tmp_path / "many.yaml", tmp_path / "few.yaml"
+    many.write_text("---\n".join(CLAIM.replace("name: a", f"name: a{n}") + "        bogus: 1\n" for n in range(1_234)))
+    few.write_text(CLAIM.replace("name: a", "name: b") + "        bogus: 1\n")
+    assert run(["check", str(many), str(few), "--cluster", CLUSTER]) == 2
+    *told, left, total = capsys.readouterr().err.splitlines()
+    assert all(f"many.yaml:{11 * n + 10}: " in line for n, line in enumerate(told))
+    assert len(told) == 50
+    assert left == "... and 1,185 more"
+    assert total == "dra-alloc: 1,235 problems in the input, nothing was checked"

@@ -186,7 +186,7 @@ def test_every_problem_of_every_document_at_once():
         (17, "spec.devices.requests[0].name", "expected a string, got the boolean true"),
         (18, "spec.devices.requests[0].exactly", 'unknown field "spec.devices.requests[0].exactly"'),
         (22, "metadata", "expected an object (ObjectMeta), got the number 5"),
-        (24, "", "expected an object with apiVersion and kind"),
+        (24, "", "expected an object with apiVersion and kind, got a list"),
         (26, "apiVersion", "apiVersion is missing or no string"),
         (29, "", "cannot be read as YAML: while parsing a flow sequence: did not find expected ',' or ']'"),
     ]

@@ -1,0 +1,61 @@
+"""
+How many pods a workload asks for at once, and numbers no workload may have.
+"""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+
+from dra_alloc.manifest import load, validate_object
+
+API = {"Job": "batch/v1", "CronJob": "batch/v1"}
+REFUSED = "Invalid value: {}: must be greater than or equal to 0"
+
+
+def workload(kind: str, counts: str):
+    inner = f"{{{counts}}}"
+    spec = f"{{jobTemplate: {{spec: {inner}}}}}" if kind == "CronJob" else inner
+    text = f"apiVersion: {API.get(kind, 'apps/v1')}\nkind: {kind}\nmetadata: {{name: a}}\nspec: {spec}\n"
+    (found,) = load(["-"], stdin=io.BytesIO(text.encode())).workloads
+    return found
+
+
+@pytest.mark.parametrize(
+    ("kind", "counts", "replicas"),
+    [
+        ("Deployment", "", 1),
+        ("Deployment", "replicas: 0", 0),
+        ("StatefulSet", "replicas: 3", 3),
+        ("DaemonSet", "replicas: 3", None),
+        ("Job", "", 1),
+        ("Job", "parallelism: 3", 3),
+        ("Job", "completions: 3", 1),
+        ("Job", "parallelism: 3, completions: 2", 2),
+        ("Job", "parallelism: 2, completions: 3", 2),
+        ("Job", "parallelism: 2, completions: null", 2),
+        ("Job", "parallelism: 0, completions: 3", 0),
+        ("CronJob", "parallelism: 3, completions: 2", 2),
+    ],
+)
+def test_as_many_pods_as_run_at_once(kind, counts, replicas):
+    found = workload(kind, counts)
+    assert found.replicas == replicas
+    assert validate_object(found) == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "counts", "path", "message"),
+    [
+        ("Deployment", "replicas: -5", "spec.replicas", REFUSED.format(-5)),
+        ("ReplicaSet", "replicas: -1", "spec.replicas", REFUSED.format(-1)),
+        ("Job", "parallelism: -1", "spec.parallelism", REFUSED.format(-1)),
+        ("Job", "completions: -1", "spec.completions", REFUSED.format(-1)),
+        ("CronJob", "completions: -2", "spec.jobTemplate.spec.completions", REFUSED.format(-2)),
+        ("Deployment", f"replicas: {1 << 31}", "spec.replicas", f"Invalid value: {1 << 31}: does not fit into 32 bits"),
+    ],
+)
+def test_numbers_that_are_refused(kind, counts, path, message):
+    (problem,) = validate_object(workload(kind, counts))
+    assert (problem.where.path, problem.message) == (path, message)
