@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from dra_alloc.cli.harness_allocate import answer_allocate
+from dra_alloc.cli.harness_validate import answer_validate
 from dra_alloc.cli.harness_values import answer_cel, answer_quantity
 from dra_alloc.errors import DraAllocError
 
@@ -21,6 +22,7 @@ _OPERATIONS: Final[Mapping[str, Callable[[Mapping[str, Any]], dict[str, Any]]]] 
     "allocate": answer_allocate,
     "cel": answer_cel,
     "quantity": answer_quantity,
+    "validate": answer_validate,
 }
 
 

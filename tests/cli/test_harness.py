@@ -7,8 +7,11 @@ from __future__ import annotations
 import json
 
 import pytest
+import yaml
 
 from dra_alloc.cli.harness import answer, serve
+from fuzz.oracle import Oracle, OracleUnavailable
+from tests.paths import ROOT
 
 
 @pytest.mark.parametrize(
@@ -27,6 +30,12 @@ from dra_alloc.cli.harness import answer, serve
         ('{"op": "cel", "expr": "true", "device": {"name": "x"}}', "unknown device keys: name"),
         ('{"op": "quantity"}', "value is missing"),
         ('{"op": "quantity", "value": 1}', "value has to be a string"),
+        ('{"op": "validate"}', "object is missing"),
+        ('{"op": "validate", "object": [], "gates": {}}', "object has to be an object"),
+        ('{"op": "validate", "object": {}, "release": "1.37"}', "validation is known for 1.36 only"),
+        ('{"op": "validate", "object": {}, "gates": {"X": true}}', "has no feature gate 'X'"),
+        ('{"op": "validate", "object": {}, "old": {}}', "updates are not validated"),
+        ('{"op": "validate", "object": {"apiVersion": "v1", "kind": "Pod"}}', "one object of resource.k8s.io"),
         ('{"claims": {}}', "claims has to be a list"),
         ('{"timeoutMs": true}', "timeoutMs has to be a number"),
         ('{"allocated": [["d", "p"]]}', "allocated has to be a list of 3 strings"),
@@ -53,3 +62,55 @@ def test_blank_lines_have_no_answer():
 def test_null_is_as_good_as_absent():
     answers = [answer('{"op": "allocate"}'), answer('{"claims": null, "node": null, "features": null, "engine": null}')]
     assert answers[0] == answers[1]
+
+
+def validated(**spec):
+    base = {"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim", "metadata": {"name": "c", "namespace": "ns"}}
+    return answer(json.dumps({"op": "validate", "object": {**base, "spec": spec}}))
+
+
+def test_a_good_claim_has_no_errors_and_its_defaults():
+    found = validated(devices={"requests": [{"name": "r", "exactly": {"deviceClassName": "x"}}]})
+    assert found["errors"] == []
+    (request,) = found["defaulted"]["spec"]["devices"]["requests"]
+    assert request["exactly"] == {"deviceClassName": "x", "allocationMode": "ExactCount", "count": 1}
+
+
+def test_violations_are_in_the_words_of_the_api_server():
+    devices = {"requests": [{"name": "R", "exactly": {"deviceClassName": "x", "count": -1}}, {"name": "s"}]}
+    found = {(each["type"], each["field"]): each["detail"] for each in validated(devices=devices)["errors"]}
+    count = found["FieldValueInvalid", "spec.devices.requests[0].exactly.count"]
+    assert count == "must be greater than zero"
+    assert ("FieldValueInvalid", "spec.devices.requests[0].name") in found
+    assert ("FieldValueRequired", "spec.devices.requests[1]") in found
+
+
+def test_what_is_no_object_of_the_api_cannot_be_decoded():
+    (error,) = validated(devices={"requests": 5})["errors"]
+    assert (error["type"], error["field"]) == ("BadRequest", "spec.devices.requests")
+
+
+@pytest.mark.needs_go
+def test_violations_are_those_of_the_api_server():
+    files = sorted((ROOT / "spec" / "vectors" / "validation").glob("*.yaml"))[::3]
+    objects = [yaml.safe_load(file.read_text(encoding="utf-8"))["given"]["object"] for file in files]
+    requests = [
+        {"op": "validate", "gates": {"DRAListTypeAttributes": lists}, "object": each}
+        for each in objects
+        for lists in (True, False)
+    ]
+    try:
+        with Oracle("1.36.3") as oracle:
+            theirs = list(oracle.batch(requests))
+    except OracleUnavailable as reason:
+        pytest.skip(f"needs go: {reason}")
+    different = [
+        (request, upstream["errors"], ours["errors"])
+        for request, upstream in zip(requests, theirs, strict=True)
+        if told(ours := answer(json.dumps(request))) != told(upstream)
+    ]
+    assert not different
+
+
+def told(found):
+    return sorted((each["type"], each["field"], each["detail"]) for each in found["errors"])
