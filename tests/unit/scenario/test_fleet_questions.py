@@ -30,7 +30,7 @@ SETTINGS = [
     Settings("1.37", semantics="intended"),
     Settings("1.37", {"DRAListTypeAttributes": True}, "experimental"),
     Settings("1.36", {"DRAConsumableCapacity": False, "DRADeviceBindingConditions": False}),
-    Settings("1.34", {"DRAPartitionableDevices": True}),
+    Settings("1.34", {"DRAPartitionableDevices": True}, "incubating"),
 ]
 
 
