@@ -57,7 +57,7 @@ def read_json(data: bytes) -> Iterator[RawDocument]:
     members are yielded instead. Values stay text. Half a surrogate pair becomes
     U+FFFD, as in Go.
 
-    Spec: JSON-1 to JSON-6. Raises: TextError.
+    Spec: JSON-1 to JSON-7. Raises: TextError.
     """
     data = _whole_pairs(data)
     lines = _Lines(data)

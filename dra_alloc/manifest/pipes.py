@@ -41,7 +41,7 @@ def open_input(name: str) -> BinaryIO:
     either, for `PATIENCE_SECONDS`. A writer that is there is waited for, as on
     standard input and in ``<(...)``.
 
-    Raises: NoWriter, OSError.
+    Spec: YAML-31. Raises: NoWriter, OSError.
     """
     if not _OPEN_ALREADY.fullmatch(name):
         kind = Path(name).stat().st_mode

@@ -102,9 +102,11 @@ def _nodes(v: Violations, spec: ResourceSliceSpec) -> None:
             v.names("spec.nodeName", subdomain_faults(spec.node_name))
     if spec.node_selector is not None:
         check_node_selector(v, spec.node_selector, "spec.nodeSelector")
-        if len(spec.node_selector.node_selector_terms) != 1:
+        terms = spec.node_selector.node_selector_terms
+        if len(terms) != 1:
             path = "spec.nodeSelector.nodeSelectorTerms"
-            v.invalid(path, "[]", "must have exactly one node selector term")
+            # The server prints the terms as Go does; their number says as much.
+            v.invalid(path, f"{len(terms)} terms" if terms else [], "must have exactly one node selector term")
     for name in ("all_nodes", "per_device_node_selection"):
         if getattr(spec, name) is False:
             v.invalid(f"spec.{_NODE_FIELDS[name]}", False, _TRUE_OR_UNSET)

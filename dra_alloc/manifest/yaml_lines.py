@@ -16,7 +16,7 @@ _BREAK: Final = re.compile(rb"\r\n|[\r\n]|\xc2\x85|\xe2\x80[\xa8\xa9]")
 
 
 def line_counter(data: bytes) -> Callable[[Any], int]:
-    """Return what tells the line of one of libyaml's marks in a text, from 1; line feeds and returns end lines."""
+    """Return what tells the line of one of libyaml's marks in a text, from 1. Spec: YAML-32."""
     if not any(each in data for each in _ONLY_YAML):
         return _plainly
     lines = [1]
