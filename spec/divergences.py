@@ -1,0 +1,96 @@
+"""
+The behaviours in which allocators differ, as a page of data: what, where, since when, and what shows it.
+
+    python -m spec.divergences --write   writes spec/divergences.yaml again
+
+What and where follow from `dra_alloc.traits`, the vectors from what they name. The statements are kept by hand.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated, Any, Final
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+
+from dra_alloc.traits import TRAITS, Channel
+from spec.case import HERE, VECTORS, AllocationCase, cases
+from spec.layout import written
+
+__all__ = ["FILE", "Divergence", "made", "read"]
+
+FILE: Final = HERE / "divergences.yaml"
+
+
+class Place(BaseModel):
+    """Channels, and the release lines in which they show it: every patch, or those before the one named."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    channels: tuple[Channel, ...]
+    releases: dict[str, Annotated[str, Field(pattern=r"^(every patch|before \d+\.\d+\.\d+)$")]]
+
+
+class Divergence(BaseModel):
+    """One behaviour; a defect is what `semantics: intended` switches off."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    summary: str
+    defect: bool
+    issue: str | None = None
+    statements: tuple[str, ...]
+    holds: tuple[Place, ...]
+    vectors: tuple[str, ...]
+
+
+def read() -> dict[str, Divergence]:
+    """Return the recorded divergences by their names."""
+    raw = yaml.safe_load(FILE.read_text(encoding="utf-8"))
+    return TypeAdapter(dict[str, Divergence]).validate_python(raw)
+
+
+def made(statements: dict[str, tuple[str, ...]]) -> dict[str, Any]:
+    """Return the divergences as traits and vectors have them now, with these statements."""
+    shown: dict[str, list[str]] = {}
+    for path, case in cases("allocation"):
+        if isinstance(case, AllocationCase):
+            for name in case.traits:
+                shown.setdefault(name, []).append(path.relative_to(VECTORS).with_suffix("").as_posix())
+    found: dict[str, Any] = {}
+    for trait, records in sorted(TRAITS.items()):
+        issues = sorted({record.issue for record in records if record.issue is not None})
+        found[str(trait)] = {
+            "summary": records[0].summary,
+            "defect": any(record.defect for record in records),
+            **({"issue": f"kubernetes/kubernetes#{issues[0]}"} if issues else {}),
+            "statements": list(statements.get(str(trait), ())),
+            "holds": [
+                {
+                    "channels": [str(channel) for channel in Channel if channel in record.channels],
+                    "releases": {
+                        line: f"before {first}" if first else "every patch"
+                        for line, first in sorted(record.lines.items())
+                    },
+                }
+                for record in records
+            ],
+            "vectors": shown.get(str(trait), []),
+        }
+    return found
+
+
+def main() -> int:
+    """Write the page again."""
+    if sys.argv[1:] != ["--write"]:
+        print(__doc__)
+        return 2
+    known = {name: each.statements for name, each in read().items()} if FILE.exists() else {}
+    head = "# What differs between allocators. Written by `python -m spec.divergences --write`; statements by hand.\n"
+    FILE.write_text(head + written(made(known)), encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
