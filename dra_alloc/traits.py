@@ -55,6 +55,14 @@ class Trait(StrEnum):
     BINDING_SLICES_LAST = "binding-slices-last"
     NO_RESULT_TOLERATIONS = "no-result-tolerations"
     LIMIT_PER_CLAIM = "limit-per-claim"
+    POOLS_AS_SEEN = "pools-as-seen"
+    COUNTERS_PER_SLICE = "counters-per-slice"
+    EVERY_TAINT_BARS = "every-taint-bars"
+    SHARES_CHARGED = "shares-charged"
+    DISTINCT_BY_IDENTITY = "distinct-by-identity"
+    CAPACITY_OF_ANOTHER = "capacity-of-another"
+    REFUSAL_KEEPS_USE = "refusal-keeps-use"
+    CAPACITY_GATE_NAMES_REQUEST = "capacity-gate-names-request"
     CAPACITY_WRAPS = "capacity-wraps"
     RULE_WITHOUT_SELECTOR = "rule-without-selector"
     SKIPPING_NEEDS_NODE = "skipping-needs-node"
@@ -92,6 +100,7 @@ _TO_1370: Final = {"1.34": "", "1.35": "", "1.36": "", "1.37": "1.37.0"}
 _TO_136: Final = {"1.34": "", "1.35": "", "1.36": ""}
 #: Every allocator moved one channel up with 1.36: incubating became stable, experimental became incubating.
 _BEFORE_136: Final = {"1.34": "", "1.35": ""}
+_ONLY_134: Final = {"1.34": ""}
 _SINCE_136: Final = {"1.36": "", "1.37": ""}
 _OLDER: Final = frozenset({Channel.STABLE, Channel.INCUBATING})
 
@@ -111,7 +120,9 @@ TRAITS: Final[Mapping[Trait, tuple[TraitRecord, ...]]] = {
         TraitRecord("devices of one request are tried in every order", {"1.34": "", "1.35": ""}, _NEWER),
     ),
     Trait.COUNTER_SLICES_EVERYWHERE: (
-        TraitRecord("a slice with shared counters is relevant on every node", _EVERY_LINE, _STABLE),
+        TraitRecord(
+            "a slice with shared counters is relevant on every node", {"1.35": "", "1.36": "", "1.37": ""}, _STABLE
+        ),
         TraitRecord("a slice with shared counters is relevant on every node", {"1.36": "", "1.35": ""}, _NEWER),
     ),
     Trait.EXCLUSIVE_STATE_ONLY: (
@@ -182,7 +193,7 @@ TRAITS: Final[Mapping[Trait, tuple[TraitRecord, ...]]] = {
     Trait.ALL_SKIPS_EXHAUSTED: (
         TraitRecord(
             "All leaves out devices whose remaining capacity is too small",
-            {"1.35": "", "1.36": "", "1.37": "1.37.0"},
+            {"1.34": "", "1.35": "", "1.36": "", "1.37": "1.37.0"},
             _NEWER,
             defect=True,
             issue=140769,
@@ -221,6 +232,50 @@ TRAITS: Final[Mapping[Trait, tuple[TraitRecord, ...]]] = {
     Trait.NO_RESULT_TOLERATIONS: (
         TraitRecord("results do not carry the tolerations of their request", {"1.34": ""}),
         TraitRecord("results do not carry the tolerations of their request", {"1.35": ""}, _STABLE),
+    ),
+    Trait.POOLS_AS_SEEN: (
+        TraitRecord(
+            "a pool is the slices that the node sees; it is used while incomplete, and ends the search if invalid",
+            _ONLY_134,
+        ),
+    ),
+    Trait.COUNTERS_PER_SLICE: (
+        TraitRecord("counters belong to the slice of the devices that draw on them, unchecked", _ONLY_134),
+    ),
+    Trait.EVERY_TAINT_BARS: (TraitRecord("a taint has to be tolerated whatever its effect", _ONLY_134),),
+    Trait.SHARES_CHARGED: (
+        TraitRecord("every further share of a device is charged its counters again", _ONLY_134, defect=True),
+    ),
+    Trait.DISTINCT_BY_IDENTITY: (
+        TraitRecord(
+            "distinctAttribute tells values apart by where they are stored: only a device itself is equal",
+            _ONLY_134,
+            _EXPERIMENTAL,
+            defect=True,
+        ),
+    ),
+    Trait.CAPACITY_OF_ANOTHER: (
+        TraitRecord(
+            "a device is taken by the capacity of that device of its slice whose position is the pick's number",
+            _ONLY_134,
+            _EXPERIMENTAL,
+            defect=True,
+        ),
+    ),
+    Trait.REFUSAL_KEEPS_USE: (
+        TraitRecord(
+            "a device refused by capacity when it is taken stays in use for the rest of the search",
+            _ONLY_134,
+            _EXPERIMENTAL,
+            defect=True,
+        ),
+    ),
+    Trait.CAPACITY_GATE_NAMES_REQUEST: (
+        TraitRecord(
+            "capacity asked for by an alternative while its feature is off is told of the whole request",
+            _ONLY_134,
+            _EXPERIMENTAL,
+        ),
     ),
     Trait.CAPACITY_WRAPS: (
         TraitRecord(

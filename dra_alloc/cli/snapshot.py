@@ -35,7 +35,7 @@ def run_snapshot(options: Namespace) -> int:
     with suppress(OSError):
         # What cannot be read, loading says better.
         inputs = note_inputs(named, options.output)
-    documents = load(options.files, stdin=sys.stdin.buffer, validate=options.validate)
+    documents = load(options.files, validate=options.validate)
     data = pack(documents, inputs)
     try:
         partial = target.with_name(f"{target.name}.{os.getpid()}.partial")

@@ -16,7 +16,7 @@ from dra_alloc.explain.world import World, edit_devices, edit_requests
 from dra_alloc.problem.devices import PoolKey
 from dra_alloc.problem.pools import gather
 from dra_alloc.problem.requests import claim_name
-from dra_alloc.rules.taints import tolerates
+from dra_alloc.rules.taints import barring, tolerates
 
 __all__ = ["Fact", "facts_of"]
 
@@ -108,7 +108,7 @@ def _taints(world: World) -> Iterator[Fact]:
     seen: dict[tuple[str, str, str], DeviceTaint] = {}
     for pool in gather(world.inventory(), world.node, world.profile):
         for device in pool.devices:
-            for taint in device.blocking_taints:
+            for taint in barring(device, world.profile):
                 seen.setdefault((taint.key, taint.value or "", taint.effect), taint)
     for (key, value, effect), taint in seen.items():
         name = f"{key}{'=' if value else ''}{value}:{effect}"

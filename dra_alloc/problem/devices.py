@@ -49,6 +49,7 @@ class DeviceRow:
         "key",
         "shareable",
         "slice",
+        "taints",
         "wire",
     )
 
@@ -65,6 +66,7 @@ class DeviceRow:
             for name, counter in use.counters.items()
         )
         taints = (*wire.taints, *taints_for(slice_row.taint_rules, wire.name)) if slice_row.taint_rules else wire.taints
+        self.taints: tuple[DeviceTaint, ...] = taints
         self.blocking_taints: tuple[DeviceTaint, ...] = (
             tuple(taint for taint in taints if taint.effect in _BLOCKING) if taints else ()
         )

@@ -45,6 +45,7 @@ class Pool:
         "__weakref__",
         "_devices",
         "_elsewhere",
+        "as_seen",
         "counters",
         "incomplete",
         "invalid",
@@ -69,6 +70,7 @@ class Pool:
         self.slices = tuple(slices)
         self.others = tuple(others)
         self.counters = counters
+        self.as_seen = False
         self.incomplete = False
         self.invalid = invalid
         self.late = not invalid and any(row.outline.waits for row in slices)
@@ -101,7 +103,12 @@ class Pool:
 
     @property
     def usable(self) -> bool:
-        """Return whether ExactCount requests may take devices from it."""
+        """Return whether ExactCount requests may take devices from it, or at least try."""
+        return self.as_seen or self.whole
+
+    @property
+    def whole(self) -> bool:
+        """Return whether the pool is complete and valid."""
         return not self.incomplete and not self.invalid
 
     def __repr__(self) -> str:
@@ -151,7 +158,10 @@ def is_readable(row: SliceRow, profile: Profile) -> bool:
     spec = row.wire.spec
     if _is_hidden(row, profile):
         return False
-    return profile.on(Feature.PARTITIONABLE) or (spec.per_device_node_selection is None and not spec.shared_counters)
+    if profile.on(Feature.PARTITIONABLE):
+        return True
+    hidden = spec.shared_counters and not profile.shows(Trait.COUNTERS_PER_SLICE)
+    return spec.per_device_node_selection is None and not hidden
 
 
 def _is_hidden(row: SliceRow, profile: Profile) -> bool:
@@ -192,7 +202,7 @@ def is_relevant(row: SliceRow, node: Node, profile: Profile) -> bool:
     except NodeSelectorError as error:
         raise GatherError(
             "gather pool information: failed to perform node selection for slice "
-            f"{row.name}: failed to parse node selector: {error}"
+            f"{row.name}: failed to parse node selector {error}"
         ) from error
 
 
@@ -200,6 +210,8 @@ def _pool(key: PoolKey, group: Sequence[SliceRow], inventory: Inventory, profile
     if profile.shows(Trait.BINDING_SLICES_LAST):
         group = sorted(group, key=lambda row: row.outline.waits)  # also which slice says how many there are
     wanted = group[0].slice_count
+    if profile.shows(Trait.POOLS_AS_SEEN):
+        return _as_seen(key, group, wanted)
     elsewhere: tuple[SliceRow, ...] = ()
     if len(group) != wanted:
         generation = group[0].generation
@@ -212,6 +224,20 @@ def _pool(key: PoolKey, group: Sequence[SliceRow], inventory: Inventory, profile
         names = {row.name for row in group}
         elsewhere = tuple(row for row in same if row.name not in names)
     return _build(key, group, elsewhere, profile)
+
+
+def _as_seen(key: PoolKey, group: Sequence[SliceRow], wanted: int) -> Pool:
+    """
+    Return the pool of exactly these slices, whatever other nodes see of it.
+
+    Spec: OLD-1, OLD-2.
+    """
+    pool = Pool(key, group, invalid=_duplicate_device(group))
+    pool.as_seen = True
+    pool.incomplete = len(group) != wanted
+    pool.slices_wanted = wanted
+    pool.late = any(row.outline.waits for row in group)  # invalid pools, too
+    return pool
 
 
 def _build(key: PoolKey, group: Sequence[SliceRow], elsewhere: Sequence[SliceRow], profile: Profile) -> Pool:

@@ -18,6 +18,7 @@ from dra_alloc.rules.binding_conditions import BindingConditions
 from dra_alloc.rules.compatibility_groups import CompatibilityGroups
 from dra_alloc.rules.consumed_capacity import ConsumedCapacity
 from dra_alloc.rules.counters import Counters, CountersDisabled
+from dra_alloc.rules.counters_per_slice import CountersPerSlice
 from dra_alloc.rules.distinct_attribute import distinct_attribute
 from dra_alloc.rules.exclusive_use import ExclusiveUse
 from dra_alloc.rules.match_attribute import match_attribute
@@ -25,6 +26,7 @@ from dra_alloc.rules.node_fit import NodeFit
 from dra_alloc.rules.node_operations import NodeOperations
 from dra_alloc.rules.selectors import Selectors
 from dra_alloc.rules.taints import Taints
+from dra_alloc.rules.valid_pool import ValidPool
 
 __all__ = ["Context", "Pick", "Reason", "Rule", "RuleSet", "SearchStopped", "constraint_kind", "install"]
 
@@ -54,7 +56,8 @@ class RuleSet:
     back all that earlier rules hold, `misfit_stops` that a constraint refusing
     a device of an All request ends the whole search, `reuses` that one request
     may get the same shareable device twice, `slips` that an All alternative goes
-    on as the first one after its first device.
+    on as the first one after its first device, `keeps_use` that a device refused
+    by capacity stays in use.
     """
 
     candidate: tuple[Rule, ...]
@@ -63,6 +66,7 @@ class RuleSet:
     misfit_stops: bool
     reuses: bool
     slips: bool = False
+    keeps_use: bool = False
 
     def take_for(self, ask: Ask) -> tuple[Rule, ...]:
         """Return the take rules that can object to this request's picks."""
@@ -75,13 +79,13 @@ class RuleSet:
         With the leak, a taint or constraint gives back constraints but not
         counters, and the capacity check gives back nothing.
 
-        Spec: TAKE-2, TAKE-3.
+        Spec: TAKE-2, TAKE-3, OLD-8.
         """
         before = rules[:refusing][::-1]
         if not self.leaky:
             return before
         if isinstance(rules[refusing], ConsumedCapacity):
-            return tuple(rule for rule in before if isinstance(rule, ExclusiveUse))
+            return () if self.keeps_use else tuple(rule for rule in before if isinstance(rule, ExclusiveUse))
         return tuple(rule for rule in before if not isinstance(rule, Counters))
 
 
@@ -92,11 +96,13 @@ def install(context: Context, claims: Iterable[ClaimRow]) -> RuleSet:
     sharing = profile.on(Feature.CONSUMABLE_CAPACITY) and not profile.shows(Trait.NO_SHARING)
     capacity = [ConsumedCapacity(context)] if sharing else []
     binding = [] if profile.on(Feature.BINDING) else [BindingConditions()]
-    counters = Counters(context) if profile.on(Feature.PARTITIONABLE) else CountersDisabled()
+    counting = CountersPerSlice if profile.shows(Trait.COUNTERS_PER_SLICE) else Counters
+    counters = counting(context) if profile.on(Feature.PARTITIONABLE) else CountersDisabled()
+    valid = [ValidPool(context.pools)] if profile.shows(Trait.POOLS_AS_SEEN) else []
     grouping = profile.on(Feature.PARTITIONABLE) and profile.on(Feature.COMPATIBILITY_GROUPS)
     groups = [CompatibilityGroups(context)] if grouping else []
     operations = [NodeOperations(context)] if profile.shows(Trait.SKIPPING_NEEDS_NODE) else []
-    taints = [Taints()] if profile.on(Feature.TAINTS) else []
+    taints = [Taints(profile)] if profile.on(Feature.TAINTS) else []
     constraints = [
         _CONSTRAINTS[kind](claim.index, constraint, context)
         for claim in claims
@@ -104,10 +110,11 @@ def install(context: Context, claims: Iterable[ClaimRow]) -> RuleSet:
         if (kind := constraint_kind(constraint, profile)) is not None
     ]
     return RuleSet(
-        candidate=(exclusive, *binding, Selectors(context), NodeFit(context), *capacity),
+        candidate=(*valid, exclusive, *binding, Selectors(context), NodeFit(context), *capacity),
         take=(exclusive, *operations, counters, *groups, *taints, *constraints, *capacity),
         leaky=profile.shows(Trait.REFUSAL_LEAKS),
         misfit_stops=profile.shows(Trait.ALL_MISFIT_FATAL),
         reuses=profile.shows(Trait.PERMUTATIONS),
         slips=profile.shows(Trait.ALL_SLIPS),
+        keeps_use=profile.shows(Trait.REFUSAL_KEEPS_USE),
     )

@@ -5,6 +5,7 @@ Consumable capacity: shares of one device draw on its capacity, rounded by its r
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
 
 from dra_alloc.api import Quantity
 from dra_alloc.problem.devices import DeviceKey, DeviceRow
@@ -12,9 +13,12 @@ from dra_alloc.problem.requests import Ask
 from dra_alloc.profiles import Profile, Trait
 from dra_alloc.rules.base import Context, Pick, Reason, Rule, SearchStopped
 from dra_alloc.rules.capacity_policy import AmountError, Arithmetic, consumed_amount, violates_policy
-from dra_alloc.rules.facts import Draw, Fact
+from dra_alloc.rules.facts import Draw, Fact, Unmodelled
 
-__all__ = ["ConsumedCapacity", "consumption"]
+__all__ = ["PANICS", "ConsumedCapacity", "consumption"]
+
+#: What an answer says where the scheduler crashes.
+PANICS: Final = "kube-scheduler panics"
 
 
 def consumption(device: DeviceRow, ask: Ask, profile: Profile) -> Mapping[str, Quantity] | None:
@@ -57,7 +61,17 @@ class ConsumedCapacity(Rule):
     code = "capacity-exhausted"
     spec = ("CAP-4", "CAP-5", "CAP-6", "CAP-7")
     gathers = True
-    __slots__ = ("_amounts", "_consumed", "_context", "_in_flight", "_leaks", "_shares", "_skips_exhausted")
+    __slots__ = (
+        "_amounts",
+        "_consumed",
+        "_context",
+        "_in_flight",
+        "_leaks",
+        "_of_another",
+        "_shares",
+        "_skips_exhausted",
+        "_taken",
+    )
 
     def __init__(self, context: Context) -> None:
         self._context = context
@@ -66,6 +80,8 @@ class ConsumedCapacity(Rule):
         self._leaks = context.profile.shows(Trait.REFUSAL_LEAKS)
         self._skips_exhausted = context.profile.shows(Trait.ALL_SKIPS_EXHAUSTED)
         self._amounts: dict[tuple[int, DeviceRow], Mapping[str, int] | None] = {}
+        self._of_another = context.profile.shows(Trait.CAPACITY_OF_ANOTHER)
+        self._taken: dict[int, int] = {}
         self._shares: dict[DeviceKey, int] = {}
 
     def _takes(self, ask: Ask, device: DeviceRow) -> Mapping[str, int] | None:
@@ -108,7 +124,11 @@ class ConsumedCapacity(Rule):
         return None
 
     def add(self, ask: Ask, device: DeviceRow) -> bool:
-        if self.rejects(ask, device):
+        if self._of_another:
+            if self._rejects_another(ask, device):
+                return False
+            self._taken[ask.id] = self._taken.get(ask.id, 0) + 1
+        elif self.rejects(ask, device):
             return False
         if device.shareable:
             takes = self._takes(ask, device) or {}
@@ -118,7 +138,22 @@ class ConsumedCapacity(Rule):
             self._shares[device.key] = self._shares.get(device.key, 0) + 1
         return True
 
+    def _rejects_another(self, ask: Ask, device: DeviceRow) -> bool:
+        """
+        Return the verdict on the device of the slice at the position of the pick's number.
+
+        Spec: OLD-7. Raises: SearchStopped where there is none; upstream panics.
+        """
+        position = self._taken.get(ask.id, 0)
+        if position >= len(device.slice.devices):
+            who = f"claim {self._context.claim_name(ask)}, request {ask.own_name}"
+            raise SearchStopped(f"{who}: {PANICS} on {device.key}", code="scheduler-panics")
+        takes = self._takes(ask, device.slice.devices[position])
+        return takes is None or self._short(device.slice.devices[position], takes) is not None
+
     def remove(self, ask: Ask, device: DeviceRow) -> None:
+        if self._of_another:
+            self._taken[ask.id] -= 1
         if not device.shareable:
             return
         takes = self._takes(ask, device) or {}
@@ -130,7 +165,14 @@ class ConsumedCapacity(Rule):
         if last:
             self._in_flight.pop(device.key, None)
 
+    @property
+    def sound(self) -> bool:
+        return not self._of_another
+
     def encode(self, asks: Sequence[Ask], devices: Sequence[DeviceRow]) -> Iterable[Fact]:
+        if self._of_another:
+            yield Unmodelled("capacity of another device is looked at")
+            return
         for device in devices:
             if not device.shareable or not device.capacity:
                 continue

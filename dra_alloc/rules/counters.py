@@ -99,13 +99,20 @@ class Counters(Rule):
         return not (self._keeps and any(device.consumes for device in shared))
 
     def _budget(self, device: DeviceRow) -> Hashable:
+        """Return what the device draws on with others."""
         return device.key.pool if self._by_name else device.slice.pool
+
+    def _left(self, device: DeviceRow) -> Mapping[_Counter, int]:
+        """Return what earlier allocations leave of the counters that the device draws on."""
+        return self._context.availability(self._pools[device.slice.pool])
 
     def _is_further_share(self, device: DeviceRow) -> bool:
         if not self._is_shared(device):
             return False
-        usage = self._context.usage
-        if self._context.profile.shows(Trait.SHARE_WITHOUT_CAPACITY_CHARGED):
+        usage, profile = self._context.usage, self._context.profile
+        if profile.shows(Trait.SHARES_CHARGED):
+            return False
+        if profile.shows(Trait.SHARE_WITHOUT_CAPACITY_CHARGED):
             return device.key in usage.consumed or device.key in self._context.in_flight
         return usage.shares(device.key) or device.key in self._context.in_flight
 
@@ -122,8 +129,7 @@ class Counters(Rule):
         return True
 
     def _short(self, device: DeviceRow, flight: Mapping[_Counter, int]) -> _Counter | None:
-        left = self._context.availability(self._pools[device.slice.pool])
-        for counter, amount in left.items():
+        for counter, amount in self._left(device).items():
             if amount < flight.get(counter, 0):
                 return counter
         return None
@@ -150,15 +156,16 @@ class Counters(Rule):
         return self._by_name and sum(key.pool == pool.pool for key in self._pools) > 1
 
     def encode(self, asks: Sequence[Ask], devices: Sequence[DeviceRow]) -> Iterable[Fact]:
-        consuming: dict[PoolKey, list[DeviceRow]] = {}
+        consuming: dict[Hashable, list[DeviceRow]] = {}
         for device in devices:
             if device.consumes and not self._is_further_share(device):
-                consuming.setdefault(device.slice.pool, []).append(device)
-        for key, drawing in consuming.items():
-            if self._is_mixed_up(key):
-                yield Looser(f"counters of different pools named {key.pool} are mixed up")
+                consuming.setdefault(self._budget(device), []).append(device)
+        for drawing in consuming.values():
+            pool = drawing[0].slice.pool
+            if self._is_mixed_up(pool):
+                yield Looser(f"counters of different pools named {pool.pool} are mixed up")
             else:
-                yield from self._draws(key, drawing)
+                yield from self._draws(pool, drawing)
         if self._keeps and any(self._is_shared(device) for drawing in consuming.values() for device in drawing):
             yield Looser("backtracking keeps the counters of shared devices")
 
@@ -167,7 +174,7 @@ class Counters(Rule):
 
     def _draws(self, key: PoolKey, devices: Sequence[DeviceRow]) -> Iterable[Fact]:
         totals = [(device, _total(device)) for device in devices]
-        for counter, left in self._context.availability(self._pools[key]).items():
+        for counter, left in self._left(devices[0]).items():
             drawing = [(device, total[counter]) for device, total in totals if total.get(counter)]
             # A counter that is overdrawn already forbids every one of these devices: see `allows`.
             if not drawing or left < 0:
@@ -189,7 +196,8 @@ class Counters(Rule):
         return Reason(self.code, f"counter {short[1]} of counter set {short[0]} is used up")
 
     def violations(self, picks: Sequence[Pick]) -> Iterable[str]:
-        used: dict[PoolKey, dict[_Counter, int]] = {}
+        used: dict[Hashable, dict[_Counter, int]] = {}
+        first: dict[Hashable, DeviceRow] = {}
         charged: set[DeviceRow] = set()
         usage = self._context.usage
         for _, device in picks:
@@ -198,11 +206,21 @@ class Counters(Rule):
             if device.shareable and self._sharing and (device in charged or usage.shares(device.key)):
                 continue
             charged.add(device)
-            flight = used.setdefault(device.slice.pool, {})
+            home = self._home(device)
+            first.setdefault(home, device)
+            flight = used.setdefault(home, {})
             for counter_set, name, amount in device.consumes:
                 flight[counter_set, name] = flight.get((counter_set, name), 0) + amount
-        for key, flight in used.items():
-            left = available_counters(self._pools[key], usage, self._context.profile)
+        for home, flight in used.items():
+            left = self._available(first[home])
             for counter, amount in flight.items():
-                if left.get(counter, 0) < amount:
-                    yield f"counter {counter[1]} of counter set {counter[0]} in pool {key} is overdrawn"
+                if left.get(counter, amount) < amount:
+                    pool = first[home].slice.pool
+                    yield f"counter {counter[1]} of counter set {counter[0]} in pool {pool} is overdrawn"
+
+    def _home(self, device: DeviceRow) -> Hashable:
+        """Return what holds the device's counters: its pool."""
+        return device.slice.pool
+
+    def _available(self, device: DeviceRow) -> Mapping[_Counter, int]:
+        return available_counters(self._pools[device.slice.pool], self._context.usage, self._context.profile)

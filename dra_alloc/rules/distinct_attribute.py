@@ -26,6 +26,7 @@ def distinct_attribute(claim: int, constraint: DeviceConstraint, context: Contex
     """Return the rule for one constraint of a claim, remembering all devices or one per request."""
     profile = context.profile
     kind = DistinctPerRequest if profile.shows(Trait.DISTINCT_FORGETS) else Distinct
+    kind = DistinctByIdentity if profile.shows(Trait.DISTINCT_BY_IDENTITY) else kind
     source = AttributeSource(context, constraint.distinct_attribute or "")
     return kind(claim, constraint, source, lists=profile.lists and not profile.shows(Trait.CLASSIC_LISTS))
 
@@ -172,3 +173,22 @@ class DistinctPerRequest(Distinct):
     def remove(self, ask: Ask, device: DeviceRow) -> None:
         self._by_request.pop(ask.request_name, None)
         self._count -= 1
+
+
+class DistinctByIdentity(DistinctPerRequest):
+    """
+    A further defect: values are equal only if they are one and the same, that of one device.
+
+    Spec: OLD-6.
+    """
+
+    spec = (*DistinctPerRequest.spec, "OLD-6")
+    __slots__ = ()
+
+    def _differs(self, attribute: DeviceAttribute, others: Collection[DeviceAttribute]) -> bool:
+        if as_scalar(attribute) is None:
+            return not others
+        return all(other is not attribute for other in others)
+
+    def encode(self, asks: Sequence[Ask], devices: Sequence[DeviceRow]) -> Iterable[Fact]:
+        yield Unmodelled(f"distinctAttribute {self._attribute} takes equal values for different ones")

@@ -9,9 +9,19 @@ from collections.abc import Iterable, Sequence
 from dra_alloc.api import DeviceTaint, DeviceToleration
 from dra_alloc.problem.devices import DeviceRow
 from dra_alloc.problem.requests import Ask
+from dra_alloc.profiles import Profile, Trait
 from dra_alloc.rules.base import Pick, Reason, Rule
 
-__all__ = ["Taints", "tolerates"]
+__all__ = ["Taints", "barring", "tolerates"]
+
+
+def barring(device: DeviceRow, profile: Profile) -> tuple[DeviceTaint, ...]:
+    """
+    Return the taints that keep requests away unless they are tolerated.
+
+    Spec: TAINT-1, OLD-4.
+    """
+    return device.taints if profile.shows(Trait.EVERY_TAINT_BARS) else device.blocking_taints
 
 
 def tolerates(toleration: DeviceToleration, taint: DeviceTaint) -> bool:
@@ -33,21 +43,24 @@ class Taints(Rule):
     """
     Every NoSchedule or NoExecute taint has to be tolerated, also with admin access.
 
-    Spec: TAINT-1, TAINT-2.
+    Spec: TAINT-1, TAINT-2, OLD-4.
     """
 
     code = "taint-not-tolerated"
-    spec = ("TAINT-1", "TAINT-2")
-    __slots__ = ()
+    spec = ("TAINT-1", "TAINT-2", "OLD-4")
+    __slots__ = ("_profile",)
+
+    def __init__(self, profile: Profile) -> None:
+        self._profile = profile
 
     def _untolerated(self, ask: Ask, device: DeviceRow) -> DeviceTaint | None:
-        for taint in device.blocking_taints:
+        for taint in barring(device, self._profile):
             if not any(tolerates(toleration, taint) for toleration in ask.tolerations):
                 return taint
         return None
 
     def add(self, ask: Ask, device: DeviceRow) -> bool:
-        return not device.blocking_taints or self._untolerated(ask, device) is None
+        return not device.taints or self._untolerated(ask, device) is None
 
     def allows(self, ask: Ask, device: DeviceRow) -> bool:
         return self._untolerated(ask, device) is None

@@ -125,11 +125,12 @@ def _request(
 def _check_capacity_gate(request: DeviceRequest, wires: Sequence[tuple[_Names, _Wire]], profile: Profile) -> None:
     if profile.on(Feature.CONSUMABLE_CAPACITY) or profile.shows(Trait.SILENT_CAPACITY_GATE):
         return
-    kind = "subrequest" if request.first_available else "request"
+    whole = not request.first_available or profile.shows(Trait.CAPACITY_GATE_NAMES_REQUEST)
     for names, wire in wires:
         if wire.capacity is not None:
+            who = f"request {request.name}" if whole else f"subrequest {names.own}"
             _stop(
-                f"claim {names.claim}, {kind} {names.own}: has capacity requests, but the DRAConsumableCapacity "
+                f"claim {names.claim}, {who}: has capacity requests, but the DRAConsumableCapacity "
                 "feature is disabled",
                 "feature-disabled",
             )
@@ -184,7 +185,7 @@ def _record_all(subject: str, ask: Ask, admission: Admission, selecting: Ask) ->
     judges = [(rule, selecting if isinstance(rule, Selectors) else ask) for rule in admission.gather]
     # A bad pool ends the question even if none of its devices could match.
     for pool in admission.pools:
-        if not pool.usable:
+        if not pool.whole:
             state = "being updated" if pool.incomplete else "invalid"
             code = "pool-incomplete" if pool.incomplete else "pool-invalid"
             raise SearchStopped(

@@ -105,7 +105,7 @@ class Allocator:
             ladder = Ladder(question, Engine(engine), budget)
             found = ladder.climb()
             if found is None:
-                return self._no_fit(_work(ladder), invalid=any(pool.invalid for pool in pools))
+                return self._no_fit(_work(ladder), invalid=any(pool.invalid and not pool.as_seen for pool in pools))
             return self.finished(question, found, _work(ladder), new_share_id)
         except SearchStopped as stop:
             return Aborted(stop.text, stop.code, _work(ladder), stop.on_node)

@@ -64,7 +64,9 @@ class Shape:
 
 
 def shape_of(rows: Sequence[ClaimRow], profile: Profile, compiled: Callable[[str], Selector]) -> Shape | None:
-    """Return the shape of admitted claims, or None if they have none."""
+    """Return the shape of admitted claims, or None if they have none, as with allocators of another build."""
+    if profile.shows(Trait.POOLS_AS_SEEN):
+        return None
     asks = [ask for row in rows for request in row.requests for ask in request.asks]
     if not asks or any(ask.all_devices or ask.admin or ask.count < 1 for ask in asks) or _may_overflow(rows):
         return None

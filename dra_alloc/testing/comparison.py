@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from dra_alloc.api import Quantity
 from dra_alloc.profiles import Trait, profile
+from dra_alloc.rules.consumed_capacity import PANICS
 
 __all__ = ["RANDOM_IN_UPSTREAM", "Verdict", "comparable", "compare", "pool_orders"]
 
@@ -24,6 +25,7 @@ RANDOM_IN_UPSTREAM: Final[Mapping[str, str]] = {
     "bad-attribute": "attributes are converted in map order: which of several bad ones is named is not compared",
     "bad-capacity": "capacities are checked in map order: which of several bad ones is named is not compared",
     "pool-order": "channels that do not sort pools try them in map order: one order must give upstream's answer",
+    "panic": "upstream crashes: only that ours says so is compared",
     "step-limit": "upstream ran out of time: only a right verdict in bounded time is compared",
     "gave-up": "ours ran out of time on a search of thousands of steps: counted apart",
     "both-gave-up": "upstream ran out of time and ours out of its budget: counted apart",
@@ -102,6 +104,8 @@ def compare(request: Json, upstream: Mapping[str, Any], answer: Answer, *, steps
     ours = comparable(answer(request), steps=steps)
     if ours == theirs:
         return Verdict(True, "", theirs, ours)
+    if "panic" in theirs and PANICS in ours.get("err", ""):
+        return Verdict(True, "panic", theirs, ours)
     if not steps and _ABORTED.search(ours.get("err") or ""):
         return Verdict(True, "gave-up", theirs, ours)
     if _without_capacity(ours) == _without_capacity(theirs):
@@ -109,7 +113,8 @@ def compare(request: Json, upstream: Mapping[str, Any], answer: Answer, *, steps
     chosen = profile(request["release"], (), request.get("channel", "auto"))
     if chosen.shows(Trait.INPUT_ORDER):
         for other in pool_orders(request):
-            if comparable(answer(other), steps=steps) == theirs:
+            found = comparable(answer(other), steps=steps)
+            if found == theirs or ("panic" in theirs and PANICS in found.get("err", "")):
                 return Verdict(True, "pool-order", theirs, ours)
     return Verdict(False, "", theirs, ours)
 
