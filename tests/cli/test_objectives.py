@@ -40,11 +40,13 @@ spec: {devices: {requests: [{name: r, exactly: {deviceClassName: any}}]}}
 
 def output(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, object]:
     assert run([*arguments, "--format", "json"]) == 0
-    return json.loads(capsys.readouterr().out)
+    found: dict[str, object] = json.loads(capsys.readouterr().out)
+    return found
 
 
 def device(report) -> str:
-    return report["placements"][0]["allocation"]["claims"][0]["allocation"]["devices"]["results"][0]["device"]
+    found: str = report["placements"][0]["allocation"]["claims"][0]["allocation"]["devices"]["results"][0]["device"]
+    return found
 
 
 def test_every_score_is_told(capsys: pytest.CaptureFixture[str], solver) -> None:

@@ -16,7 +16,10 @@ from dra_alloc.manifest.inputs import Source, Unreadable, sources
 
 def from_stdin(data, **limits):
     (source,) = sources(["-"], io.BytesIO(data), Budget(**limits))
-    return source if isinstance(source, Source) else str(source.problem)
+    if isinstance(source, Source):
+        return source
+    assert isinstance(source, Unreadable)
+    return str(source.problem)
 
 
 @pytest.mark.parametrize(

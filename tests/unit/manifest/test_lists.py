@@ -58,12 +58,12 @@ def test_every_member_that_is_no_object_is_told_in_yaml():
 
 def test_and_in_json():
     inner = {"apiVersion": "v1", "kind": "List", "items": [None]}
-    items = [NODE, None, 5, [], {}, {"kind": "X"}, inner]
+    items: list[object] = [NODE, None, 5, [], {}, {"kind": "X"}, inner]
     text = json.dumps({"apiVersion": "v1", "kind": "List", "items": items}, indent=1)
     found = told(text)
     assert [each[1:] for each in found] == [each[1:] for each in EXPECTED]
     lines = text.splitlines()
-    assert [lines[number - 1].strip(" ,") for number, *_ in found[:3]] == ["null", "5", "[]"]
+    assert [lines[(number or 0) - 1].strip(" ,") for number, *_ in found[:3]] == ["null", "5", "[]"]
 
 
 @pytest.mark.parametrize("kind", ["v1 List", "v1 NodeList", "resource.k8s.io/v1 ResourceSliceList"])

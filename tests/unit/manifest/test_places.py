@@ -73,9 +73,9 @@ def test_a_path_of_an_older_version_is_found_where_it_was_written(tmp_path):
     file = tmp_path / "m.yaml"
     file.write_text(claims(1, "resource.k8s.io/v1beta1", FLAT))
     documents = load(file)
-    assert file.read_text().splitlines()[documents.where(documents.claims[0], EXPRESSION).line - 1].strip() == (
-        'expression: "true"'
-    )
+    line = documents.where(documents.claims[0], EXPRESSION).line
+    assert line is not None
+    assert file.read_text().splitlines()[line - 1].strip() == 'expression: "true"'
 
 
 @pytest.mark.parametrize("ending", [".yaml", ".json"])

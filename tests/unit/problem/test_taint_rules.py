@@ -17,7 +17,7 @@ from dra_alloc.scenario.settings import Settings
 from fuzz.observed_build import claim, device, problem, slice_, want
 
 BARE = {"metadata": {"name": "bare"}, "spec": {"taint": {"key": "k", "effect": "NoSchedule"}}}
-EMPTY = {"metadata": {"name": "empty"}, "spec": {**BARE["spec"], "deviceSelector": {}}}
+EMPTY = {"metadata": {"name": "empty"}, "spec": {"taint": {"key": "k", "effect": "NoSchedule"}, "deviceSelector": {}}}
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ import pytest
 
 from dra_alloc.scenario.cluster import Cluster
 from dra_alloc.scenario.gang import Member, Topology, Verdict, place_gang, place_most, replicas
+from dra_alloc.scenario.outcomes import Allocated
 from dra_alloc.solve.allocator import Budget
 from dra_alloc.solve.objectives import Cheapest, FewestNodes, HighestRanked, LeastFragmented, Stable
 from tests.unit.scenario.test_gang import ask, claim, cluster, device, node, of, pods, resource_slice, where
@@ -53,7 +54,8 @@ def random_cluster(dice: random.Random) -> Cluster:
             dice.shuffle(parts)
             place = {"nodeName": f"n{number}"}
             slices += resource_slice(f"n{number}-{gpu}", parts[: dice.choice([2, 3])], place, counters=2)
-    return of(slices, [node(f"n{number}") for number in range(3)])
+    made: Cluster = of(slices, [node(f"n{number}") for number in range(3)])
+    return made
 
 
 def random_claims(dice: random.Random, count: int):
@@ -68,7 +70,8 @@ def random_claims(dice: random.Random, count: int):
 
 def with_previous(objectives, on: Cluster, claims):
     """Let the claims have had what they would get one by one on an empty cluster."""
-    before = [outcome.claims[0] for each in claims if (outcome := on.allocate([each]))]
+    outcomes = [on.allocate([each]) for each in claims]
+    before = [outcome.claims[0] for outcome in outcomes if isinstance(outcome, Allocated)]
     return [Stable.to(before) if each is Stable else each for each in objectives]
 
 
@@ -84,11 +87,12 @@ def test_the_best_node_is_that_of_brute_force(objectives):
         dice = random.Random(seed)
         on, claims = random_cluster(dice), random_claims(dice, 2)
         asked = with_previous(objectives, on, claims)
-        every = [values_on(on, each.metadata.name, claims, asked) for each in on.nodes]
+        every = [values_on(on, each.metadata.name or "", claims, asked) for each in on.nodes]
         best = min((values for values in every if values is not None), default=None)
         outcome = on.allocate(claims, objectives=asked)
         assert bool(outcome) is (best is not None)
-        if outcome:
+        if best is not None:
+            assert isinstance(outcome, Allocated)
             found += 1
             assert [score.value for score in outcome.scores] == best
             assert all(score.proven for score in outcome.scores)
@@ -123,7 +127,7 @@ def test_the_best_gang_is_that_of_brute_force(objectives):
 
 def test_as_many_as_possible_come_before_the_price():
     prices = {"n0": 9, "n1": 1, "n2": 1}
-    dear = Cheapest(node_price=lambda each: prices[each.metadata.name])
+    dear = Cheapest(node_price=lambda each: prices[each.metadata.name or ""])
     answers = place_most(cluster(4, 1, 1), pods(*[claim()] * 3), [dear])
     assert len(answers.joint.placements) == 3
     assert answers.joint.scores[0].value == 9 + 0
@@ -138,7 +142,7 @@ def test_replicas_take_an_objective():
 
 def test_the_best_rack_is_taken():
     prices = {"n0": 5, "n1": 5, "n2": 1, "n3": 1}
-    cheap = Cheapest(node_price=lambda each: prices[each.metadata.name])
+    cheap = Cheapest(node_price=lambda each: prices[each.metadata.name or ""])
     joint = place_gang(cluster(2, 2, 2, 2), pods(claim(2), claim(2)), Topology("rack"), objectives=[cheap]).joint
     assert where(joint) == ["n2", "n3"]
     assert (joint.scores[0].value, joint.scores[0].proven) == (2, True)
@@ -147,6 +151,7 @@ def test_the_best_rack_is_taken():
 def test_without_budget_the_first_answer_is_given_and_the_gap_is_stated():
     on = random_cluster(random.Random(1))
     outcome = on.allocate([claim(kind="half")], objectives=[LeastFragmented()], budget=Budget(solver=0.0))
+    assert isinstance(outcome, Allocated)
     (score,) = outcome.scores
     assert not score.proven
     assert score.bound < score.value

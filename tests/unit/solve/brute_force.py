@@ -44,7 +44,8 @@ def solutions(table: Table) -> Iterator[tuple[list[Pick], dict[Any, Any]]]:
                 yield from take(slot, each, taken + 1, index + (not again), chosen)
                 picking.give_back()
 
-    return serve(0, {})
+    answers: Iterator[tuple[list[Pick], dict[Any, Any]]] = serve(0, {})
+    return answers
 
 
 def best_of(made: Question, objectives: Sequence[Objective]) -> tuple[list[int], list[Pick]] | None:
