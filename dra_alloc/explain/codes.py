@@ -43,6 +43,7 @@ NODE_CODES: Final[Mapping[str, str]] = {
     "pool-invalid": "a pool contradicts itself, such as by a device name used twice",
     "all-misfit": "a device of an All request violates a constraint: kube-scheduler gives up",
     "capacity-amount": "an amount of capacity is negative or cannot be computed: kube-scheduler gives up",
+    "scheduler-panics": "kube-scheduler of that release crashes on the question",
     "too-many-devices": "a claim needs more than 32 devices",
     "selector-compile-error": "a selector does not compile",
     "derived-attribute": "a derived attribute does not compile, or fails on a device: kube-scheduler gives up",
