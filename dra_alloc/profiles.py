@@ -171,6 +171,11 @@ class Profile:
         """Return whether constraints compare list-typed attributes."""
         return Feature.LIST_ATTRIBUTES in self.features
 
+    @property
+    def shares(self) -> bool:
+        """Return whether a device that allows several allocations can have them."""
+        return self.on(Feature.CONSUMABLE_CAPACITY) and not self.shows(Trait.NO_SHARING)
+
     def shows(self, trait: Trait) -> bool:
         """Return whether this allocator shows the behaviour or defect."""
         return trait in self.traits

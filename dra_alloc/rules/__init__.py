@@ -93,7 +93,7 @@ def install(context: Context, claims: Iterable[ClaimRow]) -> RuleSet:
     """Return the rules for allocating the claims, with fresh state."""
     profile = context.profile
     exclusive = ExclusiveUse(context)
-    sharing = profile.on(Feature.CONSUMABLE_CAPACITY) and not profile.shows(Trait.NO_SHARING)
+    sharing = profile.shares
     capacity = [ConsumedCapacity(context)] if sharing else []
     binding = [] if profile.on(Feature.BINDING) else [BindingConditions()]
     counting = CountersPerSlice if profile.shows(Trait.COUNTERS_PER_SLICE) else Counters

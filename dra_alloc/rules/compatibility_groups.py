@@ -11,7 +11,6 @@ from dra_alloc.problem.devices import DeviceRow, PoolKey
 from dra_alloc.problem.pools import Pool
 from dra_alloc.problem.requests import Ask
 from dra_alloc.problem.usage import Usage
-from dra_alloc.profiles import Feature, Trait
 from dra_alloc.rules.base import Context, Pick, Reason, Rule
 from dra_alloc.rules.facts import Agree, Fact
 
@@ -74,7 +73,7 @@ class CompatibilityGroups(Rule):
     def __init__(self, context: Context) -> None:
         profile = context.profile
         self._context = context
-        self._sharing = profile.on(Feature.CONSUMABLE_CAPACITY) and not profile.shows(Trait.NO_SHARING)
+        self._sharing = profile.shares
         self._pools: Mapping[PoolKey, Pool] = {pool.key: pool for pool in context.pools}
         self._held: dict[PoolKey, dict[str, Groups]] = {}
         self._own: dict[DeviceRow, dict[str, Groups]] = {}

@@ -10,7 +10,7 @@ from dra_alloc.problem.devices import DeviceRow, PoolKey
 from dra_alloc.problem.pools import Pool
 from dra_alloc.problem.requests import Ask
 from dra_alloc.problem.usage import Usage
-from dra_alloc.profiles import Feature, Profile, Trait
+from dra_alloc.profiles import Profile, Trait
 from dra_alloc.rules.base import Context, Pick, Reason, Rule
 from dra_alloc.rules.facts import Draw, Fact, Looser
 
@@ -84,7 +84,7 @@ class Counters(Rule):
     def __init__(self, context: Context) -> None:
         profile = context.profile
         self._context = context
-        self._sharing = profile.on(Feature.CONSUMABLE_CAPACITY) and not profile.shows(Trait.NO_SHARING)
+        self._sharing = profile.shares
         self._keeps = profile.shows(Trait.SHARED_KEEPS_COUNTERS)
         self._by_name = profile.shows(Trait.COUNTERS_BY_POOL_NAME)
         self._pools: Mapping[PoolKey, Pool] = {pool.key: pool for pool in context.pools}

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Sequence
 
 from dra_alloc.problem.devices import DeviceKey, DeviceRow
 from dra_alloc.problem.requests import Ask
-from dra_alloc.profiles import Feature, Trait
 from dra_alloc.rules.base import Context, Pick, Reason, Rule
 from dra_alloc.rules.facts import Dedicated, Fact
 
@@ -30,7 +29,7 @@ class ExclusiveUse(Rule):
     def __init__(self, context: Context) -> None:
         self._context = context
         self._exclusive = context.usage.exclusive
-        self._sharing = context.profile.on(Feature.CONSUMABLE_CAPACITY) and not context.profile.shows(Trait.NO_SHARING)
+        self._sharing = context.profile.shares
         self._users: dict[DeviceKey, list[int]] = {}
 
     def rejects(self, ask: Ask, device: DeviceRow) -> bool:

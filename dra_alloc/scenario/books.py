@@ -11,7 +11,6 @@ from dra_alloc.api import Node, ResourceClaim
 from dra_alloc.problem.devices import DeviceKey, PoolKey
 from dra_alloc.problem.pools import GatherError
 from dra_alloc.problem.usage import Usage
-from dra_alloc.profiles import Feature, Trait
 from dra_alloc.rules import Pick
 from dra_alloc.rules.consumed_capacity import consumption
 from dra_alloc.solve.allocator import Allocator, Budget
@@ -42,7 +41,7 @@ class Books:
     def __init__(self, allocator: Allocator) -> None:
         profile = allocator.profile
         self._allocator = allocator
-        self._sharing = profile.on(Feature.CONSUMABLE_CAPACITY) and not profile.shows(Trait.NO_SHARING)
+        self._sharing = profile.shares
         self._entries: dict[PoolKey, _Entry] = {}
         self._changed: set[PoolKey] = set()
         usage = allocator.state.usage

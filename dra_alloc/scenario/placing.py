@@ -14,7 +14,6 @@ from dra_alloc.manifest.gc_pause import gc_paused
 from dra_alloc.problem.devices import PoolKey
 from dra_alloc.problem.ledger import Ledger
 from dra_alloc.problem.requests import claim_name
-from dra_alloc.profiles import Feature, Trait
 from dra_alloc.rules.consumed_capacity import consumption
 from dra_alloc.scenario.holding import allocated_elsewhere, completed, reaches
 from dra_alloc.scenario.outcomes import Allocated, Outcome, Undecided, Unsatisfiable
@@ -73,7 +72,7 @@ class Placing:
         self._allocator = Allocator(cluster.allocator.state, cluster.allocator.profile, cluster.survey, self._occupancy)
         self._standings = cluster.standings.opened(self._occupancy, self._search)
         profile = self._allocator.profile
-        self._sharing = profile.on(Feature.CONSUMABLE_CAPACITY) and not profile.shows(Trait.NO_SHARING)
+        self._sharing = profile.shares
         self._ledger: Ledger | None = None
         self._placed: dict[str, Allocated] = {}
         self._unbooked: list[tuple[list[str], Allocated]] = []

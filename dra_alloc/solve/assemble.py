@@ -57,7 +57,7 @@ def assemble(
 
 def _results(picks: Sequence[Pick], assembly: Assembly) -> tuple[DeviceRequestAllocationResult, ...]:
     profile = assembly.profile
-    sharing = profile.on(Feature.CONSUMABLE_CAPACITY) and not profile.shows(Trait.NO_SHARING)
+    sharing = profile.shares
     binding = profile.on(Feature.BINDING)
     skipping = profile.on(Feature.OPTIONAL_NODE_OPERATIONS)
     tolerating = not profile.shows(Trait.NO_RESULT_TOLERATIONS)

@@ -125,7 +125,7 @@ class Survey:
         self.selection = Selection(profile)
         self.columns = columns or Columns()
         self._class_not_found = class_not_found
-        self._sharing = profile.on(Feature.CONSUMABLE_CAPACITY) and not profile.shows(Trait.NO_SHARING)
+        self._sharing = profile.shares
         self._counting = profile.on(Feature.PARTITIONABLE)
         self._lists = profile.lists and not profile.shows(Trait.CLASSIC_LISTS)
         self._gathering = Gathering(inventory, profile)
