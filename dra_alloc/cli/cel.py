@@ -12,6 +12,7 @@ from typing import Final
 from dra_alloc.api import ResourceSlice
 from dra_alloc.cel import ENGINES, CompileError
 from dra_alloc.cli.exit_codes import ExitCode
+from dra_alloc.cli.reading import check_stdin_once
 from dra_alloc.errors import InputError
 from dra_alloc.manifest import load
 from dra_alloc.manifest.device_files import load_devices
@@ -52,8 +53,7 @@ def run_cel(options: Namespace) -> int:
 
 def _slices(options: Namespace) -> Sequence[ResourceSlice]:
     """Return everything that was named; raises InputError if a file has no device."""
-    if [*options.device, *options.cluster].count("-") > 1:
-        raise InputError("standard input can be read only once", hint="name - in one place")
+    check_stdin_once([*options.device, *options.cluster])
     found: list[ResourceSlice] = []
     if options.device:
         found += load_devices(options.device, driver=options.driver)

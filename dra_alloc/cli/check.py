@@ -9,12 +9,11 @@ from argparse import Namespace
 
 from dra_alloc.cli.exit_codes import ExitCode
 from dra_alloc.cli.objectives import objectives_of
-from dra_alloc.cli.reading import read_inputs
+from dra_alloc.cli.reading import read_inputs, warn
 from dra_alloc.errors import Problem
 from dra_alloc.limits import DEFAULT_PRUNED_BUDGET
 from dra_alloc.report import FORMATS
 from dra_alloc.report.counts import summary_counts
-from dra_alloc.report.layout import printable
 from dra_alloc.scenario.check import Check, CheckOptions, check
 from dra_alloc.scenario.selecting import require_engine
 from dra_alloc.scenario.settings import DEFAULT_SETTINGS, Settings
@@ -55,16 +54,12 @@ def run_check(options: Namespace) -> int:
         ),
     )
     for warning in (*manifests.warnings, *dump.warnings):
-        _warn(warning)
+        warn(warning)
     if settings.cel_engine != DEFAULT_SETTINGS.cel_engine:
-        _warn(Problem(f"selectors are evaluated by {settings.cel_engine}, not as kube-scheduler does"))
+        warn(Problem(f"selectors are evaluated by {settings.cel_engine}, not as kube-scheduler does"))
     sys.stdout.write(FORMATS[options.format](result, options.verbose))
     sys.stdout.flush()
     return _exit_code(result)
-
-
-def _warn(warning: Problem) -> None:
-    print(f"warning: {printable(str(warning))}", file=sys.stderr)
 
 
 def _exit_code(result: Check) -> ExitCode:

@@ -4,14 +4,28 @@ The documents that a command is given, with everything that is wrong with them a
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 
-from dra_alloc.errors import InputError, ManifestError
+from dra_alloc.errors import InputError, ManifestError, Problem
 from dra_alloc.manifest import Documents, Validate, load_readable
+from dra_alloc.manifest.inputs import STDIN
+from dra_alloc.report.layout import printable
 from dra_alloc.scenario.applying import problems_besides
 from dra_alloc.scenario.settings import Settings
 
-__all__ = ["read_inputs"]
+__all__ = ["check_stdin_once", "read_inputs", "warn"]
+
+
+def check_stdin_once(paths: Sequence[str]) -> None:
+    """Raise InputError if standard input is named twice."""
+    if paths.count(STDIN) > 1:
+        raise InputError("standard input can be read only once", hint="name - in one place")
+
+
+def warn(warning: Problem) -> None:
+    """Print a warning; control characters in it must not steer a terminal."""
+    print(f"warning: {printable(str(warning))}", file=sys.stderr)
 
 
 def read_inputs(
@@ -24,8 +38,7 @@ def read_inputs(
     with those of the manifests that could be read; InputError for settings and
     for standard input named twice.
     """
-    if [*manifests, *dumps].count("-") > 1:
-        raise InputError("standard input can be read only once", hint="name - in one place")
+    check_stdin_once([*manifests, *dumps])
     asked, problems = load_readable(manifests, validate=validate)
     dump, more = load_readable(dumps, validate=validate) if dumps else (Documents(), ())
     if problems or more:

@@ -5,12 +5,12 @@ The command `snapshot`.
 from __future__ import annotations
 
 import os
-import sys
 from argparse import Namespace
 from contextlib import suppress
 from pathlib import Path
 
 from dra_alloc.cli.exit_codes import ExitCode
+from dra_alloc.cli.reading import check_stdin_once, warn
 from dra_alloc.errors import InputError
 from dra_alloc.manifest import load
 from dra_alloc.manifest.inputs import STDIN, files_of
@@ -26,8 +26,7 @@ def run_snapshot(options: Namespace) -> int:
     Raises: InputError for files that cannot be read or written, or that would be overwritten.
     """
     target = Path(options.output)
-    if options.files.count(STDIN) > 1:
-        raise InputError("standard input can be read only once", hint="name - in one place")
+    check_stdin_once(options.files)
     named = [path for path in files_of(options.files) if path != STDIN]
     if any(target.resolve() == Path(path).resolve() for path in named):
         raise InputError(f"{target} is one of the files to read", hint="give the snapshot a name of its own")
@@ -47,7 +46,7 @@ def run_snapshot(options: Namespace) -> int:
     except OSError as error:
         raise InputError(f"{target} cannot be written: {error.strerror}") from None
     for warning in documents.warnings:
-        print(f"warning: {warning}", file=sys.stderr)
+        warn(warning)
     counts = f"{len(documents.slices)} slices, {len(documents.claims)} claims, {len(documents.nodes)} nodes"
     print(f"{target}: {counts}, {len(data)} bytes")
     return ExitCode.OK
