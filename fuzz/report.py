@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from dra_alloc.releases import parse_release
+from dra_alloc.testing.comparison import RANDOM_IN_UPSTREAM
 from dra_alloc.traits import TRAITS, Channel, TraitRecord
-from fuzz.comparison import RANDOM_IN_UPSTREAM
 from fuzz.coverage import FEATURES
 from fuzz.recording import ROOT, RUNS, Record, read
 

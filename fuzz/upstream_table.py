@@ -22,7 +22,7 @@ from typing import Any
 
 import yaml
 
-from fuzz.comparison import Verdict, compare
+from dra_alloc.testing.comparison import Verdict, compare
 from fuzz.differential import ours
 from fuzz.oracle import Oracle, OracleUnavailable
 from fuzz.oracle_build import build, cache_folder, newest, resolve

@@ -23,8 +23,8 @@ from dra_alloc.scenario.editing import Event
 from dra_alloc.scenario.outcomes import Allocated, Outcome, Unsatisfiable
 from dra_alloc.scenario.settings import Settings
 from dra_alloc.testing.cases import random_requests
+from dra_alloc.testing.comparison import comparable
 from dra_alloc.testing.dialect import Dialect
-from fuzz.comparison import comparable
 from fuzz.target import Broken, Json, Target, command
 
 __all__ = ["TARGET", "main"]

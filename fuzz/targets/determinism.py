@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from functools import cache
 
 from dra_alloc.testing.client import Client
-from fuzz.comparison import comparable
+from dra_alloc.testing.comparison import comparable
 from fuzz.differential import ours
 from fuzz.target import Broken, Json, Target, command, requests
 

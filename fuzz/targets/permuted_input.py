@@ -15,7 +15,7 @@ from random import Random
 from typing import Any, Final
 
 from dra_alloc.profiles import Feature, Trait, profile
-from fuzz.comparison import comparable
+from dra_alloc.testing.comparison import comparable
 from fuzz.differential import ours
 from fuzz.target import Broken, Json, Target, command, requests
 

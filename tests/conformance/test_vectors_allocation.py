@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from dra_alloc.profiles import parse_release, profile
+from dra_alloc.testing.comparison import comparable, compare
 from dra_alloc.traits import TRAITS, Trait
-from fuzz.comparison import comparable, compare
 from fuzz.differential import ours
 from fuzz.promote import request_of
 from spec.case import UNCOUNTED, VECTORS, AllocationCase, Answer, cases, load_case
