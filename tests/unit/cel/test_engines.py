@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import threading
 import time
 
 import pytest
@@ -12,6 +11,7 @@ import pytest
 from dra_alloc import cel
 from dra_alloc.cel import engines
 from dra_alloc.errors import InputError
+from tests.threads import in_threads
 from tests.unit.cel.devices import device
 
 DEVICE = {
@@ -233,9 +233,5 @@ def test_threads_share_a_selector() -> None:
             if found != wanted:
                 wrong.append(found)
 
-    threads = [threading.Thread(target=ask) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    in_threads(ask)
     assert wrong == []

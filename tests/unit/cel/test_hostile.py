@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import sys
-import threading
 import time
 import tracemalloc
 
@@ -12,6 +11,7 @@ import pytest
 
 from dra_alloc import cel
 from dra_alloc.cel.errors import CompileError, EvaluationError
+from tests.threads import in_threads
 from tests.unit.cel.devices import device
 
 ENVIRONMENT = cel.environment("1.36", list_attributes=True)
@@ -157,9 +157,5 @@ def test_one_program_serves_many_threads() -> None:
             if found != wanted:
                 wrong.append(found)
 
-    threads = [threading.Thread(target=ask) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    in_threads(ask)
     assert wrong == []
