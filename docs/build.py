@@ -8,6 +8,7 @@ blocks up to date instead of failing where they differ.
 
 from __future__ import annotations
 
+import difflib
 import importlib.util
 import os
 import re
@@ -52,6 +53,8 @@ def shown(page: Path, write: bool) -> int:
         page.write_text(fresh, encoding="utf-8")
     elif fresh != text or not blocks:
         print(f"{name} differs from what the command prints: run python docs/build.py --write")
+        sides = text.splitlines(), fresh.splitlines()
+        print(*difflib.unified_diff(*sides, "shown", "printed", lineterm="", n=1), sep="\n")
         return 1
     print(f"{name}: {blocks} outputs as the command prints them")
     return 0
