@@ -45,9 +45,9 @@ def random_request(draw: Draw, dialect: Dialect, *, spoilt: bool = True) -> Json
     if not spoilt:
         mix = mix.without(SPOILING, 0.0)
     switches = _features(draw, mix, dialect)
-    mix = mix.without(_refused(switches, dialect), 0.1)
+    mix = mix.without(_refused(switches, dialect), 0.04)
     if profile(dialect.release, (), dialect.channel).shows(Trait.PERMUTATIONS):
-        mix = mix.without(("crowd", "bait", "several-claims", "count"), 0.6)  # else too many cases explode
+        mix = mix.without(("crowd", "bait", "several-claims", "count"), 0.75)  # else too many cases explode
     made = cluster(draw, mix, dialect)
     if not spoilt:
         for each in made.slices:

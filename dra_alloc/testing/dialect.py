@@ -59,6 +59,7 @@ INGREDIENTS: tuple[str, ...] = (
     "odd-amounts",
     "derived-attributes",
     "node-operations",
+    "wide-amounts",
 )
 
 #: What no API server would have stored, or only while a driver is at work.
@@ -68,16 +69,17 @@ SPOILING: tuple[str, ...] = ("broken-pool", "odd-attributes", "odd-state", "odd-
 _RATES = (0.0, 0.0, 0.15, 0.5, 0.9)
 #: How often relative to that. What spoils most cases it is in is rare, what makes them interesting is not.
 _SHARE = {
-    "broken-pool": 0.1,
+    "broken-pool": 0.07,
     "odd-attributes": 0.01,
     "odd-amounts": 0.06,
+    "wide-amounts": 0.1,
     "node-operations": 0.5,
     "odd-claim": 0.02,
     "odd-state": 0.3,
     "many-devices": 0.04,
     "gates-off": 0.15,
-    "misfit": 0.25,
-    "crowd": 0.6,
+    "misfit": 0.15,
+    "crowd": 0.9,
     "bait": 4.5,
     "all": 0.35,
     "old-generation": 0.4,

@@ -54,7 +54,7 @@ def _expression(target: Placed, draw: Draw, *, rich: bool) -> str:
 
 def _comparison(domain: str, name: str, attribute: Json, draw: Draw, *, rich: bool) -> str:
     path = f'device.attributes["{domain}"].{name}'
-    guard = f"has({path}) && " if draw.chance(0.88) else ""
+    guard = f"has({path}) && " if draw.chance(0.96) else ""
     kind = next(iter(attribute), "int")
     value = attribute.get(kind, 1)
     if kind in _LISTS:
