@@ -53,6 +53,11 @@ class Ask:
     capacity: tuple[tuple[str, Quantity], ...]
 
     @property
+    def request(self) -> tuple[int, str]:
+        """Return claim and name of the request, which its alternatives have in common."""
+        return self.claim, self.request_name
+
+    @property
     def class_name(self) -> str:
         """Return the name of the DeviceClass."""
         return self.device_class.metadata.name or ""

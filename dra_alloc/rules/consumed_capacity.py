@@ -81,7 +81,7 @@ class ConsumedCapacity(Rule):
         self._skips_exhausted = context.profile.shows(Trait.ALL_SKIPS_EXHAUSTED)
         self._amounts: dict[tuple[int, DeviceRow], Mapping[str, int] | None] = {}
         self._of_another = context.profile.shows(Trait.CAPACITY_OF_ANOTHER)
-        self._taken: dict[int, int] = {}
+        self._taken: dict[tuple[int, str], int] = {}
         self._shares: dict[DeviceKey, int] = {}
 
     def _takes(self, ask: Ask, device: DeviceRow) -> Mapping[str, int] | None:
@@ -127,7 +127,7 @@ class ConsumedCapacity(Rule):
         if self._of_another:
             if self._rejects_another(ask, device):
                 return False
-            self._taken[ask.id] = self._taken.get(ask.id, 0) + 1
+            self._taken[ask.request] = self._taken.get(ask.request, 0) + 1
         elif self.rejects(ask, device):
             return False
         if device.shareable:
@@ -144,7 +144,7 @@ class ConsumedCapacity(Rule):
 
         Spec: OLD-7. Raises: SearchStopped where there is none; upstream panics.
         """
-        position = self._taken.get(ask.id, 0)
+        position = self._taken.get(ask.request, 0)
         if position >= len(device.slice.devices):
             who = f"claim {self._context.claim_name(ask)}, request {ask.own_name}"
             raise SearchStopped(f"{who}: {PANICS} on {device.key}", code="scheduler-panics")
@@ -153,7 +153,7 @@ class ConsumedCapacity(Rule):
 
     def remove(self, ask: Ask, device: DeviceRow) -> None:
         if self._of_another:
-            self._taken[ask.id] -= 1
+            self._taken[ask.request] -= 1
         if not device.shareable:
             return
         takes = self._takes(ask, device) or {}
