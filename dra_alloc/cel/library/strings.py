@@ -152,7 +152,10 @@ def _most_left(text: Range, old: Range, new: Range) -> int:
 
 
 def _least_left(text: Range, old: Range, new: Range) -> int:
-    if old.high == 0 or new.low >= old.high:
+    """The shortest result: the largest thing replaced by the smallest; nothing is found around every character."""
+    if old.high == 0:
+        return min(text.low + (text.low + 1) * new.low, UNBOUNDED)
+    if new.low >= old.high:
         return text.low
     return min(-(-text.low // old.high) * new.low, UNBOUNDED)
 
