@@ -23,6 +23,7 @@ from dra_alloc.api import (
 )
 from dra_alloc.errors import NAME_SHOWN, Problem, Where, in_brief
 from dra_alloc.manifest.conversion import document_path
+from dra_alloc.manifest.holdings import Holding, holding_of
 from dra_alloc.manifest.outlines import Outline
 from dra_alloc.manifest.paths import Path, tokens
 from dra_alloc.manifest.positions import Steps
@@ -95,12 +96,18 @@ class Documents:
     places: Mapping[int, Place] = field(default_factory=dict, repr=False, compare=False)
     texts: Mapping[str, Text] = field(default_factory=dict, repr=False, compare=False)
     outlines: Mapping[int, tuple[ResourceSlice, Outline]] = field(default_factory=dict, repr=False, compare=False)
+    holdings: Mapping[int, tuple[ResourceClaim, Holding]] = field(default_factory=dict, repr=False, compare=False)
 
     def outline(self, item: ResourceSlice) -> Outline | None:
         """Return what was noted of a slice while it was read, if it was."""
         known = self.outlines.get(id(item))
         # Another slice may have come by the id of one that is gone.
         return known[1] if known is not None and known[0] is item else None
+
+    def holding(self, claim: ResourceClaim) -> Holding:
+        """Return what a claim holds, as it was noted if it was read here."""
+        known = self.holdings.get(id(claim))
+        return known[1] if known is not None and known[0] is claim else holding_of(claim)
 
     def where(self, item: Any, path: str = "") -> Where:
         """

@@ -13,7 +13,7 @@ from typing import Any, BinaryIO, Final, Literal
 
 import msgspec
 
-from dra_alloc.api import ResourceSlice
+from dra_alloc.api import ResourceClaim, ResourceSlice
 from dra_alloc.errors import ManifestError, Problem, Where, in_brief
 from dra_alloc.manifest.budget import DEFAULT_BUDGET, Budget
 from dra_alloc.manifest.complaints import Complaints
@@ -21,6 +21,7 @@ from dra_alloc.manifest.conversion import document_path
 from dra_alloc.manifest.documents import Documents, Place, object_name
 from dra_alloc.manifest.gc_pause import gc_paused
 from dra_alloc.manifest.hints import template_hint
+from dra_alloc.manifest.holdings import Holding, holding_of
 from dra_alloc.manifest.inputs import PassedOver, Source, Unreadable, sources
 from dra_alloc.manifest.inspection import Finding, in_words
 from dra_alloc.manifest.json_reader import header_of, looks_like_json, plain_from_json, read_json, repeated_keys
@@ -106,6 +107,7 @@ class _Loading:
     texts: dict[str, Text] = field(default_factory=dict)
     outlines: dict[int, tuple[ResourceSlice, Outline]] = field(default_factory=dict)
     same_outlines: dict[Outline, Outline] = field(default_factory=dict)
+    holdings: dict[int, tuple[ResourceClaim, Holding]] = field(default_factory=dict)
 
     def read(self, source: Source) -> None:
         """Read one file to its end, or to where it cannot be read on."""
@@ -128,11 +130,17 @@ class _Loading:
             objects, unknown = unpack(source.data, source.name)
             self.unknown.update(unknown)
             for kind, item, place, outline in objects:
-                self.found.append((kind, item, place))
+                self.keep(kind, item, place)
                 if outline is not None:
                     self.outlines[id(item)] = item, self.same_outlines.setdefault(outline, outline)
         except SnapshotError as error:
             self.problems.append(Problem(str(error), Where(file=source.name), error.hint))
+
+    def keep(self, kind: Kind, item: Any, place: Place) -> None:
+        """Take an object, and note of a claim what it holds."""
+        self.found.append((kind, item, place))
+        if kind.member == "claims":
+            self.holdings[id(item)] = item, holding_of(item)
 
     def documents(self, repeated: Repeated) -> Documents:
         """Return what could be read."""
@@ -150,6 +158,7 @@ class _Loading:
             places=MappingProxyType(places),
             texts=MappingProxyType(self.texts),
             outlines=MappingProxyType(self.outlines),
+            holdings=MappingProxyType(self.holdings),
         )
 
     def outline(self, item: ResourceSlice) -> None:
@@ -312,8 +321,7 @@ class _Reading:
             self.doubtful.add(raw, called, finding)
 
     def _keep(self, raw: RawDocument, kind: Kind, item: Any, version: str) -> None:
-        place = Place(self._source.name, raw.place, raw.line, kind.name, version)
-        self._loading.found.append((kind, item, place))
+        self._loading.keep(kind, item, Place(self._source.name, raw.place, raw.line, kind.name, version))
 
 
 def _says(raw: RawDocument) -> tuple[str, str]:

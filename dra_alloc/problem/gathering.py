@@ -17,7 +17,7 @@ from dra_alloc.problem.devices import PoolKey, SliceRow
 from dra_alloc.problem.inventory import Inventory
 from dra_alloc.problem.overlay import Findings
 from dra_alloc.problem.pools import Pool, gather, grouped, has_groups, is_readable, is_relevant, ordered
-from dra_alloc.profiles import Profile, Trait
+from dra_alloc.profiles import Feature, Profile, Trait
 
 __all__ = ["Gathering", "Offer"]
 
@@ -43,6 +43,7 @@ class Gathering:
     def __init__(self, inventory: Inventory, profile: Profile) -> None:
         self._inventory = inventory
         self._profile = profile
+        self._partitionable = profile.on(Feature.PARTITIONABLE)
         everywhere = profile.shows(Trait.COUNTER_SLICES_EVERYWHERE)
         beyond = inventory.shared_or_counters if everywhere else inventory.shared
         # Pools of which some slice names no node; counter slices of other pools, where every node looks at them.
@@ -78,6 +79,14 @@ class Gathering:
         broken = bool(self.broken) and not self.broken <= keys
         return _offer(pools, invalid=broken or any(pool.invalid for pool in pools))
 
+    def alone(self, names: Sequence[str]) -> list[SliceRow | None]:
+        """Return for each node the slice that is all it can see, and a valid pool by itself; None for others."""
+        if not self._alone:
+            return [None] * len(names)
+        groups = self._inventory.by_node.many(names, ())
+        first = [rows[0] if len(rows) == 1 else None for rows in groups]
+        return [row if row is not None and self._is_whole(row) else None for row in first]
+
     def changed(self, keys: frozenset[PoolKey], inventory: Inventory) -> Gathering:
         """Return the gathering of an inventory that differs in these pools only."""
         rows = [row for key in keys for each in (self._inventory, inventory) for row in each.by_pool.get(key, ())]
@@ -105,6 +114,7 @@ class Gathering:
                 if self._is_broken(rows):
                     broken.add(key)
         self._counters, self.broken = counters, frozenset(broken)
+        self._alone = not self._common and not counters
 
     def _is_broken(self, rows: Sequence[SliceRow]) -> bool:
         readable = [row for row in rows if is_readable(row, self._profile)]
@@ -120,9 +130,11 @@ class Gathering:
     def _is_whole(self, row: SliceRow) -> bool:
         """Return whether the slice is a valid pool by itself, as most are."""
         outline = row.outline
-        whole = row.slice_count == 1 and len(self._inventory.by_pool[row.pool]) == 1
-        plain = not outline.repeats and not outline.consumes and not row.wire.spec.shared_counters
-        return whole and plain and is_readable(row, self._profile)
+        if row.slice_count != 1 or outline.repeats or outline.consumes or len(self._inventory.by_pool[row.pool]) != 1:
+            return False
+        # Nothing hides a slice whose devices consume no counters, but a feature that it needs to be read.
+        spec = row.wire.spec
+        return not spec.shared_counters and (self._partitionable or spec.per_device_node_selection is None)
 
     def _for_places(self, node: Node) -> tuple[Pool, ...]:
         """Return the pools of slices that name no node, as the node sees them."""

@@ -5,10 +5,12 @@ Which devices of a slice are held, as bit masks.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, MutableMapping, Sequence
-from typing import NamedTuple
+from operator import attrgetter
+from typing import Final, NamedTuple
 from weakref import WeakKeyDictionary
 
 from dra_alloc.api import AllocationResult
+from dra_alloc.manifest.holdings import Holding
 from dra_alloc.problem.devices import DeviceKey, PoolKey, SliceRow
 from dra_alloc.problem.overlay import Overlay
 from dra_alloc.problem.pools import Pool
@@ -46,6 +48,22 @@ class Held(NamedTuple):
                 else:
                     known.add(result.device)
         return cls(whole, consumed)
+
+    @classmethod
+    def noted(cls, holdings: Iterable[Holding], special: Iterable[AllocationResult], *, sharing: bool) -> Held:
+        """Return what was noted of claims, and what special allocations hold."""
+        whole: dict[tuple[str, str], set[str]] = {}
+        for holding in holdings:
+            for pool, device in holding.devices:
+                known = whole.get(pool)
+                if known is None:
+                    whole[pool] = {device}
+                else:
+                    known.add(device)
+        beyond = cls.by(special, sharing=sharing)
+        for pool, devices in beyond.whole.items():
+            whole.setdefault(pool, set()).update(devices)
+        return cls(whole, beyond.consumed)
 
 
 class Occupancy:
@@ -86,6 +104,10 @@ class Occupancy:
         made._tangled = self._tangled.changed(_masks(held.consumed, by_pool, by_pool), old)  # its own class
         return made
 
+    def busy_alone(self, row: SliceRow) -> int | None:
+        """Return the devices held in one slice; None where consumed capacity matters as well."""
+        return None if self._tangled and row in self._tangled else self.masks.get(row, 0)
+
     def opened(self) -> OpenOccupancy:
         """Return a copy in which devices can be taken."""
         return OpenOccupancy(dict(self.masks), self._tangled)
@@ -103,16 +125,21 @@ class OpenOccupancy:
     def __init__(self, masks: dict[SliceRow, int], tangled: Overlay[SliceRow, int]) -> None:
         self.masks = masks
         self._tangled = dict(tangled)
-        self._large: WeakKeyDictionary[Pool, int] = WeakKeyDictionary()
+        self._large: dict[Pool, int] = {}
 
     def busy(self, pools: Sequence[Pool]) -> int | None:
         """Return the devices held in pools side by side; None where consumed capacity matters as well."""
         return _busy(pools, self.masks, self._tangled, self._large)
 
+    def busy_alone(self, row: SliceRow) -> int | None:
+        """Return the devices held in one slice; None where consumed capacity matters as well."""
+        return None if self._tangled and row in self._tangled else self.masks.get(row, 0)
+
     def take(self, row: SliceRow, index: int) -> None:
         """Hold a device."""
         self.masks[row] = self.masks.get(row, 0) | 1 << index
-        self._large.clear()
+        if self._large:
+            self._large.clear()
 
     def tangle(self, row: SliceRow) -> None:
         """Note that capacity of one of the slice's devices is consumed."""
@@ -172,10 +199,24 @@ def _masks(
         devices = names.get(pair, ())
         # A pool's key is equal to the plain tuple.
         for row in by_pool.get(pair, ()) if devices else ():  # type: ignore[call-overload]
-            mask = 0
-            for index, device in enumerate(row.wire.spec.devices):
-                if device.name in devices:
-                    mask |= 1 << index
+            mask = _mask(list(map(_NAME, row.wire.spec.devices)), devices)
             if mask:
                 masks[row] = mask
     return masks
+
+
+def _mask(names: list[str], held: Collection[str]) -> int:
+    """Return which names are held; several devices may have one name, and names be held that there are not."""
+    mask = 0
+    if len(held) < len(names) and len(set(names)) == len(names):
+        for name in held:
+            if name in names:
+                mask |= 1 << names.index(name)
+        return mask
+    for index, name in enumerate(names):
+        if name in held:
+            mask |= 1 << index
+    return mask
+
+
+_NAME: Final = attrgetter("name")

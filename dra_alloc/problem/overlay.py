@@ -4,7 +4,8 @@ Maps that share what did not change.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import repeat
 from typing import Any, Final, Generic, TypeVar
 
 __all__ = ["Findings", "Overlay"]
@@ -63,6 +64,12 @@ class Overlay(Mapping[K, V], Generic[K, V]):
             if found is not None:
                 return default if found is _GONE else found
         return self._base.get(key, default)
+
+    def many(self, keys: Sequence[K], default: V) -> list[V]:
+        """Return the values of keys, or the default."""
+        if self._changes:
+            return [self.get(key, default) for key in keys]
+        return list(map(self._base.get, keys, repeat(default)))
 
     def __contains__(self, key: object) -> bool:
         if self._changes:

@@ -20,6 +20,7 @@ from dra_alloc.errors import UnknownReference
 from dra_alloc.explain.tally import NOTHING, explain
 from dra_alloc.manifest import Documents
 from dra_alloc.manifest.gc_pause import gc_paused
+from dra_alloc.manifest.holdings import Holding, holding_of
 from dra_alloc.problem.devices import DeviceKey
 from dra_alloc.problem.inventory import Inventory
 from dra_alloc.problem.ledger import Ledger
@@ -79,18 +80,28 @@ class Cluster:
         rules = [rule for rule in documents.taint_rules if has_effect(rule, profile)] if merges else []
         with gc_paused(settle=True):
             inventory = Inventory.build(documents.slices, rules, documents.outline)
-            return cls(
+            holdings = [documents.holding(each) for each in documents.claims]
+            claims = {holding.name: each for holding, each in zip(holdings, documents.claims, strict=True)}
+            made = cls(
                 documents.nodes or _named_nodes(inventory),
                 inventory,
                 FrozenMap({each.metadata.name or "": each for each in documents.classes}),
-                Overlay({claim_name(each): each for each in documents.claims}),
+                Overlay(claims),
                 settings,
             )
+            if len(claims) == len(holdings):
+                made.__dict__["holdings"] = tuple(holdings)
+            return made
 
     @cached_property
     def survey(self) -> Survey:
         """What is known of the slices, whatever is allocated."""
         return Survey(self.inventory, self.classes, self.settings.profile(), not_found)
+
+    @cached_property
+    def holdings(self) -> tuple[Holding, ...]:
+        """What each claim holds, in order."""
+        return tuple([holding_of(claim) for claim in self.claims.values()])
 
     @cached_property
     def ledger(self) -> Ledger:
@@ -110,8 +121,10 @@ class Cluster:
         with gc_paused(settle=True):
             if "ledger" in self.__dict__:
                 return Occupancy.of(self.ledger.usage, self.inventory.by_pool)
-            allocations = (claim.status.allocation for claim in self.claims.values())
-            held = Held.by((each for each in allocations if each is not None), sharing=self._sharing)
+            noted = zip(self.holdings, self.claims.values(), strict=True)
+            allocations = [claim.status.allocation for holding, claim in noted if holding.special]
+            special = [each for each in allocations if each is not None]
+            held = Held.noted(self.holdings, special, sharing=self._sharing)
             return Occupancy(held, self.inventory.by_pool)
 
     @cached_property

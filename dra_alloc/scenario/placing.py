@@ -130,7 +130,7 @@ class Placing:
 
     def _take(self, asked: Asked, place: int, known: Sequence[ResourceClaim]) -> Allocated:
         node = self._standings.roster.nodes[place]
-        answer = self._allocator.direct.answer(node, asked.claims, self._budget.steps)
+        answer = self._allocator.direct.answer_admitted(node, asked.admitted, self._budget.steps)
         if answer is not None:
             outcome = self._allocator.told(answer)
             places = Picks(answer.admitted.asks, answer.view.slices, answer.choice).places()
@@ -145,7 +145,9 @@ class Placing:
         names = [claim_name(claim) for claim in asked.claims]
         self._unbooked.append((names, allocated))
         self._placed.update(dict.fromkeys(names, allocated))
-        self._standings.forget(concerned(pools, (self._cluster.inventory,), self._standings.roster))
+        standings = self._standings
+        alone = standings.alone[place] is not None
+        standings.forget((place,) if alone else concerned(pools, (self._cluster.inventory,), standings.roster))
         return allocated
 
     def _take_picks(self, outcome: Solved) -> set[PoolKey]:

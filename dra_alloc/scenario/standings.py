@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from dra_alloc.api import Node, ResourceClaim
-from dra_alloc.problem.devices import PoolKey
+from dra_alloc.problem.devices import PoolKey, SliceRow
 from dra_alloc.problem.inventory import Inventory
 from dra_alloc.problem.pools import GatherError
 from dra_alloc.scenario.outcomes import NodeRefusal, Unsatisfiable
@@ -95,6 +95,7 @@ class Standings:
         # The standings that this state started from, which learn what is found out about nodes that did not change.
         self._origin: Standings | None = None
         self._touched: set[int] = set()
+        self._alone: Sequence[SliceRow | None] | None = None
 
     def first(self, asked: Asked, start: int = 0) -> tuple[int, int]:
         """
@@ -172,6 +173,7 @@ class Standings:
         """Return the standings for placing pods, in which devices are taken one after the other."""
         made = self.forked(self.survey, occupancy, ask)
         made._origin = self  # noqa: SLF001  # its own class
+        made._alone = self.alone  # noqa: SLF001  # its own class
         return made
 
     def forked(self, survey: Survey, occupancy: Occupied, ask: Ask, places: Iterable[int] | None = ()) -> Standings:
@@ -181,8 +183,19 @@ class Standings:
             most = max(1, _CARRIED_BYTES // (len(self.roster.nodes) + 1))
             for key in list(self._codes)[-most:]:
                 made._codes[key] = bytearray(self._codes[key])
+            places = tuple(places)
+            alone = self._alone
+            if alone is not None:
+                made._alone = alone if survey is self.survey else _renewed(alone, survey, places, self.roster)
             made.forget(places)
         return made
+
+    @property
+    def alone(self) -> Sequence[SliceRow | None]:
+        """For each node the slice that is all there is to it, None for nodes that need a closer look."""
+        if self._alone is None:
+            self._alone = self.survey.alone(self.roster.names)
+        return self._alone
 
     def _codes_for(self, asked: Asked) -> bytearray:
         codes = self._codes.get(asked.key)
@@ -195,17 +208,43 @@ class Standings:
 
     def _explore(self, asked: Asked, codes: bytearray, start: int, *, stop: int, all_of_them: bool) -> int:
         """Find out about nodes from `start` on, and return the first that fits or ends the attempt; -1 for none."""
-        judge, find = self._judge, codes.find
+        alone, quick, judge, find = self.alone, self._quick(asked), self._judge, codes.find
         origin = None if self._origin is None else self._origin._codes_for(asked)  # noqa: SLF001  # its own class
         place = start
         while 0 <= place < stop:
-            code = codes[place] = judge(asked, place)
+            row = alone[place]
+            code = UNKNOWN if row is None or quick is None else quick(row)
+            if code == UNKNOWN:
+                code = judge(asked, place)
+            codes[place] = code
             if origin is not None and place not in self._touched:
                 origin[place] = code
             if code in (FITS, ABORTS) and not all_of_them:
                 return place
             place = find(UNKNOWN, place + 1)
         return -1
+
+    def _quick(self, asked: Asked) -> Callable[[SliceRow], int] | None:
+        """Return what tells the codes of nodes with one slice only, as far as boards do: else it returns UNKNOWN."""
+        admitted, steps = asked.admitted, asked.budget.steps
+        if admitted is None or admitted.plan is None:
+            return None
+        plan, boards, lens = admitted.plan, admitted.plan.boards, admitted.plan.lens
+        board_of, busy_of = self.survey.board_alone, self._occupancy.busy_alone
+
+        def code(row: SliceRow) -> int:
+            board = boards.get(row.columns.get(lens)) or board_of(row, plan)
+            busy = None if board is None else busy_of(row)
+            if board is None or busy is None:
+                return UNKNOWN
+            busy &= board.relevant
+            known = board.answers.get(busy) or decide(board, busy, admitted, (row,))
+            choice = known[0]
+            if choice.found is None or (steps is not None and choice.steps > steps):
+                return UNKNOWN
+            return FITS if choice.found else NO
+
+        return code
 
     def _judge(self, asked: Asked, place: int) -> int:
         node = self.roster.nodes[place]
@@ -225,6 +264,16 @@ class Standings:
             if choice.found is not None and (steps is None or choice.steps <= steps):
                 return FITS if choice.found else NO
         return _searched(self._ask(node, asked.claims, asked.budget))
+
+
+def _renewed(
+    alone: Sequence[SliceRow | None], survey: Survey, places: Sequence[int], roster: Roster
+) -> list[SliceRow | None]:
+    """Return the slices that are all there is to nodes, looked at anew for some."""
+    made = list(alone)
+    for place, row in zip(places, survey.alone([roster.names[place] for place in places]), strict=True):
+        made[place] = row
+    return made
 
 
 def _lower(left: int, right: int) -> int:

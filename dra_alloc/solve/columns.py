@@ -9,14 +9,18 @@ that reads no more than these columns, whatever their devices are called.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from functools import partial
 from itertools import count, repeat
 from operator import attrgetter, contains, itemgetter
 from typing import Any, Final
 
+import msgspec
+
 from dra_alloc.api import CapacityRequestPolicy, Device, DeviceAttribute, DeviceCapacity, Quantity
 from dra_alloc.cel import prepare_device
 from dra_alloc.cel.reads import WHOLE, Read
+from dra_alloc.manifest.records import written_special
 from dra_alloc.problem.devices import SliceRow
 from dra_alloc.problem.tainting import taints_for
 
@@ -36,7 +40,7 @@ class Columns:
     A slice remembers its own, so they live as long as it does.
     """
 
-    __slots__ = ("_columns", "_ids", "_lenses", "_numbers", "_readable", "_versions")
+    __slots__ = ("_columns", "_glance", "_ids", "_lenses", "_numbers", "_readable", "_versions")
 
     def __init__(self) -> None:
         self._ids: dict[Hashable, int] = {}
@@ -46,6 +50,7 @@ class Columns:
         self._versions: set[str | None] = set()
         self._columns: dict[tuple[Read | str, bool], _Column] = {}
         self._lenses: dict[tuple[tuple[Read | str, ...], bool], Lens] = {}
+        self._glance = _Glance((), (), self._versions)
 
     def id(self, token: Hashable) -> int:
         """Return the integer of a token; equal tokens have equal integers."""
@@ -63,11 +68,28 @@ class Columns:
         return found
 
     def look_at(self, row: SliceRow) -> None:
-        """Note all columns of a slice that any lens looks at: once its devices are at hand, more cost little."""
+        """Note all that any lens can tell of a slice: once its devices are at hand, more costs little."""
+        glance = self._glance
+        if glance.size != len(self._lenses):
+            # In this order: the columns of every lens are there before it is.
+            lenses = tuple(self._lenses.values())
+            glance = self._glance = _Glance(tuple(self._columns.values()), lenses, self._versions)
+        token = glance.token(row)
+        found = glance.known.get(token)
+        if found is None:
+            found = glance.known[token] = self._noted(row, glance)
         known = row.columns
-        for column in tuple(self._columns.values()):
-            if column not in known:
-                known[column] = self.id(column.token(row))
+        known.update(found)
+
+    def _noted(self, row: SliceRow, glance: _Glance) -> dict[Hashable, int]:
+        known = row.columns
+        found: dict[Hashable, int] = {}
+        for column in glance.columns:
+            # What was said before is not said otherwise: a slice that stands alone keeps its number.
+            found[column] = known[column] if column in known else self.id(column.token(row))
+        for lens in glance.lenses:
+            found[lens] = self.id((row.driver, *[found[column] for column in lens.columns]))
+        return found
 
     def signature(self, row: SliceRow, reads: Sequence[Read | str], *, lists: bool) -> int:
         """Return the signature of a slice for questions with these reads."""
@@ -75,7 +97,7 @@ class Columns:
 
     def _column(self, read: Read | str, lists: bool) -> _Column:
         key = read, lists if read == _READABLE else False
-        return self._columns.setdefault(key, _Column(self._token_maker(read, lists)))
+        return self._columns.setdefault(key, _Column(read, self._token_maker(read, lists)))
 
     def _token_maker(self, read: Read | str, lists: bool) -> Callable[[SliceRow], Hashable]:
         if isinstance(read, Read):
@@ -120,9 +142,10 @@ class Columns:
 class _Column:
     """One thing looked at, device by device."""
 
-    __slots__ = ("token",)
+    __slots__ = ("read", "token")
 
-    def __init__(self, token: Callable[[SliceRow], Hashable]) -> None:
+    def __init__(self, read: Read | str, token: Callable[[SliceRow], Hashable]) -> None:
+        self.read = read
         self.token = token
 
 
@@ -134,21 +157,77 @@ class Lens:
     reads. Names, node and pool of the slice are not in it.
     """
 
-    __slots__ = ("_columns", "_ids")
+    __slots__ = ("_ids", "columns")
 
     def __init__(self, ids: Columns, columns: Sequence[_Column]) -> None:
         self._ids = ids
-        self._columns = tuple(columns)
+        self.columns = tuple(columns)
 
     def signature(self, row: SliceRow) -> int:
         """Return the signature of a slice."""
-        known = row.columns
-        found = known.get(self)
+        found = row.columns.get(self)
         if found is None:
             self._ids.look_at(row)
-            numbers = [known[column] for column in self._columns]
-            found = known[self] = self._ids.id((row.driver, *numbers))
+            found = row.columns[self]
         return found
+
+
+class _Glance:
+    """
+    All columns of some lenses, read off a slice in one go.
+
+    `known` is what the columns and lenses make of slices, by what is seen of
+    them: of slices that look alike throughout, one is looked at column by column.
+    """
+
+    __slots__ = ("_attributes", "_framed", "_getters", "_others", "_versions", "columns", "known", "lenses", "size")
+
+    def __init__(self, columns: Sequence[_Column], lenses: Sequence[Lens], versions: AbstractSet[str | None]) -> None:
+        self.columns = columns
+        self.lenses = lenses
+        self.size = len(lenses)
+        self.known: dict[Hashable, dict[Hashable, int]] = {}
+        self._versions = versions
+        reads = [each.read for each in columns if isinstance(each.read, Read)]
+        self._attributes = [each for each in reads if each.kind == "attribute"]
+        # Of plain slices it is known what rules see besides; the driver is seen anyway.
+        self._others = [
+            each for each in columns if each.read not in (*self._attributes, _FRAME, _READABLE, Read("driver"))
+        ]
+        self._framed = [each for each in columns if each.read in (_FRAME, _READABLE) or each in self._others]
+        # By driver: what reads the attributes off a device, and the names that must not be there for it to be right.
+        self._getters: dict[str, tuple[Callable[[Any], Any], list[str]]] = {}
+
+    def token(self, row: SliceRow) -> Hashable:
+        """Return what is seen of a slice; slices with equal tokens have equal columns."""
+        driver, outline = row.driver, row.outline
+        getter, unusual = self._getters.get(driver) or self._getter(driver)
+        maps = list(map(_ATTRIBUTES, row.wire.spec.devices))
+        plain = outline.simple and not row.taint_rules and outline.versions <= self._versions
+        for name in unusual:
+            if any(map(contains, maps, repeat(name))):
+                break
+        else:
+            try:
+                # As bytes: records are slow to hash, and all of these are compared once.
+                seen = _ENCODE(list(map(getter, maps)))
+            except (KeyError, TypeError, ValueError):
+                pass  # An attribute that some devices lack, or objects that are no records.
+            else:
+                others = self._others if plain else self._framed
+                return (driver, plain, seen, *[column.token(row) for column in others])
+        return driver, tuple([column.token(row) for column in self.columns])
+
+    def _getter(self, driver: str) -> tuple[Callable[[Any], Any], list[str]]:
+        """Return for a driver what reads the attributes, its own by their short names."""
+        names = [name if domain == driver else f"{domain}/{name}" for _, domain, name in self._attributes]
+        unusual = [f"{domain}/{name}" for _, domain, name in self._attributes if domain == driver]
+        getter: Callable[[Any], Any] = itemgetter(*names) if names else _nothing
+        return self._getters.setdefault(driver, (getter, unusual))
+
+
+def _nothing(attributes: Mapping[str, DeviceAttribute]) -> None:
+    """Return nothing, as seen by questions that read no attribute."""
 
 
 def _whole(row: SliceRow) -> Hashable:
@@ -191,6 +270,7 @@ def _reader(read: Read) -> Callable[[SliceRow], Hashable]:
     return lambda row: (kind, tuple([None if each is None else _quantity(each.value) for each in found(row)]))
 
 
+_ENCODE: Final = msgspec.msgpack.Encoder(enc_hook=written_special).encode
 _ATTRIBUTES: Final = attrgetter("attributes")
 _CAPACITY: Final = attrgetter("capacity")
 

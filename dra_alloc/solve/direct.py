@@ -47,6 +47,10 @@ class Occupied(Protocol):
         """Return the devices held in pools side by side; None where more than that matters."""
         ...
 
+    def busy_alone(self, row: SliceRow) -> int | None:
+        """Return the devices held in one slice; None where more than that matters."""
+        ...
+
 
 class Direct:
     """Answers for one state of allocation; what is found out is left in the survey for all states."""
@@ -61,10 +65,17 @@ class Direct:
 
         Raises: GatherError.
         """
-        survey = self._survey
-        admitted = survey.admitted(claims)
+        return self.answer_admitted(node, self._survey.admitted(claims), steps)
+
+    def answer_admitted(self, node: Node, admitted: Admitted | None, steps: int | None) -> Answer | None:
+        """
+        Return the answer for claims that were admitted.
+
+        Raises: GatherError.
+        """
         if admitted is None or admitted.plan is None:
             return None
+        survey = self._survey
         view = survey.view(node)
         board = survey.board(view, admitted.plan)
         if board is None:

@@ -162,7 +162,7 @@ class Survey:
     @property
     def untouched(self) -> bool:
         """Return whether nothing was asked yet: what the first question leaves behind stays."""
-        return not self._views
+        return not self._views and not self._alike
 
     def counts(self) -> dict[str, int]:
         """Return how much was looked at: distinct questions, slices judged, boards made, boards searched."""
@@ -197,6 +197,10 @@ class Survey:
         if found is None or found.node is not node:
             found = self._views.put(name, View(node, self._gathering.offer(node)))
         return found
+
+    def alone(self, names: Sequence[str]) -> list[SliceRow | None]:
+        """Return for each node the slice that is all there is to its view; None for nodes that need a closer look."""
+        return [row if row is not None and _is_plain(row) else None for row in self._gathering.alone(names)]
 
     def pools(self, node: Node) -> tuple[Pool, ...]:
         """
@@ -285,18 +289,25 @@ class Survey:
 
     def board_of(self, pools: Sequence[Pool], plan: Plan) -> Board | None:
         """Return the board of the pools for a shape."""
-        key: Hashable
         if len(pools) == 1 and len(pools[0].slices) == 1:
-            key = plan.lens.signature(pools[0].slices[0])
-        else:
-            key = tuple([plan.signatures.get(pool) or _signatures(pool, plan) for pool in pools])
+            return self.board_alone(pools[0].slices[0], plan)
+        key = tuple([plan.signatures.get(pool) or _signatures(pool, plan) for pool in pools])
         found: Board | None = plan.boards.get(key, _UNSEEN)
         if found is _UNSEEN:
-            parts = [self._part(row, plan) for pool in pools for row in pool.slices]
-            known = [part for part in parts if part is not None]
-            board = put_together(known, plan.shape) if len(known) == len(parts) else None
-            found = plan.boards.setdefault(key, board)
+            found = self._put_together([row for pool in pools for row in pool.slices], plan, key)
         return found
+
+    def board_alone(self, row: SliceRow, plan: Plan) -> Board | None:
+        """Return the board of a slice by itself for a shape."""
+        key = plan.lens.signature(row)
+        found: Board | None = plan.boards.get(key, _UNSEEN)
+        return self._put_together((row,), plan, key) if found is _UNSEEN else found
+
+    def _put_together(self, rows: Sequence[SliceRow], plan: Plan, key: Hashable) -> Board | None:
+        parts = [self._part(row, plan) for row in rows]
+        known = [part for part in parts if part is not None]
+        board = put_together(known, plan.shape) if len(known) == len(parts) else None
+        return plan.boards.setdefault(key, board)
 
     def _part(self, row: SliceRow, plan: Plan) -> Part | None:
         signature = plan.lens.signature(row)

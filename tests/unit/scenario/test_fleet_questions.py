@@ -12,6 +12,7 @@ import pytest
 
 from dra_alloc.api import DeviceClass, FrozenMap, Node, ObjectMeta, ResourceClaim, ResourceSlice
 from dra_alloc.manifest import Documents
+from dra_alloc.manifest.records import record_from_model
 from dra_alloc.problem.requests import claim_name
 from dra_alloc.scenario.cluster import Cluster
 from dra_alloc.scenario.editing import Event
@@ -211,6 +212,8 @@ def _plain_cluster(draw: random.Random, nodes: int, widths: tuple[int, int], fab
     names = [f"{'az'[number % 2]}{number}" for number in range(fabrics)]
     slices += [_plain_slice(name, {"allNodes": True}, fabric) for name in names]
     classes = [DeviceClass.from_wire({"metadata": {"name": "any"}, "spec": {}})]
+    if draw.random() < 0.7:  # as they are loaded
+        slices = [record_from_model(each) for each in slices]
     return Cluster.of(Documents(slices=tuple(slices), classes=tuple(classes)))
 
 
@@ -245,7 +248,9 @@ def _plain_claim(name: str, draw: random.Random) -> ResourceClaim:
 
 
 @pytest.mark.parametrize("seed", range(12))
-@pytest.mark.parametrize(("nodes", "widths", "fabrics"), [(10, (2, 7), 1), (3, (17, 40), 0), (3, (17, 40), 3)])
+@pytest.mark.parametrize(
+    ("nodes", "widths", "fabrics"), [(10, (2, 7), 0), (10, (2, 7), 1), (3, (17, 40), 0), (3, (17, 40), 3)]
+)
 def test_plain_clusters_fill_up_as_by_the_search_alone(seed, nodes, widths, fabrics):
     draw = random.Random(seed)
     cluster = _plain_cluster(draw, nodes, widths, fabrics)
@@ -267,3 +272,20 @@ def test_plain_clusters_fill_up_as_by_the_search_alone(seed, nodes, widths, fabr
         assert told == found
         current = _anew(current.after(outcome))
     assert "direct" in engines
+
+
+def test_counters_that_turn_a_pool_invalid_later_are_told_on_other_nodes():
+    slices = [_plain_slice(name, {"nodeName": name}, [{"name": "x"}]) for name in ("n1", "n2")]
+    classes = (DeviceClass.from_wire({"metadata": {"name": "any"}, "spec": {}}),)
+    cluster = Cluster.of(Documents(slices=tuple(slices), classes=classes), Settings("1.36"))
+    ask = {"deviceClassName": "any", "allocationMode": "ExactCount", "count": 2}
+    spec = {"devices": {"requests": [{"name": "r", "exactly": ask}]}}
+    pods = [[ResourceClaim.from_wire({"metadata": {"name": "c", "namespace": "ns"}, "spec": spec})]]
+    cluster.place(pods)
+    twice = [{"name": "set", "counters": {"c": {"value": "1"}}}] * 2
+    pool = {"name": "counted", "generation": 1, "resourceSliceCount": 1}
+    counted = {"driver": "d.example.com", "pool": pool, "nodeName": "n3", "sharedCounters": twice}
+    later = cluster.with_slices([ResourceSlice.from_wire({"metadata": {"name": "counted"}, "spec": counted})])
+    told = [_told(each) for each in later.place(pods).outcomes]
+    assert told == [_told(each) for each in _anew(later).place(pods).outcomes]
+    assert "pool-invalid" in str(told)

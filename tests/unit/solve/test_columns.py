@@ -1,0 +1,91 @@
+"""
+Slices read off at one glance are told apart exactly as column by column, in whatever form they come.
+"""
+
+from __future__ import annotations
+
+import random
+from itertools import islice
+
+import pytest
+
+from dra_alloc.api import ResourceSlice
+from dra_alloc.cel.reads import WHOLE, Read
+from dra_alloc.manifest.records import slice_from_plain
+from dra_alloc.problem.devices import SliceRow
+from dra_alloc.solve.columns import AMOUNTS, Columns
+from dra_alloc.testing.cases import random_requests
+from dra_alloc.testing.dialect import Dialect
+
+DRIVER = "d.example.com"
+READS = (
+    Read("attribute", DRIVER, "model"),
+    Read("attribute", "other.example.com", "numa"),
+    Read("attribute domain", DRIVER),
+    Read("capacity", DRIVER, "memory"),
+    Read("driver"),
+    Read("multi"),
+    AMOUNTS,
+)
+VALUES = ({"string": "a"}, {"string": "1"}, {"int": 1}, {"bool": True}, {"version": "1.0.0"}, {"version": "x"})
+
+
+def _wire(draw: random.Random, number: int) -> dict[str, object]:
+    """Return a slice of devices with few attributes, spelt in both ways, so that many slices are alike."""
+    names = [f"{DRIVER}/model", "model", "other.example.com/numa", "numa"]
+    usual = draw.sample(names, 2)
+    devices = [
+        {
+            "name": f"gpu-{number}-{index}",
+            "attributes": {name: draw.choice(VALUES[: 1 + number % 6]) for name in usual if draw.random() < 0.95},
+            **({"capacity": {"memory": {"value": draw.choice(["1Gi", "1024Mi"])}}} if number % 3 == 0 else {}),
+            **({"taints": [{"key": "k", "effect": "NoSchedule"}]} if draw.random() < 0.1 else {}),
+        }
+        for index in range(draw.randint(1, 2))
+    ]
+    pool = {"name": f"p{number}", "generation": 1, "resourceSliceCount": 1}
+    spec = {"driver": DRIVER, "pool": pool, "nodeName": "n", "devices": devices}
+    return {"metadata": {"name": f"s{number}"}, "spec": spec}
+
+
+def _groups(numbers: list[object]) -> list[int]:
+    """Return for each the place of the first that is equal to it."""
+    return [numbers.index(each) for each in numbers]
+
+
+def _check(rows: list[SliceRow], reads: tuple[Read | str, ...], columns: Columns) -> None:
+    lens = columns.lens(reads, lists=False)
+    seen: list[object] = [lens.signature(row) for row in rows]
+    apart: list[object] = [(row.driver, *[column.token(row) for column in lens.columns]) for row in rows]
+    assert _groups(seen) == _groups(apart)
+
+
+@pytest.mark.parametrize("form", [slice_from_plain, ResourceSlice.from_wire], ids=["records", "models"])
+def test_one_glance_tells_apart_what_columns_tell_apart(form):
+    draw = random.Random(1)
+    rows = [SliceRow(form(_wire(draw, number)), number) for number in range(200)]
+    columns = Columns()
+    for count in range(len(READS) + 1):
+        # Questions come one after the other, and each may read something new.
+        _check(rows, READS[:count], columns)
+    assert 3 < len({columns.lens(READS[:1], lists=False).signature(row) for row in rows}) < 100
+
+
+def test_slices_of_any_kind_are_told_apart():
+    wires = [each for request in islice(random_requests(5, Dialect("1.36")), 40) for each in request["slices"]]
+    rows = [SliceRow(slice_from_plain(each), number) for number, each in enumerate(wires)]
+    names = sorted({name for row in rows for device in row.wire.spec.devices for name in device.attributes})
+    reads = [Read("attribute", *(name.split("/") if "/" in name else (rows[0].driver, name))) for name in names]
+    columns = Columns()
+    for read in reads:
+        _check(rows, (read, AMOUNTS), columns)
+
+
+def test_a_slice_that_stands_alone_keeps_its_number():
+    row = SliceRow(slice_from_plain(_wire(random.Random(2), 0)), 0)
+    other = SliceRow(slice_from_plain(_wire(random.Random(2), 0)), 1)
+    columns = Columns()
+    whole = columns.lens(WHOLE, lists=False)
+    number = whole.signature(row)
+    columns.lens(READS, lists=False).signature(row)
+    assert whole.signature(row) == number != whole.signature(other)
