@@ -195,7 +195,7 @@ def _join_estimate(estimator: Estimator, target: Operand | None, args: Sequence[
 def _quote_estimate(estimator: Estimator, target: Operand | None, args: Sequence[Operand]) -> CallEstimate:
     size = estimator.size(args[0])
     # Upstream's arithmetic wraps around: what is unbounded ends up empty.
-    return estimator.call(size.scaled(STRING), Range(min(2 * size.low + 2, UNBOUNDED), (2 * size.high + 2) % 2**64))
+    return estimator.call(size.scaled(STRING), Range((size.low + 2) % 2**64, (2 * size.high + 2) % 2**64))
 
 
 _COPY: Final = traverse(STRING, sized=True)
