@@ -32,7 +32,11 @@ __all__ = ["MAGIC", "Input", "SnapshotError", "Unpacked", "note_inputs", "pack",
 MAGIC: Final = b"dra-alloc snapshot\n"
 _FORMAT: Final = 2
 _LENGTH: Final = 8
-_SETTLED_NS: Final = 2_000_000_000
+#: What changed longer ago than a tick of the file system's clock has another time when it changes again.
+_TICK_NS: Final = 100_000_000
+#: The tick of file systems that keep whole seconds.
+_COARSE_TICK_NS: Final = 2_000_000_000
+_SECOND_NS: Final = 1_000_000_000
 _AGAIN: Final = "make it again: dra-alloc snapshot pack"
 
 
@@ -192,7 +196,8 @@ def _input(path: str, folder: Path) -> Input:
     found = Path(path).resolve()
     state = found.stat()
     # What changed just now may change again within the same tick of the clock.
-    settled = time.time_ns() - state.st_mtime_ns > _SETTLED_NS
+    tick = _TICK_NS if state.st_mtime_ns % _SECOND_NS else _COARSE_TICK_NS
+    settled = time.time_ns() - state.st_mtime_ns > tick
     data = found.read_bytes()
     return Input(os.path.relpath(found, folder), len(data), state.st_mtime_ns if settled else 0, _digest(data))
 

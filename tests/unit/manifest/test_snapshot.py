@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import os
+import time
 import zlib
 from pathlib import Path
 from typing import Any
@@ -135,6 +136,21 @@ def test_same_size_and_time_right_after_packing_is_no_proof(tmp_path: Path, dump
     os.utime(dump, ns=(state.st_atime_ns, state.st_mtime_ns))
     with pytest.raises(ManifestError, match="which changed since"):
         load([tmp_path / "s"])
+
+
+@pytest.mark.parametrize(("age", "whole", "told"), [(0.0, False, False), (0.5, False, True), (0.5, True, False)])
+def test_the_time_of_an_input_counts_once_its_clock_has_ticked(
+    tmp_path: Path, age: float, *, whole: bool, told: bool
+) -> None:
+    """Whole seconds may come from a file system that keeps no more; those of others tick faster."""
+    path = tmp_path / "dump.json"
+    path.write_text("{}", encoding="utf-8")
+    changed = time.time_ns() - int(age * 1e9)
+    changed -= changed % 10**9 if whole else 0
+    changed |= not whole
+    os.utime(path, ns=(changed, changed))
+    (noted,) = note_inputs([str(path)], str(tmp_path / "dump.snapshot"))
+    assert noted.modified == (changed if told else 0)
 
 
 def test_other_version_is_refused(tmp_path: Path, dump: Path, monkeypatch: pytest.MonkeyPatch) -> None:
