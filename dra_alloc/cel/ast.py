@@ -3,14 +3,14 @@ The syntax tree: frozen nodes with ids and code-point offsets.
 
 `offset` is the place complaints about the node point at: the operator of an
 operation, the bracket of a call or index, the first character of the rest;
--1 is nowhere.
+-1 is nowhere. Nodes are told apart by their ids, never compared: that would follow
+the whole tree.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 __all__ = [
     "Call",
@@ -29,8 +29,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Literal:
+class Literal(NamedTuple):
     """A constant."""
 
     id: int
@@ -38,8 +37,7 @@ class Literal:
     value: Any
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Ident:
+class Ident(NamedTuple):
     """A name."""
 
     id: int
@@ -47,8 +45,7 @@ class Ident:
     name: str
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Select:
+class Select(NamedTuple):
     """``operand.field``; `test` marks what ``has()`` made of it."""
 
     id: int
@@ -58,8 +55,7 @@ class Select:
     test: bool = False
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Call:
+class Call(NamedTuple):
     """A call; `target` is the receiver of a member call."""
 
     id: int
@@ -69,8 +65,7 @@ class Call:
     args: tuple[Node, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ListNode:
+class ListNode(NamedTuple):
     """A list literal; `optional` holds the indices of ``?element``."""
 
     id: int
@@ -79,8 +74,7 @@ class ListNode:
     optional: frozenset[int] = frozenset()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Entry:
+class Entry(NamedTuple):
     """``key: value`` of a map literal, or ``field: value`` of a message (then `key` is the field's name)."""
 
     id: int
@@ -90,8 +84,7 @@ class Entry:
     optional: bool = False
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class MapNode:
+class MapNode(NamedTuple):
     """A map literal."""
 
     id: int
@@ -99,8 +92,7 @@ class MapNode:
     entries: tuple[Entry, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class StructNode:
+class StructNode(NamedTuple):
     """A message literal."""
 
     id: int
@@ -109,8 +101,7 @@ class StructNode:
     entries: tuple[Entry, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Comprehension:
+class Comprehension(NamedTuple):
     """
     What macros expand to: fold `step` over `range` while `condition` holds, then `result`.
 

@@ -33,9 +33,8 @@ class Program:
     """
     A selector compiled for one environment.
 
-    `max_cost` is the static estimate that admission compares with
-    `COST_LIMIT`; where it stays below, evaluation does not count. `reads` is
-    everything of a device the answer can depend on.
+    What is derived from the checked tree is worked out when it is first asked
+    for. Two threads may both do so, with the same result.
     """
 
     __slots__ = (
@@ -43,35 +42,62 @@ class Program:
         "_compiled",
         "_counting",
         "_declared",
+        "_max_cost",
+        "_reads",
         "_whole",
         "expression",
-        "max_cost",
         "output_type",
-        "reads",
     )
 
     _compiled: Compiled
-    _counting: bool
+    #: None as long as nobody has looked.
+    _counting: bool | None
     _declared: Declarations
+    _max_cost: int | None
+    _reads: tuple[Read, ...] | None
     _whole: Plan | None
     expression: str
     output_type: CelType
-    max_cost: int
-    reads: tuple[Read, ...]
 
     def __init__(self, expression: str, declared: Declarations, refused: Refused = not_bool) -> None:
         compiled = compile_expression(expression, declared, refused)
-        cost = estimate(compiled.checked, declared.functions).high
         set_member = object.__setattr__
         set_member(self, "expression", expression)
         set_member(self, "output_type", compiled.checked.output_type)
-        set_member(self, "max_cost", cost)
-        set_member(self, "reads", reads_of(compiled.checked, compiled.plan.constants))
         set_member(self, "_compiled", compiled)
         set_member(self, "_declared", declared)
+        set_member(self, "_max_cost", None)
+        set_member(self, "_reads", None)
         set_member(self, "_whole", None)
-        deep = compiled.plan.depth > _MAX_CLOSURE_DEPTH
-        set_member(self, "_counting", cost > COST_LIMIT or deep or _may_crash(compiled.checked, declared))
+        set_member(self, "_counting", None)
+
+    @property
+    def max_cost(self) -> int:
+        """The static estimate that admission compares with `COST_LIMIT`; where it stays below, nothing is counted."""
+        found = self._max_cost
+        if found is None:
+            found = estimate(self._compiled.checked, self._declared.functions).high
+            object.__setattr__(self, "_max_cost", found)
+        return found
+
+    @property
+    def reads(self) -> tuple[Read, ...]:
+        """Everything of a device that the answer can depend on."""
+        found = self._reads
+        if found is None:
+            found = reads_of(self._compiled.checked, self._compiled.plan.constants)
+            object.__setattr__(self, "_reads", found)
+        return found
+
+    def _counts(self) -> bool:
+        """Whether every evaluation must be counted."""
+        found = self._counting
+        if found is None:
+            compiled = self._compiled
+            found = compiled.plan.depth > _MAX_CLOSURE_DEPTH or self.max_cost > COST_LIMIT
+            found = found or _may_crash(compiled.checked, self._declared)
+            object.__setattr__(self, "_counting", found)
+        return found
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError(f"Program is immutable: cannot set {name}")
@@ -88,7 +114,7 @@ class Program:
         """
         if device.problem:
             raise EvaluationError(device.problem)
-        if self._counting:
+        if self._counting is not False and self._counts():
             return self._decide(self.counted(device)[0])
         compiled = self._compiled
         frame: list[Any] = [None] * compiled.plan.slots
@@ -109,7 +135,7 @@ class Program:
         """
         if device.problem:
             raise EvaluationError(device.problem)
-        if not self._counting:
+        if not self._counts():
             compiled = self._compiled
             frame: list[Any] = [None] * compiled.plan.slots
             frame[0] = device

@@ -82,8 +82,11 @@ class CelType:
     params: tuple[CelType, ...] = ()
     depth: int = field(default=0, compare=False, repr=False)
     weight: int = field(default=1, compare=False, repr=False)
+    _hash: int = field(default=0, init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
+        # Types are looked up far more often than made.
+        object.__setattr__(self, "_hash", hash((self.kind, self.name, self.params)))
         if not self.params:
             return
         depth = 1 + max(each.depth for each in self.params)
@@ -92,6 +95,13 @@ class CelType:
             raise TypeTooLarge
         object.__setattr__(self, "depth", depth)
         object.__setattr__(self, "weight", weight)
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __reduce__(self) -> tuple[type[CelType], tuple[Kind, str, tuple[CelType, ...]]]:
+        """Make the type anew where it arrives: texts hash differently in every process."""
+        return CelType, (self.kind, self.name, self.params)
 
     def __str__(self) -> str:
         if not self.params:
