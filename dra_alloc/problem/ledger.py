@@ -5,9 +5,11 @@ Who holds which device, kept up to date claim by claim.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
 from typing import Any, Final, NamedTuple, TypeVar
 
 from dra_alloc.api import AllocationResult
+from dra_alloc.manifest.holdings import Holding
 from dra_alloc.problem.devices import DeviceKey
 from dra_alloc.problem.overlay import Overlay
 from dra_alloc.problem.usage import Usage
@@ -38,11 +40,12 @@ class Ledger:
 
     __slots__ = ("_sharing", "consumed", "holds", "shared", "whole")
 
-    def __init__(self, allocations: Allocations, *, sharing: bool) -> None:
+    def __init__(self, allocations: Allocations, *, sharing: bool, noted: Iterable[Holding] = ()) -> None:
+        """Record what allocations hold, and what was noted of other claims."""
         holds: dict[DeviceKey, tuple[Hold, ...]] = {}
         whole: dict[DeviceKey, bool] = {}
         several: dict[DeviceKey, tuple[Hold, ...]] = {}
-        for key, hold in _holds(allocations, sharing):
+        for key, hold in chain(_noted(noted), _holds(allocations, sharing)):
             if key in holds or hold.shared:
                 several[key] = holds[key] = (*holds.get(key, ()), hold)
             else:
@@ -82,6 +85,13 @@ class Ledger:
     def holders(self, key: DeviceKey) -> tuple[str, ...]:
         """Return the claims that hold the device or a share of it."""
         return tuple([hold.claim for hold in self.holds.get(key, ())])
+
+
+def _noted(holdings: Iterable[Holding]) -> Iterator[tuple[DeviceKey, Hold]]:
+    for holding in holdings:
+        whole: Hold = _MAKE(Hold, (holding.name, False, ()))
+        for (driver, pool), device in holding.devices:
+            yield _MAKE(DeviceKey, (driver, pool, device)), whole
 
 
 def _holds(allocations: Allocations, sharing: bool) -> Iterator[tuple[DeviceKey, Hold]]:

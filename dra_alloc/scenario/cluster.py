@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from dra_alloc.api import (
+    AllocationResult,
     DeviceClass,
     FrozenMap,
     Node,
@@ -106,10 +107,17 @@ class Cluster:
     @cached_property
     def ledger(self) -> Ledger:
         """Who holds which device."""
-        claims = ((name, claim.status.allocation) for name, claim in self.claims.items())
-        held = ((name, allocation) for name, allocation in claims if allocation is not None)
         with gc_paused(settle=True):
-            return Ledger(held, sharing=self._sharing)
+            if not self._special():
+                return Ledger((), sharing=self._sharing, noted=self.holdings)
+            claims = ((name, claim.status.allocation) for name, claim in self.claims.items())
+            return Ledger(((name, each) for name, each in claims if each is not None), sharing=self._sharing)
+
+    def _special(self) -> list[AllocationResult]:
+        """Return the allocations of which more than the devices matters."""
+        noted = zip(self.holdings, self.claims.values(), strict=True)
+        found = [claim.status.allocation for holding, claim in noted if holding.special]
+        return [each for each in found if each is not None]
 
     @property
     def _sharing(self) -> bool:
@@ -121,10 +129,7 @@ class Cluster:
         with gc_paused(settle=True):
             if "ledger" in self.__dict__:
                 return Occupancy.of(self.ledger.usage, self.inventory.by_pool)
-            noted = zip(self.holdings, self.claims.values(), strict=True)
-            allocations = [claim.status.allocation for holding, claim in noted if holding.special]
-            special = [each for each in allocations if each is not None]
-            held = Held.noted(self.holdings, special, sharing=self._sharing)
+            held = Held.noted(self.holdings, self._special(), sharing=self._sharing)
             return Occupancy(held, self.inventory.by_pool)
 
     @cached_property

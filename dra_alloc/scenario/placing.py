@@ -146,7 +146,7 @@ class Placing:
         self._unbooked.append((names, allocated))
         self._placed.update(dict.fromkeys(names, allocated))
         standings = self._standings
-        alone = standings.alone[place] is not None
+        alone = standings.is_alone(place)
         standings.forget((place,) if alone else concerned(pools, (self._cluster.inventory,), standings.roster))
         return allocated
 

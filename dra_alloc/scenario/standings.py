@@ -36,6 +36,8 @@ _AFTER_SHARED: Final = bytes(NO if code == NO else UNKNOWN for code in range(256
 #: Questions remembered.
 _MOST_QUESTIONS: Final = 64
 _CARRIED_BYTES: Final = 1 << 20
+#: Changed nodes over a list of all, before it is made anew.
+_MOST_CHANGES: Final = 256
 
 
 Ask = Callable[[Node, Sequence[ResourceClaim], Budget], SolveOutcome]
@@ -95,7 +97,7 @@ class Standings:
         # The standings that this state started from, which learn what is found out about nodes that did not change.
         self._origin: Standings | None = None
         self._touched: set[int] = set()
-        self._alone: Sequence[SliceRow | None] | None = None
+        self._alone: _Alone | None = None
 
     def first(self, asked: Asked, start: int = 0) -> tuple[int, int]:
         """
@@ -173,7 +175,7 @@ class Standings:
         """Return the standings for placing pods, in which devices are taken one after the other."""
         made = self.forked(self.survey, occupancy, ask)
         made._origin = self  # noqa: SLF001  # its own class
-        made._alone = self.alone  # noqa: SLF001  # its own class
+        made._alone = self._lone_slices()  # noqa: SLF001  # its own class
         return made
 
     def forked(self, survey: Survey, occupancy: Occupied, ask: Ask, places: Iterable[int] | None = ()) -> Standings:
@@ -186,15 +188,17 @@ class Standings:
             places = tuple(places)
             alone = self._alone
             if alone is not None:
-                made._alone = alone if survey is self.survey else _renewed(alone, survey, places, self.roster)
+                made._alone = alone if survey is self.survey else alone.renewed(survey, self.roster, places)
             made.forget(places)
         return made
 
-    @property
-    def alone(self) -> Sequence[SliceRow | None]:
-        """For each node the slice that is all there is to it, None for nodes that need a closer look."""
+    def is_alone(self, place: int) -> bool:
+        """Return whether one slice is all there is to a node."""
+        return self._lone_slices().at(place) is not None
+
+    def _lone_slices(self) -> _Alone:
         if self._alone is None:
-            self._alone = self.survey.alone(self.roster.names)
+            self._alone = _Alone(self.survey.alone(self.roster.names), {})
         return self._alone
 
     def _codes_for(self, asked: Asked) -> bytearray:
@@ -208,11 +212,11 @@ class Standings:
 
     def _explore(self, asked: Asked, codes: bytearray, start: int, *, stop: int, all_of_them: bool) -> int:
         """Find out about nodes from `start` on, and return the first that fits or ends the attempt; -1 for none."""
-        alone, quick, judge, find = self.alone, self._quick(asked), self._judge, codes.find
+        alone, quick, judge, find = self._lone_slices().at, self._quick(asked), self._judge, codes.find
         origin = None if self._origin is None else self._origin._codes_for(asked)  # noqa: SLF001  # its own class
         place = start
         while 0 <= place < stop:
-            row = alone[place]
+            row = alone(place)
             code = UNKNOWN if row is None or quick is None else quick(row)
             if code == UNKNOWN:
                 code = judge(asked, place)
@@ -266,14 +270,33 @@ class Standings:
         return _searched(self._ask(node, asked.claims, asked.budget))
 
 
-def _renewed(
-    alone: Sequence[SliceRow | None], survey: Survey, places: Sequence[int], roster: Roster
-) -> list[SliceRow | None]:
-    """Return the slices that are all there is to nodes, looked at anew for some."""
-    made = list(alone)
-    for place, row in zip(places, survey.alone([roster.names[place] for place in places]), strict=True):
-        made[place] = row
-    return made
+class _Alone:
+    """
+    For each node the slice that is all there is to it; None for nodes that need a closer look.
+
+    States that differ in some slices share the list: a copy each would be walked by the garbage collector.
+    """
+
+    __slots__ = ("_base", "_changes", "at")
+
+    def __init__(self, base: list[SliceRow | None], changes: dict[int, SliceRow | None]) -> None:
+        self._base = base
+        self._changes = changes
+        self.at: Callable[[int], SliceRow | None] = self._found if changes else base.__getitem__
+
+    def _found(self, place: int) -> SliceRow | None:
+        return self._changes[place] if place in self._changes else self._base[place]
+
+    def renewed(self, survey: Survey, roster: Roster, places: Sequence[int]) -> _Alone:
+        """Return the same, with some nodes looked at anew."""
+        rows = survey.alone([roster.names[place] for place in places])
+        changes = {**self._changes, **dict(zip(places, rows, strict=True))}
+        if len(changes) <= _MOST_CHANGES:
+            return _Alone(self._base, changes)
+        base = list(self._base)
+        for place, row in changes.items():
+            base[place] = row
+        return _Alone(base, {})
 
 
 def _lower(left: int, right: int) -> int:

@@ -20,7 +20,6 @@ import msgspec
 from dra_alloc.api import CapacityRequestPolicy, Device, DeviceAttribute, DeviceCapacity, Quantity
 from dra_alloc.cel import prepare_device
 from dra_alloc.cel.reads import WHOLE, Read
-from dra_alloc.manifest.records import written_special
 from dra_alloc.problem.devices import SliceRow
 from dra_alloc.problem.tainting import taints_for
 
@@ -270,7 +269,7 @@ def _reader(read: Read) -> Callable[[SliceRow], Hashable]:
     return lambda row: (kind, tuple([None if each is None else _quantity(each.value) for each in found(row)]))
 
 
-_ENCODE: Final = msgspec.msgpack.Encoder(enc_hook=written_special).encode
+_ENCODE: Final = msgspec.msgpack.Encoder().encode
 _ATTRIBUTES: Final = attrgetter("attributes")
 _CAPACITY: Final = attrgetter("capacity")
 
