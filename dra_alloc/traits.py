@@ -68,6 +68,8 @@ class Trait(StrEnum):
     SKIPPING_NEEDS_NODE = "skipping-needs-node"
     DERIVED_NEEDS_GATE = "derived-needs-gate"
     GROUPS_HIDE_SLICES = "groups-hide-slices"
+    AMOUNTS_GROW = "amounts-grow"
+    COUNTERS_SHARE_AMOUNTS = "counters-share-amounts"
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,8 +267,14 @@ TRAITS: Final[Mapping[Trait, tuple[TraitRecord, ...]]] = {
     Trait.REFUSAL_KEEPS_USE: (
         TraitRecord(
             "a device refused by capacity when it is taken stays in use for the rest of the search",
-            _ONLY_134,
+            _BEFORE_136,
             _EXPERIMENTAL,
+            defect=True,
+        ),
+        TraitRecord(
+            "a device refused by capacity when it is taken stays in use for the rest of the search",
+            {"1.36": "1.36.6", "1.37": "1.37.0"},
+            _NEWER,
             defect=True,
         ),
     ),
@@ -306,6 +314,30 @@ TRAITS: Final[Mapping[Trait, tuple[TraitRecord, ...]]] = {
             "a slice with compatibility groups is as if absent while their feature is off",
             {"1.37": ""},
             since="1.37.0",
+        ),
+    ),
+    Trait.AMOUNTS_GROW: (
+        TraitRecord(
+            "an amount asked for that is held by reference grows by what is in flight when a device is looked at",
+            _BEFORE_136,
+            _EXPERIMENTAL,
+            defect=True,
+            issue=140702,
+        ),
+        TraitRecord(
+            "an amount asked for that is held by reference grows by what is in flight when a device is looked at",
+            {"1.36": "", "1.37": "1.37.0"},
+            _NEWER,
+            defect=True,
+            issue=140702,
+        ),
+    ),
+    Trait.COUNTERS_SHARE_AMOUNTS: (
+        TraitRecord(
+            "what a device takes of a counter changes with what others take, if it is held by reference",
+            _TO_1370,
+            defect=True,
+            issue=140518,
         ),
     ),
     Trait.ALL_BAD_POOL_FATAL: (

@@ -112,6 +112,15 @@ class Quantity:
             _set(self, "_nano", rescale(self._unscaled, self._exponent, NANO))
         return self._nano  # type: ignore[return-value]  # set just above
 
+    @property
+    def wide(self) -> bool:
+        """
+        Whether upstream holds it in its arbitrary-precision form, by reference.
+
+        Spec: GROW-1.
+        """
+        return self._wide
+
     def value(self) -> int:
         """
         Return the integer value as upstream's `Value` does.
@@ -181,6 +190,11 @@ class Quantity:
 
     def __hash__(self) -> int:
         return hash(self.nano)
+
+    def grown(self, other: Quantity) -> Quantity:
+        """Return the wide quantity after another one was added into it, which leaves its format alone."""
+        total = self + other
+        return _make(total._unscaled, total._exponent, True, self.format, "")
 
     def __add__(self, other: object) -> Quantity:
         """Return the sum; it prints in this quantity's format, or in the other's if this one is zero."""

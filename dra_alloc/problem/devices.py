@@ -14,6 +14,7 @@ from dra_alloc.problem.tainting import rules_for_pool, taints_for
 __all__ = ["DeviceKey", "DeviceRow", "PoolKey", "SliceRow"]
 
 _BLOCKING: Final = frozenset({"NoSchedule", "NoExecute"})
+_NONE: Final[frozenset[tuple[str, str]]] = frozenset()
 
 
 class PoolKey(NamedTuple):
@@ -50,6 +51,7 @@ class DeviceRow:
         "shareable",
         "slice",
         "taints",
+        "wide_counters",
         "wire",
     )
 
@@ -64,6 +66,16 @@ class DeviceRow:
             (use.counter_set, name, counter.value.nano)
             for use in wire.consumes_counters
             for name, counter in use.counters.items()
+        )
+        self.wide_counters: frozenset[tuple[str, str]] = (
+            frozenset(
+                (use.counter_set, name)
+                for use in wire.consumes_counters
+                for name, counter in use.counters.items()
+                if counter.value.wide
+            )
+            if self.consumes
+            else _NONE
         )
         taints = (*wire.taints, *taints_for(slice_row.taint_rules, wire.name)) if slice_row.taint_rules else wire.taints
         self.taints: tuple[DeviceTaint, ...] = taints
@@ -95,6 +107,7 @@ class SliceRow:
     __slots__ = (
         "_devices",
         "_outline",
+        "_uses",
         "columns",
         "driver",
         "generation",
@@ -127,6 +140,7 @@ class SliceRow:
         self.columns: dict[Hashable, int] = {}
         self._devices: tuple[DeviceRow, ...] | None = None
         self._outline = outline
+        self._uses: tuple[tuple[str, tuple[str, ...]], ...] | None = None
 
     @property
     def devices(self) -> tuple[DeviceRow, ...]:
@@ -142,6 +156,14 @@ class SliceRow:
         if self._outline is None:
             self._outline = outline_of(self.wire.spec.devices)
         return self._outline
+
+    @property
+    def uses(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        """Return which counters of which sets devices consume together, each combination once, in order."""
+        if self._uses is None:
+            uses = [use for device in self.wire.spec.devices for use in device.consumes_counters]
+            self._uses = tuple(dict.fromkeys([(use.counter_set, tuple(use.counters)) for use in uses]))
+        return self._uses
 
     @property
     def per_device(self) -> bool:

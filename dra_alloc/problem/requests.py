@@ -4,7 +4,7 @@ Claims flattened for the search: one row per request, one per alternative.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from dra_alloc.api import (
@@ -35,7 +35,8 @@ class Ask:
     `id` counts through all claims. `full_name` is what results carry
     (`request` or `request/subrequest`), `own_name` what error texts carry.
     `count` is the number of devices; with `all_devices` it is the length of
-    `recorded`, the devices that allocationMode All has to take.
+    `recorded`, the devices that allocationMode All has to take. `settled` is
+    what a pick for it consumes, if something else decided that than its capacity.
     """
 
     id: int
@@ -51,6 +52,7 @@ class Ask:
     admin: bool
     tolerations: tuple[DeviceToleration, ...]
     capacity: tuple[tuple[str, Quantity], ...]
+    settled: Mapping[str, Quantity] | None = None
 
     @property
     def request(self) -> tuple[int, str]:
@@ -69,6 +71,10 @@ class Ask:
     def with_recorded(self, devices: tuple[DeviceRow, ...]) -> Ask:
         """Return the same request with the devices that All has to take."""
         return replace(self, recorded=devices, count=len(devices))
+
+    def consuming(self, amounts: Mapping[str, Quantity]) -> Ask:
+        """Return the same request as it is served by a pick that consumes these amounts."""
+        return replace(self, settled=amounts)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

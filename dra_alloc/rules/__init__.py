@@ -6,7 +6,7 @@ The order of :func:`install` is the order of checks, and of explanations.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -21,6 +21,7 @@ from dra_alloc.rules.counters import Counters, CountersDisabled
 from dra_alloc.rules.counters_per_slice import CountersPerSlice
 from dra_alloc.rules.distinct_attribute import distinct_attribute
 from dra_alloc.rules.exclusive_use import ExclusiveUse
+from dra_alloc.rules.growing_capacity import GrowingCapacity, can_grow
 from dra_alloc.rules.match_attribute import match_attribute
 from dra_alloc.rules.node_fit import NodeFit
 from dra_alloc.rules.node_operations import NodeOperations
@@ -89,12 +90,13 @@ class RuleSet:
         return tuple(rule for rule in before if not isinstance(rule, Counters))
 
 
-def install(context: Context, claims: Iterable[ClaimRow]) -> RuleSet:
+def install(context: Context, claims: Sequence[ClaimRow]) -> RuleSet:
     """Return the rules for allocating the claims, with fresh state."""
     profile = context.profile
     exclusive = ExclusiveUse(context)
     sharing = profile.shares
-    capacity = [ConsumedCapacity(context)] if sharing else []
+    consuming = GrowingCapacity if can_grow(context, claims) else ConsumedCapacity
+    capacity = [consuming(context)] if sharing else []
     binding = [] if profile.on(Feature.BINDING) else [BindingConditions()]
     counting = CountersPerSlice if profile.shows(Trait.COUNTERS_PER_SLICE) else Counters
     counters = counting(context) if profile.on(Feature.PARTITIONABLE) else CountersDisabled()

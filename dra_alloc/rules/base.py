@@ -124,6 +124,10 @@ class Rule:
     def remove(self, ask: Ask, device: DeviceRow) -> None:
         """Give the device back: reverses exactly one successful `add`."""
 
+    def settled(self, picks: Sequence[Pick]) -> Sequence[Pick]:
+        """Return the picks, all of which it took, with what they turned out to consume if that is the rule's doing."""
+        return picks
+
     def allows(self, ask: Ask, device: DeviceRow) -> bool:
         """Return whether the device could be the only pick; ask a rule in its first state."""
         return not self.rejects(ask, device)

@@ -133,11 +133,12 @@ def violates_policy(policy: CapacityRequestPolicy, amount: Quantity, arithmetic:
     """
     Return whether a rounded amount is one the policy does not allow.
 
-    The default always is allowed, if it is spelt the same way.
+    The default always is allowed, if it is spelt the same way; a wide one never
+    is the same, as what is consumed is a copy of it.
 
-    Spec: CAP-3, CAP-8.
+    Spec: CAP-3, CAP-8, GROW-6.
     """
-    if policy.default is not None and amount.same_representation(policy.default):
+    if policy.default is not None and not amount.wide and amount.same_representation(policy.default):
         return False
     span = policy.valid_range
     if span is not None:

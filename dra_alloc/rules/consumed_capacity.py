@@ -27,10 +27,13 @@ def consumption(device: DeviceRow, ask: Ask, profile: Profile) -> Mapping[str, Q
 
     None if the request names a capacity the device lacks, or an amount its
     policy does not allow. An amount that cannot be computed comes first.
+    What is settled for a request is not computed again.
 
-    Spec: CAP-4, CAP-7.
+    Spec: CAP-4, CAP-7, GROW-4.
     Raises: AmountError.
     """
+    if ask.settled is not None:
+        return ask.settled
     requested = dict(ask.capacity)
     if not requested.keys() <= device.capacity.keys():
         return None
@@ -101,8 +104,11 @@ class ConsumedCapacity(Rule):
     def rejects(self, ask: Ask, device: DeviceRow) -> bool:
         if not device.capacity and not ask.capacity:
             return False
+        return not self._fits(ask, device)
+
+    def _fits(self, ask: Ask, device: DeviceRow) -> bool:
         takes = self._takes(ask, device)
-        return takes is None or self._short(device, takes) is not None
+        return takes is not None and self._short(device, takes) is None
 
     def leaves_out(self, ask: Ask, device: DeviceRow) -> bool:
         if self._skips_exhausted:
@@ -131,12 +137,15 @@ class ConsumedCapacity(Rule):
         elif self.rejects(ask, device):
             return False
         if device.shareable:
-            takes = self._takes(ask, device) or {}
-            flying = self._in_flight.setdefault(device.key, {})
-            for name, amount in takes.items():
-                flying[name] = flying.get(name, 0) + amount
-            self._shares[device.key] = self._shares.get(device.key, 0) + 1
+            self._draw(ask, device)
         return True
+
+    def _draw(self, ask: Ask, device: DeviceRow) -> None:
+        takes = self._takes(ask, device) or {}
+        flying = self._in_flight.setdefault(device.key, {})
+        for name, amount in takes.items():
+            flying[name] = flying.get(name, 0) + amount
+        self._shares[device.key] = self._shares.get(device.key, 0) + 1
 
     def _rejects_another(self, ask: Ask, device: DeviceRow) -> bool:
         """
@@ -148,14 +157,15 @@ class ConsumedCapacity(Rule):
         if position >= len(device.slice.devices):
             who = f"claim {self._context.claim_name(ask)}, request {ask.own_name}"
             raise SearchStopped(f"{who}: {PANICS} on {device.key}", code="scheduler-panics")
-        takes = self._takes(ask, device.slice.devices[position])
-        return takes is None or self._short(device.slice.devices[position], takes) is not None
+        return not self._fits(ask, device.slice.devices[position])
 
     def remove(self, ask: Ask, device: DeviceRow) -> None:
         if self._of_another:
             self._taken[ask.request] -= 1
-        if not device.shareable:
-            return
+        if device.shareable:
+            self._give_back(ask, device)
+
+    def _give_back(self, ask: Ask, device: DeviceRow) -> None:
         takes = self._takes(ask, device) or {}
         flying = self._in_flight.get(device.key, {})
         for name, amount in takes.items():

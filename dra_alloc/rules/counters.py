@@ -12,7 +12,8 @@ from dra_alloc.problem.requests import Ask
 from dra_alloc.problem.usage import Usage
 from dra_alloc.profiles import Profile, Trait
 from dra_alloc.rules.base import Context, Pick, Reason, Rule
-from dra_alloc.rules.facts import Draw, Fact, Looser
+from dra_alloc.rules.counter_charges import Charges, SharedCharges
+from dra_alloc.rules.facts import Draw, Fact, Looser, Unmodelled
 
 __all__ = ["Counters", "CountersDisabled", "available_counters"]
 
@@ -74,12 +75,12 @@ class Counters(Rule):
 
     Further shares of a device that is already shared are free.
 
-    Spec: COUNTER-1, COUNTER-3, COUNTER-4, COUNTER-5.
+    Spec: COUNTER-1, COUNTER-3, COUNTER-4, COUNTER-5, GROW-5.
     """
 
     code = "counter-exhausted"
     spec = ("COUNTER-1", "COUNTER-3", "COUNTER-4", "COUNTER-5")
-    __slots__ = ("_by_name", "_charged", "_context", "_in_flight", "_keeps", "_pools", "_sharing")
+    __slots__ = ("_by_name", "_charged", "_charges", "_context", "_keeps", "_lends", "_pools", "_sharing")
 
     def __init__(self, context: Context) -> None:
         profile = context.profile
@@ -88,7 +89,8 @@ class Counters(Rule):
         self._keeps = profile.shows(Trait.SHARED_KEEPS_COUNTERS)
         self._by_name = profile.shows(Trait.COUNTERS_BY_POOL_NAME)
         self._pools: Mapping[PoolKey, Pool] = {pool.key: pool for pool in context.pools}
-        self._in_flight: dict[Hashable, dict[_Counter, int]] = {}
+        self._lends = profile.shows(Trait.COUNTERS_SHARE_AMOUNTS)
+        self._charges = SharedCharges() if self._lends else Charges()
         self._charged: list[bool] = []
 
     @property
@@ -119,11 +121,10 @@ class Counters(Rule):
     def add(self, ask: Ask, device: DeviceRow) -> bool:
         charged = bool(device.consumes) and not self._is_further_share(device)
         if charged:
-            flight = self._in_flight.setdefault(self._budget(device), {})
-            for counter_set, name, amount in device.consumes:
-                flight[counter_set, name] = flight.get((counter_set, name), 0) + amount
-            if self._short(device, flight) is not None:
-                self._give_back(device)
+            budget = self._budget(device)
+            self._charges.draw(budget, device)
+            if self._short(device, self._charges.of(budget)) is not None:
+                self._charges.give_back(budget, device)
                 return False
         self._charged.append(charged)
         return True
@@ -134,17 +135,12 @@ class Counters(Rule):
                 return counter
         return None
 
-    def _give_back(self, device: DeviceRow) -> None:
-        flight = self._in_flight[self._budget(device)]
-        for counter_set, name, amount in device.consumes:
-            flight[counter_set, name] -= amount
-
     def remove(self, ask: Ask, device: DeviceRow) -> None:
         charged = self._charged.pop()
         if self._keeps:
             charged = bool(device.consumes) and not (device.shareable and self._sharing)
         if charged:
-            self._give_back(device)
+            self._charges.give_back(self._budget(device), device)
 
     def allows(self, ask: Ask, device: DeviceRow) -> bool:
         if not device.consumes or self._is_further_share(device) or self._is_mixed_up(device.slice.pool):
@@ -156,6 +152,9 @@ class Counters(Rule):
         return self._by_name and sum(key.pool == pool.pool for key in self._pools) > 1
 
     def encode(self, asks: Sequence[Ask], devices: Sequence[DeviceRow]) -> Iterable[Fact]:
+        if self._lends and any(device.wide_counters for device in devices):
+            yield Unmodelled("what a device takes of a counter changes with what others take")
+            return
         consuming: dict[Hashable, list[DeviceRow]] = {}
         for device in devices:
             if device.consumes and not self._is_further_share(device):
@@ -187,7 +186,7 @@ class Counters(Rule):
             )
 
     def why(self, ask: Ask, device: DeviceRow) -> Reason:
-        flight = dict(self._in_flight.get(self._budget(device), {}))
+        flight = dict(self._charges.of(self._budget(device)))
         for counter_set, name, amount in device.consumes:
             flight[counter_set, name] = flight.get((counter_set, name), 0) + amount
         short = self._short(device, flight)
@@ -212,6 +211,8 @@ class Counters(Rule):
             for counter_set, name, amount in device.consumes:
                 flight[counter_set, name] = flight.get((counter_set, name), 0) + amount
         for home, flight in used.items():
+            if self._lends and any(device.wide_counters for device in self._pools[first[home].slice.pool].devices):
+                continue
             left = self._available(first[home])
             for counter, amount in flight.items():
                 if left.get(counter, amount) < amount:

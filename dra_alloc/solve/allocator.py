@@ -145,8 +145,8 @@ class Allocator:
         context, rows = question.context, question.rows
         verify(found.picks, rows, context)
         assembly = Assembly(self.profile, context.node, new_share_id)
-        results = assemble(rows, found.picks, found.selected, assembly)
-        return Solved(results, tuple(found.picks), work)
+        picks = tuple(found.picks if found.settled is None else found.settled)
+        return Solved(assemble(rows, picks, found.selected, assembly), picks, work)
 
     def _no_fit(self, work: Work, *, invalid: bool) -> SolveOutcome:
         if invalid:

@@ -145,6 +145,14 @@ class FirstFit:
             if frame.kind == _ALTERNATIVE and frame.ask is not None
         }
 
+    @property
+    def settled(self) -> Sequence[Pick]:
+        """Return the picks with what they consume."""
+        settled: Sequence[Pick] = self.picks
+        for rule in self._rules.take:
+            settled = rule.settled(settled)
+        return settled
+
     def _advance(self, claim: int, request: int, ask: Ask, taken: int, start: int) -> _Signal | None:
         """Return None after taking one more device, SERVED if the request has all, else why it cannot go on."""
         if ask.all_devices and not ask.recorded:

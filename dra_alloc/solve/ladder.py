@@ -63,10 +63,15 @@ _VERDICTS: Final = {True: "found", False: "refuted", None: "undecided"}
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A solution: picks in order, and the alternative chosen by claim and request index."""
+    """
+    A solution: picks in order, and the alternative chosen by claim and request index.
+
+    `settled` are the picks with what they consume, if the search had a say in that.
+    """
 
     picks: Sequence[Pick]
     selected: Mapping[tuple[int, int], Ask]
+    settled: Sequence[Pick] | None = None
 
 
 class _Settled(Exception):
@@ -114,7 +119,7 @@ class Ladder:
         except _Settled as settled:
             return settled.found
         self._note("first-fit", self.steps, "found" if found else "refuted")
-        return Found(self._search.picks, self._search.selected) if found else None
+        return Found(self._search.picks, self._search.selected, self._search.settled) if found else None
 
     @property
     def engine(self) -> str:

@@ -11,6 +11,7 @@ from dra_alloc.testing.cluster import Cluster, Placed
 from dra_alloc.testing.devices import ATTRIBUTES, Json
 from dra_alloc.testing.dialect import Dialect, Mix
 from dra_alloc.testing.draw import Draw
+from dra_alloc.testing.number_texts import WIDE
 from dra_alloc.testing.selectors import selectors
 
 __all__ = ["claims", "classes"]
@@ -127,7 +128,7 @@ class _Planner:
         if tolerations:
             ask["tolerations"] = tolerations
         if targets and (targets[0].wire.get("capacity") or draw.chance(0.1)) and mix.has(draw, "capacity-requests"):
-            ask["capacity"] = _capacity(targets[0], draw, odd=mix.has(draw, "odd-amounts"))
+            ask["capacity"] = _capacity(targets[0], draw, mix)
         return ask
 
     def _pick(self, count: int) -> list[Placed]:
@@ -221,12 +222,14 @@ def _toleration(taint: Json, draw: Draw) -> Json:
     return made
 
 
-def _capacity(target: Placed, draw: Draw, *, odd: bool) -> Json:
+def _capacity(target: Placed, draw: Draw, mix: Mix) -> Json:
     names = list(target.wire.get("capacity", ()))
     if draw.chance(0.05) or not names:
         names.append("mem")
-    amounts = ("1", "1", "1", "2", "500m", "1500m", "3", "4")
-    if odd:
+    amounts: Sequence[str] = ("1", "1", "1", "2", "500m", "1500m", "3", "4")
+    if mix.has(draw, "wide-amounts"):
+        amounts = WIDE
+    if mix.has(draw, "odd-amounts"):
         amounts = ("10E", "9223372036854775807", "9223372036854775", "-1", "-500m", "1300u", "0", "1")
     return {"requests": {name: draw.choice(amounts) for name in draw.sample(names, draw.integer(1, 2))}}
 

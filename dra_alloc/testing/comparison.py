@@ -24,6 +24,7 @@ RANDOM_IN_UPSTREAM: Final[Mapping[str, str]] = {
     "share-id": "share IDs are random UUIDs: only that there is one is compared",
     "bad-attribute": "attributes are converted in map order: which of several bad ones is named is not compared",
     "bad-capacity": "capacities are checked in map order: which of several bad ones is named is not compared",
+    "growing": "amounts that grow do so in map order on devices with several capacities: such answers are not compared",
     "pool-order": "channels that do not sort pools try them in map order: one order must give upstream's answer",
     "panic": "upstream crashes: only that ours says so is compared",
     "step-limit": "upstream ran out of time: only a right verdict in bounded time is compared",
@@ -116,12 +117,26 @@ def compare(request: Json, upstream: Mapping[str, Any], answer: Answer, *, steps
             found = comparable(answer(other), steps=steps)
             if found == theirs or ("panic" in theirs and PANICS in found.get("err", "")):
                 return Verdict(True, "pool-order", theirs, ours)
+    if chosen.shows(Trait.AMOUNTS_GROW) and _grows_at_random(request):
+        return Verdict(True, "growing", theirs, ours)
     return Verdict(False, "", theirs, ours)
 
 
 def _without_capacity(answer: Json) -> Json:
     """Return the answer without the name of the capacity that its error is about, and what is wrong with it."""
     return {**answer, "err": _BAD_CAPACITY.sub("*", answer["err"])} if "err" in answer else answer
+
+
+def _grows_at_random(request: Json) -> bool:
+    """Return whether an amount could grow on a device with several capacities; Spec: GROW-2."""
+    requests = [each for claim in request.get("claims") or () for each in claim["spec"]["devices"]["requests"]]
+    asks = [ask for each in requests for ask in (each.get("exactly") or {}, *(each.get("firstAvailable") or ()))]
+    amounts = [amount for ask in asks for amount in ((ask.get("capacity") or {}).get("requests") or {}).values()]
+    return any(Quantity.parse(str(amount)).wide for amount in amounts) and any(
+        device.get("allowMultipleAllocations") and len(device.get("capacity") or ()) > 1
+        for each in request.get("slices") or ()
+        for device in (each.get("spec") or {}).get("devices") or ()
+    )
 
 
 def pool_orders(request: Json) -> Iterator[Json]:

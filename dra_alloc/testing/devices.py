@@ -10,6 +10,7 @@ from typing import Any, Final, TypeAlias
 
 from dra_alloc.testing.dialect import Mix
 from dra_alloc.testing.draw import Draw
+from dra_alloc.testing.number_texts import WIDE
 
 __all__ = ["ATTRIBUTES", "Json", "Publisher", "device"]
 
@@ -106,6 +107,9 @@ def _capacity(draw: Draw, mix: Mix) -> Json:
     made: Json = {"value": draw.choice(("1", "2", "3", "4", "6", "8", "4500m"))}
     if mix.has(draw, "request-policy"):
         made["requestPolicy"] = _policy(draw)
+        if mix.has(draw, "wide-amounts"):
+            kept = {} if draw.chance(0.6) else made["requestPolicy"]
+            made |= {"value": draw.choice(("8", "40")), "requestPolicy": {**kept, "default": draw.choice(WIDE)}}
     if mix.has(draw, "odd-amounts"):
         made["value"] = draw.choice(("20E", "9223372036854775807", "4500u", "-1"))
         if "requestPolicy" in made and draw.chance(0.3):
@@ -134,12 +138,16 @@ def _uses(counter_sets: Sequence[Json], draw: Draw, mix: Mix) -> list[Json]:
     uses = []
     for counter_set in draw.sample(counter_sets, draw.integer(1, 2)):
         names = list(counter_set["counters"])
-        counters = {key: {"value": str(draw.integer(1, 3))} for key in draw.sample(names, draw.integer(1, 2))}
+        counters = {key: {"value": _drawn(draw, mix)} for key in draw.sample(names, draw.integer(1, 2))}
         use: Json = {"counterSet": counter_set["name"], "counters": counters}
         if mix.has(draw, "compatibility-groups"):
             use["compatibilityGroups"] = draw.sample(_GROUPS, draw.integer(1, 2))
         uses.append(use)
     return uses
+
+
+def _drawn(draw: Draw, mix: Mix) -> str:
+    return draw.choice(WIDE) if mix.has(draw, "wide-amounts") else str(draw.integer(1, 3))
 
 
 def _taint(draw: Draw) -> Json:

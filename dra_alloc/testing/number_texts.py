@@ -7,7 +7,10 @@ from __future__ import annotations
 from random import Random
 from typing import Final
 
-__all__ = ["quantity_text", "version_text"]
+__all__ = ["WIDE", "quantity_text", "version_text"]
+
+#: Small amounts that upstream holds by reference, as it does large ones: too many digits, or a binary fraction.
+WIDE: Final = ("1.000000000000000000", "1.500000000000000000", "0.0009765625Ki", "0.00048828125Ki", "0.001953125Ki")
 
 _SUFFIXES: Final = ("", "", "n", "u", "m", "k", "M", "G", "T", "P", "E", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei")
 _WORDS: Final = ("alpha", "beta", "rc", "x-y", "-", "A", "a", "0a", "1", "2", "10", "0", "18446744073709551615")
