@@ -3,7 +3,7 @@ Times joint questions over many nodes, one JSON object a line.
 
     python benchmarks/gang.py
 
-`first_ms` includes indexing the slices, `again_ms` is the same question once more;
+`first_ms` is the first question after loading: it includes indexing the slices, `again_ms` is it once more;
 `in_order_ms` places the pods one by one, as kube-scheduler goes: the peer in the same process. CPU time.
 """
 
@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -19,8 +20,8 @@ from typing import Any, NamedTuple
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.hard_cases import mig_node, profile_request
-from dra_alloc.api import DeviceClass, FrozenMap, Node, ResourceClaim, ResourceSlice
-from dra_alloc.problem.inventory import Inventory
+from dra_alloc.api import ResourceClaim
+from dra_alloc.manifest import load
 from dra_alloc.scenario.books import Books
 from dra_alloc.scenario.cluster import Cluster
 from dra_alloc.scenario.gang import Member, Topology, Verdict, can_place, place_gang
@@ -28,7 +29,6 @@ from dra_alloc.scenario.gang_greedy import place_in_order
 from dra_alloc.solve.cpsat import is_installed
 
 Json = dict[str, Any]
-CLASS = DeviceClass.model_validate({"metadata": {"name": "gpu"}})
 
 
 class Question(NamedTuple):
@@ -42,12 +42,21 @@ class Question(NamedTuple):
 
 
 def _cluster(slices: Sequence[Json], nodes: int) -> Cluster:
-    made = tuple(
-        Node.model_validate({"metadata": {"name": f"n{number:03}", "labels": {"rack": f"r{number // 16}"}}})
+    """Return the cluster as it is once its manifests are loaded, and nothing asked yet."""
+    items = [
+        {
+            "apiVersion": "v1",
+            "kind": "Node",
+            "metadata": {"name": f"n{number:03}", "labels": {"rack": f"r{number // 16}"}},
+        }
         for number in range(nodes)
-    )
-    wires = [ResourceSlice.model_validate(each) for each in slices]
-    return Cluster(made, Inventory.build(wires), FrozenMap({"gpu": CLASS}), FrozenMap())
+    ]
+    items.append({"apiVersion": "resource.k8s.io/v1", "kind": "DeviceClass", "metadata": {"name": "gpu"}, "spec": {}})
+    items += [{"apiVersion": "resource.k8s.io/v1", "kind": "ResourceSlice", **each} for each in slices]
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "cluster.json"
+        path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}), encoding="utf-8")
+        return Cluster.of(load([path]))
 
 
 def _plain(sizes: Sequence[int]) -> Cluster:

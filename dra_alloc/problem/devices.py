@@ -46,6 +46,7 @@ class DeviceRow:
         "blocking_taints",
         "capacity",
         "consumes",
+        "draws",
         "has_binding_conditions",
         "key",
         "shareable",
@@ -67,6 +68,7 @@ class DeviceRow:
             for use in wire.consumes_counters
             for name, counter in use.counters.items()
         )
+        self.draws = bool(wire.consumes_counters)
         self.wide_counters: frozenset[tuple[str, str]] = (
             frozenset(
                 (use.counter_set, name)
@@ -105,9 +107,9 @@ class SliceRow:
     """
 
     __slots__ = (
+        "_consumed",
         "_devices",
         "_outline",
-        "_uses",
         "columns",
         "driver",
         "generation",
@@ -140,7 +142,7 @@ class SliceRow:
         self.columns: dict[Hashable, int] = {}
         self._devices: tuple[DeviceRow, ...] | None = None
         self._outline = outline
-        self._uses: tuple[tuple[str, tuple[str, ...]], ...] | None = None
+        self._consumed: frozenset[tuple[str, str]] | None = None
 
     @property
     def devices(self) -> tuple[DeviceRow, ...]:
@@ -158,12 +160,13 @@ class SliceRow:
         return self._outline
 
     @property
-    def uses(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
-        """Return which counters of which sets devices consume together, each combination once, in order."""
-        if self._uses is None:
+    def consumed(self) -> frozenset[tuple[str, str]]:
+        """Return the counters that devices consume, with their sets; the name is empty where a set has none of them."""
+        if self._consumed is None:
             uses = [use for device in self.wire.spec.devices for use in device.consumes_counters]
-            self._uses = tuple(dict.fromkeys([(use.counter_set, tuple(use.counters)) for use in uses]))
-        return self._uses
+            kinds = dict.fromkeys([(use.counter_set, tuple(use.counters)) for use in uses])
+            self._consumed = frozenset((counter_set, name) for counter_set, names in kinds for name in names or ("",))
+        return self._consumed
 
     @property
     def per_device(self) -> bool:

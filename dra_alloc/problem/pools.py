@@ -160,7 +160,7 @@ def is_readable(row: SliceRow, profile: Profile) -> bool:
         return False
     if profile.on(Feature.PARTITIONABLE):
         return True
-    hidden = spec.shared_counters and not profile.shows(Trait.COUNTERS_PER_SLICE)
+    hidden = spec.shared_counters and not profile.shows(Trait.COUNTER_SLICES_READ)
     return spec.per_device_node_selection is None and not hidden
 
 
@@ -286,7 +286,10 @@ def _counters(counter_slices: Iterable[SliceRow]) -> tuple[dict[tuple[str, str],
     return counters, ""
 
 
-def _dangling_counter(slices: Iterable[SliceRow], counters: Mapping[tuple[str, str], int]) -> str:
+def _dangling_counter(slices: Sequence[SliceRow], counters: Mapping[tuple[str, str], int]) -> str:
+    known = counters.keys()
+    if all(known >= row.consumed for row in slices):
+        return ""
     sets = {counter_set for counter_set, _ in counters}
     for device in _wires(slices):
         for use in device.consumes_counters:

@@ -17,11 +17,11 @@ from typing import Any, Final
 
 import msgspec
 
-from dra_alloc.api import CapacityRequestPolicy, Device, DeviceAttribute, DeviceCapacity, Quantity
+from dra_alloc.api import DeviceAttribute, DeviceCapacity
 from dra_alloc.cel import prepare_device
 from dra_alloc.cel.reads import WHOLE, Read
 from dra_alloc.problem.devices import SliceRow
-from dra_alloc.problem.tainting import taints_for
+from dra_alloc.solve.frames import Frames, amounts, exact, is_simple
 
 __all__ = ["AMOUNTS", "Columns", "Lens"]
 
@@ -39,11 +39,12 @@ class Columns:
     A slice remembers its own, so they live as long as it does.
     """
 
-    __slots__ = ("_columns", "_glance", "_ids", "_lenses", "_numbers", "_readable", "_versions")
+    __slots__ = ("_columns", "_frames", "_glance", "_ids", "_lenses", "_numbers", "_readable", "_versions")
 
     def __init__(self) -> None:
         self._ids: dict[Hashable, int] = {}
         self._numbers = count()
+        self._frames = Frames()
         self._readable: dict[tuple[Any, bool], bool] = {}
         # Versions that can be read.
         self._versions: set[str | None] = set()
@@ -102,7 +103,7 @@ class Columns:
         if isinstance(read, Read):
             return _whole if read in WHOLE else _reader(read)
         if read == _FRAME:
-            return _frame
+            return self._frames.token
         if read == AMOUNTS:
             return _all_amounts
         return partial(self._readability, lists)
@@ -234,7 +235,9 @@ def _whole(row: SliceRow) -> Hashable:
 
 
 def _all_amounts(row: SliceRow) -> Hashable:
-    return AMOUNTS, tuple([_amounts(device.capacity) for device in row.wire.spec.devices])
+    if not is_simple(row):
+        return AMOUNTS  # the frame has them
+    return AMOUNTS, tuple([amounts(device.capacity) for device in row.wire.spec.devices])
 
 
 def _reader(read: Read) -> Callable[[SliceRow], Hashable]:
@@ -266,7 +269,7 @@ def _reader(read: Read) -> Callable[[SliceRow], Hashable]:
         )
     if of_attributes:
         return lambda row: (kind, found(row))
-    return lambda row: (kind, tuple([None if each is None else _quantity(each.value) for each in found(row)]))
+    return lambda row: (kind, tuple([None if each is None else exact(each.value) for each in found(row)]))
 
 
 _ENCODE: Final = msgspec.msgpack.Encoder().encode
@@ -277,44 +280,3 @@ _CAPACITY: Final = attrgetter("capacity")
 def _knows(names: Mapping[str, DeviceAttribute | DeviceCapacity], domain: str, driver: str) -> bool:
     start = f"{domain}/"
     return any(name.startswith(start) or (domain == driver and "/" not in name) for name in names)
-
-
-def _frame(row: SliceRow) -> Hashable:
-    """Return what rules look at besides attributes and amounts of capacity; just the length for simple devices."""
-    devices = row.wire.spec.devices
-    if row.outline.simple and not row.taint_rules:
-        return len(devices)
-    return tuple(
-        [
-            (
-                device.allow_multiple_allocations is True,
-                _taints(device, row),
-                device.consumes_counters,
-                bool(device.binding_conditions),
-                _amounts(device.capacity),
-            )
-            for device in devices
-        ]
-    )
-
-
-def _taints(device: Device, row: SliceRow) -> Hashable:
-    taints = (*device.taints, *taints_for(row.taint_rules, device.name))
-    return tuple([(taint.key, taint.value, taint.effect) for taint in taints])
-
-
-def _amounts(capacities: Mapping[str, DeviceCapacity]) -> Hashable:
-    return tuple([(name, _quantity(each.value), _policy(each.request_policy)) for name, each in capacities.items()])
-
-
-def _quantity(quantity: Quantity | None) -> Hashable:
-    """Return the spelling, too: selectors and policies can tell equal amounts apart by it."""
-    return None if quantity is None else quantity.__reduce__()[1]
-
-
-def _policy(policy: CapacityRequestPolicy | None) -> Hashable:
-    if policy is None:
-        return None
-    span = policy.valid_range
-    bounds = None if span is None else tuple(map(_quantity, (span.min, span.max, span.step)))
-    return _quantity(policy.default), tuple(map(_quantity, policy.valid_values)), bounds
