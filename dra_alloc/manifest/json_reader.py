@@ -43,6 +43,7 @@ class _Envelope(Header, rename="camel", gc=False):
     items: list[Raw] | None = None
 
 
+_LIST: Final = b'"List"'
 _HEADER: Final = msgspec.json.Decoder(Header)
 _ENVELOPE: Final = msgspec.json.Decoder(_Envelope)
 _SKIP: Final = msgspec.json.Decoder(Raw)
@@ -80,7 +81,7 @@ def read_json(data: bytes) -> Iterator[RawDocument]:
 
 def _whole_pairs(data: bytes) -> bytes:
     """Return JSON with escapes of U+FFFD, which are as long, for those of surrogates that have no partner."""
-    if b"\\ud" not in data and b"\\uD" not in data:
+    if b"\\u" not in data or (b"\\ud" not in data and b"\\uD" not in data):
         return data
     return _ESCAPE.sub(lambda found: b"\\ufffd" if found["half"] else found[0], data)
 
@@ -107,6 +108,12 @@ def header_of(text: bytes | memoryview) -> Header:
         return Header()
 
 
+def says_list(text: bytes | memoryview) -> bool:
+    """Say whether an object says that it is a List; the word is looked for before the text is parsed."""
+    raw = bytes(text)
+    return (_LIST in raw or b"\\" in raw) and header_of(raw).kind == "List"
+
+
 def repeated_keys(text: bytes | memoryview, value: object) -> list[tuple[tuple[str, ...], int]]:
     """
     Return the paths of keys given twice, with their lines in the text; `value` is what was read from it.
@@ -116,7 +123,8 @@ def repeated_keys(text: bytes | memoryview, value: object) -> list[tuple[tuple[s
     settles nearly every text at the speed of a byte search; any other is walked.
     """
     raw = bytes(text)
-    escaped = b"\\u003a" in raw or b"\\u003A" in raw  # a colon that only the value shows
+    # A colon that only the value shows.
+    escaped = b"\\u003" in raw and (b"\\u003a" in raw or b"\\u003A" in raw)
     with suppress(RecursionError):  # nested deep: reading got further than writing does
         if not escaped and raw.count(b":") == msgspec.json.encode(value, enc_hook=str).count(b":"):
             return []

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, BinaryIO, Final, Literal
@@ -24,7 +24,14 @@ from dra_alloc.manifest.hints import template_hint
 from dra_alloc.manifest.holdings import Holding, holding_of
 from dra_alloc.manifest.inputs import PassedOver, Source, Unreadable, sources
 from dra_alloc.manifest.inspection import Finding, in_words
-from dra_alloc.manifest.json_reader import header_of, looks_like_json, plain_from_json, read_json, repeated_keys
+from dra_alloc.manifest.json_reader import (
+    header_of,
+    looks_like_json,
+    plain_from_json,
+    read_json,
+    repeated_keys,
+    says_list,
+)
 from dra_alloc.manifest.kinds import RESOURCE_GROUP, SLICE, Kind, Unserved, assumed_version, names_a_list, recognise
 from dra_alloc.manifest.objects import Made, make
 from dra_alloc.manifest.outlines import Outline, outline_of
@@ -235,7 +242,7 @@ class _Reading:
         if not item.kind:
             item = msgspec.structs.replace(item, api_version=_FAST_VERSION, kind=SLICE.name)  # type: ignore[type-var]
         self._slice_before = True
-        self._check_repeated(raw, item, object_name(SLICE.name, None, item.metadata.name))
+        self._check_repeated(raw, item, lambda: object_name(SLICE.name, None, item.metadata.name))
         self._keep(raw, SLICE, item, "v1")
         self._loading.outline(item)
         return True
@@ -270,7 +277,7 @@ class _Reading:
         if kind is None:
             self._loading.unknown[f"{in_brief(api_version)} {in_brief(kind_name)}"] += 1
             return
-        self._check_repeated(raw, value, called)
+        self._check_repeated(raw, value, lambda: called)
         version = api_version.rpartition("/")[2]
         made = make(value, kind, version, self._loading.budget.nesting)
         self._judge_rest(raw, value, (kind.name, version), made)
@@ -295,14 +302,14 @@ class _Reading:
             if holds(value, path) and all(one[: len(path)] != path and path[: len(one)] != one for one in wrong):
                 self.wrong.add_problem(raw, problem, path)
 
-    def _check_repeated(self, raw: RawDocument, value: Any, called: str) -> None:
+    def _check_repeated(self, raw: RawDocument, value: Any, called: Callable[[], str]) -> None:
         """Report keys that the object gives twice."""
         if self._loading.validate == "ignore":
             return
         for path, line in self._repeated(raw, value):
             shown = render(tuple(int(step) if str(step).isdigit() else step for step in path))
             finding = Finding(path, f'duplicate field "{shown}"', unknown_field=True, line=line)
-            self._report(raw, called, finding)
+            self._report(raw, called(), finding)
 
     def _repeated(self, raw: RawDocument, value: Any) -> list[tuple[Path, int]]:
         """Return the repeated keys of an object with their lines; those of YAML were noted while it was read."""
@@ -349,7 +356,7 @@ def _completed(api_version: Any, kind: Any, list_kind: ListKind | None) -> tuple
 def _unlisted(raw: RawDocument, depth: int) -> Iterator[RawDocument]:
     """Yield an object, or the members of a list that were not handed out yet; lists in lists too."""
     value = raw.value
-    if raw.text is not None and depth == 0 and header_of(raw.text).kind == "List" and len(raw.place) > 1:
+    if raw.text is not None and depth == 0 and len(raw.place) > 1 and says_list(raw.text):
         value = plain_from_json(raw.text)
     items = value.get("items") if isinstance(value, dict) else None
     if not isinstance(items, list):
