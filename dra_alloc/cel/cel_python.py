@@ -58,7 +58,7 @@ class CelPython:
         self._parser, self._annotations = _loaded()
         declared = environment.declared.functions
         names = [function.name for library in _LENT for function in library.functions]
-        self._functions = {name: _lent(implementation(declared[name], (), {})) for name in names if name in declared}
+        self._functions = {name: _lent(implementation(declared[name], ())) for name in names if name in declared}
 
     @property
     def lists(self) -> bool:

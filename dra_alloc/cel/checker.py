@@ -6,7 +6,8 @@ Spec: CEL-11, CEL-12, CEL-13
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Callable
+from typing import Any, Final
 
 from dra_alloc.cel.ast import (
     Call,
@@ -38,7 +39,7 @@ from dra_alloc.cel.types import (
     map_of,
     optional_of,
 )
-from dra_alloc.cel.unify import is_dyn_or_error, is_ground
+from dra_alloc.cel.unify import is_dyn_or_error
 
 __all__ = ["Checked", "Resolved", "check"]
 
@@ -52,10 +53,7 @@ def check(root: Node, source: Source, declared: Declarations) -> tuple[Checked, 
     checker = _Checker(source, declared)
     run(checker.check(root))
     substitute = checker.unifier.substitute
-    types = {
-        node: kind if not kind.params and kind.kind != "param" else substitute(kind, free_to_dyn=True)
-        for node, kind in checker.types.items()
-    }
+    types = {node: kind if kind.ground else substitute(kind, free_to_dyn=True) for node, kind in checker.types.items()}
     # Beyond the first hundred only their number is told.
     issues = checker.issues + checker.issues[:1] * min(checker.dropped, _MOST_COUNTED)
     return Checked(root, types, checker.names, checker.calls), issues
@@ -71,23 +69,8 @@ class _Checker(CheckState):
             self.repeat(node)
             return
         seen, first = len(self.issues) + self.dropped, self.unifier.count
-        yield from self.visit(node)
+        yield from _VISITS[type(node)](self, node)
         self.spans[node.id] = Span(seen, len(self.issues) + self.dropped, self.unifier.count - first)
-
-    def visit(self, node: Node) -> Steps[None]:
-        """Check a node that is no leaf."""
-        if isinstance(node, Select):
-            yield from self.select(node)
-        elif isinstance(node, Call):
-            yield from self.call(node)
-        elif isinstance(node, ListNode):
-            yield from self.list(node)
-        elif isinstance(node, MapNode):
-            yield from self.map(node)
-        elif isinstance(node, StructNode):
-            yield from self.struct(node)
-        elif isinstance(node, Comprehension):
-            yield from self.fold(node)
 
     def select(self, node: Select) -> Steps[None]:
         qualified = None if node.test else dotted_name(node)
@@ -178,7 +161,7 @@ class _Checker(CheckState):
 
     def match(self, key: MatchKey) -> Match:
         """The overloads that fit; remembered where no type variable is involved, since nothing is learnt then."""
-        ground = all(is_ground(kind) for kind in key[2])
+        ground = all(kind.ground for kind in key[2])
         known = self.declared.matches.get(key) if ground else None
         if known is not None:
             self.unifier.count += known.variables
@@ -186,7 +169,7 @@ class _Checker(CheckState):
         before = self.unifier.count
         overloads, result = self.fitting(key)
         found = Match(overloads, result, self.unifier.count - before)
-        if ground and (result is None or is_ground(result)) and len(self.declared.matches) < _MOST_REMEMBERED:
+        if ground and (result is None or result.ground) and len(self.declared.matches) < _MOST_REMEMBERED:
             self.declared.matches[key] = found
         return found
 
@@ -320,3 +303,13 @@ class _Checker(CheckState):
         text = f"expression of type '{checker_name(over)}' cannot be range of a comprehension"
         self.report(node.range.offset, f"{text} (must be list, map, or dynamic)")
         return ERROR, ERROR
+
+
+_VISITS: Final[dict[type, Callable[[_Checker, Any], Steps[None]]]] = {
+    Select: _Checker.select,
+    Call: _Checker.call,
+    ListNode: _Checker.list,
+    MapNode: _Checker.map,
+    StructNode: _Checker.struct,
+    Comprehension: _Checker.fold,
+}

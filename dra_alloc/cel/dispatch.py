@@ -16,7 +16,7 @@ from dra_alloc.cel.declarations import Function, Overload
 from dra_alloc.cel.types import CelType
 from dra_alloc.cel.values import CelMap, UInt, is_list, no_such_overload, type_name
 
-__all__ = ["implementation"]
+__all__ = ["implementation", "prepared"]
 
 _SCALARS: Final[dict[str, type]] = {
     "bool": bool,
@@ -30,12 +30,13 @@ _SCALARS: Final[dict[str, type]] = {
 Test = Callable[[Any], bool]
 
 
-def implementation(function: Function, overloads: Sequence[str], constants: Mapping[int, Any]) -> Callable[..., Any]:
-    """The function to call with the evaluated operands; `constants` are those that are known, by position."""
-    if function.prepare is not None and constants:
-        prepared = function.prepare(constants)
-        if prepared is not None:
-            return prepared
+def prepared(function: Function, constants: Mapping[int, Any]) -> Callable[..., Any] | None:
+    """What a function makes of the operands that are constant, by position, if it cares."""
+    return function.prepare(constants) if function.prepare is not None and constants else None
+
+
+def implementation(function: Function, overloads: Sequence[str]) -> Callable[..., Any]:
+    """The function to call with the evaluated operands."""
     if function.run is not None:
         return function.run
     if len(overloads) == 1:

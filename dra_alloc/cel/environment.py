@@ -10,11 +10,11 @@ Spec: CEL-10
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from types import MappingProxyType
-from typing import Final, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 from dra_alloc.cel.declarations import Function, Library, Macro, Overload, Window
 from dra_alloc.cel.device import device_type
@@ -119,7 +119,8 @@ class Declarations:
     """
     Everything an expression may refer to, by name; `candidates` by name, member or not, and arity.
 
-    `matches` remembers how calls on types without variables were resolved.
+    `matches` remembers how calls on types without variables were resolved,
+    `answers` what answers a call of some overloads.
     """
 
     settings: Settings
@@ -130,6 +131,9 @@ class Declarations:
     variables: Mapping[str, CelType]
     fields: Mapping[str, Mapping[str, CelType]]
     matches: dict[MatchKey, Match] = field(default_factory=dict, compare=False, repr=False)
+    answers: dict[tuple[str, tuple[str, ...]], Callable[..., Any]] = field(
+        default_factory=dict, compare=False, repr=False
+    )
 
 
 def settings(release: str | Release, mode: str, *, list_attributes: bool, consumable_capacity: bool) -> Settings:
@@ -210,9 +214,5 @@ def _candidates(functions: Mapping[str, Function]) -> dict[tuple[str, bool, int]
 
 
 def _candidate(overload: Overload) -> Candidate:
-    generic = any(_has_parameters(kind) for kind in (*overload.params, overload.result))
+    generic = not all(kind.ground for kind in (*overload.params, overload.result))
     return Candidate(overload.id, overload.params, overload.result, generic)
-
-
-def _has_parameters(kind: CelType) -> bool:
-    return kind.kind == "param" or any(_has_parameters(each) for each in kind.params)

@@ -37,10 +37,14 @@ _STRING = (
     r'|[rR]"[^"\n\r]*"'
     r"|[rR]'[^'\n\r]*'"
 )
+#: Possessive: a comment once passed is not looked into for want of a token behind it.
+_SKIPPED = r"(?:[\t\ \r\n\f]++|//[^\n]*+)*+"
+_SKIP: Final = re.compile(_SKIPPED)
 _TOKEN: Final = re.compile(
     rf"""
-    (?P<skip>(?:[\t\ \r\n\f]|//[^\n]*)+)
-    |(?P<bytes>[bB](?:{_STRING.replace(" ", chr(92) + " ")}))
+    {_SKIPPED}
+    (?:
+    (?P<bytes>[bB](?:{_STRING.replace(" ", chr(92) + " ")}))
     |(?P<string>{_STRING.replace(" ", chr(92) + " ")})
     |(?P<id>[A-Za-z_][A-Za-z0-9_]*)
     |(?P<float>[0-9]+\.[0-9]+(?:[eE][+-]?[0-9]+)?|[0-9]+[eE][+-]?[0-9]+|\.[0-9]+(?:[eE][+-]?[0-9]+)?)
@@ -48,6 +52,8 @@ _TOKEN: Final = re.compile(
     |(?P<int>0x[0-9a-fA-F]+|[0-9]+)
     |(?P<op>==|!=|<=|>=|&&|\|\||[\[\]{{}}().,\-!?:+*/%<>])
     |(?P<quoted>`[A-Za-z0-9_.\-/\ ]+`)
+    |(?P<eof>\Z)
+    )
     """,
     re.VERBOSE,
 )
@@ -61,43 +67,40 @@ def tokenize(source: Source) -> tuple[list[Token], list[Issue]]:
     text = source.text
     tokens: list[Token] = []
     issues: list[Issue] = []
-    position, end = 0, len(text)
-    match = _TOKEN.match
-    while position < end:
+    position = 0
+    match, add, make = _TOKEN.match, tokens.append, Token
+    while True:
         found = match(text, position)
         if found is None:
-            stop = _unreadable(text, position)
-            line, column = source.location(position)
-            seen = _printable(text[position:stop])
+            start, position = _unreadable(text, position)
+            line, column = source.location(start)
+            seen = _printable(text[start:position])
             issues.append(Issue(line, column, f"Syntax error: token recognition error at: '{seen}'"))
-            position = stop
             continue
         kind = found.lastgroup or ""
-        lexeme = found.group()
-        if kind == "id":
-            tokens.append(Token(lexeme if lexeme in KEYWORDS else "id", lexeme, position))
-        elif kind == "op":
-            tokens.append(Token(lexeme, lexeme, position))
-        elif kind != "skip":
-            tokens.append(Token(kind, lexeme, position))
-        position = found.end()
-    tokens.append(Token("eof", "<EOF>", end))
-    return tokens, issues
+        start, position = found.span(kind)
+        lexeme = text[start:position]
+        if kind == "op" or lexeme in KEYWORDS:
+            kind = lexeme
+        elif kind == "eof":
+            add(make(kind, "<EOF>", start))
+            return tokens, issues
+        add(make(kind, lexeme, start))
 
 
-def _unreadable(text: str, start: int) -> int:
-    """The end of the text given up on at `start`: the first character that fits nothing, included."""
-    char = text[start]
-    if char in _TWO_CHARACTERS:
-        return min(start + 2, len(text))
+def _unreadable(text: str, position: int) -> tuple[int, int]:
+    """The text given up on behind `position`: up to the first character that fits nothing, included."""
+    skipped = _SKIP.match(text, position)
+    start = skipped.end() if skipped else position
+    if text[start] in _TWO_CHARACTERS:
+        return start, min(start + 2, len(text))
     opening = _OPENING.match(text, start)
     if opening is None:
-        return start + 1
+        return start, start + 1
     body = _BODY.match(text, opening.end())
     stop = body.end() if body else opening.end()
-    if text[stop : stop + 1] == "\\":
-        return min(stop + 2, len(text))
-    return min(stop + 1, len(text))
+    more = 2 if text[stop : stop + 1] == "\\" else 1
+    return start, min(stop + more, len(text))
 
 
 def _printable(text: str) -> str:

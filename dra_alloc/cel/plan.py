@@ -14,20 +14,21 @@ from typing import Any, NamedTuple
 
 from dra_alloc.cel.ast import Call, Comprehension, Ident, ListNode, Literal, MapNode, Node, Select, StructNode
 from dra_alloc.cel.checker import Checked, Resolved
-from dra_alloc.cel.dispatch import implementation
+from dra_alloc.cel.dispatch import implementation, prepared
 from dra_alloc.cel.environment import UNDEFINED_TYPES, Declarations
 from dra_alloc.cel.errors import CelError
-from dra_alloc.cel.frame import UNSET, Code, Failed, Frame, Run, constant, lazy
+from dra_alloc.cel.frame import UNSET, Code, Frame, Run, constant, lazy
 from dra_alloc.cel.library.conversions import FOLDED
 from dra_alloc.cel.membership import constant_set, in_set
 from dra_alloc.cel.plan_attributes import Qualifier, attribute
+from dra_alloc.cel.plan_calls import apply, either_optional, once
 from dra_alloc.cel.plan_folds import Fold, exists_one_loop, fold, map_loop, quantifier
 from dra_alloc.cel.plan_literals import build_list, build_map
 from dra_alloc.cel.plan_logic import conditional, connective, equality, not_equal, not_strictly_false
 from dra_alloc.cel.qualifiers import bad_qualifier
 from dra_alloc.cel.rereading import whole
 from dra_alloc.cel.trampoline import Steps, run
-from dra_alloc.cel.values import NO_SUCH_OVERLOAD, Optional, started
+from dra_alloc.cel.values import started
 
 __all__ = ["Plan", "plan"]
 
@@ -89,11 +90,11 @@ class _Planner:
         known = self.done.get(node.id)
         if known is not None:
             return known
+        if isinstance(node, Literal):
+            return self.literal(node)
         self._depth += 1
         self.deepest = max(self.deepest, self._depth)
-        if isinstance(node, Literal):
-            made = constant(node.value)
-        elif isinstance(node, (Ident, Select)):
+        if isinstance(node, (Ident, Select)):
             made = yield from self.chain(node)
         elif isinstance(node, Call):
             made = yield from self.call(node)
@@ -112,8 +113,15 @@ class _Planner:
     def codes(self, nodes: Sequence[Node]) -> Steps[list[Code]]:
         made = []
         for node in nodes:
+            if isinstance(node, Literal):
+                made.append(self.literal(node))
+                continue
             code = yield self.code(node)
             made.append(code)
+        return made
+
+    def literal(self, node: Literal) -> Code:
+        made = self.done[node.id] = constant(node.value)
         return made
 
     # Names and attributes
@@ -158,7 +166,8 @@ class _Planner:
 
     def index(self, resolved: Resolved) -> Steps[Qualifier]:
         optional = resolved.function != "_[_]"
-        key = yield self.code(resolved.args[1])
+        part = resolved.args[1]
+        key = self.literal(part) if isinstance(part, Literal) else (yield self.code(part))
         if not key.constant:
             return Qualifier(run=key.run, optional=optional)
         bad = bad_qualifier(key.value)
@@ -183,7 +192,7 @@ class _Planner:
             return Code(special(operands))
         if function in ("or", "orValue"):
             strict = self.declared.settings.strict_optionals
-            return Code(_or(operands, unwrap=function == "orValue", strict=strict))
+            return Code(either_optional(operands, unwrap=function == "orValue", strict=strict))
         if resolved.overloads == ("in_list",) and operands[1].constant:
             if not len(operands[1].value):
                 return constant(False)
@@ -191,25 +200,27 @@ class _Planner:
             if members is not None:
                 self.members[node.id] = members
                 return Code(in_set(operands[0].run, members))
-        answer = self.calls[node.id] = self.implementation(resolved, operands)
-        if self.stops_early(resolved, operands):
-            self.eager.add(node.id)
+        answer = self.calls[node.id] = self.answer(node, resolved, operands)
         if len(operands) == 1 and operands[0].constant and function in FOLDED:
             return constant(answer(operands[0].value))
         if operands and all(each.constant for each in operands):
-            return Code(_once(answer, [each.value for each in operands]))
-        return Code(_apply(answer, [each.run for each in operands]))
+            return Code(once(answer, [each.value for each in operands]))
+        return Code(apply(answer, [each.run for each in operands]))
 
-    def implementation(self, resolved: Resolved, operands: list[Code]) -> Callable[..., Any]:
-        declared = self.declared.functions[resolved.function]
-        return implementation(declared, resolved.overloads, _constants(operands))
-
-    def stops_early(self, resolved: Resolved, operands: list[Code]) -> bool:
-        """Whether upstream gives up at the first operand that fails, instead of evaluating all of them."""
-        declared = self.declared.functions[resolved.function]
-        prepared = declared.prepare is not None and declared.prepare(_constants(operands)) is not None
+    def answer(self, node: Node, resolved: Resolved, operands: list[Code]) -> Callable[..., Any]:
+        """What answers the call; also notes whether upstream gives up at the first operand that fails."""
+        declared = self.declared.functions[function := resolved.function]
+        special = prepared(declared, _constants(operands))
         several = declared.run is None and len(resolved.overloads) > 1
-        return declared.variadic or len(resolved.operands) > 2 or prepared or several
+        if declared.variadic or len(operands) > 2 or special is not None or several:
+            self.eager.add(node.id)
+        if special is not None:
+            return special
+        key = function, resolved.overloads
+        known = self.declared.answers.get(key)
+        if known is None:
+            known = self.declared.answers[key] = implementation(declared, resolved.overloads)
+        return known
 
     def terms(self, node: Node, function: str) -> list[Node]:
         """The operands of a chain of ``&&`` or ``||``, from left to right."""
@@ -344,51 +355,6 @@ def _started(init: Run) -> Run:
         return started(init(frame))
 
     return run_init
-
-
-def _once(call: Callable[..., Any], values: list[Any]) -> Run:
-    """A call of constants: every function is pure, so the first answer or failure serves for good."""
-    kept: list[Any] = []
-
-    def run_once(frame: Frame) -> Any:
-        if not kept:
-            try:
-                kept.append(call(*values))
-            except CelError as error:
-                kept.append(Failed(error))
-        answer = kept[0]
-        if type(answer) is Failed:
-            raise CelError(answer.error.text)
-        return answer
-
-    return run_once
-
-
-def _apply(call: Callable[..., Any], operands: list[Run]) -> Run:
-    if len(operands) == 1:
-        only = operands[0]
-        return lambda frame: call(only(frame))
-    if len(operands) == 2:
-        first, second = operands
-        return lambda frame: call(first(frame), second(frame))
-    parts = tuple(operands)
-    return lambda frame: call(*[part(frame) for part in parts])
-
-
-def _or(operands: list[Code], *, unwrap: bool, strict: bool) -> Run:
-    left, right = operands[0].run, operands[1].run
-
-    def either(frame: Frame) -> Any:
-        value = left(frame)
-        if not isinstance(value, Optional):
-            if strict:
-                raise CelError(NO_SUCH_OVERLOAD)
-            return value
-        if value.present:
-            return value.get() if unwrap else value
-        return right(frame)
-
-    return either
 
 
 _SPECIAL: dict[str, Callable[[list[Code]], Run]] = {

@@ -74,7 +74,7 @@ class CelType:
     A type: its kind, its run-time name and its parameters.
 
     `depth` and `weight` bound what following a type can cost: ``cel.bind``
-    can double a type at every step.
+    can double a type at every step. `ground` says that it holds no type variable.
     """
 
     kind: Kind
@@ -82,13 +82,16 @@ class CelType:
     params: tuple[CelType, ...] = ()
     depth: int = field(default=0, compare=False, repr=False)
     weight: int = field(default=1, compare=False, repr=False)
+    ground: bool = field(default=True, init=False, compare=False, repr=False)
     _hash: int = field(default=0, init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         # Types are looked up far more often than made.
         object.__setattr__(self, "_hash", hash((self.kind, self.name, self.params)))
         if not self.params:
+            object.__setattr__(self, "ground", self.kind != "param")
             return
+        object.__setattr__(self, "ground", all(each.ground for each in self.params))
         depth = 1 + max(each.depth for each in self.params)
         weight = 1 + sum(each.weight for each in self.params)
         if depth > MAX_TYPE_DEPTH or weight > MAX_TYPE_WEIGHT:

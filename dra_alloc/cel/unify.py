@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 from dra_alloc.cel.types import DYN, CelType
 
-__all__ = ["Unifier", "is_dyn_or_error", "is_ground", "less_specific"]
+__all__ = ["Unifier", "is_dyn_or_error", "less_specific"]
 
 _SCALARS = frozenset(("bool", "bytes", "double", "int", "string", "uint", "any", "duration", "timestamp", "struct"))
 _NULLABLE = frozenset(("opaque", "struct", "any", "duration", "timestamp", "null"))
@@ -24,16 +24,6 @@ _PARAMETRIC = frozenset(("opaque", "list", "map"))
 def is_dyn_or_error(kind: CelType) -> bool:
     """Whether `kind` takes part in no check: dyn, any, or the type of something broken."""
     return kind.kind in ("dyn", "any", "error")
-
-
-def is_ground(kind: CelType) -> bool:
-    """Whether `kind` holds no type variable."""
-    if not kind.params:
-        return kind.kind != "param"
-    for each in kind.params:  # noqa: SIM110
-        if not is_ground(each):
-            return False
-    return True
 
 
 class Unifier:
@@ -75,15 +65,12 @@ class Unifier:
             if bound is None:
                 return DYN if free_to_dyn else kind
             kind = bound
-        if not kind.params:
+        if kind.ground:
             return kind
-        params = []
-        changed = False
-        for each in kind.params:
-            new = self.substitute(each, free_to_dyn=free_to_dyn)
-            changed = changed or new is not each
-            params.append(new)
-        return CelType(kind.kind, kind.name, tuple(params)) if changed else kind
+        params = tuple([self.substitute(each, free_to_dyn=free_to_dyn) for each in kind.params])
+        if all(new is old for new, old in zip(params, kind.params, strict=True)):
+            return kind
+        return CelType(kind.kind, kind.name, params)
 
     def instantiate(self, params: tuple[CelType, ...], result: CelType) -> tuple[tuple[CelType, ...], CelType]:
         """A signature with its type parameters replaced by fresh variables, the same for the same name."""
@@ -97,7 +84,7 @@ class Unifier:
             if known is None:
                 known = names[kind.name] = self.fresh()
             return known
-        if not kind.params:
+        if kind.ground:
             return kind
         return CelType(kind.kind, kind.name, tuple([self._rename(each, names) for each in kind.params]))
 

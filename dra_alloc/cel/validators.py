@@ -6,10 +6,10 @@ Spec: CEL-13
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from dra_alloc.cel.ast import Call, ListNode, Literal, MapNode, Node, children
+from dra_alloc.cel.ast import Call, Ident, ListNode, Literal, MapNode, Node, Select, children
 from dra_alloc.cel.checker import Checked
 from dra_alloc.cel.declarations import Function
 from dra_alloc.cel.errors import CelError, Issue
@@ -31,7 +31,7 @@ def validate(checked: Checked, source: Source, functions: Mapping[str, Function]
         line, column = source.location(node.offset)
         found.append((node, Issue(line, column, message)))
 
-    for node, mixed in _nodes(checked):
+    for node, mixed in _examined(checked):
         if isinstance(node, Call):
             _call(node, checked, functions, report)
         elif isinstance(node, ListNode) and not mixed:
@@ -64,19 +64,21 @@ def _occurrences(checked: Checked) -> dict[int, int]:
     return times
 
 
-def _nodes(checked: Checked) -> Iterator[tuple[Node, bool]]:
-    """Every node once, and whether it lies inside a call that may mix types."""
+def _examined(checked: Checked) -> list[tuple[Node, bool]]:
+    """Every call, list and map once, and whether it lies inside a call that may mix types."""
+    found: list[tuple[Node, bool]] = []
     stack: list[tuple[Node, bool]] = [(checked.root, False)]
     seen: set[int] = set()
     while stack:
         node, mixed = stack.pop()
-        if node.id in seen:
+        if node.id in seen or node.id not in checked.types:
             continue
         seen.add(node.id)
-        yield node, mixed
+        if not isinstance(node, Select):
+            found.append((node, mixed))
         mixed = mixed or (isinstance(node, Call) and node.function in _MIXED)
-        if node.id in checked.types:
-            stack.extend((child, mixed) for child in reversed(children(node)) if child.id in checked.types)
+        stack.extend((child, mixed) for child in reversed(children(node)) if not isinstance(child, (Literal, Ident)))
+    return found
 
 
 Report = Callable[[Node, str], None]

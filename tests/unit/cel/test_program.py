@@ -16,7 +16,9 @@ def test_programs_are_shared_and_immutable() -> None:
     assert ENVIRONMENT.compile("true") is program
     assert cel.compile("true") is program
     with pytest.raises(AttributeError):
-        program.max_cost = 0
+        program.expression = "false"
+    with pytest.raises(AttributeError):
+        program.max_cost = 0  # type: ignore[misc]
     assert repr(program) == "Program('true', bool, max_cost=0)"
 
 
@@ -133,8 +135,9 @@ def test_run_time_hints_know_the_device() -> None:
 def test_counting_is_only_for_what_might_exceed_the_limit() -> None:
     cheap = ENVIRONMENT.compile('device.attributes["d"].x == 1')
     dear = ENVIRONMENT.compile("type(1) == int")
-    assert not cheap._counting
-    assert dear._counting
+    assert cheap.max_cost < cel.COST_LIMIT < dear.max_cost
+    assert not cheap._counts()
+    assert dear._counts()
     assert dear.matches(device({}))
     assert dear.cost(device({})) == 1
 
