@@ -32,6 +32,7 @@ class Trait(StrEnum):
     INPUT_ORDER = "input-order"
     PERMUTATIONS = "permutations"
     COUNTER_SLICES_EVERYWHERE = "counter-slices-everywhere"
+    COUNTER_SLICES_READ = "counter-slices-read"
     EXCLUSIVE_STATE_ONLY = "exclusive-state-only"
     NO_DISTINCT = "no-distinct"
     NO_BINDS_TO_NODE = "no-binds-to-node"
@@ -122,10 +123,12 @@ TRAITS: Final[Mapping[Trait, tuple[TraitRecord, ...]]] = {
         TraitRecord("devices of one request are tried in every order", {"1.34": "", "1.35": ""}, _NEWER),
     ),
     Trait.COUNTER_SLICES_EVERYWHERE: (
-        TraitRecord(
-            "a slice with shared counters is relevant on every node", {"1.35": "", "1.36": "", "1.37": ""}, _STABLE
-        ),
+        TraitRecord("a slice with shared counters is relevant on every node", {"1.36": "", "1.37": ""}, _STABLE),
         TraitRecord("a slice with shared counters is relevant on every node", {"1.36": "", "1.35": ""}, _NEWER),
+    ),
+    Trait.COUNTER_SLICES_READ: (
+        TraitRecord("a slice with shared counters is read while partitionable devices are off", _ONLY_134),
+        TraitRecord("a slice with shared counters is read while partitionable devices are off", {"1.35": ""}, _STABLE),
     ),
     Trait.EXCLUSIVE_STATE_ONLY: (
         TraitRecord("only devices held exclusively draw on counters, not shared ones", _EVERY_LINE, _STABLE),

@@ -60,10 +60,10 @@ class CountersDisabled(Rule):
     __slots__ = ()
 
     def add(self, ask: Ask, device: DeviceRow) -> bool:
-        return not device.consumes
+        return not device.draws
 
     def allows(self, ask: Ask, device: DeviceRow) -> bool:
-        return not device.consumes
+        return not device.draws
 
     def why(self, ask: Ask, device: DeviceRow) -> Reason:
         return Reason(self.code, "consumes counters, whose feature gate is off")
@@ -119,7 +119,7 @@ class Counters(Rule):
         return usage.shares(device.key) or device.key in self._context.in_flight
 
     def add(self, ask: Ask, device: DeviceRow) -> bool:
-        charged = bool(device.consumes) and not self._is_further_share(device)
+        charged = device.draws and not self._is_further_share(device)
         if charged:
             budget = self._budget(device)
             self._charges.draw(budget, device)
@@ -138,12 +138,12 @@ class Counters(Rule):
     def remove(self, ask: Ask, device: DeviceRow) -> None:
         charged = self._charged.pop()
         if self._keeps:
-            charged = bool(device.consumes) and not (device.shareable and self._sharing)
+            charged = device.draws and not (device.shareable and self._sharing)
         if charged:
             self._charges.give_back(self._budget(device), device)
 
     def allows(self, ask: Ask, device: DeviceRow) -> bool:
-        if not device.consumes or self._is_further_share(device) or self._is_mixed_up(device.slice.pool):
+        if not device.draws or self._is_further_share(device) or self._is_mixed_up(device.slice.pool):
             return True
         return self._short(device, _total(device)) is None
 

@@ -315,7 +315,7 @@ class Survey:
         if found is _UNSEEN:
             devices = row.devices
             special = [
-                (self._counting and bool(each.consumes)) or (self._sharing and each.shareable) for each in devices
+                (self._counting and each.draws) or (self._sharing and each.shareable) for each in devices
             ]
             made = make_part(devices, special, plan.shape, plan.judges, lists=self._lists)
             found = plan.parts.setdefault(signature, made)

@@ -120,7 +120,8 @@ class Dialect:
     @property
     def counters_with_devices(self) -> bool:
         """Return whether counter sets are in the slice of the devices that use them."""
-        return profile(self.release, ()).release.line < (1, 35)
+        line = profile(self.release, ()).release.line
+        return line < (1, 35) or (line == (1, 35) and self.channel == "stable")
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from dra_alloc.testing.comparison import comparable, compare
 from dra_alloc.traits import TRAITS, Trait
 from fuzz.differential import ours
 from fuzz.promote import request_of
-from spec.case import UNCOUNTED, VECTORS, AllocationCase, Answer, cases, load_case
+from spec.case import UNCOUNTED, VECTORS, AllocationCase, Answer, cases
 
 CASES = [
     pytest.param(case, id=path.relative_to(VECTORS / "allocation").with_suffix("").as_posix())
@@ -21,13 +21,6 @@ CASES = [
     if isinstance(case, AllocationCase)
 ]
 DEFECTS = {trait for trait, records in TRAITS.items() if any(record.defect for record in records)}
-
-
-#: Where our answer is known to differ: vector, and the beginning of the release.
-OPEN: dict[str, tuple[str, ...]] = {
-    # Older allocators read slices with shared counters while partitionable devices are off.
-    "pools/counter-slice-off": ("1.34", "1.35"),
-}
 
 
 def asked(case: AllocationCase, release: str, channel: str, **more: Any) -> dict[str, Any]:
@@ -71,9 +64,8 @@ def places(case: AllocationCase) -> list[tuple[str, str]]:
 
 @pytest.mark.parametrize("engine", ["first-fit", "auto"])
 @pytest.mark.parametrize("case", CASES)
-def test_upstream(case: AllocationCase, engine: str, request: pytest.FixtureRequest) -> None:
+def test_upstream(case: AllocationCase, engine: str) -> None:
     wrong = []
-    name = request.node.callspec.id.removesuffix(f"-{engine}")
     for entry in case.expected.upstream:
         if any(answer.panics for answer in entry.answers):
             continue  # nobody wants that answer; what is intended is checked below
@@ -83,7 +75,7 @@ def test_upstream(case: AllocationCase, engine: str, request: pytest.FixtureRequ
                 asking = asked(case, release, str(channel), engine=engine)
                 steps = engine == "first-fit" and (release, str(channel)) not in UNCOUNTED
                 verdicts = [compare(asking, wire(answer), ours, steps=steps) for answer in entry.answers]
-                if not any(verdict.same for verdict in verdicts) and not release.startswith(OPEN.get(name, ())):
+                if not any(verdict.same for verdict in verdicts):
                     wrong.append((release, str(channel), verdicts[0].upstream, verdicts[0].ours))
     assert not wrong
 
@@ -143,16 +135,3 @@ def test_a_vector_of_a_defect_shows_it(case: AllocationCase) -> None:
                 elif not chosen.shows(Trait.NO_DISTINCT):
                     assert same, (release, channel)
     assert shows_it
-
-
-@pytest.mark.parametrize("name", OPEN)
-def test_what_is_open_is_open(name: str) -> None:
-    case = load_case(VECTORS / "allocation" / f"{name}.yaml")
-    assert isinstance(case, AllocationCase)
-    differs = 0
-    for entry in case.expected.upstream:
-        for release, channels in entry.at.items():
-            for channel in channels if release.startswith(OPEN[name]) else ():
-                asking = asked(case, release, str(channel))
-                differs += not any(compare(asking, wire(each), ours, steps=False).same for each in entry.answers)
-    assert differs
