@@ -161,15 +161,15 @@ class _Checker(CheckState):
 
     def match(self, key: MatchKey) -> Match:
         """The overloads that fit; remembered where no type variable is involved, since nothing is learnt then."""
-        ground = all(kind.ground for kind in key[2])
-        known = self.declared.matches.get(key) if ground else None
+        known = self.declared.matches.get(key)
         if known is not None:
             self.unifier.count += known.variables
             return known
         before = self.unifier.count
         overloads, result = self.fitting(key)
         found = Match(overloads, result, self.unifier.count - before)
-        if ground and (result is None or result.ground) and len(self.declared.matches) < _MOST_REMEMBERED:
+        ground = (result is None or result.ground) and all(kind.ground for kind in key[2])
+        if ground and len(self.declared.matches) < _MOST_REMEMBERED:
             self.declared.matches[key] = found
         return found
 

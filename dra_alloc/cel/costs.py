@@ -51,7 +51,10 @@ class Range(NamedTuple):
     def plus(self, other: Range) -> Range:
         if other is FREE:
             return self
-        return Range(min(self.low + other.low, UNBOUNDED), min(self.high + other.high, UNBOUNDED))
+        low, high = self.low + other.low, self.high + other.high
+        if high <= UNBOUNDED and low <= UNBOUNDED:
+            return Range(low, high)
+        return Range(min(low, UNBOUNDED), min(high, UNBOUNDED))
 
     def times(self, other: Range) -> Range:
         return Range(min(self.low * other.low, UNBOUNDED), min(self.high * other.high, UNBOUNDED))

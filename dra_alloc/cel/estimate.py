@@ -187,8 +187,9 @@ class Estimator:
     def _sum(self, nodes: Sequence[Node], start: Range = FREE) -> Steps[Range]:
         total = start
         for node in nodes:
-            cost = yield self.cost(node)
-            total = total.plus(cost)
+            if not isinstance(node, Literal):
+                cost = yield self.cost(node)
+                total = total.plus(cost)
         return total
 
     def _ident(self, node: Ident) -> Range:

@@ -33,6 +33,8 @@ _SIMPLE: Final = {
     "?": "?",
 }
 _ESCAPE: Final = re.compile(r"\\(?:([xX])([0-9a-fA-F]{2})|([uU])([0-9a-fA-F]+)|([0-3][0-7]{2})|(.))", re.DOTALL)
+#: A literal that holds what it stands for.
+_PLAIN: Final = re.compile(r"""("|')(?!\1)[^\\\r]*.""")
 _MAX_CODE_POINT: Final = 0x10FFFF
 _MAX_DIGITS: Final = 400
 
@@ -72,6 +74,8 @@ def double_value(text: str, negative: bool) -> float:
 
 def string_value(token: str) -> str:
     """The text of a string literal, quotes and prefix included in `token`."""
+    if _PLAIN.fullmatch(token):
+        return token[1:-1]
     raw, body = _unwrap(token)
     if raw or "\\" not in body:
         return body

@@ -44,6 +44,8 @@ class Unifier:
 
     def assignable(self, left: CelType, right: CelType) -> bool:
         """Whether `left` can be used where `right` is wanted; binds variables if so."""
+        if left is right and left.ground:
+            return True
         mark = len(self._trail)
         if self._assign(left, right):
             return True
