@@ -218,6 +218,7 @@ TRAITS: Final[Mapping[Trait, tuple[TraitRecord, ...]]] = {
             "after its first device an All alternative goes on as the first alternative of the request",
             _BEFORE_136,
             defect=True,
+            issue=137347,
         ),
     ),
     Trait.ALL_MEMO_SHARED: (
@@ -225,6 +226,7 @@ TRAITS: Final[Mapping[Trait, tuple[TraitRecord, ...]]] = {
             "the second alternative, if both ask for All, takes over which devices match the first",
             _BEFORE_136,
             defect=True,
+            issue=137347,
         ),
     ),
     Trait.BINDING_SLICES_LAST: (
@@ -249,7 +251,9 @@ TRAITS: Final[Mapping[Trait, tuple[TraitRecord, ...]]] = {
     ),
     Trait.EVERY_TAINT_BARS: (TraitRecord("a taint has to be tolerated whatever its effect", _ONLY_134),),
     Trait.SHARES_CHARGED: (
-        TraitRecord("every further share of a device is charged its counters again", _ONLY_134, defect=True),
+        TraitRecord(
+            "every further share of a device is charged its counters again", _ONLY_134, defect=True, issue=134100
+        ),
     ),
     Trait.DISTINCT_BY_IDENTITY: (
         TraitRecord(
@@ -257,6 +261,7 @@ TRAITS: Final[Mapping[Trait, tuple[TraitRecord, ...]]] = {
             _ONLY_134,
             _EXPERIMENTAL,
             defect=True,
+            issue=135022,
         ),
     ),
     Trait.CAPACITY_OF_ANOTHER: (
@@ -265,6 +270,7 @@ TRAITS: Final[Mapping[Trait, tuple[TraitRecord, ...]]] = {
             _ONLY_134,
             _EXPERIMENTAL,
             defect=True,
+            issue=133705,
         ),
     ),
     Trait.REFUSAL_KEEPS_USE: (
@@ -273,12 +279,14 @@ TRAITS: Final[Mapping[Trait, tuple[TraitRecord, ...]]] = {
             _BEFORE_136,
             _EXPERIMENTAL,
             defect=True,
+            issue=140431,
         ),
         TraitRecord(
             "a device refused by capacity when it is taken stays in use for the rest of the search",
             {"1.36": "1.36.6", "1.37": "1.37.0"},
             _NEWER,
             defect=True,
+            issue=140431,
         ),
     ),
     Trait.CAPACITY_GATE_NAMES_REQUEST: (
@@ -295,7 +303,9 @@ TRAITS: Final[Mapping[Trait, tuple[TraitRecord, ...]]] = {
         ),
     ),
     Trait.RULE_WITHOUT_SELECTOR: (
-        TraitRecord("a DeviceTaintRule without a selector taints every device, not none", _TO_1370, defect=True),
+        TraitRecord(
+            "a DeviceTaintRule without a selector taints every device, not none", _TO_1370, defect=True, issue=141620
+        ),
     ),
     Trait.SKIPPING_NEEDS_NODE: (
         TraitRecord(

@@ -19,6 +19,8 @@ from dra_alloc.testing.comparison import RANDOM_IN_UPSTREAM
 from dra_alloc.traits import TRAITS, Channel, TraitRecord
 from fuzz.coverage import FEATURES
 from fuzz.recording import ROOT, RUNS, Record, read
+from spec.divergences import Place
+from spec.divergences import read as divergences
 
 __all__ = ["PAGE", "main", "page"]
 
@@ -67,6 +69,13 @@ _TARGETS: Final = """\
 ## Properties
 
 What does not need upstream: one property a target, see `fuzz/README.md`.
+"""
+_FOUND: Final = """\
+## New upstream defects found here
+
+What the comparisons brought to light and was not known before, with what says and
+shows it in `spec/`: `--semantics upstream` has these, too. The number is that
+of upstream's issue or pull request where one is known.
 """
 _DIVERGENCES: Final = """\
 ## Divergences
@@ -235,9 +244,27 @@ def _divergences() -> str:
     for trait, records in TRAITS.items():
         for record in records:
             if record.defect:
-                number = f"#{record.issue}" if record.issue else "not reported"
+                number = f"#{record.issue}" if record.issue else "none known"
                 rows.append((f"`{trait}`", record.summary, _channels(record), _releases(record), number))
     return "\n".join([_DIVERGENCES, _table(("name", "what upstream does", "channels", "releases", "number"), rows)])
+
+
+def _found() -> str:
+    rows = [
+        (
+            *(f"`{name}`", each.summary, "; ".join(map(_held, each.holds)), ", ".join(each.statements)),
+            *(", ".join(f"`{vector}`" for vector in each.vectors), each.issue or "none known"),
+        )
+        for name, each in divergences().items()
+        if each.found_here
+    ]
+    return "\n".join([_FOUND, _table(("name", "what happens", "where", "statements", "vectors", "upstream"), rows)])
+
+
+def _held(place: Place) -> str:
+    releases = ", ".join(line if end == "every patch" else f"{line} {end}" for line, end in place.releases.items())
+    channels = "all channels" if len(place.channels) == len(_CHANNELS) else ", ".join(place.channels)
+    return f"{releases} ({channels})"
 
 
 def _channels(record: TraitRecord) -> str:
@@ -258,7 +285,7 @@ def page(runs: Iterable[Record]) -> str:
         f"In all {compared:,} comparisons with upstream, {differing:,} unexplained differences; {hours:.1f} hours.\n"
     )
     parts = (_allocation, _rules, _selectors, _own_table, _targets)
-    return "\n".join([_HEAD, total, *(part(sums) for part in parts), _divergences()])
+    return "\n".join([_HEAD, total, *(part(sums) for part in parts), _found(), _divergences()])
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -3,12 +3,14 @@ The behaviours in which allocators differ, as a page of data: what, where, since
 
     python -m spec.divergences --write   writes spec/divergences.yaml again
 
-What and where follow from `dra_alloc.traits`, the vectors from what they name. The statements are kept by hand.
+What and where follow from `dra_alloc.traits`, the vectors from what they name. The statements are kept by hand, and
+whether a defect was `found_here`: by comparing answers, not known before.
 """
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from typing import Annotated, Any, Final
 
 import yaml
@@ -18,7 +20,7 @@ from dra_alloc.traits import TRAITS, Channel
 from spec.case import HERE, VECTORS, AllocationCase, cases
 from spec.layout import written
 
-__all__ = ["FILE", "Divergence", "made", "read"]
+__all__ = ["FILE", "Divergence", "Place", "made", "read"]
 
 FILE: Final = HERE / "divergences.yaml"
 
@@ -43,6 +45,7 @@ class Divergence(BaseModel):
     statements: tuple[str, ...]
     holds: tuple[Place, ...]
     vectors: tuple[str, ...]
+    found_here: bool = False
 
 
 def read() -> dict[str, Divergence]:
@@ -51,8 +54,8 @@ def read() -> dict[str, Divergence]:
     return TypeAdapter(dict[str, Divergence]).validate_python(raw)
 
 
-def made(statements: dict[str, tuple[str, ...]]) -> dict[str, Any]:
-    """Return the divergences as traits and vectors have them now, with these statements."""
+def made(kept: Mapping[str, Divergence]) -> dict[str, Any]:
+    """Return the divergences as traits and vectors have them now, with what is kept by hand of these."""
     shown: dict[str, list[str]] = {}
     for path, case in cases("allocation"):
         if isinstance(case, AllocationCase):
@@ -61,11 +64,13 @@ def made(statements: dict[str, tuple[str, ...]]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for trait, records in sorted(TRAITS.items()):
         issues = sorted({record.issue for record in records if record.issue is not None})
+        known = kept.get(str(trait))
         found[str(trait)] = {
             "summary": records[0].summary,
             "defect": any(record.defect for record in records),
+            **({"found_here": True} if known is not None and known.found_here else {}),
             **({"issue": f"kubernetes/kubernetes#{issues[0]}"} if issues else {}),
-            "statements": list(statements.get(str(trait), ())),
+            "statements": list(known.statements) if known is not None else [],
             "holds": [
                 {
                     "channels": [str(channel) for channel in Channel if channel in record.channels],
@@ -86,8 +91,8 @@ def main() -> int:
     if sys.argv[1:] != ["--write"]:
         print(__doc__)
         return 2
-    known = {name: each.statements for name, each in read().items()} if FILE.exists() else {}
-    head = "# What differs between allocators. Written by `python -m spec.divergences --write`; statements by hand.\n"
+    known = read() if FILE.exists() else {}
+    head = "# What differs between allocators. By `python -m spec.divergences --write`; statements and found_here by hand.\n"
     FILE.write_text(head + written(made(known)), encoding="utf-8")
     return 0
 
