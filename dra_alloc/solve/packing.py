@@ -63,9 +63,12 @@ class Packing:
         # Asked at every step of a search: loops are spelt out.
         for part in self._parts[ask.kind]:
             mask = part.mask & candidates
+            if not mask:
+                continue
             most = mask.bit_count()
             for draw, amount in part.least:
-                most = min(most, left[draw] // amount)
+                if left[draw] < most * amount:
+                    most = left[draw] // amount
             while mask and most > 0:
                 low = mask & -mask
                 mask ^= low

@@ -26,13 +26,14 @@ _REMEMBERED: Final = 1_000_000
 class _Choice:
     """An open choice: between alternatives if `ask` is None, else between devices."""
 
-    __slots__ = ("alternative", "ask", "candidates", "holds", "key", "slot", "taken", "tried")
+    __slots__ = ("alternative", "ask", "candidates", "holds", "key", "slot", "start", "taken", "tried")
 
-    def __init__(self, slot: int, alternative: int, ask: AskRow | None, taken: int) -> None:
+    def __init__(self, slot: int, alternative: int, ask: AskRow | None, taken: int, start: int = 0) -> None:
         self.slot = slot
         self.alternative = alternative
         self.ask = ask
         self.taken = taken
+        self.start = start
         self.candidates = 0
         self.holds = False
         self.key: Hashable = None
@@ -53,7 +54,9 @@ class PrunedSearch:
         self._symmetry = Symmetry(table)
         self._remaining = Remaining(table)
         self._picking = Picking(table)
-        self._failed: set[Hashable] = set()
+        # By slot, kind of request and devices taken: most states need no key, as none like them can have failed.
+        self._failed: dict[Hashable, set[Hashable]] = {}
+        self._remembered = 0
         self._choices: list[_Choice] = []
         self._place: tuple[int, AskRow | None, int, int] = (0, None, 0, 0)
         self.steps = 0
@@ -119,15 +122,17 @@ class PrunedSearch:
         """Take the next device for the request, from `start` on."""
         if not self._picking.has_room(ask, ask.count - taken):
             return None
-        choice = _Choice(slot, -1, ask, taken)
+        choice = _Choice(slot, -1, ask, taken, start)
         if ask.recorded is not None:
             choice.candidates = 1 << ask.recorded[taken]
             choice.candidates &= self._picking.candidates(ask)
         else:
             choice.candidates = self._picking.candidates(ask) >> start << start
-            choice.key = self._symmetry.key(slot, ask, taken, start, self._picking)
-            if choice.key in self._failed:
-                return None
+            failed = self._failed.get((slot, ask.kind, ask.count, taken))
+            if failed is not None:
+                choice.key = self._symmetry.key(slot, ask, taken, start, self._picking)
+                if choice.key in failed:
+                    return None
             if choice.candidates.bit_count() < ask.count - taken and not self._may_reuse(choice.candidates):
                 return None
         self._choices.append(choice)
@@ -161,7 +166,17 @@ class PrunedSearch:
                 resumed = self._next_device(choice, choice.ask)
             if resumed is not None:
                 return resumed
-            if choice.key is not None and len(self._failed) < _REMEMBERED:
-                self._failed.add(choice.key)
             self._choices.pop()
+            if choice.ask is not None and choice.ask.recorded is None:
+                self._remember(choice, choice.ask)
         return None
+
+    def _remember(self, choice: _Choice, ask: AskRow) -> None:
+        """Note that the state fails in which the choice was made; with its picks given back it is the present one."""
+        if self._remembered >= _REMEMBERED:
+            return
+        key = choice.key
+        if key is None:
+            key = self._symmetry.key(choice.slot, ask, choice.taken, choice.start, self._picking)
+        self._failed.setdefault((choice.slot, ask.kind, ask.count, choice.taken), set()).add(key)
+        self._remembered += 1

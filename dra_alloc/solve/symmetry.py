@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from dra_alloc.limits import ALLOCATION_RESULTS_MAX
 from dra_alloc.solve.picking import Picking
@@ -67,7 +68,7 @@ class Symmetry:
 
     `alike` holds, per device, the mask of devices that can stand in for it in
     any state in which neither is picked; `later` the devices that a slot or
-    one after it can use; `cells` the cells of all devices that are of use.
+    one after it can use.
     """
 
     def __init__(self, table: Table) -> None:
@@ -76,17 +77,35 @@ class Symmetry:
         self._limited = most > ALLOCATION_RESULTS_MAX
         self.later = _later(table)
         self._live = _live(table)
-        useful = self.later[0]
-        masks = cells_of(table, useful)
-        agree = [_home(row, masks) for row in table.agree]
-        differ = [_home(row, masks) for row in table.differ]
-        describe = _Describer(table)
-        self.alike = _alike(describe, useful)
+        self._table = table
+        self._describe = _Describer(table)
+        self.alike = _alike(self._describe, self.later[0])
+
+    @cached_property
+    def _masks(self) -> list[int]:
+        return cells_of(self._table, self.later[0])
+
+    @cached_property
+    def _homes(self) -> tuple[list[dict[int, int | None]], list[dict[int, int | None]]]:
+        """Per constraint the one cell that has a value, if it is one."""
+        agree = [_home(row, self._masks) for row in self._table.agree]
+        return agree, [_home(row, self._masks) for row in self._table.differ]
+
+    @cached_property
+    def cells(self) -> list[Cell]:
+        """The cells of all devices that are of use; many searches end without having compared states."""
         make_ups: dict[Hashable, int] = {}
-        maker = _CellMaker(table, describe, agree, differ)
-        self.cells = [maker.cell(number, mask, make_ups) for number, mask in enumerate(masks)]
-        self._agree = [_mask(value for value, home in homes.items() if home is None) for homes in agree]
-        self._differ = [_mask(value for value, home in homes.items() if home is None) for homes in differ]
+        maker = _CellMaker(self._table, self._describe, *self._homes)
+        return [maker.cell(number, mask, make_ups) for number, mask in enumerate(self._masks)]
+
+    @cached_property
+    def _everywhere(self) -> tuple[list[int], list[int]]:
+        """Per constraint the values that no single cell has for itself."""
+        agree, differ = self._homes
+        return (
+            [_mask(value for value, home in homes.items() if home is None) for homes in agree],
+            [_mask(value for value, home in homes.items() if home is None) for homes in differ],
+        )
 
     def key(self, slot: int, ask: AskRow, taken: int, start: int, picking: Picking) -> Hashable:
         """Return the class of the state in which the request is to get its next device, from `start` on."""
@@ -95,9 +114,10 @@ class Symmetry:
         if self._admin:
             return head, start, _raw(picking)
         agree, differ = self._live[slot]
+        common, seen = self._everywhere
         values = (
-            *((picking.agreeing[each] > 0, picking.common[each] & self._agree[each]) for each in agree),
-            *((picking.differing[each] > 0, picking.seen[each] & self._differ[each]) for each in differ),
+            *((picking.agreeing[each] > 0, picking.common[each] & common[each]) for each in agree),
+            *((picking.differing[each] > 0, picking.seen[each] & seen[each]) for each in differ),
         )
         free = self.later[slot] & ~picking.used
         eligible = (ask.usable & free) >> start << start if taken else 0
