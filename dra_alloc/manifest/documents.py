@@ -104,10 +104,11 @@ class Documents:
         # Another slice may have come by the id of one that is gone.
         return known[1] if known is not None and known[0] is item else None
 
-    def holding(self, claim: ResourceClaim) -> Holding:
-        """Return what a claim holds, as it was noted if it was read here."""
-        known = self.holdings.get(id(claim))
-        return known[1] if known is not None and known[0] is claim else holding_of(claim)
+    def held_by(self, claims: Iterable[ResourceClaim]) -> list[Holding]:
+        """Return what claims hold, as it was noted of those that were read here."""
+        noted = self.holdings.get
+        found = [(claim, noted(id(claim))) for claim in claims]
+        return [known[1] if known is not None and known[0] is claim else holding_of(claim) for claim, known in found]
 
     def where(self, item: Any, path: str = "") -> Where:
         """

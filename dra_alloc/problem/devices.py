@@ -5,7 +5,7 @@ ResourceSlices and their devices as rows for the search.
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from dra_alloc.api import Device, DeviceAttribute, DeviceCapacity, DeviceTaint, DeviceTaintRule, ResourceSlice
 from dra_alloc.manifest.outlines import Outline, outline_of
@@ -13,6 +13,8 @@ from dra_alloc.problem.tainting import rules_for_pool, taints_for
 
 __all__ = ["DeviceKey", "DeviceRow", "PoolKey", "SliceRow"]
 
+#: What the constructor of a named tuple does, without its call in Python.
+_MAKE: Final[Any] = tuple.__new__
 _BLOCKING: Final = frozenset({"NoSchedule", "NoExecute"})
 _NONE: Final[frozenset[tuple[str, str]]] = frozenset()
 
@@ -134,9 +136,10 @@ class SliceRow:
         self.position = position
         self.name = wire.metadata.name or ""
         self.driver = spec.driver
-        self.pool = PoolKey(spec.driver, spec.pool.name)
-        self.generation = spec.pool.generation
-        self.slice_count = spec.pool.resource_slice_count
+        pool = spec.pool
+        self.pool: PoolKey = _MAKE(PoolKey, (spec.driver, pool.name))
+        self.generation = pool.generation
+        self.slice_count = pool.resource_slice_count
         self.node_name = spec.node_name or ""
         self.taint_rules = rules_for_pool(taint_rules, self.pool.driver, self.pool.pool) if taint_rules else ()
         self.columns: dict[Hashable, int] = {}

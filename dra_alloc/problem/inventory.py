@@ -56,8 +56,8 @@ class Inventory:
         return cls(
             Overlay(enumerate(rows)),
             Overlay({row.name: row.position for row in rows}),
-            Overlay({name: tuple(group) for name, group in by_node.items()}),
-            Overlay({key: tuple(group) for key, group in by_pool.items()}),
+            Overlay(zip(by_node, map(tuple, by_node.values()), strict=True)),
+            Overlay(zip(by_pool, map(tuple, by_pool.values()), strict=True)),
             shared,
             tuple(row for row in rows if not row.node_name or row.wire.spec.shared_counters),
             tuple(taint_rules),

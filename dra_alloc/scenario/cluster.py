@@ -81,8 +81,8 @@ class Cluster:
         rules = [rule for rule in documents.taint_rules if has_effect(rule, profile)] if merges else []
         with gc_paused(settle=True):
             inventory = Inventory.build(documents.slices, rules, documents.outline)
-            holdings = [documents.holding(each) for each in documents.claims]
-            claims = {holding.name: each for holding, each in zip(holdings, documents.claims, strict=True)}
+            holdings = documents.held_by(documents.claims)
+            claims = dict(zip([holding.name for holding in holdings], documents.claims, strict=True))
             made = cls(
                 documents.nodes or _named_nodes(inventory),
                 inventory,
@@ -91,7 +91,7 @@ class Cluster:
                 settings,
             )
             if len(claims) == len(holdings):
-                made.__dict__["holdings"] = tuple(holdings)
+                made.__dict__["holdings"] = holdings
             return made
 
     @cached_property
@@ -100,9 +100,9 @@ class Cluster:
         return Survey(self.inventory, self.classes, self.settings.profile(), not_found)
 
     @cached_property
-    def holdings(self) -> tuple[Holding, ...]:
+    def holdings(self) -> list[Holding]:
         """What each claim holds, in order."""
-        return tuple([holding_of(claim) for claim in self.claims.values()])
+        return [holding_of(claim) for claim in self.claims.values()]
 
     @cached_property
     def ledger(self) -> Ledger:
@@ -115,8 +115,8 @@ class Cluster:
 
     def _special(self) -> list[AllocationResult]:
         """Return the allocations of which more than the devices matters."""
-        noted = zip(self.holdings, self.claims.values(), strict=True)
-        found = [claim.status.allocation for holding, claim in noted if holding.special]
+        names = [holding.name for holding in self.holdings if holding.special]
+        found = [self.claims[name].status.allocation for name in names]
         return [each for each in found if each is not None]
 
     @property

@@ -98,7 +98,8 @@ def decide(board: Board, busy: int, admitted: Admitted, slices: Sequence[SliceRo
     known = board.answers.get(busy)
     if known is None:
         choice = search(board, busy, _BUDGET)
-        _check(choice, board, busy, Picks(admitted.asks, slices, choice)(), admitted)
+        picks = Picks(admitted.asks, slices, choice)() if choice.found and admitted.constraints else ()
+        _check(choice, board, busy, picks, admitted)
         verdict = {True: "found", False: "refuted", None: "undecided"}[choice.found]
         if len(board.answers) >= _MOST_ANSWERS // (1 + board.relevant.bit_length() // 32):
             board.answers.clear()
@@ -171,7 +172,7 @@ class Results:
 
 
 def _check(choice: Choice, board: Board, busy: int, picks: Sequence[Pick], admitted: Admitted) -> None:
-    """Hold a solution against the definitions. Raises: InternalError."""
+    """Hold a solution against the definitions; `picks` are for those of constraints. Raises: InternalError."""
     if not choice.found:
         return
     taken = [index for _, index in choice.picks]
