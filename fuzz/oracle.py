@@ -8,28 +8,28 @@ Asks upstream itself: a client of the Go programs in `fuzz/upstream/`, and the c
 from __future__ import annotations
 
 import argparse
-import contextlib
+import itertools
 import json
-import queue
-import subprocess
 import sys
-import threading
 from collections import Counter, deque
-from pathlib import Path
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Self
 
+from dra_alloc.testing.client import Answer, Client, Failure
 from fuzz.oracle_build import PROGRAMS, OracleUnavailable, build, go_missing, newest, resolve, versions
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
     from types import TracebackType
 
 __all__ = ["Oracle", "OracleUnavailable", "build", "go_missing", "newest", "resolve", "versions"]
 
-WINDOW = 128
+Json = dict[str, Any]
+_Prepared = tuple[Mapping[str, Any], Json | None]
+
 _PROGRAM_OF = {"validate": "apiserver", "merge": "tracker"}
 _MERGE_KEYS = ("slices", "classes", "taintRules")
-_END = None
+#: Stands for the program of what is answered already.
+_REFUSED = ""
 
 
 class Oracle:
@@ -45,37 +45,25 @@ class Oracle:
         self.release = release
         self.timeout = timeout
         self.counts: Counter[str] = Counter()
-        self._processes: dict[str, _Process] = {}
+        self._clients: dict[str, Client] = {}
 
-    def ask(self, request: Mapping[str, Any]) -> dict[str, Any]:
+    def ask(self, request: Mapping[str, Any]) -> Json:
         """The answer to one request."""
         return next(self.batch([request]))
 
-    def batch(self, requests: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+    def batch(self, requests: Iterable[Mapping[str, Any]]) -> Iterator[Json]:
         """The answers in the order of the requests, with several of them on the way at any time."""
-        waiting: deque[tuple[Mapping[str, Any], _Process]] = deque()
-        for asked in requests:
-            request, refusal = self._with_taints(asked)
-            if refusal is not None:
-                while waiting:
-                    yield self._answer(waiting)
-                yield self._counted(refusal)
-                continue
-            process = self._process_for(request)
-            if len(waiting) >= WINDOW or (waiting and waiting[0][1] is not process):
-                yield self._answer(waiting)
-            while waiting and waiting[0][1] is not process:
-                yield self._answer(waiting)
-            process.send(request)
-            waiting.append((request, process))
-        while waiting:
-            yield self._answer(waiting)
+        for program, group in itertools.groupby(map(self._with_taints, requests), key=_program):
+            if program == _REFUSED:
+                yield from (self._counted(refusal) for _, refusal in group if refusal is not None)
+            else:
+                yield from self._answers(program, (request for request, _ in group))
 
     def close(self) -> None:
         """Ends the processes."""
-        for process in self._processes.values():
-            process.end()
-        self._processes.clear()
+        for client in self._clients.values():
+            client.close()
+        self._clients.clear()
 
     def __enter__(self) -> Self:
         return self
@@ -85,105 +73,53 @@ class Oracle:
     ) -> None:
         self.close()
 
-    def _with_taints(self, request: Mapping[str, Any]) -> tuple[Mapping[str, Any], dict[str, Any] | None]:
+    def _with_taints(self, request: Mapping[str, Any]) -> _Prepared:
         """The request with its taint rules merged by the release's tracker, and the answer if that fails."""
         if not request.get("taintRules") or request.get("op", "allocate") != "allocate":
             return request, None
-        merging = self._process_for({"op": "merge"})
-        merging.send({"op": "merge"} | {key: request[key] for key in _MERGE_KEYS if key in request})
-        merged = merging.receive(self.timeout)
-        if "slices" in merged:
-            rest = {key: value for key, value in request.items() if key != "taintRules"}
-            return rest | {"slices": merged["slices"]}, None
-        if "bad" not in merged:
-            merging.restart()
-            self.counts["restarts"] += 1
-        return request, merged | ({"name": request["name"]} if "name" in request else {})
+        merging = {"op": "merge"} | {key: request[key] for key in (*_MERGE_KEYS, "name") if key in request}
+        (merged,) = self._client("tracker").ask_all([merging])
+        answer = self._told(request, merged)
+        if "slices" not in answer:
+            return request, answer
+        rest = {key: value for key, value in request.items() if key != "taintRules"}
+        return rest | {"slices": answer["slices"]}, None
 
-    def _process_for(self, request: Mapping[str, Any]) -> _Process:
-        program = _PROGRAM_OF.get(request.get("op", "allocate"), "allocator")
-        if program not in self._processes:
-            self._processes[program] = _Process(build(self.release, program))
-        return self._processes[program]
+    def _client(self, program: str) -> Client:
+        if program not in self._clients:
+            self._clients[program] = Client([str(build(self.release, program))], seconds=self.timeout)
+        return self._clients[program]
 
-    def _answer(self, waiting: deque[tuple[Mapping[str, Any], _Process]]) -> dict[str, Any]:
-        request, process = waiting.popleft()
-        answer = process.receive(self.timeout)
-        if "crash" in answer or "timeout" in answer:
-            if "name" in request:
-                answer["name"] = request["name"]
-            process.restart()
-            self.counts["restarts"] += 1
-            for later, _ in waiting:
-                process.send(later)
-        return self._counted(answer)
+    def _answers(self, program: str, requests: Iterable[Mapping[str, Any]]) -> Iterator[Json]:
+        asked: deque[Mapping[str, Any]] = deque()
 
-    def _counted(self, answer: dict[str, Any]) -> dict[str, Any]:
+        def sent() -> Iterator[Mapping[str, Any]]:
+            for request in requests:
+                asked.append(request)
+                yield request
+
+        for answer in self._client(program).ask_all(sent()):
+            yield self._counted(self._told(asked.popleft(), answer))
+
+    def _told(self, request: Mapping[str, Any], answer: Answer) -> Json:
+        """The answer, or in the protocol's words why there is none."""
+        named = {"name": request["name"]} if "name" in request else {}
+        if not isinstance(answer, Failure):
+            return answer | named
+        self.counts["restarts"] += 1
+        return ({"timeout": self.timeout} if answer.kind == "timeout" else {"crash": answer.text[-2000:]}) | named
+
+    def _counted(self, answer: Json) -> Json:
         self.counts["asked"] += 1
         for kind in ("panic", "bad", "crash", "timeout"):
             self.counts[kind] += kind in answer
         return answer
 
 
-class _Process:
-    """One running program. A thread drains its output, so that writing to it cannot block for ever."""
-
-    def __init__(self, binary: Path) -> None:
-        self._binary = binary
-        self._start()
-
-    def _start(self) -> None:
-        self._child = subprocess.Popen(
-            [self._binary], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-        )
-        self._lines: queue.Queue[bytes | None] = queue.Queue()
-        self._errors: deque[bytes] = deque(maxlen=40)
-        self._threads = [
-            threading.Thread(target=_drain, args=(self._child.stdout, self._lines), daemon=True),
-            threading.Thread(target=self._errors.extend, args=(self._child.stderr,), daemon=True),
-        ]
-        for thread in self._threads:
-            thread.start()
-
-    def send(self, request: Mapping[str, Any]) -> None:
-        line = json.dumps(request, separators=(",", ":")).encode() + b"\n"
-        assert self._child.stdin is not None
-        # A broken pipe is noticed, and told, where the answer is missing.
-        with contextlib.suppress(BrokenPipeError):
-            self._child.stdin.write(line)
-            self._child.stdin.flush()
-
-    def receive(self, timeout: float) -> dict[str, Any]:
-        try:
-            line = self._lines.get(timeout=timeout)
-        except queue.Empty:
-            return {"timeout": timeout}
-        if line is _END:
-            self._child.wait(10)
-            self._threads[1].join(10)
-            return {"crash": b"".join(self._errors).decode(errors="replace")[-2000:]}
-        answer: dict[str, Any] = json.loads(line)
-        return answer
-
-    def restart(self) -> None:
-        self.end()
-        self._start()
-
-    def end(self) -> None:
-        self._child.kill()
-        self._child.wait()
-        for thread in self._threads:
-            thread.join(10)
-        for stream in (self._child.stdin, self._child.stdout, self._child.stderr):
-            if stream is not None:
-                with contextlib.suppress(BrokenPipeError):
-                    stream.close()
-
-
-def _drain(stream: Iterable[bytes], lines: queue.Queue[bytes | None]) -> None:
-    for line in stream:
-        lines.put(line)
-    lines.put(_END)
+def _program(prepared: _Prepared) -> str:
+    """The program that answers."""
+    request, refusal = prepared
+    return _REFUSED if refusal is not None else _PROGRAM_OF.get(request.get("op", "allocate"), "allocator")
 
 
 def main(arguments: list[str] | None = None) -> int:

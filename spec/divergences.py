@@ -92,7 +92,7 @@ def main() -> int:
         print(__doc__)
         return 2
     known = read() if FILE.exists() else {}
-    head = "# What differs between allocators. By `python -m spec.divergences --write`; statements and found_here by hand.\n"
+    head = "# What differs between allocators, by `python -m spec.divergences --write`; two members by hand, see there.\n"
     FILE.write_text(head + written(made(known)), encoding="utf-8")
     return 0
 

@@ -110,9 +110,10 @@ def test_answers_come_in_the_order_of_the_questions(oracle: Oracle) -> None:
 
 @pytest.mark.needs_go
 def test_a_program_that_dies_is_started_again(oracle: Oracle) -> None:
-    process = oracle._processes["allocator"]
-    process._child.kill()
-    process._child.wait()
+    running = oracle._clients["allocator"]._running
+    assert running is not None
+    running._child.kill()
+    running._child.wait()
     answers = list(oracle.batch({"op": "quantity", "value": str(number), "name": str(number)} for number in range(5)))
     assert "crash" in answers[0]
     assert [answer.get("value") for answer in answers[1:]] == [1, 2, 3, 4]
