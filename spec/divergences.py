@@ -92,7 +92,7 @@ def main() -> int:
         print(__doc__)
         return 2
     known = read() if FILE.exists() else {}
-    head = "# What differs between allocators, by `python -m spec.divergences --write`; two members by hand, see there.\n"
+    head = "# What differs between allocators. By `python -m spec.divergences --write`; see there what is by hand.\n"
     FILE.write_text(head + written(made(known)), encoding="utf-8")
     return 0
 
