@@ -1,5 +1,5 @@
 """
-How large what `device` leads to can be, for the static estimate.
+How large what `device` leads to, a literal or a type can be, for the static estimate.
 
 Spec: CEL-31
 """
@@ -7,11 +7,15 @@ Spec: CEL-31
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
+from dra_alloc.cel.ast import ListNode, Literal, MapNode, Node
 from dra_alloc.cel.device import MAX_DOMAIN, MAX_ID, MAX_NAMES, MAX_VALUE
+from dra_alloc.cel.types import CelType
 
-__all__ = ["size_at"]
+__all__ = ["is_scalar", "literal_size", "size_at"]
+
+_SCALARS: Final = frozenset(("bool", "double", "duration", "int", "timestamp", "uint"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,3 +67,20 @@ def size_at(path: tuple[str, ...]) -> int | None:
         if here is None:
             return None
     return here.most if here else None
+
+
+def literal_size(node: Node) -> int | None:
+    """The size of a literal, None of anything else."""
+    if isinstance(node, Literal):
+        value: Any = node.value
+        return len(value) if isinstance(value, (str, bytes)) else 1
+    if isinstance(node, ListNode):
+        return len(node.elements)
+    return len(node.entries) if isinstance(node, MapNode) else None
+
+
+def is_scalar(kind: CelType) -> bool:
+    """Whether values of a type, looked into if optional, count 1."""
+    while kind.is_optional and kind.params:
+        kind = kind.params[0]
+    return kind.kind in _SCALARS

@@ -26,7 +26,7 @@ from dra_alloc.cel.declarations import Function
 from dra_alloc.cel.environment import Declarations, Match, MatchKey
 from dra_alloc.cel.errors import Issue
 from dra_alloc.cel.source import Source
-from dra_alloc.cel.trampoline import Steps, run
+from dra_alloc.cel.trampoline import STRIDE, Steps, run
 from dra_alloc.cel.types import (
     BOOL,
     DYN,
@@ -69,7 +69,13 @@ class _Checker(CheckState):
             self.repeat(node)
             return
         seen, first = len(self.issues) + self.dropped, self.unifier.count
-        yield from _VISITS[type(node)](self, node)
+        self.depth += 1
+        steps = _VISITS[type(node)](self, node)
+        if self.depth % STRIDE:
+            yield from steps
+        else:
+            yield steps
+        self.depth -= 1
         self.spans[node.id] = Span(seen, len(self.issues) + self.dropped, self.unifier.count - first)
 
     def select(self, node: Select) -> Steps[None]:
@@ -85,7 +91,7 @@ class _Checker(CheckState):
     def field(self, node: Node, operand: Node, name: str, optional: bool = False) -> Steps[CelType]:
         """The type of ``operand.name``; `node` is where to complain."""
         if not self.quick(operand):
-            yield self.check(operand)
+            yield from self.check(operand)
         target = self.unifier.substitute(self.types[operand.id])
         unwrapped = target.params[0] if target.is_optional else target
         kind = self.field_type(node, unwrapped, name)
@@ -119,7 +125,7 @@ class _Checker(CheckState):
             return
         for argument in node.args:
             if not self.quick(argument):
-                yield self.check(argument)
+                yield from self.check(argument)
         target = node.target
         if target is not None:
             prefix = dotted_name(target)
@@ -128,7 +134,7 @@ class _Checker(CheckState):
                 if namespaced is not None:
                     self.resolve(node, namespaced, None)
                     return
-            yield self.check(target)
+            yield from self.check(target)
         function = self.function(node.function)
         if function is None:
             self.types[node.id] = ERROR
@@ -215,7 +221,7 @@ class _Checker(CheckState):
         joined: CelType | None = None
         for index, element in enumerate(node.elements):
             if not self.quick(element):
-                yield self.check(element)
+                yield from self.check(element)
             kind = self.types[element.id]
             if index in node.optional:
                 kind = self.unwrap(element, kind)
@@ -227,9 +233,9 @@ class _Checker(CheckState):
         values: CelType | None = None
         for entry in node.entries:
             assert not isinstance(entry.key, str)
-            yield self.check(entry.key)
+            yield from self.check(entry.key)
             keys = self.join(entry.key, keys, self.types[entry.key.id])
-            yield self.check(entry.value)
+            yield from self.check(entry.value)
             kind = self.types[entry.value.id]
             if entry.optional:
                 kind = self.unwrap(entry.value, kind)
@@ -260,7 +266,7 @@ class _Checker(CheckState):
             yield from self.struct_entry(name, entry)
 
     def struct_entry(self, struct: str, entry: Entry) -> Steps[None]:
-        yield self.check(entry.value)
+        yield from self.check(entry.value)
         expected = self.struct_field(entry.offset, struct, str(entry.key))
         kind = self.types[entry.value.id]
         if entry.optional:
@@ -270,8 +276,8 @@ class _Checker(CheckState):
             self.report(entry.offset, f"{text} '{checker_name(kind)}'")
 
     def fold(self, node: Comprehension) -> Steps[None]:
-        yield self.check(node.range)
-        yield self.check(node.init)
+        yield from self.check(node.range)
+        yield from self.check(node.init)
         over = self.unifier.substitute(self.types[node.range.id])
         accumulated = self.types[node.init.id]
         self.scope = Scope({node.accumulator: accumulated}, self.scope)
@@ -280,13 +286,13 @@ class _Checker(CheckState):
         if node.var2:
             names[node.var2] = second
         self.scope = Scope(names, self.scope)
-        yield self.check(node.condition)
+        yield from self.check(node.condition)
         self.want(node.condition, BOOL)
-        yield self.check(node.step)
+        yield from self.check(node.step)
         self.want(node.step, accumulated)
         assert self.scope is not None
         self.scope = self.scope.outer
-        yield self.check(node.result)
+        yield from self.check(node.result)
         assert self.scope is not None
         self.scope = self.scope.outer
         self.types[node.id] = self.unifier.substitute(self.types[node.result.id])

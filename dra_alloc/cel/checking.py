@@ -104,6 +104,7 @@ class CheckState:
     dropped: int = 0
     spans: dict[int, Span] = field(default_factory=dict)
     scope: Scope | None = None
+    depth: int = 0
 
     def report(self, offset: int, message: str) -> None:
         line, column = self.source.location(offset)

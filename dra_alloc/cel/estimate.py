@@ -10,7 +10,7 @@ Spec: CEL-31
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from dra_alloc.cel.ast import (
     Call,
@@ -23,12 +23,12 @@ from dra_alloc.cel.ast import (
     Select,
     StructNode,
 )
-from dra_alloc.cel.bounds import size_at
+from dra_alloc.cel.bounds import is_scalar, literal_size, size_at
 from dra_alloc.cel.checker import Checked, Resolved
 from dra_alloc.cel.costs import FREE, ONE, UNBOUNDED, UNKNOWN, Range
 from dra_alloc.cel.declarations import Function
 from dra_alloc.cel.macros import ACCUMULATOR
-from dra_alloc.cel.trampoline import Steps, run
+from dra_alloc.cel.trampoline import STRIDE, Steps, run
 from dra_alloc.cel.types import CelType
 
 __all__ = ["CallEstimate", "Entries", "Estimator", "Operand", "estimate"]
@@ -36,7 +36,6 @@ __all__ = ["CallEstimate", "Entries", "Estimator", "Operand", "estimate"]
 _NEW_LIST: Final = Range(10, 10)
 _NEW_MAP: Final = Range(30, 30)
 _NEW_STRUCT: Final = Range(40, 40)
-_SCALARS: Final = frozenset(("bool", "double", "duration", "int", "timestamp", "uint"))
 _SELECTABLE: Final = frozenset(("map", "struct", "param"))
 Path = tuple[str, ...]
 
@@ -91,6 +90,7 @@ class Estimator:
         self._paths: dict[int, Path] = {}
         self._costs: dict[int, Range] = {}
         self._locals: dict[str, list[_Local]] = {}
+        self._depth = 0
 
     # For cost entries
 
@@ -129,14 +129,14 @@ class Estimator:
         known = self._sizes.get(node.id)
         if known is not None:
             return known
-        own = _literal_size(node)
+        own = literal_size(node)
         if own is not None:
             return Range(own, own)
         most = size_at(self._path(node))
         if most is not None:
             self._sizes[node.id] = Range(0, most)
             return Range(0, most)
-        if _is_scalar(self._checked.types[node.id]):
+        if is_scalar(self._checked.types[node.id]):
             return ONE
         local = self._local(node)
         return None if local is None else local.size
@@ -169,26 +169,33 @@ class Estimator:
             cost = FREE
         elif isinstance(node, Ident):
             cost = self._ident(node)
-        elif isinstance(node, Select):
-            cost = yield from self._select(node)
-        elif isinstance(node, Call):
-            cost = yield from self._call(node)
-        elif isinstance(node, ListNode):
-            cost = yield from self._list(node)
-        elif isinstance(node, MapNode):
-            cost = yield from self._map(node)
-        elif isinstance(node, StructNode):
-            cost = yield from self._sum([entry.value for entry in node.entries], _NEW_STRUCT)
         else:
-            cost = yield from self._fold(node)
+            self._depth += 1
+            steps = self._follow(node)
+            cost = (yield from steps) if self._depth % STRIDE else (yield steps)
+            self._depth -= 1
         self._costs[node.id] = cost
         return cost
+
+    def _follow(self, node: Node) -> Steps[Range]:
+        if isinstance(node, Select):
+            return self._select(node)
+        if isinstance(node, Call):
+            return self._call(node)
+        if isinstance(node, ListNode):
+            return self._list(node)
+        if isinstance(node, MapNode):
+            return self._map(node)
+        if isinstance(node, StructNode):
+            return self._sum([entry.value for entry in node.entries], _NEW_STRUCT)
+        assert isinstance(node, Comprehension)
+        return self._fold(node)
 
     def _sum(self, nodes: Sequence[Node], start: Range = FREE) -> Steps[Range]:
         total = start
         for node in nodes:
             if not isinstance(node, Literal):
-                cost = yield self.cost(node)
+                cost = yield from self.cost(node)
                 total = total.plus(cost)
         return total
 
@@ -202,7 +209,7 @@ class Estimator:
         if node.id in self._checked.names:
             self._paths[node.id] = (self._checked.names[node.id],)
             return ONE
-        cost: Range = yield self.cost(node.operand)
+        cost: Range = yield from self.cost(node.operand)
         if node.test:
             return cost
         if self._checked.types[node.operand.id].kind in _SELECTABLE:
@@ -217,15 +224,15 @@ class Estimator:
             return argument
         costs: list[Range] = []
         for each in resolved.args:
-            cost: Range = FREE if isinstance(each, Literal) else (yield self.cost(each))
+            cost: Range = FREE if isinstance(each, Literal) else (yield from self.cost(each))
             costs.append(cost)
         own: Range = FREE
         if resolved.target is not None:
-            own = yield self.cost(resolved.target)
+            own = yield from self.cost(resolved.target)
         return own.plus(self._overloads(node, resolved, costs))
 
     def _dyn(self, node: Call, argument: Node) -> Steps[Range]:
-        cost: Range = yield self.cost(argument)
+        cost: Range = yield from self.cost(argument)
         self._copy(node, argument)
         return cost.plus(ONE)
 
@@ -344,7 +351,7 @@ class Estimator:
         total: Range = yield from self._sum((node.range, node.init))
         self._push_value_of(node.accumulator, node.init)
         if _is_bind(node):
-            cost = yield self.cost(node.result)
+            cost = yield from self.cost(node.result)
             self._pop(node.accumulator)
             self._copy(node, node.result)
             return total.plus(cost)
@@ -353,7 +360,7 @@ class Estimator:
         self._pop(node.var)
         if node.var2:
             self._pop(node.var2)
-        cost = yield self.cost(node.result)
+        cost = yield from self.cost(node.result)
         total = total.plus(cost)
         self._pop(node.accumulator)
         count = self._size_or_unknown(node.range)
@@ -379,18 +386,3 @@ def _is_bind(node: Comprehension) -> bool:
         and isinstance(node.condition, Literal)
         and node.condition.value is False
     )
-
-
-def _literal_size(node: Node) -> int | None:
-    if isinstance(node, Literal):
-        value: Any = node.value
-        return len(value) if isinstance(value, (str, bytes)) else 1
-    if isinstance(node, ListNode):
-        return len(node.elements)
-    return len(node.entries) if isinstance(node, MapNode) else None
-
-
-def _is_scalar(kind: CelType) -> bool:
-    while kind.is_optional and kind.params:
-        kind = kind.params[0]
-    return kind.kind in _SCALARS

@@ -10,7 +10,7 @@ Spec: CEL-19, CEL-23, CEL-25
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from dra_alloc.cel.ast import Call, Comprehension, Ident, ListNode, Literal, MapNode, Node, Select, StructNode
 from dra_alloc.cel.checker import Checked, Resolved
@@ -27,7 +27,7 @@ from dra_alloc.cel.plan_literals import build_list, build_map
 from dra_alloc.cel.plan_logic import conditional, connective, equality, not_equal, not_strictly_false
 from dra_alloc.cel.qualifiers import bad_qualifier
 from dra_alloc.cel.rereading import whole
-from dra_alloc.cel.trampoline import Steps, run
+from dra_alloc.cel.trampoline import STRIDE, Steps, run
 from dra_alloc.cel.values import started
 
 __all__ = ["Plan", "plan"]
@@ -94,18 +94,8 @@ class _Planner:
             return self.literal(node)
         self._depth += 1
         self.deepest = max(self.deepest, self._depth)
-        if isinstance(node, (Ident, Select)):
-            made = yield from self.chain(node)
-        elif isinstance(node, Call):
-            made = yield from self.call(node)
-        elif isinstance(node, ListNode):
-            made = yield from self.list(node)
-        elif isinstance(node, MapNode):
-            made = yield from self.map(node)
-        elif isinstance(node, StructNode):
-            made = yield from self.struct(node)
-        else:
-            made = yield from self.fold(node)
+        steps = _STEPS[type(node)](self, node)
+        made = (yield from steps) if self._depth % STRIDE else (yield steps)
         self._depth -= 1
         self.done[node.id] = made
         return made
@@ -116,7 +106,7 @@ class _Planner:
             if isinstance(node, Literal):
                 made.append(self.literal(node))
                 continue
-            code = yield self.code(node)
+            code = yield from self.code(node)
             made.append(code)
         return made
 
@@ -143,7 +133,7 @@ class _Planner:
         steps.reverse()
         name = self.checked.names.get(node.id)
         if name is None:
-            root = yield self.code(node)
+            root = yield from self.code(node)
             return Code(attribute(root.run, steps, False))
         # Upstream takes whatever is typed as a type for the name of one, variables too.
         return self.named(name, steps, is_type=self.checked.types[node.id].kind == "type")
@@ -167,7 +157,7 @@ class _Planner:
     def index(self, resolved: Resolved) -> Steps[Qualifier]:
         optional = resolved.function != "_[_]"
         part = resolved.args[1]
-        key = self.literal(part) if isinstance(part, Literal) else (yield self.code(part))
+        key = self.literal(part) if isinstance(part, Literal) else (yield from self.code(part))
         if not key.constant:
             return Qualifier(run=key.run, optional=optional)
         bad = bad_qualifier(key.value)
@@ -273,11 +263,11 @@ class _Planner:
         if node.macro == "bind":
             bound: Code = yield from self.bind(node)
             return bound
-        over: Code = yield self.code(node.range)
+        over: Code = yield from self.code(node.range)
         outer = self._scope
         slots = (self.slot(), self.slot() if node.var2 else 0)
         accumulator = self.slot()
-        init: Code = yield self.code(node.init)
+        init: Code = yield from self.code(node.init)
         self._scope = _Variable(node.accumulator, lazy(accumulator, _started(init.run)), outer)
         around = self._scope
         self._scope = _Variable(node.var, _read(slots[0]), self._scope)
@@ -285,10 +275,10 @@ class _Planner:
             self._scope = _Variable(node.var2, _read(slots[1]), self._scope)
         made: Run | None = yield from self.loop(node, over.run, slots)
         if made is None:
-            condition: Code = yield self.code(node.condition)
-            step: Code = yield self.code(node.step)
+            condition: Code = yield from self.code(node.condition)
+            step: Code = yield from self.code(node.step)
             self._scope = around
-            result: Code = yield self.code(node.result)
+            result: Code = yield from self.code(node.result)
             made = fold(Fold(over.run, *slots, accumulator, condition.run, step.run, result.run))
         self._scope = outer
         return Code(made)
@@ -299,31 +289,31 @@ class _Planner:
         if not self._loops:
             return None
         if node.macro in ("all", "exists") and isinstance(step, Call):
-            predicate: Code = yield self.code(step.args[1])
+            predicate: Code = yield from self.code(step.args[1])
             return quantifier(over, slots, predicate.run, node.macro == "exists")
         if node.macro == "exists_one" and isinstance(step, Call):
-            predicate = yield self.code(step.args[0])
+            predicate = yield from self.code(step.args[0])
             return exists_one_loop(over, slots, predicate.run)
         if node.macro not in ("map", "filter") or not isinstance(step, Call) or node.var2:
             return None
         condition: Code | None = None
         if step.function == "_?_:_":
-            condition = yield self.code(step.args[0])
+            condition = yield from self.code(step.args[0])
             step = step.args[1]
         assert isinstance(step, Call)
         added = step.args[1]
         assert isinstance(added, ListNode)
-        element: Code = yield self.code(added.elements[0])
+        element: Code = yield from self.code(added.elements[0])
         return map_loop(over, slots[0], condition.run if condition else None, element.run)
 
     def bind(self, node: Comprehension) -> Steps[Code]:
-        init: Code = yield self.code(node.init)
+        init: Code = yield from self.code(node.init)
         slot = self.slot()
         outer = self._scope
         self._scope = _Variable(node.accumulator, lazy(slot, init.run), outer)
         # The step is the variable itself, never run; a variable that holds a type is refused all the same.
-        yield self.code(node.step)
-        result: Code = yield self.code(node.result)
+        yield from self.code(node.step)
+        result: Code = yield from self.code(node.result)
         self._scope = outer
         body = result.run
 
@@ -332,6 +322,17 @@ class _Planner:
             return body(frame)
 
         return Code(bound)
+
+
+_STEPS: Final[dict[type, Callable[[_Planner, Any], Steps[Code]]]] = {
+    Ident: _Planner.chain,
+    Select: _Planner.chain,
+    Call: _Planner.call,
+    ListNode: _Planner.list,
+    MapNode: _Planner.map,
+    StructNode: _Planner.struct,
+    Comprehension: _Planner.fold,
+}
 
 
 def _constants(operands: list[Code]) -> dict[int, Any]:

@@ -16,7 +16,7 @@ from typing import Any, Final, Literal, NamedTuple
 from dra_alloc.cel.ast import Comprehension, Node, Select, children
 from dra_alloc.cel.ast import Literal as LiteralNode
 from dra_alloc.cel.checker import Checked, Resolved
-from dra_alloc.cel.trampoline import Steps, run
+from dra_alloc.cel.trampoline import STRIDE, Steps, run
 
 __all__ = ["WHOLE", "Read", "reads_of"]
 
@@ -72,16 +72,27 @@ class _Finder:
         self._constants = constants
         self._bound: dict[str, list[_Place | None]] = {}
         self._seen: dict[int, _Place | None] = {}
+        self._depth = 0
 
     def place(self, node: Node) -> Steps[_Place | None]:
         """The part of the device `node` stands for, None for a plain value; notes what is read on the way."""
         if node.id in self._seen:
             return self._seen[node.id]
-        found: _Place | None = None
+        name = self._checked.names.get(node.id)
+        if name is not None:
+            found = self._name(name)
+        else:
+            self._depth += 1
+            steps = self._follow(node)
+            found = (yield from steps) if self._depth % STRIDE else (yield steps)
+            self._depth -= 1
+        self._seen[node.id] = found
+        return found
+
+    def _follow(self, node: Node) -> Steps[_Place | None]:
         resolved = self._checked.calls.get(node.id)
-        if node.id in self._checked.names:
-            found = self._name(self._checked.names[node.id])
-        elif isinstance(node, Select):
+        found: _Place | None = None
+        if isinstance(node, Select):
             found = yield from self._step(node.operand, node.field, node.test)
         elif isinstance(node, Comprehension):
             found = yield from self._fold(node)
@@ -91,7 +102,6 @@ class _Finder:
             yield from self._membership(resolved)
         else:
             yield from self._values(node if resolved is None else resolved)
-        self._seen[node.id] = found
         return found
 
     def _name(self, name: str) -> _Place | None:
@@ -107,7 +117,7 @@ class _Finder:
         return value if isinstance(value, str) else None
 
     def _step(self, operand: Node, key: Node | str, test: bool) -> Steps[_Place | None]:
-        over = yield self.place(operand)
+        over = yield from self.place(operand)
         name = self._key(key)
         if name is None and not isinstance(key, str):
             yield from self._value(key)
@@ -133,7 +143,7 @@ class _Finder:
 
     def _membership(self, resolved: Resolved) -> Steps[None]:
         element, container = resolved.args
-        over = yield self.place(container)
+        over = yield from self.place(container)
         if over is None:
             yield from self._value(element)
             return
@@ -145,7 +155,7 @@ class _Finder:
 
     def _value(self, node: Node) -> Steps[None]:
         """Walk `node`, whose value is used in a way that would show every part of the device in it."""
-        place = yield self.place(node)
+        place = yield from self.place(node)
         if place is not None:
             raise _Everything
 
@@ -156,7 +166,7 @@ class _Finder:
 
     def _fold(self, node: Comprehension) -> Steps[_Place | None]:
         if node.macro == "bind":
-            place: _Place | None = yield self.place(node.init)
+            place: _Place | None = yield from self.place(node.init)
             bound: _Place | None = yield from self._scoped({node.accumulator: place}, (), node.result)
             return bound
         yield from self._value(node.range)
@@ -174,7 +184,7 @@ class _Finder:
             self._bound.setdefault(name, []).append(place)
         for part in parts:
             yield from self._value(part)
-        found: _Place | None = yield self.place(result)
+        found: _Place | None = yield from self.place(result)
         for name in names:
             self._bound[name].pop()
         return found
