@@ -65,6 +65,16 @@ def _guarded(function: Function, overload: Overload) -> Callable[..., Any]:
 
         return guarded_first
 
+    if len(tests) == len(overload.params) == 2:
+        left, right = tests[0][1], tests[1][1]
+
+        def guarded_two(first: Any, second: Any) -> Any:
+            if left(first) and right(second):
+                return run(first, second)
+            raise no_such_overload(name, first, second)
+
+        return guarded_two
+
     def guarded(*args: Any) -> Any:
         for index, test in tests:
             if not test(args[index]):
@@ -108,7 +118,7 @@ def _test(wanted: CelType) -> Test | None:
     if kind == "map":
         return _map_test(_test(wanted.params[0]), _test(wanted.params[1]))
     name = wanted.name
-    return lambda value: type_name(value) == name
+    return lambda value: getattr(value, "cel_type", None) is wanted or type_name(value) == name
 
 
 def _list_test(element: Test | None) -> Test:

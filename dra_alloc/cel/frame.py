@@ -26,11 +26,12 @@ class Failed:
 
 
 class Code(NamedTuple):
-    """Compiled code; `value` is what it always gives if `constant`."""
+    """Compiled code; `value` is what it always gives if `constant`; `domains` names the map of the device it gives."""
 
     run: Run
     constant: bool = False
     value: Any = None
+    domains: str = ""
 
 
 def constant(value: Any) -> Code:

@@ -6,13 +6,14 @@ Spec: CEL-26
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Final
 
 from dra_alloc.cel.errors import CelAbort
-from dra_alloc.cel.frame import Frame, Run
-from dra_alloc.cel.values import MAX_INT, MAX_UINT, MIN_INT, UInt, go_hashable, go_type, key_of
+from dra_alloc.cel.frame import Code, Frame, Run
+from dra_alloc.cel.values import MAX_INT, MAX_UINT, MIN_INT, CelMap, UInt, go_hashable, go_type, key_of
 
-__all__ = ["constant_set", "in_set", "is_member"]
+__all__ = ["constant_set", "in_set", "is_member", "text_in"]
 
 _PRIMITIVE: Final = frozenset((bool, int, UInt, float, str))
 
@@ -63,6 +64,21 @@ def is_member(value: Any, keys: frozenset[Any]) -> bool:
     if not go_hashable(value):
         raise CelAbort(f"internal error: runtime error: hash of unhashable type {go_type(value)}")
     return False
+
+
+def text_in(text: str, container: Code, otherwise: Callable[..., Any]) -> Run:
+    """Code for "`text` is a key of a map"; `otherwise` judges what is no map."""
+    if container.domains == "attributes":
+        return lambda frame: text in frame[0].attributes
+    if container.domains == "capacity":
+        return lambda frame: text in frame[0].capacity
+    read = container.run
+
+    def run(frame: Frame) -> Any:
+        value = read(frame)
+        return text in value.entries if isinstance(value, CelMap) else otherwise(text, value)
+
+    return run
 
 
 def in_set(operand: Run, keys: frozenset[Any]) -> Run:

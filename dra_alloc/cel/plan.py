@@ -9,6 +9,7 @@ Spec: CEL-19, CEL-23, CEL-25
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
@@ -19,12 +20,12 @@ from dra_alloc.cel.environment import UNDEFINED_TYPES, Declarations
 from dra_alloc.cel.errors import CelError
 from dra_alloc.cel.frame import UNSET, Code, Frame, Run, constant, lazy
 from dra_alloc.cel.library.conversions import FOLDED
-from dra_alloc.cel.membership import constant_set, in_set
-from dra_alloc.cel.plan_attributes import Qualifier, attribute
+from dra_alloc.cel.membership import constant_set, in_set, text_in
+from dra_alloc.cel.plan_attributes import Qualifier, attribute, domains_of
 from dra_alloc.cel.plan_calls import apply, either_optional, once
 from dra_alloc.cel.plan_folds import Fold, exists_one_loop, fold, map_loop, quantifier
 from dra_alloc.cel.plan_literals import build_list, build_map
-from dra_alloc.cel.plan_logic import conditional, connective, equality, not_equal, not_strictly_false
+from dra_alloc.cel.plan_logic import conditional, connective, equality, not_equal, not_strictly_false, ordered
 from dra_alloc.cel.qualifiers import bad_qualifier
 from dra_alloc.cel.rereading import whole
 from dra_alloc.cel.trampoline import STRIDE, Steps, run
@@ -147,7 +148,7 @@ class _Planner:
             read = whole(variable.read) if self.declared.settings.rereads_optionals else variable.read
             return Code(attribute(variable.read, steps, False) if steps else read)
         if name in self.declared.variables and not is_type:
-            return Code(attribute(_device, steps, True) if steps else _device)
+            return Code(attribute(_device, steps, True) if steps else _device, domains=domains_of(steps))
         kind = self.declared.types.get(name)
         if kind is None or name in UNDEFINED_TYPES:
             raise CelError(f"reference to undefined type: {name}")
@@ -195,6 +196,10 @@ class _Planner:
             return constant(answer(operands[0].value))
         if operands and all(each.constant for each in operands):
             return Code(once(answer, [each.value for each in operands]))
+        if function in _ORDERED and operands[1].constant and type(operands[1].value) is int:
+            return Code(ordered(operands[0].run, _ORDERED[function], operands[1].value, answer))
+        if function == "@in" and operands[0].constant and type(operands[0].value) is str:
+            return Code(text_in(operands[0].value, operands[1], answer))
         return Code(apply(answer, [each.run for each in operands]))
 
     def answer(self, node: Node, resolved: Resolved, operands: list[Code]) -> Callable[..., Any]:
@@ -358,6 +363,12 @@ def _started(init: Run) -> Run:
     return run_init
 
 
+_ORDERED: Final[dict[str, Callable[[Any, Any], bool]]] = {
+    "_<_": operator.lt,
+    "_<=_": operator.le,
+    "_>_": operator.gt,
+    "_>=_": operator.ge,
+}
 _SPECIAL: dict[str, Callable[[list[Code]], Run]] = {
     "_?_:_": lambda codes: conditional(codes[0].run, codes[1].run, codes[2].run),
     "_==_": lambda codes: equality(codes[0].run, codes[1].run, (codes[1].constant, codes[1].value)),

@@ -15,9 +15,9 @@ from dra_alloc.cel.device import CelDevice
 from dra_alloc.cel.errors import CelError
 from dra_alloc.cel.frame import Frame, Run
 from dra_alloc.cel.qualifiers import MISSING, bad_qualifier, lookup, lookup_if_present
-from dra_alloc.cel.values import NONE, CelMap, Optional
+from dra_alloc.cel.values import NONE, Optional
 
-__all__ = ["Qualifier", "attribute"]
+__all__ = ["Qualifier", "attribute", "domains_of"]
 
 
 class Qualifier(NamedTuple):
@@ -101,6 +101,12 @@ def _general(root: Run, steps: tuple[Qualifier, ...]) -> Run:
     return run
 
 
+def domains_of(steps: Sequence[Qualifier]) -> str:
+    """``attributes`` or ``capacity`` if that alone is selected from the device, else nothing."""
+    plain = len(steps) == 1 and not steps[0].test and not steps[0].optional
+    return steps[0].key if plain and steps[0].key in ("attributes", "capacity") else ""
+
+
 _FIELDS: Final = frozenset(("driver", "allowMultipleAllocations", "attributes", "capacity"))
 
 
@@ -141,11 +147,15 @@ def _named(field: str, domain: str, step: Qualifier) -> Run:
     name = step.key
     of_attributes = field == "attributes"
 
-    def plain(frame: Frame) -> Any:
-        device: CelDevice = frame[0]
-        domains = device.attributes if of_attributes else device.capacity
+    def attribute_value(frame: Frame) -> Any:
         try:
-            return domains[domain][name]
+            return frame[0].attributes[domain][name]
+        except KeyError:
+            raise CelError(f"no such key: {name}") from None
+
+    def capacity_value(frame: Frame) -> Any:
+        try:
+            return frame[0].capacity[domain][name]
         except KeyError:
             raise CelError(f"no such key: {name}") from None
 
@@ -162,7 +172,6 @@ def _named(field: str, domain: str, step: Qualifier) -> Run:
 
     if step.test:
         return test
-    return optional if step.optional else plain
-
-
-_ = CelMap
+    if step.optional:
+        return optional
+    return attribute_value if of_attributes else capacity_value

@@ -6,7 +6,7 @@ Spec: CEL-19, CEL-20
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from dra_alloc.cel.equality import equal
@@ -14,7 +14,7 @@ from dra_alloc.cel.errors import CelError
 from dra_alloc.cel.frame import Frame, Run
 from dra_alloc.cel.values import NO_SUCH_OVERLOAD
 
-__all__ = ["conditional", "connective", "equality", "not_equal", "not_strictly_false"]
+__all__ = ["conditional", "connective", "equality", "not_equal", "not_strictly_false", "ordered"]
 
 
 def connective(terms: Sequence[Run], decisive: bool) -> Run:
@@ -111,6 +111,16 @@ def equality(left: Run, right: Run, constant: tuple[bool, Any]) -> Run:
     def run(frame: Frame) -> bool:
         value = left(frame)
         return equal(value, right(frame))
+
+    return run
+
+
+def ordered(left: Run, test: Callable[[Any, Any], bool], wanted: int, otherwise: Callable[..., Any]) -> Run:
+    """An ordering of something against an int literal; `otherwise` judges what is no int."""
+
+    def run(frame: Frame) -> Any:
+        value = left(frame)
+        return test(value, wanted) if type(value) is int else otherwise(value, wanted)
 
     return run
 
