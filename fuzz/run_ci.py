@@ -16,9 +16,9 @@ from fuzz.run_all import names, run_each
 
 __all__ = ["CASES_OF", "main"]
 
-RELEASES: Final = ("1.35.10", "1.36.2", "1.36.6")
+RELEASES: Final = ("1.34.13", "1.35.10", "1.36.2", "1.36.6", "1.37.2")
 CHANNELS: Final = ("stable", "incubating", "experimental")
-CASES: Final = 400
+CASES: Final = 300
 SEED: Final = 20_261_128
 #: Cases per target: a few seconds each.
 CASES_OF: Final = {
