@@ -48,7 +48,7 @@ class ExclusiveUse(Rule):
     def remove(self, ask: Ask, device: DeviceRow) -> None:
         users = self._users.get(device.key)
         if users is not None and not (device.shareable and self._sharing):
-            users.pop()
+            users.remove(ask.claim)
             if not users:
                 del self._users[device.key]
 
