@@ -17,7 +17,6 @@ from dra_alloc.problem.occupancy import Held, Occupancy
 from dra_alloc.scenario.cluster import Cluster
 from dra_alloc.scenario.settings import Settings
 
-
 KINDS: list[dict[str, object]] = [{}, {}, {"adminAccess": True}, {"shareID": "s", "consumedCapacity": {"c": "1"}}]
 
 
