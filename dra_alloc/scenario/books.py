@@ -4,7 +4,7 @@ What is allocated, kept up to date pool by pool while pods are placed.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from dra_alloc.api import Node, ResourceClaim
@@ -15,9 +15,11 @@ from dra_alloc.rules import Pick
 from dra_alloc.rules.consumed_capacity import consumption
 from dra_alloc.solve.allocator import Allocator, Budget
 from dra_alloc.solve.best_answer import best_answer
+from dra_alloc.solve.ladder import Found
 from dra_alloc.solve.objectives import Objective
 from dra_alloc.solve.optimise import Score
-from dra_alloc.solve.outcome import Solved, SolveOutcome
+from dra_alloc.solve.outcome import Solved, SolveOutcome, Work
+from dra_alloc.solve.question import Question
 
 __all__ = ["Books"]
 
@@ -58,6 +60,18 @@ class Books:
     def allocate(self, node: Node, claims: Sequence[ResourceClaim]) -> SolveOutcome:
         """Return the outcome on the node after all that was placed; the claims found room are booked."""
         return self._booked(self._allocator_for(node).allocate(node, claims))
+
+    def settle(self, node: Node, claims: Sequence[ResourceClaim], answer: Callable[[Question], Found]) -> Solved:
+        """
+        Return the outcome for an answer found elsewhere, checked after all that was placed; likewise booked.
+
+        Raises: InternalError for an answer that breaks a rule.
+        """
+        allocator = self._allocator_for(node)
+        question = allocator.question(node, claims)
+        outcome = allocator.finished(question, answer(question), Work())
+        self._book(outcome.picks)
+        return outcome
 
     def best(
         self, node: Node, claims: Sequence[ResourceClaim], objectives: Sequence[Objective], budget: Budget

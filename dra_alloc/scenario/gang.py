@@ -21,6 +21,7 @@ from dra_alloc.scenario.gang_best import pack_best
 from dra_alloc.scenario.gang_greedy import place_in_order, place_together
 from dra_alloc.scenario.gang_menus import Menus, Shapes, TooMuchWork
 from dra_alloc.scenario.gang_packing import NodePrice, Packed, pack
+from dra_alloc.scenario.gang_shared import place_sharing
 from dra_alloc.scenario.gang_types import Gang, Member, Placement, Topology, Verdict
 from dra_alloc.solve.objectives import FewestNodes, Objective, Stable
 from dra_alloc.solve.optimise import Score
@@ -213,7 +214,8 @@ class _Joint:
 
     Nodes are first looked at one by one, as if none shared a pool with
     another. What is impossible then is impossible; what is possible is
-    placed node by node, and that can only fail if pools are shared.
+    placed node by node, and that can only fail if pools are shared: then
+    all of them are asked about at once.
     """
 
     def __init__(self, cluster: Cluster, members: Sequence[Member], objectives: Sequence[Objective] = ()) -> None:
@@ -225,29 +227,48 @@ class _Joint:
     def ask(self, nodes: Sequence[Node], price: NodePrice | None = None, *, most: bool = False) -> Gang:
         """Return the placement on these nodes; members may be missing."""
         try:
+            return self._one_by_one(nodes, price, most=most) or self._all_at_once(nodes, price, most=most)
+        except TooMuchWork as reason:
+            return Gang(Verdict.UNDECIDED, (), str(reason))
+
+    def _one_by_one(self, nodes: Sequence[Node], price: NodePrice | None, *, most: bool) -> Gang | None:
+        """Return the placement found node by node; None if the nodes share too much for that."""
+        try:
             if self._objectives:
                 packed = pack_best(self._cluster, self._menus, nodes, self._objectives, most=most)
             else:
                 packed = pack(self._menus, nodes, self._shapes.demand, price=price, most=most)
-            if packed.complete or most:
-                return self._placed(packed)
-        except TooMuchWork as reason:
-            return Gang(Verdict.UNDECIDED, (), str(reason))
-        return Gang(Verdict.NONE, (), self._menus.why)
+        except TooMuchWork:
+            if self._objectives or not self._cluster.inventory.shared:
+                raise
+            return None
+        return self._placed(packed) if packed.complete or most else Gang(Verdict.NONE, (), self._menus.why)
+
+    def _all_at_once(self, nodes: Sequence[Node], price: NodePrice | None, *, most: bool) -> Gang:
+        """Return the placement found by one question about all nodes."""
+        if self._objectives:
+            raise TooMuchWork("nodes share pools, and what is best for each of them does not fit together")
+        gang = place_sharing(self._cluster, nodes, self._shapes.all, most=most)
+        # The prices of nodes were not asked about.
+        return replace(gang, proven=gang.proven and price is None)
 
     def can(self) -> Verdict:
         """Return whether all members can be placed on the nodes."""
+        if self._cluster.inventory.shared:
+            # Only trying it out shows that it works.
+            return self.ask(self._cluster.nodes).verdict
         try:
             packed = pack(self._menus, self._cluster.nodes, self._shapes.demand)
         except TooMuchWork:
             return Verdict.UNDECIDED
-        if not packed.complete:
-            return Verdict.NONE
-        # With shared pools only trying it out shows that it works.
-        return self.ask(self._cluster.nodes).verdict if self._cluster.inventory.shared else Verdict.PLACED
+        return Verdict.PLACED if packed.complete else Verdict.NONE
 
-    def _placed(self, packed: Packed) -> Gang:
-        """Return the placement that counts of pods per node stand for: earlier pods on earlier nodes."""
+    def _placed(self, packed: Packed) -> Gang | None:
+        """
+        Return the placement that counts of pods per node stand for: earlier pods on earlier nodes.
+
+        None if nodes share pools, and what each of them could take does not fit together.
+        """
         waiting = [iter(group) for group in self._shapes.members]
         placements: list[Placement] = []
         books = Books(self._cluster.allocator)
@@ -256,7 +277,7 @@ class _Joint:
             here = [next(waiting[shape]) for shape, count in enumerate(counts) for _ in range(count)]
             placed, scores = place_together(books, node, here, self._objectives)
             if not placed:
-                raise TooMuchWork("nodes share pools, and what each of them could take does not fit together")
+                return None
             placements += placed
             reached.append(scores)
         order = {member: number for number, member in enumerate(self._shapes.all)}

@@ -114,13 +114,15 @@ class Allocator:
         except BudgetExhausted as error:
             return OutOfBudget(_work(ladder), str(error))
 
-    def question(self, node: Node, claims: Sequence[ResourceClaim]) -> Question:
+    def question(self, node: Node, claims: Sequence[ResourceClaim], pools: Sequence[Pool] | None = None) -> Question:
         """
         Return the looked-up and admitted form of a question, for those who look into an answer.
 
+        Other pools than those of the node may be given.
+
         Raises: SearchStopped, GatherError.
         """
-        return self._question(node, self.survey.pools(node), claims)
+        return self._question(node, self.survey.pools(node) if pools is None else pools, claims)
 
     def told(self, answer: Answer, new_share_id: Callable[[], str] = _uuid) -> SolveOutcome:
         """Return what the direct engine found as an outcome."""

@@ -1,0 +1,79 @@
+"""
+Gangs on nodes that share pools, placed by one question about all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from dra_alloc.api import Node
+from dra_alloc.rules import Pick
+from dra_alloc.scenario.books import Books
+from dra_alloc.scenario.cluster import Cluster
+from dra_alloc.scenario.gang_menus import TooMuchWork
+from dra_alloc.scenario.gang_types import Gang, Member, Placement, Verdict
+from dra_alloc.solve.ladder import Found
+from dra_alloc.solve.question import Question
+from dra_alloc.solve.spread import Spread, spread
+from dra_alloc.solve.spread_answer import Placed, Undecided, all_placed, most_placed
+from dra_alloc.solve.table import NotModelled
+
+__all__ = ["place_sharing"]
+
+
+def place_sharing(cluster: Cluster, nodes: Sequence[Node], members: Sequence[Member], *, most: bool = False) -> Gang:
+    """
+    Return a placement of all members, or of as many as possible, on nodes that share pools.
+
+    Spec: GANG-5.
+    Raises: TooMuchWork, EngineUnavailable.
+    """
+    try:
+        whole = spread(cluster.allocator, nodes, [member.claims for member in members])
+        placed = most_placed(whole, len(members)) if most else all_placed(whole, len(members))
+    except NotModelled as reason:
+        raise TooMuchWork(f"nodes share pools, and all of them at once cannot be asked: {reason}") from None
+    except Undecided as reason:
+        raise TooMuchWork(str(reason)) from None
+    if placed is None:
+        return Gang(Verdict.NONE, (), "nodes share pools, and there are not enough devices for all")
+    placements = _Booking(cluster, whole, placed).placements(nodes, members)
+    return Gang(Verdict.PLACED if placements else Verdict.NONE, tuple(placements), proven=placed.proven)
+
+
+class _Booking:
+    """Puts what was found for all nodes down node by node, where it is checked once more by each rule."""
+
+    def __init__(self, cluster: Cluster, whole: Spread, placed: Placed) -> None:
+        self._books = Books(cluster.allocator)
+        self._placed = placed
+        self._first = {pod: claim for claim, pod in reversed(list(enumerate(whole.pod_of)))}
+
+    def placements(self, nodes: Sequence[Node], members: Sequence[Member]) -> list[Placement]:
+        found: dict[int, Placement] = {}
+        for place, node in enumerate(nodes):
+            here = [number for number, where in self._placed.node_of.items() if where == place]
+            claims = [claim for number in here for claim in members[number].claims]
+            if not here:
+                continue
+            # The claims' numbers in the question about all nodes.
+            numbers = [self._first[each] + more for each in here for more in range(len(members[each].claims))]
+            outcome = self._books.settle(node, claims, partial(self._found, numbers))
+            first = 0
+            for number in here:
+                found[number] = Placement(members[number], node.metadata.name or "", outcome, first)
+                first += len(members[number].claims)
+        return [found[number] for number in sorted(found)]
+
+    def _found(self, numbers: Sequence[int], question: Question) -> Found:
+        """Return the answer in terms of the question about one node."""
+        selected = {}
+        picks = []
+        for row, claim in zip(question.rows, numbers, strict=True):
+            for place, request in enumerate(row.requests):
+                chosen = self._placed.selected[claim, place]
+                ask = next(each for each in request.asks if each.full_name == chosen.full_name)
+                selected[row.index, place] = ask
+                picks += [Pick(ask, pick.device) for pick in self._placed.picks if pick.ask is chosen]
+        return Found(picks, selected)

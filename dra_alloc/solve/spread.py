@@ -1,0 +1,143 @@
+"""
+Claims of several pods over several nodes as one table: what nodes share is there once.
+
+That all devices of a pod are to be had on one node is one more attribute that
+they must have in common: the nodes on which a device can be used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from dra_alloc.api import Node, ResourceClaim
+from dra_alloc.problem.devices import DeviceRow, PoolKey
+from dra_alloc.problem.pools import GatherError, Pool
+from dra_alloc.problem.requests import Ask
+from dra_alloc.rules import Rule, RuleSet, SearchStopped
+from dra_alloc.rules.node_fit import NodeFit
+from dra_alloc.rules.node_operations import NodeOperations
+from dra_alloc.solve.allocator import Allocator
+from dra_alloc.solve.table import AskRow, NotModelled, Slot, Table, ValueRow, build_table
+
+__all__ = ["Spread", "spread"]
+
+#: Pairs of a request and a device; more would not be decided in good time.
+MOST_PAIRS: Final = 100_000
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Spread:
+    """
+    The table of all pods' claims on all nodes.
+
+    `pod_of` says by claim index whose it is, `seen` by device of the table on
+    which nodes it can be used, as a mask.
+    """
+
+    table: Table
+    pod_of: tuple[int, ...]
+    seen: tuple[int, ...]
+
+
+def spread(allocator: Allocator, nodes: Sequence[Node], pods: Sequence[Sequence[ResourceClaim]]) -> Spread:
+    """
+    Return the table of the pods' claims, each pod on one of the nodes.
+
+    It is for intended semantics: upstream asks no such question.
+
+    Spec: GANG-5.
+    Raises: NotModelled.
+    """
+    claims = [claim for pod in pods for claim in pod]
+    pod_of = tuple(number for number, pod in enumerate(pods) for _ in pod)
+    pools = [_pools(allocator, node) for node in nodes]
+    try:
+        question = allocator.question(Node(), claims, _merged(pools))
+        asks = [ask for row in question.rows for request in row.requests for ask in request.asks]
+        if any(ask.all_devices for ask in asks):
+            raise NotModelled("allocationMode All means other devices on each node")
+        if len(asks) * len(question.candidates) > MOST_PAIRS:
+            raise NotModelled("there are too many devices to choose from")
+        seen: dict[DeviceRow, int] = {}
+        for number, (node, own) in enumerate(zip(nodes, pools, strict=True)):
+            for device in _usable(allocator, node, own, asks):
+                seen[device] = seen.get(device, 0) | 1 << number
+    except SearchStopped as stop:
+        raise NotModelled(stop.text) from None
+    table = build_table(question.rows, question.candidates, _without_nodes(question.table_rules()))
+    if not table.exact:
+        raise NotModelled("; ".join(table.looser))
+    masks = tuple(seen.get(device, 0) for device in table.devices)
+    return Spread(_on_one_node(table, pod_of, masks, len(nodes)), pod_of, masks)
+
+
+def _pools(allocator: Allocator, node: Node) -> tuple[Pool, ...]:
+    """Return the pools the node can take devices from; none if it cannot be asked at all."""
+    try:
+        return tuple(pool for pool in allocator.survey.pools(node) if pool.usable)
+    except GatherError:
+        return ()
+
+
+def _merged(pools: Sequence[Sequence[Pool]]) -> tuple[Pool, ...]:
+    """Return each pool once, with all slices that any node can take devices from."""
+    views: dict[PoolKey, list[Pool]] = {}
+    for own in pools:
+        for pool in own:
+            views.setdefault(pool.key, []).append(pool)
+    made = []
+    for key, alike in views.items():
+        slices = dict.fromkeys(row for pool in alike for row in pool.slices)
+        others = dict.fromkeys(row for pool in alike for row in pool.others if row not in slices)
+        made.append(Pool(key, tuple(slices), tuple(others), alike[0].counters))
+    return tuple(made)
+
+
+def _usable(allocator: Allocator, node: Node, pools: Sequence[Pool], asks: Sequence[Ask]) -> list[DeviceRow]:
+    """Return the devices that the node itself has nothing against."""
+    rules = allocator.question(node, ()).fresh_rules()
+    about: list[Rule] = [rule for rule in (*rules.candidate, *rules.take) if isinstance(rule, _OF_NODES)]
+    devices = [device for pool in pools for device in pool.devices]
+    return [device for device in devices if all(rule.allows(ask, device) for rule in about for ask in asks[:1])]
+
+
+def _without_nodes(rules: RuleSet) -> RuleSet:
+    """Return the rules without those that look at the node: the table knows many."""
+    return replace(
+        rules,
+        candidate=tuple(rule for rule in rules.candidate if not isinstance(rule, _OF_NODES)),
+        take=tuple(rule for rule in rules.take if not isinstance(rule, _OF_NODES)),
+    )
+
+
+_OF_NODES: Final = (NodeFit, NodeOperations)
+
+
+def _on_one_node(table: Table, pod_of: Sequence[int], seen: Sequence[int], nodes: int) -> Table:
+    """Return the table in which each pod has to have its devices on one node."""
+    everywhere = (1 << nodes) - 1
+    usable = sum(1 << index for index, mask in enumerate(seen) if mask)
+    bound = sum(1 << index for index, mask in enumerate(seen) if mask and mask != everywhere)
+    holders = tuple(sum(1 << index for index, mask in enumerate(seen) if mask >> number & 1) for number in range(nodes))
+    rows = list(table.agree)
+    kinds: dict[tuple[int, int | None], int] = {}
+    row_of: dict[int, int] = {}
+    slots = []
+    for pod in dict.fromkeys(pod_of[slot.claim] for slot in table.slots):
+        own = [slot for slot in table.slots if pod_of[slot.claim] == pod]
+        if any(ask.usable & bound for slot in own for ask in slot.asks):
+            row_of[pod] = len(rows)
+            ids = frozenset(ask.id for slot in own for ask in slot.asks)
+            rows.append(ValueRow("nodes", ids, tuple(seen), holders, 0, of_claim=False))
+    for slot in table.slots:
+        row = row_of.get(pod_of[slot.claim])
+
+        def bounded(ask: AskRow, row: int | None = row) -> AskRow:
+            kind = kinds.setdefault((ask.kind, row), len(kinds))
+            agree = ask.agree if row is None else (*ask.agree, row)
+            return replace(ask, kind=kind, usable=ask.usable & usable, agree=agree)
+
+        slots.append(Slot(slot.claim, slot.request, tuple(map(bounded, slot.asks))))
+    return replace(table, slots=tuple(slots), agree=tuple(rows))
