@@ -4,13 +4,18 @@ Reason codes one by one, each from a question that ends with it.
 
 from __future__ import annotations
 
+import io
+import json
 from typing import Any
 
 import pytest
 
 from dra_alloc.cli.harness_allocate import read_request
+from dra_alloc.explain.codes import DEVICE_CODES, FACT_CODES, NODE_CODES
 from dra_alloc.explain.facts import facts_of
 from dra_alloc.explain.tally import explain
+from dra_alloc.manifest import Documents, load
+from dra_alloc.scenario.check import Check, check
 from dra_alloc.solve.outcome import Aborted
 from fuzz.targets.reasons_hold import world_of
 from tests.unit.solve.questions import FEATURES, ask, claim, device, request
@@ -42,7 +47,29 @@ def bad_capacity() -> Json:
     return request([sized], claim(ask(1, capacity=3)))
 
 
+def with_gate(asked: Json, feature: str) -> Json:
+    return {**asked, "release": "1.37.2", "channel": "experimental", "features": {**FEATURES, feature: True}}
+
+
+def grouped() -> Json:
+    devices = [device("a", counters=1), device("b", counters=1)]
+    for made, group in zip(devices, ("x", "y"), strict=True):
+        made["consumesCounters"][0]["compatibilityGroups"] = [group]
+    return with_gate(request(devices, claim(ask(2)), counters=9), "CompatibilityGroups")
+
+
+def skipping() -> Json:
+    asked = with_gate(request(PLAIN, ONE), "OptionalNodeOperations")
+    asked["slices"][0]["spec"]["skipNodeOperations"] = ["*"]
+    return asked
+
+
 DEVICES: dict[str, Json] = {
+    "binding-conditions-disabled": request(
+        [{"name": "a", "bindingConditions": ["ready"], "bindingFailureConditions": ["broken"]}], ONE
+    ),
+    "groups-incompatible": grouped(),
+    "node-operations": skipping(),
     "class-mismatch": with_class(request(PLAIN, ONE), "false"),
     "selector-mismatch": request(PLAIN, claim(ask(1, kind=2))),
     "device-on-other-node": on_other_node(),
@@ -81,7 +108,57 @@ def bare_request() -> Json:
     return asked
 
 
+def in_slice(asked: Json, **spec: Any) -> Json:
+    for each in asked["slices"]:
+        each["spec"] |= spec
+    return asked
+
+
+def elsewhere(*terms: Json) -> Json:
+    """Return a question with a slice for the nodes of a selector instead of one node."""
+    asked = request(PLAIN, ONE)
+    del asked["slices"][0]["spec"]["nodeName"]
+    return in_slice(asked, nodeSelector={"nodeSelectorTerms": list(terms)})
+
+
+def term(operator: str, *values: str) -> Json:
+    return {"matchExpressions": [{"key": "zone", "operator": operator, "values": list(values)}]}
+
+
+def unknown_constraint() -> Json:
+    asked = request(PLAIN, claim(ask(1)))
+    asked["claims"][0]["spec"]["devices"]["constraints"] = [{}]
+    return asked
+
+
+def negative() -> Json:
+    asked = request([device("a", shares=4)], claim(ask(1)))
+    asked["claims"][0]["spec"]["devices"]["requests"][0]["exactly"]["capacity"] = {"requests": {"c": "-1"}}
+    return {**asked, "release": "1.37.2", "channel": "experimental"}
+
+
+def panicking() -> Json:
+    """Release 1.34 looks at the capacity of the device whose position is the number of the pick."""
+    return request([device("a", shares=4)], claim(ask(2, capacity=1)), release="1.34.13", channel="experimental")
+
+
+def deriving() -> Json:
+    wanted = {**ask(1), "derivedAttributes": [{"name": "d/x", "expression": "nonsense("}]}
+    return with_gate(request(PLAIN, claim(wanted, match="x")), "DerivedAttributes")
+
+
 ABORTS: dict[str, Json] = {
+    "all-misfit": request([device("a", numa=0), device("b", numa=1)], claim(ask(None), match="numa")),
+    "capacity-amount": negative(),
+    "derived-attribute": deriving(),
+    "node-selector": elsewhere(term("Gt", "many")),
+    "pool-incomplete": in_slice(
+        request(PLAIN, claim(ask(None))), pool={"name": "p", "generation": 1, "resourceSliceCount": 2}
+    ),
+    "pool-invalid": request([device("a"), device("a")], ONE),
+    "scheduler-panics": panicking(),
+    "unsupported-constraint": unknown_constraint(),
+    "unsupported-node-selector": elsewhere(term("DoesNotExist"), term("In", "a")),
     "too-many-devices": request(PLAIN, claim(ask(33))),
     "selector-compile-error": broken("selectors", [{"cel": {"expression": "nonsense("}}]),
     "selector-runtime-error": broken("selectors", [{"cel": {"expression": 'device.attributes["d"].gone == 1'}}]),
@@ -103,7 +180,76 @@ def test_the_question_ends_with_the_code(code: str) -> None:
     assert outcome.text
 
 
+def pods(node: Json, spec: Json, *, held: bool = False) -> Check:
+    """Return what a check says of a pod with this spec, on a node with these members and one device."""
+    pool = {"name": "p", "generation": 1, "resourceSliceCount": 1}
+    requests = {"requests": [{"name": "r", "exactly": {"deviceClassName": "any"}}]}
+    found: Json = {
+        "kind": "ResourceClaim",
+        "metadata": {"name": "c", "namespace": "default"},
+        "spec": {"devices": requests},
+    }
+    if held:
+        result = {"request": "r", "driver": "d", "pool": "p", "device": "a"}
+        place = {"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["m"]}]}
+        found["status"] = {
+            "allocation": {"devices": {"results": [result]}, "nodeSelector": {"nodeSelectorTerms": [place]}}
+        }
+    meta = {"name": "n", **node.get("metadata", {})}
+    dump = [
+        {"apiVersion": "v1", "kind": "Node", **node, "metadata": meta},
+        {"apiVersion": RESOURCES, "kind": "DeviceClass", "metadata": {"name": "any"}, "spec": {}},
+        {
+            "apiVersion": RESOURCES,
+            "kind": "ResourceSlice",
+            "metadata": {"name": "s"},
+            "spec": {"driver": "d", "nodeName": "n", "pool": pool, "devices": [{"name": "a"}]},
+        },
+        {"apiVersion": RESOURCES, **found},
+    ]
+    body = {
+        "containers": [{"name": "c", "image": "i"}],
+        "resourceClaims": [{"name": "c", "resourceClaimName": "c"}],
+        **spec,
+    }
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": body}
+    return check(documents(pod), documents(*dump))
+
+
+def documents(*items: Json) -> Documents:
+    return load(["-"], stdin=io.BytesIO(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}).encode()))
+
+
+RESOURCES = "resource.k8s.io/v1"
+AFFINITY = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [term("Exists")]}}}
+ASKS_MORE = {"name": "c", "image": "i", "resources": {"limits": {"example.com/gpu": "1"}}}
+
+PODS: dict[str, tuple[Json, Json]] = {
+    "no-fit": ({"metadata": {"name": "m"}}, {}),
+    "node-name": ({}, {"nodeName": "m"}),
+    "node-affinity": ({}, {"affinity": AFFINITY}),
+    "node-selector": ({}, {"nodeSelector": {"zone": "a"}}),
+    "node-taint": ({"spec": {"taints": [{"key": "k", "effect": "NoSchedule"}]}}, {}),
+    "extended-resource": ({}, {"containers": [ASKS_MORE]}),
+}
+
+
+@pytest.mark.parametrize("code", PODS)
+def test_the_node_is_refused_to_the_pod_with_the_code(code: str) -> None:
+    node, spec = PODS[code]
+    assert codes_of(pods(node, spec)) == {code}
+
+
+def test_a_claim_that_is_allocated_elsewhere() -> None:
+    assert codes_of(pods({}, {}, held=True)) == {"allocated-elsewhere"}
+
+
+def codes_of(answer: Check) -> set[str]:
+    return {refusal.code for placement in answer.placements for refusal in placement.refusals}
+
+
 FACTS: dict[str, Json] = {
+    "pool-incomplete": in_slice(request(PLAIN, ONE), pool={"name": "p", "generation": 1, "resourceSliceCount": 2}),
     "holder": DEVICES["device-in-use"],
     "taint": DEVICES["taint-not-tolerated"],
     "constraint": DEVICES["attribute-mismatch"],
@@ -117,3 +263,9 @@ FACTS: dict[str, Json] = {
 @pytest.mark.parametrize("code", FACTS)
 def test_the_refusal_can_rest_on_the_fact(code: str) -> None:
     assert code in {fact.code for fact in facts_of(world_of(FACTS[code]))}
+
+
+def test_no_code_is_documented_that_nothing_produces() -> None:
+    assert set(DEVICES) == set(DEVICE_CODES)
+    assert {*ABORTS, *PODS, "allocated-elsewhere"} == set(NODE_CODES)
+    assert set(FACTS) == set(FACT_CODES)
