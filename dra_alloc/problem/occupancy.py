@@ -199,16 +199,16 @@ def _masks(
         devices = names.get(pair, ())
         # A pool's key is equal to the plain tuple.
         for row in by_pool.get(pair, ()) if devices else ():  # type: ignore[call-overload]
-            mask = _mask(list(map(_NAME, row.wire.spec.devices)), devices)
+            mask = _mask(list(map(_NAME, row.wire.spec.devices)), devices, repeats=row.outline.repeats)
             if mask:
                 masks[row] = mask
     return masks
 
 
-def _mask(names: list[str], held: Collection[str]) -> int:
+def _mask(names: list[str], held: Collection[str], *, repeats: bool) -> int:
     """Return which names are held; several devices may have one name, and names be held that there are not."""
     mask = 0
-    if len(held) < len(names) and len(set(names)) == len(names):
+    if len(held) < len(names) and not repeats:
         for name in held:
             if name in names:
                 mask |= 1 << names.index(name)

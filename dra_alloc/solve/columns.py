@@ -39,7 +39,7 @@ class Columns:
     A slice remembers its own, so they live as long as it does.
     """
 
-    __slots__ = ("_columns", "_frames", "_glance", "_ids", "_lenses", "_numbers", "_readable", "_versions")
+    __slots__ = ("_columns", "_frames", "_glances", "_ids", "_lenses", "_numbers", "_readable", "_versions")
 
     def __init__(self) -> None:
         self._ids: dict[Hashable, int] = {}
@@ -50,7 +50,8 @@ class Columns:
         self._versions: set[str | None] = set()
         self._columns: dict[tuple[Read | str, bool], _Column] = {}
         self._lenses: dict[tuple[tuple[Read | str, ...], bool], Lens] = {}
-        self._glance = _Glance((), (), self._versions)
+        # What was looked at in turn, and how many lenses there were by then.
+        self._glances: tuple[int, tuple[_Glance, ...]] = 0, ()
 
     def id(self, token: Hashable) -> int:
         """Return the integer of a token; equal tokens have equal integers."""
@@ -69,24 +70,32 @@ class Columns:
 
     def look_at(self, row: SliceRow) -> None:
         """Note all that any lens can tell of a slice: once its devices are at hand, more costs little."""
-        glance = self._glance
-        if glance.size != len(self._lenses):
-            # In this order: the columns of every lens are there before it is.
-            lenses = tuple(self._lenses.values())
-            glance = self._glance = _Glance(tuple(self._columns.values()), lenses, self._versions)
-        token = glance.token(row)
-        found = glance.known.get(token)
-        if found is None:
-            found = glance.known[token] = self._noted(row, glance)
+        lenses, glances = self._glances
+        if lenses != len(self._lenses):
+            glances = self._looking_further(glances)
         known = row.columns
-        known.update(found)
+        for glance in glances:
+            if glance.columns[0] not in known:
+                token = glance.token(row)
+                found = glance.known.get(token)
+                if found is None:
+                    found = glance.known[token] = self._noted(row, glance)
+                known.update(found)
+
+    def _looking_further(self, glances: tuple[_Glance, ...]) -> tuple[_Glance, ...]:
+        """Return the glances with one for the columns that are new since the last."""
+        # In this order: the columns of every lens are there before it is.
+        lenses = tuple(self._lenses.values())
+        old = {column for glance in glances for column in glance.columns}
+        new = [column for column in tuple(self._columns.values()) if column not in old]
+        if new:
+            whole = [lens for lens in lenses if old.isdisjoint(lens.columns)]
+            glances = (*glances, _Glance(new, whole, self._versions))
+        self._glances = len(lenses), glances
+        return glances
 
     def _noted(self, row: SliceRow, glance: _Glance) -> dict[Hashable, int]:
-        known = row.columns
-        found: dict[Hashable, int] = {}
-        for column in glance.columns:
-            # What was said before is not said otherwise: a slice that stands alone keeps its number.
-            found[column] = known[column] if column in known else self.id(column.token(row))
+        found: dict[Hashable, int] = {column: self.id(column.token(row)) for column in glance.columns}
         for lens in glance.lenses:
             found[lens] = self.id((row.driver, *[found[column] for column in lens.columns]))
         return found
@@ -157,35 +166,40 @@ class Lens:
     reads. Names, node and pool of the slice are not in it.
     """
 
-    __slots__ = ("_ids", "columns")
+    __slots__ = ("_all_columns", "_ids", "columns")
 
     def __init__(self, ids: Columns, columns: Sequence[_Column]) -> None:
         self._ids = ids
         self.columns = tuple(columns)
+        self._all_columns = frozenset(columns)
 
     def signature(self, row: SliceRow) -> int:
         """Return the signature of a slice."""
-        found = row.columns.get(self)
+        known = row.columns
+        found = known.get(self)
         if found is None:
-            self._ids.look_at(row)
-            found = row.columns[self]
+            if not known.keys() >= self._all_columns:
+                self._ids.look_at(row)
+            found = known.get(self)
+            if found is None:
+                numbers = [known[column] for column in self.columns]
+                found = known[self] = self._ids.id((row.driver, *numbers))
         return found
 
 
 class _Glance:
     """
-    All columns of some lenses, read off a slice in one go.
+    Some columns, and the lenses that need no others, read off a slice in one go.
 
     `known` is what the columns and lenses make of slices, by what is seen of
     them: of slices that look alike throughout, one is looked at column by column.
     """
 
-    __slots__ = ("_attributes", "_framed", "_getters", "_others", "_versions", "columns", "known", "lenses", "size")
+    __slots__ = ("_attributes", "_framed", "_getters", "_others", "_versions", "columns", "known", "lenses")
 
     def __init__(self, columns: Sequence[_Column], lenses: Sequence[Lens], versions: AbstractSet[str | None]) -> None:
         self.columns = columns
         self.lenses = lenses
-        self.size = len(lenses)
         self.known: dict[Hashable, dict[Hashable, int]] = {}
         self._versions = versions
         reads = [each.read for each in columns if isinstance(each.read, Read)]

@@ -89,3 +89,12 @@ def test_a_slice_that_stands_alone_keeps_its_number():
     number = whole.signature(row)
     columns.lens(READS, lists=False).signature(row)
     assert whole.signature(row) == number != whole.signature(other)
+
+
+def test_devices_are_not_looked_at_again_for_what_is_known():
+    row = SliceRow(slice_from_plain(_wire(random.Random(3), 1)), 0)
+    columns = Columns()
+    columns.lens(READS, lists=False).signature(row)
+    row.wire = None  # type: ignore[assignment]  # whoever looks at it, fails
+    numbers = {columns.lens(READS[:count], lists=False).signature(row) for count in range(len(READS))}
+    assert len(numbers) > 1
