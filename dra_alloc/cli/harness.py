@@ -15,11 +15,13 @@ from dra_alloc.cli.harness_allocate import answer_allocate
 from dra_alloc.cli.harness_validate import answer_validate
 from dra_alloc.cli.harness_values import answer_cel, answer_quantity
 from dra_alloc.errors import DraAllocError
+from dra_alloc.limits import DEFAULT_STEP_BUDGET
 
 __all__ = ["answer", "serve"]
 
+_ALLOCATE: Final = "allocate"
 _OPERATIONS: Final[Mapping[str, Callable[[Mapping[str, Any]], dict[str, Any]]]] = {
-    "allocate": answer_allocate,
+    _ALLOCATE: answer_allocate,
     "cel": answer_cel,
     "quantity": answer_quantity,
     "validate": answer_validate,
@@ -33,18 +35,24 @@ def serve(lines: Iterable[str | bytes]) -> Iterator[str]:
             yield json.dumps(answer(line), separators=(",", ":"))
 
 
-def answer(line: str | bytes) -> dict[str, Any]:
-    """Return the answer to one request; one that cannot be understood is answered with `bad`."""
+def answer(line: str | bytes, *, steps: int = DEFAULT_STEP_BUDGET) -> dict[str, Any]:
+    """
+    Return the answer to one request; one that cannot be understood is answered with `bad`.
+
+    An allocation that takes more steps stays undecided.
+    """
     name: dict[str, Any] = {}
     try:
         request = json.loads(line)
         if not isinstance(request, dict):
             return {"bad": "a request is a JSON object"}
         name = {"name": request["name"]} if "name" in request else {}
-        operation = request.get("op", "allocate")
+        operation = request.get("op", _ALLOCATE)
         if not isinstance(operation, str) or operation not in _OPERATIONS:
             return {**name, "bad": f"unknown op {operation!r}"}
         body = {key: value for key, value in request.items() if key not in ("op", "name")}
+        if operation == _ALLOCATE:
+            return {**name, **answer_allocate(body, steps=steps)}
         return {**name, **_OPERATIONS[operation](body)}
     except (DraAllocError, ValueError, TypeError, KeyError, RecursionError) as error:
         return {**name, "bad": str(error) or type(error).__name__}

@@ -10,6 +10,7 @@ from typing import Any, Final
 from dra_alloc.api import DeviceClass, DeviceTaintRule, Node, Quantity, ResourceClaim, ResourceSlice
 from dra_alloc.cli.harness_shapes import check_shape
 from dra_alloc.errors import InputError
+from dra_alloc.limits import DEFAULT_STEP_BUDGET
 from dra_alloc.problem.devices import DeviceKey
 from dra_alloc.problem.inventory import Inventory
 from dra_alloc.problem.tainting import has_effect
@@ -39,9 +40,9 @@ _SHAPE: Final = {
 _ENGINES: Final = ("auto", "first-fit", "cp-sat")
 
 
-def answer_allocate(request: Mapping[str, Any]) -> dict[str, Any]:
+def answer_allocate(request: Mapping[str, Any], *, steps: int = DEFAULT_STEP_BUDGET) -> dict[str, Any]:
     """
-    Return `results`, `err`, `onNode`, `n` and `verdict`.
+    Return `results`, `err`, `onNode`, `n` and `verdict`; what takes more steps stays undecided.
 
     Raises: InputError or ValueError for a request that cannot be understood.
     """
@@ -54,7 +55,7 @@ def answer_allocate(request: Mapping[str, Any]) -> dict[str, Any]:
     if chosen.unsupported:
         names = ", ".join(sorted(chosen.unsupported))
         return _error(f"channel {chosen.channel} of {chosen.release} does not support {names}")
-    return _answer(allocator.allocate(node, claims, engine=engine, budget=_budget(request)))
+    return _answer(allocator.allocate(node, claims, engine=engine, budget=_budget(request, steps)))
 
 
 def read_request(request: Mapping[str, Any]) -> tuple[Allocator, Node, list[ResourceClaim]]:
@@ -78,9 +79,9 @@ def _features(switches: Mapping[str, bool]) -> list[Feature]:
     return [Feature(name) for name, on in switches.items() if on]
 
 
-def _budget(request: Mapping[str, Any]) -> Budget:
+def _budget(request: Mapping[str, Any], steps: int) -> Budget:
     milliseconds = request.get("timeoutMs") or 0
-    return Budget(seconds=milliseconds / 1000 if milliseconds else None)
+    return Budget(steps=steps, seconds=milliseconds / 1000 if milliseconds else None)
 
 
 def _allocator(request: Mapping[str, Any], chosen: Profile) -> Allocator:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from dra_alloc.api import Quantity
-from dra_alloc.profiles import Trait, profile
+from dra_alloc.profiles import Feature, Trait, profile
 from dra_alloc.rules.consumed_capacity import PANICS
 
 __all__ = ["RANDOM_IN_UPSTREAM", "Verdict", "comparable", "compare", "pool_orders"]
@@ -111,7 +111,8 @@ def compare(request: Json, upstream: Mapping[str, Any], answer: Answer, *, steps
         return Verdict(True, "gave-up", theirs, ours)
     if _without_capacity(ours) == _without_capacity(theirs):
         return Verdict(True, "bad-capacity", theirs, ours)
-    chosen = profile(request["release"], (), request.get("channel", "auto"))
+    on = [each for each in Feature if (request.get("features") or {}).get(str(each))]
+    chosen = profile(request["release"], on, request.get("channel", "auto"))
     if chosen.shows(Trait.INPUT_ORDER):
         for other in pool_orders(request):
             found = comparable(answer(other), steps=steps)

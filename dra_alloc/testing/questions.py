@@ -75,19 +75,25 @@ def rules_of(request: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def random_questions(dialect: Dialect, seed: int, count: int, ours: Answerer) -> Iterator[Question]:
-    """Return so many random allocate questions, each followed by one of its selectors on one of its devices."""
+    """
+    Return so many random allocate questions, each followed by one of its selectors on one of its devices.
+
+    Those that we cannot decide are left out.
+    """
     for request in itertools.islice(random_requests(seed, dialect), count):
         name = request.pop("name")
         asked = {**request, "engine": "auto"}
-        yield _allocate(name, asked, ours)
+        expected = ours(asked)
+        if expected.get("verdict") != "undecided":
+            yield _allocate(name, asked, ours, expected)
         selector = _selector(asked)
         if selector is not None:
             yield _cel(name, selector, ours)
 
 
-def _allocate(name: str, request: Json, ours: Answerer) -> Question:
+def _allocate(name: str, request: Json, ours: Answerer, known_answer: Json | None = None) -> Question:
     def judge(answer: Json, ask: Answerer) -> Json | None:
-        expected = ours(request)
+        expected = known_answer or ours(request)
         if expected.get("verdict") == "undecided":
             return None  # we do not know either
         known = [answer]

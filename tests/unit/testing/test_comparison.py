@@ -1,0 +1,22 @@
+"""
+Answers are compared by the allocator that the question's features choose.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from dra_alloc.testing.comparison import compare
+
+RIGHT: dict[str, Any] = {"results": [{"devices": {"results": [{"request": "r", "device": "a"}]}}]}
+SLICE: dict[str, Any] = {"spec": {"driver": "d", "pool": {"name": "p"}}}
+
+
+@pytest.mark.parametrize(("features", "same"), [({}, True), ({"ConsumableCapacity": True}, False)])
+def test_other_pool_orders_are_tried_only_where_pools_have_none(features: dict[str, bool], same: bool):
+    """With channel auto no feature means the stable allocator, which tries pools in a random order."""
+    answers = [{"results": None}, RIGHT]
+    request = {"release": "1.36.6", "channel": "auto", "features": features, "slices": [SLICE]}
+    assert compare(request, RIGHT, lambda other: answers.pop(0)).same is same
