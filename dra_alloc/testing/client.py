@@ -186,6 +186,8 @@ class _Program:
             return Failure("timeout", f"no answer within {seconds:g} s")
         if line is None:
             return Failure("exited", self._farewell())
+        if len(line) >= LONGEST_LINE:
+            return Failure("bad-line", f"the answer is longer than {LONGEST_LINE:,} bytes: {_shown(line)}")
         try:
             answer = json.loads(line)
         except (ValueError, RecursionError):
@@ -238,5 +240,5 @@ def _drain(stream: IO[bytes], lines: queue.Queue[bytes | None]) -> None:
 
 
 def _shown(line: bytes) -> str:
-    text = line.decode(errors="replace").strip()
+    text = line[: 8 * _SHOWN].decode(errors="replace").strip()
     return repr(text if len(text) <= _SHOWN else text[:_SHOWN] + "...")

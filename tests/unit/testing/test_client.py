@@ -98,3 +98,12 @@ def test_answers_on_the_way_are_not_taken_for_later_ones():
 def test_children_of_a_shell_end_with_it():
     with Client(["sh", "-c", "sleep 60; true"], seconds=0.2) as client, pytest.raises(HarnessError):
         client.ask({})
+
+
+def test_a_line_without_an_end_is_no_answer(monkeypatch):
+    monkeypatch.setattr("dra_alloc.testing.client.LONGEST_LINE", 1000)
+    with Client(python("print('[' * 100_000, flush=True)")) as client, pytest.raises(HarnessError) as caught:
+        client.ask({})
+    assert caught.value.failure.kind == "bad-line"
+    assert str(caught.value).startswith("the answer is longer than 1,000 bytes: '[[[")
+    assert len(str(caught.value)) < 300
