@@ -163,7 +163,7 @@ def _single_calls() -> str:
     if not rows:
         return ""
     head = ["question", "answer, us", "with results, us", "Go, us", "Go / ours with results", "first results, us"]
-    text = "One question to one node of 8 devices, warm, in microseconds, best round; last, the first results on a node.\n"
+    text = "One question to one node of 8 devices, warm, in us, best round; last, the first results on a node.\n"
     return f"## Single calls\n\n{text}\n{table(head, rows)}"
 
 
