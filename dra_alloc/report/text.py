@@ -18,6 +18,7 @@ from dra_alloc.report.scores import score_lines
 from dra_alloc.scenario.check import Check, Placement
 from dra_alloc.scenario.explaining import Choice
 from dra_alloc.scenario.outcomes import Allocated, NodeRefusal
+from dra_alloc.solve.cpsat import INSTALL, is_installed
 
 __all__ = ["render_text"]
 
@@ -61,6 +62,8 @@ def _placement(placement: Placement, verbose: bool) -> Iterator[str]:
             yield from _choice(placement.choice, verbose)
     elif placement.verdict == "undecided":
         yield f"{title}: undecided, the search budget ran out on {some(placement.undecided, verbose)}"
+        if not is_installed():
+            yield f"  OR-tools may decide it: {INSTALL}"
     else:
         yield f"{title}: cannot be allocated {_where(placement)}"
         if placement.aborts:

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from dra_alloc.errors import EngineUnavailable
 
-__all__ = ["LARGEST", "Model", "Solved", "Verdict", "is_installed", "require"]
+__all__ = ["INSTALL", "LARGEST", "Model", "Solved", "Verdict", "is_installed", "require"]
 
 _SEED: Final = 1
 #: CP-SAT computes in int64 and wants head-room below it.
@@ -32,6 +32,10 @@ class Verdict(Enum):
     OPTIMAL = auto()
     NONE = auto()
     UNKNOWN = auto()
+
+
+#: What to do to get this engine.
+INSTALL: Final = 'pip install "dra-alloc[solver]"'
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +55,7 @@ def _cp_model() -> Any:
     except ImportError as error:
         raise EngineUnavailable(
             f"the CP-SAT engine needs OR-tools, which cannot be imported: {error}",
-            hint='pip install "dra-alloc[solver]"',
+            hint=INSTALL,
         ) from error
 
 

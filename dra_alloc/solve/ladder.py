@@ -18,7 +18,7 @@ from dra_alloc.limits import DEFAULT_PRUNED_BUDGET, DEFAULT_SOLVER_BUDGET, DEFAU
 from dra_alloc.problem.requests import Ask
 from dra_alloc.rules import Pick
 from dra_alloc.solve.bounds import refuted
-from dra_alloc.solve.cpsat import is_installed, require
+from dra_alloc.solve.cpsat import INSTALL, is_installed, require
 from dra_alloc.solve.cpsat_first import first_answer
 from dra_alloc.solve.first_fit import BudgetExhausted, FirstFit
 from dra_alloc.solve.outcome import Stage
@@ -58,6 +58,9 @@ DEFAULT_BUDGET: Final = Budget()
 
 #: Steps of the pruned search before the solver is asked; importing OR-tools costs as much as thousands of them.
 _BEFORE_SOLVER: Final = 1_600
+#: Steps of the plain search unless more are wished for, where the other engines' budgets did not suffice: it takes
+#: minutes for its default, and hardly ever ends where they did not.
+_AFTERWARDS: Final = 50_000
 _VERDICTS: Final = {True: "found", False: "refuted", None: "undecided"}
 
 
@@ -134,15 +137,19 @@ class Ladder:
         budget = self._budget
         deadline = None if budget.seconds is None else time.monotonic() + budget.seconds
         climbed = self._engine is not Engine.AUTO
+        most = budget.steps
+        hint = ""
 
         def tick(steps: int) -> None:
-            nonlocal climbed
+            nonlocal climbed, most, hint
             if not climbed:
                 climbed = True
                 self._note("first-fit", steps, "undecided")
-                self._try(self._climb_further)
-            if budget.steps is not None and steps > budget.steps:
-                raise BudgetExhausted(f"gave up after {steps} search steps")
+                if self._try(self._climb_further):
+                    most = _AFTERWARDS if most == DEFAULT_STEP_BUDGET else most
+                    hint = "" if is_installed() else f"; OR-tools may decide it ({INSTALL})"
+            if most is not None and steps > most:
+                raise BudgetExhausted(f"gave up after {steps} search steps{hint}")
             if deadline is not None and time.monotonic() > deadline:
                 raise BudgetExhausted("filter operation aborted: context deadline exceeded")
 
@@ -158,16 +165,18 @@ class Ladder:
             self._note("table", 0, str(reason))
             return None
 
-    def _try(self, rungs: Callable[[], None]) -> None:
+    def _try(self, rungs: Callable[[], bool]) -> bool:
+        """Climb; return whether the rungs could have said all there is to say, had their budgets sufficed."""
         try:
-            rungs()
+            return rungs()
         except _Looser as reason:
             self._note("table", 0, str(reason))
+            return False
 
-    def _climb_further(self) -> None:
+    def _climb_further(self) -> bool:
         table = self._table()
         if table is None:
-            return
+            return False
         reason = refuted(table)
         self._note("bounds", 0, reason or "undecided")
         if reason is not None:
@@ -176,6 +185,7 @@ class Ladder:
         self._search_table(table, search, min(_BEFORE_SOLVER, self._budget.pruned))
         self._solve_table(table)
         self._search_table(table, search, self._budget.pruned)
+        return table.exact
 
     def _search_table(self, table: Table, search: PrunedSearch, budget: int) -> None:
         if search.steps >= budget:
@@ -204,7 +214,8 @@ class Ladder:
             # More work on the table cannot help: only the plain search knows what leaks.
             raise _Looser("; ".join(table.looser))
 
-    def _ask_solver_alone(self) -> None:
+    def _ask_solver_alone(self) -> bool:
         table = self._table()
         if table is not None:
             self._solve_table(table)
+        return False

@@ -11,7 +11,7 @@ from typing import Final
 from dra_alloc.problem.requests import Ask
 from dra_alloc.rules import Pick
 from dra_alloc.solve.bounds import refuted
-from dra_alloc.solve.cpsat import Model, Solved, Verdict, is_installed
+from dra_alloc.solve.cpsat import INSTALL, Model, Solved, Verdict, is_installed
 from dra_alloc.solve.cpsat_table import TableModel
 from dra_alloc.solve.ladder import DEFAULT_BUDGET, Budget
 from dra_alloc.solve.pruned import PrunedSearch
@@ -66,7 +66,7 @@ def all_placed(spread: Spread, pods: int, budget: Budget = SPREAD_BUDGET) -> Pla
             return _placed(spread, range(pods), picks, selected)
         found = search.run(budget.pruned)
     if found is None:
-        hint = "" if is_installed() else '; OR-tools may decide it: pip install "dra-alloc[solver]"'
+        hint = "" if is_installed() else f"; OR-tools may decide it ({INSTALL})"
         raise Undecided(f"nodes share pools, and {search.steps} steps did not decide what fits together{hint}")
     return _placed(spread, range(pods), search.picks, search.selected) if found else None
 

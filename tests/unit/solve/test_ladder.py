@@ -76,6 +76,17 @@ def test_without_budget_the_question_stays_undecided():
     assert engines(ladder) == [("first-fit", "undecided"), ("bounds", "undecided"), ("pruned", "undecided")]
 
 
+def test_without_or_tools_it_ends_early_and_says_what_could_help(monkeypatch):
+    monkeypatch.setattr("dra_alloc.solve.ladder.is_installed", lambda: False)
+    monkeypatch.setattr("dra_alloc.solve.ladder._AFTERWARDS", 300)
+    answer, ladder = climb(CASES["B4 tight, small first"].request, budget=Budget(pruned=100))
+    assert answer.startswith("gave up after ")
+    assert answer.endswith('OR-tools may decide it (pip install "dra-alloc[solver]")')
+    assert ladder.steps < 600
+    # Who asks for more steps gets them.
+    assert climb(CASES["B4 tight, small first"].request, budget=Budget(steps=700, pruned=100))[1].steps > 700
+
+
 def test_the_pruned_search_goes_on_after_the_solver():
     budget = Budget(steps=500, pruned=3_000, solver=0)
     _, ladder = climb(CASES["B4 tight, small first"].request, budget=budget)
