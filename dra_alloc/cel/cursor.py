@@ -10,13 +10,15 @@ from typing import Final, NamedTuple
 
 from dra_alloc.cel.ast import Literal, Node
 from dra_alloc.cel.errors import Issue
-from dra_alloc.cel.lexer import Token, tokenize
+from dra_alloc.cel.lexer import Token, printable, tokenize
+from dra_alloc.cel.recovery import expected, may_follow
 from dra_alloc.cel.source import Source
 
-__all__ = ["MAX_DEPTH", "Cursor", "Deep", "Nesting", "Stop"]
+__all__ = ["MAX_DEPTH", "Cursor", "Deep", "Limit", "Nesting", "Stop"]
 
 MAX_DEPTH: Final = 250
 _LOOKAHEAD: Final = 256
+_MOST_RECOVERIES: Final = 30
 _INNER_CLOSERS: Final = frozenset((")", "]", "}", ",", "eof"))
 _OUTER_CLOSERS: Final = frozenset(("eof",))
 
@@ -41,6 +43,10 @@ class Stop(Exception):
     """Parsing cannot go on; the issue has been noted."""
 
 
+class Limit(Exception):
+    """Parsing must not go on; the issue has been noted, and nothing else is said."""
+
+
 class Cursor:
     """Tokens with a current one, and everything the parts of the parser share."""
 
@@ -49,6 +55,7 @@ class Cursor:
         self.tokens, self.issues = tokenize(source)
         self.at = 0
         self._ids = 0
+        self._recoveries = 0
 
     def new_id(self) -> int:
         """A node id not given before."""
@@ -81,12 +88,43 @@ class Cursor:
         return Stop()
 
     def expect(self, kind: str, *, nested: bool | None = None) -> Token:
-        """The current token, which must be of `kind`, and go on; raises Stop otherwise."""
+        """
+        The current token, which must be of `kind`, and go on.
+
+        A token too many in front of it is passed over; if it alone is missing,
+        what stands there is returned and kept. Raises Stop otherwise.
+        """
         token = self.tokens[self.at]
-        if token.kind != kind:
-            raise self.syntax_error(token, "IDENTIFIER" if kind == "id" else f"'{kind}'", nested=nested)
+        if token.kind == kind:
+            self.at += 1
+            return token
+        self._recoveries += 1
+        if self._recoveries > _MOST_RECOVERIES:
+            self.report(token.start, f"Syntax error: error recovery attempt limit exceeded: {_MOST_RECOVERIES}")
+            raise Stop
+        wanted = frozenset((kind,))
+        if self.pass_over(wanted):
+            return self.expect(kind)
+        if kind != "id" and token.kind in may_follow(self.tokens, self.at, kind):
+            self.report(token.start, f"Syntax error: missing {expected(wanted)} at '{token.text}'")
+            return token
+        raise self.syntax_error(token, expected(wanted), nested=nested)
+
+    def pass_over(self, wanted: frozenset[str]) -> bool:
+        """Go past one token that does not fit, if the next one does; whether that was so."""
+        token = self.tokens[self.at]
+        if token.kind == "eof" or self.tokens[self.at + 1].kind not in wanted:
+            return False
+        self.report(token.start, f"Syntax error: extraneous input '{token.text}' expecting {expected(wanted)}")
         self.at += 1
-        return token
+        return True
+
+    def no_name(self, start: int, token: Token) -> Stop:
+        """Note that no name follows the dot at `start`."""
+        seen = self._source.text[start : token.start]
+        seen += "" if token.kind == "eof" else token.text
+        self.report(token.start, f"Syntax error: no viable alternative at input '{printable(seen)}'")
+        return Stop()
 
     def accept(self, kind: str) -> bool:
         """Go past the current token if it is of `kind`."""
@@ -96,7 +134,7 @@ class Cursor:
         return False
 
     def check_depth(self, depth: int) -> None:
-        """Raise Stop beyond the limit of nested rules."""
+        """Raise Limit beyond the limit of nested rules."""
         if depth > MAX_DEPTH:
             self.issues.append(Issue(-1, -1, f"expression recursion limit exceeded: {MAX_DEPTH}"))
-            raise Stop
+            raise Limit

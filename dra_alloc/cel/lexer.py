@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 from dra_alloc.cel.errors import Issue
 from dra_alloc.cel.source import Source
 
-__all__ = ["KEYWORDS", "Token", "tokenize"]
+__all__ = ["KEYWORDS", "Token", "printable", "tokenize"]
 
 
 class Token(NamedTuple):
@@ -74,7 +74,7 @@ def tokenize(source: Source) -> tuple[list[Token], list[Issue]]:
         if found is None:
             start, position = _unreadable(text, position)
             line, column = source.location(start)
-            seen = _printable(text[start:position])
+            seen = printable(text[start:position])
             issues.append(Issue(line, column, f"Syntax error: token recognition error at: '{seen}'"))
             continue
         kind = found.lastgroup or ""
@@ -103,5 +103,6 @@ def _unreadable(text: str, position: int) -> tuple[int, int]:
     return start, min(stop + more, len(text))
 
 
-def _printable(text: str) -> str:
+def printable(text: str) -> str:
+    """`text` as error texts show it."""
     return text.replace("\n", "\\n").replace("\r", "\\r").replace("\t", "\\t")

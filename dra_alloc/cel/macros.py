@@ -96,7 +96,7 @@ def in_namespace(target: Node | None, namespace: str) -> bool:
 
 def _has(make: Expansion, target: Node | None, args: tuple[Node, ...]) -> Node:
     argument = args[0]
-    if not isinstance(argument, Select) or argument.test:
+    if not isinstance(argument, Select):
         raise MacroError(argument, "invalid argument to has() macro")
     return make.presence(argument.operand, argument.field)
 

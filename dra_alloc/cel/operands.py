@@ -10,11 +10,12 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from dra_alloc.cel.ast import Call, Entry, Ident, ListNode, Literal, MapNode, Node, Select, StructNode, dotted_name
-from dra_alloc.cel.cursor import Cursor, Deep, Nesting
+from dra_alloc.cel.cursor import Cursor, Deep, Nesting, Stop
 from dra_alloc.cel.declarations import Macro
 from dra_alloc.cel.lexer import Token
 from dra_alloc.cel.literals import LiteralError, bytes_value, double_value, int_value, string_value, uint_value
 from dra_alloc.cel.macros import Expansion, MacroError
+from dra_alloc.cel.recovery import CLOSES, FIELDS, STARTERS, expected, operand_tokens
 from dra_alloc.cel.source import Source
 from dra_alloc.cel.trampoline import Steps
 
@@ -30,9 +31,6 @@ _RESERVED: Final = frozenset(
     )
 )
 _CONSTANTS: Final[dict[str, Any]] = {"true": True, "false": False, "null": None}
-_OPERAND: Final = (
-    "{'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}"
-)
 _READ: Final[dict[str, Callable[[str, bool], Any]]] = {
     "int": int_value,
     "uint": lambda text, negative: uint_value(text),
@@ -49,10 +47,28 @@ class OperandParser(Cursor):
         super().__init__(source)
         self._macros = macros
         self._quoted_names = quoted_names
+        self.partial: Deep | None = None
 
     def expr(self, outer: Nesting, start: Deep | None = None) -> Steps[Deep]:
         """A whole expression inside `outer`; `start` is its first operand, as far as it has been read."""
         raise NotImplementedError
+
+    def read_so_far(self) -> Deep | None:
+        """What had been read of the operand in which parsing stopped."""
+        return self.partial
+
+    def absent(self) -> Deep:
+        """What stands for an operand that is not there."""
+        return Deep(Literal(self.new_id(), self.tokens[self.at].start, "<<error>>"), 0)
+
+    def want_operand(self) -> None:
+        """Go past a token too many in front of an operand; raises Stop if there is no operand."""
+        token = self.tokens[self.at]
+        if token.kind in STARTERS:
+            return
+        wanted = operand_tokens(self.tokens, self.at)
+        if not self.pass_over(wanted):
+            raise self.syntax_error(token, expected(wanted))
 
     def quick(self) -> Deep | None:
         """
@@ -107,7 +123,12 @@ class OperandParser(Cursor):
                 operand = yield from self._dot(token, operand, nesting)
             elif kind == "[":
                 self.at += 1
-                operand = yield from self._index(token, operand, nesting)
+                try:
+                    operand = yield from self._index(token, operand, nesting)
+                except Stop:
+                    parts = operand.node, (self.partial or self.absent()).node
+                    self.partial = Deep(Call(self.new_id(), token.start, "_[_]", None, parts), operand.height)
+                    raise
             elif kind == "{" and operand.path:
                 operand = yield from self._message(operand, nesting)
             else:
@@ -129,7 +150,17 @@ class OperandParser(Cursor):
             if not self._quoted_names:
                 return self.broken(name.start, "unsupported syntax: '`'")
         else:
-            text = self.expect("id").text
+            if name.kind != "id":
+                self.partial = operand
+                if not optional:
+                    raise self.no_name(dot.start, name)
+                parts = operand.node, self.absent().node
+                self.partial = Deep(Call(self.new_id(), dot.start, "_?._", None, parts), operand.height)
+                stop = self.syntax_error(name, "{IDENTIFIER, ESC_IDENTIFIER}")
+                self.report(name.start, "unsupported ident kind")
+                raise stop
+            self.at += 1
+            text = name.text
             if not optional and self.tokens[self.at].kind == "(":
                 called: Deep = yield from self._call(text, operand, nesting)
                 return called
@@ -144,16 +175,13 @@ class OperandParser(Cursor):
         opening = self.tokens[self.at]
         self.at += 1
         args: list[Deep] = []
-        if not self.accept(")"):
-            self.check_depth(1 + max(nesting))
-            while True:
-                argument = self.quick()
-                if argument is None or self.tokens[self.at].kind not in (",", ")"):
-                    argument = yield self.expr(nesting, argument)
-                args.append(argument)
-                if not self.accept(","):
-                    break
-            self.expect(")", nested=True)
+        try:
+            yield from self._arguments(args, nesting)
+        except Stop:
+            nodes = tuple([each.node for each in args])
+            made = self._call_or_macro(function, opening.start, target and target.node, nodes)
+            self.partial = Deep(made, 0)
+            raise
         nodes = tuple([each.node for each in args])
         height = max([each.height for each in args], default=0)
         receiver = None
@@ -161,6 +189,27 @@ class OperandParser(Cursor):
             height = 1 + max(height, target.height)
             receiver = target.node
         return Deep(self._call_or_macro(function, opening.start, receiver, nodes), height)
+
+    def _arguments(self, args: list[Deep], nesting: Nesting) -> Steps[None]:
+        """Read arguments up to the closing parenthesis; the one in which parsing stops is added as far as it goes."""
+        if self.accept(")"):
+            return
+        self.check_depth(1 + max(nesting))
+        while True:
+            self.partial = None
+            try:
+                argument = self.quick()
+                if argument is None or self.tokens[self.at].kind not in (",", ")"):
+                    argument = yield self.expr(nesting, argument)
+            except Stop:
+                read = self.read_so_far()
+                if read is not None or args:
+                    args.append(read or self.absent())
+                raise
+            args.append(argument)
+            if not self.accept(","):
+                break
+        self.expect(")", nested=True)
 
     def _call_or_macro(self, function: str, offset: int, target: Node | None, args: tuple[Node, ...]) -> Node:
         macro = self._macros.get((function, len(args), target is not None))
@@ -198,17 +247,31 @@ class OperandParser(Cursor):
     def _named(self, nesting: Nesting) -> Steps[Deep]:
         first = self.tokens[self.at]
         leading = self.accept(".")
-        token = self.expect("id")
+        token = self.tokens[self.at]
+        if token.kind != "id":
+            raise self.no_name(first.start, token)
+        self.at += 1
         name = "." + token.text if leading else token.text
         called = self.tokens[self.at].kind == "("
-        if token.text in _RESERVED:
-            if called:
-                yield from self._call(name, None, nesting)
+        if token.text in _RESERVED and not self._names_message():
+            try:
+                if called:
+                    yield from self._call(name, None, nesting)
+            except Stop:
+                self.report(first.start, f"reserved identifier: {token.text}")
+                raise
             return self.broken(first.start, f"reserved identifier: {token.text}")
         if called:
             result: Deep = yield from self._call(name, None, nesting)
             return result
         return Deep(Ident(self.new_id(), token.start, name), 0, path=True)
+
+    def _names_message(self) -> bool:
+        """Whether what follows makes the name before the cursor that of a message, which may be reserved."""
+        at = self.at
+        while self.tokens[at].kind == "." and self.tokens[at + 1].kind == "id":
+            at += 2
+        return self.tokens[at].kind == "{"
 
     def literal(self) -> Deep:
         """The literal at the cursor; raises Stop if there is none."""
@@ -225,7 +288,7 @@ class OperandParser(Cursor):
             return Deep(Literal(self.new_id(), first.start, _CONSTANTS[kind]), 0)
         read = _READ.get(kind)
         if read is None:
-            raise self.syntax_error(token, _OPERAND)
+            raise self.syntax_error(token, expected(operand_tokens(self.tokens, self.at)))
         self.at += 1
         try:
             return Deep(Literal(self.new_id(), first.start, read(token.text, negative)), 0)
@@ -251,7 +314,10 @@ class OperandParser(Cursor):
 
     def _continues(self, closing: str) -> bool:
         """Go past a comma that has another element behind it; one may also trail."""
-        if self.tokens[self.at].kind != "," or self.tokens[self.at + 1].kind in (closing, ","):
+        token = self.tokens[self.at]
+        if token.kind not in CLOSES[closing] and not self.pass_over(CLOSES[closing]):
+            raise self.syntax_error(token, expected(CLOSES[closing]), nested=True)
+        if self.tokens[self.at].kind != "," or self.tokens[self.at + 1].kind in (closing, ",", "eof"):
             return False
         self.at += 1
         return True
@@ -288,8 +354,12 @@ class OperandParser(Cursor):
 
     def _field(self, nesting: Nesting) -> Steps[tuple[Node | str, int]]:
         token = self.tokens[self.at]
+        if token.kind not in ("id", "quoted"):
+            behind = self.tokens[self.at - 1].kind == "{"
+            raise self.syntax_error(token, expected(FIELDS if behind else FIELDS - {"}", ",", "?"}))
         if token.kind != "quoted":
-            name: Node | str = self.expect("id").text
+            self.at += 1
+            name: Node | str = token.text
         else:
             self.at += 1
             name = token.text[1:-1]

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from dra_alloc.cel.ast import Call, Node
-from dra_alloc.cel.cursor import MAX_DEPTH, Deep, Nesting, Stop
+from dra_alloc.cel.cursor import MAX_DEPTH, Deep, Limit, Nesting, Stop
 from dra_alloc.cel.errors import Issue
 from dra_alloc.cel.operands import POSTFIX, MacroTable, OperandParser
 from dra_alloc.cel.source import Source
@@ -60,7 +60,7 @@ def parse(source: Source, macros: MacroTable, *, quoted_names: bool) -> Parsed:
     parser = _Parser(source, macros, quoted_names=quoted_names)
     try:
         root = run(parser.start())
-    except Stop:
+    except (Limit, Stop):
         return Parsed(None, parser.issues)
     if root.height > MAX_DEPTH:
         parser.issues.append(Issue(-1, -1, "max recursion depth exceeded"))
@@ -122,7 +122,11 @@ class _Parser(OperandParser):
             operand = self.quick() if start is None else start
             start = None
             if operand is None or tokens[self.at].kind in POSTFIX:
-                operand = yield from self._unary(nesting, operand)
+                try:
+                    operand = yield from self._unary(nesting, operand)
+                except Stop:
+                    self._give_up(pending)
+                    raise
             binary = _BINARY.get(tokens[self.at].kind)
             if binary is None and not pending.operators:
                 return operand
@@ -136,6 +140,13 @@ class _Parser(OperandParser):
             self.at += 1
             nesting = _inside(outer, pending)
             self.check_depth(max(nesting))
+
+    def _give_up(self, pending: _Pending) -> None:
+        """Make the best of what was read before parsing stopped: macros complain about it."""
+        if pending.operators:
+            pending.operands.append(self.partial or self.absent())
+            self._reduce(pending, 0)
+            self.partial = pending.operands[0]
 
     def _reduce(self, pending: _Pending, level: int) -> None:
         """Build every operation binding tighter than `level`, and as tight except for ``&&`` and ``||``."""
@@ -174,6 +185,8 @@ class _Parser(OperandParser):
 
     def _unary(self, nesting: Nesting, start: Deep | None) -> Steps[Deep]:
         """An operand with its signs; an even number of them cancels out."""
+        if start is None:
+            self.want_operand()
         first = self.tokens[self.at]
         operator = first.kind
         if start is not None or operator not in ("!", "-"):

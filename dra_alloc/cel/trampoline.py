@@ -28,14 +28,21 @@ def run(first: Steps[_T]) -> _T:
     stack: list[Steps[Any]] = []
     current: Steps[Any] = first
     value: Any = None
+    failed: Exception | None = None
     while True:
         try:
-            call = current.send(value)
+            call = current.send(value) if failed is None else current.throw(failed)
+            failed = None
         except StopIteration as done:
-            value = done.value
+            value, failed = done.value, None
             if not stack:
                 result: _T = value
                 return result
+            current = stack.pop()
+        except Exception as error:
+            if not stack:
+                raise
+            failed = error
             current = stack.pop()
         else:
             stack.append(current)
