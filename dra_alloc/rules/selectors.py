@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 
 from dra_alloc.problem.devices import DeviceRow
 from dra_alloc.problem.requests import Ask
+from dra_alloc.profiles import Trait
 from dra_alloc.rules.base import Context, Pick, Reason, Rule
 
 __all__ = ["Selectors"]
@@ -25,11 +26,12 @@ class Selectors(Rule):
     code = "selector-mismatch"
     spec = ("SEL-1", "SEL-2", "SEL-3")
     gathers = True
-    __slots__ = ("_context", "_memo", "_selects")
+    __slots__ = ("_context", "_memo", "_memo_shared", "_selects")
 
     def __init__(self, context: Context) -> None:
         self._context = context
         self._selects = context.selects
+        self._memo_shared = context.profile.shows(Trait.ALL_MEMO_SHARED)
         self._memo: dict[tuple[int, DeviceRow], bool] = {}
 
     def rejects(self, ask: Ask, device: DeviceRow) -> bool:
@@ -44,5 +46,7 @@ class Selectors(Rule):
 
     def violations(self, picks: Sequence[Pick]) -> Iterable[str]:
         for ask, device in picks:
+            if self._memo_shared and ask.all_devices and ask.full_name != ask.request_name:
+                continue  # the alternative may have been recorded by the selectors of the first one
             if not self._selects(ask, device):
                 yield f"{device.key} does not match the selectors of {ask.full_name}"
