@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import sys
+from functools import partial
+
 import pytest
 
 from dra_alloc import cel
 from dra_alloc.errors import InputError, SelectorError
+from tests.threads import in_threads
 from tests.unit.cel.devices import device
 
 ENVIRONMENT = cel.environment("1.36")
@@ -158,3 +162,24 @@ def test_weighing_says_what_matching_and_counting_say(expression: str) -> None:
             assert caught.value.text == said.text
         else:
             assert program.matches(one) is said
+
+
+def test_threads_that_ask_first_at_the_same_time_learn_the_same() -> None:
+    expression = '"d" in device.attributes && device.attributes["d"].x in [1, 2] && [1, 2].exists(n, n > 1)'
+    one = device({"driver": "d", "attributes": {"x": {"int": 1}}})
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        for _ in range(20):
+            program = cel.Program(expression, ENVIRONMENT.declared)
+            found: list[tuple[bool, int, tuple[cel.Read, ...]]] = []
+            in_threads(partial(_ask, program, one, found))
+            assert len(found) == 4
+            assert len(set(found)) == 1
+            assert found[0][0]
+    finally:
+        sys.setswitchinterval(before)
+
+
+def _ask(program: cel.Program, one: cel.CelDevice, found: list[tuple[bool, int, tuple[cel.Read, ...]]]) -> None:
+    found.append((program.matches(one), program.max_cost, program.reads))
