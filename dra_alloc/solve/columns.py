@@ -13,6 +13,7 @@ from collections.abc import Set as AbstractSet
 from functools import partial
 from itertools import count, repeat
 from operator import attrgetter, contains, itemgetter
+from threading import Lock
 from typing import Any, Final
 
 import msgspec
@@ -39,7 +40,7 @@ class Columns:
     A slice remembers its own, so they live as long as it does.
     """
 
-    __slots__ = ("_columns", "_frames", "_glances", "_ids", "_lenses", "_numbers", "_readable", "_versions")
+    __slots__ = ("_columns", "_frames", "_glances", "_ids", "_lenses", "_lock", "_numbers", "_readable", "_versions")
 
     def __init__(self) -> None:
         self._ids: dict[Hashable, int] = {}
@@ -52,6 +53,7 @@ class Columns:
         self._lenses: dict[tuple[tuple[Read | str, ...], bool], Lens] = {}
         # What was looked at in turn, and how many lenses there were by then.
         self._glances: tuple[int, tuple[_Glance, ...]] = 0, ()
+        self._lock = Lock()
 
     def id(self, token: Hashable) -> int:
         """Return the integer of a token; equal tokens have equal integers."""
@@ -72,7 +74,7 @@ class Columns:
         """Note all that any lens can tell of a slice: once its devices are at hand, more costs little."""
         lenses, glances = self._glances
         if lenses != len(self._lenses):
-            glances = self._looking_further(glances)
+            glances = self._looking_further()
         known = row.columns
         for glance in glances:
             if glance.columns[0] not in known:
@@ -82,16 +84,19 @@ class Columns:
                     found = glance.known[token] = self._noted(row, glance)
                 known.update(found)
 
-    def _looking_further(self, glances: tuple[_Glance, ...]) -> tuple[_Glance, ...]:
+    def _looking_further(self) -> tuple[_Glance, ...]:
         """Return the glances with one for the columns that are new since the last."""
-        # In this order: the columns of every lens are there before it is.
-        lenses = tuple(self._lenses.values())
-        old = {column for glance in glances for column in glance.columns}
-        new = [column for column in tuple(self._columns.values()) if column not in old]
-        if new:
-            whole = [lens for lens in lenses if old.isdisjoint(lens.columns)]
-            glances = (*glances, _Glance(new, whole, self._versions))
-        self._glances = len(lenses), glances
+        # Slices know a glance by its first column: one that other threads have looked with must not be replaced.
+        with self._lock:
+            glances = self._glances[1]
+            # In this order: the columns of every lens are there before it is.
+            lenses = tuple(self._lenses.values())
+            old = {column for glance in glances for column in glance.columns}
+            new = [column for column in tuple(self._columns.values()) if column not in old]
+            if new:
+                whole = [lens for lens in lenses if old.isdisjoint(lens.columns)]
+                glances = (*glances, _Glance(new, whole, self._versions))
+            self._glances = len(lenses), glances
         return glances
 
     def _noted(self, row: SliceRow, glance: _Glance) -> dict[Hashable, int]:

@@ -314,9 +314,7 @@ class Survey:
         found: Part | None = plan.parts.get(signature, _UNSEEN)
         if found is _UNSEEN:
             devices = row.devices
-            special = [
-                (self._counting and each.draws) or (self._sharing and each.shareable) for each in devices
-            ]
+            special = [(self._counting and each.draws) or (self._sharing and each.shareable) for each in devices]
             made = make_part(devices, special, plan.shape, plan.judges, lists=self._lists)
             found = plan.parts.setdefault(signature, made)
         return found

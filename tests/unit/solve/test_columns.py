@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import random
 from itertools import islice
+from threading import Thread
 
 import pytest
 
@@ -13,6 +14,7 @@ from dra_alloc.api import ResourceSlice
 from dra_alloc.cel.reads import WHOLE, Read
 from dra_alloc.manifest.records import slice_from_plain
 from dra_alloc.problem.devices import SliceRow
+from dra_alloc.solve import columns as columns_module
 from dra_alloc.solve.columns import AMOUNTS, Columns
 from dra_alloc.testing.cases import random_requests
 from dra_alloc.testing.dialect import Dialect
@@ -98,3 +100,23 @@ def test_devices_are_not_looked_at_again_for_what_is_known():
     row.wire = None  # type: ignore[assignment]  # whoever looks at it, fails
     numbers = {columns.lens(READS[:count], lists=False).signature(row) for count in range(len(READS))}
     assert len(numbers) > 1
+
+
+def test_glances_that_begin_at_the_same_time_leave_no_column_out(monkeypatch):
+    columns = Columns()
+    row, other = (SliceRow(slice_from_plain(_wire(random.Random(4), 1)), number) for number in range(2))
+    thread = Thread(target=lambda: columns.lens(READS[:2], lists=False).signature(other))
+
+    def slow(*given):
+        if thread.ident is None:
+            # Another thread asks more while the first is about to note what to look at.
+            thread.start()
+            thread.join(0.1)
+        return made(*given)
+
+    made = columns_module._Glance
+    monkeypatch.setattr(columns_module, "_Glance", slow)
+    columns.lens(READS[:1], lists=False).signature(row)
+    thread.join()
+    later = columns.lens(READS[:3], lists=False)
+    assert later.signature(other) == later.signature(row)
