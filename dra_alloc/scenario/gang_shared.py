@@ -27,7 +27,7 @@ def place_sharing(cluster: Cluster, nodes: Sequence[Node], members: Sequence[Mem
     Return a placement of all members, or of as many as possible, on nodes that share pools.
 
     Spec: GANG-5.
-    Raises: TooMuchWork, EngineUnavailable.
+    Raises: TooMuchWork.
     """
     try:
         whole = spread(cluster.allocator, nodes, [member.claims for member in members])

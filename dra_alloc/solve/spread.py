@@ -24,7 +24,7 @@ from dra_alloc.solve.table import AskRow, NotModelled, Slot, Table, ValueRow, bu
 __all__ = ["Spread", "spread"]
 
 #: Pairs of a request and a device; more would not be decided in good time.
-MOST_PAIRS: Final = 100_000
+_MOST_PAIRS: Final = 100_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,7 +58,7 @@ def spread(allocator: Allocator, nodes: Sequence[Node], pods: Sequence[Sequence[
         asks = [ask for row in question.rows for request in row.requests for ask in request.asks]
         if any(ask.all_devices for ask in asks):
             raise NotModelled("allocationMode All means other devices on each node")
-        if len(asks) * len(question.candidates) > MOST_PAIRS:
+        if len(asks) * len(question.candidates) > _MOST_PAIRS:
             raise NotModelled("there are too many devices to choose from")
         seen: dict[DeviceRow, int] = {}
         for number, (node, own) in enumerate(zip(nodes, pools, strict=True)):
@@ -97,7 +97,7 @@ def _merged(pools: Sequence[Sequence[Pool]]) -> tuple[Pool, ...]:
 
 def _usable(allocator: Allocator, node: Node, pools: Sequence[Pool], asks: Sequence[Ask]) -> list[DeviceRow]:
     """Return the devices that the node itself has nothing against."""
-    rules = allocator.question(node, ()).fresh_rules()
+    rules = allocator.question(node, (), pools).fresh_rules()
     about: list[Rule] = [rule for rule in (*rules.candidate, *rules.take) if isinstance(rule, _OF_NODES)]
     devices = [device for pool in pools for device in pool.devices]
     return [device for device in devices if all(rule.allows(ask, device) for rule in about for ask in asks[:1])]

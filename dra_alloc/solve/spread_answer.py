@@ -76,8 +76,10 @@ def most_placed(spread: Spread, pods: int, budget: Budget = SPREAD_BUDGET) -> Pl
     Return a placement of as many pods as possible.
 
     Spec: GANG-4, GANG-5.
-    Raises: Undecided, NotModelled, EngineUnavailable.
+    Raises: Undecided, NotModelled.
     """
+    if not is_installed():
+        raise Undecided(f"nodes share pools: how many pods fit needs OR-tools: {INSTALL}")
     spare = _Optional(spread)
     model = TableModel(replace(spread.table, slots=spare.slots), Model())
     terms = []

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import itertools
 import random
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,8 +14,10 @@ import pytest
 
 from dra_alloc.api import DeviceClass, FrozenMap, Node, ResourceClaim, ResourceSlice
 from dra_alloc.problem.inventory import Inventory
+from dra_alloc.problem.pools import GatherError
 from dra_alloc.scenario.cluster import Cluster
 from dra_alloc.scenario.gang import Member, Verdict, can_place, place_gang, place_most
+from dra_alloc.scenario.gang_menus import TooMuchWork
 from dra_alloc.scenario.gang_shared import place_sharing
 from dra_alloc.scenario.gang_types import Placement
 
@@ -177,3 +180,26 @@ def test_as_many_as_people_have(solver: None) -> None:
 
 def _names(placement: Placement) -> list[str]:
     return [f"{each.pool}/{each.device}" for result in placement.results for each in result.devices.results]
+
+
+def test_as_many_as_possible_stay_undecided_without_or_tools(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dra_alloc.solve.spread_answer.is_installed", lambda: False)
+    monkeypatch.setitem(sys.modules, "ortools.sat.python", None)
+    slices = made_slice("fabric", [device(f"l{each}", "link") for each in range(3)], {"allNodes": True})
+    fewer = place_most(world(slices, 2), [pod(number, [ask("l", "link", 2)]) for number in range(2)]).joint
+    assert fewer.verdict is Verdict.UNDECIDED
+    assert "pip install" in fewer.why
+
+
+def test_a_node_that_cannot_be_asked_ends_in_words() -> None:
+    unreadable = {"nodeSelectorTerms": [{"matchExpressions": [{"key": "zone", "operator": "In", "values": []}]}]}
+    # The last device is only looked at for the first node.
+    places: list[Json] = [{"nodeName": "n1"}, {"nodeName": "n2"}, {"nodeSelector": unreadable}]
+    own = [{**device(f"d{number}", "none"), **place} for number, place in enumerate(places)]
+    slices = made_slice("own", own, {"perDeviceNodeSelection": True})
+    slices += made_slice("fabric", [device(f"l{each}", "link") for each in range(3)], {"allNodes": True})
+    cluster = world(slices, 3).intended
+    with pytest.raises(GatherError):
+        cluster.allocator.survey.pools(cluster.nodes[0])
+    with pytest.raises(TooMuchWork, match="node selector"):
+        place_sharing(cluster, cluster.nodes, [pod(0, [ask("l", "link", 2)])])
