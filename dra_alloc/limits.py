@@ -10,6 +10,7 @@ __all__ = [
     "ALLOCATION_RESULTS_MAX",
     "CEL_SELECTOR_MAX_COST",
     "CEL_SELECTOR_MAX_LENGTH",
+    "DEFAULT_LATE_STEP_BUDGET",
     "DEFAULT_PRUNED_BUDGET",
     "DEFAULT_SOLVER_BUDGET",
     "DEFAULT_STEP_BUDGET",
@@ -26,6 +27,9 @@ CEL_SELECTOR_MAX_LENGTH: Final = 10 * 1024
 
 #: Search steps of one question before the answer is "undecided".
 DEFAULT_STEP_BUDGET: Final = 2_000_000
+
+#: Search steps of one question once all else has been tried on it: more take minutes, and hardly ever decide it.
+DEFAULT_LATE_STEP_BUDGET: Final = 50_000
 
 #: Steps of the search that skips states like failed ones.
 DEFAULT_PRUNED_BUDGET: Final = 20_000

@@ -8,7 +8,12 @@ import argparse
 from typing import Final
 
 from dra_alloc._version import __version__
-from dra_alloc.limits import DEFAULT_PRUNED_BUDGET, DEFAULT_SOLVER_BUDGET, DEFAULT_STEP_BUDGET
+from dra_alloc.limits import (
+    DEFAULT_LATE_STEP_BUDGET,
+    DEFAULT_PRUNED_BUDGET,
+    DEFAULT_SOLVER_BUDGET,
+    DEFAULT_STEP_BUDGET,
+)
 from dra_alloc.releases import NEWEST
 from dra_alloc.scenario.settings import DEFAULT_RELEASE
 
@@ -43,7 +48,9 @@ which finds a placement whenever there is one. Joint placements need OR-tools
 _PACK: Final = """\
 Read a dump once, and write it as a snapshot, which every command takes where it
 takes a DUMP. A snapshot is a cache: it is refused when one of the files it was
-made of changed, or when it was made by another version of dra-alloc."""
+made of changed, when a folder it was made of has a manifest more or less, or
+when it was made by another version of dra-alloc. Files and folders are looked
+for where they were from the snapshot; one that is not there is a warning."""
 
 _EXPLAIN: Final = """\
 As check, with more reasons. For what is allocated: why not a preferred
@@ -113,7 +120,8 @@ def _check(
         default=DEFAULT_STEP_BUDGET,
         metavar="N",
         help="search steps per pod and node before the answer is undecided (default: "
-        f"{DEFAULT_STEP_BUDGET}; the pruned search takes at most {DEFAULT_PRUNED_BUDGET})",
+        f"{DEFAULT_STEP_BUDGET}, cut to {DEFAULT_LATE_STEP_BUDGET} where nothing but OR-tools is likely to decide; "
+        f"the pruned search takes at most {DEFAULT_PRUNED_BUDGET})",
     )
     check.add_argument(
         "--solver-units",

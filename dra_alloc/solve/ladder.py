@@ -14,7 +14,12 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from dra_alloc.limits import DEFAULT_PRUNED_BUDGET, DEFAULT_SOLVER_BUDGET, DEFAULT_STEP_BUDGET
+from dra_alloc.limits import (
+    DEFAULT_LATE_STEP_BUDGET,
+    DEFAULT_PRUNED_BUDGET,
+    DEFAULT_SOLVER_BUDGET,
+    DEFAULT_STEP_BUDGET,
+)
 from dra_alloc.problem.requests import Ask
 from dra_alloc.rules import Pick
 from dra_alloc.solve.bounds import refuted
@@ -44,8 +49,10 @@ class Budget:
     How much work one question may cost.
 
     `steps` bounds the plain search, `pruned` the pruned one, `solver` CP-SAT
-    in its deterministic units, about a second each. `seconds` is for callers
-    who insist on a clock; it makes "undecided" depend on the machine.
+    in its deterministic units, about a second each. The default number of steps
+    is cut short where the other engines could have decided, had their budgets
+    sufficed. `seconds` is for callers who insist on a clock; it makes
+    "undecided" depend on the machine.
     """
 
     steps: int | None = DEFAULT_STEP_BUDGET
@@ -58,9 +65,6 @@ DEFAULT_BUDGET: Final = Budget()
 
 #: Steps of the pruned search before the solver is asked; importing OR-tools costs as much as thousands of them.
 _BEFORE_SOLVER: Final = 1_600
-#: Steps of the plain search unless more are wished for, where the other engines' budgets did not suffice: it takes
-#: minutes for its default, and hardly ever ends where they did not.
-_AFTERWARDS: Final = 50_000
 _VERDICTS: Final = {True: "found", False: "refuted", None: "undecided"}
 
 
@@ -146,7 +150,7 @@ class Ladder:
                 climbed = True
                 self._note("first-fit", steps, "undecided")
                 if self._try(self._climb_further):
-                    most = _AFTERWARDS if most == DEFAULT_STEP_BUDGET else most
+                    most = DEFAULT_LATE_STEP_BUDGET if most == DEFAULT_STEP_BUDGET else most
                     hint = "" if is_installed() else f"; OR-tools may decide it ({INSTALL})"
             if most is not None and steps > most:
                 raise BudgetExhausted(f"gave up after {steps} search steps{hint}")

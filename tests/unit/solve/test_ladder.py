@@ -78,7 +78,7 @@ def test_without_budget_the_question_stays_undecided():
 
 def test_without_or_tools_it_ends_early_and_says_what_could_help(monkeypatch):
     monkeypatch.setattr("dra_alloc.solve.ladder.is_installed", lambda: False)
-    monkeypatch.setattr("dra_alloc.solve.ladder._AFTERWARDS", 300)
+    monkeypatch.setattr("dra_alloc.solve.ladder.DEFAULT_LATE_STEP_BUDGET", 300)
     answer, ladder = climb(CASES["B4 tight, small first"].request, budget=Budget(pruned=100))
     assert answer.startswith("gave up after ")
     assert answer.endswith('OR-tools may decide it (pip install "dra-alloc[solver]")')
