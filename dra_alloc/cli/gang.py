@@ -9,7 +9,7 @@ from argparse import Namespace
 
 from dra_alloc.cli.exit_codes import ExitCode
 from dra_alloc.cli.objectives import objectives_of
-from dra_alloc.cli.reading import read_inputs
+from dra_alloc.cli.reading import read_inputs, warn
 from dra_alloc.errors import InputError
 from dra_alloc.report.gang_report import GANG_FORMATS
 from dra_alloc.scenario.gang_types import Topology, Verdict
@@ -34,6 +34,8 @@ def run_gang(options: Namespace) -> int:
     topology = Topology(options.topology, must=not options.prefer) if options.topology else None
     asked = JointOptions(settings, options.namespace, options.most, options.copies, topology, objectives)
     answer = place_jointly(manifests, dump, asked)
+    for warning in (*manifests.warnings, *dump.warnings):
+        warn(warning)
     sys.stdout.write(GANG_FORMATS[options.format](answer, options.verbose))
     sys.stdout.flush()
     return _exit_code(answer)

@@ -14,7 +14,8 @@ from dra_alloc.cli.reading import check_stdin_once, warn
 from dra_alloc.errors import InputError
 from dra_alloc.manifest import load
 from dra_alloc.manifest.inputs import STDIN, files_of
-from dra_alloc.manifest.snapshot import Input, note_inputs, pack
+from dra_alloc.manifest.snapshot import pack
+from dra_alloc.manifest.snapshot_header import Folder, Input, note_folders, note_inputs
 
 __all__ = ["run_snapshot"]
 
@@ -31,11 +32,13 @@ def run_snapshot(options: Namespace) -> int:
     if any(target.resolve() == Path(path).resolve() for path in named):
         raise InputError(f"{target} is one of the files to read", hint="give the snapshot a name of its own")
     inputs: list[Input] = []
+    folders: list[Folder] = []
     with suppress(OSError):
         # What cannot be read, loading says better.
+        folders = note_folders(options.files, options.output)
         inputs = note_inputs(named, options.output)
     documents = load(options.files, validate=options.validate)
-    data = pack(documents, inputs)
+    data = pack(documents, inputs, folders)
     try:
         partial = target.with_name(f"{target.name}.{os.getpid()}.partial")
         try:

@@ -40,7 +40,8 @@ from dra_alloc.manifest.progress import watched
 from dra_alloc.manifest.raw import Findings, ListKind, RawDocument, TextError
 from dra_alloc.manifest.records import slice_from_json
 from dra_alloc.manifest.repetition import Repeated, without_repetitions
-from dra_alloc.manifest.snapshot import MAGIC, SnapshotError, unpack
+from dra_alloc.manifest.snapshot import SnapshotError, unpack
+from dra_alloc.manifest.snapshot_header import looks_like_snapshot
 from dra_alloc.manifest.texts import Text
 from dra_alloc.manifest.validate import validate_object
 from dra_alloc.manifest.yaml_reader import EMITTED, read_yaml
@@ -118,7 +119,7 @@ class _Loading:
 
     def read(self, source: Source) -> None:
         """Read one file to its end, or to where it cannot be read on."""
-        if source.data.startswith(MAGIC):
+        if looks_like_snapshot(source.data):
             self._unpack(source)
             return
         reading = _Reading(self, source, as_json=looks_like_json(source.data))
@@ -134,8 +135,10 @@ class _Loading:
     def _unpack(self, source: Source) -> None:
         """Take the objects of a snapshot."""
         try:
-            objects, unknown = unpack(source.data, source.name)
+            objects, unknown, doubt = unpack(source.data, source.name)
             self.unknown.update(unknown)
+            if doubt:
+                self.warnings.append(Problem(doubt, Where(file=source.name)))
             for kind, item, place, outline in objects:
                 self.keep(kind, item, place)
                 if outline is not None:

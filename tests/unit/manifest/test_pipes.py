@@ -15,7 +15,7 @@ from dra_alloc.errors import ManifestError
 from dra_alloc.manifest import load, pipes
 from dra_alloc.manifest.budget import DEFAULT_BUDGET
 from dra_alloc.manifest.inputs import PassedOver, Source, Unreadable, files_of, sources
-from dra_alloc.manifest.snapshot import note_inputs
+from dra_alloc.manifest.snapshot_header import note_inputs
 
 NODE = b"{apiVersion: v1, kind: Node, metadata: {name: node}}\n"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import gzip
 import os
 import time
 import zlib
@@ -13,9 +14,10 @@ import msgspec
 import pytest
 
 from dra_alloc.errors import ManifestError
-from dra_alloc.manifest import Documents, late_slices, load, snapshot
+from dra_alloc.manifest import Documents, late_slices, load, snapshot_header
 from dra_alloc.manifest.late_slices import LateSpec
-from dra_alloc.manifest.snapshot import MAGIC, note_inputs, pack
+from dra_alloc.manifest.snapshot import pack
+from dra_alloc.manifest.snapshot_header import MAGIC, note_folders, note_inputs
 from dra_alloc.scenario.cluster import Cluster
 from tests.paths import EXAMPLES
 
@@ -23,8 +25,9 @@ from tests.paths import EXAMPLES
 def _packed(target: Path, *paths: Path) -> Documents:
     named = [str(path) for path in paths]
     inputs = note_inputs(named, str(target))
+    folders = note_folders(named, str(target))
     documents = load(named)
-    target.write_bytes(pack(documents, inputs))
+    target.write_bytes(pack(documents, inputs, folders))
     return documents
 
 
@@ -126,7 +129,62 @@ def test_changed_input_is_refused(tmp_path: Path, dump: Path) -> None:
     with pytest.raises(ManifestError, match=r"a snapshot of dump\.yaml, which changed since .*snapshot pack"):
         load([tmp_path / "s"])
     dump.unlink()
-    load([tmp_path / "s"])  # a snapshot may travel alone
+    (warning,) = load([tmp_path / "s"]).warnings  # a snapshot may travel alone
+    assert "could not compare input dump.yaml with what was packed" in warning.message
+
+
+def test_a_snapshot_that_was_moved_says_what_it_cannot_compare(tmp_path: Path) -> None:
+    folder = tmp_path / "dump"
+    folder.mkdir()
+    for name in ("a.yaml", "b.yaml"):
+        (folder / name).write_text(f"apiVersion: v1\nkind: Node\nmetadata: {{name: {name}}}\n", encoding="utf-8")
+    _packed(tmp_path / "s", folder)
+    assert load([tmp_path / "s"]).warnings == ()
+    (tmp_path / "elsewhere").mkdir()
+    moved = (tmp_path / "s").rename(tmp_path / "elsewhere" / "s")
+    (warning,) = load([moved]).warnings
+    assert "could not compare input dump and 2 more with what was packed" in warning.message
+
+
+@pytest.mark.parametrize("through", ["", "one", "one.gz"])
+def test_a_folder_with_a_file_more_or_less_is_refused(tmp_path: Path, through: str) -> None:
+    folder = tmp_path / "dump"
+    (folder / "deep").mkdir(parents=True)
+    node = "apiVersion: v1\nkind: Node\nmetadata: {name: node}\n"
+    (folder / "a.yaml").write_text(node, encoding="utf-8")
+    (folder / "deep" / "b.yaml").write_text(node, encoding="utf-8")
+    target = tmp_path / "out" / "s.json"
+    target.parent.mkdir()
+    _packed(tmp_path / (through or "unused"), folder)
+    if through.endswith(".gz"):
+        (tmp_path / through).write_bytes(gzip.compress((tmp_path / through).read_bytes()))
+    _packed(target, tmp_path / through if through else folder)
+    load([target])
+    (folder / "notes.txt").write_text("no manifest", encoding="utf-8")
+    load([target])
+    (folder / "deep" / "c.yaml").write_text(node, encoding="utf-8")
+    with pytest.raises(ManifestError, match=r"folder \.\./dump, which has a new file since: deep/c\.yaml .*pack"):
+        load([target])
+    (folder / "deep" / "c.yaml").unlink()
+    load([target])
+    (folder / "a.yaml").unlink()
+    with pytest.raises(ManifestError, match=r"folder \.\./dump, which has lost a file since: a\.yaml"):
+        load([target])
+
+
+def test_a_snapshot_within_its_own_folder_is_no_new_file(tmp_path: Path, dump: Path) -> None:
+    _packed(tmp_path / "s.json", tmp_path)
+    assert load([tmp_path / "s.json"]).warnings == ()
+
+
+def test_a_snapshot_of_a_snapshot_is_refused_when_the_first_input_changed(tmp_path: Path, dump: Path) -> None:
+    _packed(tmp_path / "one", dump)
+    (tmp_path / "deep").mkdir()
+    _packed(tmp_path / "deep" / "two", tmp_path / "one")
+    load([tmp_path / "deep" / "two"])
+    dump.write_bytes(dump.read_bytes() + b"---\n")
+    with pytest.raises(ManifestError, match=r"a snapshot of \.\./dump\.yaml, which changed since"):
+        load([tmp_path / "deep" / "two"])
 
 
 def test_same_size_and_time_right_after_packing_is_no_proof(tmp_path: Path, dump: Path) -> None:
@@ -155,7 +213,7 @@ def test_the_time_of_an_input_counts_once_its_clock_has_ticked(
 
 def test_other_version_is_refused(tmp_path: Path, dump: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     _packed(tmp_path / "s", dump)
-    monkeypatch.setattr(snapshot, "__version__", "99.0")
+    monkeypatch.setattr(snapshot_header, "__version__", "99.0")
     with pytest.raises(ManifestError, match=r"made by dra-alloc .*, and this is 99\.0"):
         load([tmp_path / "s"])
 
@@ -167,9 +225,9 @@ def test_damage_is_refused(tmp_path: Path, dump: Path) -> None:
         (tmp_path / "s").write_bytes(data[:size])
         with pytest.raises(ManifestError, match="snapshot"):
             load([tmp_path / "s"])
-    for place in range(len(MAGIC), len(data), 11):
-        (tmp_path / "s").write_bytes(data[:place] + bytes([data[place] ^ 0x55]) + data[place + 1 :])
-        with pytest.raises(ManifestError, match="snapshot"):
+    for place in (*range(len(MAGIC) + 60), *range(len(MAGIC) + 60, len(data), 11)):
+        (tmp_path / "s").write_bytes(data[:place] + bytes([data[place] ^ 0x54]) + data[place + 1 :])
+        with pytest.raises(ManifestError, match="a damaged snapshot"):
             load([tmp_path / "s"])
 
 
