@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from dra_alloc.cel.declarations import Cost
-from dra_alloc.cel.values import CelMap, Optional, is_list, size_of
+from dra_alloc.cel.values import Optional, size_of
 
 if TYPE_CHECKING:
     from dra_alloc.cel.estimate import CallEstimate, Estimator, Operand
@@ -33,7 +33,6 @@ __all__ = [
     "fixed",
     "plain_size",
     "share",
-    "traversal_cost",
     "traverse",
 ]
 
@@ -92,32 +91,6 @@ def plain_size(value: Any) -> int:
         return size
     own = getattr(value, "cel_size", None)
     return 1 if own is None else int(own)
-
-
-def traversal_cost(value: Any, limit: int = UNBOUNDED) -> int:
-    """
-    What walking `value` as a tree costs: 1 a leaf, a tenth a byte of text, rounded down each.
-
-    Stops counting soon after `limit`.
-    """
-    total = 0
-    stack = [value]
-    while stack and total <= limit:
-        here = stack.pop()
-        if isinstance(here, str):
-            total += int(float(len(here.encode())) * STRING)
-        elif isinstance(here, bytes):
-            total += int(float(len(here)) * STRING)
-        elif isinstance(here, CelMap):
-            stack.extend(part for pair in here.items() for part in pair)
-        elif is_list(here):
-            if isinstance(here, range):
-                total += len(here)
-            else:
-                stack.extend(here)
-        else:
-            total += 1
-    return total
 
 
 def fixed(amount: int) -> Cost:

@@ -6,17 +6,19 @@ Spec: CEL-20, CEL-21
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, Final
 
-from dra_alloc.cel.errors import CelError
+from dra_alloc.cel.errors import CelAbort, CelError
 from dra_alloc.cel.types import CelType
-from dra_alloc.cel.values import NO_SUCH_OVERLOAD, CelMap, Optional, UInt, is_list
+from dra_alloc.cel.values import NO_SUCH_OVERLOAD, CelMap, ConcatList, Optional, UInt, is_list
 
 __all__ = ["compare", "equal", "is_comparable"]
 
 _NUMBERS: Final = frozenset((int, UInt, float))
 _MISSING: Final = object()
+#: Elements: comparing so many costs all that one evaluation may.
+_MAX_COMPARED: Final = 10_000_000
 _NO_ORDER: Final = "NaN values cannot be ordered"
 
 
@@ -62,36 +64,84 @@ def _numbers_equal(left: float, right: float) -> bool:
     return left == right
 
 
+class _Pairs:
+    """
+    Pairs of values still to be compared, each pair of containers once.
+
+    ``[x, x]`` sixty times over is a few lists that occur 2**60 times; upstream
+    would compare each occurrence. Work beyond any cost limit is given up.
+    """
+
+    __slots__ = ("_met", "_waiting", "_work")
+
+    def __init__(self) -> None:
+        #: Keeps what it names alive, since only then the identities stay theirs.
+        self._met: dict[tuple[int, int], tuple[Any, Any]] = {}
+        self._waiting: list[tuple[Any, Any]] = []
+        self._work = 0
+
+    def add(self, left: Any, right: Any) -> None:
+        pair = id(left), id(right)
+        if pair not in self._met:
+            self._met[pair] = left, right
+            self._waiting.append((left, right))
+
+    def pop(self) -> tuple[Any, Any] | None:
+        return self._waiting.pop() if self._waiting else None
+
+    def work(self, amount: int) -> None:
+        """Raises CelAbort once more was compared than any selector may."""
+        self._work += amount
+        if self._work > _MAX_COMPARED:
+            raise CelAbort("operation cancelled: actual cost limit exceeded")
+
+
 def _containers_equal(left: Any, right: Any) -> bool:
     """Compare nested lists and maps on a heap-allocated stack; only a definite difference counts."""
-    pairs = [(left, right)]
-    while pairs:
-        left, right = pairs.pop()
+    pairs = _Pairs()
+    pair: tuple[Any, Any] | None = (left, right)
+    while pair is not None:
+        left, right = pair
         if isinstance(left, Optional) and isinstance(right, Optional) and left.present and right.present:
-            pairs.append((left.value, right.value))
+            alike = _parts_alike(((left.value, right.value),), pairs)
         elif is_list(left):
-            if not is_list(right) or len(left) != len(right):
-                return False
-            pairs.extend(_different(zip(left, right, strict=True)))
+            alike = is_list(right) and len(left) == len(right) and _lists_alike(left, right, pairs)
         elif isinstance(left, CelMap):
-            if not isinstance(right, CelMap) or len(left) != len(right):
-                return False
-            for key, value in left.items():
-                other = right.find(key, _MISSING)
-                if other is _MISSING:
-                    return False
-                pairs.append((value, other))
-        elif not _maybe_equal(left, right):
+            alike = isinstance(right, CelMap) and len(left) == len(right) and _maps_alike(left, right, pairs)
+        else:
+            alike = _maybe_equal(left, right)
+        if not alike:
+            return False
+        pair = pairs.pop()
+    return True
+
+
+def _lists_alike(left: Any, right: Any, pairs: _Pairs) -> bool:
+    """Whether two lists of one length differ in no plain element; the others are left in `pairs`."""
+    if isinstance(left, ConcatList) and isinstance(right, ConcatList) and len(left.left) == len(right.left):
+        pairs.add(left.left, right.left)
+        pairs.add(left.right, right.right)
+        return True
+    pairs.work(len(left))
+    return _parts_alike(zip(left, right, strict=True), pairs)
+
+
+def _maps_alike(left: CelMap, right: CelMap, pairs: _Pairs) -> bool:
+    pairs.work(len(left))
+    for key, value in left.items():
+        other = right.find(key, _MISSING)
+        if other is _MISSING or not _parts_alike(((value, other),), pairs):
             return False
     return True
 
 
-def _different(pairs: Any) -> list[tuple[Any, Any]]:
-    return [(left, right) for left, right in pairs if left is not right or left != left or _is_container(left)]
-
-
-def _is_container(value: Any) -> bool:
-    return is_list(value) or isinstance(value, (CelMap, Optional))
+def _parts_alike(parts: Iterable[tuple[Any, Any]], pairs: _Pairs) -> bool:
+    for left, right in parts:
+        if is_list(left) or isinstance(left, (CelMap, Optional)):
+            pairs.add(left, right)
+        elif (left is not right or left != left) and not _maybe_equal(left, right):
+            return False
+    return True
 
 
 def _maybe_equal(left: Any, right: Any) -> bool:

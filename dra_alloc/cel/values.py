@@ -113,7 +113,10 @@ class ConcatList:
     Two lists end to end, joined only when looked into.
 
     ``a + a`` forty times over has 2**40 elements; upstream charges 1 for each
-    step, so the join must not copy.
+    step, so the join must not copy. Upstream counts the elements one by one
+    whenever it needs the length; for more than an int can count it never ends.
+
+    Raises: CelAbort for such a length.
     """
 
     __slots__ = ("left", "right", "size")
@@ -122,6 +125,8 @@ class ConcatList:
         self.left = left
         self.right = right
         self.size = len(left) + len(right)
+        if self.size > MAX_INT:
+            raise CelAbort("operation cancelled: actual cost limit exceeded")
 
     def __len__(self) -> int:
         return self.size

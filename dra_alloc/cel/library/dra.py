@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from dra_alloc.cel.costs import ONE, STRING, Range, traversal_cost
+from dra_alloc.cel.costs import ONE, STRING, Range
 from dra_alloc.cel.declarations import Cost, Function, Library, Overload, Window
 from dra_alloc.cel.equality import equal
 from dra_alloc.cel.errors import CelError
+from dra_alloc.cel.library.walks import WALK
 from dra_alloc.cel.types import BOOL, DYN
 from dra_alloc.cel.values import is_list
 
@@ -76,7 +77,7 @@ _BASE: Final = Overload(
     BOOL,
     includes,
     member=True,
-    cost=Cost(lambda args, result: traversal_cost(args[0]), _walk_estimate),
+    cost=Cost(WALK.actual, _walk_estimate),
     window=Window(since=37, added=38),
 )
 DRA_LIBRARY: Final = Library("dra", functions=(Function("includes", (_ALPHA, _BASE)),))

@@ -112,6 +112,7 @@ def _split(text: str, separator: str, limit: int = -1) -> tuple[str, ...]:
 
 
 def _join(parts: Any, separator: str = "") -> str:
+    check_text(len(parts))
     texts = list(parts)
     for each in texts:
         if type(each) is not str:
@@ -174,6 +175,8 @@ def _split_estimate(estimator: Estimator, target: Operand | None, args: Sequence
 
 def _join_actual(args: Sequence[Any], result: Any) -> int:
     separator = args[1] if len(args) > 1 else ""
+    if is_list(args[0]):
+        check_text(len(args[0]))
     parts = list(args[0]) if is_list(args[0]) else [None]
     if type(separator) is not str or any(type(each) is not str for each in parts):
         return 1
