@@ -254,6 +254,7 @@ class Cluster:
         self, claims: Sequence[ResourceClaim], node: Node, *, budget: Budget = DEFAULT_BUDGET, explained: bool = True
     ) -> Outcome:
         """Return the outcome for one node; without `explained` a refusal carries no counts."""
+        claims = defaulted(claims)
         refusal = allocated_elsewhere(claims, node)
         if refusal is not None:
             return Unsatisfiable((refusal,))

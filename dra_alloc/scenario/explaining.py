@@ -16,6 +16,7 @@ from dra_alloc.problem.pools import GatherError, gather
 from dra_alloc.problem.requests import claim_name
 from dra_alloc.scenario.audit import picks_in
 from dra_alloc.scenario.cluster import Cluster
+from dra_alloc.scenario.defaulting import defaulted
 from dra_alloc.scenario.outcomes import Allocated
 
 __all__ = ["Choice", "choice_on", "reasons_on", "world_of"]
@@ -31,7 +32,7 @@ def world_of(cluster: Cluster, claims: Sequence[ResourceClaim], node: Node) -> W
     keys = [pool.key for pool in gather(cluster.inventory, node, profile)]
     rows = [row for key in keys for row in cluster.inventory.by_pool[key]]
     rules = {id(rule): rule for row in rows for rule in row.taint_rules}
-    pending = tuple(claim for claim in claims if claim.status.allocation is None)
+    pending = tuple(claim for claim in defaulted(claims) if claim.status.allocation is None)
     return World(
         node,
         pending,

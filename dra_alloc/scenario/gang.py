@@ -13,10 +13,12 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from dra_alloc.api import Node, ResourceClaim
+from dra_alloc.errors import InputError
 from dra_alloc.problem.requests import claim_name
 from dra_alloc.scenario.best_place import combined
 from dra_alloc.scenario.books import Books
 from dra_alloc.scenario.cluster import Cluster
+from dra_alloc.scenario.defaulting import defaulted
 from dra_alloc.scenario.gang_best import pack_best
 from dra_alloc.scenario.gang_greedy import place_in_order, place_together
 from dra_alloc.scenario.gang_menus import Menus, Shapes, TooMuchWork
@@ -42,6 +44,9 @@ __all__ = [
 
 #: Copies of one template that are tried on a node at most.
 MOST_COPIES: Final = 1_000
+#: Copies that can be asked for: as many as a workload's replicas in a check.
+MOST_WANTED: Final = 10_000
+_FEWER: Final = f"ask for at most {MOST_WANTED:,}, or for as many as fit: --copies 0, `replicas` without a number"
 
 
 def fewest_nodes(node: Node) -> int:
@@ -159,10 +164,14 @@ def replicas(
     Return how many pods fit that each want claims like these, up to `wanted`, or to 1,000 where that is None.
 
     Spec: GANG-4.
-    Raises: EngineUnavailable for objectives without OR-tools.
+    Raises: InputError for more than 10,000; EngineUnavailable for objectives without OR-tools.
     """
+    if wanted is not None and wanted > MOST_WANTED:
+        raise InputError(f"{wanted:,} copies are more than the {MOST_WANTED:,} that are looked at", hint=_FEWER)
     count = MOST_COPIES if wanted is None else wanted
-    return place_most(cluster, [Member(f"replica-{number}", tuple(claims)) for number in range(count)], objectives)
+    # Completed once, so that all copies are seen to want the same without a look into them.
+    wants = tuple(defaulted(claims))
+    return place_most(cluster, [Member(f"replica-{number}", wants) for number in range(count)], objectives)
 
 
 def _domains(cluster: Cluster, topology: Topology | None) -> list[tuple[Node, ...]]:

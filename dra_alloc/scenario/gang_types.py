@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from dra_alloc.api import AllocationResult, ResourceClaim
+from dra_alloc.scenario.defaulting import defaulted
 from dra_alloc.solve.optimise import Score
 from dra_alloc.solve.outcome import Solved
 
@@ -16,10 +17,17 @@ __all__ = ["Alike", "Gang", "Member", "Placement", "Topology", "Verdict"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Member:
-    """A pod, as far as devices are concerned: its name and the claims made for it alone."""
+    """
+    A pod, as far as devices are concerned: its name and the claims made for it alone.
+
+    Claims without an allocation mode get the API server's defaults.
+    """
 
     name: str
     claims: tuple[ResourceClaim, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "claims", tuple(defaulted(self.claims)))
 
 
 @dataclass(frozen=True, slots=True)

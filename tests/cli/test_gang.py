@@ -117,3 +117,10 @@ def test_of_three_replicas_on_two_devices_two_fit(capsys: pytest.CaptureFixture[
     paths = str(EXAMPLES / "gang" / "replica.yaml"), "--cluster", str(EXAMPLES / "gang" / "two-devices.yaml")
     assert run(["gang", *paths, "--copies", "3"]) == 1
     assert "placed jointly: 2 of 3 pods on 1 node" in capsys.readouterr().out
+
+
+def test_copies_beyond_the_limit_are_refused_with_the_limit(capsys: pytest.CaptureFixture[str]) -> None:
+    paths = str(EXAMPLES / "gang" / "replica.yaml"), "--cluster", str(EXAMPLES / "gang" / "two-devices.yaml")
+    for number in ("1000000000", "99999999999999999999"):
+        assert run(["gang", *paths, "--copies", number]) == 2
+        assert "copies are more than the 10,000 that are looked at" in capsys.readouterr().err

@@ -11,10 +11,20 @@ from typing import Any
 import pytest
 
 from dra_alloc.api import DeviceClass, FrozenMap, Node, ResourceClaim, ResourceSlice
+from dra_alloc.errors import InputError
 from dra_alloc.problem.inventory import Inventory
 from dra_alloc.scenario.alike_nodes import AlikeNodes
 from dra_alloc.scenario.cluster import Cluster
-from dra_alloc.scenario.gang import Member, Topology, Verdict, fewest_nodes, place_gang, place_most, replicas
+from dra_alloc.scenario.gang import (
+    Member,
+    Topology,
+    Verdict,
+    can_place,
+    fewest_nodes,
+    place_gang,
+    place_most,
+    replicas,
+)
 from dra_alloc.scenario.gang_menus import Menus, Shapes
 
 ANY = DeviceClass.model_validate({"metadata": {"name": "any"}})
@@ -112,6 +122,47 @@ def test_three_replicas_on_two_devices():
     answers = replicas(cluster(2), (claim(),), 3)
     assert len(answers.joint.placements) == 2
     assert len(answers.greedy.placements) == 2
+
+
+def test_more_replicas_than_are_looked_at_are_refused_at_once():
+    with pytest.raises(InputError, match="1,000,000,000 copies are more than the 10,000"):
+        replicas(cluster(2), (claim(),), 1_000_000_000)
+    assert len(replicas(cluster(2), (claim(),), 10_000).joint.placements) == 2
+
+
+def test_claims_without_an_allocation_mode_are_completed_as_allocate_completes_them():
+    bare = ResourceClaim.model_validate(
+        {
+            "metadata": {"name": "c"},
+            "spec": {"devices": {"requests": [{"name": "r", "exactly": {"deviceClassName": "any", "count": 2}}]}},
+        }
+    )
+    subs = [{"name": "s", "deviceClassName": "any"}]
+    either = ResourceClaim.model_validate(
+        {"metadata": {"name": "c"}, "spec": {"devices": {"requests": [{"name": "r", "firstAvailable": subs}]}}}
+    )
+    world = cluster(2, 2)
+    assert where(place_gang(world, pods(bare, either)).joint) == ["n0", "n1"]
+    assert where(place_most(world, pods(bare, bare, either)).joint) == ["n0", "n1"]
+    assert can_place(world, pods(bare, bare)) is Verdict.PLACED
+    assert len(replicas(world, (bare,)).joint.placements) == 2
+    assert world.on_node([bare], world.nodes[0])
+    assert world.place([[bare], [either]]).placed == 2
+    assert world.filter([bare]).nodes == ("n0", "n1")
+
+
+def test_a_member_completes_its_claims_and_stays_the_member_placed():
+    bare = ResourceClaim.model_validate(
+        {
+            "metadata": {"name": "c"},
+            "spec": {"devices": {"requests": [{"name": "r", "exactly": {"deviceClassName": "any"}}]}},
+        }
+    )
+    member = Member("p", (bare,))
+    assert member.claims[0].spec.devices.requests[0].exactly.allocation_mode == "ExactCount"
+    assert place_gang(cluster(1), [member]).joint.placements[0].member is member
+    whole = claim()
+    assert Member("p", (whole,)).claims[0] is whole
 
 
 def test_replicas_without_a_wish_fill_the_cluster():
