@@ -33,7 +33,7 @@ LEAVES: Final[dict[str, tuple[str, ...]]] = {
     "int": ("{INT}", "{INT}", "{SMALL}"),
     "uint": ("0u", "1u", "7u", "18446744073709551615u"),
     "double": ("{DOUBLE}", 'double("NaN")', 'double("Infinity")'),
-    "string": ("{TEXT}", "{TEXT}", "device.driver"),
+    "string": ("{TEXT}", "{TEXT}", "{TEXT}", "device.driver", '"\\u0041b\\x411"', '"\\U000000411"'),
     "bytes": ('b"a"', 'b""', 'b"\\xff"', 'b"abc"'),
     "dur": ('duration("1s")', 'duration("-90m")', 'duration("1.5us")', "duration({TEXT})"),
     "ts": ('timestamp("2024-02-29T03:04:05.678Z")', "timestamp({INT})", 'timestamp("1969-12-31T23:59:59+01:00")'),

@@ -73,7 +73,7 @@ What does not need upstream: one property a target, see `fuzz/README.md`.
 _FOUND: Final = """\
 ## New upstream defects found here
 
-What the comparisons brought to light and was not known before, with what says and
+What the comparisons brought to light before we knew of a report, with what says and
 shows it in `spec/`: `--semantics upstream` has these, too. The number is that
 of upstream's issue or pull request where one is known.
 """

@@ -4,7 +4,7 @@ The behaviours in which allocators differ, as a page of data: what, where, since
     python -m spec.divergences --write   writes spec/divergences.yaml again
 
 What and where follow from `dra_alloc.traits`, the vectors from what they name. The statements are kept by hand, and
-whether a defect was `found_here`: by comparing answers, not known before.
+whether a defect was `found_here`: by comparing answers, before we knew of a report.
 """
 
 from __future__ import annotations

@@ -32,7 +32,9 @@ _SIMPLE: Final = {
     "`": "`",
     "?": "?",
 }
-_ESCAPE: Final = re.compile(r"\\(?:([xX])([0-9a-fA-F]{2})|([uU])([0-9a-fA-F]+)|([0-3][0-7]{2})|(.))", re.DOTALL)
+_ESCAPE: Final = re.compile(
+    r"\\(?:([xX])([0-9a-fA-F]{2})|((?:(u)|U)([0-9a-fA-F]{4}(?(4)|[0-9a-fA-F]{4})))|([0-3][0-7]{2})|(.))", re.DOTALL
+)
 #: A literal that holds what it stands for.
 _PLAIN: Final = re.compile(r"""("|')(?!\1)[^\\\r]*.""")
 _MAX_CODE_POINT: Final = 0x10FFFF
@@ -100,8 +102,8 @@ def bytes_value(token: str) -> bytes:
         parts.append(body[position : escape.start()].encode())
         if escape[3]:
             raise LiteralError("unable to unescape string")
-        code = int(escape[2], 16) if escape[1] else int(escape[5], 8) if escape[5] else -1
-        parts.append(bytes((code,)) if code >= 0 else _SIMPLE[escape[6]].encode())
+        code = int(escape[2], 16) if escape[1] else int(escape[6], 8) if escape[6] else -1
+        parts.append(bytes((code,)) if code >= 0 else _SIMPLE[escape[7]].encode())
         position = escape.end()
     parts.append(body[position:].encode())
     return b"".join(parts)
@@ -119,10 +121,10 @@ def _character(escape: re.Match[str]) -> str:
     if escape[1]:
         return chr(int(escape[2], 16))
     if escape[3]:
-        code = int(escape[4], 16)
+        code = int(escape[5], 16)
         if code > _MAX_CODE_POINT or 0xD800 <= code < 0xE000:
             raise LiteralError("invalid unicode code point")
         return chr(code)
-    if escape[5]:
-        return chr(int(escape[5], 8))
-    return _SIMPLE[escape[6]]
+    if escape[6]:
+        return chr(int(escape[6], 8))
+    return _SIMPLE[escape[7]]

@@ -243,6 +243,8 @@ class CelMap:
         kind = type(key)
         if kind is str:
             return entries.get(key, default)
+        if not entries:
+            return default  # an empty map hashes no key
         if kind not in _KEY_KINDS:
             check_hashable(key)
             return entries.get(key_of(key), default)

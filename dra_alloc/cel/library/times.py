@@ -11,7 +11,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Final
-from zoneinfo import ZoneInfo
+from zoneinfo import ZoneInfo, available_timezones
 
 from dra_alloc.api.go_text import quote
 from dra_alloc.cel.declarations import Function, Library, Overload, Window
@@ -31,6 +31,8 @@ from dra_alloc.cel.types import DURATION, INT, STRING, TIMESTAMP
 
 __all__ = ["TIMES_LIBRARY"]
 
+#: What file systems take for one part of a path, in bytes.
+_LONGEST_NAME: Final = 255
 _DAY: Final = 86_400
 _ATOI: Final = re.compile(r"[+-]?[0-9]+")
 
@@ -78,10 +80,37 @@ def _offset(moment: Timestamp, zone: str) -> int:
 def _zone(name: str) -> ZoneInfo:
     if name[0] in "/\\" or ".." in name:
         raise CelError("time: invalid location name")
+    parts = [part for part in name.split("/") if part not in ("", ".")]
+    trouble = _file_trouble(name, parts)
+    if trouble:
+        raise CelError(trouble)
     try:
-        return ZoneInfo(name)
+        return ZoneInfo("/".join(parts))
     except (ValueError, OSError, LookupError):
         raise CelError(f"unknown time zone {name}") from None
+
+
+def _file_trouble(name: str, parts: list[str]) -> str:
+    """Return what the file system says of a name that no file has; Go passes that on, as zones are files to it."""
+    if "\0" in name:
+        return "invalid argument"
+    zones, folders = _zone_files()
+    known = next((count for count in range(len(parts)) if "/".join(parts[:count]) not in folders), len(parts))
+    if any(len(part.encode()) > _LONGEST_NAME for part in parts[:known]):
+        return "file name too long"
+    path = "/".join(parts)
+    if path in folders:
+        return "is a directory"
+    above = {"/".join(parts[:count]) for count in range(1, len(parts) + name.endswith(("/", "/.")))}
+    return "not a directory" if above & zones else ""
+
+
+@lru_cache(maxsize=1)
+def _zone_files() -> tuple[frozenset[str], frozenset[str]]:
+    """Return the names of all zones, and of the folders that they lie in."""
+    zones = frozenset(available_timezones())
+    folders = {zone[:place] for zone in zones for place, letter in enumerate(zone) if letter == "/"}
+    return zones, frozenset({"", *folders})
 
 
 def _atoi(text: str) -> int:
