@@ -14,7 +14,7 @@ from itertools import combinations, product
 from typing import Final
 
 from dra_alloc.explain.facts import Fact, facts_of
-from dra_alloc.explain.world import World, edit_requests
+from dra_alloc.explain.world import Tried, World, edit_requests
 from dra_alloc.profiles import ALLOCATOR_FEATURES, Profile, Trait, features_from_gates, gates_of, profile_for
 from dra_alloc.profiles import profile as profile_of
 from dra_alloc.releases import NEWEST
@@ -56,8 +56,9 @@ class Reasons:
     """
     Why claims do not fit on a node, and what would help.
 
-    `facts` (code and text) together are enough for the refusal, and the claims
-    fit without any single one of them once all other facts are gone. `fixes` are
+    `facts` (code and text) together are enough for the refusal, and without any
+    single one of them, once all other facts are gone, the claims fit or the
+    question ends with another error. `fixes` are
     enough each, `not_enough` single changes are not. `hints` tell of answers
     that differ by semantics or release. With `exact` False the work allowed
     ran out before all of that was certain; `untried` are changes of which it
@@ -82,9 +83,31 @@ class _Solver:
         self.solves = 0
         self.work = 0
         self.exact = True
+        # The error that the question itself ends with: only worlds that end the same way are refused like it.
+        self.error = ""
 
-    def fits(self, world: World, part: float = 1.0) -> bool | None:
-        """Return whether it fits; None, and no longer exact, once this part of the work allowed is spent."""
+    def fits(self, world: World) -> bool | None:
+        """Return whether it fits; None, and no longer exact, once the work allowed is spent."""
+        tried = self._tried(world)
+        return None if tried is None else tried.fits
+
+    def refuses_alike(self, world: World, part: float = 1.0) -> bool:
+        """
+        Return whether it is refused as the question itself is; False once this part of the work allowed is spent.
+
+        A selector can be asked about devices that it cannot be asked about once
+        nothing keeps them from it: an error is no refusal for want of devices.
+        """
+        tried = self._tried(world, part)
+        return tried is not None and tried.fits is False and tried.error == self.error
+
+    def first(self, world: World) -> bool:
+        """Return whether the question itself is refused, and keep in mind how."""
+        tried = self._tried(world)
+        self.error = "" if tried is None else tried.error
+        return tried is not None and tried.fits is False
+
+    def _tried(self, world: World, part: float = 1.0) -> Tried | None:
         if self.solves >= _MOST_SOLVES or self.work >= self.allowed * part:
             self.exact = False
             return None
@@ -93,7 +116,7 @@ class _Solver:
         self.work += tried.work
         if tried.fits is None:
             self.exact = False
-        return tried.fits
+        return tried
 
 
 def reasons(world: World, work: int = WORK) -> Reasons:
@@ -107,7 +130,7 @@ def reasons(world: World, work: int = WORK) -> Reasons:
     EXPLAIN-5 (untried).
     """
     solver = _Solver(work)
-    if solver.fits(world) is not False:
+    if not solver.first(world):
         return Reasons((), exact=solver.exact, work=solver.work)
     hints = tuple(_hints(world, solver))
     facts = facts_of(world)
@@ -128,7 +151,7 @@ def _minimal(world: World, facts: Sequence[Fact], solver: _Solver) -> list[Fact]
     """
     Return facts that suffice for the refusal and are all needed for it.
 
-    Facts are given up one by one as long as the claims still do not fit; that is
+    Facts are given up one by one as long as the claims still are refused, and for want of devices if they were; that is
     repeated until nothing more can be given up, since a defect of upstream can
     make a lifted fact matter again.
     """
@@ -137,10 +160,16 @@ def _minimal(world: World, facts: Sequence[Fact], solver: _Solver) -> list[Fact]
     while shrinking:
         shrinking = False
         for fact in list(kept):
-            if solver.fits(_without(world, [*gone, fact]), _FOR_FACTS) is False:
+            if solver.refuses_alike(_without(world, [*gone, fact]), _FOR_FACTS):
                 kept.remove(fact)
                 gone.append(fact)
                 shrinking = True
+        # A class can keep selectors from devices they fail on: neither can go before the other, both can.
+        guards = [fact for fact in kept if fact.code in ("class", "selector")]
+        if not shrinking and len(guards) > 1 and solver.refuses_alike(_without(world, [*gone, *guards]), _FOR_FACTS):
+            kept = [fact for fact in kept if fact not in guards]
+            gone += guards
+            shrinking = True
     return kept
 
 

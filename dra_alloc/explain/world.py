@@ -61,10 +61,16 @@ class Surveys:
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """Whether a world fits, None if its budget did not tell, and the work that took, in steps of a search or so."""
+    """
+    Whether a world fits, None if its budget did not tell, and the work that took, in steps of a search or so.
+
+    `error` is the code of the error that the question ended with, if it did: a
+    refusal, too, but not one for want of devices.
+    """
 
     fits: bool | None
     work: int
+    error: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -121,7 +127,9 @@ class World:
                 return Tried(fits=True, work=work)
             case OutOfBudget():
                 return Tried(fits=None, work=work)
-            case Aborted() | _:
+            case Aborted(code=code):
+                return Tried(fits=False, work=work, error=code)
+            case _:
                 return Tried(fits=False, work=work)
 
     def pools(self) -> tuple[PoolKey, ...]:

@@ -65,13 +65,20 @@ def check_reasons(world: World, found: Reasons) -> list[str]:
     core = [fact for fact in facts if (fact.code, fact.text) in found.facts]
     wrong: list[str] = []
     rest = [fact for fact in facts if fact not in core]
-    if _lifted(world, rest).fits() is not False:
+    how = _refusal(world)
+    if _refusal(_lifted(world, rest)) != how:
         wrong.append("the facts are not sufficient")
-    wrong += [f"not necessary: {fact.text}" for fact in core if _lifted(world, [*rest, fact]).fits() is False]
+    wrong += [f"not necessary: {fact.text}" for fact in core if _refusal(_lifted(world, [*rest, fact])) == how]
     by_fix = {fact.fix: fact for fact in facts if fact.fix}
     wrong += [f"not a fix: {fix}" for fix in found.fixes if not fix.change(world).fits()]
     wrong += [f"would be enough: {step}" for step in found.not_enough if _lifted(world, [by_fix[step]]).fits()]
     return wrong
+
+
+def _refusal(world: World) -> str | None:
+    """Return how the world is refused, by the code of an error or for want of devices; None if it is not."""
+    tried = world.tried()
+    return (tried.error or "no-fit") if tried.fits is False else None
 
 
 def _lifted(world: World, facts: list[Fact]) -> World:

@@ -1,0 +1,52 @@
+"""
+Reasons where a variation ends with an error: that is no refusal for want of devices.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from dra_alloc.explain.facts import facts_of
+from dra_alloc.explain.reasons import Reasons, reasons
+from dra_alloc.explain.world import World
+from dra_alloc.manifest import load
+from dra_alloc.scenario.applying import apply
+from dra_alloc.scenario.explaining import world_of
+from dra_alloc.scenario.settings import Settings
+from fuzz.targets.reasons_hold import check_reasons
+
+EXAMPLES = Path(__file__).parents[3] / "docs" / "examples"
+
+
+def two_halves_and_more(release: str, node: str) -> World:
+    """Return the shipped example: without the class its selector fails on devices that have no profile."""
+    manifests = load([str(EXAMPLES / "workloads" / "mixed.yaml")])
+    applied = apply(manifests, load([str(EXAMPLES / "cluster")]), Settings(release), "default")
+    subject = next(each for each in applied.subjects if each.name.endswith("two-halves-and-more"))
+    claims = [applied.cluster.claims[each] if isinstance(each, str) else each for each in subject.claims]
+    return world_of(applied.cluster, claims, applied.cluster.node(node))
+
+
+@pytest.mark.parametrize("release", ["1.36", "1.36.2"])
+@pytest.mark.parametrize("node", ["h100-a", "h100-b"])
+def test_what_alone_would_help_is_among_the_facts_of_the_shipped_example(release: str, node: str) -> None:
+    world = two_halves_and_more(release, node)
+    found = reasons(world)
+    texts = " ".join(text for _, text in found.facts)
+    assert found.exact
+    assert "wants matchAttribute" in texts
+    assert 'has the request "rest"' in texts
+    assert any("dropping matchAttribute" in str(fix) for fix in found.fixes)
+    assert check_reasons(world, found) == []
+
+
+def test_facts_without_which_only_an_error_is_left_are_found_insufficient() -> None:
+    world = two_halves_and_more("1.36", "h100-a")
+    told = [
+        (fact.code, fact.text)
+        for fact in facts_of(world)
+        if fact.text.startswith('selector 0 of request "halves"') or fact.text.endswith('has the request "halves"')
+    ]
+    assert "the facts are not sufficient" in check_reasons(world, Reasons(tuple(told)))
