@@ -36,6 +36,7 @@ from dra_alloc.errors import (
 if TYPE_CHECKING:
     from dra_alloc.manifest import Documents
     from dra_alloc.scenario.cluster import Cluster
+    from dra_alloc.scenario.events import Event
     from dra_alloc.scenario.gang import GangAnswers, place_gang, place_most, replicas
     from dra_alloc.scenario.gang_types import Gang, Member, Placement, Topology
     from dra_alloc.scenario.outcomes import Allocated, NodeRefusal, Outcome, Undecided, Unsatisfiable
@@ -53,6 +54,7 @@ __all__ = [
     "Documents",
     "DraAllocError",
     "EngineUnavailable",
+    "Event",
     "FeatureDisabled",
     "FewestNodes",
     "Gang",
@@ -88,6 +90,7 @@ _HOMES = {
     "Cheapest": "dra_alloc.solve.objectives",
     "Cluster": "dra_alloc.scenario.cluster",
     "Documents": "dra_alloc.manifest",
+    "Event": "dra_alloc.scenario.events",
     "FewestNodes": "dra_alloc.solve.objectives",
     "Gang": "dra_alloc.scenario.gang_types",
     "GangAnswers": "dra_alloc.scenario.gang",

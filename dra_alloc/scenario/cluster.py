@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 from dra_alloc.api import (
     AllocationResult,
@@ -22,6 +23,7 @@ from dra_alloc.explain.tally import NOTHING, explain
 from dra_alloc.manifest import Documents
 from dra_alloc.manifest.gc_pause import gc_paused
 from dra_alloc.manifest.holdings import Holding, holding_of
+from dra_alloc.manifest.records import WireRecord
 from dra_alloc.problem.devices import DeviceKey
 from dra_alloc.problem.inventory import Inventory
 from dra_alloc.problem.ledger import Ledger
@@ -31,10 +33,12 @@ from dra_alloc.problem.requests import claim_name
 from dra_alloc.problem.tainting import has_effect
 from dra_alloc.problem.usage import LateUsage
 from dra_alloc.profiles import Feature, Semantics
+from dra_alloc.scenario.arguments import listed, names_in, objectives_in, objects_in
 from dra_alloc.scenario.best_place import Best, best_place
 from dra_alloc.scenario.defaulting import defaulted
 from dra_alloc.scenario.digests import Digests
-from dra_alloc.scenario.editing import Edit, Event, edit_of, edited
+from dra_alloc.scenario.editing import Edit, edit_of, edited
+from dra_alloc.scenario.events import Event
 from dra_alloc.scenario.extended_resources import class_by_resource
 from dra_alloc.scenario.fits import Fits, first_place
 from dra_alloc.scenario.holding import allocated_elsewhere, completed
@@ -206,14 +210,12 @@ class Cluster:
         it is, and whether better is ruled out. kube-scheduler has no objectives,
         so such a question is asked with intended semantics.
 
-        Raises: UnknownReference for a node that does not exist; TypeError for
-        anything but claims; EngineUnavailable for objectives without OR-tools.
+        Raises: UnknownReference for a node that does not exist; InputError for
+        anything but claims and objectives; EngineUnavailable for objectives without OR-tools.
         """
-        if not all(isinstance(claim, ResourceClaim) for claim in claims):
-            raise TypeError("claims is a sequence of ResourceClaim objects")
-        claims = defaulted(claims)
-        if objectives:
-            return self._best(claims, node, budget, objectives)
+        claims = _asked(claims)
+        if ranked := objectives_in(objectives, "objectives", Objective):
+            return self._best(claims, node, budget, ranked)
         if node is None:
             place = first_place(self, claims, budget)
             return self._first(claims, self.nodes if place is None else (self.nodes[place],), budget)
@@ -308,7 +310,7 @@ class Cluster:
         )
         for name in named or ():
             self.node(name)
-        return Fits(self, tuple(defaulted(claims)), named, budget)
+        return Fits(self, tuple(_asked(claims)), named, budget)
 
     def place(self, pods: Iterable[Sequence[ResourceClaim]], *, budget: Budget = DEFAULT_BUDGET) -> Placements:
         """
@@ -318,7 +320,8 @@ class Cluster:
         the claims see them, one look-up for every node and distinct pod, and
         one for every node that changed.
         """
-        return place(self, map(defaulted, pods), budget)
+        given = listed(pods, "pods", "pods, each a sequence of ResourceClaim objects")
+        return place(self, (_asked(claims, f"pods[{number}]") for number, claims in enumerate(given)), budget)
 
     def after(self, outcome: Outcome) -> Cluster:
         """Return the cluster in which the outcome's claims are allocated; only `Allocated` changes anything."""
@@ -326,23 +329,27 @@ class Cluster:
 
     def with_claims(self, claims: Iterable[ResourceClaim]) -> Cluster:
         """Return the cluster with these claims, new or in place of those of their names."""
-        return edited(self, Edit(claims={claim_name(claim): claim for claim in claims}))
+        given = objects_in(claims, "claims", ResourceClaim, "ResourceClaim")
+        return edited(self, Edit(claims={claim_name(claim): claim for claim in given}))
 
     def without_claims(self, names: Iterable[str]) -> Cluster:
         """Return the cluster without claims of these names, each `namespace/name`."""
-        return edited(self, Edit(claims=dict.fromkeys(names)))
+        return edited(self, Edit(claims=dict.fromkeys(names_in(names, "names"))))
 
     def with_slices(self, slices: Iterable[ResourceSlice]) -> Cluster:
         """Return the cluster with these slices, new or in place of those of their names."""
-        return edited(self, Edit(slices={each.metadata.name or "": each for each in slices}))
+        given = objects_in(slices, "slices", (ResourceSlice, WireRecord), "ResourceSlice")
+        return edited(self, Edit(slices={each.metadata.name or "": each for each in given}))
 
     def without_slices(self, names: Iterable[str]) -> Cluster:
         """Return the cluster without slices of these names."""
-        return edited(self, Edit(slices=dict.fromkeys(names)))
+        return edited(self, Edit(slices=dict.fromkeys(names_in(names, "names"))))
 
-    def apply(self, events: Iterable[Event]) -> Cluster:
+    def apply(self, events: Iterable[Event | Mapping[str, Any]]) -> Cluster:
         """
         Return the cluster after events of a watch: slices, claims, classes, nodes, taint rules.
+
+        Events are `Event` objects or a watch stream's dictionaries, ``{"type": "ADDED", "object": {...}}``.
 
         Raises: InputError for an event or object that is not known.
         """
@@ -356,6 +363,10 @@ class Cluster:
             # Looking alike does not depend on the scheduler.
             made.__dict__["survey"] = Survey(self.inventory, self.classes, profile, not_found, self.survey.columns)
         return made
+
+
+def _asked(claims: Sequence[ResourceClaim], argument: str = "claims") -> Sequence[ResourceClaim]:
+    return defaulted(objects_in(claims, argument, ResourceClaim, "ResourceClaim"))
 
 
 def _named_nodes(inventory: Inventory) -> tuple[Node, ...]:

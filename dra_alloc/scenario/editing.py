@@ -17,6 +17,7 @@ from dra_alloc.problem.overlay import Overlay
 from dra_alloc.problem.requests import claim_name
 from dra_alloc.problem.tainting import has_effect
 from dra_alloc.scenario.digests import Digests
+from dra_alloc.scenario.events import Event, read_events
 from dra_alloc.scenario.standings import concerned
 from dra_alloc.solve.survey import Survey
 
@@ -25,17 +26,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Edit", "Event", "edit_of", "edited"]
 
-Wire = ResourceSlice | ResourceClaim | DeviceClass | Node | DeviceTaintRule
 K = TypeVar("K")
 V = TypeVar("V")
-
-
-@dataclass(frozen=True, slots=True)
-class Event:
-    """One change as a watch of the API server reports it: ADDED, MODIFIED or DELETED, and the object."""
-
-    type: str
-    object: Wire
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,16 +45,14 @@ class Edit:
     taint_rules: Mapping[str, DeviceTaintRule | None] = Overlay()
 
 
-def edit_of(events: Iterable[Event]) -> Edit:
+def edit_of(events: Iterable[Event | Mapping[str, Any]]) -> Edit:
     """
     Return what the events come to; of one object the last counts.
 
     Raises: InputError for an event or object that is not known.
     """
     found: dict[str, dict[str, Any]] = {"slices": {}, "claims": {}, "classes": {}, "nodes": {}, "taint_rules": {}}
-    for event in events:
-        if event.type not in ("ADDED", "MODIFIED", "DELETED"):
-            raise InputError(f"unknown event type {event.type!r}", hint="ADDED, MODIFIED or DELETED")
+    for event in read_events(events):
         member, name = _belonging(event.object)
         found[member][name] = None if event.type == "DELETED" else event.object
     return Edit(**found)

@@ -7,6 +7,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 
+from dra_alloc.errors import InputError
 from dra_alloc.manifest import load as load_documents
 from dra_alloc.scenario.cluster import Cluster
 from dra_alloc.scenario.settings import DEFAULT_RELEASE, Settings
@@ -29,9 +30,13 @@ def load(
     overrides its feature gates, `channel` is "auto", "stable", "incubating" or
     "experimental", `semantics` is "upstream" or "intended".
 
-    Raises: ManifestError with every problem of every file; InputError for
-    settings that are not known.
+    Raises: ManifestError with every problem of every file; InputError for no
+    path at all and for settings that are not known.
     """
+    if not isinstance(paths, str | os.PathLike):
+        paths = list(paths)
+    if paths in ("", []):
+        raise InputError("paths names no file or folder to load")
     settings = Settings(release, dict(gates or {}), channel, semantics)
     settings.profile()
     return Cluster.of(load_documents(paths), settings)

@@ -12,8 +12,10 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from types import NoneType
 from typing import Final
 
+from dra_alloc.errors import InputError
 from dra_alloc.limits import (
     DEFAULT_LATE_STEP_BUDGET,
     DEFAULT_PRUNED_BUDGET,
@@ -53,12 +55,26 @@ class Budget:
     is cut short where the other engines could have decided, had their budgets
     sufficed. `seconds` is for callers who insist on a clock; it makes
     "undecided" depend on the machine.
+
+    Raises: InputError for what is no such number.
     """
 
     steps: int | None = DEFAULT_STEP_BUDGET
     pruned: int = DEFAULT_PRUNED_BUDGET
     solver: float = DEFAULT_SOLVER_BUDGET
     seconds: float | None = None
+
+    def __post_init__(self) -> None:
+        for name, kinds, wanted in (
+            ("steps", (int, NoneType), "a whole number of at least 0, or None"),
+            ("pruned", (int,), "a whole number of at least 0"),
+            ("solver", (int, float), "a number of at least 0"),
+            ("seconds", (int, float, NoneType), "a number of at least 0, or None"),
+        ):
+            value = getattr(self, name)
+            # Written so that a NaN is refused, too.
+            if not isinstance(value, kinds) or not (value is None or value >= 0):
+                raise InputError(f"{name} of a Budget takes {wanted}, not {value!r:.60}")
 
 
 DEFAULT_BUDGET: Final = Budget()

@@ -19,7 +19,7 @@ from dra_alloc.api import DeviceClass, Node, ResourceClaim, ResourceSlice
 from dra_alloc.manifest import Documents
 from dra_alloc.problem.requests import claim_name
 from dra_alloc.scenario.cluster import Cluster
-from dra_alloc.scenario.editing import Event
+from dra_alloc.scenario.events import Event
 from dra_alloc.scenario.outcomes import Allocated, Outcome, Unsatisfiable
 from dra_alloc.scenario.settings import Settings
 from dra_alloc.testing.cases import random_requests

@@ -12,7 +12,8 @@ from dra_alloc.manifest import Documents
 from dra_alloc.problem.tainting import has_effect
 from dra_alloc.profiles import profile
 from dra_alloc.scenario.cluster import Cluster
-from dra_alloc.scenario.editing import Event, edit_of, edited
+from dra_alloc.scenario.editing import edit_of, edited
+from dra_alloc.scenario.events import Event
 from dra_alloc.scenario.settings import Settings
 from fuzz.observed_build import claim, device, problem, slice_, want
 

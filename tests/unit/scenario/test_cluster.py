@@ -120,7 +120,7 @@ def test_unknown_names_are_input_errors() -> None:
 
 @pytest.mark.parametrize("claims", ["c", a_claim("c"), [{"kind": "ResourceClaim"}]])
 def test_only_claims_are_taken(claims: Any) -> None:
-    with pytest.raises(TypeError, match="sequence of ResourceClaim"):
+    with pytest.raises(InputError, match="claims takes a sequence of ResourceClaim"):
         Cluster.of(DOCUMENTS).allocate(claims)
 
 

@@ -15,7 +15,7 @@ from dra_alloc.manifest import Documents
 from dra_alloc.manifest.records import record_from_model
 from dra_alloc.problem.requests import claim_name
 from dra_alloc.scenario.cluster import Cluster
-from dra_alloc.scenario.editing import Event
+from dra_alloc.scenario.events import Event
 from dra_alloc.scenario.outcomes import Allocated, NodeRefusal, Outcome, Unsatisfiable
 from dra_alloc.scenario.settings import Settings
 from dra_alloc.solve.outcome import Solved
