@@ -29,6 +29,7 @@ from dra_alloc.cel.plan_logic import conditional, connective, equality, not_equa
 from dra_alloc.cel.qualifiers import bad_qualifier
 from dra_alloc.cel.rereading import whole
 from dra_alloc.cel.trampoline import STRIDE, Steps, run
+from dra_alloc.cel.unify import Unifier
 from dra_alloc.cel.values import started
 
 __all__ = ["Plan", "plan"]
@@ -152,7 +153,8 @@ class _Planner:
         kind = self.declared.types.get(name)
         if kind is None or name in UNDEFINED_TYPES:
             raise CelError(f"reference to undefined type: {name}")
-        value = constant(kind.params[0] if kind.params else kind)
+        # As a value, `list` is spelled with dyn, whatever its checker's type leaves open.
+        value = constant(Unifier().substitute(kind.params[0] if kind.params else kind, free_to_dyn=True))
         return Code(attribute(value.run, steps, False)) if steps else value
 
     def index(self, resolved: Resolved) -> Steps[Qualifier]:
