@@ -245,11 +245,12 @@ def profile(
     Spec: PROFILE-1 (channel choice).
     Raises: InputError for an unknown release, channel or semantics.
     """
-    try:
-        wanted = None if channel == "auto" else Channel(channel)
-        meaning = Semantics(semantics)
-    except ValueError as error:
-        raise InputError(str(error), hint="channels: auto, stable, incubating, experimental") from None
+    if channel not in ("auto", *Channel):
+        raise InputError(f"unknown channel {channel!r}", hint=f"channels: auto, {', '.join(Channel)}")
+    if semantics not in tuple(Semantics):
+        raise InputError(f"unknown semantics {semantics!r}", hint=f"semantics: {', '.join(Semantics)}")
+    wanted = None if channel == "auto" else Channel(channel)
+    meaning = Semantics(semantics)
     return _profile(parse_release(release), frozenset(features), wanted, meaning)
 
 

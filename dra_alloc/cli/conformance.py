@@ -9,7 +9,7 @@ import json
 import sys
 import textwrap
 from argparse import Namespace
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -109,9 +109,12 @@ def _as_text(result: Result) -> str:
     for rule, tally in sorted(result.rules.items()):
         shown = rule if len(rule) < 40 else rule[:36] + "..."
         lines.append(f"{shown:<40}{tally.cases:>10}{tally.equal:>10}{tally.different:>10}{tally.errors:>10}")
-    for finding in result.findings[:_SHOWN]:
-        lines += ["", *_told(finding)]
-    left = len(result.findings) - _SHOWN
+    alike = _alike(result.findings)
+    for number, group in enumerate(alike[:_SHOWN]):
+        lines += ["", *_told(group[0], in_full=not any(each[0].failure for each in alike[:number]))]
+        if len(group) > 1:
+            lines.append(f"  the same for {len(group) - 1} more")
+    left = sum(map(len, alike[_SHOWN:]))
     if left > 0:
         lines += ["", f"... and {left} more; --format json or --junit FILE has all of them"]
     lines.append("")
@@ -122,10 +125,29 @@ def _as_text(result: Result) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _told(finding: Finding) -> list[str]:
+def _alike(findings: Iterable[Finding]) -> list[list[Finding]]:
+    """Return the findings in groups: those without an answer together where one could not tell them apart."""
+    groups: dict[str | tuple[str, str], list[Finding]] = {}
+    for each in findings:
+        how, words = _failed(each)
+        groups.setdefault((how, words[-1] if words else "") if each.failure else each.name, []).append(each)
+    return list(groups.values())
+
+
+def _failed(finding: Finding) -> tuple[str, list[str]]:
+    """Return why there is no answer, and the lines that the implementation said of it."""
+    how, _, words = finding.failure.partition(": ")
+    return how, words.splitlines()
+
+
+def _told(finding: Finding, *, in_full: bool) -> list[str]:
     lines = _wrapped(f"{finding.name}: {', '.join(finding.rules)}", "")
     if finding.failure:
-        return lines + _wrapped(f"no answer: {finding.failure}", "  ")
+        how, words = _failed(finding)
+        if len(words) < 2 or not in_full:
+            return lines + _wrapped(": ".join([f"no answer: {how}", *words[-1:]]), "  ")
+        said = [line for each in words for line in _wrapped(each, "    ")]
+        return [*lines, *_wrapped(f"no answer: {how}:", "  "), *said]
     for what, value in (("asked", finding.request), ("expected", finding.expected), ("answered", finding.answer)):
         lines += _wrapped(f"{what}: {json.dumps(value)}", "  ")
     return lines

@@ -2,7 +2,7 @@
 The harness: one JSON request a line in, one JSON answer a line out.
 
 It lets another program hold this allocator against its own, request by
-request. See `docs/reference/harness.md` for the protocol.
+request. See `docs/reference/testing.md` for the protocol.
 """
 
 from __future__ import annotations
@@ -12,14 +12,17 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from dra_alloc.cli.harness_allocate import answer_allocate
+from dra_alloc.cli.harness_reading import TOO_DEEP, read_line
 from dra_alloc.cli.harness_validate import answer_validate
 from dra_alloc.cli.harness_values import answer_cel, answer_quantity
-from dra_alloc.errors import DraAllocError
+from dra_alloc.errors import DraAllocError, InputError, in_brief
 from dra_alloc.limits import DEFAULT_STEP_BUDGET
 
 __all__ = ["answer", "serve"]
 
 _ALLOCATE: Final = "allocate"
+#: How long a text about a request may be.
+_SHOWN: Final = 2000
 _OPERATIONS: Final[Mapping[str, Callable[[Mapping[str, Any]], dict[str, Any]]]] = {
     _ALLOCATE: answer_allocate,
     "cel": answer_cel,
@@ -43,16 +46,16 @@ def answer(line: str | bytes, *, steps: int = DEFAULT_STEP_BUDGET) -> dict[str, 
     """
     name: dict[str, Any] = {}
     try:
-        request = json.loads(line)
-        if not isinstance(request, dict):
-            return {"bad": "a request is a JSON object"}
+        request = read_line(line)
         name = {"name": request["name"]} if "name" in request else {}
         operation = request.get("op", _ALLOCATE)
         if not isinstance(operation, str) or operation not in _OPERATIONS:
-            return {**name, "bad": f"unknown op {operation!r}"}
+            raise InputError(f"unknown op {operation!r} (known: {', '.join(_OPERATIONS)})")
         body = {key: value for key, value in request.items() if key not in ("op", "name")}
         if operation == _ALLOCATE:
             return {**name, **answer_allocate(body, steps=steps)}
         return {**name, **_OPERATIONS[operation](body)}
-    except (DraAllocError, ValueError, TypeError, KeyError, RecursionError) as error:
-        return {**name, "bad": str(error) or type(error).__name__}
+    except RecursionError:
+        return {**name, "bad": TOO_DEEP}
+    except (DraAllocError, ValueError, TypeError, KeyError) as error:
+        return {**name, "bad": in_brief(str(error) or type(error).__name__, _SHOWN)}

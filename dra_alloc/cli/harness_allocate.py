@@ -4,10 +4,11 @@ Harness op `allocate`: one call of the allocator for one node.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from dra_alloc.api import DeviceClass, DeviceTaintRule, Node, Quantity, ResourceClaim, ResourceSlice
+from dra_alloc.api import DeviceClass, DeviceTaintRule, Node, ResourceClaim, ResourceSlice
+from dra_alloc.cli.harness_reading import read_model, read_models, read_quantity
 from dra_alloc.cli.harness_shapes import check_shape
 from dra_alloc.errors import InputError
 from dra_alloc.limits import DEFAULT_STEP_BUDGET
@@ -70,25 +71,33 @@ def read_request(request: Mapping[str, Any]) -> tuple[Allocator, Node, list[Reso
         request.get("channel") or "auto",
         request.get("semantics") or "upstream",
     )
-    node = Node.model_validate(request.get("node") or {"metadata": {"name": "node-1"}})
-    claims = [ResourceClaim.model_validate(claim) for claim in request.get("claims") or ()]
+    node = read_model(Node, request.get("node") or {"metadata": {"name": "node-1"}}, ("node",))
+    claims = read_models(ResourceClaim, request.get("claims"), "claims")
     return _allocator(request, chosen), node, claims
 
 
 def _features(switches: Mapping[str, bool]) -> list[Feature]:
+    known = [str(each) for each in Feature]
+    for name, on in switches.items():
+        if name not in known:
+            raise InputError(f"features: unknown feature {name!r} (known: {', '.join(known)})")
+        if not isinstance(on, bool | None):
+            raise InputError(f"features.{name} has to be true or false")
     return [Feature(name) for name, on in switches.items() if on]
 
 
 def _budget(request: Mapping[str, Any], steps: int) -> Budget:
     milliseconds = request.get("timeoutMs") or 0
+    if milliseconds < 0:
+        raise InputError("timeoutMs has to be 0 or more")
     return Budget(steps=steps, seconds=milliseconds / 1000 if milliseconds else None)
 
 
 def _allocator(request: Mapping[str, Any], chosen: Profile) -> Allocator:
-    rules = [DeviceTaintRule.model_validate(rule) for rule in request.get("taintRules") or ()]
+    rules = read_models(DeviceTaintRule, request.get("taintRules"), "taintRules")
     rules = [rule for rule in rules if has_effect(rule, chosen)]
-    slices = [ResourceSlice.model_validate(each) for each in request.get("slices") or ()]
-    classes = {each.metadata.name or "": each for each in map(DeviceClass.model_validate, request.get("classes") or ())}
+    slices = read_models(ResourceSlice, request.get("slices"), "slices")
+    classes = {each.metadata.name or "": each for each in read_models(DeviceClass, request.get("classes"), "classes")}
     state = State(
         Inventory.build(slices, rules),
         classes,
@@ -100,18 +109,18 @@ def _allocator(request: Mapping[str, Any], chosen: Profile) -> Allocator:
 
 def _usage(request: Mapping[str, Any]) -> Usage:
     consumed = {}
-    for entry in request.get("aggregated") or ():
+    for number, entry in enumerate(request.get("aggregated") or ()):
+        place = f"aggregated[{number}]"
         if not isinstance(entry, dict) or not isinstance(entry.get("cap"), dict):
-            raise InputError(
-                'an entry of aggregated has the form {"id": [driver, pool, device], "cap": {name: quantity}}'
-            )
-        amounts = entry["cap"].items()
-        consumed[_key(entry.get("id"), 3, "id")] = {name: Quantity.parse(str(each)).nano for name, each in amounts}
-    return Usage(
-        exclusive=frozenset(_key(entry, 3, "allocated") for entry in request.get("allocated") or ()),
-        shared=frozenset(_key(entry, 4, "allocatedShared") for entry in request.get("allocatedShared") or ()),
-        consumed=consumed,
-    )
+            raise InputError(f'{place} has to be {{"id": [driver, pool, device], "cap": {{name: quantity}}}}')
+        amounts = {name: read_quantity(each, f"{place}.cap", name).nano for name, each in entry["cap"].items()}
+        consumed[_key(entry.get("id"), 3, f"{place}.id")] = amounts
+    return Usage(frozenset(_keys(request, "allocated", 3)), frozenset(_keys(request, "allocatedShared", 4)), consumed)
+
+
+def _keys(request: Mapping[str, Any], name: str, length: int) -> Iterator[DeviceKey]:
+    for number, entry in enumerate(request.get(name) or ()):
+        yield _key(entry, length, f"{name}[{number}]")
 
 
 def _key(entry: Any, length: int, where: str) -> DeviceKey:

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from dra_alloc.api import ResourceClaim
 from dra_alloc.cli.harness_shapes import check_shape
-from dra_alloc.errors import InputError, ManifestError, Problem
+from dra_alloc.errors import InputError, ManifestError, Problem, in_brief
 from dra_alloc.manifest import Documents, load
 from dra_alloc.manifest.gates import without_disabled
 from dra_alloc.profiles import gates_of, parse_release
@@ -61,7 +61,11 @@ def answer_validate(request: Mapping[str, Any]) -> dict[str, Any]:
     given = request.get("object")
     if given is None:
         raise InputError("object is missing")
-    gates = gates_of(release, request.get("gates") or {})
+    chosen = request.get("gates") or {}
+    wrong = next((name for name, on in chosen.items() if not isinstance(on, bool)), None)
+    if wrong is not None:
+        raise InputError(f"gates.{in_brief(wrong)} has to be true or false")
+    gates = gates_of(release, chosen)
     if not gates["DRAListTypeAttributes"]:
         given = _without_lists(given)
     try:

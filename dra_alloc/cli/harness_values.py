@@ -9,8 +9,10 @@ from typing import Any, Final
 
 from dra_alloc import cel
 from dra_alloc.api import DeviceAttribute, Quantity
+from dra_alloc.cli.harness_reading import read_model, read_quantity
 from dra_alloc.cli.harness_shapes import check_shape
 from dra_alloc.errors import InputError
+from dra_alloc.manifest.paths import MapKey
 
 __all__ = ["answer_cel", "answer_quantity"]
 
@@ -59,8 +61,12 @@ def _device(wire: Mapping[str, Any], *, lists: bool) -> cel.CelDevice:
     check_shape(wire, _DEVICE, "device ")
     return cel.prepare_device(
         wire.get("driver") or "",
-        {name: DeviceAttribute.from_wire(value) for name, value in (wire.get("attributes") or {}).items()},
-        {name: Quantity.from_wire(value) for name, value in (wire.get("capacity") or {}).items()},
+        {name: _attribute(name, value) for name, value in (wire.get("attributes") or {}).items()},
+        {name: read_quantity(value, "device.capacity", name) for name, value in (wire.get("capacity") or {}).items()},
         wire.get("multi"),
         lists=lists,
     )
+
+
+def _attribute(name: str, value: Any) -> DeviceAttribute:
+    return read_model(DeviceAttribute, value, ("device", "attributes", MapKey(name)))

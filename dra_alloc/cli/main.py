@@ -46,7 +46,7 @@ def run(arguments: Sequence[str]) -> int:
         _write_to_nowhere()
         return ExitCode.BAD_INPUT
     except KeyboardInterrupt:
-        return 130
+        return ExitCode.INTERRUPTED
     except InputError as error:
         _complain(error)
         return ExitCode.BAD_INPUT

@@ -28,7 +28,8 @@ exit codes:
   1  something cannot be allocated
   2  bad input or usage
   3  undecided: the budget ran out
-  70 a bug of dra-alloc"""
+  70 a bug of dra-alloc
+  130 interrupted, as by Ctrl-C"""
 
 _CHECK: Final = """\
 Say which devices the pods, claims and claim templates in MANIFESTS would get

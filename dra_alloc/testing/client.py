@@ -72,13 +72,13 @@ class Client:
     line. What the program writes to standard error is kept for messages.
     Not for several threads at once.
 
-    Raises: HarnessError where the command cannot be started.
+    Raises: HarnessError where the command cannot be split, or not be started.
     """
 
     def __init__(
         self, command: str | Sequence[str], *, seconds: float = 60.0, environment: Mapping[str, str] | None = None
     ) -> None:
-        self.command = tuple(shlex.split(command) if isinstance(command, str) else command)
+        self.command = _words(command) if isinstance(command, str) else tuple(command)
         self.seconds = seconds
         self._environment = {**os.environ, **(environment or {})}
         self._running: _Program | None = None
@@ -221,6 +221,14 @@ class _Program:
             if stream is not None and not any(thread.is_alive() for thread in self._threads):
                 with contextlib.suppress(OSError):
                     stream.close()
+
+
+def _words(command: str) -> tuple[str, ...]:
+    try:
+        return tuple(shlex.split(command))
+    except ValueError as error:
+        text = f"cannot start the implementation {_shown(command.encode(errors='replace'))}: {error}"
+        raise HarnessError(Failure("exited", text)) from None
 
 
 def _write(lines: queue.Queue[bytes | None], stream: IO[bytes]) -> None:

@@ -14,7 +14,7 @@ from dra_alloc.testing.comparison import comparable, compare
 from dra_alloc.testing.dialect import Dialect
 from dra_alloc.testing.features import features
 
-__all__ = ["RULES", "Answerer", "Question", "cel_judged", "random_questions", "rules_of"]
+__all__ = ["RULES", "Answerer", "Question", "as_asked", "cel_judged", "random_questions", "rules_of"]
 
 Json: TypeAlias = dict[str, Any]
 #: Asks an implementation one question.
@@ -50,6 +50,8 @@ RULES: Final[Mapping[str, str]] = {
     "taints": "taints",
 }
 _PICKS: Final = "picks"
+#: What dra-alloc alone understands: no other implementation is asked it.
+_OURS: Final = ("engine", "semantics", "timeoutMs")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +71,11 @@ class Question:
     again: Callable[[Json], Question] | None = None
 
 
+def as_asked(request: Mapping[str, Any]) -> Json:
+    """Return an `allocate` request in the words of the protocol: with its op, without what is ours alone."""
+    return {"op": "allocate", **{key: each for key, each in request.items() if key not in _OURS}}
+
+
 def rules_of(request: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the rules that a random allocate request exercises."""
     return tuple(sorted({RULES[each] for each in features(request) if each in RULES})) or (_PICKS,)
@@ -82,7 +89,7 @@ def random_questions(dialect: Dialect, seed: int, count: int, ours: Answerer) ->
     """
     for request in itertools.islice(random_requests(seed, dialect), count):
         name = request.pop("name")
-        asked = {**request, "engine": "auto"}
+        asked = as_asked(request)
         expected = ours(asked)
         if expected.get("verdict") != "undecided":
             yield _allocate(name, asked, ours, expected)
@@ -97,7 +104,7 @@ def _allocate(name: str, request: Json, ours: Answerer, known_answer: Json | Non
         if expected.get("verdict") == "undecided":
             return None  # we do not know either
         known = [answer]
-        found = compare(request, expected, lambda other: known.pop() if known else ask(other), steps=False)
+        found = compare(request, expected, lambda other: known.pop() if known else ask(as_asked(other)), steps=False)
         return None if found.same else comparable(expected, steps=False)
 
     return Question(name, request, rules_of(request), judge, lambda smaller: _allocate(name, smaller, ours))

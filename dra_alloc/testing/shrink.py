@@ -14,7 +14,7 @@ Json = dict[str, Any]
 Path = tuple[str | int, ...]
 
 #: What every request keeps, and lists whose entries are dropped whole.
-_FIXED = frozenset({"release", "channel", "engine", "name"})
+_FIXED = frozenset({"op", "release", "channel", "engine", "name"})
 _WHOLE = frozenset({"allocated", "allocatedShared", "aggregated"})
 
 

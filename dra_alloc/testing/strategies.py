@@ -21,6 +21,7 @@ from dra_alloc.testing.cluster import cluster as drawn_cluster
 from dra_alloc.testing.dialect import SPOILING, Dialect, Mix
 from dra_alloc.testing.draw import Draw
 from dra_alloc.testing.mutation import mutated
+from dra_alloc.testing.questions import as_asked
 
 try:
     from hypothesis import strategies as st
@@ -121,7 +122,7 @@ def requests(
     Without `valid` some hold what no API server would have stored.
     """
     dialect = Dialect(release, channel, rich_selectors=rich_selectors)
-    return random_request(_Drawn(draw), dialect, spoilt=not valid)
+    return as_asked(random_request(_Drawn(draw), dialect, spoilt=not valid))
 
 
 @st.composite

@@ -15,7 +15,7 @@ import yaml
 
 from dra_alloc.errors import InputError
 from dra_alloc.testing.comparison import compare
-from dra_alloc.testing.questions import Answerer, Json, Question, cel_judged
+from dra_alloc.testing.questions import Answerer, Json, Question, as_asked, cel_judged
 
 __all__ = ["folder", "vector_questions"]
 
@@ -70,7 +70,8 @@ def _rules(case: Mapping[str, Any], area: str) -> tuple[str, ...]:
 
 def _allocation(name: str, case: Mapping[str, Any]) -> Iterator[Question]:
     given = dict(case["given"])
-    request = {**_LISTS, **given, "features": dict.fromkeys(given.get("features") or (), True), "engine": "auto"}
+    features = dict.fromkeys(given.get("features") or (), True)
+    request = as_asked({**_LISTS, **given, "features": features})
     for entry in case["expected"]["upstream"]:
         answers = [_answer(each) for each in entry["answers"] if not each.get("panics") and not each.get("undecided")]
         for release, channels in entry["at"].items():
@@ -91,12 +92,18 @@ def _answer(recorded: Mapping[str, Any]) -> Json:
 def _one_of(request: Json, answers: list[Json]) -> Callable[[Json, Answerer], Json | None]:
     def judge(answer: Json, ask: Answerer) -> Json | None:
         for expected in answers:
-            known = [answer]
-            if compare(request, expected, lambda other: known.pop() if known else ask(other), steps=False).same:  # noqa: B023 - called at once
+            answers_to = _answerer(answer, ask)
+            if compare(request, expected, answers_to, steps=False).same:
                 return None
         return answers[0]
 
     return judge
+
+
+def _answerer(answer: Json, ask: Answerer) -> Answerer:
+    """Return what gives the answer that is there already first, and asks from then on."""
+    known = [answer]
+    return lambda other: known.pop() if known else ask(as_asked(other))
 
 
 def _cel(name: str, case: Mapping[str, Any]) -> Iterator[Question]:

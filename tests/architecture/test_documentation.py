@@ -71,6 +71,22 @@ def test_links_between_files_lead_somewhere():
     assert not broken
 
 
+def test_pages_that_are_named_without_a_link_exist():
+    """In pages and in the text of modules: `docs/reference/cli.md`, from the repository or from the page."""
+    named = [
+        (path, page)
+        for path in tracked_files()
+        if path.suffix in (".md", ".py") and path.name != "CHANGELOG.md"
+        for page in re.findall(r"`((?:[\w.-]+/)*[\w-]+\.md)`", path.read_text(encoding="utf-8"))
+    ]
+    assert named
+    assert not [
+        (str(path.relative_to(ROOT)), page)
+        for path, page in named
+        if not (ROOT / page).exists() and not (path.parent / page).exists()
+    ]
+
+
 def test_files_that_pages_name_in_the_examples_exist():
     texts = [page.read_text(encoding="utf-8") for page in PAGES]
     named = {name for text in texts for name in re.findall(r"docs/examples/[\w./-]*\w", text)}

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import sys
 import textwrap
@@ -14,6 +15,8 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from dra_alloc.cli.main import run
+from dra_alloc.testing.vectors import vector_questions
+from tests.paths import ROOT
 
 OURS = f"{shlex.quote(sys.executable)} -m dra_alloc harness"
 #: Ours, with one thing done to each request before it is answered.
@@ -79,6 +82,23 @@ def test_the_text_names_the_rule_and_fits_the_terminal(tmp_path, capsys):
     assert "  expected: " in out
 
 
+def test_only_what_the_page_of_the_protocol_has_is_asked(tmp_path, capsys):
+    """A wrong answer has more questions asked, about orders of pools and smaller cases: those, too."""
+    page = (ROOT / "docs" / "reference" / "testing.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `(\w+)` \| ([^|]*) \|", page, re.MULTILINE)
+    documented = {op: {"op", "name", *re.findall(r"`(\w+)`", keys)} for op, keys in rows}
+    asked = tmp_path / "asked"
+    damage = f"""{DAMAGE["taints"]}
+    with open({str(asked)!r}, "a") as log: log.write(line)"""
+    implementation = broken(tmp_path, damage)
+    conformance("--implementation", implementation, "--cases", "20", "--release", "1.36", "--channel", "stable")
+    assert "not conformant: " in capsys.readouterr().out
+    requests = [json.loads(line) for line in asked.read_text(encoding="utf-8").splitlines()]
+    requests += [question.request for question in vector_questions("1.36", "experimental")]
+    assert {each["op"] for each in requests} == {"allocate", "cel", "quantity"}
+    assert not [each for each in requests if not each.keys() <= documented[each["op"]]]
+
+
 def test_the_junit_file_has_every_case(tmp_path, capsys):
     file = tmp_path / "out.xml"
     implementation = broken(tmp_path, "request.pop('allocated', None)")
@@ -99,10 +119,24 @@ def test_one_that_does_not_answer_is_left_alone(capsys):
     assert "stopped early: 20 questions in a row have no answer" in out
 
 
+def test_a_crash_is_told_in_full_once_and_by_its_last_line_after_that(tmp_path, capsys):
+    crash = """if request["op"] == "cel": sys.exit("one line\\nno selectors")
+    if "claims" in request: raise LookupError(f"claim {len(request['claims'])}")"""
+    assert conformance("--implementation", broken(tmp_path, crash), "--cases", "60") == 1
+    out = capsys.readouterr().out
+    assert max(map(len, out.splitlines())) <= 80
+    assert out.count("Traceback (most recent call last)") == 1
+    assert len(re.findall("no answer: .*[: ]", out)) > 1
+    assert "LookupError: claim 1" in out
+    assert "one line" not in out
+    assert re.search(r"^  the same for \d+ more$", out, re.MULTILINE)
+
+
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [
         (["--implementation", "no-such-program"], "cannot start the implementation"),
+        (["--implementation", "'unbalanced", "--cases", "3"], "'unbalanced\": No closing quotation"),
         (["--implementation", OURS, "--cases", "0"], "nothing to ask"),
         (["--implementation", OURS, "--release", "9.9"], "unknown release"),
         (["--implementation", OURS, "--cases", "5", "--junit", "/no/such/folder/x.xml"], "cannot write"),
@@ -112,7 +146,9 @@ def test_one_that_does_not_answer_is_left_alone(capsys):
 )
 def test_what_cannot_be_run_is_bad_input(arguments, why, capsys):
     assert conformance(*arguments) == 2
-    assert why in capsys.readouterr().err
+    err = capsys.readouterr().err
+    assert why in err
+    assert "Traceback" not in err
 
 
 def test_vectors_of_a_release_and_channel(capsys):

@@ -18,7 +18,17 @@ from tests.paths import ROOT
     ("request_", "why"),
     [
         ("[]", "a request is a JSON object"),
-        ("{", "Expecting property name"),
+        ("{", "the request is not JSON: expecting property name enclosed in double quotes at character 2"),
+        ("{\n", "the request is not JSON: expecting property name enclosed in double quotes at character 2"),
+        ('{"a": "b', "the request is not JSON: unterminated string starting at character 7"),
+        ('{"a": 1} {}', "the request is not JSON: extra data at character 10"),
+        ('{"timeoutMs": NaN}', "the request is not JSON: NaN is no number of JSON"),
+        ('{"timeoutMs": 1e400}', "the request has a number that is too large: 1e400"),
+        ('{"timeoutMs": 1' + 6000 * "0" + "}", "the request has an integer of 6,001 digits"),
+        (b"\xff\xfe", "the request is not UTF-8 at byte 1"),
+        ('{"op": "quantity"}'.encode("utf-16"), "the request is not UTF-8 at byte 1"),
+        ("[" * 100_000, "the request is nested too deep"),
+        ('{"name": ' + "[" * 300 + "]" * 300 + "}", "the request is nested too deep: more than 200 levels"),
         ('{"op": "x"}', "unknown op 'x'"),
         ('{"op": ["x"]}', "unknown op ['x']"),
         ('{"slice": []}', "unknown keys: slice"),
@@ -38,15 +48,38 @@ from tests.paths import ROOT
         ('{"op": "validate", "object": {"apiVersion": "v1", "kind": "Pod"}}', "one object of resource.k8s.io"),
         ('{"claims": {}}', "claims has to be a list"),
         ('{"timeoutMs": true}', "timeoutMs has to be a number"),
-        ('{"allocated": [["d", "p"]]}', "allocated has to be a list of 3 strings"),
-        ('{"allocatedShared": [["d", "p", "x"]]}', "allocatedShared has to be a list of 4 strings"),
-        ('{"aggregated": [{"id": ["d", "p", "x"]}]}', "an entry of aggregated has the form"),
+        ('{"allocated": [["d", "p"]]}', "allocated[0] has to be a list of 3 strings"),
+        ('{"allocatedShared": [["d", "p", "x"]]}', "allocatedShared[0] has to be a list of 4 strings"),
+        ('{"aggregated": [{"id": ["d", "p", "x"]}]}', "aggregated[0] has to be {"),
+        ('{"aggregated": [{"id": ["d"], "cap": {}}]}', "aggregated[0].id has to be a list of 3 strings"),
+        ('{"aggregated": [{"id": ["d", "p", "x"], "cap": {"m": "z"}}]}', "aggregated[0].cap[m]: quantities must match"),
+        ('{"claims": [5]}', "claims[0]: has to be an object"),
+        ('{"node": {"metadata": 5}}', "node.metadata: expected an object (ObjectMeta), got the number 5"),
+        ('{"slices": [{}, {"spec": {"driver": 5}}]}', "slices[1].spec.driver: expected a string, got the number 5"),
+        ('{"classes": [{"a": 1}]}', "classes[0].a: unknown field"),
+        ('{"classes": [{"api_version": "v1"}]}', "classes[0].api_version: unknown field"),
+        ('{"taintRules": [{"spec": 1.5}]}', "taintRules[0].spec: expected an object (DeviceTaintRuleSpec)"),
+        ('{"classes": [{"a": 1, "b": 1, "c": 1, "d": 1}]}', "classes[0].c: unknown field; and 1 more"),
+        ('{"op": "cel", "expr": "true", "device": {"attributes": {"a": 5}}}', "device.attributes[a]: has to be"),
+        ('{"op": "cel", "expr": "true", "device": {"capacity": {"a": "x"}}}', "device.capacity[a]: quantities"),
+        ('{"timeoutMs": -1}', "timeoutMs has to be 0 or more"),
+        ('{"features": {"DeviceTaints": "no"}}', "features.DeviceTaints has to be true or false"),
+        ('{"op": "validate", "object": {}, "gates": {"DRADeviceTaints": 1}}', "gates.DRADeviceTaints has to be true"),
+        ('{"channel": "x"}', "unknown channel 'x' (channels: auto, stable"),
+        ('{"semantics": "x"}', "unknown semantics 'x' (semantics: upstream, intended)"),
         ('{"engine": "magic"}', "unknown engine 'magic'"),
-        ('{"features": {"Magic": true}}', "'Magic' is not a valid Feature"),
+        ('{"features": {"Magic": true}}', "features: unknown feature 'Magic' (known: "),
     ],
 )
 def test_what_cannot_be_understood_is_refused(request_, why):
-    assert why in answer(request_)["bad"]
+    bad = answer(request_)["bad"]
+    assert why in bad
+    assert bad.isprintable()
+    assert "pydantic" not in bad
+
+
+def test_without_an_op_a_request_is_one_to_allocate():
+    assert answer("{}") == answer('{"op": "allocate"}') == {"results": [], "n": 1, "verdict": "allocated"}
 
 
 def test_the_name_is_echoed_with_an_answer_and_with_a_refusal():

@@ -4,6 +4,7 @@ Strategies draw what they promise: valid or nearly so, every feature, and cases 
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from collections import Counter
@@ -13,7 +14,7 @@ from hypothesis import HealthCheck, Phase, find, given, settings
 from hypothesis import strategies as st
 
 from dra_alloc.api import DeviceClass, KubeModel, Quantity, ResourceClaim, ResourceSlice, Semver
-from dra_alloc.cli.harness_allocate import answer_allocate
+from dra_alloc.cli.harness import answer
 from dra_alloc.manifest import validate_object
 from dra_alloc.testing import strategies as dra
 from dra_alloc.testing.dialect import Dialect
@@ -43,7 +44,7 @@ def test_valid_requests_hold_what_the_api_server_admits(request_):
 @FEW
 @given(dra.requests() | dra.requests("1.34", "stable") | dra.requests("1.37", "experimental"))
 def test_every_request_has_an_answer(request_):
-    assert answer_allocate({**request_, "engine": "auto"})["verdict"]
+    assert answer(json.dumps(request_))["verdict"]
 
 
 @FEW
@@ -79,7 +80,7 @@ def test_rare_features_are_drawn(feature):
 
 def test_cases_shrink_to_small_ones():
     def is_taken(request_) -> bool:
-        return bool(answer_allocate({**request_, "engine": "auto"})["verdict"] == "allocated")
+        return bool(answer(json.dumps(request_))["verdict"] == "allocated")
 
     found = find(dra.requests(valid=True), is_taken, settings=settings(FEW, max_examples=200))
     (claim,) = found["claims"]
