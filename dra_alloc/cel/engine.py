@@ -13,6 +13,7 @@ from dra_alloc.cel.environment import Declarations, Settings, declarations, sett
 from dra_alloc.cel.errors import CompileError
 from dra_alloc.cel.hints import compile_hints
 from dra_alloc.cel.program import Program
+from dra_alloc.errors import InputError
 from dra_alloc.releases import Release
 
 __all__ = ["MAX_EXPRESSION_BYTES", "Environment", "environment"]
@@ -50,8 +51,10 @@ class Environment:
         """
         The program of `expression`.
 
-        Raises: CompileError with upstream's text.
+        Raises: CompileError with upstream's text; InputError for what is no text.
         """
+        if not isinstance(expression, str):
+            raise InputError(f"expression has to be a text such as 'device.driver == \"d\"', not {expression!r}")
         with self._lock:
             found = self._programs.get(expression)
             if found is not None:

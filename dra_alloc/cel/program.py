@@ -20,6 +20,7 @@ from dra_alloc.cel.plan import Plan, plan
 from dra_alloc.cel.reads import Read, reads_of
 from dra_alloc.cel.types import CelType
 from dra_alloc.cel.values import Optional, type_name
+from dra_alloc.errors import InputError
 
 __all__ = ["COST_LIMIT", "Program"]
 
@@ -112,8 +113,12 @@ class Program:
         Raises: EvaluationError with upstream's text; upstream then aborts the
         allocation, it does not skip the device.
         """
-        if device.problem:
-            raise EvaluationError(device.problem)
+        try:
+            problem = device.problem
+        except AttributeError:
+            raise InputError(f"device has to be what prepare_device returns, not {type(device).__name__}") from None
+        if problem:
+            raise EvaluationError(problem)
         if self._counting is not False and self._counts():
             return self._decide(self.counted(device)[0])
         compiled = self._compiled

@@ -11,12 +11,13 @@ from typing import Final
 
 from dra_alloc.api import ResourceSlice
 from dra_alloc.cel import ENGINES, CompileError
+from dra_alloc.cel.engines import unknown_engine
 from dra_alloc.cli.exit_codes import ExitCode
-from dra_alloc.cli.reading import check_stdin_once
+from dra_alloc.cli.reading import check_stdin_once, note_release
 from dra_alloc.errors import InputError
 from dra_alloc.manifest import load
 from dra_alloc.manifest.device_files import load_devices
-from dra_alloc.report.cel_report import CEL_FORMATS
+from dra_alloc.report.cel_report import CEL_FORMATS, in_excerpts
 from dra_alloc.scenario.selecting import Comparison, Refused, Selected, compare, select
 from dra_alloc.scenario.settings import Settings
 
@@ -31,11 +32,14 @@ def run_cel(options: Namespace) -> int:
 
     Raises: InputError and EngineUnavailable, before anything is printed.
     """
+    if options.engine not in (*ENGINES, _BOTH):
+        raise unknown_engine(options.engine, (*ENGINES, _BOTH))
     engines = tuple(ENGINES) if options.engine == _BOTH else (options.engine,)
     gates = dict(options.gate)
     all_settings = [Settings(options.release, gates, options.channel, options.semantics, engine) for engine in engines]
     for settings in all_settings:
         settings.profile()
+    note_release(all_settings[0])
     slices = _slices(options)
     answer: Selected | Comparison
     if options.engine == _BOTH:
@@ -45,7 +49,8 @@ def run_cel(options: Namespace) -> int:
             answer = select(options.expression, slices, all_settings[0], options.mode)
         except CompileError as error:
             hints = "".join(f"\nhint: {hint}" for hint in error.hints)
-            raise InputError(error.text + hints) from None
+            text = error.text if options.format == "json" else in_excerpts(error.text)
+            raise InputError(text + hints) from None
     sys.stdout.write(CEL_FORMATS[options.format](answer, options.verbose))
     sys.stdout.flush()
     return _exit_code(answer)

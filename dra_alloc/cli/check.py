@@ -9,7 +9,7 @@ from argparse import Namespace
 
 from dra_alloc.cli.exit_codes import ExitCode
 from dra_alloc.cli.objectives import objectives_of
-from dra_alloc.cli.reading import read_inputs, warn
+from dra_alloc.cli.reading import note_release, read_inputs, warn
 from dra_alloc.errors import Problem
 from dra_alloc.limits import DEFAULT_PRUNED_BUDGET
 from dra_alloc.report import FORMATS
@@ -33,6 +33,7 @@ def run_check(options: Namespace) -> int:
         options.release, dict(options.gate), options.channel, options.semantics, cel_engine=options.cel_engine
     )
     require_engine(settings)
+    note_release(settings)
     objectives = objectives_of(options)
     if objectives:
         require()

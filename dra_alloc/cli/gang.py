@@ -9,7 +9,7 @@ from argparse import Namespace
 
 from dra_alloc.cli.exit_codes import ExitCode
 from dra_alloc.cli.objectives import objectives_of
-from dra_alloc.cli.reading import read_inputs, warn
+from dra_alloc.cli.reading import note_release, read_inputs, warn
 from dra_alloc.errors import InputError
 from dra_alloc.report.gang_report import GANG_FORMATS
 from dra_alloc.scenario.gang_types import Topology, Verdict
@@ -29,6 +29,7 @@ def run_gang(options: Namespace) -> int:
         raise InputError("--copies goes with neither --most nor --topology")
     settings = Settings(options.release, dict(options.gate), options.channel, options.semantics)
     settings.profile()
+    note_release(settings)
     objectives = objectives_of(options)
     manifests, dump = read_inputs(options.manifests, options.cluster, settings, options.namespace)
     topology = Topology(options.topology, must=not options.prefer) if options.topology else None

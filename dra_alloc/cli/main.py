@@ -78,10 +78,10 @@ def _answered(options: Namespace) -> int:
 
 
 def _complain(error: DraAllocError) -> None:
-    from dra_alloc.report.layout import printable  # noqa: PLC0415 - loaded when needed, as the commands are
+    from dra_alloc.report.layout import printable, wrapped_if_long  # noqa: PLC0415 - loaded when needed, as the commands are
 
     if not isinstance(error, ManifestError):
-        print(f"dra-alloc: {printable(str(error))}", file=sys.stderr)
+        print("\n".join(map(wrapped_if_long, f"dra-alloc: {printable(str(error))}".split("\n"))), file=sys.stderr)
         return
     for problem in error.problems[:_MOST_PROBLEMS]:
         print(printable(str(problem)), file=sys.stderr)

@@ -10,11 +10,12 @@ from collections.abc import Sequence
 from dra_alloc.errors import InputError, ManifestError, Problem
 from dra_alloc.manifest import Documents, Validate, load_readable
 from dra_alloc.manifest.inputs import STDIN
+from dra_alloc.releases import note_on
 from dra_alloc.report.layout import printable
 from dra_alloc.scenario.applying import problems_besides
 from dra_alloc.scenario.settings import Settings
 
-__all__ = ["check_stdin_once", "read_inputs", "warn"]
+__all__ = ["check_stdin_once", "note_release", "read_inputs", "warn"]
 
 
 def check_stdin_once(paths: Sequence[str]) -> None:
@@ -26,6 +27,13 @@ def check_stdin_once(paths: Sequence[str]) -> None:
 def warn(warning: Problem) -> None:
     """Print a warning; control characters in it must not steer a terminal."""
     print(f"warning: {printable(str(warning))}", file=sys.stderr)
+
+
+def note_release(settings: Settings) -> None:
+    """Say if the release is answered as another; raises InputError for an unknown one."""
+    note = note_on(settings.release)
+    if note:
+        print(f"note: {note}", file=sys.stderr)
 
 
 def read_inputs(

@@ -8,16 +8,49 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from dra_alloc.errors import shortened
 from dra_alloc.limits import CEL_SELECTOR_MAX_COST
 from dra_alloc.report.json_report import SCHEMA_VERSION
 from dra_alloc.report.layout import UNLIMITED, plural, some, wrapped
 from dra_alloc.scenario.selecting import Comparison, DeviceVerdict, Difference, Refused, Selected
 
-__all__ = ["CEL_FORMATS"]
+__all__ = ["CEL_FORMATS", "in_excerpts"]
 
 #: So many devices are shown one by one.
 _SINGLE: Final = 16
 _MOST_DIFFERENCES: Final = 8
+#: What precedes a line of the selector, and the one with the caret, in an error.
+_ECHO: Final = " | "
+_LONGEST_ECHO: Final = 200
+_AROUND_CARET: Final = 60
+_LONGEST_MESSAGE: Final = 400
+
+
+def in_excerpts(text: str) -> str:
+    """Return a compiler's error with long lines of the selector cut around the caret, and long messages at the end."""
+    lines = text.split("\n")
+    shown: list[str] = []
+    at = 0
+    while at < len(lines):
+        line = lines[at]
+        marks = lines[at + 1] if at + 1 < len(lines) else ""
+        if line.startswith(_ECHO) and marks.startswith(_ECHO) and marks.endswith(("^", "\uff3e")):
+            shown += _around_caret(line[len(_ECHO) :], marks[len(_ECHO) :])
+            at += 2
+        else:
+            shown.append(shortened(line, _LONGEST_MESSAGE))
+            at += 1
+    return "\n".join(shown)
+
+
+def _around_caret(source: str, marks: str) -> list[str]:
+    if len(source) <= _LONGEST_ECHO:
+        return [_ECHO + source, _ECHO + marks]
+    caret = len(marks) - 1
+    start, end = max(caret - _AROUND_CARET, 0), caret + _AROUND_CARET
+    before, after = "…" if start else "", "…" if end < len(source) else ""
+    lead = "." * len(before)
+    return [f"{_ECHO}{before}{source[start:end]}{after}", f"{_ECHO}{lead}{marks[start:]}"]
 
 
 def _text(answer: Selected | Comparison, verbose: bool) -> str:

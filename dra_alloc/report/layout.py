@@ -8,9 +8,10 @@ import textwrap
 from collections.abc import Sequence
 from typing import Final
 
-__all__ = ["UNLIMITED", "cut", "plural", "printable", "some", "wrapped"]
+__all__ = ["UNLIMITED", "cut", "plural", "printable", "some", "wrapped", "wrapped_if_long"]
 
 _WIDTH: Final = 80
+_LONG_LINE: Final = 200
 _MOST_NAMES: Final = 6
 _MOST_CHARACTERS: Final = 240
 UNLIMITED: Final = 1_000_000
@@ -27,6 +28,11 @@ def printable(text: str) -> str:
     return "".join(
         each if each.isprintable() or each == "\n" else each.encode("unicode_escape").decode() for each in text
     )
+
+
+def wrapped_if_long(line: str) -> str:
+    """Return a line of an error, broken at 80 columns if it is very long and quotes no selector."""
+    return wrapped(line) if len(line) > _LONG_LINE and not line.startswith(" | ") else line
 
 
 def wrapped(line: str) -> str:
