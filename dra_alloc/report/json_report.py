@@ -47,6 +47,7 @@ def _placement(placement: Placement) -> dict[str, Any]:
         "allocation": None if placement.allocated is None else _allocated(placement.allocated),
         "aborts": placement.aborts,
         "refusals": [] if placement.same_as else [_refusal(each) for each in placement.refusals],
+        "nodesUnexplained": 0 if placement.same_as else placement.unexplained,
         "sameAs": placement.same_as,
         "undecidedNodes": list(placement.undecided),
     }

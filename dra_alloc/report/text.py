@@ -15,7 +15,7 @@ from dra_alloc.problem.requests import claim_name
 from dra_alloc.report.counts import summary_counts
 from dra_alloc.report.layout import UNLIMITED, cut, plural, some, wrapped
 from dra_alloc.report.scores import score_lines
-from dra_alloc.scenario.check import Check, Placement
+from dra_alloc.scenario.check import EXPLAINED_NODES, Check, Placement
 from dra_alloc.scenario.explaining import Choice
 from dra_alloc.scenario.outcomes import Allocated, NodeRefusal
 from dra_alloc.solve.cpsat import INSTALL, is_installed
@@ -69,6 +69,9 @@ def _placement(placement: Placement, verbose: bool) -> Iterator[str]:
         if placement.aborts:
             yield "  kube-scheduler gives the pod up with an error, whatever other nodes offer:"
         yield from _reasons(placement.refusals, verbose)
+        if placement.unexplained:
+            more = plural(placement.unexplained, "more node")
+            yield f"  and {more}, not explained here (budget: {EXPLAINED_NODES} nodes; --node NAME explains any)"
     yield ""
 
 

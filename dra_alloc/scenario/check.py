@@ -26,9 +26,10 @@ from dra_alloc.scenario.subjects import Subject
 from dra_alloc.solve.allocator import DEFAULT_BUDGET, Budget
 from dra_alloc.solve.objectives import Objective, knowing_nodes
 
-__all__ = ["Check", "CheckOptions", "Placement", "check"]
+__all__ = ["EXPLAINED_NODES", "Check", "CheckOptions", "Placement", "check"]
 
-_EXPLAINED_NODES: Final = 200
+#: Refused nodes that are looked into for counts and reasons.
+EXPLAINED_NODES: Final = 200
 _REASONED_SHAPES: Final = 3
 #: What reasons may cost, in steps of a search: those of one subject, and those of a whole check.
 _SUBJECT_WORK: Final = 80_000
@@ -96,6 +97,13 @@ class Placement:
         if self.allocated is not None:
             return "allocated"
         return "undecided" if self.undecided and not self.aborts else "unsatisfiable"
+
+    @property
+    def unexplained(self) -> int:
+        """Return how many nodes refused without having been looked into; an error that ends it all speaks for all."""
+        if self.allocated is not None or self.aborts:
+            return 0
+        return self.nodes_asked - len(self.refusals) - len(self.undecided)
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,7 +279,7 @@ def _explained(asking: _Asking, refused: Sequence[tuple[Node, NodeRefusal]]) -> 
     for number, (node, refusal) in enumerate(refused):
         if refusal.code != "no-fit":
             refusals.append(refusal)
-        elif number < _EXPLAINED_NODES:
+        elif number < EXPLAINED_NODES:
             cluster, claims = asking.cluster, asking.claims(node)
             outcome = cluster.on_node(claims, node, budget=asking.budget)
             for each in outcome.refusals if isinstance(outcome, Unsatisfiable) else (refusal,):

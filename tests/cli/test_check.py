@@ -277,3 +277,25 @@ def test_streams_that_are_closed_or_full_are_no_bug(streams: str, said: bytes) -
     assert done.returncode == 2
     assert said in done.stderr
     assert b"Traceback" not in done.stderr
+
+
+def test_nodes_beyond_those_looked_into_are_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    nodes = "".join(f"---\napiVersion: v1\nkind: Node\nmetadata: {{name: n{number:03}}}\n" for number in range(250))
+    dump = tmp_path / "dump.yaml"
+    dump.write_text(nodes + "---\napiVersion: resource.k8s.io/v1\nkind: DeviceClass\nmetadata: {name: any}\n")
+    asked = tmp_path / "claim.yaml"
+    asked.write_text(
+        "apiVersion: resource.k8s.io/v1\nkind: ResourceClaim\nmetadata: {name: c, namespace: d}\n"
+        "spec: {devices: {requests: [{name: r, exactly: {deviceClassName: any}}]}}\n"
+    )
+    for command in ("check", "explain"):
+        assert run([command, str(asked), "--cluster", str(dump)]) == 1
+        shown = " ".join(capsys.readouterr().out.split())
+        assert "on any of 250 nodes" in shown
+        assert "n000 and 199 other nodes alike" in shown
+        assert "and 50 more nodes, not explained here (budget: 200 nodes; --node NAME explains any)" in shown
+    assert run(["check", str(asked), "--cluster", str(dump), "--format", "json"]) == 1
+    (placement,) = json.loads(capsys.readouterr().out)["placements"]
+    assert (placement["nodesAsked"], len(placement["refusals"]), placement["nodesUnexplained"]) == (250, 200, 50)
+    assert run(["check", str(asked), "--cluster", str(dump), "--node", "n249"]) == 1
+    assert "not explained" not in capsys.readouterr().out
