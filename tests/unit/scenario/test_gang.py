@@ -159,7 +159,9 @@ def test_a_member_completes_its_claims_and_stays_the_member_placed():
         }
     )
     member = Member("p", (bare,))
-    assert member.claims[0].spec.devices.requests[0].exactly.allocation_mode == "ExactCount"
+    exactly = member.claims[0].spec.devices.requests[0].exactly
+    assert exactly is not None
+    assert exactly.allocation_mode == "ExactCount"
     assert place_gang(cluster(1), [member]).joint.placements[0].member is member
     whole = claim()
     assert Member("p", (whole,)).claims[0] is whole
