@@ -72,11 +72,12 @@ def _whole(quantity: Quantity) -> int:
 
 def _is_allowed(policy: CapacityRequestPolicy | None, amount: Quantity) -> bool:
     """
-    Return whether the policy allows the amount; what is spelt as the default always is.
+    Return whether the policy allows the amount; what is spelt as the default always is, unless it is wide (GROW-6).
 
     Spec: CAP-3.
     """
-    if policy is None or (policy.default is not None and amount.same_representation(policy.default)):
+    is_default = policy is not None and policy.default is not None and amount.same_representation(policy.default)
+    if policy is None or (is_default and not amount.wide):
         return True
     span = policy.valid_range
     if span is None:
