@@ -153,7 +153,7 @@ def _objectives(command: argparse.ArgumentParser) -> None:
 
 
 def _objective_names(text: str) -> list[str]:
-    names = text.split(",")
+    names = [name.strip() for name in text.split(",")]
     for name in names:
         if name not in OBJECTIVES:
             raise argparse.ArgumentTypeError(f"{name!r} is none of {', '.join(OBJECTIVES)}")
@@ -331,29 +331,43 @@ def _gate(text: str) -> tuple[str, bool]:
     return name, value.lower() == "true"
 
 
+def _integer(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number") from None
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number") from None
+
+
 def _whole(text: str) -> int:
-    number = int(text)
+    number = _integer(text)
     if number < 0:
         raise argparse.ArgumentTypeError("has to be at least 0")
     return number
 
 
 def _seconds(text: str) -> float:
-    number = float(text)
+    number = _number(text)
     if not 0 < number < 1e6:
         raise argparse.ArgumentTypeError("has to be above 0 and below a million")
     return number
 
 
 def _units(text: str) -> float:
-    number = float(text)
+    number = _number(text)
     if not 0 <= number < 1e6:
         raise argparse.ArgumentTypeError("has to be at least 0 and below a million")
     return number
 
 
 def _positive(text: str) -> int:
-    number = int(text)
+    number = _integer(text)
     if number < 1:
         raise argparse.ArgumentTypeError("has to be at least 1")
     return number

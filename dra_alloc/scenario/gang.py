@@ -164,8 +164,10 @@ def replicas(
     Return how many pods fit that each want claims like these, up to `wanted`, or to 1,000 where that is None.
 
     Spec: GANG-4.
-    Raises: InputError for more than 10,000; EngineUnavailable for objectives without OR-tools.
+    Raises: InputError for more than 10,000 or fewer than none; EngineUnavailable for objectives without OR-tools.
     """
+    if wanted is not None and wanted < 0:
+        raise InputError(f"wanted is {wanted}: has to be at least 0")
     if wanted is not None and wanted > MOST_WANTED:
         raise InputError(f"{wanted:,} copies are more than the {MOST_WANTED:,} that are looked at", hint=_FEWER)
     count = MOST_COPIES if wanted is None else wanted

@@ -93,3 +93,21 @@ def test_a_long_selector_is_cut_around_the_caret(capsys: Any) -> None:
 def test_a_short_selector_is_shown_whole(capsys: Any) -> None:
     assert run(["cel", "nothing == 1"]) == 2
     assert capsys.readouterr().err.endswith(" | nothing == 1\n | ^\n")
+
+
+@pytest.mark.parametrize(
+    ("option", "told"),
+    [
+        ("--copies=1e9", "'1e9' is no whole number"),
+        ("--copies=-1", "has to be at least 0"),
+        ("--objective=fewest-nodes,nearest", "'nearest' is none of"),
+    ],
+)
+def test_a_bad_value_is_said_in_the_words_of_a_user(option: str, told: str, capsys: Any) -> None:
+    assert run(["gang", "claim.yaml", "--cluster", "cluster.yaml", option]) == 2
+    assert told in capsys.readouterr().err
+
+
+def test_steps_that_are_no_number_are_said_to_be_none(capsys: Any) -> None:
+    assert run(["check", "claim.yaml", "--cluster", "cluster.yaml", "--steps=1e6"]) == 2
+    assert "'1e6' is no whole number" in capsys.readouterr().err

@@ -127,6 +127,8 @@ def test_three_replicas_on_two_devices():
 def test_more_replicas_than_are_looked_at_are_refused_at_once():
     with pytest.raises(InputError, match="1,000,000,000 copies are more than the 10,000"):
         replicas(cluster(2), (claim(),), 1_000_000_000)
+    with pytest.raises(InputError, match="wanted is -1"):
+        replicas(cluster(2), (claim(),), -1)
     assert len(replicas(cluster(2), (claim(),), 10_000).joint.placements) == 2
 
 
