@@ -13,6 +13,7 @@ from dra_alloc.manifest import Documents
 from dra_alloc.scenario.applying import Applied, apply
 from dra_alloc.scenario.gang import GangAnswers, place_gang, place_most, replicas
 from dra_alloc.scenario.gang_types import Member, Topology
+from dra_alloc.scenario.joint_remarks import remarks
 from dra_alloc.scenario.settings import DEFAULT_SETTINGS, Settings
 from dra_alloc.scenario.subjects import Subject
 from dra_alloc.solve.objectives import Objective
@@ -73,7 +74,8 @@ def place_jointly(manifests: Documents, dump: Documents, options: JointOptions) 
         answers = place_most(cluster, members, options.objectives)
     else:
         answers = place_gang(cluster, members, options.topology, objectives=options.objectives)
-    return JointAnswer(answers, len(members), options.settings, applied.notes)
+    said = remarks(cluster, members, answers.joint, options.topology)
+    return JointAnswer(answers, len(members), options.settings, (*applied.notes, *said))
 
 
 def _own(subject: Subject, applied: Applied) -> Sequence[ResourceClaim]:

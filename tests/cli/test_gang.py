@@ -124,3 +124,36 @@ def test_copies_beyond_the_limit_are_refused_with_the_limit(capsys: pytest.Captu
     for number in ("1000000000", "99999999999999999999"):
         assert run(["gang", *paths, "--copies", number]) == 2
         assert "copies are more than the 10,000 that are looked at" in capsys.readouterr().err
+
+
+NODE = """
+apiVersion: v1
+kind: Node
+metadata: {name: NAME, labels: {rack: RACK}}
+---
+"""
+
+
+def racks(*names: str) -> str:
+    return nodes(*names) + "".join(NODE.replace("NAME", name).replace("RACK", name) for name in names)
+
+
+@pytest.mark.parametrize(
+    ("claims", "options", "notes"),
+    [
+        ([claim("a"), claim("none", "{cel: {expression: 'false'}}")], [], ["none fits on no node, not even alone"]),
+        ([claim("a", BIG), claim("b", BIG), claim("c", BIG)], [], ["each pod fits on some node alone, but not all"]),
+        ([claim("a")], ["--topology", "zone"], ["no node has the label zone"]),
+        ([claim("a", BIG), claim("b", BIG)], ["--topology", "rack", "--prefer"], ["not all pods could be placed on"]),
+        ([claim("a"), claim("b")], ["--topology", "rack", "--prefer"], []),
+        ([claim("a", BIG), claim("b", BIG)], ["--topology", "rack"], ["each pod fits on some node alone"]),
+    ],
+)
+def test_what_keeps_pods_from_their_places_is_said(tmp_path, capsys, claims, options, notes):
+    cluster = write_manifest(tmp_path, racks("n1", "n2"), "cluster.yaml")
+    manifests = write_manifest(tmp_path, "".join(claims))
+    _, body = answer(capsys, str(manifests), "--cluster", str(cluster), *options)
+    said = body["notes"]
+    assert isinstance(said, list)
+    assert len(said) == len(notes)
+    assert all(note in each for note, each in zip(notes, said, strict=True))
