@@ -78,6 +78,12 @@ class ObjectMeta(KubeModel):
     finalizers: List[Text] = ()
     managed_fields: Annotated[None, BeforeValidator(_drop)] = Field(default=None, exclude=True)
 
+    @property
+    def full_name(self) -> str:
+        """Return `namespace/name`, or just the name without a namespace."""
+        name = self.name or ""
+        return f"{self.namespace}/{name}" if self.namespace else name
+
 
 class Condition(KubeModel):
     """metav1.Condition: one aspect of an object's state and when it last changed."""

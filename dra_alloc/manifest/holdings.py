@@ -25,9 +25,7 @@ class Holding(NamedTuple):
 
 def holding_of(claim: ResourceClaim) -> Holding:
     """Return what the claim holds."""
-    meta = claim.metadata
-    name = meta.name or ""
-    full_name = f"{meta.namespace}/{name}" if meta.namespace else name
+    full_name = claim.metadata.full_name
     allocation = claim.status.allocation
     if allocation is None:
         return Holding(full_name)

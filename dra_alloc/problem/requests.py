@@ -22,9 +22,7 @@ __all__ = ["Ask", "ClaimRow", "RequestRow", "claim_name"]
 
 def claim_name(claim: ResourceClaim) -> str:
     """Return `namespace/name`, or just the name without a namespace."""
-    meta = claim.metadata
-    name = meta.name or ""
-    return f"{meta.namespace}/{name}" if meta.namespace else name
+    return claim.metadata.full_name
 
 
 @dataclass(frozen=True, slots=True, eq=False)
