@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Final
 
 __all__ = [
@@ -43,6 +44,12 @@ def in_brief(text: str, most: int = _SHOWN) -> str:
     if text.isprintable():
         return text
     return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in text)
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Return the question whether the one name was meant that is most like it; nothing if none is."""
+    alike = get_close_matches(name, list(known), 1)
+    return f"did you mean {alike[0]}?" if alike else ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,12 +12,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from enum import StrEnum
 from functools import cache
 from typing import Final
 
-from dra_alloc.errors import InputError, in_brief
+from dra_alloc.errors import InputError, did_you_mean, in_brief
 from dra_alloc.releases import Release, parse_release
 from dra_alloc.traits import Channel, Trait, traits_of
 
@@ -193,10 +192,8 @@ def gates_of(release: str | Release, overrides: Mapping[str, bool] | None = None
     gates = {name: default for name, row in GATES.items() if (default := row[column]) is not None}
     for name, value in (overrides or {}).items():
         if name not in gates:
-            alike = get_close_matches(name, gates, 1)
-            meant = f"did you mean {alike[0]}? " if alike else ""
-            known = f"{meant}known gates: {', '.join(sorted(gates))}"
-            raise InputError(f"release {parsed} has no feature gate {in_brief(name)!r}", hint=known)
+            hint = f"{did_you_mean(name, gates)} known gates: {', '.join(sorted(gates))}".lstrip()
+            raise InputError(f"release {parsed} has no feature gate {in_brief(name)!r}", hint=hint)
         gates[name] = value
     return gates
 

@@ -9,14 +9,13 @@ right as they are.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from difflib import get_close_matches
 from types import MappingProxyType
 from typing import Final, Literal, overload
 
 from dra_alloc.cel.engine import Environment, environment
 from dra_alloc.cel.program import Program
 from dra_alloc.cel.protocol import Compiler, Selector
-from dra_alloc.errors import EngineUnavailable, InputError, in_brief
+from dra_alloc.errors import EngineUnavailable, InputError, did_you_mean, in_brief
 from dra_alloc.releases import Release
 
 __all__ = ["ENGINES", "NATIVE", "compile", "compiler", "unknown_engine"]
@@ -59,10 +58,9 @@ def compiler(engine: str, environment: Environment) -> Compiler:
 
 def unknown_engine(engine: str, known: Sequence[str]) -> InputError:
     """The complaint about a name that is none of those `known`, with the one that may be meant."""
-    alike = get_close_matches(engine, known, 1)
-    meant = f"did you mean {alike[0]}? " if alike else ""
     names = f"{', '.join(known[:-1])} or {known[-1]}"
-    return InputError(f"unknown CEL engine {in_brief(engine)!r}", hint=f"{meant}{names}")
+    hint = f"{did_you_mean(engine, known)} {names}".lstrip()
+    return InputError(f"unknown CEL engine {in_brief(engine)!r}", hint=hint)
 
 
 @overload

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from difflib import get_close_matches
 from typing import Final
 
 from dra_alloc.cel.device import CelDevice
 from dra_alloc.cel.protocol import Selector
 from dra_alloc.cel.reads import Read
+from dra_alloc.errors import did_you_mean
 
 __all__ = ["compile_hints", "evaluation_hints", "missing_hints"]
 
@@ -84,12 +84,12 @@ def _near(read: Read, device: CelDevice) -> Iterable[str]:
         if domain != read.domain and read.name in names:
             yield f"{read.name} is published in domain {domain}"
     if read.domain not in own:
-        close = get_close_matches(read.domain, list(own), n=1)
-        yield f"no {read.kind} in domain {read.domain}" + (f"; did you mean {close[0]}?" if close else "")
+        meant = did_you_mean(read.domain, own)
+        yield f"no {read.kind} in domain {read.domain}" + (f"; {meant}" if meant else "")
         return
-    close = get_close_matches(read.name, list(own[read.domain]), n=1)
-    if close:
-        yield f"did you mean {close[0]}?"
+    meant = did_you_mean(read.name, own[read.domain])
+    if meant:
+        yield meant
 
 
 def missing_hints(program: Selector, devices: Sequence[CelDevice]) -> tuple[str, ...]:
