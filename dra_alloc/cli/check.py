@@ -54,8 +54,7 @@ def run_check(options: Namespace) -> int:
             objectives=objectives,
         ),
     )
-    for warning in (*manifests.warnings, *dump.warnings):
-        warn(warning)
+    warn(*manifests.warnings, *dump.warnings)
     if settings.cel_engine != DEFAULT_SETTINGS.cel_engine:
         warn(Problem(f"selectors are evaluated by {settings.cel_engine}, not as kube-scheduler does"))
     sys.stdout.write(FORMATS[options.format](result, options.verbose))

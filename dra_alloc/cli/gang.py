@@ -35,8 +35,7 @@ def run_gang(options: Namespace) -> int:
     topology = Topology(options.topology, must=not options.prefer) if options.topology else None
     asked = JointOptions(settings, options.namespace, options.most, options.copies, topology, objectives)
     answer = place_jointly(manifests, dump, asked)
-    for warning in (*manifests.warnings, *dump.warnings):
-        warn(warning)
+    warn(*manifests.warnings, *dump.warnings)
     sys.stdout.write(GANG_FORMATS[options.format](answer, options.verbose))
     sys.stdout.flush()
     return _exit_code(answer)

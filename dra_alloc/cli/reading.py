@@ -24,9 +24,10 @@ def check_stdin_once(paths: Sequence[str]) -> None:
         raise InputError("standard input can be read only once", hint="name - in one place")
 
 
-def warn(warning: Problem) -> None:
-    """Print a warning; control characters in it must not steer a terminal."""
-    print(f"warning: {printable(str(warning))}", file=sys.stderr)
+def warn(*warnings: Problem) -> None:
+    """Print warnings; control characters in them must not steer a terminal."""
+    for warning in warnings:
+        print(f"warning: {printable(str(warning))}", file=sys.stderr)
 
 
 def note_release(settings: Settings) -> None:

@@ -48,8 +48,7 @@ def run_snapshot(options: Namespace) -> int:
             partial.unlink(missing_ok=True)
     except OSError as error:
         raise InputError(f"{target} cannot be written: {error.strerror}") from None
-    for warning in documents.warnings:
-        warn(warning)
+    warn(*documents.warnings)
     counts = f"{len(documents.slices)} slices, {len(documents.claims)} claims, {len(documents.nodes)} nodes"
     print(f"{target}: {counts}, {len(data)} bytes")
     return ExitCode.OK
