@@ -33,7 +33,11 @@ _SIMPLE: Final = {
     "?": "?",
 }
 _ESCAPE: Final = re.compile(
-    r"\\(?:([xX])([0-9a-fA-F]{2})|((?:(u)|U)([0-9a-fA-F]{4}(?(4)|[0-9a-fA-F]{4})))|([0-3][0-7]{2})|(.))", re.DOTALL
+    r"""\\(?:
+    [xX](?P<hex>[0-9a-fA-F]{2}) | u(?P<short>[0-9a-fA-F]{4}) | U(?P<long>[0-9a-fA-F]{8})
+    | (?P<octal>[0-3][0-7]{2}) | (?P<simple>.)
+    )""",
+    re.DOTALL | re.VERBOSE,
 )
 #: A literal that holds what it stands for.
 _PLAIN: Final = re.compile(r"""("|')(?!\1)[^\\\r]*.""")
@@ -100,10 +104,9 @@ def bytes_value(token: str) -> bytes:
     position = 0
     for escape in _ESCAPE.finditer(body):
         parts.append(body[position : escape.start()].encode())
-        if escape[3]:
+        if escape["short"] or escape["long"]:
             raise LiteralError("unable to unescape string")
-        code = int(escape[2], 16) if escape[1] else int(escape[6], 8) if escape[6] else -1
-        parts.append(bytes((code,)) if code >= 0 else _SIMPLE[escape[7]].encode())
+        parts.append(_SIMPLE[escape["simple"]].encode() if escape["simple"] else bytes((_number(escape),)))
         position = escape.end()
     parts.append(body[position:].encode())
     return b"".join(parts)
@@ -118,13 +121,16 @@ def _unwrap(token: str) -> tuple[bool, str]:
 
 
 def _character(escape: re.Match[str]) -> str:
-    if escape[1]:
-        return chr(int(escape[2], 16))
-    if escape[3]:
-        code = int(escape[5], 16)
-        if code > _MAX_CODE_POINT or 0xD800 <= code < 0xE000:
-            raise LiteralError("invalid unicode code point")
-        return chr(code)
-    if escape[6]:
-        return chr(int(escape[6], 8))
-    return _SIMPLE[escape[7]]
+    if escape["simple"]:
+        return _SIMPLE[escape["simple"]]
+    code = _number(escape)
+    if code > _MAX_CODE_POINT or 0xD800 <= code < 0xE000:
+        raise LiteralError("invalid unicode code point")
+    return chr(code)
+
+
+def _number(escape: re.Match[str]) -> int:
+    """The number that the digits of an escape stand for."""
+    if escape["octal"]:
+        return int(escape["octal"], 8)
+    return int(escape["hex"] or escape["short"] or escape["long"], 16)
