@@ -4,7 +4,7 @@ Arguments of questions, held against what they take.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
 from dra_alloc.api import KubeModel
@@ -17,28 +17,24 @@ T = TypeVar("T")
 
 def objects_in(given: Iterable[T], argument: str, kinds: type | tuple[type, ...], wanted: str) -> list[T]:
     """Return the objects. Raises: InputError for what is no sequence of such objects; it names the argument."""
-    found = listed(given, argument, f"{wanted} objects")
-    for number, each in enumerate(found):
-        if not isinstance(each, kinds):
-            raise InputError(f"{argument} takes a sequence of {wanted} objects, {_found(number, each)}")
-    return found
+    return _checked(given, argument, f"{wanted} objects", lambda each: isinstance(each, kinds))
 
 
 def names_in(given: Iterable[str], argument: str) -> list[str]:
     """Return the names. Raises: InputError for what is no sequence of strings, such as one name."""
-    found = listed(given, argument, "names")
-    for number, each in enumerate(found):
-        if not isinstance(each, str):
-            raise InputError(f"{argument} takes a sequence of names, {_found(number, each)}")
-    return found
+    return _checked(given, argument, "names", lambda each: isinstance(each, str))
 
 
 def objectives_in(given: Iterable[T], argument: str, kind: type[Any]) -> list[T]:
     """Return the objectives. Raises: InputError for others, and for a class that was not called."""
     wanted = "objectives such as Cheapest(...) or FewestNodes()"
+    return _checked(given, argument, wanted, lambda each: isinstance(each, kind) and not isinstance(each, type))
+
+
+def _checked(given: Iterable[T], argument: str, wanted: str, is_right: Callable[[object], bool]) -> list[T]:
     found = listed(given, argument, wanted)
     for number, each in enumerate(found):
-        if isinstance(each, type) or not isinstance(each, kind):
+        if not is_right(each):
             raise InputError(f"{argument} takes a sequence of {wanted}, {_found(number, each)}")
     return found
 
