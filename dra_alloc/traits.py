@@ -113,6 +113,14 @@ def _in_older_allocators(summary: str) -> tuple[TraitRecord, ...]:
     return TraitRecord(summary, _BEFORE_136, _OLDER), TraitRecord(summary, _SINCE_136, _STABLE)
 
 
+def _in_newest_allocators(summary: str, repaired: Mapping[str, str], issue: int) -> tuple[TraitRecord, ...]:
+    """Return the records of a defect of the newest allocator of 1.34 and 1.35, which 1.36 has in two channels."""
+    return (
+        TraitRecord(summary, _BEFORE_136, _EXPERIMENTAL, defect=True, issue=issue),
+        TraitRecord(summary, repaired, _NEWER, defect=True, issue=issue),
+    )
+
+
 TRAITS: Final[Mapping[Trait, tuple[TraitRecord, ...]]] = {
     Trait.INPUT_ORDER: (
         TraitRecord("pools and slices are tried in input order, not by name", _EVERY_LINE, _STABLE),
@@ -273,21 +281,10 @@ TRAITS: Final[Mapping[Trait, tuple[TraitRecord, ...]]] = {
             issue=133705,
         ),
     ),
-    Trait.REFUSAL_KEEPS_USE: (
-        TraitRecord(
-            "a device refused by capacity when it is taken stays in use for the rest of the search",
-            _BEFORE_136,
-            _EXPERIMENTAL,
-            defect=True,
-            issue=140431,
-        ),
-        TraitRecord(
-            "a device refused by capacity when it is taken stays in use for the rest of the search",
-            {"1.36": "1.36.6", "1.37": "1.37.0"},
-            _NEWER,
-            defect=True,
-            issue=140431,
-        ),
+    Trait.REFUSAL_KEEPS_USE: _in_newest_allocators(
+        "a device refused by capacity when it is taken stays in use for the rest of the search",
+        {"1.36": "1.36.6", "1.37": "1.37.0"},
+        issue=140431,
     ),
     Trait.CAPACITY_GATE_NAMES_REQUEST: (
         TraitRecord(
@@ -329,21 +326,10 @@ TRAITS: Final[Mapping[Trait, tuple[TraitRecord, ...]]] = {
             since="1.37.0",
         ),
     ),
-    Trait.AMOUNTS_GROW: (
-        TraitRecord(
-            "an amount asked for that is held by reference grows by what is in flight when a device is looked at",
-            _BEFORE_136,
-            _EXPERIMENTAL,
-            defect=True,
-            issue=140702,
-        ),
-        TraitRecord(
-            "an amount asked for that is held by reference grows by what is in flight when a device is looked at",
-            {"1.36": "", "1.37": "1.37.0"},
-            _NEWER,
-            defect=True,
-            issue=140702,
-        ),
+    Trait.AMOUNTS_GROW: _in_newest_allocators(
+        "an amount asked for that is held by reference grows by what is in flight when a device is looked at",
+        {"1.36": "", "1.37": "1.37.0"},
+        issue=140702,
     ),
     Trait.COUNTERS_SHARE_AMOUNTS: (
         TraitRecord(
