@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from dra_alloc.scenario.cluster import Cluster
-from dra_alloc.scenario.gang import place_gang
+from dra_alloc.scenario.gang import can_place
 from dra_alloc.scenario.gang_types import Alike, Gang, Member, Topology, Verdict
 
 __all__ = ["remarks"]
@@ -34,9 +34,9 @@ def remarks(cluster: Cluster, members: Sequence[Member], joint: Gang, topology: 
     for member in members:
         different.setdefault(alike(member), member)
     asked = list(different.values())[:_MOST_ASKED]
-    misfits = [member.name for member in asked if not place_gang(cluster, [member]).greedy.placements]
-    for name in misfits:
-        yield f"{name} fits on no node, not even alone: dra-alloc explain says why"
-    if not misfits and len(asked) == len(different):
+    alone = [can_place(cluster, [member]) for member in asked]
+    for member, verdict in zip(asked, alone, strict=True):
+        if verdict is Verdict.NONE:
+            yield f"{member.name} fits on no node, not even alone: dra-alloc explain says why"
+    if len(asked) == len(different) and set(alone) == {Verdict.PLACED}:
         yield "each pod fits on some node alone, but not all of them together"
-
