@@ -8,10 +8,12 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from dra_alloc.errors import Problem, Where, shortened
-from dra_alloc.manifest.inspection import Finding
+from dra_alloc.manifest.inspection import Finding, number_in_words
+from dra_alloc.manifest.json_numbers import JsonFloat
 from dra_alloc.manifest.paths import Path, render, tokens
-from dra_alloc.manifest.positions import Steps, positions_in_json, positions_in_yaml
+from dra_alloc.manifest.positions import Steps, positions_in_json, positions_in_yaml, words_in_yaml
 from dra_alloc.manifest.raw import RawDocument
+from dra_alloc.manifest.yaml_scalars import stands_for
 
 __all__ = ["Complaints"]
 
@@ -24,6 +26,7 @@ class _Entry:
     raw: RawDocument | None
     path: Path
     problem: Problem
+    number: int | JsonFloat | None = None
 
 
 @dataclass(slots=True)
@@ -43,6 +46,7 @@ class Complaints:
                 None if finding.line else raw,
                 finding.path,
                 Problem(shortened(finding.message, _MESSAGE_SHOWN), where, finding.hint),
+                finding.number,
             )
         )
 
@@ -65,6 +69,7 @@ class Complaints:
 
     def resolved(self, data: bytes) -> list[Problem]:
         """Return the problems with lines, in the order of the text."""
+        self._quote_as_written(data)
         lines = self._lines_in_yaml(data) | self._lines_in_json()
         problems = [_with_line(entry.problem, lines.get(position)) for position, entry in enumerate(self.entries)]
         problems.sort(key=lambda problem: problem.where.line or 0)
@@ -72,6 +77,22 @@ class Complaints:
             text = f"and {self.dropped:,} more problem{'s' if self.dropped > 1 else ''} in this file"
             problems.append(Problem(text, Where(file=self.file), count=self.dropped))
         return problems
+
+    def _quote_as_written(self, data: bytes) -> None:
+        """Let messages show numbers of YAML text as they are written: read, 99999999999999999999 is a rounded float."""
+        steps = {
+            position: tokens(entry.raw.place) + tokens(entry.path)
+            for position, entry in enumerate(self.entries)
+            if entry.number is not None and entry.raw is not None and entry.raw.text is None
+        }
+        words = words_in_yaml(data, steps.values()) if steps else {}
+        for position, path in steps.items():
+            entry = self.entries[position]
+            word = words.get(path)
+            if word is not None and stands_for(word, entry.number):
+                read, written = number_in_words(repr(entry.number)), number_in_words(word)
+                problem = replace(entry.problem, message=entry.problem.message.replace(read, written, 1))
+                self.entries[position] = replace(entry, problem=problem)
 
     def _lines_in_yaml(self, data: bytes) -> dict[int, int]:
         """Return the lines of all entries that have a path in YAML text, in one reading."""

@@ -24,7 +24,7 @@ from dra_alloc.api import (
 from dra_alloc.errors import NAME_SHOWN, Problem, Where, in_brief
 from dra_alloc.manifest.conversion import document_path
 from dra_alloc.manifest.holdings import Holding, holding_of
-from dra_alloc.manifest.outlines import Outline
+from dra_alloc.manifest.layouts import Layout
 from dra_alloc.manifest.paths import Path, tokens
 from dra_alloc.manifest.positions import Steps
 from dra_alloc.manifest.texts import Text
@@ -95,12 +95,12 @@ class Documents:
     warnings: tuple[Problem, ...] = ()
     places: Mapping[int, Place] = field(default_factory=dict, repr=False, compare=False)
     texts: Mapping[str, Text] = field(default_factory=dict, repr=False, compare=False)
-    outlines: Mapping[int, tuple[ResourceSlice, Outline]] = field(default_factory=dict, repr=False, compare=False)
+    layouts: Mapping[int, tuple[ResourceSlice, Layout]] = field(default_factory=dict, repr=False, compare=False)
     holdings: Mapping[int, tuple[ResourceClaim, Holding]] = field(default_factory=dict, repr=False, compare=False)
 
-    def outline(self, item: ResourceSlice) -> Outline | None:
+    def layout(self, item: ResourceSlice) -> Layout | None:
         """Return what was noted of a slice while it was read, if it was."""
-        known = self.outlines.get(id(item))
+        known = self.layouts.get(id(item))
         # Another slice may have come by the id of one that is gone.
         return known[1] if known is not None and known[0] is item else None
 

@@ -11,6 +11,7 @@ from typing import Any, Final
 from dra_alloc.errors import in_brief
 from dra_alloc.manifest.json_numbers import JsonFloat
 from dra_alloc.manifest.schema import Leaf, ListType, ObjectType, SchemaType
+from dra_alloc.manifest.yaml_scalars import ScalarError, beyond_floats, resolve
 
 __all__ = ["hint_for_type", "hint_for_unknown", "template_hint"]
 
@@ -121,8 +122,19 @@ def _hint_for_leaf(shape: Leaf, value: Any) -> str:
     if shape is Leaf.STRING and isinstance(value, int | JsonFloat):
         return "put it in quotes"
     if shape in (Leaf.INT64, Leaf.BOOL) and isinstance(value, str):
-        return "without quotes"
+        return _hint_for_quoted(shape, value)
     return ""
+
+
+def _hint_for_quoted(shape: Leaf, text: str) -> str:
+    try:
+        meant = resolve(text)
+    except ScalarError:
+        return ""
+    if type(meant) is (int if shape is Leaf.INT64 else bool):
+        return "without quotes"
+    # YAML reads what no float can hold as a string, quotes or not.
+    return "too large for a number" if shape is Leaf.INT64 and beyond_floats(text) else ""
 
 
 def _hint_for_object(shape: ObjectType, value: Any) -> str:

@@ -20,7 +20,7 @@ from dra_alloc.manifest.paths import MapKey, Path, render
 from dra_alloc.manifest.raw import Unread
 from dra_alloc.manifest.schema import Leaf, ListType, MapType, ObjectType, SchemaType
 
-__all__ = ["Finding", "in_words", "inspect"]
+__all__ = ["Finding", "in_words", "inspect", "number_in_words", "number_of"]
 
 _INT64: Final = range(-(1 << 63), 1 << 63)
 _SHOWN: Final = 60
@@ -30,13 +30,18 @@ _HINTED: Final = 100
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing wrong with an object; an unknown field may be forgiven, a wrong type may not. `line` if known."""
+    """
+    One thing wrong with an object; an unknown field may be forgiven, a wrong type may not. `line` if known.
+
+    `number` is one that the message quotes, as it was read: YAML may have it in other words, ``1_000`` or ``0x1F``.
+    """
 
     path: Path
     message: str
     hint: str = ""
     unknown_field: bool = False
     line: int | None = None
+    number: int | JsonFloat | None = None
 
 
 def inspect(value: Any, shape: ObjectType, nesting: int) -> tuple[Any, tuple[Finding, ...]]:
@@ -103,8 +108,8 @@ class _Inspector:
             value, problem = _time(value)
         elif shape is Leaf.RAW:
             value, problem = _raw(value, self.nesting)
-        elif shape is Leaf.INT64 and type(value) is int:
-            problem = "" if value in _INT64 else f"{in_brief(str(value), _SHOWN)} does not fit into 64 bits"
+        elif shape is Leaf.INT64 and number_of(value) is not None and not _fits(value):
+            problem = f"{in_words(value)} does not fit into 64 bits"
         elif type(value) is not _PYTHON[shape]:
             problem = f"expected {shape.value}, got {in_words(value)}"
         if problem:
@@ -113,10 +118,15 @@ class _Inspector:
         return value
 
     def _wrong(self, path: Path, message: str, shape: SchemaType, value: Any) -> None:
-        self.findings.append(Finding(path, message, hint_for_type(shape, value)))
+        self.findings.append(Finding(path, message, hint_for_type(shape, value), number=number_of(value)))
 
 
 _PYTHON: Final = {Leaf.STRING: str, Leaf.INT64: int, Leaf.BOOL: bool}
+
+
+def _fits(number: int | JsonFloat) -> bool:
+    """Say whether 64 bits hold a number, as far as it has no fraction."""
+    return number in _INT64 if isinstance(number, int) else _INT64.start <= float(number) < _INT64.stop
 
 
 def _is_unread(value: Any) -> bool:
@@ -137,8 +147,18 @@ def in_words(value: Any) -> str:
     if isinstance(value, bool):
         return f"the boolean {str(value).lower()}"
     if isinstance(value, int | JsonFloat):
-        return f"the number {in_brief(repr(value), _SHOWN)}"
+        return number_in_words(repr(value))
     return f'the string "{in_brief(str(value), _SHOWN)}"'
+
+
+def number_of(value: Any) -> int | JsonFloat | None:
+    """Return a value if it is a number."""
+    return value if type(value) in (int, JsonFloat) else None
+
+
+def number_in_words(text: str) -> str:
+    """Name a number by its text."""
+    return f"the number {in_brief(text, _SHOWN)}"
 
 
 def _quantity(value: Any) -> tuple[Any, str]:

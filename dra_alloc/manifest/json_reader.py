@@ -28,6 +28,13 @@ _ESCAPE: Final = re.compile(
     re.DOTALL,
 )
 _TRAILING: Final = "trailing characters"
+_LONG_NUMBER: Final = re.compile(rb"(?<=[\s:,\[-])[0-9]{4300}")
+#: Where msgspec was, in words that name no key.
+_PATH: Final = re.compile(r" - at `[^`]*`$")
+_IN_OUR_WORDS: Final = {
+    "Input data was truncated": "the text ends too early",
+    "Integer value out of range": "a number has thousands of digits",
+}
 
 
 class Header(msgspec.Struct, rename="camel", gc=False):
@@ -205,9 +212,10 @@ def _text_error(error: Exception, data: bytes, start: int) -> TextError:
     words = str(error)
     where = _OFFSET.search(words)
     offset = start + int(where[1]) if where else len(data)
-    reason = _OFFSET.sub("", words).removeprefix("JSON is malformed: ")
-    if reason == "Input data was truncated":
-        reason = "the text ends too early"
+    if not where and (number := _LONG_NUMBER.search(data, start)):
+        offset = number.start()
+    reason = _PATH.sub("", _OFFSET.sub("", words)).removeprefix("JSON is malformed: ")
+    reason = _IN_OUR_WORDS.get(reason, reason)
     return TextError(f"cannot be read as JSON: {reason}", data.count(b"\n", 0, offset) + 1)
 
 

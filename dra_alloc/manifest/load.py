@@ -23,7 +23,7 @@ from dra_alloc.manifest.gc_pause import gc_paused
 from dra_alloc.manifest.hints import template_hint
 from dra_alloc.manifest.holdings import Holding, holding_of
 from dra_alloc.manifest.inputs import PassedOver, Source, Unreadable, sources
-from dra_alloc.manifest.inspection import Finding, in_words
+from dra_alloc.manifest.inspection import Finding, in_words, number_of
 from dra_alloc.manifest.json_reader import (
     header_of,
     looks_like_json,
@@ -33,8 +33,8 @@ from dra_alloc.manifest.json_reader import (
     says_list,
 )
 from dra_alloc.manifest.kinds import RESOURCE_GROUP, SLICE, Kind, Unserved, assumed_version, names_a_list, recognise
+from dra_alloc.manifest.layouts import Layout, Layouts
 from dra_alloc.manifest.objects import Made, make
-from dra_alloc.manifest.outlines import Outline, outline_of
 from dra_alloc.manifest.paths import Path, holds, render, tokens
 from dra_alloc.manifest.progress import watched
 from dra_alloc.manifest.raw import Findings, ListKind, RawDocument, TextError
@@ -113,8 +113,8 @@ class _Loading:
     found: list[tuple[Kind, Any, Place]] = field(default_factory=list)
     unknown: Counter[str] = field(default_factory=Counter)
     texts: dict[str, Text] = field(default_factory=dict)
-    outlines: dict[int, tuple[ResourceSlice, Outline]] = field(default_factory=dict)
-    same_outlines: dict[Outline, Outline] = field(default_factory=dict)
+    layouts: dict[int, tuple[ResourceSlice, Layout]] = field(default_factory=dict)
+    layouts_made: Layouts = field(default_factory=Layouts)
     holdings: dict[int, tuple[ResourceClaim, Holding]] = field(default_factory=dict)
 
     def read(self, source: Source) -> None:
@@ -142,7 +142,7 @@ class _Loading:
             for kind, item, place, outline in objects:
                 self.keep(kind, item, place)
                 if outline is not None:
-                    self.outlines[id(item)] = item, self.same_outlines.setdefault(outline, outline)
+                    self.layouts[id(item)] = item, Layout(self.layouts_made.shared(outline))
         except SnapshotError as error:
             self.problems.append(Problem(str(error), Where(file=source.name), error.hint))
 
@@ -167,14 +167,13 @@ class _Loading:
             warnings=(*self.warnings, *warnings),
             places=MappingProxyType(places),
             texts=MappingProxyType(self.texts),
-            outlines=MappingProxyType(self.outlines),
+            layouts=MappingProxyType(self.layouts),
             holdings=MappingProxyType(self.holdings),
         )
 
-    def outline(self, item: ResourceSlice) -> None:
+    def lay_out(self, item: ResourceSlice) -> None:
         """Note what holds for the devices of a slice; most slices have the same to say."""
-        outline = outline_of(item.spec.devices)
-        self.outlines[id(item)] = item, self.same_outlines.setdefault(outline, outline)
+        self.layouts[id(item)] = item, self.layouts_made.of(item.spec.devices)
 
 
 class _Reading:
@@ -247,7 +246,7 @@ class _Reading:
         self._slice_before = True
         self._check_repeated(raw, item, lambda: object_name(SLICE.name, None, item.metadata.name))
         self._keep(raw, SLICE, item, "v1")
-        self._loading.outline(item)
+        self._loading.lay_out(item)
         return True
 
     def _take_value(self, raw: RawDocument, value: Any, kind: Kind | None) -> None:
@@ -257,7 +256,7 @@ class _Reading:
         if not isinstance(value, dict):
             if value is not None or self.is_json or len(raw.place) > 1:
                 said = f"expected an object with apiVersion and kind, got {in_words(value)}"
-                self._report(raw, render(raw.place[1:]), Finding((), said))
+                self._report(raw, render(raw.place[1:]), Finding((), said, number=number_of(value)))
             return
         api_version, kind_name = _says_plain(value, raw.list_kind)
         metadata = value.get("metadata")
@@ -267,7 +266,8 @@ class _Reading:
             called = f"{called} in {render(raw.place[1:])}"
         if names_a_list(kind_name):
             if value.get("items") is not None:
-                self._report(raw, called, Finding(("items",), f"expected a list, got {in_words(value['items'])}"))
+                said = f"expected a list, got {in_words(value['items'])}"
+                self._report(raw, called, Finding(("items",), said, number=number_of(value["items"])))
             return
         if not api_version and (api_version := assumed_version(kind_name)):
             self.doubtful.add(raw, called, Finding((), f"apiVersion is missing, read as {api_version}"))

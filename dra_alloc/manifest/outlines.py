@@ -4,13 +4,13 @@ What holds for the devices of a slice at large, noted while they are fresh in th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from operator import attrgetter
 from typing import Final, NamedTuple
 
-from dra_alloc.api import Device
+from dra_alloc.api import Device, DeviceAttribute
 
-__all__ = ["Outline", "outline_of"]
+__all__ = ["Outline", "outline_of", "versions_of"]
 
 
 class Outline(NamedTuple):
@@ -31,27 +31,39 @@ class Outline(NamedTuple):
     versions: frozenset[str | None]
 
 
-def outline_of(devices: Sequence[Device]) -> Outline:
-    """Return the outline of devices."""
+def outline_of(
+    devices: Sequence[Device], repeats: bool | None = None, versions: frozenset[str | None] | None = None
+) -> Outline:
+    """Return the outline of devices; whether names repeat, and the versions, may be known already."""
     # Asked of every slice of a cluster: nothing here may call Python code for a device or an attribute.
-    repeats = len({each.name for each in devices}) < len(devices)
-    consumes = any(map(_CONSUMES, devices))
-    waits = any(map(_WAITS, devices))
-    simple = not (consumes or waits or any(map(_TAINTS, devices)) or any(map(_SHAREABLE, devices)))
+    if repeats is None:
+        repeats = len({each.name for each in devices}) < len(devices)
+    if versions is None:
+        versions = versions_of([each for device in devices for each in device.attributes.values()])
+    special = list(map(_SPECIAL, devices))
+    simple = special.count(_NOTHING) == len(special) or not any(map(any, special))
+    consumes = not simple and any(map(_CONSUMES, devices))
+    waits = not simple and any(map(_WAITS, devices))
     if simple:
         policies = [each.request_policy for device in devices for each in device.capacity.values()]
         simple = policies.count(None) == len(policies)
-    versions = [
-        each.version if (each.ints, each.bools, each.strings, each.versions) == _NO_LISTS else None
-        for device in devices
-        for each in device.attributes.values()
-        if each.versions is not None or (each.string is None and each.int_ is None and each.bool_ is None)
-    ]
-    return Outline(repeats, consumes, waits, simple, frozenset(versions))
+    return Outline(repeats, consumes, waits, simple, versions)
 
 
+def versions_of(attributes: Iterable[DeviceAttribute]) -> frozenset[str | None]:
+    """Return the versions among attributes, and None if some are not plain."""
+    return frozenset(
+        [
+            each.version if (each.ints, each.bools, each.strings, each.versions) == _NO_LISTS else None
+            for each in attributes
+            if each.versions is not None or (each.string is None and each.int_ is None and each.bool_ is None)
+        ]
+    )
+
+
+#: Of a device that has none of what follows.
+_NOTHING: Final = ((), (), (), None)
 _NO_LISTS: Final = (None, None, None, None)
 _CONSUMES: Final = attrgetter("consumes_counters")
 _WAITS: Final = attrgetter("binding_conditions")
-_TAINTS: Final = attrgetter("taints")
-_SHAREABLE: Final = attrgetter("allow_multiple_allocations")
+_SPECIAL: Final = attrgetter("consumes_counters", "binding_conditions", "taints", "allow_multiple_allocations")

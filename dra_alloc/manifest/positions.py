@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -24,7 +24,7 @@ from yaml.events import (
 
 from dra_alloc.manifest.yaml_lines import line_counter
 
-__all__ = ["Position", "Steps", "duplicates_in_json", "positions_in_json", "positions_in_yaml"]
+__all__ = ["Position", "Steps", "duplicates_in_json", "positions_in_json", "positions_in_yaml", "words_in_yaml"]
 
 #: Line and column, both from 1.
 Position = tuple[int, int]
@@ -58,6 +58,12 @@ def positions_in_yaml(data: bytes, wanted: Iterable[Steps]) -> dict[Steps, Posit
     return _locate(_yaml_marks(data), wanted)
 
 
+def words_in_yaml(data: bytes, wanted: Collection[Steps]) -> dict[Steps, str]:
+    """Return for each path the word that stands there in the text, as it is written; nothing for anything else."""
+    found = _visited(_yaml_marks(data), wanted)
+    return {path: visit.word for path, visit in found.items() if visit.word is not None}
+
+
 def positions_in_json(data: bytes, wanted: Iterable[Steps]) -> dict[Steps, Position]:
     """Do the same for JSON text."""
     return {path: _line_and_column(data, offset) for path, offset in _locate(_json_marks(data), wanted).items()}
@@ -74,11 +80,14 @@ def duplicates_in_json(data: bytes) -> list[tuple[Steps, int]]:
 
 @dataclass(slots=True)
 class _Visit:
-    """A key or list member that begins; `path` is live and changes as the walk goes on."""
+    """
+    A key or list member that begins, and its `word` if it is a scalar; `path` is live and changes as the walk goes on.
+    """
 
     path: list[str]
     at: Any
     repeated: bool
+    word: str | None = None
 
 
 @dataclass(slots=True)
@@ -97,7 +106,12 @@ def _visits(marks: Iterator[_Mark]) -> Iterator[_Visit]:
     path: list[str] = []
     frames: list[_Frame] = []
     document = -1
+    key: _Visit | None = None  # one whose value comes next
     for kind, text, at in marks:
+        if key is not None:
+            key.word = text if kind == _SCALAR else None
+            yield key
+            key = None
         frame = frames[-1] if frames else None
         if kind == _NEW_DOCUMENT:
             document += 1
@@ -109,7 +123,7 @@ def _visits(marks: Iterator[_Mark]) -> Iterator[_Visit]:
                 continue
         elif frame is not None and frame.is_map and frame.wants_key and kind == _SCALAR:
             path.append(text)
-            yield _Visit(path, at, text in frame.keys)
+            key = _Visit(path, at, text in frame.keys)
             frame.keys.add(text)
             frame.wants_key = False
             continue
@@ -117,7 +131,7 @@ def _visits(marks: Iterator[_Mark]) -> Iterator[_Visit]:
             if frame is not None and not frame.is_map:
                 frame.position += 1
                 path.append(str(frame.position))
-                yield _Visit(path, at, False)
+                yield _Visit(path, at, False, text if kind == _SCALAR else None)
             elif frame is not None and frame.wants_key:
                 path.append("?")
                 frame.wants_key = False
@@ -129,31 +143,39 @@ def _visits(marks: Iterator[_Mark]) -> Iterator[_Visit]:
         if frames:  # a value is complete
             frames[-1].wants_key = True
             path.pop()
+    if key is not None:
+        yield key
 
 
 def _locate(marks: Iterator[_Mark], wanted: Iterable[Steps]) -> dict[Steps, Any]:
     """Return the place of each path, or of its longest beginning that exists."""
     paths = list(wanted)
+    found = _visited(marks, paths)
+    places: dict[Steps, Any] = {}
+    for path in paths:
+        for length in range(len(path), 0, -1):
+            if path[:length] in found:
+                places[path] = found[path[:length]].at
+                break
+    return places
+
+
+def _visited(marks: Iterator[_Mark], paths: Collection[Steps]) -> dict[Steps, _Visit]:
+    """Return the first visit of each path and of each of its beginnings, as far as the text has them."""
     prefixes = {path[:length] for path in paths for length in range(1, len(path) + 1)}
     missing = set(paths)
-    found: dict[Steps, Any] = {}
+    found: dict[Steps, _Visit] = {}
     deepest = max((len(path) for path in paths), default=0)
     for visit in _visits(marks):
         if len(visit.path) > deepest:
             continue
         path = tuple(visit.path)
         if path in prefixes:
-            found.setdefault(path, visit.at)
+            found.setdefault(path, visit)
             missing.discard(path)
             if not missing:
                 break
-    places: dict[Steps, Any] = {}
-    for path in paths:
-        for length in range(len(path), 0, -1):
-            if path[:length] in found:
-                places[path] = found[path[:length]]
-                break
-    return places
+    return found
 
 
 def _yaml_marks(data: bytes) -> Iterator[_Mark]:

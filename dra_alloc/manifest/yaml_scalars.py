@@ -16,7 +16,7 @@ from typing import Final
 from dra_alloc.errors import in_brief
 from dra_alloc.manifest.json_numbers import JsonFloat, go_number
 
-__all__ = ["ScalarError", "map_key", "resolve", "resolve_tagged"]
+__all__ = ["ScalarError", "beyond_floats", "map_key", "resolve", "resolve_tagged", "stands_for"]
 
 
 class ScalarError(ValueError):
@@ -68,6 +68,21 @@ def resolve(text: str) -> str | int | JsonFloat | bool | None:
     if number is None and _FLOAT.fullmatch(plain):
         number = _finite(plain)
     return text if number is None else number
+
+
+def stands_for(text: str, number: int | JsonFloat | None) -> bool:
+    """Say whether a plain word is read as this number."""
+    try:
+        value = resolve(text)
+    except ScalarError:
+        return False
+    return type(value) is type(number) and value == number
+
+
+def beyond_floats(text: str) -> bool:
+    """Say whether a word would be a number, were it not too large for one."""
+    plain = text.replace("_", "")
+    return bool(_FLOAT.fullmatch(plain)) and (len(text) > _LONGEST_NUMBER or _finite(plain) is None)
 
 
 def _integer(text: str) -> int | None:
