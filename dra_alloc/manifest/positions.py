@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any, Final
 
 from yaml import YAMLError
@@ -34,6 +35,9 @@ Steps = tuple[str, ...]
 _NEW_DOCUMENT, _MAP, _LIST, _CLOSE, _SCALAR = range(5)
 # What was met, its text if it is a scalar, and where: (line, column) in YAML, an offset in JSON.
 _Mark = tuple[int, str, Any]
+
+#: Comes after the last, so that a key at the end of a broken text is told, too.
+_END: Final[_Mark] = (_CLOSE, "", None)
 
 _YAML_MARKS: Final = {
     DocumentStartEvent: _NEW_DOCUMENT,
@@ -107,7 +111,7 @@ def _visits(marks: Iterator[_Mark]) -> Iterator[_Visit]:
     frames: list[_Frame] = []
     document = -1
     key: _Visit | None = None  # one whose value comes next
-    for kind, text, at in marks:
+    for kind, text, at in chain(marks, [_END]):
         if key is not None:
             key.word = text if kind == _SCALAR else None
             yield key
@@ -143,8 +147,6 @@ def _visits(marks: Iterator[_Mark]) -> Iterator[_Visit]:
         if frames:  # a value is complete
             frames[-1].wants_key = True
             path.pop()
-    if key is not None:
-        yield key
 
 
 def _locate(marks: Iterator[_Mark], wanted: Iterable[Steps]) -> dict[Steps, Any]:
