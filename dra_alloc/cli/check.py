@@ -9,7 +9,7 @@ from argparse import Namespace
 
 from dra_alloc.cli.exit_codes import ExitCode
 from dra_alloc.cli.objectives import objectives_of
-from dra_alloc.cli.reading import note_release, read_inputs, warn
+from dra_alloc.cli.reading import Inputs, note_release, read_inputs, warn
 from dra_alloc.errors import Problem
 from dra_alloc.limits import DEFAULT_PRUNED_BUDGET
 from dra_alloc.report import FORMATS
@@ -34,10 +34,13 @@ def run_check(options: Namespace) -> int:
     )
     require_engine(settings)
     note_release(settings)
-    objectives = objectives_of(options)
+    objectives, problems = objectives_of(options)
     if objectives:
         require()
-    manifests, dump = read_inputs(options.manifests, options.cluster, settings, options.namespace, options.validate)
+    inputs = Inputs(
+        options.manifests, options.cluster, options.namespace, options.node, options.validate, tuple(problems)
+    )
+    manifests, dump = read_inputs(inputs, settings)
     result = check(
         manifests,
         dump,

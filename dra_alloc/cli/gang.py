@@ -9,7 +9,7 @@ from argparse import Namespace
 
 from dra_alloc.cli.exit_codes import ExitCode
 from dra_alloc.cli.objectives import objectives_of
-from dra_alloc.cli.reading import note_release, read_inputs, warn
+from dra_alloc.cli.reading import Inputs, note_release, read_inputs, warn
 from dra_alloc.errors import InputError
 from dra_alloc.report.gang_report import GANG_FORMATS
 from dra_alloc.scenario.gang_types import Topology, Verdict
@@ -30,8 +30,9 @@ def run_gang(options: Namespace) -> int:
     settings = Settings(options.release, dict(options.gate), options.channel, options.semantics)
     settings.profile()
     note_release(settings)
-    objectives = objectives_of(options)
-    manifests, dump = read_inputs(options.manifests, options.cluster, settings, options.namespace)
+    objectives, problems = objectives_of(options)
+    inputs = Inputs(options.manifests, options.cluster, options.namespace, problems=tuple(problems))
+    manifests, dump = read_inputs(inputs, settings)
     topology = Topology(options.topology, must=not options.prefer) if options.topology else None
     asked = JointOptions(settings, options.namespace, options.most, options.copies, topology, objectives)
     answer = place_jointly(manifests, dump, asked)

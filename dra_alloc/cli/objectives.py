@@ -8,7 +8,7 @@ from argparse import Namespace
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from dra_alloc.errors import InputError, Where
+from dra_alloc.errors import InputError, ManifestError, Problem, Where
 from dra_alloc.manifest import load_plain
 from dra_alloc.scenario.previous import load_previous
 from dra_alloc.scenario.prices import cheapest_by
@@ -17,9 +17,9 @@ from dra_alloc.solve.objectives import Cheapest, FewestNodes, HighestRanked, Lea
 __all__ = ["objectives_of"]
 
 
-def objectives_of(options: Namespace) -> tuple[Objective, ...]:
+def objectives_of(options: Namespace) -> tuple[tuple[Objective, ...], tuple[Problem, ...]]:
     """
-    Return the objectives in order.
+    Return the objectives in order, and what is wrong with their files.
 
     Raises: InputError for one that is named twice, lacks its file or has one
     without being named.
@@ -31,7 +31,16 @@ def objectives_of(options: Namespace) -> tuple[Objective, ...]:
     for objective, option, file in ((Cheapest, "--prices", options.prices), (Stable, "--previous", options.previous)):
         if (file is None) is (objective.name in names):
             raise InputError(f"objective {objective.name} and {option} go together")
-    return tuple(_MADE[name](options) for name in names)
+    made: list[Objective] = []
+    problems: list[Problem] = []
+    for name in names:
+        try:
+            made.append(_MADE[name](options))
+        except ManifestError as error:
+            problems += error.problems
+        except InputError as error:
+            problems.append(Problem(error.message, error.where, error.hint))
+    return tuple(made), tuple(problems)
 
 
 def _cheapest(options: Namespace) -> Objective:

@@ -4,8 +4,10 @@ The documents that a command is given, with everything that is wrong with them a
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from dra_alloc.errors import InputError, ManifestError, Problem
 from dra_alloc.manifest import Documents, Validate, load_readable
@@ -15,7 +17,7 @@ from dra_alloc.report.layout import printable
 from dra_alloc.scenario.applying import problems_besides
 from dra_alloc.scenario.settings import Settings
 
-__all__ = ["check_stdin_once", "note_release", "read_inputs", "warn"]
+__all__ = ["Inputs", "check_stdin_once", "note_release", "read_inputs", "warn"]
 
 
 def check_stdin_once(paths: Sequence[str]) -> None:
@@ -37,9 +39,19 @@ def note_release(settings: Settings) -> None:
         print(f"note: {note}", file=sys.stderr)
 
 
-def read_inputs(
-    manifests: Sequence[str], dumps: Sequence[str], settings: Settings, namespace: str, validate: Validate = "strict"
-) -> tuple[Documents, Documents]:
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """What a command is to read; files of other kinds are read by then, with `problems` if there were any."""
+
+    manifests: Sequence[str]
+    dumps: Sequence[str]
+    namespace: str
+    node: str | None = None
+    validate: Validate = "strict"
+    problems: Sequence[Problem] = ()
+
+
+def read_inputs(inputs: Inputs, settings: Settings) -> tuple[Documents, Documents]:
     """
     Return the manifests and the dump.
 
@@ -47,9 +59,17 @@ def read_inputs(
     with those of the manifests that could be read; InputError for settings and
     for standard input named twice.
     """
-    check_stdin_once([*manifests, *dumps])
-    asked, problems = load_readable(manifests, validate=validate)
-    dump, more = load_readable(dumps, validate=validate) if dumps else (Documents(), ())
-    if problems or more:
-        raise ManifestError([*problems, *more, *problems_besides(asked, settings, namespace)])
+    check_stdin_once([*inputs.manifests, *inputs.dumps])
+    asked, wrong = load_readable(inputs.manifests, validate=inputs.validate)
+    dump, more = load_readable(inputs.dumps, validate=inputs.validate) if inputs.dumps else (Documents(), ())
+    problems = (*inputs.problems, *wrong, *more)
+    if problems:
+        besides = problems_besides(asked, dump, settings, inputs.namespace, inputs.node)
+        raise ManifestError(_by_place([*problems, *besides]))
     return asked, dump
+
+
+def _by_place(problems: Sequence[Problem]) -> list[Problem]:
+    """Return problems file by file, as files come up, each in the order of its text; what has no line comes last."""
+    files = {problem.where.file: number for number, problem in reversed(list(enumerate(problems)))}
+    return sorted(problems, key=lambda each: (files[each.where.file], each.where.line or math.inf))

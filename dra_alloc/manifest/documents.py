@@ -25,6 +25,7 @@ from dra_alloc.errors import NAME_SHOWN, Problem, Where, in_brief
 from dra_alloc.manifest.conversion import document_path
 from dra_alloc.manifest.holdings import Holding, holding_of
 from dra_alloc.manifest.layouts import Layout
+from dra_alloc.manifest.lost import NOTHING_LOST, Lost
 from dra_alloc.manifest.paths import Path, tokens
 from dra_alloc.manifest.positions import Steps
 from dra_alloc.manifest.texts import Text
@@ -97,6 +98,7 @@ class Documents:
     texts: Mapping[str, Text] = field(default_factory=dict, repr=False, compare=False)
     layouts: Mapping[int, tuple[ResourceSlice, Layout]] = field(default_factory=dict, repr=False, compare=False)
     holdings: Mapping[int, tuple[ResourceClaim, Holding]] = field(default_factory=dict, repr=False, compare=False)
+    lost: Lost = field(default=NOTHING_LOST, repr=False, compare=False)
 
     def layout(self, item: ResourceSlice) -> Layout | None:
         """Return what was noted of a slice while it was read, if it was."""

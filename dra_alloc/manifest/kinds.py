@@ -22,7 +22,17 @@ from dra_alloc.api import (
 )
 from dra_alloc.errors import in_brief
 
-__all__ = ["RESOURCE_GROUP", "SLICE", "Kind", "Unserved", "assumed_version", "kind_named", "names_a_list", "recognise"]
+__all__ = [
+    "RESOURCE_GROUP",
+    "SLICE",
+    "Kind",
+    "Unserved",
+    "assumed_version",
+    "is_read",
+    "kind_named",
+    "names_a_list",
+    "recognise",
+]
 
 RESOURCE_GROUP: Final = "resource.k8s.io"
 
@@ -107,6 +117,11 @@ def recognise(api_version: str, kind: str) -> Kind | None:
 def kind_named(name: str) -> Kind:
     """Return the kind of that name; no two kinds that are read have the same. Raises: KeyError."""
     return _BY_KIND[name]
+
+
+def is_read(name: str) -> bool:
+    """Say whether there is a kind of that name that is read."""
+    return name in _BY_KIND
 
 
 def names_a_list(kind: str) -> bool:

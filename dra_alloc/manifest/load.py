@@ -34,6 +34,7 @@ from dra_alloc.manifest.json_reader import (
 )
 from dra_alloc.manifest.kinds import RESOURCE_GROUP, SLICE, Kind, Unserved, assumed_version, names_a_list, recognise
 from dra_alloc.manifest.layouts import Layout, Layouts
+from dra_alloc.manifest.lost import Losses
 from dra_alloc.manifest.objects import Made, make
 from dra_alloc.manifest.paths import Path, holds, render, tokens
 from dra_alloc.manifest.progress import watched
@@ -88,13 +89,14 @@ def load_readable(
     repeated: Repeated = "replace",
     limits: Budget = DEFAULT_BUDGET,
 ) -> tuple[Documents, tuple[Problem, ...]]:
-    """Return the objects that could be read, as `load` does, and every problem with the others."""
+    """Return the objects that could be read, as `load` does, what is `lost`, and every problem with that."""
     given = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
     loading = _Loading(validate, limits)
     with gc_paused(settle=True):
         for source in sources(given, stdin, limits):
             if isinstance(source, Unreadable):
                 loading.problems.append(source.problem)
+                loading.lost.anything = True
             elif isinstance(source, PassedOver):
                 loading.warnings.append(source.warning)
             else:
@@ -116,6 +118,7 @@ class _Loading:
     layouts: dict[int, tuple[ResourceSlice, Layout]] = field(default_factory=dict)
     layouts_made: Layouts = field(default_factory=Layouts)
     holdings: dict[int, tuple[ResourceClaim, Holding]] = field(default_factory=dict)
+    lost: Losses = field(default_factory=Losses)
 
     def read(self, source: Source) -> None:
         """Read one file to its end, or to where it cannot be read on."""
@@ -130,6 +133,7 @@ class _Loading:
             reading = reading if instead.nothing_read else instead
         self.problems += reading.wrong.resolved(source.data)
         self.warnings += reading.doubtful.resolved(source.data)
+        self.lost.take(reading.lost)
         self.texts[source.name] = Text.of(source, is_json=reading.is_json)
 
     def _unpack(self, source: Source) -> None:
@@ -145,6 +149,7 @@ class _Loading:
                     self.layouts[id(item)] = item, Layout(self.layouts_made.shared(outline))
         except SnapshotError as error:
             self.problems.append(Problem(str(error), Where(file=source.name), error.hint))
+            self.lost.anything = True
 
     def keep(self, kind: Kind, item: Any, place: Place) -> None:
         """Take an object, and note of a claim what it holds."""
@@ -169,6 +174,7 @@ class _Loading:
             texts=MappingProxyType(self.texts),
             layouts=MappingProxyType(self.layouts),
             holdings=MappingProxyType(self.holdings),
+            lost=self.lost.done(),
         )
 
     def lay_out(self, item: ResourceSlice) -> None:
@@ -189,6 +195,7 @@ class _Reading:
         self.nothing_read = True  # the text failed before its first object
         self.wrong = Complaints(source.name, loading.budget.problems_per_file)
         self.doubtful = Complaints(source.name, loading.budget.problems_per_file)
+        self.lost = Losses()
 
     def run(self) -> None:
         """Take every document of the file."""
@@ -197,10 +204,14 @@ class _Reading:
         try:
             for raw in watched(raws, self._source):
                 self.nothing_read = False
+                # Before asking whether it is a list, which reads the text once more.
+                if self._slice_before and self._take_slice(raw):
+                    continue
                 for member in _unlisted(raw, 0):
                     self._take(member)
         except TextError as error:
             self.wrong.add_line(error.message, error.line, error.hint or template_hint(data, error.line))
+            self.lost.anything = True
         for fault in self._findings.faults:
             self.wrong.add_line(fault.message, fault.line, fault.hint or template_hint(data, fault.line))
 
@@ -213,6 +224,7 @@ class _Reading:
             kind = None if names_a_list(name) else recognise(api_version, name)
         except Unserved as error:
             self._report(raw, object_name(name, None, None), Finding(("apiVersion",), str(error), error.hint))
+            self.lost.add(name, raw.value)
             return
         if kind is not None and kind.member == "slices" and not self._slice_before and self._take_slice(raw):
             return
@@ -222,6 +234,7 @@ class _Reading:
                 value = plain_from_json(raw.text)
             except TextError as error:
                 self.wrong.add_line(error.message, raw.line + (error.line or 1) - 1, error.hint)
+                self.lost.add(name, None)
                 return
         self._take_value(raw, value, kind)
 
@@ -257,6 +270,7 @@ class _Reading:
             if value is not None or self.is_json or len(raw.place) > 1:
                 said = f"expected an object with apiVersion and kind, got {in_words(value)}"
                 self._report(raw, render(raw.place[1:]), Finding((), said, number=number_of(value)))
+                self.lost.anything = True
             return
         api_version, kind_name = _says_plain(value, raw.list_kind)
         metadata = value.get("metadata")
@@ -268,6 +282,7 @@ class _Reading:
             if value.get("items") is not None:
                 said = f"expected a list, got {in_words(value['items'])}"
                 self._report(raw, called, Finding(("items",), said, number=number_of(value["items"])))
+                self.lost.anything = True
             return
         if not api_version and (api_version := assumed_version(kind_name)):
             self.doubtful.add(raw, called, Finding((), f"apiVersion is missing, read as {api_version}"))
@@ -276,8 +291,10 @@ class _Reading:
             for missing, given in (("apiVersion", api_version), ("kind", kind_name)):
                 if not given:
                     self._report(raw, called, Finding((missing,), f"{missing} is missing or no string"))
+            self.lost.add(kind_name, value)
             return
         if kind is None:
+            self.lost.anything |= faulty
             self._loading.unknown[f"{in_brief(api_version)} {in_brief(kind_name)}"] += 1
             return
         self._check_repeated(raw, value, lambda: called)
@@ -286,6 +303,8 @@ class _Reading:
         self._judge_rest(raw, value, (kind.name, version), made)
         if self._judge(raw, called, made) and not faulty:
             self._keep(raw, kind, made.item, version)
+        else:
+            self.lost.add(kind.name, value)
 
     def _judge(self, raw: RawDocument, called: str, made: Made) -> bool:
         """Report what was found wrong with an object; say whether it can be used."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol, TypeVar
 
 from dra_alloc.api import FrozenMap, ObjectMeta, ResourceClaim, ResourceClaimTemplate
-from dra_alloc.errors import ManifestError, Problem
+from dra_alloc.errors import ManifestError, Problem, UnknownReference
 from dra_alloc.manifest import Documents
 from dra_alloc.problem.devices import DeviceKey
 from dra_alloc.problem.requests import claim_name
@@ -33,13 +33,16 @@ class Applied:
     notes: tuple[str, ...]
 
 
-def apply(manifests: Documents, dump: Documents, settings: Settings, namespace: str) -> Applied:
+def apply(
+    manifests: Documents, dump: Documents, settings: Settings, namespace: str, node: str | None = None
+) -> Applied:
     """
     Return the dump with the manifests applied.
 
     Their classes, slices, nodes and taint rules replace or join the dump's;
     fields of disabled gates are dropped; what names no namespace goes to the
     one given, what has only generateName is numbered. A claim's status in the dump is kept.
+    A `node` that is missing is told with other problems; without any, whoever looks there will say so.
 
     Raises: ManifestError with everything that is wrong with the manifests'
     objects, references and selectors; InputError for settings.
@@ -50,23 +53,45 @@ def apply(manifests: Documents, dump: Documents, settings: Settings, namespace: 
     subjects, problems = subjects_of(manifests, cluster, _by_name(applied.templates))
     problems = (*problems, *reference_problems(manifests, Known(settings, cluster.classes)))
     if problems:
-        raise ManifestError(problems)
+        raise ManifestError([*problems, *_missing_node(cluster, node)])
     asking = tuple(each for each in subjects if each.needs_devices)
     idle = len(subjects) - len(asking)
     skipped = [f"{idle} pod{'s need' if idle > 1 else ' needs'} no devices, left out"] if idle else []
     return Applied(cluster, asking, (*dropped, *skipped, *_notes(manifests, dump, cluster)))
 
 
-def problems_besides(manifests: Documents, settings: Settings, namespace: str) -> tuple[Problem, ...]:
+def problems_besides(
+    manifests: Documents, dump: Documents, settings: Settings, namespace: str, node: str | None = None
+) -> tuple[Problem, ...]:
     """
-    Return what is wrong with objects that could be read where others could not.
+    Return what is wrong with objects that could be read where others are lost.
 
-    Names are not looked up: what they name may be among the unreadable.
+    Nothing is called missing that may be among the lost.
 
     Raises: InputError for settings.
     """
-    manifests, _ = gated(in_namespace(manifests, namespace), settings.effective_gates())
-    return tuple(reference_problems(manifests, Known(settings, None)))
+    lost = manifests.lost | dump.lost
+    manifests, _ = gated(named(in_namespace(manifests, namespace), dump), settings.effective_gates())
+    applied = _applied(manifests, dump)
+    cluster = Cluster.of(applied, settings)
+    _, problems = subjects_of(manifests, cluster, _by_name(applied.templates), lost)
+    classes = None if lost.may_hold_any("DeviceClass") else cluster.classes.keys() | lost.of("DeviceClass")
+    problems = (*problems, *reference_problems(manifests, Known(settings, classes)))
+    nodes_known = not lost.may_hold_any("Node") and node not in lost.of("Node")
+    # Without Node objects nodes are those that slices name.
+    if nodes_known and (applied.nodes or not (lost.may_hold_any("ResourceSlice") or lost.of("ResourceSlice"))):
+        problems = (*problems, *_missing_node(cluster, node))
+    return problems
+
+
+def _missing_node(cluster: Cluster, node: str | None) -> tuple[Problem, ...]:
+    if node is None:
+        return ()
+    try:
+        cluster.node(node)
+    except UnknownReference as error:
+        return (Problem(error.message, hint=error.hint),)
+    return ()
 
 
 def _by_name(templates: Sequence[ResourceClaimTemplate]) -> Mapping[str, ResourceClaimTemplate]:

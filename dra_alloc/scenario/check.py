@@ -132,7 +132,7 @@ def check(manifests: Documents, dump: Documents, options: CheckOptions = CheckOp
     EngineUnavailable for objectives without OR-tools.
     """
     options, notes = _as_promised(options)
-    applied = apply(manifests, dump, options.settings, options.namespace)
+    applied = apply(manifests, dump, options.settings, options.namespace, options.node)
     cluster = applied.cluster
     nodes = cluster.nodes if options.node is None else (cluster.node(options.node),)
     placements: list[Placement] = []

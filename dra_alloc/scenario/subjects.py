@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from dra_alloc.api import FrozenMap, ObjectMeta, Pod, ResourceClaim, ResourceClaimTemplate
 from dra_alloc.errors import NAME_SHOWN, Problem, Where, in_brief
 from dra_alloc.manifest import Documents, Workload, pod_spec_path
+from dra_alloc.manifest.lost import NOTHING_LOST, Lost
 from dra_alloc.problem.requests import claim_name
 from dra_alloc.scenario.cluster import Cluster
 from dra_alloc.scenario.extended_resources import asks_for_extended
@@ -45,16 +46,17 @@ class Subject:
 
 
 def subjects_of(
-    manifests: Documents, cluster: Cluster, templates: Mapping[str, ResourceClaimTemplate]
+    manifests: Documents, cluster: Cluster, templates: Mapping[str, ResourceClaimTemplate], lost: Lost = NOTHING_LOST
 ) -> tuple[tuple[Subject, ...], tuple[Problem, ...]]:
     """
     Return what the manifests ask for, and every reference that leads nowhere.
 
     The cluster has all claims, `templates` all templates by `namespace/name`.
     Pods come first, in the order of the input, then the claims and templates
-    that no pod uses. A DaemonSet has a pod for every node that takes it.
+    that no pod uses. A DaemonSet has a pod for every node that takes it. What
+    may be among the `lost` is not called missing.
     """
-    reading = _Reading(manifests, cluster, templates)
+    reading = _Reading(manifests, cluster, templates, lost)
     subjects = [*reading.pods(), *reading.free_claims(), *reading.free_templates()]
     return tuple(subjects), tuple(manifests.placed(reading.wrong.values()))
 
@@ -66,6 +68,7 @@ class _Reading:
     manifests: Documents
     cluster: Cluster
     templates: Mapping[str, ResourceClaimTemplate]
+    lost: Lost
     used: set[str] = field(default_factory=set)
     wrong: dict[tuple[int, str], tuple[Pod | Workload, Problem]] = field(default_factory=dict)
 
@@ -98,7 +101,7 @@ class _Reading:
                 if full in self.cluster.claims:
                     claims.append(full)
                 else:
-                    self._missing(owner, f"{path}.resourceClaimName", f"there is no ResourceClaim {_shown(full)}")
+                    self._missing(owner, f"{path}.resourceClaimName", "ResourceClaim", full)
             elif entry.resource_claim_template_name:
                 existing = f"{namespace}/{made.get(entry.name) or ''}"
                 full = f"{namespace}/{entry.resource_claim_template_name}"
@@ -108,12 +111,14 @@ class _Reading:
                 elif full in self.templates:
                     claims.append(_from_template(self.templates[full], pod, entry.name))
                 else:
-                    self._missing(
-                        owner, f"{path}.resourceClaimTemplateName", f"there is no ResourceClaimTemplate {_shown(full)}"
-                    )
+                    self._missing(owner, f"{path}.resourceClaimTemplateName", "ResourceClaimTemplate", full)
         return Subject(owner.kind, name, tuple(claims), where, pod)
 
-    def _missing(self, owner: Pod | Workload, path: str, text: str) -> None:
+    def _missing(self, owner: Pod | Workload, path: str, kind: str, full: str) -> None:
+        namespace, _, name = full.partition("/")
+        if self.lost.may_hold(kind, name, namespace):
+            return
+        text = f"there is no {kind} {_shown(full)}"
         problem = Problem(text, Where(path=path), "it is neither in the manifests nor in the cluster")
         self.wrong[id(owner), path] = owner, problem  # the same for all pods of a workload
 
