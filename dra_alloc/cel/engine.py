@@ -82,7 +82,11 @@ class Environment:
 
 @cache
 def _environment(chosen: Settings) -> Environment:
-    return Environment(chosen)
+    # Two threads may both make one; all get the one that came first, and share its programs.
+    return _ENVIRONMENTS.setdefault(chosen, Environment(chosen))
+
+
+_ENVIRONMENTS: Final[dict[Settings, Environment]] = {}
 
 
 def environment(

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 from dra_alloc.cel.errors import Issue
 from dra_alloc.cel.source import Source
 
-__all__ = ["KEYWORDS", "Token", "printable", "tokenize"]
+__all__ = ["Scan", "Token", "printable", "scan", "tokenize"]
 
 
 class Token(NamedTuple):
@@ -24,36 +24,47 @@ class Token(NamedTuple):
     start: int
 
 
-KEYWORDS: Final = frozenset(("in", "true", "false", "null"))
+class Scan(NamedTuple):
+    """The members of all tokens, each in a list of its own: reading these costs less than making tokens."""
 
-_ESCAPE = r"""\\(?:[abfnrtv"'\\?`]|[0-3][0-7][0-7]|[xX][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8})"""
-_STRING = (
+    kinds: list[str]
+    texts: list[str]
+    starts: list[int]
+
+
+_OPERATORS: Final = ("==", "!=", "<=", ">=", "&&", "||", *"[]{}().,-!?:+*/%<>")
+#: Texts that are tokens of a kind of their own.
+_FIXED: Final = {text: text for text in (*_OPERATORS, "in", "true", "false", "null")}
+
+_ESCAPE: Final = r"""\\(?:[abfnrtv"'\\?`]|[0-3][0-7][0-7]|[xX][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8})"""
+#: Possessive where nothing else can be read: no text is looked at twice.
+_STRING: Final = (
     rf'"""(?:{_ESCAPE}|[^\\])*?"""'
     rf"|'''(?:{_ESCAPE}|[^\\])*?'''"
-    rf'|"(?:{_ESCAPE}|[^\\"\n\r])*"'
-    rf"|'(?:{_ESCAPE}|[^\\'\n\r])*'"
+    rf'|"[^\\"\n\r]*+(?:{_ESCAPE}[^\\"\n\r]*+)*+"'
+    rf"|'[^\\'\n\r]*+(?:{_ESCAPE}[^\\'\n\r]*+)*+'"
     r'|[rR]"""(?:.|\n)*?"""'
     r"|[rR]'''(?:.|\n)*?'''"
     r'|[rR]"[^"\n\r]*"'
     r"|[rR]'[^'\n\r]*'"
 )
-#: Possessive: a comment once passed is not looked into for want of a token behind it.
-_SKIPPED = r"(?:[\t\ \r\n\f]++|//[^\n]*+)*+"
+#: A comment once passed is not looked into for want of a token behind it.
+_SKIPPED: Final = r"(?:[\t\ \r\n\f]++|//[^\n]*+)*+"
 _SKIP: Final = re.compile(_SKIPPED)
+#: What is passed over and the token behind it, which is empty at the end; what most tokens are comes first.
 _TOKEN: Final = re.compile(
     rf"""
-    {_SKIPPED}
-    (?:
-    (?P<bytes>[bB](?:{_STRING.replace(" ", chr(92) + " ")}))
-    |(?P<string>{_STRING.replace(" ", chr(92) + " ")})
-    |(?P<id>[A-Za-z_][A-Za-z0-9_]*)
-    |(?P<float>[0-9]+\.[0-9]+(?:[eE][+-]?[0-9]+)?|[0-9]+[eE][+-]?[0-9]+|\.[0-9]+(?:[eE][+-]?[0-9]+)?)
-    |(?P<uint>0x[0-9a-fA-F]+[uU]|[0-9]+[uU])
-    |(?P<int>0x[0-9a-fA-F]+|[0-9]+)
-    |(?P<op>==|!=|<=|>=|&&|\|\||[\[\]{{}}().,\-!?:+*/%<>])
-    |(?P<quoted>`[A-Za-z0-9_.\-/\ ]+`)
-    |(?P<eof>\Z)
-    )
+    ({_SKIPPED})
+    ([\[\](){{}},?:+*%\-]
+    |[ac-qs-zAC-QS-Z_][A-Za-z0-9_]*+
+    |{_STRING.replace(" ", chr(92) + " ")}
+    |[bB](?:{_STRING.replace(" ", chr(92) + " ")})
+    |[bBrR][A-Za-z0-9_]*+
+    |[0-9]+\.[0-9]+(?:[eE][+-]?[0-9]+)?|[0-9]+[eE][+-]?[0-9]+|\.[0-9]+(?:[eE][+-]?[0-9]+)?
+    |0x[0-9a-fA-F]+[uU]?|[0-9]+[uU]?
+    |&&|\|\||==|!=|<=|>=|[.!/<>]
+    |`[A-Za-z0-9_.\-/\ ]+`
+    |\Z)
     """,
     re.VERBOSE,
 )
@@ -62,30 +73,60 @@ _OPENING: Final = re.compile(r"""[bB]?[rR]?("{3}|'{3}|"|')""")
 _BODY: Final = re.compile(rf"(?:{_ESCAPE}|[^\\\n\r])*")
 
 
+def scan(text: str) -> Scan | None:
+    """Every token and one of kind eof at the end; None if there is text that is no token."""
+    found = Scan([], [], [])
+    known = _FIXED.get
+    add_kind, add_text, add_start = found.kinds.append, found.texts.append, found.starts.append
+    position = 0
+    for skipped, lexeme in _TOKEN.findall(text):
+        if skipped:
+            position += len(skipped)
+        add_kind(known(lexeme) or _kind(lexeme))
+        add_text(lexeme)
+        add_start(position)
+        if not lexeme:
+            break
+        position += len(lexeme)
+    # What is no token was passed over, and its length is missing.
+    return found if position == len(text) else None
+
+
 def tokenize(source: Source) -> tuple[list[Token], list[Issue]]:
     """Every token, an eof token at the end, and the places where nothing could be read."""
     text = source.text
     tokens: list[Token] = []
     issues: list[Issue] = []
     position = 0
-    match, add, make = _TOKEN.match, tokens.append, Token
     while True:
-        found = match(text, position)
+        found = _TOKEN.match(text, position)
         if found is None:
             start, position = _unreadable(text, position)
             line, column = source.location(start)
             seen = printable(text[start:position])
             issues.append(Issue(line, column, f"Syntax error: token recognition error at: '{seen}'"))
             continue
-        kind = found.lastgroup or ""
-        start, position = found.span(kind)
-        lexeme = text[start:position]
-        if kind == "op" or lexeme in KEYWORDS:
-            kind = lexeme
-        elif kind == "eof":
-            add(make(kind, "<EOF>", start))
+        lexeme, start = found[2], found.start(2)
+        tokens.append(Token(_FIXED.get(lexeme) or _kind(lexeme), lexeme or "<EOF>", start))
+        if not lexeme:
             return tokens, issues
-        add(make(kind, lexeme, start))
+        position = found.end()
+
+
+def _kind(lexeme: str) -> str:
+    """The kind of a token whose text is not fixed."""
+    if not lexeme:
+        return "eof"
+    first, last = lexeme[0], lexeme[-1]
+    if last in "\"'":
+        return "bytes" if first in "bB" else "string"
+    if first == "`":
+        return "quoted"
+    if not (first.isdigit() or first == "."):
+        return "id"
+    if last in "uU":
+        return "uint"
+    return "int" if lexeme.isdigit() or lexeme.startswith("0x") else "float"
 
 
 def _unreadable(text: str, position: int) -> tuple[int, int]:

@@ -7,11 +7,31 @@ Upstream's messages for literals that read well but mean nothing.
 from __future__ import annotations
 
 import re
-from typing import Final
+from collections.abc import Callable
+from typing import Any, Final
 
 from dra_alloc.cel.values import MAX_INT, MAX_UINT, MIN_INT, UInt
 
-__all__ = ["LiteralError", "bytes_value", "double_value", "int_value", "string_value", "uint_value"]
+__all__ = [
+    "CONSTANTS",
+    "READ",
+    "RESERVED",
+    "LiteralError",
+    "bytes_value",
+    "double_value",
+    "int_value",
+    "string_value",
+    "uint_value",
+]
+
+CONSTANTS: Final[dict[str, Any]] = {"true": True, "false": False, "null": None}
+#: Names that cannot be identifiers.
+RESERVED: Final = frozenset(
+    (
+        *("as", "break", "const", "continue", "else", "false", "for", "function", "if", "import", "in", "let"),
+        *("loop", "package", "namespace", "null", "return", "true", "var", "void", "while"),
+    )
+)
 
 
 class LiteralError(ValueError):
@@ -134,3 +154,13 @@ def _number(escape: re.Match[str]) -> int:
     if escape["octal"]:
         return int(escape["octal"], 8)
     return int(escape["hex"] or escape["short"] or escape["long"], 16)
+
+
+#: What reads a literal of each kind, and whether a sign stands before it.
+READ: Final[dict[str, Callable[[str, bool], Any]]] = {
+    "int": int_value,
+    "uint": lambda text, negative: uint_value(text),
+    "float": double_value,
+    "string": lambda text, negative: string_value(text),
+    "bytes": lambda text, negative: bytes_value(text),
+}

@@ -8,13 +8,25 @@ whoever follows the tree must remember the ids it has seen.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from dra_alloc.cel.ast import Call, Comprehension, Ident, ListNode, Literal, MapNode, Node, Select
 from dra_alloc.cel.declarations import Macro
 
-__all__ = ["ACCUMULATOR", "STANDARD_MACROS", "UNUSED", "Expansion", "MacroError", "in_namespace", "variable_name"]
+__all__ = [
+    "ACCUMULATOR",
+    "STANDARD_MACROS",
+    "UNUSED",
+    "Expansion",
+    "MacroError",
+    "MacroTable",
+    "in_namespace",
+    "variable_name",
+]
+
+#: Macros by name, number of arguments, and whether they are called on a target.
+MacroTable = Mapping[tuple[str, int, bool], Macro]
 
 ACCUMULATOR = "@result"
 UNUSED = "#unused"

@@ -6,38 +6,22 @@ Spec: CEL-1
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, Final
+from collections.abc import Callable
+from typing import Final
 
 from dra_alloc.cel.ast import Call, Entry, Ident, ListNode, Literal, MapNode, Node, Select, StructNode, dotted_name
 from dra_alloc.cel.cursor import Cursor, Deep, Nesting, Stop
-from dra_alloc.cel.declarations import Macro
 from dra_alloc.cel.lexer import Token
-from dra_alloc.cel.literals import LiteralError, bytes_value, double_value, int_value, string_value, uint_value
-from dra_alloc.cel.macros import Expansion, MacroError
+from dra_alloc.cel.literals import CONSTANTS, READ, RESERVED, LiteralError
+from dra_alloc.cel.macros import Expansion, MacroError, MacroTable
 from dra_alloc.cel.recovery import CLOSES, FIELDS, STARTERS, expected, operand_tokens
 from dra_alloc.cel.source import Source
 from dra_alloc.cel.trampoline import Steps
 
-__all__ = ["POSTFIX", "MacroTable", "OperandParser"]
+__all__ = ["POSTFIX", "OperandParser"]
 
-MacroTable = Mapping[tuple[str, int, bool], Macro]
 #: Tokens that go on with an operand.
 POSTFIX: Final = frozenset((".", "[", "{"))
-_RESERVED: Final = frozenset(
-    (
-        *("as", "break", "const", "continue", "else", "false", "for", "function", "if", "import", "in", "let"),
-        *("loop", "package", "namespace", "null", "return", "true", "var", "void", "while"),
-    )
-)
-_CONSTANTS: Final[dict[str, Any]] = {"true": True, "false": False, "null": None}
-_READ: Final[dict[str, Callable[[str, bool], Any]]] = {
-    "int": int_value,
-    "uint": lambda text, negative: uint_value(text),
-    "float": double_value,
-    "string": lambda text, negative: string_value(text),
-    "bytes": lambda text, negative: bytes_value(text),
-}
 
 
 class OperandParser(Cursor):
@@ -80,12 +64,12 @@ class OperandParser(Cursor):
         tokens = self.tokens
         token = tokens[self.at]
         if token.kind == "id":
-            if token.text in _RESERVED or tokens[self.at + 1].kind == "(":
+            if token.text in RESERVED or tokens[self.at + 1].kind == "(":
                 return None
             self.at += 1
             node: Node = Ident(self.new_id(), token.start, token.text)
             path = True
-        elif token.kind in _READ or token.kind in _CONSTANTS:
+        elif token.kind in READ or token.kind in CONSTANTS:
             node, path = self.literal().node, False
         else:
             return None
@@ -253,7 +237,7 @@ class OperandParser(Cursor):
         self.at += 1
         name = "." + token.text if leading else token.text
         called = self.tokens[self.at].kind == "("
-        if token.text in _RESERVED and not self._names_message():
+        if token.text in RESERVED and not self._names_message():
             try:
                 if called:
                     yield from self._call(name, None, nesting)
@@ -283,10 +267,10 @@ class OperandParser(Cursor):
             if token.kind not in ("int", "float"):
                 raise self.syntax_error(token, "{NUM_FLOAT, NUM_INT}")
         kind = token.kind
-        if kind in _CONSTANTS:
+        if kind in CONSTANTS:
             self.at += 1
-            return Deep(Literal(self.new_id(), first.start, _CONSTANTS[kind]), 0)
-        read = _READ.get(kind)
+            return Deep(Literal(self.new_id(), first.start, CONSTANTS[kind]), 0)
+        read = READ.get(kind)
         if read is None:
             raise self.syntax_error(token, expected(operand_tokens(self.tokens, self.at)))
         self.at += 1

@@ -14,34 +14,19 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from dra_alloc.cel.ast import Call, Node
+from dra_alloc.cel.binding import AND, BINARY, RELATION, TERNARY, balanced
 from dra_alloc.cel.cursor import MAX_DEPTH, Deep, Limit, Nesting, Stop
 from dra_alloc.cel.errors import Issue
-from dra_alloc.cel.operands import POSTFIX, MacroTable, OperandParser
+from dra_alloc.cel.lexer import scan
+from dra_alloc.cel.macros import MacroTable
+from dra_alloc.cel.operands import POSTFIX, OperandParser
+from dra_alloc.cel.short_parser import read_short
 from dra_alloc.cel.source import Source
 from dra_alloc.cel.trampoline import Steps, run
 
-__all__ = ["MAX_CODE_POINTS", "Parsed", "parse"]
+__all__ = ["MAX_CODE_POINTS", "Parsed", "parse", "parse_carefully"]
 
 MAX_CODE_POINTS: Final = 100_000
-_TERNARY: Final = "_?_:_"
-#: Levels of binding, loosest first, and the functions operators stand for.
-_OR, _AND, _RELATION, _SUM, _PRODUCT = 1, 2, 3, 4, 5
-_BINARY: Final[dict[str, tuple[int, str]]] = {
-    "||": (_OR, "_||_"),
-    "&&": (_AND, "_&&_"),
-    "<": (_RELATION, "_<_"),
-    "<=": (_RELATION, "_<=_"),
-    ">=": (_RELATION, "_>=_"),
-    ">": (_RELATION, "_>_"),
-    "==": (_RELATION, "_==_"),
-    "!=": (_RELATION, "_!=_"),
-    "in": (_RELATION, "@in"),
-    "+": (_SUM, "_+_"),
-    "-": (_SUM, "_-_"),
-    "*": (_PRODUCT, "_*_"),
-    "/": (_PRODUCT, "_/_"),
-    "%": (_PRODUCT, "_%_"),
-}
 
 
 class Parsed(NamedTuple):
@@ -57,6 +42,15 @@ def parse(source: Source, macros: MacroTable, *, quoted_names: bool) -> Parsed:
     if size > MAX_CODE_POINTS:
         text = f"expression code point size exceeds limit: size: {size}, limit {MAX_CODE_POINTS}"
         return Parsed(None, [Issue(-1, -1, text)])
+    tokens = scan(source.text)
+    root = None if tokens is None else read_short(tokens, macros)
+    if root is not None:
+        return Parsed(root, [])
+    return parse_carefully(source, macros, quoted_names=quoted_names)
+
+
+def parse_carefully(source: Source, macros: MacroTable, *, quoted_names: bool) -> Parsed:
+    """The same whatever the selector, with every complaint."""
     parser = _Parser(source, macros, quoted_names=quoted_names)
     try:
         root = run(parser.start())
@@ -109,7 +103,7 @@ class _Parser(OperandParser):
         for offset, condition, chosen in reversed(pending):
             parts = (condition.node, chosen.node, result.node)
             height = 1 + max(condition.height, chosen.height, result.height)
-            result = Deep(Call(self.new_id(), offset, _TERNARY, None, parts), height)
+            result = Deep(Call(self.new_id(), offset, TERNARY, None, parts), height)
         return result
 
     def _binary(self, outer: Nesting, start: Deep | None) -> Steps[Deep]:
@@ -127,7 +121,7 @@ class _Parser(OperandParser):
                 except Stop:
                     self._give_up(pending)
                     raise
-            binary = _BINARY.get(tokens[self.at].kind)
+            binary = BINARY.get(tokens[self.at].kind)
             if binary is None and not pending.operators:
                 return operand
             pending.operands.append(operand)
@@ -153,9 +147,9 @@ class _Parser(OperandParser):
         operands, operators = pending.operands, pending.operators
         while operators:
             top = operators[-1][0]
-            if top < level or (top == level and level <= _AND):
+            if top < level or (top == level and level <= AND):
                 return
-            if top <= _AND:
+            if top <= AND:
                 self._balance(pending, top)
                 continue
             _, function, offset = operators.pop()
@@ -173,15 +167,8 @@ class _Parser(OperandParser):
         terms = pending.operands[-count - 1 :]
         del pending.operators[-count:]
         del pending.operands[-count - 1 :]
-        node = self._balanced(function, [term.node for term in terms], offsets)
+        node = balanced(self.new_id, function, [term.node for term in terms], offsets)
         pending.operands.append(Deep(node, max(term.height for term in terms)))
-
-    def _balanced(self, function: str, terms: list[Node], offsets: list[int]) -> Node:
-        middle = len(offsets) // 2
-        left = terms[0] if middle == 0 else self._balanced(function, terms[: middle + 1], offsets[:middle])
-        rest = offsets[middle + 1 :]
-        right = self._balanced(function, terms[middle + 1 :], rest) if rest else terms[-1]
-        return Call(self.new_id(), offsets[middle], function, None, (left, right))
 
     def _unary(self, nesting: Nesting, start: Deep | None) -> Steps[Deep]:
         """An operand with its signs; an even number of them cancels out."""
@@ -212,9 +199,9 @@ def _inside(outer: Nesting, pending: _Pending) -> Nesting:
     """How deep the rules are nested right of the operators that wait."""
     relation, calc = outer.relation + 1, outer.calc + 1
     for level, _, _ in reversed(pending.operators):
-        if level <= _AND:
+        if level <= AND:
             break
-        if level == _RELATION:
+        if level == RELATION:
             relation += 1
         else:
             calc += 1
