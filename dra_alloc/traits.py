@@ -65,6 +65,7 @@ class Trait(StrEnum):
     REFUSAL_KEEPS_USE = "refusal-keeps-use"
     CAPACITY_GATE_NAMES_REQUEST = "capacity-gate-names-request"
     CAPACITY_WRAPS = "capacity-wraps"
+    CAPACITY_FORGOTTEN = "capacity-forgotten"
     RULE_WITHOUT_SELECTOR = "rule-without-selector"
     SKIPPING_NEEDS_NODE = "skipping-needs-node"
     DERIVED_NEEDS_GATE = "derived-needs-gate"
@@ -113,7 +114,9 @@ def _in_older_allocators(summary: str) -> tuple[TraitRecord, ...]:
     return TraitRecord(summary, _BEFORE_136, _OLDER), TraitRecord(summary, _SINCE_136, _STABLE)
 
 
-def _in_newest_allocators(summary: str, repaired: Mapping[str, str], issue: int) -> tuple[TraitRecord, ...]:
+def _in_newest_allocators(
+    summary: str, repaired: Mapping[str, str], issue: int | None = None
+) -> tuple[TraitRecord, ...]:
     """Return the records of a defect of the newest allocator of 1.34 and 1.35, which 1.36 has in two channels."""
     return (
         TraitRecord(summary, _BEFORE_136, _EXPERIMENTAL, defect=True, issue=issue),
@@ -298,6 +301,10 @@ TRAITS: Final[Mapping[Trait, tuple[TraitRecord, ...]]] = {
             "amounts of capacity wrap around at 64 bits and may be negative; rounded ones print in powers of two",
             _TO_1370,
         ),
+    ),
+    Trait.CAPACITY_FORGOTTEN: _in_newest_allocators(
+        "amounts in flight that a negative one evened out are forgotten when a pick is given back",
+        {"1.36": "", "1.37": "1.37.0"},
     ),
     Trait.RULE_WITHOUT_SELECTOR: (
         TraitRecord(

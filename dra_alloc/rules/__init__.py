@@ -23,6 +23,7 @@ from dra_alloc.rules.distinct_attribute import distinct_attribute
 from dra_alloc.rules.exclusive_use import ExclusiveUse
 from dra_alloc.rules.growing_capacity import GrowingCapacity, can_grow
 from dra_alloc.rules.match_attribute import match_attribute
+from dra_alloc.rules.negative_capacity import NegativeCapacity, can_be_negative
 from dra_alloc.rules.node_fit import NodeFit
 from dra_alloc.rules.node_operations import NodeOperations
 from dra_alloc.rules.selectors import Selectors
@@ -90,13 +91,18 @@ class RuleSet:
         return tuple(rule for rule in before if not isinstance(rule, Counters))
 
 
+def _consuming(context: Context, claims: Sequence[ClaimRow]) -> type[ConsumedCapacity]:
+    if can_grow(context, claims):
+        return GrowingCapacity
+    return NegativeCapacity if can_be_negative(context, claims) else ConsumedCapacity
+
+
 def install(context: Context, claims: Sequence[ClaimRow]) -> RuleSet:
     """Return the rules for allocating the claims, with fresh state."""
     profile = context.profile
     exclusive = ExclusiveUse(context)
     sharing = profile.shares
-    consuming = GrowingCapacity if can_grow(context, claims) else ConsumedCapacity
-    capacity = [consuming(context)] if sharing else []
+    capacity = [_consuming(context, claims)(context)] if sharing else []
     binding = [] if profile.on(Feature.BINDING) else [BindingConditions()]
     counting = CountersPerSlice if profile.shows(Trait.COUNTERS_PER_SLICE) else Counters
     counters = counting(context) if profile.on(Feature.PARTITIONABLE) else CountersDisabled()

@@ -1,0 +1,80 @@
+"""
+Consumable capacity where an amount can be negative, which kube-scheduler forgets about on the way back.
+
+Upstream's defect: before 1.37.0 negative amounts are computed with, and a device
+whose amounts even out when a pick is given back starts from nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from dra_alloc.api import DeviceCapacity, Quantity
+from dra_alloc.problem.devices import DeviceRow
+from dra_alloc.problem.requests import Ask, ClaimRow
+from dra_alloc.profiles import Trait
+from dra_alloc.rules.base import Context
+from dra_alloc.rules.consumed_capacity import ConsumedCapacity
+from dra_alloc.rules.facts import Fact, Unmodelled
+
+__all__ = ["NegativeCapacity", "can_be_negative"]
+
+#: From here on rounding can wrap around at 64 bits.
+_NEARLY_WRAPPED: Final = 2**61 * 10**9
+
+
+def can_be_negative(context: Context, claims: Iterable[ClaimRow]) -> bool:
+    """Return whether a pick may consume less than nothing and be forgotten; also true for some amounts near 64 bits."""
+    if not context.profile.shows(Trait.CAPACITY_FORGOTTEN):
+        return False
+    asks = (ask for claim in claims for request in claim.requests for ask in request.asks)
+    if any(_is_odd(amount) for ask in asks for _, amount in ask.capacity):
+        return True
+    return any(
+        _is_odd(amount)
+        for pool in context.pools
+        for device in pool.devices
+        if device.shareable
+        for capacity in device.capacity.values()
+        for amount in _unasked(capacity)
+    )
+
+
+def _is_odd(amount: Quantity) -> bool:
+    return not 0 <= amount.nano < _NEARLY_WRAPPED
+
+
+def _unasked(capacity: DeviceCapacity) -> tuple[Quantity, ...]:
+    policy = capacity.request_policy
+    return (capacity.value,) if policy is None or policy.default is None else (capacity.value, policy.default)
+
+
+class NegativeCapacity(ConsumedCapacity):
+    """
+    Consumed capacity that forgets what a device has in flight once that is nothing.
+
+    Spec: CAP-11.
+    """
+
+    spec = ("CAP-5", "CAP-6", "CAP-7", "CAP-11")
+    __slots__ = ()
+
+    def _give_back(self, ask: Ask, device: DeviceRow) -> None:
+        takes = self._takes(ask, device) or {}
+        flying = self._in_flight.get(device.key, {})
+        for name in takes.keys() & flying.keys():
+            flying[name] -= takes[name]
+        self._shares[device.key] -= 1
+        nothing = bool(takes) and not any(flying.values())
+        if nothing if self._leaks else not self._shares[device.key]:
+            self._in_flight.pop(device.key, None)
+        elif nothing:
+            flying.clear()
+
+    @property
+    def sound(self) -> bool:
+        return False
+
+    def encode(self, asks: Sequence[Ask], devices: Sequence[DeviceRow]) -> Iterable[Fact]:
+        yield Unmodelled("negative amounts of capacity depend on the order of the search")
