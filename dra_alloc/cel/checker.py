@@ -21,8 +21,8 @@ from dra_alloc.cel.ast import (
     StructNode,
     dotted_name,
 )
-from dra_alloc.cel.checking import Checked, CheckState, Resolved, Scope, Span
-from dra_alloc.cel.declarations import Function
+from dra_alloc.cel.checking import Checked, CheckState, Resolved, Scope
+from dra_alloc.cel.declarations import EXAMINED, Function
 from dra_alloc.cel.environment import Declarations, Match, MatchKey
 from dra_alloc.cel.errors import Issue
 from dra_alloc.cel.source import Source
@@ -44,6 +44,7 @@ from dra_alloc.cel.unify import is_dyn_or_error
 __all__ = ["Checked", "Resolved", "check"]
 
 
+_CONNECTIVES: Final = frozenset(("_&&_", "_||_"))
 _MOST_COUNTED: Final = 100_000
 _MOST_REMEMBERED: Final = 4096
 
@@ -56,15 +57,19 @@ def check(root: Node, source: Source, declared: Declarations) -> tuple[Checked, 
     types = {node: kind if kind.ground else substitute(kind, free_to_dyn=True) for node, kind in checker.types.items()}
     # Beyond the first hundred only their number is told.
     issues = checker.issues + checker.issues[:1] * min(checker.dropped, _MOST_COUNTED)
-    return Checked(root, types, checker.names, checker.calls), issues
+    return Checked(root, types, checker.names, checker.calls, checker.doubtful), issues
 
 
 class _Checker(CheckState):
     """Follows the tree; each kind of node has its method."""
 
     def check(self, node: Node) -> Steps[None]:
-        if self.quick(node):
-            return
+        """Find the types of `node` and all under it."""
+        if not self.quick(node):
+            yield from self.inner(node)
+
+    def inner(self, node: Node) -> Steps[None]:
+        """The same for what is no leaf."""
         if node.id in self.types:
             self.repeat(node)
             return
@@ -76,7 +81,7 @@ class _Checker(CheckState):
         else:
             yield steps
         self.depth -= 1
-        self.spans[node.id] = Span(seen, len(self.issues) + self.dropped, self.unifier.count - first)
+        self.spans[node.id] = seen, len(self.issues) + self.dropped, self.unifier.count - first
 
     def select(self, node: Select) -> Steps[None]:
         qualified = None if node.test else dotted_name(node)
@@ -91,11 +96,14 @@ class _Checker(CheckState):
     def field(self, node: Node, operand: Node, name: str, optional: bool = False) -> Steps[CelType]:
         """The type of ``operand.name``; `node` is where to complain."""
         if not self.quick(operand):
-            yield from self.check(operand)
-        target = self.unifier.substitute(self.types[operand.id])
-        unwrapped = target.params[0] if target.is_optional else target
-        kind = self.field_type(node, unwrapped, name)
-        return optional_of(kind) if optional or target.is_optional else kind
+            yield from self.inner(operand)
+        target = self.types[operand.id]
+        if not target.ground:
+            target = self.unifier.substitute(target)
+        if target.is_optional:
+            target, optional = target.params[0], True
+        kind = self.field_type(node, target, name)
+        return optional_of(kind) if optional else kind
 
     def field_type(self, node: Node, target: CelType, name: str) -> CelType:
         if target.kind == "map":
@@ -125,7 +133,7 @@ class _Checker(CheckState):
             return
         for argument in node.args:
             if not self.quick(argument):
-                yield from self.check(argument)
+                yield from self.inner(argument)
         target = node.target
         if target is not None:
             prefix = dotted_name(target)
@@ -134,7 +142,8 @@ class _Checker(CheckState):
                 if namespaced is not None:
                     self.resolve(node, namespaced, None)
                     return
-            yield from self.check(target)
+            if not self.quick(target):
+                yield from self.inner(target)
         function = self.function(node.function)
         if function is None:
             self.types[node.id] = ERROR
@@ -152,8 +161,11 @@ class _Checker(CheckState):
 
     def resolve(self, node: Call, function: Function, target: Node | None) -> None:
         """Note the overloads that fit; the result is dyn if they disagree."""
-        args = [self.types[each.id] for each in node.args]
-        if function.name in ("_&&_", "_||_"):
+        if function.validate is not None or function.name in EXAMINED:
+            self.doubtful = True
+        types = self.types
+        args = [types[each.id] for each in node.args]
+        if function.name in _CONNECTIVES:
             self.logic(node, function, args)
             return
         if target is not None:
@@ -221,16 +233,20 @@ class _Checker(CheckState):
         joined: CelType | None = None
         for index, element in enumerate(node.elements):
             if not self.quick(element):
-                yield from self.check(element)
+                yield from self.inner(element)
             kind = self.types[element.id]
             if index in node.optional:
                 kind = self.unwrap(element, kind)
-            joined = self.join(element, joined, kind)
+                self.doubtful = True
+            if kind is not joined:
+                self.doubtful = self.doubtful or joined is not None
+                joined = self.join(element, joined, kind)
         self.types[node.id] = list_of(self.unifier.fresh() if joined is None else joined)
 
     def map(self, node: MapNode) -> Steps[None]:
         keys: CelType | None = None
         values: CelType | None = None
+        self.doubtful = True
         for entry in node.entries:
             assert not isinstance(entry.key, str)
             yield from self.check(entry.key)

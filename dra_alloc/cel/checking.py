@@ -32,7 +32,7 @@ from dra_alloc.cel.types import (
 from dra_alloc.cel.unify import Unifier, less_specific
 from dra_alloc.cel.values import UInt
 
-__all__ = ["CheckState", "Checked", "Resolved", "Scope", "Span"]
+__all__ = ["CheckState", "Checked", "Resolved", "Scope"]
 
 
 class Resolved(NamedTuple):
@@ -51,12 +51,17 @@ class Resolved(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """A checked tree: types by node id, names of qualified identifiers, resolved calls."""
+    """
+    A checked tree: types by node id, names of qualified identifiers, resolved calls.
+
+    Not `doubtful`: every literal means something, so that none needs a further look.
+    """
 
     root: Node
     types: Mapping[int, CelType]
     names: Mapping[int, str]
     calls: Mapping[int, Resolved]
+    doubtful: bool = True
 
     @property
     def output_type(self) -> CelType:
@@ -82,12 +87,8 @@ class Scope:
     outer: Scope | None = None
 
 
-class Span(NamedTuple):
-    """Which issues came from under a node, and how many type variables it took."""
-
-    start: int
-    stop: int
-    variables: int
+#: Which issues came from under a node, from and to, and how many type variables it took.
+Span = tuple[int, int, int]
 
 
 @dataclass(slots=True)
@@ -103,6 +104,7 @@ class CheckState:
     issues: list[Issue] = field(default_factory=list)
     dropped: int = 0
     spans: dict[int, Span] = field(default_factory=dict)
+    doubtful: bool = False
     scope: Scope | None = None
     depth: int = 0
 
@@ -141,23 +143,23 @@ class CheckState:
 
     def repeat(self, node: Node) -> None:
         """A macro used the sub-tree twice; upstream checks a copy, and complains as often."""
-        span = self.spans[node.id]
-        self.unifier.count += span.variables
-        again = self.issues[span.start : span.stop]
+        start, stop, variables = self.spans[node.id]
+        self.unifier.count += variables
+        again = self.issues[start:stop]
         room = max(0, 2 * MAX_REPORTED - len(self.issues))
         self.issues.extend(again[:room])
-        self.dropped += span.stop - span.start - len(again[:room])
+        self.dropped += stop - start - len(again[:room])
 
     def quick(self, node: Node) -> bool:
         """Check `node` if it is a leaf; most are, and leaves need no generator."""
         if isinstance(node, Literal):
             self.types[node.id] = _LITERALS[type(node.value)]
-        elif isinstance(node, Ident):
+            return True
+        if isinstance(node, Ident):
             if self.types.get(node.id, ERROR) is ERROR:
                 self.ident(node)
-        else:
-            return False
-        return True
+            return True
+        return False
 
     def ident(self, node: Ident) -> None:
         found = self.lookup(node.name)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from dra_alloc.cel.types import CelType
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from dra_alloc.cel.estimate import CallEstimate, Estimator, Operand
     from dra_alloc.cel.macros import Expansion
 
-__all__ = ["ALWAYS", "Cost", "Function", "Library", "Macro", "Overload", "Window"]
+__all__ = ["ALWAYS", "EXAMINED", "Cost", "Function", "Library", "Macro", "Overload", "Window"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,8 @@ class Cost:
     `actual(args, result)` is the counted cost (result is None if the call
     failed); `before` says that it does not look at the result, so it can be
     charged before the work is done. `crashes` says that it may raise CelAbort,
-    where upstream's panics: programs that call it are always counted. `estimate(estimator, target, args)` is the static
+    where upstream's panics: programs that call it are always counted. `deep` says that
+    it also charges what lies in elements, which no estimate sees. `estimate(estimator, target, args)` is the static
     range, or None for the default of 1.
     """
 
@@ -57,6 +58,7 @@ class Cost:
     estimate: Callable[[Estimator, Operand | None, Sequence[Operand]], CallEstimate | None]
     before: bool = True
     crashes: bool = False
+    deep: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +103,10 @@ class Function:
     prepare: Callable[[Mapping[int, Any]], Callable[..., Any] | None] | None = None
     validate: Callable[[Node, tuple[Node, ...], Mapping[int, CelType]], Iterable[tuple[Node, str]]] | None = None
     variadic: bool = False
+
+
+#: Functions whose literal operands are looked at without a `validate` of their own.
+EXAMINED: Final = frozenset(("duration", "timestamp", "matches"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,11 +36,7 @@ class Code(NamedTuple):
 
 def constant(value: Any) -> Code:
     """Code that always gives `value`."""
-
-    def run(frame: Frame) -> Any:
-        return value
-
-    return Code(run, True, value)
+    return Code(lambda frame: value, True, value)
 
 
 def lazy(slot: int, init: Run) -> Run:

@@ -21,7 +21,7 @@ from dra_alloc.cel.errors import CelError
 from dra_alloc.cel.frame import UNSET, Code, Frame, Run, constant, lazy
 from dra_alloc.cel.library.conversions import FOLDED
 from dra_alloc.cel.membership import constant_set, in_set, text_in
-from dra_alloc.cel.plan_attributes import Qualifier, attribute, domains_of
+from dra_alloc.cel.plan_attributes import Qualifier, attribute, domain_steps, domains_of
 from dra_alloc.cel.plan_calls import apply, either_optional, once
 from dra_alloc.cel.plan_folds import Fold, exists_one_loop, fold, map_loop, quantifier
 from dra_alloc.cel.plan_literals import build_list, build_map
@@ -54,9 +54,12 @@ class Plan(NamedTuple):
 
 
 class _Variable(NamedTuple):
+    """A variable of a macro; `steps` lead to its value from the device, where that cannot fail."""
+
     name: str
     read: Run
     outer: _Variable | None
+    steps: tuple[Qualifier, ...] = ()
 
 
 def plan(checked: Checked, declared: Declarations, *, loops: bool = True) -> Plan:
@@ -141,10 +144,10 @@ class _Planner:
         return self.named(name, steps, is_type=self.checked.types[node.id].kind == "type")
 
     def named(self, name: str, steps: list[Qualifier], *, is_type: bool) -> Code:
-        variable = None if is_type else self._scope
-        while variable is not None and variable.name != name:
-            variable = variable.outer
+        variable = None if is_type else self.variable(name)
         name = name.removeprefix(".")
+        if variable is not None and variable.steps and steps:
+            return Code(attribute(_device, [*variable.steps, *steps], True))
         if variable is not None:
             read = whole(variable.read) if self.declared.settings.rereads_optionals else variable.read
             return Code(attribute(variable.read, steps, False) if steps else read)
@@ -156,6 +159,13 @@ class _Planner:
         # As a value, `list` is spelled with dyn, whatever its checker's type leaves open.
         value = constant(Unifier().substitute(kind.params[0] if kind.params else kind, free_to_dyn=True))
         return Code(attribute(value.run, steps, False)) if steps else value
+
+    def variable(self, name: str) -> _Variable | None:
+        """The innermost variable of a macro of this name."""
+        variable = self._scope
+        while variable is not None and variable.name != name:
+            variable = variable.outer
+        return variable
 
     def index(self, resolved: Resolved) -> Steps[Qualifier]:
         optional = resolved.function != "_[_]"
@@ -176,7 +186,7 @@ class _Planner:
         if function in ("_[_]", "_[?_]", "_?._"):
             chained: Code = yield from self.chain(node)
             return chained
-        if function in ("_&&_", "_||_"):
+        if function in _CONNECTIVES:
             terms = yield from self.codes(self.terms(node, function))
             return Code(connective([term.run for term in terms], function == "_||_"))
         operands: list[Code] = yield from self.codes(resolved.operands)
@@ -202,7 +212,7 @@ class _Planner:
             return Code(ordered(operands[0].run, _ORDERED[function], operands[1].value, answer))
         if function == "@in" and operands[0].constant and type(operands[0].value) is str:
             return Code(text_in(operands[0].value, operands[1], answer))
-        return Code(apply(answer, [each.run for each in operands]))
+        return Code(apply(answer, operands))
 
     def answer(self, node: Node, resolved: Resolved, operands: list[Code]) -> Callable[..., Any]:
         """What answers the call; also notes whether upstream gives up at the first operand that fails."""
@@ -317,7 +327,8 @@ class _Planner:
         init: Code = yield from self.code(node.init)
         slot = self.slot()
         outer = self._scope
-        self._scope = _Variable(node.accumulator, lazy(slot, init.run), outer)
+        steps = () if self.variable("device") else domain_steps(node.init, self.checked)
+        self._scope = _Variable(node.accumulator, lazy(slot, init.run), outer, steps)
         # The step is the variable itself, never run; a variable that holds a type is refused all the same.
         yield from self.code(node.step)
         result: Code = yield from self.code(node.result)
@@ -365,6 +376,7 @@ def _started(init: Run) -> Run:
     return run_init
 
 
+_CONNECTIVES: Final = frozenset(("_&&_", "_||_"))
 _ORDERED: Final[dict[str, Callable[[Any, Any], bool]]] = {
     "_<_": operator.lt,
     "_<=_": operator.le,

@@ -11,13 +11,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
+from dra_alloc.cel.ast import Literal, Node, Select
+from dra_alloc.cel.checking import Checked
 from dra_alloc.cel.device import CelDevice
 from dra_alloc.cel.errors import CelError
 from dra_alloc.cel.frame import Frame, Run
 from dra_alloc.cel.qualifiers import MISSING, bad_qualifier, lookup, lookup_if_present
 from dra_alloc.cel.values import NONE, Optional
 
-__all__ = ["Qualifier", "attribute", "domains_of"]
+__all__ = ["Qualifier", "attribute", "domain_steps", "domains_of"]
 
 
 class Qualifier(NamedTuple):
@@ -105,6 +107,19 @@ def domains_of(steps: Sequence[Qualifier]) -> str:
     """``attributes`` or ``capacity`` if that alone is selected from the device, else nothing."""
     plain = len(steps) == 1 and not steps[0].test and not steps[0].optional
     return steps[0].key if plain and steps[0].key in ("attributes", "capacity") else ""
+
+
+def domain_steps(node: Node, checked: Checked) -> tuple[Qualifier, ...]:
+    """The steps from the device to one of its domains, which never fail, if `node` is nothing but these."""
+    resolved = checked.calls.get(node.id)
+    if resolved is None or resolved.function != "_[_]":
+        return ()
+    over, key = resolved.args
+    if not isinstance(over, Select) or not isinstance(key, Literal) or type(key.value) is not str:
+        return ()
+    if over.test or over.field not in ("attributes", "capacity") or checked.names.get(over.operand.id) != "device":
+        return ()
+    return Qualifier(over.field), Qualifier(key.value)
 
 
 _FIELDS: Final = frozenset(("driver", "allowMultipleAllocations", "attributes", "capacity"))

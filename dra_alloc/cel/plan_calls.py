@@ -34,15 +34,19 @@ def once(call: Callable[..., Any], values: list[Any]) -> Run:
     return run_once
 
 
-def apply(call: Callable[..., Any], operands: list[Run]) -> Run:
+def apply(call: Callable[..., Any], operands: list[Code]) -> Run:
     """A call of operands that are evaluated from left to right, the first that fails being the outcome."""
-    if len(operands) == 1:
-        only = operands[0]
-        return lambda frame: call(only(frame))
-    if len(operands) == 2:
-        first, second = operands
-        return lambda frame: call(first(frame), second(frame))
-    parts = tuple(operands)
+    first = operands[0].run if operands else None
+    if first is not None and len(operands) == 1:
+        return lambda frame: call(first(frame))
+    if first is not None and len(operands) == 2:
+        second, value = operands[1].run, operands[1].value
+        return (
+            (lambda frame: call(first(frame), value))
+            if operands[1].constant
+            else (lambda frame: call(first(frame), second(frame)))
+        )
+    parts = tuple([each.run for each in operands])
     return lambda frame: call(*[part(frame) for part in parts])
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from dra_alloc.cel.checking import Checked
 from dra_alloc.cel.compiler import Compiled, Refused, compile_expression, not_bool
 from dra_alloc.cel.counting import count
 from dra_alloc.cel.device import CelDevice
@@ -16,6 +15,7 @@ from dra_alloc.cel.environment import Declarations
 from dra_alloc.cel.errors import CelAbort, CelError, EvaluationError
 from dra_alloc.cel.estimate import estimate
 from dra_alloc.cel.frame import Failed
+from dra_alloc.cel.must_count import must_count
 from dra_alloc.cel.plan import Plan, plan
 from dra_alloc.cel.reads import Read, reads_of
 from dra_alloc.cel.types import CelType
@@ -95,8 +95,11 @@ class Program:
         found = self._counting
         if found is None:
             compiled = self._compiled
-            found = compiled.plan.depth > _MAX_CLOSURE_DEPTH or self.max_cost > COST_LIMIT
-            found = found or _may_crash(compiled.checked, self._declared)
+            found = (
+                compiled.plan.depth > _MAX_CLOSURE_DEPTH
+                or self.max_cost > COST_LIMIT
+                or must_count(compiled.checked, self._declared.functions, self.max_cost, COST_LIMIT)
+            )
             object.__setattr__(self, "_counting", found)
         return found
 
@@ -202,16 +205,6 @@ _NOT_A_BOOL: Final = {
     "type": "type conversion not supported for 'type'",
     "kubernetes.NamedFormat": "type conversion error from 'Format' to 'bool'",
 }
-
-
-def _may_crash(checked: Checked, declared: Declarations) -> bool:
-    """Whether charging some call can end the evaluation by itself."""
-    for resolved in checked.calls.values():
-        if len(resolved.overloads) == 1:
-            for overload in declared.functions[resolved.function].overloads:
-                if overload.cost is not None and overload.cost.crashes and overload.id == resolved.overloads[0]:
-                    return True
-    return False
 
 
 def not_a_bool(value: Any) -> str:

@@ -25,6 +25,8 @@ _MIXED: Final = frozenset(("format",))
 
 def validate(checked: Checked, source: Source, functions: Mapping[str, Function]) -> list[Issue]:
     """Literals that cannot mean anything: patterns, times, formats, lists and maps of mixed types."""
+    if not checked.doubtful:
+        return []
     found: list[tuple[Node, Issue]] = []
 
     def report(node: Node, message: str) -> None:

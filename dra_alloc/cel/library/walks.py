@@ -66,4 +66,4 @@ def _estimate(estimator: Estimator, target: Operand | None, args: Sequence[Opera
     return estimator.call(size.times(each))
 
 
-WALK: Final = Cost(_actual, _estimate)
+WALK: Final = Cost(_actual, _estimate, deep=True)

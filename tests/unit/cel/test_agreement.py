@@ -100,6 +100,20 @@ def test_a_part_that_escapes_reads_everything() -> None:
     assert ENVIRONMENT.compile("has(device.attributes.d)").reads == ()
 
 
+def test_a_name_for_a_domain_is_read_as_the_domain_itself() -> None:
+    one = device({"attributes": {"x": {"int": 1}}, "capacity": {"m": "1Gi"}})
+    for expression, said in (
+        ('cel.bind(a, device.attributes["d"], a.x == 1 && has(a.x) && !has(a.y) && a.?y.orValue(2) == 2)', True),
+        ('cel.bind(a, device.capacity["d"], a.m.isInteger() && a["m"] == quantity("1Gi"))', True),
+        ('cel.bind(a, device.attributes["e"], has(a.x) || a == {})', True),
+        ('cel.bind(a, device.attributes["d"], a.y == 1)', "no such key: y"),
+        ('[{"attributes": {"d": {"x": 2}}}].exists(device, cel.bind(a, device.attributes["d"], a.x == 2))', True),
+        ('cel.bind(a, device.attributes["d"], [5].all(device, a.x == 1))', True),
+        ('cel.bind(a, device.attributes["d"], cel.bind(a, device.attributes["e"], has(a.x)))', False),
+    ):
+        assert _said(ENVIRONMENT.compile(expression), one) == said, expression
+
+
 def test_an_error_waits_until_its_device_is_asked_for() -> None:
     good, bad, broken = (
         device({"attributes": {"x": {"int": 1}}}),

@@ -81,6 +81,28 @@ def test_what_occurs_many_times_over_is_looked_at_once(expression: str, expected
     assert _said(expression) == expected
 
 
+@pytest.mark.parametrize(
+    "expression",
+    [
+        f"{_nested(25)}.indexOf({_nested(24)}) == -1",
+        f"dyn({_nested(25)}).lastIndexOf(7) == -1",
+        f"dyn({_nested(25)}).distinct().sum() == 2",
+        f"[dyn(1), dyn({_nested(25)})].indexOf(5) == 1",
+    ],
+)
+def test_what_lies_in_the_elements_is_charged_though_no_estimate_sees_it(expression: str) -> None:
+    assert ENVIRONMENT.compile(expression).max_cost < cel.COST_LIMIT
+    assert _said(expression) == LIMIT
+
+
+@pytest.mark.parametrize(
+    "expression",
+    ['device.attributes["d"].name.indexOf("x") == 1', "[1, 2].sum() == 3", "[1, 2].max() == 2"],
+)
+def test_plain_lists_and_attributes_need_no_counting(expression: str) -> None:
+    assert not ENVIRONMENT.compile(expression)._counts()
+
+
 def test_maps_and_optionals_that_share_are_compared_once() -> None:
     left: object = 1
     right: object = 1
