@@ -1,10 +1,11 @@
 """
 Holds the engines against the plain search on random questions, and reports every difference.
 
-    python -m fuzz.engines --cases 100000 [--seed 1] [--solver] [--record FILE]
+    python -m fuzz.engines --cases 100000 [--seed 1] [--start 0] [--solver] [--record FILE]
 
 Every channel and release is asked in turn, under both semantics. Without
---solver only bounds and the pruned search are held against it.
+--solver only bounds and the pruned search are held against it. The last line
+says how many questions no table can say, and why.
 """
 
 from __future__ import annotations
@@ -19,17 +20,20 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from dra_alloc.cli.harness_allocate import read_request
+from dra_alloc.problem.devices import DeviceRow
 from dra_alloc.problem.pools import GatherError
-from dra_alloc.rules import SearchStopped
+from dra_alloc.problem.requests import Ask
+from dra_alloc.rules import RuleSet, SearchStopped
 from dra_alloc.solve.bounds import refuted
 from dra_alloc.solve.cpsat_first import FirstAnswer, first_answer
 from dra_alloc.solve.first_fit import BudgetExhausted, FirstFit
 from dra_alloc.solve.pruned import PrunedSearch
 from dra_alloc.solve.question import Question
 from dra_alloc.solve.standing import judged
-from dra_alloc.solve.table import NotModelled, Table, build_table
+from dra_alloc.solve.table import NotModelled, Table, build_table, look
 from dra_alloc.testing.cases import random_requests
 from dra_alloc.testing.dialect import Dialect
+from fuzz import progress
 from fuzz.recording import Record, add_option, append
 
 __all__ = ["DIALECTS", "Difference", "by_solver", "compare_engines", "main"]
@@ -54,7 +58,32 @@ DIALECTS: Final = tuple(
 Json = dict[str, Any]
 #: An answer: (device keys in order, alternatives chosen), None for "no", or why there is none.
 Answer = tuple[tuple[str, ...], tuple[str, ...]] | None | str
-Solver = Callable[[Table], Answer]
+Solver = Callable[[Table, RuleSet], Answer]
+
+#: Cases of one record.
+PART: Final = 7_000
+NOT_MODELLED: Final = "not modelled"
+_SEMANTICS: Final = ("upstream", "intended")
+#: Cases until each dialect had its turn.
+ROUND: Final = len(DIALECTS) * len(_SEMANTICS)
+_UNDECIDED: Final = "undecided"
+_STOPPED: Final = "stopped: "
+#: What is in the text of a reason -> what it is about.
+_KINDS: Final = {
+    "capacity of another device": "the capacity of another device is checked (OLD-7)",
+    "amounts of capacity grow": "amounts of capacity grow with what is looked at (GROW-2)",
+    "what a device takes of a counter": "a counter's amounts change with what is drawn (GROW-5)",
+    "negative amounts of capacity": "negative amounts of capacity",
+    "could violate a constraint": "All against a constraint ends the search (SEARCH-8)",
+    "takes equal values for different": "distinctAttribute compares identity (OLD-6)",
+    "All alternative goes on as": "an All alternative goes on as the first (slips)",
+    "invalid pool": "coming to an invalid pool ends the search (OLD-2)",
+    "depends on the request": "a derived attribute differs by request",
+    "too many results": "an error, or too many results before it",
+    "stops the search": "an error outside of looking at a device",
+    "has to be picked first": "permutations of devices without a value",
+    "several values at once": "an attribute with several values at once",
+}
 
 
 class Difference(Exception):
@@ -77,27 +106,36 @@ def compare_engines(request: Json, solver: Solver | None = None) -> str:
     rules = question.table_rules()
     plain = _plain(question)
     try:
-        table = judged(build_table(question.rows, question.candidates, rules), rules)
-    except NotModelled:
-        return "not modelled"
-    if plain == "stopped":
-        raise Difference("the plain search ends with an error, which the table does not know")
-    engines: list[tuple[str, Solver]] = [("pruned", _pruned)]
+        table = judged(build_table(question.rows, question.candidates, rules, stops=True), rules)
+    except NotModelled as reason:
+        return f"{NOT_MODELLED}: {_kind(str(reason))}, {_verdict(plain)}"
+    answers: list[tuple[str, Answer]] = []
+    if not table.stops:
+        if isinstance(plain, str) and plain.startswith(_STOPPED):
+            raise Difference("the plain search ends with an error, which the table does not know")
+        answers.append(("pruned", _pruned(table)))
     if solver is not None:
-        engines.append(("solver", solver))
-    for name, engine in engines:
-        _hold(name, engine(table), plain, table)
-    if refuted(table) is not None and plain is not None and plain != "undecided":
+        answers.append(("solver", solver(table, rules)))
+    for name, answer in answers:
+        _hold(name, answer, plain, table)
+    if not table.stops and refuted(table) is not None and plain is not None and plain != _UNDECIDED:
         raise Difference(f"bound {refuted(table)} refutes {plain}")
-    return f"{'exact' if table.exact else 'looser'}, {_verdict(plain)}"
+    given_up = ", solver undecided" if ("solver", _UNDECIDED) in answers else ""
+    kind = ("exact" if table.exact else "looser") + (" with errors" if table.stops else "")
+    return f"{kind}, {_verdict(plain)}{given_up}"
+
+
+def _kind(reason: str) -> str:
+    """Return which defect or error a reason not to model a question is about."""
+    return next((kind for part, kind in _KINDS.items() if part in reason), reason)
 
 
 def _verdict(answer: Answer) -> str:
-    return answer if isinstance(answer, str) else "none" if answer is None else "found"
+    return answer.partition(":")[0] if isinstance(answer, str) else "none" if answer is None else "found"
 
 
 def _hold(name: str, answer: Answer, plain: Answer, table: Table) -> None:
-    if "undecided" in (answer, plain):
+    if _UNDECIDED in (answer, plain):
         return
     if answer is None and plain is not None:
         raise Difference(f"{name} refutes {plain}")
@@ -113,25 +151,27 @@ def _plain(question: Question) -> Answer:
     search = FirstFit(question.rows, question.candidates, question.fresh_rules(), tick=tick)
     try:
         return _answer(search) if search.run() else None
-    except SearchStopped:
-        return "stopped"
+    except SearchStopped as stop:
+        return _STOPPED + stop.text
     except BudgetExhausted:
-        return "undecided"
+        return _UNDECIDED
 
 
 def _pruned(table: Table) -> Answer:
     search = PrunedSearch(table)
     found = search.run(STEPS)
-    return "undecided" if found is None else _answer(search) if found else None
+    return _UNDECIDED if found is None else _answer(search) if found else None
 
 
-def by_solver(table: Table) -> Answer:
+def by_solver(table: Table, rules: RuleSet) -> Answer:
     """Return CP-SAT's answer."""
     try:
         answer = first_answer(table, SOLVER_LIMIT)
     except NotModelled:
-        return "undecided"
-    return "undecided" if answer.found is None else _answer(answer) if answer.found else None
+        return _UNDECIDED
+    if answer.stopped is not None:
+        return _STOPPED + _error_text(*answer.stopped, rules)
+    return _UNDECIDED if answer.found is None else _answer(answer) if answer.found else None
 
 
 def _answer(search: FirstFit | PrunedSearch | FirstAnswer) -> Answer:
@@ -141,12 +181,26 @@ def _answer(search: FirstFit | PrunedSearch | FirstAnswer) -> Answer:
     return picks, tuple(chosen[place] for place in sorted(chosen))
 
 
-def _requests(seed: int) -> Iterator[Json]:
-    streams = [random_requests(seed, dialect) for dialect in DIALECTS]
+def _error_text(ask: Ask, device: DeviceRow, rules: RuleSet) -> str:
+    try:
+        look(ask, device, rules)
+    except SearchStopped as stop:
+        return stop.text
+    raise Difference(f"the solver sees an error on {device.key}, where there is none")
+
+
+def _requests(seed: int, start: int = 0) -> Iterator[Json]:
+    """Return the questions from number `start` on: each stream's next under both semantics, the streams in turn."""
+    rounds, skipped = divmod(start, ROUND)
+    return itertools.islice(_rounds(seed, rounds), skipped, None)
+
+
+def _rounds(seed: int, start: int) -> Iterator[Json]:
+    streams = [random_requests(seed, dialect, start=start) for dialect in DIALECTS]
     while True:
         for stream in streams:
             request = next(stream)
-            for semantics in ("upstream", "intended"):
+            for semantics in _SEMANTICS:
                 yield {**request, "semantics": semantics}
 
 
@@ -155,34 +209,61 @@ def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--cases", type=int, default=10_000)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--start", type=int, default=0, help="number of the first case")
     parser.add_argument("--solver", action="store_true")
     add_option(parser)
+    progress.add_option(parser)
     options = parser.parse_args(argv)
     seen: Counter[str] = Counter()
     differences = 0
-    started = time.monotonic()
-    for request in itertools.islice(_requests(options.seed), options.cases):
-        try:
-            seen[compare_engines(request, by_solver if options.solver else None)] += 1
-        except Difference as difference:
-            differences += 1
-            print(json.dumps({"difference": str(difference), "request": request}), flush=True)
-    seconds = time.monotonic() - started
+    began = time.monotonic()
+    shown = progress.Progress("engines", options.cases, wanted=options.progress)
+    requests = _requests(options.seed, options.start)
+    for start in range(options.start, options.start + options.cases, PART):
+        size = min(PART, options.start + options.cases - start)
+        part, wrong, at = Counter[str](), 0, time.monotonic()
+        for request in itertools.islice(requests, size):
+            wrong += not _compared(request, by_solver if options.solver else None, part)
+            shown.at(start - options.start + sum(part.values()) + wrong, differences + wrong)
+        append(options.record, _record(options, start, part, wrong, time.monotonic() - at))
+        seen += part
+        differences += wrong
     print(json.dumps({"cases": options.cases, "differences": differences, "seen": seen}), file=sys.stderr)
-    print(f"{seconds:.1f} s", file=sys.stderr)
-    append(options.record, _record(options, seen, differences, seconds))
+    print(f"{_shares(seen, options.cases)}; {time.monotonic() - began:.1f} s", file=sys.stderr)
     return 1 if differences else 0
 
 
-def _record(options: argparse.Namespace, seen: Counter[str], differences: int, seconds: float) -> Record:
+def _compared(request: Json, solver: Solver | None, seen: Counter[str]) -> bool:
+    """Return whether the engines agree; prints the question if they do not."""
+    try:
+        seen[compare_engines(request, solver)] += 1
+    except Difference as difference:
+        print(json.dumps({"difference": str(difference), "request": request}), flush=True)
+        return False
+    return True
+
+
+def _shares(seen: Counter[str], cases: int) -> str:
+    """Return what was not modelled and how often, the most frequent first."""
+    kinds: Counter[str] = Counter()
+    for kind, count in seen.items():
+        if kind.startswith(NOT_MODELLED):
+            kinds[kind.removeprefix(f"{NOT_MODELLED}: ").rpartition(", ")[0]] += count
+    listed = "; ".join(f"{count} {kind}" for kind, count in kinds.most_common())
+    share = f"{kinds.total() / max(cases, 1):.1%}"
+    return f"not modelled: {kinds.total()} of {cases} ({share})" + (f": {listed}" if listed else "")
+
+
+def _record(options: argparse.Namespace, start: int, seen: Counter[str], differences: int, seconds: float) -> Record:
     return Record(
         tool="engines",
         release=", ".join(sorted({dialect.release for dialect in DIALECTS})),
         setting="bounds, pruned search" + (", CP-SAT" if options.solver else ""),
         seed=options.seed,
-        cases=options.cases,
+        start=start,
+        cases=seen.total() + differences,
         differences=differences,
-        allocated=sum(count for kind, count in seen.items() if kind.endswith("found")),
+        allocated=sum(count for kind, count in seen.items() if ", found" in kind),
         seen=seen,
         seconds=seconds,
     )

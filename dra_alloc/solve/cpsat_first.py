@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from dra_alloc.problem.devices import DeviceRow
 from dra_alloc.problem.requests import Ask
 from dra_alloc.rules import Pick
 from dra_alloc.solve.cpsat import Model, Verdict
@@ -21,20 +22,22 @@ class FirstAnswer:
     """
     What CP-SAT says: `found` is True, False or, within its limit, None.
 
-    `work` is in deterministic units.
+    `work` is in deterministic units. `stopped` is the request and the device
+    where the search ends with an error before it finds anything.
     """
 
     found: bool | None
     work: float
     picks: Sequence[Pick] = ()
     selected: Mapping[tuple[int, int], Ask] = field(default_factory=dict)
+    stopped: tuple[Ask, DeviceRow] | None = None
 
 
 def first_answer(table: Table, limit: float) -> FirstAnswer:
     """
     Return the answer that the plain search would find first.
 
-    Spec: ENGINE-1.
+    Spec: ENGINE-1, ENGINE-6.
     Raises: EngineUnavailable, NotModelled.
     """
     model = TableModel(table, Model())
@@ -43,5 +46,9 @@ def first_answer(table: Table, limit: float) -> FirstAnswer:
         return FirstAnswer(None, solved.work)
     if solved.verdict is Verdict.NONE:
         return FirstAnswer(False, solved.work)
+    stopped = model.stopped(solved.values)
+    if stopped is not None:
+        ask, device = stopped
+        return FirstAnswer(None, solved.work, stopped=(ask, table.devices[device]))
     picks, selected = model.answer(solved.values)
     return FirstAnswer(True, solved.work, picks, selected)

@@ -26,7 +26,9 @@ class TableModel:
     shareable device several times has several. `order` lists the variables as
     the search would decide them, `drawn` the terms of each draw.
     With `alike`, equal requests get their devices in order, as in the first
-    answer; an objective that tells them apart must do without.
+    answer; an objective that tells them apart must do without. `stopping` says
+    by request id and device that looking at it ends the search: nothing is
+    picked or chosen after that, so an error is an answer like any other.
     """
 
     def __init__(self, table: Table, model: Model, *, alike: bool = True) -> None:
@@ -34,12 +36,17 @@ class TableModel:
         self.model = model
         self.chosen: dict[int, int] = {}
         self.picked: dict[tuple[int, int], list[int]] = {}
+        self.stopping: dict[tuple[int, int], int] = {}
         self.order: list[int] = []
+        if table.stops:
+            _check_stops(table)
         self._slot_of = {ask.id: number for number, slot in enumerate(table.slots) for ask in slot.asks}
         for slot in table.slots:
+            stopped = list(self.stopping.values())
             for ask in slot.asks:
                 self._declare(ask)
-            model.exactly_one([self.chosen[ask.id] for ask in slot.asks])
+            model.exactly_one([*(self.chosen[ask.id] for ask in slot.asks), *stopped])
+        model.at_most_one(list(self.stopping.values()))
         self._asks = list(table.asks)
         self.drawn: list[list[tuple[int, int]]] = [[] for _ in table.limits]
         self._dedicate()
@@ -61,16 +68,57 @@ class TableModel:
         if ask.recorded is not None:
             self.picked.update({(ask.id, index): [chosen] for index in ask.recorded})
             return
+        if ask.stopping:
+            self._declare_stopping(ask)
+            return
         every: list[int] = []
         for index in self._devices(ask):
-            again = self.table.reuses and not self.table.dedicated >> index & 1
-            copies = [model.boolean() for _ in range(ask.count if again else 1)]
-            self.picked[ask.id, index] = copies
-            every += copies
-            for more, fewer in pairwise(copies):
-                model.implies(fewer, [more])
+            every += self._copies(ask, index)
         self.order += every
         model.linear([*((each, 1) for each in every), (chosen, -ask.count)], 0, 0)
+
+    def _declare_stopping(self, ask: AskRow) -> None:
+        """Declare a request that may end with the error of a device instead of with all its devices."""
+        model, chosen = self.model, self.chosen[ask.id]
+        every: list[int] = []
+        stops: list[int] = []
+        passed: int | None = None
+        for index in bits(ask.usable | ask.stopping):
+            if ask.stopping >> index & 1:
+                stop = self.stopping[ask.id, index] = model.boolean()
+                stops.append(stop)
+                self.order.append(stop)
+                model.implies(stop, [chosen])
+                before, passed = passed, model.boolean()
+                for earlier in (stop, before):
+                    if earlier is not None:
+                        model.implies(earlier, [passed])
+                continue
+            copies = self._copies(ask, index)
+            every += copies
+            self.order += copies
+            if passed is not None:
+                for copy in copies:
+                    model.excludes(passed, copy)
+        picks = [(each, 1) for each in every]
+        model.linear([*picks, (chosen, -ask.count), *((stop, 1) for stop in stops)], None, 0)
+        model.linear([*picks, (chosen, -ask.count), *((stop, ask.count) for stop in stops)], 0, None)
+
+    def _copies(self, ask: AskRow, index: int) -> list[int]:
+        """Return variables for the times that the request may get the device."""
+        again = self.table.reuses and not self.table.dedicated >> index & 1
+        copies = [self.model.boolean() for _ in range(ask.count if again else 1)]
+        self.picked[ask.id, index] = copies
+        for more, fewer in pairwise(copies):
+            self.model.implies(fewer, [more])
+        return copies
+
+    def stopped(self, values: Sequence[int]) -> tuple[Ask, int] | None:
+        """Return the request and the device with whose error the search ends; None if it does not."""
+        found = next((key for key, stop in self.stopping.items() if values[stop]), None)
+        if found is None:
+            return None
+        return next(ask.ask for ask in self._asks if ask.id == found[0]), found[1]
 
     def answer(self, values: Sequence[int]) -> tuple[list[Pick], dict[tuple[int, int], Ask]]:
         """Return the picks in search order, and the alternative chosen by claim and request index."""
@@ -90,8 +138,11 @@ class TableModel:
             return ask.recorded
         return bits(ask.usable) if ask.count else ()
 
-    def _picks(self, asks: Iterable[AskRow], device: int) -> list[int]:
-        return [literal for ask in asks for literal in self.picked.get((ask.id, device), ())]
+    def _picks(self, asks: Sequence[AskRow], device: int) -> list[int]:
+        found = [literal for ask in asks for literal in self.picked.get((ask.id, device), ())]
+        # A device in use is passed over before its error shows.
+        found += [self.stopping[ask.id, device] for ask in asks if (ask.id, device) in self.stopping]
+        return found
 
     def _dedicate(self) -> None:
         table, model = self.table, self.model
@@ -101,7 +152,7 @@ class TableModel:
         for device in bits(table.dedicated):
             model.at_most_one(self._picks(normal, device))
             for claim in claims:
-                model.at_most_one(self._picks((ask for ask in self._asks if ask.ask.claim == claim), device))
+                model.at_most_one(self._picks([ask for ask in self._asks if ask.ask.claim == claim], device))
             for ask in admin:
                 later = [each for each in normal if each.ask.claim > ask.ask.claim]
                 for literal in self.picked.get((ask.id, device), ()):
@@ -159,6 +210,9 @@ class TableModel:
 
     def _stand_alone(self, row: ValueRow, device: int, literal: int) -> None:
         """A device without a value is the only pick of the constraint."""
+        if self.table.stops:
+            self._alone_among_picks(row, device, literal)
+            return
         for ask in self._asks:
             if ask.id not in row.asks:
                 continue
@@ -166,6 +220,14 @@ class TableModel:
             if not own and ask.count:
                 self.model.excludes(literal, self.chosen[ask.id])
             elif own and ask.count > 1:
+                self.model.linear([(literal, 1)], 0, 0)
+
+    def _alone_among_picks(self, row: ValueRow, device: int, literal: int) -> None:
+        """The same where a request that is chosen need not get all its devices: an error may come before."""
+        for _, other, pick in self._concerned(row):
+            if pick != literal:
+                self.model.excludes(literal, pick)
+            elif other != device:
                 self.model.linear([(literal, 1)], 0, 0)
 
     def _differ(self, row: ValueRow) -> None:
@@ -209,7 +271,7 @@ class TableModel:
         last: dict[int, AskRow] = {}
         for slot in self.table.slots:
             ask = slot.asks[0]
-            if len(slot.asks) > 1 or ask.count != 1 or ask.admin or ask.recorded is not None:
+            if len(slot.asks) > 1 or ask.count != 1 or ask.stopping or ask.recorded is not None:
                 continue
             if any(self.table.differ[number].alone for number in ask.differ):
                 continue
@@ -219,5 +281,20 @@ class TableModel:
                 places = list(enumerate(bits(ask.usable)))
                 terms = [(self.picked[ask.id, device][0], place) for place, device in places]
                 terms += [(self.picked[before.id, device][0], -place) for place, device in places]
+                # After an error a request may have nothing.
+                terms += [(stop, len(places)) for stop in self.stopping.values()]
                 shared = ask.usable & ~self.table.dedicated
                 self.model.linear(terms, 0 if shared else 1, None)
+
+
+def _check_stops(table: Table) -> None:
+    """
+    Check that the model says when the search comes to an error.
+
+    Raises: NotModelled.
+    """
+    for claim in dict.fromkeys(slot.claim for slot in table.slots):
+        slots = [slot for slot in table.slots if slot.claim == claim]
+        if sum(max(ask.count for ask in slot.asks) for slot in slots) > ALLOCATION_RESULTS_MAX:
+            # Too many results take the search back past devices that it then never looks at.
+            raise NotModelled("a device stops the search with an error, if too many results do not")

@@ -32,7 +32,7 @@ from dra_alloc.solve.outcome import Stage
 from dra_alloc.solve.pruned import PrunedSearch
 from dra_alloc.solve.question import Question
 from dra_alloc.solve.standing import judged
-from dra_alloc.solve.table import NotModelled, Table, build_table
+from dra_alloc.solve.table import NotModelled, Table, build_table, look
 
 __all__ = ["DEFAULT_BUDGET", "Budget", "Engine", "Found", "Ladder"]
 
@@ -180,7 +180,7 @@ class Ladder:
         question = self._question
         rules = question.table_rules()
         try:
-            return judged(build_table(question.rows, question.candidates, rules), rules)
+            return judged(build_table(question.rows, question.candidates, rules, stops=True), rules)
         except NotModelled as reason:
             self._note("table", 0, str(reason))
             return None
@@ -197,6 +197,8 @@ class Ladder:
         table = self._table()
         if table is None:
             return False
+        if table.stops:
+            return self._solve_table(table)
         reason = refuted(table)
         self._note("bounds", 0, reason or "undecided")
         if reason is not None:
@@ -213,15 +215,22 @@ class Ladder:
         found = search.run(budget)
         self._settle("pruned", search.steps, table, found, lambda: Found(search.picks, search.selected))
 
-    def _solve_table(self, table: Table) -> None:
+    def _solve_table(self, table: Table) -> bool:
+        """Ask CP-SAT; return whether it could have said all there is to say, had its budget sufficed."""
         if not self._budget.solver or not is_installed():
-            return
+            return table.exact
         try:
             answer = first_answer(table, self._budget.solver)
         except NotModelled as reason:
             self._note("cp-sat", 0, str(reason))
-            return
+            return False
+        if answer.stopped is not None:
+            self._note("cp-sat", answer.work, "stopped")
+            if not table.exact:
+                raise _Looser("; ".join(table.looser))
+            look(*answer.stopped, self._question.table_rules())
         self._settle("cp-sat", answer.work, table, answer.found, lambda: Found(answer.picks, answer.selected))
+        return table.exact
 
     def _settle(self, engine: str, work: float, table: Table, found: bool | None, answer: Callable[[], Found]) -> None:
         """Note what an engine says of the table, and end the climb if that is the answer."""

@@ -19,7 +19,7 @@ from dra_alloc.rules.counters import Counters
 from dra_alloc.rules.exclusive_use import ExclusiveUse
 from dra_alloc.rules.facts import Agree, Dedicated, Differ, Draw, Fact, Looser, Unmodelled, Values
 
-__all__ = ["AskRow", "Charge", "NotModelled", "Slot", "Table", "ValueRow", "bits", "build_table"]
+__all__ = ["AskRow", "Charge", "NotModelled", "Slot", "Table", "ValueRow", "bits", "build_table", "look"]
 
 #: Index of a draw, and an amount.
 Charge = tuple[int, int]
@@ -37,7 +37,8 @@ class AskRow:
     Requests of equal `kind` are interchangeable. `usable` are the devices it
     could take were they the only picks, `reserving` those that get as far as
     having their counters reserved; `recorded` those that All has to take,
-    else None; `possible` is False if All cannot take one of them.
+    else None; `possible` is False if All cannot take one of them. Looking at
+    one of the devices `stopping` for it ends the search with an error.
     """
 
     ask: Ask
@@ -49,6 +50,7 @@ class AskRow:
     possible: bool
     agree: tuple[int, ...]
     differ: tuple[int, ...]
+    stopping: int = 0
 
     @property
     def id(self) -> int:
@@ -120,6 +122,11 @@ class Table:
         return not self.looser
 
     @property
+    def stops(self) -> bool:
+        """Return whether the search could come to an error; then its first answer may be that error."""
+        return any(ask.stopping for ask in self.asks)
+
+    @property
     def asks(self) -> Iterable[AskRow]:
         """Return all requests and alternatives, in order."""
         return (ask for slot in self.slots for ask in slot.asks)
@@ -134,21 +141,49 @@ def bits(mask: int) -> Iterable[int]:
 
 
 def build_table(
-    rows: Sequence[ClaimRow], candidates: Sequence[DeviceRow], rules: RuleSet, *, every_draw: bool = False
+    rows: Sequence[ClaimRow],
+    candidates: Sequence[DeviceRow],
+    rules: RuleSet,
+    *,
+    every_draw: bool = False,
+    stops: bool = False,
 ) -> Table:
     """
     Return the table of a question; `rules` must be fresh and are used up.
 
     Draws that no picks could exhaust are left out, unless `every_draw` is set.
+    Devices on which the search would end with an error are marked if `stops`
+    is set: bounds and the pruned search do not know them.
 
-    Spec: BOUND-1, BOUND-2.
+    Spec: BOUND-1, BOUND-2, ENGINE-6.
     Raises: NotModelled where the search could end with an error that depends
     on its order, or where a rule cannot be said in facts.
     """
     try:
-        return _Builder(rows, candidates, rules).table(every_draw=every_draw)
+        table = _Builder(rows, candidates, rules).table(every_draw=every_draw)
     except (SearchStopped, NodeSelectorError) as error:
         raise NotModelled(f"a device stops the search with an error: {error}") from None
+    if table.stops and not stops:
+        raise NotModelled(f"a device stops the search with an error: {_an_error(table, rules)}")
+    return table
+
+
+def look(ask: Ask, device: DeviceRow, rules: RuleSet) -> bool:
+    """
+    Return whether no rule passes the device over before the first pick.
+
+    Raises: SearchStopped, NodeSelectorError where looking at it ends the search.
+    """
+    return all(rule.allows(ask, device) for rule in rules.candidate)
+
+
+def _an_error(table: Table, rules: RuleSet) -> str:
+    ask = next(ask for ask in table.asks if ask.stopping)
+    try:
+        look(ask.ask, table.devices[next(iter(bits(ask.stopping)))], rules)
+    except (SearchStopped, NodeSelectorError) as error:
+        return str(error)
+    return ""
 
 
 class _Builder:
@@ -163,7 +198,7 @@ class _Builder:
         self._facts: list[Fact] = []
         for rule in dict.fromkeys((*rules.candidate, *rules.take)):
             self._facts += rule.encode(self._asks, self._devices)
-        self._usable: dict[Hashable, tuple[int, int]] = {}
+        self._usable: dict[Hashable, tuple[int, int, int]] = {}
         self._kinds: dict[Hashable, int] = {}
 
     def table(self, *, every_draw: bool) -> Table:
@@ -235,24 +270,37 @@ class _Builder:
         key = (alike, constraints, agreeing, differing, recorded)
         if key not in self._usable:
             self._usable[key] = self._usable_for(ask)
-        usable, reserving = self._usable[key]
+        usable, reserving, stopping = self._usable[key]
         possible = recorded is None or (bool(recorded) and all(usable >> index & 1 for index in recorded))
         kind = self._kinds.setdefault(key, len(self._kinds))
-        return AskRow(ask, kind, ask.count, usable, reserving, recorded, possible, agreeing, differing)
+        stopping = stopping if ask.count else 0
+        return AskRow(ask, kind, ask.count, usable, reserving, recorded, possible, agreeing, differing, stopping)
 
-    def _usable_for(self, ask: Ask) -> tuple[int, int]:
-        """Return which devices the request could take, and for which of them counters would be reserved."""
-        looks = self._rules.candidate
+    def _usable_for(self, ask: Ask) -> tuple[int, int, int]:
+        """Return which devices it could take, for which counters would be reserved, and which end the search."""
+        stopping = 0
         considered = ask.recorded
         if not ask.all_devices:
-            considered = tuple(each for each in self._devices if all(rule.allows(ask, each) for rule in looks))
+            considered, stopping = self._looked_at(ask)
         takes = self._rules.take_for(ask)
         early = [rule for rule in takes if isinstance(rule, (ExclusiveUse, Counters))]
         late = [rule for rule in takes if rule not in early]
         reserving = [device for device in considered if all(rule.allows(ask, device) for rule in early)]
         usable = self._mask(device for device in reserving if all(rule.allows(ask, device) for rule in late))
         charges = any(isinstance(rule, Counters) for rule in early)
-        return usable, self._mask(device for device in reserving if device.consumes) if charges else 0
+        return usable, self._mask(device for device in reserving if device.consumes) if charges else 0, stopping
+
+    def _looked_at(self, ask: Ask) -> tuple[tuple[DeviceRow, ...], int]:
+        """Return the devices that no rule passes over, and which end the search."""
+        passed: list[DeviceRow] = []
+        stopping = 0
+        for index, device in enumerate(self._devices):
+            try:
+                if look(ask, device, self._rules):
+                    passed.append(device)
+            except (SearchStopped, NodeSelectorError):
+                stopping |= 1 << index
+        return tuple(passed), stopping
 
     def _binds(self, draw: Draw) -> bool:
         """Return whether the picks could need more than the limit."""

@@ -12,6 +12,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
+from typing import Final
 
 from dra_alloc.api import AllocationResult, DeviceClass, Node, ResourceClaim, ResourceSlice
 from dra_alloc.explain.facts import Fact, facts_of
@@ -21,9 +22,13 @@ from dra_alloc.profiles import Feature, profile
 from dra_alloc.testing.cases import random_requests
 from dra_alloc.testing.devices import Json
 from dra_alloc.testing.dialect import Dialect
+from fuzz import progress
 from fuzz.recording import Record, add_option, append
 
 __all__ = ["check_reasons", "main", "refused_worlds"]
+
+#: Cases of one record.
+PART: Final = 500
 
 
 def refused_worlds(seed: int, dialect: Dialect, semantics: str) -> Iterator[World]:
@@ -96,32 +101,42 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--channel", default="experimental")
     parser.add_argument("--semantics", default="intended")
     add_option(parser)
+    progress.add_option(parser)
     options = parser.parse_args(arguments)
     began, counts = time.monotonic(), Counter[str]()
+    shown = progress.Progress("reasons_hold", options.cases, wanted=options.progress)
     worlds = refused_worlds(options.seed, Dialect(options.release, options.channel), options.semantics)
-    for number, world in enumerate(itertools.islice(worlds, options.cases)):
-        found = reasons(world)
-        counts["exact" if found.exact else "inexact"] += 1
-        counts["facts"] += len(found.facts)
-        counts["fixes"] += len(found.fixes)
-        wrong = check_reasons(world, found) if found.exact else []
-        counts["wrong"] += bool(wrong)
-        for text in wrong:
-            print(f"case {number}: {text}")
-    figures = ", ".join(f"{count} {name}" for name, count in sorted(counts.items()))
-    seconds = time.monotonic() - began
-    print(f"{options.cases} refused worlds: {figures}; {seconds:.0f} s")
-    append(options.record, _record(options, counts, seconds))
+    for start in range(0, options.cases, PART):
+        part, at = Counter[str](), time.monotonic()
+        size = min(PART, options.cases - start)
+        for number, world in enumerate(itertools.islice(worlds, size), start):
+            part += _checked(number, world)
+            shown.at(number + 1, counts["wrong"] + part["wrong"])
+        append(options.record, _record(options, start, part, time.monotonic() - at))
+        counts += part
+    figures = ", ".join(f"{count} {name}" for name, count in sorted({**counts, "wrong": counts["wrong"]}.items()))
+    print(f"{options.cases} refused worlds: {figures}; {time.monotonic() - began:.0f} s")
     return int(bool(counts["wrong"]))
 
 
-def _record(options: argparse.Namespace, counts: Counter[str], seconds: float) -> Record:
+def _checked(number: int, world: World) -> Counter[str]:
+    """Return what the reasons of a refused world hold; prints what is wrong with them."""
+    found = reasons(world)
+    wrong = check_reasons(world, found) if found.exact else []
+    for text in wrong:
+        print(f"case {number}: {text}", flush=True)
+    kind = "exact" if found.exact else "inexact"
+    return Counter({kind: 1, "facts": len(found.facts), "fixes": len(found.fixes), "wrong": int(bool(wrong))})
+
+
+def _record(options: argparse.Namespace, start: int, counts: Counter[str], seconds: float) -> Record:
     return Record(
         tool="reasons_hold",
         release=options.release,
         setting=f"{options.channel}, {options.semantics}",
         seed=options.seed,
-        cases=options.cases,
+        start=start,
+        cases=counts["exact"] + counts["inexact"],
         differences=counts["wrong"],
         allocated=0,
         seen={name: count for name, count in counts.items() if name != "wrong"},
