@@ -13,7 +13,7 @@ from dra_alloc.api import ResourceSlice
 from dra_alloc.cel import ENGINES, CompileError
 from dra_alloc.cel.engines import unknown_engine
 from dra_alloc.cli.exit_codes import ExitCode
-from dra_alloc.cli.reading import check_stdin_once, note_release
+from dra_alloc.cli.reading import check_stdin_once, note_release, warn
 from dra_alloc.errors import InputError
 from dra_alloc.manifest import load
 from dra_alloc.manifest.device_files import load_devices
@@ -57,11 +57,13 @@ def run_cel(options: Namespace) -> int:
 
 
 def _slices(options: Namespace) -> Sequence[ResourceSlice]:
-    """Return everything that was named; raises InputError if a file has no device."""
+    """Return everything that was named, with warnings of what no API server takes; raises InputError for nothing."""
     check_stdin_once([*options.device, *options.cluster])
     found: list[ResourceSlice] = []
     if options.device:
-        found += load_devices(options.device, driver=options.driver)
+        files = load_devices(options.device, driver=options.driver)
+        warn(*files.refused)
+        found += files.slices
     if options.cluster:
         slices = load(options.cluster).slices
         if not slices:

@@ -38,7 +38,9 @@ together on one node; pods come one after the other, each seeing what earlier
 ones took. Claims that have an allocation in DUMP hold their devices.
 
 MANIFESTS and DUMP are files, folders or - for standard input: YAML or JSON,
-gzip or not, as kubectl prints or applies them."""
+gzip or not, as kubectl prints or applies them. Of a folder all *.yaml, *.yml
+and *.json files are read, its sub-folders' too, without what begins with a dot;
+those that hold no manifests, such as a chart's values, are passed over."""
 
 _GANG: Final = """\
 Say where all pods, claims and templates in MANIFESTS can be placed at once on
@@ -300,7 +302,8 @@ def _settings(command: argparse.ArgumentParser) -> None:
         "--release",
         default=DEFAULT_RELEASE,
         metavar="R",
-        help=f"Kubernetes release, {', '.join(NEWEST)} or a patch of them (default: {DEFAULT_RELEASE})",
+        help=f"Kubernetes release, {', '.join(NEWEST)} or a patch of them; a patch newer than the newest known "
+        f"one is answered as that, with a note (default: {DEFAULT_RELEASE})",
     )
     command.add_argument(
         "--gate",

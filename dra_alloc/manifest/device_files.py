@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from typing import Any, BinaryIO, Final
+from dataclasses import replace
+from typing import Any, BinaryIO, Final, NamedTuple
 
 from dra_alloc.api import ResourceSlice
 from dra_alloc.errors import ManifestError, Problem, in_brief
@@ -17,18 +18,28 @@ from dra_alloc.manifest.inspection import Finding
 from dra_alloc.manifest.json_reader import looks_like_json, plain_from_json, read_json, repeated_keys
 from dra_alloc.manifest.kinds import RESOURCE_GROUP, SLICE, Unserved, recognise
 from dra_alloc.manifest.objects import make
-from dra_alloc.manifest.paths import Path, render
+from dra_alloc.manifest.paths import Path, render, tokens
 from dra_alloc.manifest.raw import Findings, RawDocument, TextError
+from dra_alloc.manifest.validate import validate_object
 from dra_alloc.manifest.yaml_reader import EMITTED, read_yaml
 
-__all__ = ["load_devices"]
+__all__ = ["DeviceFiles", "load_devices"]
 
 #: Where a device stands in the slice that is put around it.
 _IN_SLICE: Final = 3
+_DEVICE_PATH: Final = "spec.devices[0]"
+_DRIVER_PATH: Final = "spec.driver"
 #: What a device may say besides what it says in a slice.
 _OURS: Final = frozenset(("driver",))
 _DEVICE_FIELDS: Final = frozenset(("name", "attributes", "capacity", "basic", "driver"))
 _HINT: Final = "a device, a list of devices, or a ResourceSlice"
+
+
+class DeviceFiles(NamedTuple):
+    """ResourceSlices, and what the API server would refuse in them or in the devices that stand alone."""
+
+    slices: tuple[ResourceSlice, ...]
+    refused: tuple[Problem, ...]
 
 
 def load_devices(
@@ -37,7 +48,7 @@ def load_devices(
     driver: str = "",
     stdin: BinaryIO | None = None,
     limits: Budget = DEFAULT_BUDGET,
-) -> tuple[ResourceSlice, ...]:
+) -> DeviceFiles:
     """
     Return the ResourceSlices of files, with a slice of its own around each device that stands alone.
 
@@ -50,6 +61,7 @@ def load_devices(
     """
     problems: list[Problem] = []
     found: list[ResourceSlice] = []
+    refused: list[Problem] = []
     for source in sources(list(paths), stdin, limits):
         if isinstance(source, Unreadable):
             problems.append(source.problem)
@@ -59,9 +71,10 @@ def load_devices(
         reading = _Reading(source, driver, limits)
         found += reading.slices()
         problems += reading.complaints.resolved(source.data)
+        refused += reading.refused.resolved(source.data)
     if problems:
         raise ManifestError(problems)
-    return tuple(found)
+    return DeviceFiles(tuple(found), tuple(refused))
 
 
 class _Reading:
@@ -73,6 +86,7 @@ class _Reading:
         self._limits = limits
         self._count = 0
         self.complaints = Complaints(source.name, limits.problems_per_file)
+        self.refused = Complaints(source.name, limits.problems_per_file)
 
     def slices(self) -> list[ResourceSlice]:
         """Return what could be read."""
@@ -145,8 +159,10 @@ class _Reading:
             return
         made = make(value, SLICE, api_version.rpartition("/")[2], self._limits.nesting)
         for finding in made.findings:
-            self._wrong(raw, in_brief(kind), Finding((*path, *finding.path), finding.message, finding.hint))
+            self._wrong(raw, in_brief(kind), replace(finding, path=(*path, *finding.path)))
         if made.item is not None and not made.findings:
+            for problem in validate_object(made.item):
+                self.refused.add_problem(raw, problem, (*path, *tokens(problem.where.path)))
             yield made.item
 
     def _device(self, raw: RawDocument, value: dict[str, Any], path: Path, driver: Any) -> Iterator[ResourceSlice]:
@@ -165,9 +181,20 @@ class _Reading:
         for finding in made.findings:
             inner = (*path, *finding.path[_IN_SLICE:])
             message = finding.message.replace("spec.devices[0].", "")
-            self._wrong(raw, called, Finding(inner, message, finding.hint))
+            self._wrong(raw, called, replace(finding, path=inner, message=message))
         if made.item is not None and not made.findings:
+            self._refuse(raw, made.item, called, path)
             yield made.item
+
+    def _refuse(self, raw: RawDocument, around: ResourceSlice, called: str, path: Path) -> None:
+        """Note what the API server would refuse in a device or its driver; the rest of the slice is not the user's."""
+        for problem in validate_object(around):
+            place = problem.where.path
+            if not place.startswith((_DEVICE_PATH, _DRIVER_PATH)):
+                continue
+            ours = place.removeprefix(_DEVICE_PATH).removeprefix("spec.").removeprefix(".")
+            where = replace(problem.where, object=called, path=ours)
+            self.refused.add_problem(raw, replace(problem, where=where), (*path, *tokens(ours)))
 
     def _wrong(self, raw: RawDocument, name: str, finding: Finding) -> None:
         self.complaints.add(raw, name, finding)

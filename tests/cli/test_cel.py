@@ -227,3 +227,12 @@ class TestSecondEngine:
         other = capsys.readouterr()
         assert other.out == native.out
         assert other.err == "warning: selectors are evaluated by cel-python, not as kube-scheduler does\n"
+
+
+def test_devices_that_no_api_server_takes_are_told_and_asked_all_the_same(capsys, tmp_path):
+    path = tmp_path / "d.yaml"
+    path.write_text("name: gpu\ndriver: d\nattributes:\n  x: {string: %s}\n" % ("x" * 65))
+    code, out, err = _ran(capsys, 'device.attributes["d"].x.size() == 65', "--device", str(path))
+    assert code == 0
+    assert "matches 1 of 1 device\n" in out
+    assert err == f"warning: {path}:4: device gpu: attributes[x].string: Too long: may not be more than 64 bytes\n"

@@ -30,7 +30,7 @@ def _loaded(folder: Path, text: str | bytes, driver: str = "d") -> list[tuple[st
     """Driver, name and what it has, of every device."""
     path = folder / "file"
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
-    slices = load_devices([path], driver=driver)
+    slices = load_devices([path], driver=driver).slices
     return [
         (each.spec.driver, device.name, sorted((*device.attributes, *device.capacity)))
         for each in slices
@@ -111,3 +111,37 @@ def test_every_file_is_looked_at(tmp_path):
     with pytest.raises(ManifestError) as caught:
         load_devices([tmp_path / "nope", tmp_path / "a.yaml"], driver="d")
     assert len(caught.value.problems) == 2
+
+
+def test_numbers_are_quoted_as_written(tmp_path: Path) -> None:
+    for text in (
+        "name: a\nattributes:\n  x: {int: 9223372036854775808123}\n",
+        '{"name": "a", "attributes": {"x": {"int": 9223372036854775808123}}}',
+    ):
+        (tmp_path / "a").write_text(text)
+        with pytest.raises(ManifestError, match="the number 9223372036854775808123 does not fit into 64 bits"):
+            load_devices([tmp_path / "a"], driver="d")
+
+
+def test_what_the_api_server_would_refuse_is_told_where_it_stands(tmp_path: Path) -> None:
+    path = tmp_path / "a.yaml"
+    path.write_text(
+        "- name: a\n  driver: d\n- name: b\n  driver: D!\n  attributes:\n    x: {}\n    v: {version: '1'}\n"
+    )
+    found = load_devices([path])
+    assert len(found.slices) == 2
+    told = [(each.where.line, each.where.object, each.where.path) for each in found.refused]
+    assert told == [
+        (4, "device b", "driver"),
+        (6, "device b", "attributes[x]"),
+        (7, "device b", "attributes[v].version"),
+    ]
+
+
+def test_a_slice_is_judged_as_a_whole(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    wrong = {**SLICE, "spec": {**SLICE["spec"], "nodeName": "", "devices": [{"name": "UP"}]}}
+    path.write_text(json.dumps([SLICE, wrong]))
+    told = [each.where.path for each in load_devices([path]).refused]
+    assert told[-1] == "spec.devices[0].name"
+    assert load_devices([path]).slices[0].spec.node_name == "n"
