@@ -8,7 +8,7 @@ optional engine, or a bug of ours.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Final
@@ -24,6 +24,7 @@ __all__ = [
     "SelectorError",
     "UnknownReference",
     "Where",
+    "first_few",
     "in_brief",
     "shortened",
 ]
@@ -31,6 +32,7 @@ __all__ = [
 #: How much of a text from the input a message shows; no valid name is longer than the second.
 _SHOWN: Final = 120
 NAME_SHOWN: Final = 253
+_NAMED: Final = 5
 
 
 def shortened(text: str, most: int = _SHOWN) -> str:
@@ -44,6 +46,12 @@ def in_brief(text: str, most: int = _SHOWN) -> str:
     if text.isprintable():
         return text
     return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in text)
+
+
+def first_few(names: Sequence[str], more: str = "more") -> str:
+    """Return the first five names, and how many more there are."""
+    left = len(names) - _NAMED
+    return ", ".join(names[:_NAMED]) + (f" and {left:,} {more}" if left > 0 else "")
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

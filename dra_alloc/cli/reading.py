@@ -56,8 +56,9 @@ def read_inputs(inputs: Inputs, settings: Settings) -> tuple[Documents, Document
     Return the manifests and the dump.
 
     Raises: ManifestError with every problem of both, and if there are any, also
-    with those of the manifests that could be read; InputError for settings and
-    for standard input named twice.
+    with those of the manifests that could be read; InputError for settings, for
+    standard input named twice and, as kubectl apply does, for manifests without
+    any object.
     """
     check_stdin_once([*inputs.manifests, *inputs.dumps])
     asked, wrong = load_readable(inputs.manifests, validate=inputs.validate)
@@ -66,6 +67,9 @@ def read_inputs(inputs: Inputs, settings: Settings) -> tuple[Documents, Document
     if problems:
         besides = problems_besides(asked, dump, settings, inputs.namespace, inputs.node)
         raise ManifestError(_by_place([*problems, *besides]))
+    if not asked.places and not asked.unknown:
+        warn(*asked.warnings, *dump.warnings)
+        raise InputError("there is no object in the manifests", hint="what was to write or render them may have failed")
     return asked, dump
 
 

@@ -5,6 +5,7 @@ What to write instead: the mistakes published manifests really have.
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -13,7 +14,7 @@ from dra_alloc.manifest.json_numbers import JsonFloat
 from dra_alloc.manifest.schema import Leaf, ListType, ObjectType, SchemaType
 from dra_alloc.manifest.yaml_scalars import ScalarError, beyond_floats, resolve
 
-__all__ = ["hint_for_type", "hint_for_unknown", "template_hint"]
+__all__ = ["hint_for_text", "hint_for_type", "hint_for_unknown"]
 
 _FLAT_REQUEST: Final = 'move it below "exactly": only v1beta1 and v1alpha3 have it directly in the request'
 _NESTED_REQUEST: Final = (
@@ -81,6 +82,10 @@ _UNKNOWN: Final[Mapping[tuple[str, str], str]] = {
 }
 
 _TEMPLATE: Final = 'this looks like a template: render it first, as with "helm template"'
+_NO_TEXT: Final = "it holds NUL bytes: if it is UTF-16, save it as UTF-8; if it is binary, it is no manifest"
+_NO_TABS: Final = "indent with spaces: YAML takes no tabs"
+_TAB: Final = re.compile(rb" *\t")
+_LOOKED_INTO: Final = 1 << 16
 _CLOSE_ENOUGH: Final = 0.75
 
 
@@ -94,8 +99,24 @@ def hint_for_unknown(shape: ObjectType, name: str) -> str:
     return f'did you mean "{close[0]}"?' if close else ""
 
 
-def template_hint(data: bytes, line: int | None) -> str:
-    """Return a hint for text that cannot be read at a line because it is no YAML or JSON yet, or nothing."""
+def hint_for_text(data: bytes, line: int | None, complaint: str = "") -> str:
+    """Return what to do about text that cannot be read at a line, or nothing."""
+    if b"\0" in data[:_LOOKED_INTO]:
+        return _NO_TEXT
+    if "UTF-8" in complaint:
+        return "save the file as UTF-8"
+    return _template_hint(data, line) or (_NO_TABS if line and _TAB.match(_line(data, line)) else "")
+
+
+def _line(data: bytes, number: int) -> bytes:
+    """Return the beginning of a line."""
+    start = 0
+    for _ in range(number - 1):
+        start = data.find(b"\n", start) + 1 or len(data)
+    return data[start : start + _LOOKED_INTO]
+
+
+def _template_hint(data: bytes, line: int | None) -> str:
     if not line or b"{{" not in data:
         return ""
     # A directive on a line of its own is complained about on the next one that has something to say.

@@ -9,7 +9,7 @@ import os
 import sys
 import zlib
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO, Final
 
@@ -39,10 +39,15 @@ Input = str | os.PathLike[str]
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One input: the name it is reported under and its bytes, UTF-8 without a byte order mark."""
+    """
+    One input: the name it is reported under and its bytes, UTF-8 without a byte order mark.
+
+    `found` says that nobody named it: it was in a folder.
+    """
 
     name: str
     data: bytes
+    found: bool = False
 
 
 class Unreadable(Exception):
@@ -67,7 +72,8 @@ def sources(
     Yield the bytes behind each path, one at a time; a failure takes its place in the order.
 
     A folder stands for its manifests (``*.yaml``, ``*.yml``, ``*.json``, also
-    ``.gz``), its sub-folders' too, sorted; links to folders are not followed, and
+    ``.gz``), its sub-folders' too, sorted; links to folders are not followed,
+    files and sub-folders whose names begin with a dot are left alone, and
     pipes, sockets, devices and links to nothing are passed over. A file named
     outright may be called anything, and be a pipe.
     """
@@ -75,13 +81,16 @@ def sources(
     for path in paths:
         for name in _names(os.fspath(path)):
             count += 1
+            if isinstance(name, Unreadable):
+                yield name
+                continue
             try:
                 if name != os.fspath(path) and not Path(name).is_file():
                     yield PassedOver(Problem("passed over: it is no regular file", Where(file=name)))
                     continue
                 if count > budget.files:
                     raise _unreadable(f"more than {budget.files} files", name)
-                yield _read(name, stdin, budget)
+                yield replace(_read(name, stdin, budget), found=name != os.fspath(path))
             except Unreadable as failure:
                 yield failure
                 if count > budget.files:
@@ -91,22 +100,33 @@ def sources(
 def files_of(paths: Iterable[Input]) -> list[str]:
     """Return the files that paths stand for, as `sources` reads them, in folders without what it passes over."""
     return [
-        name for path in paths for name in _names(os.fspath(path)) if name == os.fspath(path) or Path(name).is_file()
+        name
+        for path in paths
+        for name in _names(os.fspath(path))
+        if isinstance(name, str) and (name == os.fspath(path) or Path(name).is_file())
     ]
 
 
-def _names(path: str) -> Iterator[str]:
-    """Yield the files a path stands for; a folder without manifests yields itself."""
-    if path == STDIN or not Path(path).is_dir():
+def _names(path: str) -> Iterator[str | Unreadable]:
+    """Yield the files a path stands for, and sub-folders that cannot be looked into; a bare folder yields itself."""
+    if path == STDIN or not _is_folder(path):
         yield path
         return
-    found = sorted(
-        str(Path(folder, name))
-        for folder, _, names in os.walk(path)
-        for name in names
-        if name.endswith(_ENDINGS) and not name.startswith(".")
-    )
-    yield from found or [path]
+    failed: list[OSError] = []
+    found: list[str] = []
+    for folder, below, names in os.walk(path, onerror=failed.append):
+        below[:] = [name for name in below if not name.startswith(".")]
+        found += (str(Path(folder, name)) for name in names if name.endswith(_ENDINGS) and not name.startswith("."))
+    for error in failed:
+        yield _unreadable(f"cannot be looked into: {error.strerror or error}", str(error.filename))
+    yield from sorted(found) or ([] if failed else [path])
+
+
+def _is_folder(path: str) -> bool:
+    try:
+        return bool(path) and Path(path).is_dir()
+    except OSError:
+        return False  # reading it says why
 
 
 def _read(name: str, stdin: BinaryIO | None, budget: Budget) -> Source:
@@ -117,15 +137,17 @@ def _read(name: str, stdin: BinaryIO | None, budget: Budget) -> Source:
             if stdin is None and sys.stdin is None:
                 raise _unreadable("standard input is closed", shown)
             data = _drain(stdin or sys.stdin.buffer, shown, budget)
-        elif Path(name).is_dir():
+        elif not name:
+            raise _unreadable("the name of an input is empty", "''")
+        elif _is_folder(name):
             raise _unreadable("no *.yaml, *.yml or *.json file in this folder", shown)
         else:
             with open_input(name) as file:
                 data = _drain(file, shown, budget)
     except NoWriter as error:
         raise Unreadable(Problem(str(error), Where(file=shown), error.hint)) from None
-    except OSError as error:
-        raise _unreadable(f"cannot be read: {error.strerror or error}", shown) from None
+    except (OSError, ValueError) as error:
+        raise _unreadable(f"cannot be read: {getattr(error, 'strerror', None) or error}", shown) from None
     return Source(shown, _utf8(data, shown))
 
 

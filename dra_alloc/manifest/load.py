@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, BinaryIO, Final, Literal
@@ -14,45 +14,43 @@ from typing import Any, BinaryIO, Final, Literal
 import msgspec
 
 from dra_alloc.api import ResourceClaim, ResourceSlice
-from dra_alloc.errors import ManifestError, Problem, Where, in_brief
+from dra_alloc.errors import ManifestError, Problem, Where, first_few, in_brief
 from dra_alloc.manifest.budget import DEFAULT_BUDGET, Budget
 from dra_alloc.manifest.complaints import Complaints
 from dra_alloc.manifest.conversion import document_path
 from dra_alloc.manifest.documents import Documents, Place, object_name
 from dra_alloc.manifest.gc_pause import gc_paused
-from dra_alloc.manifest.hints import template_hint
+from dra_alloc.manifest.hints import hint_for_text
 from dra_alloc.manifest.holdings import Holding, holding_of
 from dra_alloc.manifest.inputs import PassedOver, Source, Unreadable, sources
 from dra_alloc.manifest.inspection import Finding, in_words, number_of
 from dra_alloc.manifest.json_reader import (
-    header_of,
     looks_like_json,
     plain_from_json,
     read_json,
     repeated_keys,
-    says_list,
 )
 from dra_alloc.manifest.kinds import RESOURCE_GROUP, SLICE, Kind, Unserved, assumed_version, names_a_list, recognise
 from dra_alloc.manifest.layouts import Layout, Layouts
 from dra_alloc.manifest.lost import Losses
+from dra_alloc.manifest.members import completed, is_foreign, says, says_plain, unlisted
 from dra_alloc.manifest.objects import Made, make
 from dra_alloc.manifest.paths import Path, holds, render, tokens
 from dra_alloc.manifest.progress import watched
-from dra_alloc.manifest.raw import Findings, ListKind, RawDocument, TextError
+from dra_alloc.manifest.raw import Findings, RawDocument, TextError
 from dra_alloc.manifest.records import slice_from_json
 from dra_alloc.manifest.repetition import Repeated, without_repetitions
 from dra_alloc.manifest.snapshot import SnapshotError, unpack
 from dra_alloc.manifest.snapshot_header import looks_like_snapshot
 from dra_alloc.manifest.texts import Text
 from dra_alloc.manifest.validate import validate_object
-from dra_alloc.manifest.yaml_reader import EMITTED, read_yaml
+from dra_alloc.manifest.yaml_reader import read_yaml
 
 __all__ = ["Validate", "load", "load_readable"]
 
 Validate = Literal["strict", "warn", "ignore"]
 
 _YAML_INSTEAD: Final = 1 << 20
-_LISTS_IN_LISTS: Final = 8
 _FAST_VERSION: Final = f"{RESOURCE_GROUP}/v1"
 
 
@@ -119,6 +117,7 @@ class _Loading:
     layouts_made: Layouts = field(default_factory=Layouts)
     holdings: dict[int, tuple[ResourceClaim, Holding]] = field(default_factory=dict)
     lost: Losses = field(default_factory=Losses)
+    passed_over: list[str] = field(default_factory=list)
 
     def read(self, source: Source) -> None:
         """Read one file to its end, or to where it cannot be read on."""
@@ -161,6 +160,9 @@ class _Loading:
         """Return what could be read."""
         kept, problems, warnings = without_repetitions(self.found, repeated)
         self.problems += problems
+        if self.passed_over:
+            said = f"passed over, having neither kind nor metadata nor spec: {first_few(self.passed_over)}"
+            self.warnings.append(Problem(said))
         members: dict[str, list[Any]] = {}
         places: dict[int, Place] = {}
         for kind, item, place in kept:
@@ -192,6 +194,9 @@ class _Reading:
         self.is_json = as_json
         self._slice_before = False
         self._faults_before = 0
+        self._ours = False
+        # Documents that are no objects, of a file that nobody named: it may be of another program.
+        self._foreign: list[tuple[RawDocument, Any]] | None = [] if source.found else None
         self.nothing_read = True  # the text failed before its first object
         self.wrong = Complaints(source.name, loading.budget.problems_per_file)
         self.doubtful = Complaints(source.name, loading.budget.problems_per_file)
@@ -207,19 +212,31 @@ class _Reading:
                 # Before asking whether it is a list, which reads the text once more.
                 if self._slice_before and self._take_slice(raw):
                     continue
-                for member in _unlisted(raw, 0):
+                for member in unlisted(raw, 0):
                     self._take(member)
         except TextError as error:
-            self.wrong.add_line(error.message, error.line, error.hint or template_hint(data, error.line))
+            self.wrong.add_line(error.message, error.line, error.hint or hint_for_text(data, error.line, error.message))
             self.lost.anything = True
         for fault in self._findings.faults:
-            self.wrong.add_line(fault.message, fault.line, fault.hint or template_hint(data, fault.line))
+            self.wrong.add_line(fault.message, fault.line, fault.hint or hint_for_text(data, fault.line))
+        self._settle_foreign()
+
+    def _settle_foreign(self) -> None:
+        """Pass over a file of a folder in which nothing is an object of the API, or complain about what is not."""
+        foreign, self._foreign = self._foreign, None
+        if not foreign:
+            return
+        if self._ours or self.lost.anything or self._findings.faults:
+            for raw, value in foreign:
+                self._take_value(raw, value, None)
+        else:
+            self._loading.passed_over.append(self._source.name)
 
     def _take(self, raw: RawDocument) -> None:
         """Read one object and keep it, count it, or complain about it."""
         if self._slice_before and self._take_slice(raw):
             return
-        api_version, name = _says(raw)
+        api_version, name = says(raw)
         try:
             kind = None if names_a_list(name) else recognise(api_version, name)
         except Unserved as error:
@@ -233,7 +250,8 @@ class _Reading:
             try:
                 value = plain_from_json(raw.text)
             except TextError as error:
-                self.wrong.add_line(error.message, raw.line + (error.line or 1) - 1, error.hint)
+                hint = error.hint or hint_for_text(bytes(raw.text), error.line, error.message)
+                self.wrong.add_line(error.message, raw.line + (error.line or 1) - 1, hint)
                 self.lost.add(name, None)
                 return
         self._take_value(raw, value, kind)
@@ -252,7 +270,7 @@ class _Reading:
             item = slice_from_json(raw.text)
         except (msgspec.MsgspecError, ValueError, RecursionError):
             return False
-        if _completed(item.api_version, item.kind, raw.list_kind) != (_FAST_VERSION, SLICE.name):
+        if completed(item.api_version, item.kind, raw.list_kind) != (_FAST_VERSION, SLICE.name):
             return False
         if not item.kind:
             item = msgspec.structs.replace(item, api_version=_FAST_VERSION, kind=SLICE.name)  # type: ignore[type-var]
@@ -266,45 +284,59 @@ class _Reading:
         """Keep, count or complain about an object whose values were read."""
         faulty = len(self._findings.faults) > self._faults_before
         self._faults_before = len(self._findings.faults)
+        if self._foreign is not None and len(raw.place) == 1 and is_foreign(value):
+            self._foreign.append((raw, value))
+            return
+        self._ours = True
         if not isinstance(value, dict):
             if value is not None or self.is_json or len(raw.place) > 1:
                 said = f"expected an object with apiVersion and kind, got {in_words(value)}"
                 self._report(raw, render(raw.place[1:]), Finding((), said, number=number_of(value)))
                 self.lost.anything = True
             return
-        api_version, kind_name = _says_plain(value, raw.list_kind)
+        api_version, kind_name = says_plain(value, raw.list_kind)
         metadata = value.get("metadata")
         names = metadata if isinstance(metadata, dict) else {}
         called = object_name(kind_name or "object", names.get("namespace"), names.get("name"))
         if len(raw.place) > 1 and not (kind_name and names.get("name")):
             called = f"{called} in {render(raw.place[1:])}"
         if names_a_list(kind_name):
-            if value.get("items") is not None:
-                said = f"expected a list, got {in_words(value['items'])}"
-                self._report(raw, called, Finding(("items",), said, number=number_of(value["items"])))
-                self.lost.anything = True
+            self._check_items(raw, value.get("items"), called)
             return
         if not api_version and (api_version := assumed_version(kind_name)):
             self.doubtful.add(raw, called, Finding((), f"apiVersion is missing, read as {api_version}"))
             kind = recognise(api_version, kind_name)
-        if not api_version or not kind_name:
-            for missing, given in (("apiVersion", api_version), ("kind", kind_name)):
-                if not given:
-                    self._report(raw, called, Finding((missing,), f"{missing} is missing or no string"))
+        missing = [name for name, given in (("apiVersion", api_version), ("kind", kind_name)) if not given]
+        if missing:
+            for each in missing:
+                self._report(raw, called, Finding((each,), f"{each} is missing or no string"))
             self.lost.add(kind_name, value)
             return
         if kind is None:
             self.lost.anything |= faulty
             self._loading.unknown[f"{in_brief(api_version)} {in_brief(kind_name)}"] += 1
             return
-        self._check_repeated(raw, value, lambda: called)
         version = api_version.rpartition("/")[2]
-        made = make(value, kind, version, self._loading.budget.nesting)
-        self._judge_rest(raw, value, (kind.name, version), made)
+        made = self._made(raw, value, (kind, version), called)
         if self._judge(raw, called, made) and not faulty:
             self._keep(raw, kind, made.item, version)
         else:
             self.lost.add(kind.name, value)
+
+    def _check_items(self, raw: RawDocument, items: Any, called: str) -> None:
+        """Complain about what stands where a list has its members; one without any is empty."""
+        if items is not None:
+            said = f"expected a list, got {in_words(items)}"
+            self._report(raw, called, Finding(("items",), said, number=number_of(items)))
+            self.lost.anything = True
+
+    def _made(self, raw: RawDocument, value: Any, written_as: tuple[Kind, str], called: str) -> Made:
+        """Make an object of its values, and complain about what shows on the way."""
+        kind, version = written_as
+        self._check_repeated(raw, value, lambda: called)
+        made = make(value, kind, version, self._loading.budget.nesting)
+        self._judge_rest(raw, value, (kind.name, version), made)
+        return made
 
     def _judge(self, raw: RawDocument, called: str, made: Made) -> bool:
         """Report what was found wrong with an object; say whether it can be used."""
@@ -351,44 +383,3 @@ class _Reading:
 
     def _keep(self, raw: RawDocument, kind: Kind, item: Any, version: str) -> None:
         self._loading.keep(kind, item, Place(self._source.name, raw.place, raw.line, kind.name, version))
-
-
-def _says(raw: RawDocument) -> tuple[str, str]:
-    """Return apiVersion and kind of an object, its list's where it has none."""
-    if raw.text is None:
-        return _says_plain(raw.value, raw.list_kind)
-    header = header_of(raw.text)
-    return _completed(header.api_version, header.kind, raw.list_kind)
-
-
-def _says_plain(value: Any, list_kind: ListKind | None) -> tuple[str, str]:
-    members = value if isinstance(value, dict) else {}
-    return _completed(members.get("apiVersion"), members.get("kind"), list_kind)
-
-
-def _completed(api_version: Any, kind: Any, list_kind: ListKind | None) -> tuple[str, str]:
-    if not kind and list_kind is not None and list_kind.kind not in ("", "List"):
-        kind, api_version = list_kind.kind.removesuffix("List"), api_version or list_kind.api_version
-    return (
-        api_version if isinstance(api_version, str) else "",
-        kind if isinstance(kind, str) else "",
-    )
-
-
-def _unlisted(raw: RawDocument, depth: int) -> Iterator[RawDocument]:
-    """Yield an object, or the members of a list that were not handed out yet; lists in lists too."""
-    value = raw.value
-    if raw.text is not None and depth == 0 and len(raw.place) > 1 and says_list(raw.text):
-        value = plain_from_json(raw.text)
-    items = value.get("items") if isinstance(value, dict) else None
-    if not isinstance(items, list):
-        if value is not None or raw.text is not None or depth:
-            yield raw
-        return
-    if depth >= _LISTS_IN_LISTS:
-        raise TextError(f"lists in lists, more than {_LISTS_IN_LISTS} deep", raw.line)
-    list_kind = ListKind(*_says_plain(value, None))
-    for position, item in enumerate(items):
-        if item is not EMITTED:
-            place = (*raw.place, "items", position)
-            yield from _unlisted(RawDocument(place, raw.line, item, list_kind=list_kind), depth + 1)

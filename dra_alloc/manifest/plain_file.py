@@ -10,6 +10,7 @@ from typing import Any
 
 from dra_alloc.errors import ManifestError, Problem, Where
 from dra_alloc.manifest.budget import DEFAULT_BUDGET, Budget
+from dra_alloc.manifest.hints import hint_for_text
 from dra_alloc.manifest.inputs import PassedOver, Unreadable, sources
 from dra_alloc.manifest.json_reader import looks_like_json, plain_from_json, read_json
 from dra_alloc.manifest.raw import Findings, TextError
@@ -35,13 +36,17 @@ def load_plain(path: str | os.PathLike[str], *, limits: Budget = DEFAULT_BUDGET)
             found += (each for each in _values(source.data, limits, findings) if each is not None)
         except TextError as error:
             raise ManifestError(
-                [Problem(error.message, Where(file=source.name, line=error.line), error.hint)]
+                [Problem(error.message, Where(file=source.name, line=error.line), _hint(error, source.data))]
             ) from None
         if findings.faults:
             raise ManifestError(
                 Problem(each.message, Where(file=source.name, line=each.line), each.hint) for each in findings.faults
             )
     return tuple(found)
+
+
+def _hint(error: TextError, data: bytes) -> str:
+    return error.hint or hint_for_text(data, error.line, error.message)
 
 
 def _values(data: bytes, limits: Budget, findings: Findings) -> Iterator[Any]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol, TypeVar
 
 from dra_alloc.api import FrozenMap, ObjectMeta, ResourceClaim, ResourceClaimTemplate
-from dra_alloc.errors import ManifestError, Problem, UnknownReference
+from dra_alloc.errors import ManifestError, Problem, UnknownReference, first_few
 from dra_alloc.manifest import Documents
 from dra_alloc.problem.devices import DeviceKey
 from dra_alloc.problem.requests import claim_name
@@ -145,9 +145,8 @@ def _notes(manifests: Documents, dump: Documents, cluster: Cluster) -> list[str]
     notes += _devices_nowhere(manifests.claims, cluster)
     unknown = FrozenMap({**dump.unknown, **manifests.unknown})
     if unknown:
-        listed = ", ".join(f"{count} {kind}" for kind, count in sorted(unknown.items())[:5])
-        more = f" and {len(unknown) - 5} other kinds" if len(unknown) > 5 else ""
-        notes.append(f"left alone: {listed}{more}")
+        listed = first_few([f"{count} {kind}" for kind, count in sorted(unknown.items())], "other kinds")
+        notes.append(f"left alone: {listed}")
     return notes
 
 
@@ -167,6 +166,6 @@ def _devices_nowhere(claims: Sequence[ResourceClaim], cluster: Cluster) -> Itera
     }
     for name, keys in results.items():
         if gone := [str(key) for key in keys if key not in published]:
-            listed = ", ".join(gone[:5]) + (f" and {len(gone) - 5:,} more" if len(gone) > 5 else "")
-            yield f"ResourceClaim {name} is allocated according to its status, to devices no slice has: {listed}"
+            text = f"ResourceClaim {name} is allocated according to its status, to devices no slice has"
+            yield f"{text}: {first_few(gone)}"
 

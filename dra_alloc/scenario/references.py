@@ -10,7 +10,7 @@ from typing import Any
 
 from dra_alloc import cel
 from dra_alloc.api import DeviceClaim, DeviceSelector, DeviceSubRequest, ExactDeviceRequest
-from dra_alloc.errors import Problem, Where, in_brief, shortened
+from dra_alloc.errors import Problem, Where, first_few, in_brief, shortened
 from dra_alloc.limits import CEL_SELECTOR_MAX_COST, CEL_SELECTOR_MAX_LENGTH
 from dra_alloc.manifest import Documents, validate_object
 from dra_alloc.scenario.settings import Settings
@@ -73,7 +73,7 @@ def _claim(devices: DeviceClaim, path: str, known: Known) -> Iterator[Problem]:
 def _request(request: ExactDeviceRequest | DeviceSubRequest, path: str, known: Known) -> Iterator[Problem]:
     name = request.device_class_name
     if name and known.classes is not None and name not in known.classes:
-        listed = ", ".join(in_brief(each) for each in sorted(known.classes)[:5])
+        listed = first_few([in_brief(each) for each in sorted(known.classes)])
         hint = f"known classes: {listed}" if listed else "neither the manifests nor the cluster have a DeviceClass"
         yield Problem(f"there is no DeviceClass {shortened(name)!r}", Where(path=f"{path}.deviceClassName"), hint)
     yield from _selectors(request.selectors, path, known)

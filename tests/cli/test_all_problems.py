@@ -111,3 +111,8 @@ def test_problems_stand_file_by_file_in_the_order_of_the_text(told):
     said = told(CLAIM.format(name="other", device_class="mine", count=1) + BROKEN, BROKEN)
     lines = [line.split(": ")[0].rpartition("/")[2] for line in said.splitlines()[:3]]
     assert lines == ["0.yaml:5", "0.yaml:10", "1.yaml:5"]
+
+
+@pytest.mark.parametrize("text", ["", "---\n", "# nothing\n", "null\n", "apiVersion: v1\nkind: List\nitems: []\n"])
+def test_manifests_without_any_object_are_refused_as_kubectl_refuses_them(told, text):
+    assert "there is no object in the manifests" in told(text)
