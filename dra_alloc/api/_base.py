@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import cache
+from threading import RLock
 from typing import Annotated, Any, ClassVar, Final, NoReturn, Self, TypeVar, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, GetCoreSchemaHandler
@@ -239,6 +240,20 @@ class KubeModel(BaseModel):
         """Return a copy with some members replaced by values that are known to fit."""
         return _put_together(type(self), {**self.__dict__, **values}, self.model_fields_set | values.keys())
 
+    @classmethod
+    def model_rebuild(cls, **options: Any) -> bool | None:
+        """
+        Build the model if that was put off until now, as pydantic does on first use, in one thread at a time.
+
+        pydantic before 2.14 lets two threads take a half-built model apart. Options are pydantic's.
+        """
+        with _BUILDING:
+            if cls.__pydantic_complete__ and not options.get("force"):
+                return None
+            # Where pydantic looks for names is counted from its caller, which is this method now.
+            depth = options.pop("_parent_namespace_depth", 2) + 1
+            return super().model_rebuild(**options, _parent_namespace_depth=depth)
+
     def model_dump(self, **options: Any) -> dict[str, Any]:
         """Return pydantic's dump by Python names; `to_wire` is the API server's. Options are pydantic's."""
         _build_serializers()
@@ -266,6 +281,8 @@ class KubeModel(BaseModel):
         return written
 
 
+#: Held while any model is built: models are built with those that they hold.
+_BUILDING: Final = RLock()
 _Model = TypeVar("_Model", bound=KubeModel)
 _set: Final = object.__setattr__
 

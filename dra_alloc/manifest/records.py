@@ -161,10 +161,12 @@ def record_of(model: type[KubeModel]) -> type[WireRecord]:
         gc=False,
     )
     _MODELS[made] = model
-    return cast(type[WireRecord], made)
+    # Two threads may both make one; records of different classes are never equal, so that all get the first.
+    return _RECORDS.setdefault(model, cast(type[WireRecord], made))
 
 
 _MODELS: Final[dict[type, type[KubeModel]]] = {}
+_RECORDS: Final[dict[type[KubeModel], type[WireRecord]]] = {}
 _EMPTY: Final[FrozenMap[str, Any]] = FrozenMap()
 _new_map: Final = dict.__new__
 _fill_map: Final = dict.update

@@ -9,6 +9,7 @@ from typing import Any, Final, NamedTuple
 
 from dra_alloc.api import Device, DeviceAttribute, DeviceCapacity, DeviceTaint, DeviceTaintRule, ResourceSlice
 from dra_alloc.manifest.outlines import Outline, outline_of
+from dra_alloc.problem.publishing import published
 from dra_alloc.problem.tainting import rules_for_pool, taints_for
 
 __all__ = ["DeviceKey", "DeviceRow", "PoolKey", "SliceRow"]
@@ -152,7 +153,8 @@ class SliceRow:
         """Return the device rows in slice order."""
         rows = self._devices
         if rows is None:
-            rows = self._devices = tuple(DeviceRow(device, self) for device in self.wire.spec.devices)
+            # Devices are told apart by identity: every thread must get the same.
+            rows = published(self, "_devices", tuple([DeviceRow(device, self) for device in self.wire.spec.devices]))
         return rows
 
     @property

@@ -129,7 +129,8 @@ def _inventory(cluster: Cluster, edit: Edit) -> tuple[Inventory, frozenset[PoolK
 
 def _known(before: Cluster, after: Cluster, edit: Edit, pools: frozenset[PoolKey] | None) -> dict[str, Any]:
     """Return what the new cluster need not find out itself."""
-    had = before.__dict__
+    # As it is now: other threads may add to it meanwhile, and what is carried on has to belong together.
+    had = dict(before.__dict__)
     known: dict[str, Any] = {}
     if not edit.nodes and "roster" in had:
         known["roster"] = before.roster

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from dra_alloc.api import ResourceClaim
 from dra_alloc.explain.reasons import Reasons
 from dra_alloc.explain.tally import NOTHING, Explanation
+from dra_alloc.problem.publishing import published
 from dra_alloc.solve.optimise import Score
 from dra_alloc.solve.outcome import Work
 
@@ -25,8 +26,8 @@ class Allocated:
 
     `claims` are in the order asked, claims that were allocated before
     included. They may be given as a function; then they are made when they are
-    first looked at, and kept. `scores` has one entry per objective, if there
-    were any.
+    first looked at, and kept: every thread gets the same. `scores` has one
+    entry per objective, if there were any.
     """
 
     __slots__ = ("_claims", "node", "scores", "work")
@@ -43,9 +44,8 @@ class Allocated:
     @property
     def claims(self) -> _Claims:
         """Return the claims with their allocations."""
-        if not isinstance(self._claims, tuple):
-            self._claims = self._claims()
-        return self._claims
+        claims = self._claims
+        return claims if isinstance(claims, tuple) else published(self, "_claims", claims())
 
     def __bool__(self) -> bool:
         return True
@@ -101,9 +101,8 @@ class Unsatisfiable:
     @property
     def refusals(self) -> _Refusals:
         """Return why each node cannot have the claims."""
-        if not isinstance(self._refusals, tuple):
-            self._refusals = self._refusals()
-        return self._refusals
+        refusals = self._refusals
+        return refusals if isinstance(refusals, tuple) else published(self, "_refusals", refusals())
 
     def __bool__(self) -> bool:
         return False

@@ -106,11 +106,12 @@ class Standings:
         (-1, NO) if there is none.
         """
         codes = self._codes_for(asked)
-        known = _lower(codes.find(FITS, start), codes.find(ABORTS, start))
+        # In this order, and once more after exploring: what other threads find out meanwhile counts as well.
         unknown = codes.find(UNKNOWN, start)
+        known = _lower(codes.find(FITS, start), codes.find(ABORTS, start))
         if unknown >= 0 and not 0 <= known < unknown:
-            found = self._explore(asked, codes, unknown, stop=known if known >= 0 else len(codes), all_of_them=False)
-            known = found if found >= 0 else known
+            self._explore(asked, codes, unknown, stop=known if known >= 0 else len(codes), all_of_them=False)
+            known = _lower(codes.find(FITS, start), codes.find(ABORTS, start))
         return (known, codes[known]) if known >= 0 else (-1, NO)
 
     def codes(self, asked: Asked) -> bytes:
@@ -119,7 +120,8 @@ class Standings:
         unknown = codes.find(UNKNOWN)
         if unknown >= 0:
             self._explore(asked, codes, unknown, stop=len(codes), all_of_them=True)
-        return bytes(codes)
+        # Of a copy: 3.13 without the interpreter's lock miscounts those who read one bytearray at the same time.
+        return bytes(codes.copy())
 
     def code(self, asked: Asked, place: int) -> int:
         """Return the code of one node."""
@@ -183,8 +185,8 @@ class Standings:
         made = Standings(self.roster, survey, occupancy, ask)
         if places is not None:
             most = max(1, _CARRIED_BYTES // (len(self.roster.nodes) + 1))
-            for key in list(self._codes)[-most:]:
-                made._codes[key] = bytearray(self._codes[key])
+            for key, codes in list(self._codes.items())[-most:]:
+                made._codes[key] = codes.copy()
             places = tuple(places)
             alone = self._alone
             if alone is not None:
@@ -205,13 +207,14 @@ class Standings:
         codes = self._codes.get(asked.key)
         if codes is None:
             codes = bytearray([UNKNOWN]) * len(self.roster.nodes)
-            if len(self._codes) >= _MOST_QUESTIONS:
-                self._codes.pop(next(iter(self._codes)), None)
-            self._codes[asked.key] = codes
+            # A list first: other threads may ask something new meanwhile.
+            for key in list(self._codes)[: 1 - _MOST_QUESTIONS]:
+                self._codes.pop(key, None)
+            codes = self._codes.setdefault(asked.key, codes)
         return codes
 
-    def _explore(self, asked: Asked, codes: bytearray, start: int, *, stop: int, all_of_them: bool) -> int:
-        """Find out about nodes from `start` on, and return the first that fits or ends the attempt; -1 for none."""
+    def _explore(self, asked: Asked, codes: bytearray, start: int, *, stop: int, all_of_them: bool) -> None:
+        """Find out about nodes from `start` on, up to the first that fits or ends the attempt unless all are wanted."""
         alone, quick, judge, find = self._lone_slices().at, self._quick(asked), self._judge, codes.find
         origin = None if self._origin is None else self._origin._codes_for(asked)  # noqa: SLF001  # its own class
         place = start
@@ -224,9 +227,8 @@ class Standings:
             if origin is not None and place not in self._touched:
                 origin[place] = code
             if code in (FITS, ABORTS) and not all_of_them:
-                return place
+                return
             place = find(UNKNOWN, place + 1)
-        return -1
 
     def _quick(self, asked: Asked) -> Callable[[SliceRow], int] | None:
         """Return what tells the codes of nodes with one slice only, as far as boards do: else it returns UNKNOWN."""

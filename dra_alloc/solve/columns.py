@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import partial
-from itertools import count, repeat
+from itertools import repeat
 from operator import attrgetter, contains, itemgetter
 from threading import Lock
 from typing import Any, Final
@@ -40,11 +40,10 @@ class Columns:
     A slice remembers its own, so they live as long as it does.
     """
 
-    __slots__ = ("_columns", "_frames", "_glances", "_ids", "_lenses", "_lock", "_numbers", "_readable", "_versions")
+    __slots__ = ("_columns", "_frames", "_glances", "_ids", "_lenses", "_lock", "_readable", "_versions")
 
     def __init__(self) -> None:
         self._ids: dict[Hashable, int] = {}
-        self._numbers = count()
         self._frames = Frames()
         self._readable: dict[tuple[Any, bool], bool] = {}
         # Versions that can be read.
@@ -58,16 +57,20 @@ class Columns:
     def id(self, token: Hashable) -> int:
         """Return the integer of a token; equal tokens have equal integers."""
         found = self._ids.get(token)
-        # Two threads may both draw a number; the dict keeps one of them.
-        return self._ids.setdefault(token, next(self._numbers)) if found is None else found
+        if found is None:
+            # Not from a counter: without the interpreter's lock two threads may draw the same number from it.
+            with self._lock:
+                found = self._ids.setdefault(token, len(self._ids))
+        return found
 
     def lens(self, reads: Sequence[Read | str], *, lists: bool) -> Lens:
         """Return what looks at slices with these reads only; `lists` says whether list-typed attributes are decoded."""
         key = tuple(reads), lists
         found = self._lenses.get(key)
         if found is None:
-            columns = [self._column(read, lists) for read in (_FRAME, _READABLE, *reads)]
-            found = self._lenses.setdefault(key, Lens(self, columns))
+            with self._lock:
+                columns = [self._column(read, lists) for read in (_FRAME, _READABLE, *reads)]
+                found = self._lenses.setdefault(key, Lens(self, columns))
         return found
 
     def look_at(self, row: SliceRow) -> None:

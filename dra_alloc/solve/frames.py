@@ -5,8 +5,9 @@ What rules look at in the devices of a slice besides attributes, and which slice
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from itertools import chain, count
+from itertools import chain
 from operator import attrgetter, is_, itemgetter
+from threading import Lock
 from typing import Any, Final
 
 from dra_alloc.api import CapacityRequestPolicy, Device, DeviceCapacity, Quantity
@@ -33,10 +34,10 @@ class Frames:
     tenth of working out what makes them different.
     """
 
-    __slots__ = ("_known", "_numbers", "_seen")
+    __slots__ = ("_known", "_lock", "_seen")
 
     def __init__(self) -> None:
-        self._numbers = count()
+        self._lock = Lock()
         self._known: dict[Hashable, tuple[str, int]] = {}
         self._seen: dict[int, list[tuple[list[Any], list[Any], tuple[str, int]]]] = {}
 
@@ -61,8 +62,10 @@ class Frames:
     def _number(self, row: SliceRow) -> tuple[str, int]:
         frame = tuple([_frame(device, row) for device in row.wire.spec.devices])
         known = self._known.get(frame)
-        # Two threads may both draw a number; the dict keeps one of them.
-        return self._known.setdefault(frame, ("frame", next(self._numbers))) if known is None else known
+        if known is None:
+            with self._lock:
+                known = self._known.setdefault(frame, ("frame", len(self._known)))
+        return known
 
 
 def _spelled(seen: Iterable[Any]) -> list[Any]:

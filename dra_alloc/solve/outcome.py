@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from dra_alloc.api import AllocationResult
+from dra_alloc.problem.publishing import published
 from dra_alloc.rules.base import Pick
 
 __all__ = ["Aborted", "NoFit", "OutOfBudget", "SolveOutcome", "Solved", "Stage", "Work"]
@@ -44,7 +45,7 @@ class Solved:
     Every claim got its devices; one result per claim, in order.
 
     Results and picks may be given as functions; then they are made when they
-    are first looked at, and kept.
+    are first looked at, and kept: every thread gets the same.
     """
 
     __slots__ = ("_picks", "_results", "work")
@@ -63,16 +64,14 @@ class Solved:
     @property
     def picks(self) -> tuple[Pick, ...]:
         """Return the picks in order."""
-        if not isinstance(self._picks, tuple):
-            self._picks = self._picks()
-        return self._picks
+        picks = self._picks
+        return picks if isinstance(picks, tuple) else published(self, "_picks", picks())
 
     @property
     def results(self) -> tuple[AllocationResult, ...]:
         """Return the results, one per claim."""
-        if not isinstance(self._results, tuple):
-            self._results = self._results(self.picks)
-        return self._results
+        results = self._results
+        return results if isinstance(results, tuple) else published(self, "_results", results(self.picks))
 
     def __repr__(self) -> str:
         return f"Solved({self.results!r}, {self.picks!r}, {self.work!r})"

@@ -118,7 +118,8 @@ class Selection:
                 known = error
             self._programs[expression] = known
         if isinstance(known, CompileError):
-            raise known
+            # A fresh one: what is raised again and again gathers tracebacks.
+            raise CompileError(known.text, known.issues, known.hints)
         return known
 
     def _device(self, device: DeviceRow) -> CelDevice:

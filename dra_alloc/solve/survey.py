@@ -167,7 +167,7 @@ class Survey:
     def counts(self) -> dict[str, int]:
         """Return how much was looked at: distinct questions, slices judged, boards made, boards searched."""
         plans = list(self._plans.values())
-        boards = [board for plan in plans for board in plan.boards.values() if board is not None]
+        boards = [board for plan in plans for board in list(plan.boards.values()) if board is not None]
         return {
             "questions": len(plans),
             "slices_judged": sum(len(plan.parts) for plan in plans),
