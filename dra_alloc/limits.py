@@ -14,6 +14,7 @@ __all__ = [
     "DEFAULT_PRUNED_BUDGET",
     "DEFAULT_SOLVER_BUDGET",
     "DEFAULT_STEP_BUDGET",
+    "DefaultSteps",
 ]
 
 #: `status.allocation.devices.results` of one claim.
@@ -25,8 +26,13 @@ CEL_SELECTOR_MAX_COST: Final = 1_000_000
 #: `selectors[].cel.expression`, bytes.
 CEL_SELECTOR_MAX_LENGTH: Final = 10 * 1024
 
+
+class DefaultSteps(int):
+    """A number of steps that nobody asked for: it may be cut short, the same number asked for may not."""
+
+
 #: Search steps of one question before the answer is "undecided".
-DEFAULT_STEP_BUDGET: Final = 2_000_000
+DEFAULT_STEP_BUDGET: Final = DefaultSteps(2_000_000)
 
 #: Search steps of one question once all else has been tried on it: more take minutes, and hardly ever decide it.
 DEFAULT_LATE_STEP_BUDGET: Final = 50_000

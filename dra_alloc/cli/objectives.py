@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Final
 
 from dra_alloc.errors import InputError, ManifestError, Problem, Where
@@ -44,9 +45,12 @@ def objectives_of(options: Namespace) -> tuple[tuple[Objective, ...], tuple[Prob
 
 
 def _cheapest(options: Namespace) -> Objective:
+    where = Where(file=options.prices)
+    if Path(options.prices).is_dir():
+        raise InputError("is a folder, and a price list is one file", where=where)
     documents = load_plain(options.prices)
     if len(documents) != 1:
-        raise InputError("a price list is one document", where=Where(file=options.prices))
+        raise InputError(f"a price list is one document, and this file has {len(documents) or 'none'}", where=where)
     return cheapest_by(documents[0], options.prices)
 
 

@@ -12,8 +12,9 @@ from dra_alloc.errors import ManifestError, Problem, Where
 from dra_alloc.manifest.budget import DEFAULT_BUDGET, Budget
 from dra_alloc.manifest.hints import hint_for_text
 from dra_alloc.manifest.inputs import PassedOver, Unreadable, sources
-from dra_alloc.manifest.json_reader import looks_like_json, plain_from_json, read_json
-from dra_alloc.manifest.raw import Findings, TextError
+from dra_alloc.manifest.json_reader import looks_like_json, plain_from_json, read_json, repeated_keys
+from dra_alloc.manifest.paths import render
+from dra_alloc.manifest.raw import Duplicate, Findings, TextError
 from dra_alloc.manifest.yaml_reader import read_yaml
 
 __all__ = ["load_plain"]
@@ -42,6 +43,12 @@ def load_plain(path: str | os.PathLike[str], *, limits: Budget = DEFAULT_BUDGET)
             raise ManifestError(
                 Problem(each.message, Where(file=source.name, line=each.line), each.hint) for each in findings.faults
             )
+        if findings.duplicates:
+            # Which of the two was meant cannot be known.
+            raise ManifestError(
+                Problem(f'duplicate field "{render(each.place[1:])}"', Where(file=source.name, line=each.line))
+                for each in findings.duplicates
+            )
     return tuple(found)
 
 
@@ -51,6 +58,12 @@ def _hint(error: TextError, data: bytes) -> str:
 
 def _values(data: bytes, limits: Budget, findings: Findings) -> Iterator[Any]:
     if looks_like_json(data):
-        yield from (plain_from_json(raw.text or memoryview(b"null")) for raw in read_json(data))
+        for raw in read_json(data):
+            text = raw.text or memoryview(b"null")
+            value = plain_from_json(text)
+            findings.duplicates += (
+                Duplicate((*raw.place, *path), raw.line + line - 1) for path, line in repeated_keys(text, value)
+            )
+            yield value
     else:
         yield from (raw.value for raw in read_yaml(data, limits, findings))

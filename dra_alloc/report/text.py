@@ -62,7 +62,7 @@ def _placement(placement: Placement, verbose: bool) -> Iterator[str]:
             yield from _choice(placement.choice, verbose)
     elif placement.verdict == "undecided":
         yield f"{title}: undecided, the search budget ran out on {some(placement.undecided, verbose)}"
-        if not is_installed():
+        if placement.solver_could and not is_installed():
             yield f"  OR-tools may decide it: {INSTALL}"
     else:
         yield f"{title}: cannot be allocated {_where(placement)}"

@@ -12,6 +12,7 @@ from typing import Final
 from dra_alloc.api import Node, ResourceClaim
 from dra_alloc.explain.reasons import WORK, Reasons
 from dra_alloc.manifest import Documents
+from dra_alloc.problem.requests import claim_name
 from dra_alloc.profiles import Semantics
 from dra_alloc.scenario.applying import apply
 from dra_alloc.scenario.best_place import Best, best_place
@@ -19,6 +20,7 @@ from dra_alloc.scenario.cluster import Cluster
 from dra_alloc.scenario.explaining import Choice, choice_on, reasons_on
 from dra_alloc.scenario.extended_resources import asks_for_extended, extended_claim, unserved
 from dra_alloc.scenario.node_filter import node_objection
+from dra_alloc.scenario.objective_notes import idle_notes
 from dra_alloc.scenario.outcomes import Allocated, NodeRefusal, Outcome, Undecided, Unsatisfiable
 from dra_alloc.scenario.settings import DEFAULT_SETTINGS, Settings
 from dra_alloc.scenario.standings import ABORTS, FITS, UNDECIDED, Asked
@@ -77,7 +79,8 @@ class Placement:
     were looked into (`nodes_asked` counts them all); `undecided` nodes ran out
     of budget. With `aborts` kube-scheduler gives the pod up with an error.
     `same_as` names an earlier copy of the same workload that was refused on
-    the same cluster, and so for the same reasons.
+    the same cluster, and so for the same reasons. `solver_could` says that
+    CP-SAT could decide an undecided node.
     """
 
     kind: str
@@ -90,6 +93,7 @@ class Placement:
     aborts: bool = False
     choice: Choice | None = None
     same_as: str | None = None
+    solver_could: bool = False
 
     @property
     def verdict(self) -> str:
@@ -133,7 +137,7 @@ def check(manifests: Documents, dump: Documents, options: CheckOptions = CheckOp
     """
     options, notes = _as_promised(options)
     applied = apply(manifests, dump, options.settings, options.namespace, options.node)
-    cluster = applied.cluster
+    cluster = before = applied.cluster
     nodes = cluster.nodes if options.node is None else (cluster.node(options.node),)
     placements: list[Placement] = []
     allowance = _Allowance(_CHECK_WORK)
@@ -151,7 +155,11 @@ def check(manifests: Documents, dump: Documents, options: CheckOptions = CheckOp
             used = (placement.allocated.node,)
             options = replace(options, objectives=tuple(knowing_nodes(each, used) for each in options.objectives))
     channel = str(options.settings.profile().channel)
-    return Check(tuple(placements), options.settings, channel, (*notes, *applied.notes), cluster)
+    placed = [
+        claim_name(each) for placement in placements if placement.allocated for each in placement.allocated.claims
+    ]
+    notes = (*notes, *applied.notes, *idle_notes(options.objectives, before, placed))
+    return Check(tuple(placements), options.settings, channel, notes, cluster)
 
 
 def _as_promised(options: CheckOptions) -> tuple[CheckOptions, tuple[str, ...]]:
@@ -168,7 +176,7 @@ def _place(asking: _Asking, nodes: Sequence[Node], options: CheckOptions) -> Pla
     fits: list[str] = []
     first: Allocated | None = None
     refused: list[tuple[Node, NodeRefusal]] = []
-    undecided: list[str] = []
+    undecided: dict[str, bool] = {}
     for node in nodes:
         name = node.metadata.name or ""
         objection = asking.objection(node)
@@ -180,7 +188,7 @@ def _place(asking: _Asking, nodes: Sequence[Node], options: CheckOptions) -> Pla
             fits.append(name)
             first = first or outcome
         elif isinstance(outcome, Undecided):
-            undecided.append(name)
+            undecided[name] = all(stage.engine not in ("table", "cp-sat") for stage in outcome.work.stages)
         elif outcome.aborts:
             return Placement(
                 subject.kind, subject.name, (), None, outcome.refusals, nodes_asked=len(nodes), aborts=True
@@ -194,9 +202,10 @@ def _place(asking: _Asking, nodes: Sequence[Node], options: CheckOptions) -> Pla
         first = best_place(cluster, best, [cluster.node(name) for name in (*fits, *undecided)]) or first
     elif first is not None and options.choices:
         choice = choice_on(cluster, asking.claims(cluster.node(first.node)), first)
-    return Placement(
+    placement = Placement(
         subject.kind, subject.name, tuple(fits), first, refusals, tuple(undecided), len(nodes), choice=choice
     )
+    return replace(placement, solver_could=any(undecided.values()))
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,16 +4,19 @@ What manifests ask for, placed as one gang.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from dra_alloc.api import ResourceClaim
 from dra_alloc.errors import InputError
 from dra_alloc.manifest import Documents
+from dra_alloc.problem.requests import claim_name
 from dra_alloc.scenario.applying import Applied, apply
+from dra_alloc.scenario.cluster import Cluster
 from dra_alloc.scenario.gang import GangAnswers, place_gang, place_most, replicas
 from dra_alloc.scenario.gang_types import Member, Topology
 from dra_alloc.scenario.joint_remarks import remarks
+from dra_alloc.scenario.objective_notes import idle_notes
 from dra_alloc.scenario.settings import DEFAULT_SETTINGS, Settings
 from dra_alloc.scenario.subjects import Subject
 from dra_alloc.solve.objectives import Objective
@@ -69,13 +72,19 @@ def place_jointly(manifests: Documents, dump: Documents, options: JointOptions) 
             raise InputError(f"copies are of one pod, claim or template, and the manifests hold {len(members)}")
         wanted = options.copies or None
         answers = replicas(cluster, members[0].claims, wanted, options.objectives)
-        return JointAnswer(answers, wanted, options.settings, applied.notes)
+        return JointAnswer(answers, wanted, options.settings, (*applied.notes, *_idle(options, cluster, answers)))
     if options.most:
         answers = place_most(cluster, members, options.objectives)
     else:
         answers = place_gang(cluster, members, options.topology, objectives=options.objectives)
     said = remarks(cluster, members, answers.joint, options.topology)
-    return JointAnswer(answers, len(members), options.settings, (*applied.notes, *said))
+    notes = (*applied.notes, *_idle(options, cluster, answers), *said)
+    return JointAnswer(answers, len(members), options.settings, notes)
+
+
+def _idle(options: JointOptions, cluster: Cluster, answers: GangAnswers) -> Iterator[str]:
+    placed = [claim_name(claim) for each in answers.joint.placements for claim in each.member.claims]
+    return idle_notes(options.objectives, cluster, placed)
 
 
 def _own(subject: Subject, applied: Applied) -> Sequence[ResourceClaim]:

@@ -4,7 +4,7 @@ A price list of devices and nodes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -13,7 +13,7 @@ from dra_alloc.errors import ManifestError, Problem, Where
 from dra_alloc.problem.devices import DeviceKey
 from dra_alloc.solve.objectives import Cheapest
 
-__all__ = ["cheapest_by"]
+__all__ = ["cheapest_by", "idle_entries"]
 
 #: Sums of some thousand of these stay far from the solver's limits.
 MOST: Final = 10**12
@@ -21,6 +21,7 @@ MOST: Final = 10**12
 
 @dataclass(frozen=True, slots=True)
 class _DevicePrice:
+    place: str
     price: int
     names: Mapping[str, str]
     attributes: Mapping[str, Any]
@@ -34,6 +35,7 @@ class _DevicePrice:
 
 @dataclass(frozen=True, slots=True)
 class _NodePrice:
+    place: str
     price: int
     names: Mapping[str, str]
     labels: Mapping[str, str]
@@ -74,12 +76,12 @@ def cheapest_by(document: Any, file: str = "") -> Cheapest:
     reading = _Reading(file)
     top = reading.mapping(document, "", {"devices", "nodes"})
     devices = [
-        _DevicePrice(reading.price(entry, path), reading.names(entry, path, ("driver", "pool", "device")), told)
+        _DevicePrice(path, reading.price(entry, path), reading.names(entry, path, ("driver", "pool", "device")), told)
         for path, entry in reading.entries(top, "devices", {"price", "driver", "pool", "device", "attributes"})
         for told in [reading.values(entry, path, "attributes", (str, int, bool))]
     ]
     nodes = [
-        _NodePrice(reading.price(entry, path), reading.names(entry, path, ("name",)), told)
+        _NodePrice(path, reading.price(entry, path), reading.names(entry, path, ("name",)), told)
         for path, entry in reading.entries(top, "nodes", {"price", "name", "labels"})
         for told in [reading.values(entry, path, "labels", (str,))]
     ]
@@ -88,6 +90,35 @@ def cheapest_by(document: Any, file: str = "") -> Cheapest:
     if reading.problems:
         raise ManifestError(reading.problems)
     return Cheapest(_DevicePrices(devices), _NodePrices(nodes))
+
+
+def idle_entries(
+    objective: Cheapest, devices: Iterable[tuple[DeviceKey, Device]], nodes: Iterable[Node]
+) -> list[tuple[str, bool]]:
+    """
+    Return the entries of a price list that say the price of nothing, and whether only earlier entries are to blame.
+
+    Nothing of prices that are no such list.
+    """
+    idle: list[tuple[str, bool]] = []
+    if isinstance(objective.price, _DevicePrices):
+        idle += _idle(objective.price.entries, devices, lambda entry, each: entry.is_for(*each))
+    if isinstance(objective.node_price, _NodePrices):
+        idle += _idle(objective.node_price.entries, nodes, lambda entry, each: entry.is_for(each))
+    return idle
+
+
+def _idle(entries: Sequence[Any], things: Iterable[Any], is_for: Callable[[Any, Any], bool]) -> list[tuple[str, bool]]:
+    left = list(entries)
+    hidden: set[str] = set()
+    for each in things:
+        if not left:
+            break
+        fitting = [entry for entry in entries if is_for(entry, each)]
+        hidden.update(entry.place for entry in fitting[1:])
+        if fitting and fitting[0] in left:
+            left.remove(fitting[0])
+    return [(entry.place, entry.place in hidden) for entry in left]
 
 
 @dataclass(frozen=True, slots=True)

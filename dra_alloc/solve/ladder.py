@@ -21,6 +21,7 @@ from dra_alloc.limits import (
     DEFAULT_PRUNED_BUDGET,
     DEFAULT_SOLVER_BUDGET,
     DEFAULT_STEP_BUDGET,
+    DefaultSteps,
 )
 from dra_alloc.problem.requests import Ask
 from dra_alloc.rules import Pick
@@ -166,7 +167,7 @@ class Ladder:
                 climbed = True
                 self._note("first-fit", steps, "undecided")
                 if self._try(self._climb_further):
-                    most = DEFAULT_LATE_STEP_BUDGET if most == DEFAULT_STEP_BUDGET else most
+                    most = DEFAULT_LATE_STEP_BUDGET if isinstance(most, DefaultSteps) else most
                     hint = "" if is_installed() else f"; OR-tools may decide it ({INSTALL})"
             if most is not None and steps > most:
                 raise BudgetExhausted(f"gave up after {steps} search steps{hint}")

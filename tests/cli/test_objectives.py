@@ -137,6 +137,9 @@ def test_what_is_wrong_is_said(arguments: list[str], message: str, capsys: pytes
         ("{}", "a price list needs an entry under devices or nodes"),
         ("[]", "has to be a mapping of devices, nodes"),
         ("a: b: c", "cannot be read as YAML"),
+        ("devices:\n- price: 1\n  price: 2", ':3: duplicate field "devices[0].price"'),
+        ('{"devices": [{"price": 1}], "devices": []}', ':1: duplicate field "devices"'),
+        ("devices: [{price: 1}]\n---\ndevices: [{price: 2}]", "a price list is one document, and this file has 2"),
     ],
 )
 def test_a_price_list_that_is_none(text: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -144,6 +147,39 @@ def test_a_price_list_that_is_none(text: str, message: str, tmp_path: Path, caps
     path.write_text(text, encoding="utf-8")
     assert run(["check", *FITS, "--objective", "cheapest", "--prices", str(path)]) == 2
     assert message in capsys.readouterr().err
+
+
+def test_a_folder_is_no_price_list(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["check", *FITS, "--objective", "cheapest", "--prices", str(tmp_path)]) == 2
+    assert f"{tmp_path}: is a folder, and a price list is one file" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["check", "gang"])
+def test_prices_of_nothing_are_noted(command, tmp_path: Path, capsys: pytest.CaptureFixture[str], solver) -> None:
+    prices = tmp_path / "prices.yaml"
+    prices.write_text(
+        "devices: [{price: 1, driver: e}, {price: 2}, {price: 3, driver: d}]\nnodes: [{price: 4, name: far}]", "utf-8"
+    )
+    path = str(write_manifest(tmp_path, SMALL))
+    run([command, path, "--objective", "cheapest", "--prices", str(prices)])
+    said = " ".join(capsys.readouterr().out.split())
+    assert "price devices[0] counts for nothing: it is for no device of the cluster" in said
+    assert "price devices[1]" not in said
+    assert "price devices[2] counts for nothing: the devices it is for have an earlier entry" in said
+    assert "price nodes[0] counts for nothing: it is for no node of the cluster" in said
+
+
+@pytest.mark.parametrize(("name", "noted"), [("one", False), ("other", True)])
+def test_a_previous_answer_about_other_claims_is_noted(name, noted, tmp_path: Path, capsys, solver) -> None:
+    claims = tmp_path / "claims.yaml"
+    status = "status: {allocation: {devices: {results: [{request: r, driver: d, pool: node-1, device: b}]}}}"
+    claims.write_text(
+        SMALL.rpartition("---")[2].replace("{name: one}", f"{{name: {name}, namespace: default}}") + status, "utf-8"
+    )
+    path = str(write_manifest(tmp_path, SMALL))
+    report = output(capsys, "check", path, "--objective", "stable", "--previous", str(claims))
+    said = "the previous answer plays no part: it is about default/other, and none of these claims is placed here"
+    assert (said in json.dumps(report["notes"])) is noted
 
 
 def test_a_report_that_is_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

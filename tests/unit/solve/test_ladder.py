@@ -8,6 +8,7 @@ import pytest
 
 from benchmarks.hard_cases import HardCase, hard_cases
 from dra_alloc.cli.harness_allocate import read_request
+from dra_alloc.limits import DefaultSteps
 from dra_alloc.rules import SearchStopped
 from dra_alloc.solve.first_fit import BudgetExhausted
 from dra_alloc.solve.ladder import DEFAULT_BUDGET, Budget, Engine, Ladder
@@ -85,6 +86,11 @@ def test_without_or_tools_it_ends_early_and_says_what_could_help(monkeypatch):
     assert ladder.steps < 600
     # Who asks for more steps gets them.
     assert climb(CASES["B4 tight, small first"].request, budget=Budget(steps=700, pruned=100))[1].steps > 700
+
+
+def test_the_default_number_of_steps_can_be_asked_for():
+    assert isinstance(DEFAULT_BUDGET.steps, DefaultSteps)
+    assert not isinstance(Budget(steps=2_000_000).steps, DefaultSteps)
 
 
 def test_the_pruned_search_goes_on_after_the_solver():
