@@ -60,7 +60,9 @@ def _agrees(table: Table, row: ValueRow) -> bool:
     # A device without a value satisfies one pick, and nothing else.
     if sum(needs) <= 1:
         return True
-    return any(_agrees_on(table, slots, sum(needs), holders) for holders in row.holders)
+    # Slots that are alike say the same about every value.
+    kinds = {tuple((ask.kind, ask.count, ask.admin) for ask in slot.asks): slot for slot in slots}
+    return any(_agrees_on(table, tuple(kinds.values()), sum(needs), holders) for holders in row.holders)
 
 
 def _agrees_on(table: Table, slots: Sequence[Slot], needed: int, holders: int) -> bool:

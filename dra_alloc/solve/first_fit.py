@@ -23,7 +23,7 @@ __all__ = ["BudgetExhausted", "FirstFit"]
 
 _BUDGET_CHECK: Final = 64
 #: Refusals by what was picked before, after which the first check comes early: on wide nodes steps are dear.
-_MANY_REFUSED: Final = 512
+_MANY_REFUSED: Final = 256
 
 
 class BudgetExhausted(Exception):
