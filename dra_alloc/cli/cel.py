@@ -4,7 +4,6 @@ The command `cel`.
 
 from __future__ import annotations
 
-import sys
 from argparse import Namespace
 from collections.abc import Sequence
 from typing import Final
@@ -13,6 +12,7 @@ from dra_alloc.api import ResourceSlice
 from dra_alloc.cel import ENGINES, CompileError
 from dra_alloc.cel.engines import unknown_engine
 from dra_alloc.cli.exit_codes import ExitCode
+from dra_alloc.cli.output import show
 from dra_alloc.cli.reading import check_stdin_once, note_release, warn
 from dra_alloc.errors import InputError
 from dra_alloc.manifest import load
@@ -51,8 +51,7 @@ def run_cel(options: Namespace) -> int:
             hints = "".join(f"\nhint: {hint}" for hint in error.hints)
             text = error.text if options.format == "json" else in_excerpts(error.text)
             raise InputError(text + hints) from None
-    sys.stdout.write(CEL_FORMATS[options.format](answer, options.verbose))
-    sys.stdout.flush()
+    show(CEL_FORMATS[options.format](answer, options.verbose))
     return _exit_code(answer)
 
 

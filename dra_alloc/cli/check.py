@@ -4,11 +4,11 @@ The commands `check` and `explain`.
 
 from __future__ import annotations
 
-import sys
 from argparse import Namespace
 
 from dra_alloc.cli.exit_codes import ExitCode
 from dra_alloc.cli.objectives import objectives_of
+from dra_alloc.cli.output import show
 from dra_alloc.cli.reading import Inputs, note_release, read_inputs, warn
 from dra_alloc.errors import Problem
 from dra_alloc.limits import DEFAULT_PRUNED_BUDGET
@@ -60,8 +60,7 @@ def run_check(options: Namespace) -> int:
     warn(*manifests.warnings, *dump.warnings)
     if settings.cel_engine != DEFAULT_SETTINGS.cel_engine:
         warn(Problem(f"selectors are evaluated by {settings.cel_engine}, not as kube-scheduler does"))
-    sys.stdout.write(FORMATS[options.format](result, options.verbose))
-    sys.stdout.flush()
+    show(FORMATS[options.format](result, options.verbose))
     return _exit_code(result)
 
 

@@ -4,11 +4,11 @@ The command `gang`.
 
 from __future__ import annotations
 
-import sys
 from argparse import Namespace
 
 from dra_alloc.cli.exit_codes import ExitCode
 from dra_alloc.cli.objectives import objectives_of
+from dra_alloc.cli.output import show
 from dra_alloc.cli.reading import Inputs, note_release, read_inputs, warn
 from dra_alloc.errors import InputError
 from dra_alloc.report.gang_report import GANG_FORMATS
@@ -37,8 +37,7 @@ def run_gang(options: Namespace) -> int:
     asked = JointOptions(settings, options.namespace, options.most, options.copies, topology, objectives)
     answer = place_jointly(manifests, dump, asked)
     warn(*manifests.warnings, *dump.warnings)
-    sys.stdout.write(GANG_FORMATS[options.format](answer, options.verbose))
-    sys.stdout.flush()
+    show(GANG_FORMATS[options.format](answer, options.verbose))
     return _exit_code(answer)
 
 

@@ -14,6 +14,7 @@ from typing import Final
 
 from dra_alloc.cli.exit_codes import ExitCode
 from dra_alloc.cli.options import parser
+from dra_alloc.cli.output import write_to_nowhere
 from dra_alloc.errors import DraAllocError, InputError, InternalError, ManifestError
 
 __all__ = ["run"]
@@ -31,6 +32,9 @@ def run(arguments: Sequence[str]) -> int:
     if sys.stdout is None:
         print("dra-alloc: standard output is closed, the answer has nowhere to go", file=sys.stderr)
         return ExitCode.BAD_INPUT
+    if not arguments:
+        parser().print_help(sys.stderr)
+        return ExitCode.BAD_INPUT
     try:
         options = parser().parse_args(arguments)
     except SystemExit as leaving:
@@ -38,12 +42,12 @@ def run(arguments: Sequence[str]) -> int:
     try:
         return _answered(options)
     except BrokenPipeError:
-        # The reader went away: not our failure, and nothing more can be said.
-        _write_to_nowhere()
+        # The reader of a stream without an answer went away: not our failure, and nothing more can be said.
+        write_to_nowhere()
         return ExitCode.OK
     except OSError as error:
         print(f"dra-alloc: {error.filename or 'the answer could not be written'}: {error.strerror}", file=sys.stderr)
-        _write_to_nowhere()
+        write_to_nowhere()
         return ExitCode.BAD_INPUT
     except KeyboardInterrupt:
         return ExitCode.INTERRUPTED
@@ -60,11 +64,6 @@ def run(arguments: Sequence[str]) -> int:
         traceback.print_exc()
         print("dra-alloc: this is a bug of dra-alloc; please report it with the input.", file=sys.stderr)
         return ExitCode.INTERNAL
-
-
-def _write_to_nowhere() -> None:
-    """Give up standard output, so that the interpreter does not fail on it once more when it leaves."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _answered(options: Namespace) -> int:

@@ -8,6 +8,7 @@ import math
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from dra_alloc.errors import InputError, ManifestError, Problem
 from dra_alloc.manifest import Documents, Validate, load_readable
@@ -19,6 +20,8 @@ from dra_alloc.scenario.settings import Settings
 
 __all__ = ["Inputs", "check_stdin_once", "note_release", "read_inputs", "warn"]
 
+_MOST_WARNINGS: Final = 50
+
 
 def check_stdin_once(paths: Sequence[str]) -> None:
     """Raise InputError if standard input is named twice."""
@@ -27,9 +30,12 @@ def check_stdin_once(paths: Sequence[str]) -> None:
 
 
 def warn(*warnings: Problem) -> None:
-    """Print warnings; control characters in them must not steer a terminal."""
-    for warning in warnings:
+    """Print warnings, never without end; control characters in them must not steer a terminal."""
+    for warning in warnings[:_MOST_WARNINGS]:
         print(f"warning: {printable(str(warning))}", file=sys.stderr)
+    left = len(warnings) - _MOST_WARNINGS
+    if left > 0:
+        print(f"warning: and {left:,} more of these", file=sys.stderr)
 
 
 def note_release(settings: Settings) -> None:

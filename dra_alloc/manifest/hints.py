@@ -51,6 +51,7 @@ _UNKNOWN: Final[Mapping[tuple[str, str], str]] = {
     ("DeviceSubRequest", "priority"): "the order of firstAvailable is the priority",
     ("DeviceSubRequest", "selector"): "selectors: [{cel: {expression: ...}}]",
     ("ExactDeviceRequest", "selector"): "selectors: [{cel: {expression: ...}}]",
+    ("ResourceClaimSpec", "spec"): "a claim has one spec; only a ResourceClaimTemplate has a spec in its spec",
     ("ResourceClaimSpec", "deviceRequests"): _REQUESTS,
     ("ResourceClaimSpec", "requests"): _REQUESTS,
     ("ResourceClaimSpec", "deviceClassName"): _IN_REQUEST,

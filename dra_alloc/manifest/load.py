@@ -50,6 +50,7 @@ __all__ = ["Validate", "load", "load_readable"]
 
 Validate = Literal["strict", "warn", "ignore"]
 
+_NO_DASHES: Final = 'if another document begins there, put a line with "---" before it'
 _YAML_INSTEAD: Final = 1 << 20
 _FAST_VERSION: Final = f"{RESOURCE_GROUP}/v1"
 
@@ -209,6 +210,7 @@ class _Reading:
         try:
             for raw in watched(raws, self._source):
                 self.nothing_read = False
+                self._check_list(raw)
                 # Before asking whether it is a list, which reads the text once more.
                 if self._slice_before and self._take_slice(raw):
                     continue
@@ -362,8 +364,21 @@ class _Reading:
             return
         for path, line in self._repeated(raw, value):
             shown = render(tuple(int(step) if str(step).isdigit() else step for step in path))
-            finding = Finding(path, f'duplicate field "{shown}"', unknown_field=True, line=line)
+            hint = _NO_DASHES if path in (("kind",), ("apiVersion",)) else ""
+            finding = Finding(path, f'duplicate field "{shown}"', hint, unknown_field=True, line=line)
             self._report(raw, called(), finding)
+
+    def _check_list(self, raw: RawDocument) -> None:
+        """Complain about keys that a list gives twice; its members were handed out, and only some may be left."""
+        if not isinstance(raw.value, dict) or not isinstance(raw.value.get("items"), list):
+            return
+        called = object_name(says_plain(raw.value, None)[1] or "List", None, None)
+        for double in self._findings.duplicates:
+            if double.place[:-1] == raw.place:
+                key = double.place[-1]
+                said = f'duplicate field "{key}"'
+                self._report(raw, called, Finding((key,), said, _NO_DASHES, unknown_field=True, line=double.line))
+                self.lost.anything = True
 
     def _repeated(self, raw: RawDocument, value: Any) -> list[tuple[Path, int]]:
         """Return the repeated keys of an object with their lines; those of YAML were noted while it was read."""
