@@ -36,6 +36,7 @@ __all__ = [
     "parse_release",
     "profile",
     "profile_for",
+    "with_selector_lists",
 ]
 
 
@@ -107,6 +108,9 @@ CHANNEL_GATES: Final[Mapping[tuple[int, int], Mapping[str, Channel]]] = {
         "DRAResourceClaimDeviceStatus": Channel.EXPERIMENTAL,
     },
 }
+
+#: Since when stored selectors read list-typed attributes whatever the gate says.
+_LISTS_SINCE: Final = Release(1, 37, 0, 0, 3)
 
 _GATE_COLUMNS: Final = {(1, 34): 0, (1, 35): 1, (1, 36): 2, (1, 37): 3}
 
@@ -227,7 +231,16 @@ def profile_for(
         choosing = CHANNEL_GATES.get(parse_release(release).line, {})
         channel = next((each for gate, each in choosing.items() if gates.get(gate, False)), channel)
     made = profile(release, features_from_gates(release, gates), channel, semantics)
-    return replace(made, cel_lists=made.cel_lists or gates.get("DRAListTypeAttributes", False))
+    return with_selector_lists(made, on=gates.get("DRAListTypeAttributes", False))
+
+
+def with_selector_lists(chosen: Profile, *, on: bool) -> Profile:
+    """
+    Return the profile with the selectors' own switch for list-typed attributes; newer releases do not ask it.
+
+    Spec: PROFILE-5.
+    """
+    return replace(chosen, cel_lists=on or chosen.release >= _LISTS_SINCE)
 
 
 def profile(

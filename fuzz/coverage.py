@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from dra_alloc.testing.features import FEATURES, features
+from dra_alloc.testing.features import FEATURES, features, known_features
 
-__all__ = ["FEATURES", "Coverage", "backtracked", "features"]
+__all__ = ["FEATURES", "Coverage", "backtracked", "features", "pairs_of"]
 
 
 def backtracked(request: Mapping[str, Any], answer: Mapping[str, Any]) -> int:
@@ -26,10 +26,16 @@ def backtracked(request: Mapping[str, Any], answer: Mapping[str, Any]) -> int:
     return int(answer.get("n") or 0) - straight
 
 
+def pairs_of(release: str) -> list[tuple[str, str]]:
+    """Return the pairs of features that cases of the release can have."""
+    return list(itertools.combinations(sorted(known_features(release)), 2))
+
+
 @dataclass
 class Coverage:
-    """Counts over many cases."""
+    """Counts over many cases of one release."""
 
+    release: str
     cases: int = 0
     endings: Counter[str] = field(default_factory=Counter)
     deep: int = 0
@@ -47,14 +53,14 @@ class Coverage:
         self.pairs.update(itertools.combinations(found, 2))
 
     def missing_pairs(self) -> list[tuple[str, str]]:
-        """Return the pairs of features that no case had."""
-        return [pair for pair in itertools.combinations(sorted(FEATURES), 2) if not self.pairs[pair]]
+        """Return the pairs of features that the release has and no case had."""
+        return [pair for pair in pairs_of(self.release) if not self.pairs[pair]]
 
     def summary(self) -> str:
         """Return the figures in a line."""
         total = max(self.cases, 1)
         endings = ", ".join(f"{name} {count / total:.0%}" for name, count in sorted(self.endings.items()))
-        rarest = min((self.pairs[pair], pair) for pair in itertools.combinations(sorted(FEATURES), 2))
+        rarest = min((self.pairs[pair], pair) for pair in pairs_of(self.release))
         return (
             f"{self.cases} cases: {endings}; more than 10 steps back {self.deep / total:.0%}; "
             f"pairs of features missing {len(self.missing_pairs())}, rarest {'+'.join(rarest[1])} {rarest[0]}"

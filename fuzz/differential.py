@@ -43,10 +43,13 @@ class Run:
     """What a run over one dialect found."""
 
     dialect: Dialect
-    coverage: Coverage = field(default_factory=Coverage)
+    coverage: Coverage = field(init=False)
     rules: Counter[str] = field(default_factory=Counter)
     differences: list[tuple[Json, Verdict]] = field(default_factory=list)
     seconds: float = 0.0
+
+    def __post_init__(self) -> None:
+        self.coverage = Coverage(self.dialect.release)
 
     def line(self) -> str:
         """Return the figures in a line."""
@@ -165,7 +168,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _channel(channel: str, options: argparse.Namespace) -> bool:
     """Run one channel part by part; return whether anything differs, after which no further part is run."""
-    dialect = Dialect(options.release, channel, rich_selectors=not options.plain_selectors)
+    dialect = Dialect(options.release, channel, rich_selectors=not options.plain_selectors, selector_switch=True)
     end = options.start + options.cases
     with Oracle(options.release) as oracle:
         for start in range(options.start, end, PART):

@@ -13,6 +13,8 @@ import os
 import re
 import shutil
 import subprocess
+import sys
+import time
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,6 +38,8 @@ ROOT = Path(__file__).resolve().parent
 PROGRAMS = ("allocator", "apiserver", "tracker", "table", "fleet", "selectors")
 TEST_PROGRAMS = ("table",)
 BUILD_SECONDS = 1800
+#: How long a binary is kept that nobody asks for.
+KEPT_SECONDS = 7 * 86_400
 _VERSION = re.compile(r"v(\d+)\.(\d+)\.(\d+)(?:-(alpha|beta|rc)\.(\d+))?\.mod")
 _STAGES = {"alpha": 0, "beta": 1, "rc": 2, None: 3}
 
@@ -108,12 +112,12 @@ def build(release: str, program: str = "allocator") -> Path:
     if reason is not None:
         raise OracleUnavailable(reason)
     binary = cache_folder() / f"{program}-{version}-{_digest(source, version)}"
-    if binary.exists():
-        return binary
-    with _lock(binary):
-        if not binary.exists():
-            _compile(source, version, binary)
-            _drop_older(binary, f"{program}-{version}-")
+    if not binary.exists():
+        with _lock(binary):
+            if not binary.exists():
+                _compile(source, version, binary)
+                _drop_unused(binary, f"{program}-{version}-")
+    os.utime(binary)  # says when it was last wanted
     return binary
 
 
@@ -126,12 +130,21 @@ def cache_folder() -> Path:
 
 def _digest(source: Path, version: str) -> str:
     digest = hashlib.sha256()
-    shared = ROOT / "upstream" / "harness"
-    sources = [*source.glob("*.go"), *source.glob("*.s"), *shared.glob("*.go"), shared / "go.mod"]
+    sources = [*source.glob("*.go"), *source.glob("*.s")]
+    sources += _shared_sources(sources)
     pins = [source / "lines" / f"v{version}{suffix}" for suffix in (".mod", ".sum")]
     for path in [*sorted(sources), *pins]:
         digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()[:16]
+
+
+def _shared_sources(sources: list[Path]) -> list[Path]:
+    """What the sources import of ours: only who imports a package is built again when it changes."""
+    text = "".join(path.read_text(encoding="utf-8") for path in sources)
+    module = ROOT / "upstream" / "harness"
+    folders = {'"dra-alloc/upstream/harness"': module, '"dra-alloc/upstream/harness/named"': module / "named"}
+    found = [path for package, folder in folders.items() if package in text for path in folder.glob("*.go")]
+    return [*found, module / "go.mod"] if found else []
 
 
 def build_tags(version: str) -> str:
@@ -168,9 +181,10 @@ def _compile(source: Path, version: str, binary: Path) -> None:
     partial.replace(binary)
 
 
-def _drop_older(binary: Path, prefix: str) -> None:
+def _drop_unused(binary: Path, prefix: str) -> None:
+    """Remove what was not wanted for long; what another checkout, or a run that goes on, was built from stays."""
     for path in binary.parent.glob(f"{prefix}*"):
-        if path.name != binary.name and path.suffix != ".lock":
+        if path.name != binary.name and path.suffix != ".lock" and time.time() - path.stat().st_mtime > KEPT_SECONDS:
             path.unlink(missing_ok=True)
 
 
@@ -180,3 +194,16 @@ def _lock(binary: Path) -> Iterator[None]:
     with binary.with_name(f"{binary.name.rsplit('-', 1)[0]}.lock").open("w") as handle:
         fcntl.flock(handle, fcntl.LOCK_EX)
         yield
+
+
+def main() -> int:
+    """Build what tests and the bounded fuzzing ask; unlike `fuzz.oracle` this needs no package but Python's own."""
+    wanted = [("allocator", each) for each in versions()]
+    wanted += [(program, each) for program in ("tracker", "apiserver") for each in newest(program)]
+    for program, version in [*wanted, ("table", "1.36")]:
+        print(build(version, program), flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

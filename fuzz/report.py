@@ -17,7 +17,7 @@ from typing import Final
 from dra_alloc.releases import parse_release
 from dra_alloc.testing.comparison import RANDOM_IN_UPSTREAM
 from dra_alloc.traits import TRAITS, Channel, TraitRecord
-from fuzz.coverage import FEATURES
+from fuzz.coverage import FEATURES, pairs_of
 from fuzz.recording import ROOT, RUNS, Record, read
 from spec.divergences import Place
 from spec.divergences import read as divergences
@@ -164,7 +164,7 @@ def _allocation(sums: dict[Key, _Sum]) -> str:
         (
             *(release, channel, each.cases, each.differences, each.explained.total()),
             *(_share(each.allocated, each.cases), _share(each.backtracking, each.cases)),
-            *(len(each.missing or ()), _seeds(each)),
+            *(len((each.missing or frozenset()) & frozenset(pairs_of(release))), _seeds(each)),
         )
         for release, channel, each in _of(sums, "differential")
     ]

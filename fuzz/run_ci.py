@@ -25,6 +25,7 @@ CASES_OF: Final = {
     "add_and_remove": 60,
     "cel_second_opinions": 60,
     "cel_selectors": 600,
+    "cel_syntax": 600,
     "determinism": 150,
     "dump_and_load": 100,
     "engines": 2000,
@@ -61,7 +62,7 @@ def _against_upstream() -> int | None:
         try:
             with Oracle(release) as oracle:
                 for channel in CHANNELS:
-                    found = run(Dialect(release, channel), oracle, seed=SEED, cases=CASES)
+                    found = run(Dialect(release, channel, selector_switch=True), oracle, seed=SEED, cases=CASES)
                     print(found.line(), flush=True)
                     failed += len(found.differences)
                     passed += found.coverage.cases - len(found.differences)

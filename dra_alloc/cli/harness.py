@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache, partial
 from typing import Any, Final
 
 from dra_alloc.cli.harness_allocate import answer_allocate
@@ -23,12 +24,6 @@ __all__ = ["answer", "serve"]
 _ALLOCATE: Final = "allocate"
 #: How long a text about a request may be.
 _SHOWN: Final = 2000
-_OPERATIONS: Final[Mapping[str, Callable[[Mapping[str, Any]], dict[str, Any]]]] = {
-    _ALLOCATE: answer_allocate,
-    "cel": answer_cel,
-    "quantity": answer_quantity,
-    "validate": answer_validate,
-}
 
 
 def serve(lines: Iterable[str | bytes]) -> Iterator[str]:
@@ -36,6 +31,17 @@ def serve(lines: Iterable[str | bytes]) -> Iterator[str]:
     for line in lines:
         if line.strip():
             yield json.dumps(answer(line), separators=(",", ":"))
+
+
+@cache
+def _operations(steps: int) -> Mapping[str, Callable[[Mapping[str, Any]], dict[str, Any]]]:
+    """Return what answers each op, with that many search steps."""
+    return {
+        _ALLOCATE: partial(answer_allocate, steps=steps),
+        "cel": answer_cel,
+        "quantity": answer_quantity,
+        "validate": answer_validate,
+    }
 
 
 def answer(line: str | bytes, *, steps: int = DEFAULT_STEP_BUDGET) -> dict[str, Any]:
@@ -49,12 +55,11 @@ def answer(line: str | bytes, *, steps: int = DEFAULT_STEP_BUDGET) -> dict[str, 
         request = read_line(line)
         name = {"name": request["name"]} if "name" in request else {}
         operation = request.get("op", _ALLOCATE)
-        if not isinstance(operation, str) or operation not in _OPERATIONS:
-            raise InputError(f"unknown op {operation!r} (known: {', '.join(_OPERATIONS)})")
+        operations = _operations(steps)
+        if not isinstance(operation, str) or operation not in operations:
+            raise InputError(f"unknown op {operation!r} (known: {', '.join(operations)})")
         body = {key: value for key, value in request.items() if key not in ("op", "name")}
-        if operation == _ALLOCATE:
-            return {**name, **answer_allocate(body, steps=steps)}
-        return {**name, **_OPERATIONS[operation](body)}
+        return {**name, **operations[operation](body)}
     except RecursionError:
         return {**name, "bad": TOO_DEEP}
     except (DraAllocError, ValueError, TypeError, KeyError) as error:

@@ -16,7 +16,7 @@ from dra_alloc.problem.devices import DeviceKey
 from dra_alloc.problem.inventory import Inventory
 from dra_alloc.problem.tainting import has_effect
 from dra_alloc.problem.usage import Usage
-from dra_alloc.profiles import Feature, Profile, profile
+from dra_alloc.profiles import Feature, Profile, gates_of, profile, with_selector_lists
 from dra_alloc.solve.allocator import Allocator, Budget, State
 from dra_alloc.solve.outcome import Aborted, NoFit, OutOfBudget, Solved, SolveOutcome
 
@@ -33,6 +33,7 @@ _SHAPE: Final = {
     "features": dict,
     "node": dict,
     "release": str,
+    "selectorLists": bool,
     "semantics": str,
     "slices": list,
     "taintRules": list,
@@ -71,9 +72,18 @@ def read_request(request: Mapping[str, Any]) -> tuple[Allocator, Node, list[Reso
         request.get("channel") or "auto",
         request.get("semantics") or "upstream",
     )
+    gate = request.get("selectorLists")
+    if gate is not None:
+        chosen = _with_selector_lists(chosen, on=gate)
     node = read_model(Node, request.get("node") or {"metadata": {"name": "node-1"}}, ("node",))
     claims = read_models(ResourceClaim, request.get("claims"), "claims")
     return _allocator(request, chosen), node, claims
+
+
+def _with_selector_lists(chosen: Profile, *, on: bool) -> Profile:
+    if on and "DRAListTypeAttributes" not in gates_of(chosen.release):
+        raise InputError(f"selectorLists: {chosen.release} has no list-typed attributes")
+    return with_selector_lists(chosen, on=on)
 
 
 def _features(switches: Mapping[str, bool]) -> list[Feature]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from dra_alloc.profiles import Feature, Trait, profile
+from dra_alloc.profiles import Feature, Trait, profile, with_selector_lists
 from dra_alloc.testing.admitted import admit_claim, admit_slice
 from dra_alloc.testing.claims import claims, classes
 from dra_alloc.testing.cluster import cluster
@@ -28,6 +28,9 @@ _NEEDS: Final = {
     Feature.DERIVED_ATTRIBUTES: ("derived-attributes",),
     Feature.OPTIONAL_NODE_OPERATIONS: ("node-operations",),
 }
+#: How much is left of what is refused, and in how many cases all of it is there after all, so that each meets each.
+_LEFT: Final = 0.02
+_SPREE: Final = 0.05
 #: Alpha features, which are off as often as not.
 _ALPHA: Final = frozenset(
     {
@@ -45,7 +48,9 @@ def random_request(draw: Draw, dialect: Dialect, *, spoilt: bool = True) -> Json
     if not spoilt:
         mix = mix.without(SPOILING, 0.0)
     switches = _features(draw, mix, dialect)
-    mix = mix.without(_refused(switches, dialect), 0.04)
+    own = _selector_switch(draw, switches, dialect)
+    refused = _refused(switches, dialect, lists=own.get("selectorLists"))
+    mix = mix.with_at_least(refused, 0.5) if spoilt and draw.chance(_SPREE) else mix.without(refused, _LEFT)
     if profile(dialect.release, (), dialect.channel).shows(Trait.PERMUTATIONS):
         mix = mix.without(("crowd", "bait", "several-claims", "count"), 0.75)  # else too many cases explode
     made = cluster(draw, mix, dialect)
@@ -61,6 +66,7 @@ def random_request(draw: Draw, dialect: Dialect, *, spoilt: bool = True) -> Json
         "channel": dialect.channel,
         "engine": "first-fit",
         "features": switches,
+        **own,
         "node": made.node,
         "claims": asked,
         "classes": classes(made, draw, mix, dialect),
@@ -89,10 +95,19 @@ def _features(draw: Draw, mix: Mix, dialect: Dialect) -> dict[str, bool]:
     return switches
 
 
-def _refused(switches: dict[str, bool], dialect: Dialect) -> list[str]:
+def _selector_switch(draw: Draw, switches: dict[str, bool], dialect: Dialect) -> dict[str, bool]:
+    """Return the selectors' own switch for lists; schedulers of 1.36 set it without the allocator's."""
+    if not dialect.selector_switch or not dialect.knows_lists or draw.chance(0.5):
+        return {}
+    return {"selectorLists": switches[Feature.LIST_ATTRIBUTES] or draw.chance(0.7)}
+
+
+def _refused(switches: dict[str, bool], dialect: Dialect, *, lists: bool | None) -> list[str]:
     on = [feature for feature in Feature if switches[feature]]
     chosen = profile(dialect.release, on, dialect.channel)
     names = [name for feature, needing in _NEEDS.items() if not switches[feature] for name in needing]
+    if lists is not None:
+        chosen = with_selector_lists(chosen, on=lists)
     if not chosen.cel_lists:
         names.append("lists")
     if chosen.shows(Trait.NO_DISTINCT):

@@ -97,13 +97,16 @@ class Dialect:
     A release with one channel, or "auto".
 
     `rich_selectors` uses all of CEL, not only comparisons. `pools` bounds the
-    pools per case.
+    pools per case. With `selector_switch` requests say whether selectors read
+    list-typed attributes where that is a switch of its own, for who knows
+    `selectorLists`.
     """
 
     release: str
     channel: str = "auto"
     pools: int = 3
     rich_selectors: bool = True
+    selector_switch: bool = False
 
     @property
     def features(self) -> frozenset[Feature]:
@@ -138,6 +141,10 @@ class Mix:
     def without(self, names: Iterable[str], share: float) -> Mix:
         """Return the mix with only a share of some ingredients."""
         return Mix(self.rates | {name: self.rates[name] * share for name in names})
+
+    def with_at_least(self, names: Iterable[str], rate: float) -> Mix:
+        """Return the mix with no less than that of some ingredients."""
+        return Mix(self.rates | {name: max(self.rates[name], rate) for name in names})
 
     def has(self, draw: Draw, name: str) -> bool:
         """Return whether the ingredient goes in at this place."""

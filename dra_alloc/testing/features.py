@@ -7,7 +7,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-__all__ = ["FEATURES", "features"]
+from dra_alloc.profiles import Release, parse_release
+
+__all__ = ["FEATURES", "features", "known_features"]
 
 Json = dict[str, Any]
 
@@ -51,6 +53,21 @@ FEATURES: Final = (
     "allocatedShared",
     "aggregated",
 )
+
+
+#: Features that not every release has, with the first that does; older ones drop such fields.
+_SINCE: Final[Mapping[str, str]] = {
+    "listAttribute": "1.36.0-alpha.0",
+    "compatibilityGroups": "1.37.0",
+    "request.derivedAttributes": "1.37.0",
+    "skipNodeOperations": "1.37.0",
+}
+
+
+def known_features(release: str | Release) -> tuple[str, ...]:
+    """Return the features that the release has; raises InputError for one that is not known."""
+    asked = parse_release(release)
+    return tuple(each for each in FEATURES if each not in _SINCE or asked >= parse_release(_SINCE[each]))
 
 
 def features(request: Mapping[str, Any]) -> frozenset[str]:

@@ -51,7 +51,7 @@ RULES: Final[Mapping[str, str]] = {
 }
 _PICKS: Final = "picks"
 #: What dra-alloc alone understands: no other implementation is asked it.
-_OURS: Final = ("engine", "semantics", "timeoutMs")
+_OURS: Final = ("engine", "selectorLists", "semantics", "timeoutMs")
 
 
 @dataclass(frozen=True, slots=True)

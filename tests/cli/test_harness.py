@@ -68,6 +68,8 @@ from tests.paths import ROOT
         ('{"channel": "x"}', "unknown channel 'x' (channels: auto, stable"),
         ('{"semantics": "x"}', "unknown semantics 'x' (semantics: upstream, intended)"),
         ('{"engine": "magic"}', "unknown engine 'magic'"),
+        ('{"selectorLists": "no"}', "selectorLists has to be true or false"),
+        ('{"selectorLists": true, "release": "1.35"}', "selectorLists: 1.35.10 has no list-typed attributes"),
         ('{"features": {"Magic": true}}', "features: unknown feature 'Magic' (known: "),
     ],
 )

@@ -36,8 +36,20 @@ def test_every_divergence_is_on_the_page():
 
 def test_runs_of_one_setting_add_up():
     runs = [
-        run(seed=1, allocated=40, backtracking=10, explained={"pool-order": 3}, missing_pairs=(("a", "b"), ("a", "c"))),
-        run(seed=2, allocated=30, backtracking=4, differences=2, missing_pairs=(("a", "b"),)),
+        run(
+            seed=1,
+            allocated=40,
+            backtracking=10,
+            explained={"pool-order": 3},
+            missing_pairs=(("All", "aggregated"), ("All", "config")),
+        ),
+        run(
+            seed=2,
+            allocated=30,
+            backtracking=4,
+            differences=2,
+            missing_pairs=(("All", "aggregated"), ("All", "listAttribute")),
+        ),
     ]
     text = page(runs)
     assert row(text, "1.36.2", "stable")[2:] == ["200", "2", "3", "35%", "7%", "1", "1, 2"]

@@ -8,6 +8,8 @@ import (
 	"reflect"
 	"time"
 
+	"dra-alloc/upstream/harness/named"
+
 	v1 "k8s.io/api/core/v1"
 	resourceapi "k8s.io/api/resource/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -22,7 +24,7 @@ import (
 
 var allocateKeys = []string{
 	"aggregated", "allocated", "allocatedShared", "channel", "claims", "classes", "engine",
-	"features", "node", "semantics", "slices", "taintRules", "timeoutMs",
+	"features", "node", "selectorLists", "semantics", "slices", "taintRules", "timeoutMs",
 }
 
 // celCacheSize is the number of compiled selectors that kube-scheduler keeps.
@@ -38,10 +40,16 @@ type allocation struct {
 	features structured.Features
 	node     *v1.Node
 	claims   []*resourceapi.ResourceClaim
-	classes  classLister
+	lists    *bool
+	classes  named.Objects[resourceapi.DeviceClass]
 	slices   []*resourceapi.ResourceSlice
 	state    structured.AllocatedState
 	timeout  time.Duration
+}
+
+// unknownClass has the text that the recorded cases carry.
+func unknownClass(string) error {
+	return apierrors.NewNotFound(schema.GroupResource{}, "not found")
 }
 
 func allocate(raw map[string]json.RawMessage) (answer, error) {
@@ -49,13 +57,34 @@ func allocate(raw map[string]json.RawMessage) (answer, error) {
 	if err != nil {
 		return nil, err
 	}
+	features, err := call.selectorFeatures()
+	if err != nil {
+		return nil, err
+	}
+	result, _ := call.ask(dracel.NewCache(celCacheSize, features))
+	return result, nil
+}
+
+// selectorFeatures are what kube-scheduler derives from the allocator's switches, unless the request says it itself.
+func (call *allocation) selectorFeatures() (dracel.Features, error) {
+	if call.lists == nil {
+		return cacheFeatures(call.features), nil
+	}
+	features, err := selectorFeatures(celGates{consumableCapacity: call.features.ConsumableCapacity, list: *call.lists})
+	if err != nil {
+		return features, fmt.Errorf("selectorLists: %w", err)
+	}
+	return features, nil
+}
+
+// ask makes an allocator, as the scheduler does for each pod, and asks it once.
+func (call *allocation) ask(cache *dracel.Cache) (answer, []resourceapi.AllocationResult) {
 	ctx := context.Background()
 	if call.timeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, call.timeout)
 		defer cancel()
 	}
-	cache := dracel.NewCache(celCacheSize, cacheFeatures(call.features))
 	allocator, err := newAllocator(ctx, call, cache)
 	if err != nil {
 		return answer{"results": nil, "err": err.Error(), "verdict": "error"}, nil
@@ -68,7 +97,7 @@ func allocate(raw map[string]json.RawMessage) (answer, error) {
 			result["onNode"] = true
 		}
 	}
-	return result, nil
+	return result, results
 }
 
 func verdict(results []resourceapi.AllocationResult, err error) string {
@@ -100,7 +129,8 @@ func steps(allocator structured.Allocator) any {
 }
 
 func readAllocation(raw map[string]json.RawMessage) (*allocation, error) {
-	call := &allocation{channel: "auto", classes: classLister{}}
+	call := &allocation{channel: "auto"}
+	call.classes = named.Objects[resourceapi.DeviceClass]{ByName: map[string]*resourceapi.DeviceClass{}, Missing: unknownClass}
 	if err := refuseUnsupported(raw); err != nil {
 		return nil, err
 	}
@@ -114,6 +144,9 @@ func readAllocation(raw map[string]json.RawMessage) (*allocation, error) {
 	}
 	var err error
 	if call.features, err = readFeatures(raw); err != nil {
+		return nil, err
+	}
+	if err := decode(raw, "selectorLists", &call.lists); err != nil {
 		return nil, err
 	}
 	var timeout int64
@@ -191,7 +224,7 @@ func (call *allocation) readObjects(raw map[string]json.RawMessage) error {
 		return fmt.Errorf("classes: %w", err)
 	}
 	for _, class := range classes {
-		call.classes[class.Name] = class
+		call.classes.ByName[class.Name] = class
 	}
 	return nil
 }
@@ -231,22 +264,4 @@ func readState(raw map[string]json.RawMessage) (structured.AllocatedState, error
 		state.AggregatedCapacity.Insert(structured.NewDeviceConsumedCapacity(device, amounts))
 	}
 	return state, nil
-}
-
-type classLister map[string]*resourceapi.DeviceClass
-
-func (l classLister) List() ([]*resourceapi.DeviceClass, error) {
-	var classes []*resourceapi.DeviceClass
-	for _, class := range l {
-		classes = append(classes, class)
-	}
-	return classes, nil
-}
-
-// Get answers for an unknown class with the text that the recorded cases carry.
-func (l classLister) Get(name string) (*resourceapi.DeviceClass, error) {
-	if class, ok := l[name]; ok {
-		return class, nil
-	}
-	return nil, apierrors.NewNotFound(schema.GroupResource{}, "not found")
 }

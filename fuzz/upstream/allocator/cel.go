@@ -55,7 +55,7 @@ func evaluate(raw map[string]json.RawMessage) (answer, error) {
 	}
 	features, err := selectorFeatures(gates)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("list: %w", err)
 	}
 	compiled := dracel.GetCompiler(features).CompileCELExpression(*expression, dracel.Options{EnvType: &envType})
 	if compiled.Error != nil {

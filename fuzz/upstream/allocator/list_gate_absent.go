@@ -16,7 +16,7 @@ func cacheFeatures(features structured.Features) dracel.Features {
 
 func selectorFeatures(gates celGates) (dracel.Features, error) {
 	if gates.list {
-		return dracel.Features{}, fmt.Errorf("list: %s has no list-typed attributes", release)
+		return dracel.Features{}, fmt.Errorf("%s has no list-typed attributes", release)
 	}
 	return dracel.Features{EnableConsumableCapacity: gates.consumableCapacity}, nil
 }

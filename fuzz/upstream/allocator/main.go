@@ -10,6 +10,7 @@ var decode = harness.Decode
 func main() {
 	harness.Main("k8s.io/dynamic-resource-allocation", map[string]harness.Operation{
 		"allocate": {Keys: allocateKeys, Handle: allocate},
+		"sequence": {Keys: sequenceKeys, Handle: sequence},
 		"cel":      {Keys: celKeys, Handle: evaluate},
 		"quantity": {Keys: []string{"value"}, Handle: quantity},
 	})

@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"time"
 
+	"dra-alloc/upstream/harness/named"
+
 	v1 "k8s.io/api/core/v1"
 	resourceapi "k8s.io/api/resource/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -85,15 +87,16 @@ func check(err error) {
 
 type run struct {
 	asked   *question
-	classes classLister
+	classes named.Objects[resourceapi.DeviceClass]
 	state   structured.AllocatedState
 	cache   *dracel.Cache
 }
 
 func newRun(asked *question) *run {
-	made := &run{asked: asked, classes: classLister{}, cache: dracel.NewCache(celCacheSize, dracel.Features{EnableConsumableCapacity: true})}
+	made := &run{asked: asked, cache: dracel.NewCache(celCacheSize, dracel.Features{EnableConsumableCapacity: true})}
+	made.classes = named.Objects[resourceapi.DeviceClass]{ByName: map[string]*resourceapi.DeviceClass{}, Missing: unknownClass}
 	for _, class := range asked.Classes {
-		made.classes[class.Name] = class
+		made.classes.ByName[class.Name] = class
 	}
 	made.state = structured.AllocatedState{
 		AllocatedDevices:         sets.New[structured.DeviceID](),
@@ -104,6 +107,10 @@ func newRun(asked *question) *run {
 		made.state.AllocatedDevices.Insert(structured.MakeDeviceID(id[0], id[1], id[2]))
 	}
 	return made
+}
+
+func unknownClass(name string) error {
+	return apierrors.NewNotFound(schema.GroupResource{Group: "resource.k8s.io", Resource: "deviceclasses"}, name)
 }
 
 // allocator is made anew for each pod, as the scheduler does when it starts on one.
@@ -187,23 +194,6 @@ func (r *run) filter() answer {
 		P50US: times[len(times)/2], P95US: times[len(times)*95/100],
 		Digest: hex.EncodeToString(digest.Sum(nil))[:16],
 	}
-}
-
-type classLister map[string]*resourceapi.DeviceClass
-
-func (l classLister) List() ([]*resourceapi.DeviceClass, error) {
-	var classes []*resourceapi.DeviceClass
-	for _, class := range l {
-		classes = append(classes, class)
-	}
-	return classes, nil
-}
-
-func (l classLister) Get(name string) (*resourceapi.DeviceClass, error) {
-	if class, ok := l[name]; ok {
-		return class, nil
-	}
-	return nil, apierrors.NewNotFound(schema.GroupResource{Group: "resource.k8s.io", Resource: "deviceclasses"}, name)
 }
 
 func processorTime() float64 {

@@ -6,7 +6,15 @@ from __future__ import annotations
 
 import pytest
 
-from dra_alloc.profiles import Channel, Feature, features_from_gates, gates_of, profile, profile_for
+from dra_alloc.profiles import (
+    Channel,
+    Feature,
+    features_from_gates,
+    gates_of,
+    profile,
+    profile_for,
+    with_selector_lists,
+)
 
 PLAIN = {Feature.ADMIN_ACCESS, Feature.PRIORITIZED_LIST}
 
@@ -45,6 +53,16 @@ def test_list_attributes_reach_the_selectors_before_they_reach_the_allocator(rel
     gates = gates_of(release) | {"DRAListTypeAttributes": True}
     assert (Feature.LIST_ATTRIBUTES in features_from_gates(release, gates)) is reaches
     assert profile_for(release, gates).cel_lists
+
+
+@pytest.mark.parametrize(
+    ("release", "asked"), [("1.36", True), ("1.37.0-alpha.2", True), ("1.37.0-beta.0", False), ("1.37", False)]
+)
+def test_selectors_read_lists_by_their_own_switch(release, asked):
+    chosen = profile(release, ())
+    assert with_selector_lists(chosen, on=True).cel_lists
+    assert with_selector_lists(chosen, on=False).cel_lists is not asked
+    assert profile_for(release, gates_of(release)).cel_lists is not asked
 
 
 @pytest.mark.parametrize(

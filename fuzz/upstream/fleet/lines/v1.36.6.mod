@@ -3,6 +3,7 @@ module dra-alloc/upstream/fleet
 go 1.26.0
 
 require (
+	dra-alloc/upstream/harness v0.0.0
 	k8s.io/api v0.36.6
 	k8s.io/apimachinery v0.36.6
 	k8s.io/apiserver v0.36.6
@@ -53,3 +54,5 @@ require (
 	sigs.k8s.io/randfill v1.0.0 // indirect
 	sigs.k8s.io/structured-merge-diff/v6 v6.3.3 // indirect
 )
+
+replace dra-alloc/upstream/harness => ../harness
