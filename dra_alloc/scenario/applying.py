@@ -168,4 +168,3 @@ def _devices_nowhere(claims: Sequence[ResourceClaim], cluster: Cluster) -> Itera
         if gone := [str(key) for key in keys if key not in published]:
             text = f"ResourceClaim {name} is allocated according to its status, to devices no slice has"
             yield f"{text}: {first_few(gone)}"
-

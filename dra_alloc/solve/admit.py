@@ -130,8 +130,7 @@ def _check_capacity_gate(request: DeviceRequest, wires: Sequence[tuple[_Names, _
         if wire.capacity is not None:
             who = f"request {request.name}" if whole else f"subrequest {names.own}"
             _stop(
-                f"claim {names.claim}, {who}: has capacity requests, but the DRAConsumableCapacity "
-                "feature is disabled",
+                f"claim {names.claim}, {who}: has capacity requests, but the DRAConsumableCapacity feature is disabled",
                 "feature-disabled",
             )
 

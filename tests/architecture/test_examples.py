@@ -40,9 +40,7 @@ def _partitions(profile: str) -> list[dict[str, Any]]:
     """The devices of one profile on one GPU."""
     gpu = next(item for item in _slices() if item["metadata"]["name"].endswith("gpu-3"))
     return [
-        device
-        for device in gpu["spec"]["devices"]
-        if device["attributes"].get("profile", {}).get("string") == profile
+        device for device in gpu["spec"]["devices"] if device["attributes"].get("profile", {}).get("string") == profile
     ]
 
 
