@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import suppress
+from itertools import islice
 from typing import Any, Final
 
 import msgspec
@@ -78,6 +79,7 @@ def read_json(data: bytes) -> Iterator[RawDocument]:
         else:
             list_kind = ListKind(envelope.api_version or "", envelope.kind or "")
             offset = _first_member(data, (start, end), members)
+            _refuse_two_lists(data, start, offset if members else end)
             for position, member in enumerate(members):
                 offset = _first(data, offset, _NEXT_MEMBER)
                 place = (document, "items", position)
@@ -144,6 +146,18 @@ def _first_member(data: bytes, bounds: tuple[int, int], members: list[Raw]) -> i
     text = bytes(members[0]) if members else b""
     found = (match.end() for match in _LIST_OPENS.finditer(data, start, end) if data.startswith(text, match.end()))
     return next(found, start)
+
+
+def _refuse_two_lists(data: bytes, start: int, end: int) -> None:
+    """
+    Raise TextError if an object has members before those of the list that was read: the last of equal keys counts.
+    """
+    if sum(1 for _ in islice(_LIST_OPENS.finditer(data, start, end), 2)) < 2:
+        return
+    for path, line in duplicates_in_json(data[start:end]):
+        if path == ("0", "items"):
+            said = 'duplicate field "items", of which only the last would count'
+            raise TextError(said, data.count(b"\n", 0, start) + line)
 
 
 class _Lines:

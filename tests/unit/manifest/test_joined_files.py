@@ -10,6 +10,8 @@ import pytest
 
 from dra_alloc.errors import ManifestError
 from dra_alloc.manifest import load
+from dra_alloc.manifest.json_reader import read_json
+from dra_alloc.manifest.raw import TextError
 
 LIST = """\
 apiVersion: v1
@@ -60,3 +62,20 @@ def test_with_dashes_all_is_well():
 def test_repeated_keys_of_a_list_are_warnings_if_they_shall_be():
     documents = load(["-"], stdin=io.BytesIO((LIST % "a" + LIST % "b").encode()), validate="warn")
     assert len(documents.warnings) == 3
+
+
+@pytest.mark.parametrize("last", ['[{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "b"}}]', "[]"])
+def test_a_json_list_that_has_its_members_twice_is_refused(last):
+    member = '{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "a"}}'
+    text = f'\n{{"apiVersion": "v1", "kind": "List", "items": [{member}],\n"items": {last}}}'
+    (found,) = problems(text)
+    assert found[:2] == (3, 'duplicate field "items"')
+    with pytest.raises(TextError, match="of which only the last would count") as caught:
+        list(read_json(text.encode()))
+    assert caught.value.line == 3
+
+
+def test_items_inside_of_members_are_no_repetition():
+    member = '{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "a"}, "items": [{"items": [1]}]}'
+    text = f'{{"metadata": {{"x": {{"items": [1]}}}}, "kind": "List", "items": [{member}, {member}]}}'
+    assert len(list(read_json(text.encode()))) == 2
