@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 from dra_alloc.cel.ast import Literal, Node
 from dra_alloc.cel.errors import Issue
 from dra_alloc.cel.lexer import Token, printable, tokenize
-from dra_alloc.cel.recovery import expected, may_follow
+from dra_alloc.cel.recovery import CLOSES, GOES_ON, MORE, expected, may_follow
 from dra_alloc.cel.source import Source
 
 __all__ = ["MAX_DEPTH", "Cursor", "Deep", "Limit", "Nesting", "Stop"]
@@ -40,7 +40,17 @@ class Nesting(NamedTuple):
 
 
 class Stop(Exception):
-    """Parsing cannot go on; the issue has been noted."""
+    """
+    Parsing cannot go on here; the issue has been noted.
+
+    Not `within` the brackets around it at all; with `ended`, what was read
+    takes no more selections or indices.
+    """
+
+    def __init__(self, *, within: bool = True) -> None:
+        super().__init__()
+        self.within = within
+        self.ended = False
 
 
 class Limit(Exception):
@@ -56,6 +66,11 @@ class Cursor:
         self.at = 0
         self._ids = 0
         self._recoveries = 0
+        #: What closes the brackets that are open here, outermost first; a comma where elements are separated by it.
+        self.open: list[frozenset[str]] = []
+        #: Where parsing was taken up again: what does not fit there has been complained about.
+        self._resumed = -1
+        self._ended = False
 
     def new_id(self) -> int:
         """A node id not given before."""
@@ -84,8 +99,37 @@ class Cursor:
             rest = self.tokens[self.at : self.at + _LOOKAHEAD + 1]
             if len(rest) > _LOOKAHEAD and not any(each.kind in closers for each in rest):
                 self.issues.append(Issue(-1, -1, f"error recovery token lookahead limit exceeded: {_LOOKAHEAD}"))
-        self.report(token.start, f"Syntax error: mismatched input '{token.text}' expecting {expecting}")
+                self._ended = True
+        if self.at != self._resumed:
+            self.report(token.start, f"Syntax error: mismatched input '{token.text}' expecting {expecting}")
         return Stop()
+
+    def resume(self) -> bool:
+        """Go past what cannot be read, to something that goes on with or ends what is open; whether there is such."""
+        if self._ended or not self.open:
+            return False
+        wanted = (GOES_ON - MORE).union(*self.open)
+        if self.at == self._resumed and self.tokens[self.at].kind in GOES_ON:
+            self.at += 1
+        while self.tokens[self.at].kind not in wanted:
+            if self.tokens[self.at].kind == "eof":
+                return False
+            self.at += 1
+        self._resumed = self.at
+        return True
+
+    def closed_before(self, stop: Stop) -> bool:
+        """Whether the brackets around a dot without a name are taken for closed: where a dot may follow them."""
+        return not stop.within and any("." in each for each in self.open)
+
+    def closes(self, closing: str) -> bool:
+        """Whether a list or map can be closed where its elements could not be read, past a comma that may trail."""
+        self.open.append(CLOSES[closing] | MORE)
+        found = self.resume()
+        self.open.pop()
+        if found and self.tokens[self.at].kind == ",":
+            self.at += 1
+        return found and self.accept(closing)
 
     def expect(self, kind: str, *, nested: bool | None = None) -> Token:
         """
@@ -101,6 +145,7 @@ class Cursor:
         self._recoveries += 1
         if self._recoveries > _MOST_RECOVERIES:
             self.report(token.start, f"Syntax error: error recovery attempt limit exceeded: {_MOST_RECOVERIES}")
+            self._ended = True
             raise Stop
         wanted = frozenset((kind,))
         if self.pass_over(wanted):
@@ -124,7 +169,8 @@ class Cursor:
         seen = self._source.text[start : token.start]
         seen += "" if token.kind == "eof" else token.text
         self.report(token.start, f"Syntax error: no viable alternative at input '{printable(seen)}'")
-        return Stop()
+        # The brackets are taken for closed in front of the dot.
+        return Stop(within=False)
 
     def accept(self, kind: str) -> bool:
         """Go past the current token if it is of `kind`."""

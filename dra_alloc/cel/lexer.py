@@ -70,6 +70,8 @@ _TOKEN: Final = re.compile(
 )
 _TWO_CHARACTERS: Final = frozenset("=&|")
 _OPENING: Final = re.compile(r"""[bB]?[rR]?("{3}|'{3}|"|')""")
+#: As far as an escape that is none reads like one.
+_BROKEN_ESCAPE: Final = re.compile(r"\\(?:[0-3][0-7]?|[xX][0-9a-fA-F]?|u[0-9a-fA-F]{0,3}|U[0-9a-fA-F]{0,7})?")
 _BODY: Final = re.compile(rf"(?:{_ESCAPE}|[^\\\n\r])*")
 
 
@@ -140,8 +142,8 @@ def _unreadable(text: str, position: int) -> tuple[int, int]:
         return start, start + 1
     body = _BODY.match(text, opening.end())
     stop = body.end() if body else opening.end()
-    more = 2 if text[stop : stop + 1] == "\\" else 1
-    return start, min(stop + more, len(text))
+    escape = _BROKEN_ESCAPE.match(text, stop)
+    return start, min((escape.end() if escape else stop) + 1, len(text))
 
 
 def printable(text: str) -> str:

@@ -14,7 +14,7 @@ from dra_alloc.cel.cursor import Cursor, Deep, Nesting, Stop
 from dra_alloc.cel.lexer import Token
 from dra_alloc.cel.literals import CONSTANTS, READ, RESERVED, LiteralError
 from dra_alloc.cel.macros import Expansion, MacroError, MacroTable
-from dra_alloc.cel.recovery import CLOSES, FIELDS, STARTERS, expected, operand_tokens
+from dra_alloc.cel.recovery import CLOSES, FIELDS, GOES_ON, MORE, STARTERS, expected, operand_tokens
 from dra_alloc.cel.source import Source
 from dra_alloc.cel.trampoline import Steps
 
@@ -22,6 +22,14 @@ __all__ = ["POSTFIX", "OperandParser"]
 
 #: Tokens that go on with an operand.
 POSTFIX: Final = frozenset((".", "[", "{"))
+#: What may follow inside of brackets: what ends it, and what goes on behind brackets that are operands by themselves.
+_MEMBER_ARGUMENTS: Final = frozenset((")", ","))
+_ARGUMENTS: Final = _MEMBER_ARGUMENTS | MORE
+_PARENTHESES: Final = frozenset((")",)) | MORE
+_ELEMENTS, _VALUES = CLOSES["]"] | MORE, CLOSES["}"] | MORE
+_INDEX: Final = frozenset(("]",))
+_KEY: Final = _VALUES | {":"}
+_NOT_CLOSING: Final = (MORE | {","}, MORE | {",", "}"})
 
 
 class OperandParser(Cursor):
@@ -40,6 +48,29 @@ class OperandParser(Cursor):
     def read_so_far(self) -> Deep | None:
         """What had been read of the operand in which parsing stopped."""
         return self.partial
+
+    def element(self, nesting: Nesting, closers: frozenset[str], start: Deep | None = None) -> Steps[Deep]:
+        """An expression inside brackets; where it cannot be read, as far as it goes, with what follows that."""
+        depth = len(self.open)
+        self.open.append(closers)
+        while True:
+            try:
+                found: Deep = yield self.expr(nesting, start)
+                break
+            except Stop as stop:
+                del self.open[depth + 1 :]
+                found = self.partial or self.absent()
+                if not stop.within and self.tokens[self.at].kind in closers - _NOT_CLOSING[closers is _KEY]:
+                    break  # a dot in front of what closes is passed over
+                ended, stop.ended = stop.ended, False
+                if self.closed_before(stop) or not self.resume() or (ended and self.tokens[self.at].kind in POSTFIX):
+                    stop.within = closers is not _PARENTHESES or stop.within
+                    raise
+                start, self.partial = found, None
+                if self.tokens[self.at].kind not in GOES_ON:
+                    break
+        del self.open[depth:]
+        return found
 
     def absent(self) -> Deep:
         """What stands for an operand that is not there."""
@@ -109,7 +140,8 @@ class OperandParser(Cursor):
                 self.at += 1
                 try:
                     operand = yield from self._index(token, operand, nesting)
-                except Stop:
+                except Stop as stop:
+                    stop.ended = True
                     parts = operand.node, (self.partial or self.absent()).node
                     self.partial = Deep(Call(self.new_id(), token.start, "_[_]", None, parts), operand.height)
                     raise
@@ -120,7 +152,8 @@ class OperandParser(Cursor):
 
     def _index(self, opening: Token, operand: Deep, nesting: Nesting) -> Steps[Deep]:
         function = "_[?_]" if self.accept("?") else "_[_]"
-        index: Deep = yield self.expr(nesting)
+        index: Deep = yield from self.element(nesting, _INDEX)
+        self.partial = index
         self.expect("]", nested=True)
         node = Call(self.new_id(), opening.start, function, None, (operand.node, index.node))
         return Deep(node, 1 + max(operand.height, index.height))
@@ -160,8 +193,9 @@ class OperandParser(Cursor):
         self.at += 1
         args: list[Deep] = []
         try:
-            yield from self._arguments(args, nesting)
-        except Stop:
+            yield from self._arguments(args, nesting, _MEMBER_ARGUMENTS if target else _ARGUMENTS)
+        except Stop as stop:
+            stop.ended = target is not None
             nodes = tuple([each.node for each in args])
             made = self._call_or_macro(function, opening.start, target and target.node, nodes)
             self.partial = Deep(made, 0)
@@ -174,7 +208,7 @@ class OperandParser(Cursor):
             receiver = target.node
         return Deep(self._call_or_macro(function, opening.start, receiver, nodes), height)
 
-    def _arguments(self, args: list[Deep], nesting: Nesting) -> Steps[None]:
+    def _arguments(self, args: list[Deep], nesting: Nesting, closers: frozenset[str]) -> Steps[None]:
         """Read arguments up to the closing parenthesis; the one in which parsing stops is added as far as it goes."""
         if self.accept(")"):
             return
@@ -184,7 +218,7 @@ class OperandParser(Cursor):
             try:
                 argument = self.quick()
                 if argument is None or self.tokens[self.at].kind not in (",", ")"):
-                    argument = yield self.expr(nesting, argument)
+                    argument = yield from self.element(nesting, closers, argument)
             except Stop:
                 read = self.read_so_far()
                 if read is not None or args:
@@ -215,14 +249,22 @@ class OperandParser(Cursor):
             made = yield from self._named(nesting)
         elif kind == "(":
             self.at += 1
-            inner: Deep = yield self.expr(nesting)
+            inner: Deep = yield from self.element(nesting, _PARENTHESES)
+            self.partial = inner
             self.expect(")", nested=True)
             made = Deep(inner.node, inner.height)
         elif kind == "[":
             made = yield from self._list(nesting)
         elif kind == "{":
             opening = self.expect("{")
-            entries, height = yield from self._entries(nesting, self._key)
+            self.partial = None
+            try:
+                entries, height = yield from self._entries(nesting, self._key)
+            except Stop:
+                entries, height = (), 0
+                self.partial = Deep(MapNode(self.new_id(), opening.start, ()), 0)
+                if not self.closes("}"):
+                    raise
             made = Deep(MapNode(self.new_id(), opening.start, entries), height)
         else:
             made = self.literal()
@@ -284,14 +326,19 @@ class OperandParser(Cursor):
         elements: list[Deep] = []
         optional: set[int] = set()
         more = self.tokens[self.at].kind not in ("]", ",")
-        while more:
-            if self.accept("?"):
-                optional.add(len(elements))
-            element = yield self.expr(nesting)
-            elements.append(element)
-            more = self._continues("]")
-        self.accept(",")
-        self.expect("]", nested=True)
+        try:
+            while more:
+                if self.accept("?"):
+                    optional.add(len(elements))
+                element = yield from self.element(nesting, _ELEMENTS)
+                elements.append(element)
+                more = self._continues("]")
+            self.accept(",")
+            self.expect("]", nested=True)
+        except Stop:
+            self.partial = Deep(ListNode(self.new_id(), opening.start, ()), 0)
+            if not self.closes("]"):
+                raise
         nodes = tuple([each.node for each in elements])
         height = max([each.height for each in elements], default=0)
         return Deep(ListNode(self.new_id(), opening.start, nodes, frozenset(optional)), height)
@@ -324,7 +371,7 @@ class OperandParser(Cursor):
             optional = self.accept("?")
             name, key_height = yield key(nesting)
             colon = self.expect(":", nested=True)
-            value: Deep = yield self.expr(nesting)
+            value: Deep = yield from self.element(nesting, _VALUES)
             entries.append(Entry(self.new_id(), colon.start, name, value.node, optional))
             height = max(height, key_height, value.height)
             more = self._continues("}")
@@ -333,7 +380,7 @@ class OperandParser(Cursor):
         return tuple(entries), height
 
     def _key(self, nesting: Nesting) -> Steps[tuple[Node | str, int]]:
-        key: Deep = yield self.expr(nesting)
+        key: Deep = yield from self.element(nesting, _KEY)
         return key.node, key.height
 
     def _field(self, nesting: Nesting) -> Steps[tuple[Node | str, int]]:

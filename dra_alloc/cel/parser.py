@@ -96,8 +96,12 @@ class _Parser(OperandParser):
             if mark.kind != "?":
                 break
             self.at += 1
-            second: Deep = yield from self._binary(here, None)
-            self.expect(":", nested=outer.expr > 0)
+            try:
+                second: Deep = yield from self._binary(here, None)
+                self.expect(":", nested=outer.expr > 0)
+            except Stop:
+                self.partial = Deep(Call(self.new_id(), mark.start, TERNARY, None, (first.node,)), first.height)
+                raise
             pending.append((mark.start, first, second))
         result = first
         for offset, condition, chosen in reversed(pending):

@@ -14,7 +14,7 @@ from typing import Final
 
 from dra_alloc.cel.lexer import Token
 
-__all__ = ["CLOSES", "FIELDS", "STARTERS", "expected", "may_follow", "operand_tokens"]
+__all__ = ["CLOSES", "FIELDS", "GOES_ON", "MORE", "STARTERS", "expected", "may_follow", "operand_tokens"]
 
 #: Tokens that an operand starts with.
 STARTERS: Final = frozenset(
@@ -41,10 +41,10 @@ _ORDER: Final = (
     *("[", "]", "{", "}", "(", ")", ".", ",", "-", "!", "?", ":", "true", "false", "null"),
     *("float", "int", "uint", "string", "bytes", "id", "quoted", "eof"),
 )
+#: What goes on with an operand that is no operation.
+MORE: Final = frozenset((".", "["))
 #: What goes on with a complete operand.
-_GOES_ON: Final = frozenset(
-    (".", "[", "?", "||", "&&", "<", "<=", ">=", ">", "==", "!=", "in", "+", "-", "*", "/", "%")
-)
+GOES_ON: Final = frozenset((".", "[", "?", "||", "&&", "<", "<=", ">=", ">", "==", "!=", "in", "+", "-", "*", "/", "%"))
 _OPENS: Final = {")": "(", "]": "[", "}": "{"}
 _ENDS: Final = frozenset(("id", "true", "false", "null", "float", "int", "uint", "string", "bytes", ")", "]", "}"))
 _OPTIONAL: Final = frozenset((".", "[", "{", ","))
@@ -72,7 +72,7 @@ def may_follow(tokens: Sequence[Token], at: int, missing: str) -> frozenset[str]
     if missing == ":":
         return STARTERS
     opening = _opening(tokens, at - 1)[0]
-    return _GOES_ON | _continues(tokens, opening)
+    return GOES_ON | _continues(tokens, opening)
 
 
 def _continues(tokens: Sequence[Token], at: int) -> frozenset[str]:
