@@ -163,6 +163,8 @@ def main(arguments: list[str] | None = None) -> int:
     except OracleUnavailable as reason:
         print(f"skipped: {reason}", file=sys.stderr)
         return 3
+    except KeyboardInterrupt:
+        return 130  # parts that were finished are recorded
     return int(any(failed))
 
 

@@ -4,8 +4,10 @@ The command `conformance run`.
 
 from __future__ import annotations
 
+import errno
 import itertools
 import json
+import os
 import sys
 import textwrap
 from argparse import Namespace
@@ -41,6 +43,8 @@ def run_conformance(options: Namespace) -> int:
 
     Raises: InputError, before anything is printed, also where the implementation cannot be started.
     """
+    if options.junit and not Path(options.junit).parent.is_dir():
+        raise InputError(f"cannot write {options.junit}: {os.strerror(errno.ENOENT)}")  # before hours of questions
     questions = _questions(options)
     first = next(questions, None)
     if first is None:
