@@ -36,7 +36,7 @@ from dra_alloc.testing.dialect import Dialect
 from fuzz import progress
 from fuzz.recording import Record, add_option, append
 
-__all__ = ["DIALECTS", "Difference", "by_solver", "compare_engines", "main"]
+__all__ = ["DIALECTS", "KINDS", "NOT_MODELLED", "Difference", "by_solver", "compare_engines", "main"]
 
 #: Steps of the plain search; what takes more is compared by the engines' verdict alone.
 STEPS: Final = 20_000
@@ -69,7 +69,7 @@ ROUND: Final = len(DIALECTS) * len(_SEMANTICS)
 _UNDECIDED: Final = "undecided"
 _STOPPED: Final = "stopped: "
 #: What is in the text of a reason -> what it is about.
-_KINDS: Final = {
+KINDS: Final = {
     "capacity of another device": "the capacity of another device is checked (OLD-7)",
     "amounts of capacity grow": "amounts of capacity grow with what is looked at (GROW-2)",
     "what a device takes of a counter": "a counter's amounts change with what is drawn (GROW-5)",
@@ -127,7 +127,7 @@ def compare_engines(request: Json, solver: Solver | None = None) -> str:
 
 def _kind(reason: str) -> str:
     """Return which defect or error a reason not to model a question is about."""
-    return next((kind for part, kind in _KINDS.items() if part in reason), reason)
+    return next((kind for part, kind in KINDS.items() if part in reason), reason)
 
 
 def _verdict(answer: Answer) -> str:

@@ -258,7 +258,10 @@ class _Joint:
     def _all_at_once(self, nodes: Sequence[Node], price: NodePrice | None, *, most: bool) -> Gang:
         """Return the placement found by one question about all nodes."""
         if self._objectives:
-            raise TooMuchWork("nodes share pools, and what is best for each of them does not fit together")
+            raise TooMuchWork(
+                "nodes share pools, and what is best for each of them does not fit together; without objectives it can "
+                "be decided whether all fit"
+            )
         gang = place_sharing(self._cluster, nodes, self._shapes.all, most=most)
         # The prices of nodes were not asked about.
         return replace(gang, proven=gang.proven and price is None)

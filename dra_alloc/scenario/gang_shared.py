@@ -5,6 +5,7 @@ Gangs on nodes that share pools, placed by one question about all of them.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 
 from dra_alloc.api import Node
@@ -12,7 +13,7 @@ from dra_alloc.rules import Pick
 from dra_alloc.scenario.books import Books
 from dra_alloc.scenario.cluster import Cluster
 from dra_alloc.scenario.gang_menus import TooMuchWork
-from dra_alloc.scenario.gang_types import Gang, Member, Placement, Verdict
+from dra_alloc.scenario.gang_types import Alike, Gang, Member, Placement, Verdict
 from dra_alloc.solve.ladder import Found
 from dra_alloc.solve.question import Question
 from dra_alloc.solve.spread import Spread, spread
@@ -32,6 +33,8 @@ def place_sharing(cluster: Cluster, nodes: Sequence[Node], members: Sequence[Mem
     try:
         whole = spread(cluster.allocator, nodes, [member.claims for member in members])
         placed = most_placed(whole, len(members)) if most else all_placed(whole, len(members))
+        if placed is not None and not placed.proven and _are_alike(members):
+            whole, placed = _one_more_each(cluster, nodes, members, (whole, placed))
     except NotModelled as reason:
         raise TooMuchWork(f"nodes share pools, and all of them at once cannot be asked: {reason}") from None
     except Undecided as reason:
@@ -39,7 +42,34 @@ def place_sharing(cluster: Cluster, nodes: Sequence[Node], members: Sequence[Mem
     if placed is None:
         return Gang(Verdict.NONE, (), "nodes share pools, and there are not enough devices for all")
     placements = _Booking(cluster, whole, placed).placements(nodes, members)
-    return Gang(Verdict.PLACED if placements else Verdict.NONE, tuple(placements), proven=placed.proven)
+    why = "" if placed.proven else "nodes share pools, and the solver's budget ran out"
+    return Gang(Verdict.PLACED if placements else Verdict.NONE, tuple(placements), why, proven=placed.proven)
+
+
+def _are_alike(members: Sequence[Member]) -> bool:
+    number = Alike()
+    return len({number(member) for member in members}) == 1
+
+
+def _one_more_each(
+    cluster: Cluster, nodes: Sequence[Node], members: Sequence[Member], best: tuple[Spread, Placed]
+) -> tuple[Spread, Placed]:
+    """
+    Return a placement of more members that all want the same, asking for one more until that is impossible.
+
+    Whether so many fit is an easier question than how many do.
+    """
+    whole, placed = best
+    for count in range(len(placed.node_of) + 1, len(members) + 1):
+        asked = spread(cluster.allocator, nodes, [member.claims for member in members[:count]])
+        try:
+            more = all_placed(asked, count)
+        except Undecided:
+            return whole, placed
+        if more is None:
+            break
+        whole, placed = asked, more
+    return whole, replace(placed, proven=True)
 
 
 class _Booking:

@@ -8,6 +8,7 @@ upstream as far as the table does.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -24,7 +25,7 @@ def refuted(table: Table) -> str | None:
     Return which bound shows that the table has no solution; None if none does.
 
     Spec: BOUND-1 (one request), BOUND-2 (matching), BOUND-3 (matchAttribute),
-    BOUND-4 (distinctAttribute).
+    BOUND-4 (distinctAttribute), BOUND-6 (matchAttribute of several claims).
     """
     for slot in table.slots:
         if not any(_enough(table, ask, ask.usable) for ask in slot.asks):
@@ -35,7 +36,7 @@ def refuted(table: Table) -> str | None:
     for number, row in enumerate(table.differ):
         if not _differs(table, number, row):
             return "too-few-values"
-    if not _matches(table):
+    if not _matches(table) or not _side_by_side(table):
         return "too-few-devices-together"
     return None
 
@@ -74,6 +75,36 @@ def _agrees_on(table: Table, slots: Sequence[Slot], needed: int, holders: int) -
             union |= ask.usable & holders
     admin = any(ask.admin for slot in slots for ask in slot.asks)
     return admin or bool(union & ~table.dedicated) or union.bit_count() >= needed
+
+
+def _side_by_side(table: Table) -> bool:
+    """Return whether the constraints that are alike can each have devices of one value, all of them different."""
+    together: dict[tuple[tuple[int, ...], int, int], int] = {}
+    counted: dict[tuple[tuple[int, ...], int, int], set[tuple[int, int]]] = {}
+    for row in table.agree:
+        slots = _concerned(table, row)
+        asks = [ask for slot in slots for ask in slot.asks]
+        need = sum(min(ask.count for ask in slot.asks) for slot in slots)
+        union = 0
+        for ask in asks:
+            union |= ask.usable
+        if need < 2 or union & ~table.dedicated or any(ask.admin for ask in asks):
+            continue
+        key = row.values, union, need
+        places = {(slot.claim, slot.request) for slot in slots}
+        # Constraints on the same requests are met by the same devices.
+        if counted.setdefault(key, set()).isdisjoint(places):
+            counted[key] |= places
+            together[key] = together.get(key, 0) + 1
+    return all(_room(values, union, need) >= count for (values, union, need), count in together.items() if count > 1)
+
+
+def _room(values: tuple[int, ...], union: int, need: int) -> int:
+    """Return how many times so many devices can be taken, each time of one value."""
+    groups = Counter(values[index] for index in bits(union) if values[index])
+    if any(value & (value - 1) for value in groups):
+        return union.bit_count() // need
+    return sum(count // need for count in groups.values())
 
 
 def _differs(table: Table, number: int, row: ValueRow) -> bool:

@@ -57,9 +57,13 @@ def spread(allocator: Allocator, nodes: Sequence[Node], pods: Sequence[Sequence[
         question = allocator.question(Node(), claims, _merged(pools))
         asks = [ask for row in question.rows for request in row.requests for ask in request.asks]
         if any(ask.all_devices for ask in asks):
-            raise NotModelled("allocationMode All means other devices on each node")
-        if len(asks) * len(question.candidates) > _MOST_PAIRS:
-            raise NotModelled("there are too many devices to choose from")
+            raise NotModelled("allocationMode All means other devices on each node; requests with a count can be asked")
+        pairs = len(asks) * len(question.candidates)
+        if pairs > _MOST_PAIRS:
+            raise NotModelled(
+                f"{len(asks):,} requests and {len(question.candidates):,} devices make {pairs:,} pairs, and "
+                f"{_MOST_PAIRS:,} are the most; fewer pods at a time, or fewer nodes, can be asked"
+            )
         seen: dict[DeviceRow, int] = {}
         for number, (node, own) in enumerate(zip(nodes, pools, strict=True)):
             for device in _usable(allocator, node, own, asks):

@@ -8,6 +8,7 @@ import itertools
 import random
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -20,6 +21,8 @@ from dra_alloc.scenario.gang import Member, Verdict, can_place, place_gang, plac
 from dra_alloc.scenario.gang_menus import TooMuchWork
 from dra_alloc.scenario.gang_shared import place_sharing
 from dra_alloc.scenario.gang_types import Placement
+from dra_alloc.solve.spread import Spread
+from dra_alloc.solve.spread_answer import Placed, most_placed
 
 Json = dict[str, Any]
 ANY = DeviceClass.model_validate({"metadata": {"name": "any"}})
@@ -176,6 +179,22 @@ def test_as_many_as_people_have(solver: None) -> None:
     assert place_gang(*large(63)).joint.verdict is Verdict.NONE
     fewer = place_most(*large(62, match=False)).joint
     assert (len(fewer.placements), fewer.proven) == (15, True)
+
+
+def test_as_many_alike_as_possible_are_proven_by_asking_for_one_more(
+    monkeypatch: pytest.MonkeyPatch, solver: None
+) -> None:
+    monkeypatch.setattr("dra_alloc.scenario.gang_shared.most_placed", _half_proven)
+    cluster, members = large(62)
+    most = place_most(cluster, members).joint
+    assert (len(most.placements), most.proven, most.why) == (14, True, "")
+
+
+def _half_proven(whole: Spread, pods: int) -> Placed:
+    """Return what a solver that runs out of its budget would: a placement of fewer than there could be."""
+    found = most_placed(whole, pods)
+    kept = dict(list(found.node_of.items())[:13])
+    return replace(found, node_of=kept, proven=False)
 
 
 def _names(placement: Placement) -> list[str]:

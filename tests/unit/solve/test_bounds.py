@@ -62,3 +62,11 @@ def test_a_device_without_a_value_agrees_with_itself_only():
 
 def test_a_tainted_device_does_not_count():
     assert refuted(table(request([A, device("b", tainted=True)], claim(ask(2))))) == "too-few-devices"
+
+
+@pytest.mark.parametrize(("third", "bound"), [(1, None), (0, "too-few-devices-together")])
+def test_claims_that_match_side_by_side_need_whole_groups(third, bound):
+    """Five devices of one value and one of another, or four and two, for three pairs: six would do without values."""
+    devices = [device(name, numa=number) for name, number in zip("abcdef", (0, 0, 0, 0, 1, third), strict=True)]
+    claims = [{**claim(ask(2), match="numa"), "metadata": {"name": f"c{number}"}} for number in range(3)]
+    assert refuted(table(request(devices, *claims))) == bound
