@@ -18,7 +18,7 @@ from dra_alloc.api import (
     ResourceClaim,
     ResourceSlice,
 )
-from dra_alloc.errors import UnknownReference
+from dra_alloc.errors import UnknownReference, first_few
 from dra_alloc.explain.tally import NOTHING, explain
 from dra_alloc.manifest import Documents
 from dra_alloc.manifest.gc_pause import gc_paused
@@ -378,5 +378,4 @@ def _named_nodes(inventory: Inventory) -> tuple[Node, ...]:
 
 def _some_nodes(nodes: Sequence[Node]) -> str:
     names = [node.metadata.name or "" for node in nodes]
-    more = f" and {len(names) - 5} more" if len(names) > 5 else ""
-    return f"known nodes: {', '.join(names[:5])}{more}" if names else "the cluster has no nodes"
+    return f"known nodes: {first_few(names)}" if names else "the cluster has no nodes"
