@@ -141,7 +141,7 @@ def _cel(name: str, request: Json, ours: Answerer) -> Question:
     return Question(f"{name}/cel", request, ("cel",), lambda answer, ask: cel_judged(ours(request), answer))
 
 
-#: What an implementation may leave out of its answer to op `cel`.
+#: What an answer to op `cel` may lack, an implementation's or a recorded one: then it is not compared.
 _OPTIONAL: Final = ("cost", "maxcost")
 _KEYS: Final = ("compile", "type", "maxcost", "cost", "match", "err")
 _SYNTAX: Final = "Syntax error"
@@ -149,13 +149,13 @@ _SYNTAX: Final = "Syntax error"
 
 def cel_judged(expected: Json, answer: Json) -> Json | None:
     """
-    Return what was expected of a selector where the answer is another; costs may be left out.
+    Return what was expected of a selector where the answer is another; costs that one of both lacks are not compared.
 
     Of syntax errors only the place is compared: what a parser then says differs from version to version.
     """
     for key in _KEYS:
         wanted, found = expected.get(key), answer.get(key)
-        if wanted == found or (key in _OPTIONAL and found is None):
+        if wanted == found or (key in _OPTIONAL and (wanted is None or found is None)):
             continue
         if key == "compile" and _SYNTAX in str(wanted) and str(found).startswith(_place(str(wanted))):
             continue

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from dra_alloc.testing.comparison import compare
+from dra_alloc.testing.questions import cel_judged
 
 RIGHT: dict[str, Any] = {"results": [{"devices": {"results": [{"request": "r", "device": "a"}]}}]}
 SLICE: dict[str, Any] = {"spec": {"driver": "d", "pool": {"name": "p"}}}
@@ -20,3 +21,11 @@ def test_other_pool_orders_are_tried_only_where_pools_have_none(features: dict[s
     answers = [{"results": None}, RIGHT]
     request = {"release": "1.36.6", "channel": "auto", "features": features, "slices": [SLICE]}
     assert compare(request, RIGHT, lambda other: answers.pop(0)).same is same
+
+
+def test_costs_that_one_answer_lacks_are_not_compared():
+    known = {"type": "bool", "maxcost": 17, "match": True}
+    assert cel_judged(known, {**known, "cost": 7}) is None
+    assert cel_judged({**known, "cost": 7}, known) is None
+    assert cel_judged({**known, "cost": 7}, {**known, "cost": 8}) is not None
+    assert cel_judged(known, {**known, "match": False}) is not None
