@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from functools import cache
+from threading import RLock
 from typing import Annotated, Any, Final, Self, cast
 
 import msgspec
@@ -140,7 +141,19 @@ def _decoder() -> msgspec.json.Decoder[Any]:
 
 @cache
 def record_of(model: type[KubeModel]) -> type[WireRecord]:
-    """Return the struct class with the fields, wire names and defaults of a model."""
+    """Return the struct class with the fields, wire names and defaults of a model; one for all threads."""
+    # Records of different classes are never equal. And msgspec crashes where a class is used while another thread has
+    # it work out its fields, so that a class is handed out when that is done.
+    with _MAKING:
+        found = _RECORDS.get(model)
+        if found is None:
+            found = _made(model)
+            msgspec.json.Decoder(found)
+            _RECORDS[model] = found
+        return found
+
+
+def _made(model: type[KubeModel]) -> type[WireRecord]:
     shape = schema_of(model)
     wire = {name: info.alias or name for name, info in model.model_fields.items()}
     kinds = {name: shape.fields[wire[name]] for name in wire}
@@ -161,12 +174,13 @@ def record_of(model: type[KubeModel]) -> type[WireRecord]:
         gc=False,
     )
     _MODELS[made] = model
-    # Two threads may both make one; records of different classes are never equal, so that all get the first.
-    return _RECORDS.setdefault(model, cast(type[WireRecord], made))
+    return cast(type[WireRecord], made)
 
 
 _MODELS: Final[dict[type, type[KubeModel]]] = {}
 _RECORDS: Final[dict[type[KubeModel], type[WireRecord]]] = {}
+#: Records are made with those that they hold.
+_MAKING: Final = RLock()
 _EMPTY: Final[FrozenMap[str, Any]] = FrozenMap()
 _new_map: Final = dict.__new__
 _fill_map: Final = dict.update
