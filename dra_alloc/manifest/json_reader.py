@@ -133,7 +133,7 @@ def repeated_keys(text: bytes | memoryview, value: object) -> list[tuple[tuple[s
     """
     raw = bytes(text)
     # A colon that only the value shows.
-    escaped = b"\\u003" in raw and (b"\\u003a" in raw or b"\\u003A" in raw)
+    escaped = b"\\" in raw and b"\\u003" in raw and (b"\\u003a" in raw or b"\\u003A" in raw)
     with suppress(RecursionError):  # nested deep: reading got further than writing does
         if not escaped and raw.count(b":") == msgspec.json.encode(value, enc_hook=str).count(b":"):
             return []

@@ -34,11 +34,13 @@ def says(raw: RawDocument) -> tuple[str, str]:
 
 
 def says_plain(value: Any, list_kind: ListKind | None) -> tuple[str, str]:
+    """Return apiVersion and kind of an object that was read to plain values."""
     members = value if isinstance(value, dict) else {}
     return completed(members.get("apiVersion"), members.get("kind"), list_kind)
 
 
 def completed(api_version: Any, kind: Any, list_kind: ListKind | None) -> tuple[str, str]:
+    """Return apiVersion and kind, those of the members of a typed list where an object has none of its own."""
     if not kind and list_kind is not None and list_kind.kind not in ("", "List"):
         kind, api_version = list_kind.kind.removesuffix("List"), api_version or list_kind.api_version
     return (

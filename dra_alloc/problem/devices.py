@@ -8,6 +8,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from dra_alloc.api import Device, DeviceAttribute, DeviceCapacity, DeviceTaint, DeviceTaintRule, ResourceSlice
+from dra_alloc.manifest.layouts import Layout
 from dra_alloc.manifest.outlines import Outline, outline_of
 from dra_alloc.problem.publishing import published
 from dra_alloc.problem.tainting import rules_for_pool, taints_for
@@ -106,7 +107,8 @@ class SliceRow:
     """
     One ResourceSlice with the taint rules for its pool; device rows are made on first touch and kept.
 
-    `columns` is where engines remember which slices look alike.
+    `columns` is where engines remember which slices look alike, `layout` what was noted of the devices when they were
+    read, if they were.
     """
 
     __slots__ = (
@@ -116,6 +118,7 @@ class SliceRow:
         "columns",
         "driver",
         "generation",
+        "layout",
         "name",
         "node_name",
         "pool",
@@ -130,7 +133,7 @@ class SliceRow:
         wire: ResourceSlice,
         position: int,
         taint_rules: Sequence[DeviceTaintRule] = (),
-        outline: Outline | None = None,
+        layout: Layout | None = None,
     ) -> None:
         spec = wire.spec
         self.wire = wire
@@ -145,7 +148,8 @@ class SliceRow:
         self.taint_rules = rules_for_pool(taint_rules, self.pool.driver, self.pool.pool) if taint_rules else ()
         self.columns: dict[Hashable, int] = {}
         self._devices: tuple[DeviceRow, ...] | None = None
-        self._outline = outline
+        self.layout = layout
+        self._outline = None if layout is None else layout.outline
         self._consumed: frozenset[tuple[str, str]] | None = None
 
     @property

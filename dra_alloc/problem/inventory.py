@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import TypeVar
 
 from dra_alloc.api import DeviceTaintRule, ResourceSlice
-from dra_alloc.manifest.outlines import Outline
+from dra_alloc.manifest.layouts import Layout
 from dra_alloc.problem.devices import PoolKey, SliceRow
 from dra_alloc.problem.overlay import Overlay
 
@@ -43,10 +43,10 @@ class Inventory:
         cls,
         slices: Iterable[ResourceSlice],
         taint_rules: Sequence[DeviceTaintRule] = (),
-        outline: Callable[[ResourceSlice], Outline | None] = lambda wire: None,
+        layout: Callable[[ResourceSlice], Layout | None] = lambda wire: None,
     ) -> Inventory:
-        """Return the index of the slices, with the rules' taints; `outline` says what is known of one."""
-        rows = [SliceRow(each, position, taint_rules, outline(each)) for position, each in enumerate(slices)]
+        """Return the index of the slices, with the rules' taints; `layout` says what is known of one."""
+        rows = [SliceRow(each, position, taint_rules, layout(each)) for position, each in enumerate(slices)]
         by_node: dict[str, list[SliceRow]] = {}
         by_pool: dict[PoolKey, list[SliceRow]] = {}
         for row in rows:

@@ -199,21 +199,22 @@ def _masks(
         devices = names.get(pair, ())
         # A pool's key is equal to the plain tuple.
         for row in by_pool.get(pair, ()) if devices else ():  # type: ignore[call-overload]
-            mask = _mask(list(map(_NAME, row.wire.spec.devices)), devices, repeats=row.outline.repeats)
+            mask = _mask(row, devices)
             if mask:
                 masks[row] = mask
     return masks
 
 
-def _mask(names: list[str], held: Collection[str], *, repeats: bool) -> int:
-    """Return which names are held; several devices may have one name, and names be held that there are not."""
+def _mask(row: SliceRow, held: Collection[str]) -> int:
+    """Return which devices are held; several devices may have one name, and names be held that there are not."""
+    noted = None if row.layout is None else row.layout.names
     mask = 0
-    if len(held) < len(names) and not repeats:
-        for name in held:
-            if name in names:
-                mask |= 1 << names.index(name)
+    if noted is not None:
+        # The devices themselves need not be looked at.
+        for bits in map(noted.bits.get, held):
+            mask |= bits or 0
         return mask
-    for index, name in enumerate(names):
+    for index, name in enumerate(map(_NAME, row.wire.spec.devices)):
         if name in held:
             mask |= 1 << index
     return mask

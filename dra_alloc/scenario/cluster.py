@@ -84,7 +84,7 @@ class Cluster:
         merges = settings.merges_taint_rules()
         rules = [rule for rule in documents.taint_rules if has_effect(rule, profile)] if merges else []
         with gc_paused(settle=True):
-            inventory = Inventory.build(documents.slices, rules, documents.outline)
+            inventory = Inventory.build(documents.slices, rules, documents.layout)
             holdings = documents.held_by(documents.claims)
             claims = dict(zip([holding.name for holding in holdings], documents.claims, strict=True))
             made = cls(

@@ -203,7 +203,7 @@ class _Glance:
     them: of slices that look alike throughout, one is looked at column by column.
     """
 
-    __slots__ = ("_attributes", "_framed", "_getters", "_others", "_versions", "columns", "known", "lenses")
+    __slots__ = ("_attributes", "_framed", "_getters", "_others", "_takers", "_versions", "columns", "known", "lenses")
 
     def __init__(self, columns: Sequence[_Column], lenses: Sequence[Lens], versions: AbstractSet[str | None]) -> None:
         self.columns = columns
@@ -219,13 +219,19 @@ class _Glance:
         self._framed = [each for each in columns if each.read in (_FRAME, _READABLE) or each in self._others]
         # By driver: what reads the attributes off a device, and the names that must not be there for it to be right.
         self._getters: dict[str, tuple[Callable[[Any], Any], list[str]]] = {}
+        # By driver and the attributes that devices have: what takes those to look at; None if it must be done by hand.
+        self._takers: dict[Hashable, Callable[[Any], Any] | None] = {}
 
     def token(self, row: SliceRow) -> Hashable:
         """Return what is seen of a slice; slices with equal tokens have equal columns."""
         driver, outline = row.driver, row.outline
         getter, unusual = self._getters.get(driver) or self._getter(driver)
-        maps = list(map(_ATTRIBUTES, row.wire.spec.devices))
         plain = outline.simple and not row.taint_rules and outline.versions <= self._versions
+        others = self._others if plain else self._framed
+        noted = self._noted(row)
+        if noted is not None:
+            return (driver, plain, noted, *[column.token(row) for column in others])
+        maps = list(map(_ATTRIBUTES, row.wire.spec.devices))
         for name in unusual:
             if any(map(contains, maps, repeat(name))):
                 break
@@ -236,9 +242,31 @@ class _Glance:
             except (KeyError, TypeError, ValueError):
                 pass  # An attribute that some devices lack, or objects that are no records.
             else:
-                others = self._others if plain else self._framed
                 return (driver, plain, seen, *[column.token(row) for column in others])
         return driver, tuple([column.token(row) for column in self.columns])
+
+    def _noted(self, row: SliceRow) -> Hashable | None:
+        """Return what was noted of the attributes when the slice was read; None if that does not tell."""
+        layout = row.layout
+        if layout is None or layout.columns is None or layout.names is None:
+            return None
+        key = row.driver, layout.attributes
+        take = self._takers.get(key, _nothing)
+        if take is _nothing:
+            take = self._takers[key] = self._taker(row.driver, layout.attributes or ())
+        # Without attributes to look at, the devices are counted all the same.
+        return None if take is None else (len(layout.names.names), take(layout.columns))
+
+    def _taker(self, driver: str, attributes: Sequence[str]) -> Callable[[Any], Any] | None:
+        """Return what takes the columns of the attributes, those that are there; None where the names are not clear."""
+        _, unusual = self._getters.get(driver) or self._getter(driver)
+        if not frozenset(unusual).isdisjoint(attributes):
+            return None
+        names = [name if domain == driver else f"{domain}/{name}" for _, domain, name in self._attributes]
+        if not names:
+            return _nothing_of
+        # An attribute that none of the devices has must not be taken for another: by hand, then.
+        return itemgetter(*map(attributes.index, names)) if set(names) <= set(attributes) else None
 
     def _getter(self, driver: str) -> tuple[Callable[[Any], Any], list[str]]:
         """Return for a driver what reads the attributes, its own by their short names."""
@@ -249,6 +277,10 @@ class _Glance:
 
 
 def _nothing(attributes: Mapping[str, DeviceAttribute]) -> None:
+    """Return nothing, as seen by questions that read no attribute."""
+
+
+def _nothing_of(columns: Sequence[bytes]) -> None:
     """Return nothing, as seen by questions that read no attribute."""
 
 

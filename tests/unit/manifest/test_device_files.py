@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,7 +13,7 @@ from dra_alloc.errors import ManifestError
 from dra_alloc.manifest.device_files import load_devices
 
 DEVICE = {"name": "gpu-0", "attributes": {"model": {"string": "H100"}}, "capacity": {"memory": {"value": "80Gi"}}}
-SLICE = {
+SLICE: dict[str, Any] = {
     "apiVersion": "resource.k8s.io/v1",
     "kind": "ResourceSlice",
     "metadata": {"name": "s"},
