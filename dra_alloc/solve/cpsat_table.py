@@ -277,7 +277,7 @@ class TableModel:
                 continue
             before = last.get(ask.kind)
             last[ask.kind] = ask
-            if before is not None:
+            if before is not None and ask.usable:
                 places = list(enumerate(bits(ask.usable)))
                 terms = [(self.picked[ask.id, device][0], place) for place, device in places]
                 terms += [(self.picked[before.id, device][0], -place) for place, device in places]

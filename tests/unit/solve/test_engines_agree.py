@@ -34,6 +34,33 @@ def test_cp_sat_agrees_with_the_plain_search(dialect, semantics, solver):
         compare_engines({**request, "semantics": semantics}, by_solver)
 
 
+def test_an_error_comes_before_what_cannot_be(solver):
+    """The second claim's constraint leaves nothing for its alike requests, but the search ends at the first claim."""
+    wanted = {"deviceClassName": "any", "allocationMode": "ExactCount", "count": 1}
+    alike = [{"name": name, "exactly": wanted} for name in ("r1", "r2")]
+    picky = {"name": "r1", "exactly": {**wanted, "deviceClassName": "picky"}}
+    pool = {"name": "p", "generation": 1, "resourceSliceCount": 1}
+    request = {
+        "release": "1.36",
+        "channel": "incubating",
+        "node": {"metadata": {"name": "n"}},
+        "claims": [
+            {"spec": {"devices": {"requests": [picky]}}},
+            {"spec": {"devices": {"requests": alike, "constraints": [{"matchAttribute": "d/b"}]}}},
+        ],
+        "classes": [
+            {"metadata": {"name": "any"}},
+            {
+                "metadata": {"name": "picky"},
+                "spec": {"selectors": [{"cel": {"expression": 'device.attributes["d"].missing == "u"'}}]},
+            },
+        ],
+        "slices": [{"spec": {"driver": "d", "pool": pool, "nodeName": "n", "devices": [{"name": "x"}]}}],
+    }
+    for semantics in ("upstream", "intended"):
+        assert compare_engines({**request, "semantics": semantics}, by_solver) == "exact with errors, stopped"
+
+
 def test_recorded_oddities_of_upstream_are_not_modelled_away(shared):
     """Leaks, All requests that end the search, lost values: each is either seen as such or answered alike."""
     seen = set()
