@@ -219,7 +219,11 @@ class FirstFit:
             rule.remove(ask, device)
 
     def _backtrack(self, signal: _Signal) -> tuple[int, int, Ask, int, int] | None:
-        """Return where to go on after undoing to the closest choice with something left to try."""
+        """
+        Return where to go on after undoing to the closest choice with something left to try.
+
+        Spec: SEARCH-6, SEARCH-7. Raises: SearchStopped.
+        """
         frames = self._frames
         while frames:
             frame = frames.pop()
@@ -238,6 +242,8 @@ class FirstFit:
                         frames.append(frame)
                         start = 0 if self._permutations else index + 1
                         return frame.claim, frame.request, frame.ask, frame.taken + 1, start
+        if signal is _Signal.TOO_MANY:
+            raise SearchStopped("allocation max size exceeded", code="too-many-devices")
         return None
 
     def _next_alternative(self, frame: _Frame, signal: _Signal) -> tuple[_Signal, Ask | None]:
