@@ -38,6 +38,10 @@ fuzz-bounded:
 bench:
     poe bench
 
+# Every figure of the page on performance, anew.
+bench-page:
+    poe bench-page
+
 # All that continuous integration does, on the last commit.
 ci:
     poe ci
