@@ -95,7 +95,7 @@ class Cluster:
                 settings,
             )
             if len(claims) == len(holdings):
-                made.__dict__["holdings"] = holdings
+                made.__dict__["holdings"] = tuple(holdings)
             return made
 
     @cached_property
@@ -104,9 +104,9 @@ class Cluster:
         return Survey(self.inventory, self.classes, self.settings.profile(), not_found)
 
     @cached_property
-    def holdings(self) -> list[Holding]:
+    def holdings(self) -> tuple[Holding, ...]:
         """What each claim holds, in order."""
-        return [holding_of(claim) for claim in self.claims.values()]
+        return tuple([holding_of(claim) for claim in self.claims.values()])
 
     @cached_property
     def ledger(self) -> Ledger:
