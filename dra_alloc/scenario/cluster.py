@@ -18,7 +18,7 @@ from dra_alloc.api import (
     ResourceClaim,
     ResourceSlice,
 )
-from dra_alloc.errors import UnknownReference, first_few
+from dra_alloc.errors import Problem, UnknownReference, first_few
 from dra_alloc.explain.tally import NOTHING, explain
 from dra_alloc.manifest import Documents
 from dra_alloc.manifest.gc_pause import gc_paused
@@ -61,7 +61,7 @@ class Cluster:
 
     Questions leave it as it is; :meth:`after` makes the cluster that an answer
     leads to. Indexes are made on first use and shared by what is derived.
-    Safe to ask from several threads.
+    `warnings` are those of the load. Safe to ask from several threads.
     """
 
     nodes: tuple[Node, ...]
@@ -69,6 +69,7 @@ class Cluster:
     classes: Mapping[str, DeviceClass]
     claims: Mapping[str, ResourceClaim]
     settings: Settings = DEFAULT_SETTINGS
+    warnings: tuple[Problem, ...] = ()
 
     @classmethod
     def of(cls, documents: Documents, settings: Settings = DEFAULT_SETTINGS) -> Cluster:
@@ -93,6 +94,7 @@ class Cluster:
                 FrozenMap({each.metadata.name or "": each for each in documents.classes}),
                 Overlay(claims),
                 settings,
+                documents.warnings,
             )
             if len(claims) == len(holdings):
                 made.__dict__["holdings"] = tuple(holdings)
@@ -326,6 +328,22 @@ class Cluster:
     def after(self, outcome: Outcome) -> Cluster:
         """Return the cluster in which the outcome's claims are allocated; only `Allocated` changes anything."""
         return self.with_claims(outcome.claims) if isinstance(outcome, Allocated) else self
+
+    def with_claim(self, claim: ResourceClaim) -> Cluster:
+        """Return the cluster with the claim, new or in place of that of its name."""
+        return self.with_claims([claim])
+
+    def without_claim(self, name: str) -> Cluster:
+        """Return the cluster without the claim of this name, `namespace/name`."""
+        return self.without_claims([name])
+
+    def with_slice(self, resource_slice: ResourceSlice) -> Cluster:
+        """Return the cluster with the slice, new or in place of that of its name."""
+        return self.with_slices([resource_slice])
+
+    def without_slice(self, name: str) -> Cluster:
+        """Return the cluster without the slice of this name."""
+        return self.without_slices([name])
 
     def with_claims(self, claims: Iterable[ResourceClaim]) -> Cluster:
         """Return the cluster with these claims, new or in place of those of their names."""

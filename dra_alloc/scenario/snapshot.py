@@ -30,6 +30,8 @@ def load(
     overrides its feature gates, `channel` is "auto", "stable", "incubating" or
     "experimental", `semantics` is "upstream" or "intended".
 
+    What is odd and no error is in the cluster's `warnings`.
+
     Raises: ManifestError with every problem of every file; InputError for no
     path at all and for settings that are not known.
     """

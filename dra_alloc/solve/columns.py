@@ -31,6 +31,8 @@ AMOUNTS: Final = "amounts"
 
 _FRAME: Final = "frame"
 _READABLE: Final = "readable"
+#: Looks that a glance remembers before it starts anew: a million slices that differ, or years of changes.
+_MOST_LOOKS: Final = 1 << 20
 
 
 class Columns:
@@ -84,6 +86,8 @@ class Columns:
                 token = glance.token(row)
                 found = glance.known.get(token)
                 if found is None:
+                    if len(glance.known) >= _MOST_LOOKS:
+                        glance.known = {}
                     found = glance.known[token] = self._noted(row, glance)
                 known.update(found)
 

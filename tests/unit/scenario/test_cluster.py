@@ -5,6 +5,7 @@ A cluster answers without changing, and `after` leads on.
 from __future__ import annotations
 
 import threading
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from dra_alloc.manifest import Documents
 from dra_alloc.scenario.cluster import Cluster
 from dra_alloc.scenario.outcomes import Allocated, Unsatisfiable
 from dra_alloc.scenario.settings import Settings
+from dra_alloc.scenario.snapshot import load
 
 
 def a_slice(node: str, devices: int) -> ResourceSlice:
@@ -157,3 +159,29 @@ def test_claims_made_in_python_get_the_api_servers_defaults() -> None:
     assert len(allocation.devices.results) == 1
     assert "a" in cluster.filter([claim])
     assert cluster.place([[claim]]).placed == 1
+
+
+def test_one_object_goes_as_well_as_several() -> None:
+    cluster = Cluster.of(DOCUMENTS)
+    claim = a_claim("c1", 2)
+    one = DOCUMENTS.slices[0]
+    name = one.metadata.name or ""
+    assert cluster.with_claim(claim).state_hash == cluster.with_claims([claim]).state_hash
+    assert cluster.with_claim(claim).without_claim("c1").state_hash == cluster.state_hash
+    assert cluster.without_slice(name).state_hash == cluster.without_slices([name]).state_hash
+    assert cluster.without_slice(name).with_slice(one).state_hash == cluster.state_hash
+
+
+def test_warnings_of_the_load_stay_with_the_cluster(tmp_path: Path) -> None:
+    """They are told by the command; who imports the library finds them on the cluster, changed or not."""
+    (tmp_path / "values.yaml").write_text("replicas: 3\n")
+    (tmp_path / "node.yaml").write_text("apiVersion: v1\nkind: Node\nmetadata: {name: node-a}\n")
+    cluster = load(tmp_path)
+    (warning,) = cluster.warnings
+    assert "values.yaml" in f"{warning.where} {warning.message}"
+    assert cluster.with_claim(a_claim("c")).warnings == cluster.warnings
+
+
+def test_what_claims_hold_cannot_be_changed() -> None:
+    assert isinstance(Cluster.of(DOCUMENTS).holdings, tuple)
+    assert isinstance(Cluster.of(DOCUMENTS).with_claim(a_claim("c")).holdings, tuple)

@@ -120,3 +120,20 @@ def test_glances_that_begin_at_the_same_time_leave_no_column_out(monkeypatch):
     thread.join()
     later = columns.lens(READS[:3], lists=False)
     assert later.signature(other) == later.signature(row)
+
+
+def test_what_is_remembered_has_an_end(monkeypatch):
+    """Starting anew tells slices apart as before."""
+    draw = random.Random(7)
+    wires = [_wire(draw, number) for number in range(60)]
+
+    def rows():
+        return [SliceRow(slice_from_plain(wire), number) for number, wire in enumerate(wires)]
+
+    columns = Columns()
+    _check(rows(), READS, columns)
+    assert any(len(glance.known) > 3 for glance in columns._glances[1])
+    monkeypatch.setattr(columns_module, "_MOST_LOOKS", 3)
+    columns = Columns()
+    _check(rows(), READS, columns)
+    assert all(len(glance.known) <= 3 for glance in columns._glances[1])
