@@ -164,8 +164,8 @@ def _single_calls() -> str:
         return ""
     head = ["question", "answer, us", "with results, us", "Go, us", "Go / ours with results", "first results, us"]
     text = (
-        "One question to one node of 8 devices, warm, in us, each figure that of its best round; last, the first results\n"
-        "on a node.\n"
+        "One question to one node of 8 devices, warm, in us, each figure that of its best round; last, the first\n"
+        "results on a node.\n"
     )
     return f"## Single calls\n\n{text}\n{table(head, rows)}"
 
