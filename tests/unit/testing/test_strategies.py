@@ -63,7 +63,7 @@ def test_claims_are_drawn_from_their_cluster(data):
 def test_every_feature_is_drawn():
     seen: Counter[str] = Counter()
 
-    @settings(FEW, max_examples=150, phases=[Phase.generate])
+    @settings(FEW, max_examples=400, phases=[Phase.generate])
     @given(dra.requests("1.37", "experimental"))
     def draw(request_):
         seen.update(features(request_))
