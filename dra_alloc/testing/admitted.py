@@ -5,7 +5,7 @@ Random objects made such that the API server admits them.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, Final, TypeAlias
 
 from dra_alloc.api import ResourceSlice
@@ -57,6 +57,23 @@ def admit_claim(wire: Json) -> None:
                 del toleration["effect"]
             if toleration.get("effect") != "NoExecute":
                 toleration.pop("tolerationSeconds", None)
+    for request in devices["requests"]:
+        for ask in _asks([request]):
+            names = {request["name"], f"{request['name']}/{ask.get('name')}"}
+            if "derivedAttributes" in ask:
+                _drop_uncompared(ask, names, devices.get("constraints", ()))
+
+
+def _drop_uncompared(ask: Json, names: set[str], constraints: Iterable[Json]) -> None:
+    """Drop derived attributes that no constraint of the request compares."""
+    compared = {
+        each.get("matchAttribute", each.get("distinctAttribute"))
+        for each in constraints
+        if not each.get("requests") or not names.isdisjoint(each["requests"])
+    }
+    kept = [each for each in ask.pop("derivedAttributes") if each["name"] in compared]
+    if kept:
+        ask["derivedAttributes"] = kept
 
 
 def _names(requests: list[Json]) -> Iterator[str]:
