@@ -26,7 +26,6 @@ from dra_alloc.manifest.conversion import document_path
 from dra_alloc.manifest.holdings import Holding, holding_of
 from dra_alloc.manifest.layouts import Layout
 from dra_alloc.manifest.lost import NOTHING_LOST, Lost
-from dra_alloc.manifest.outlines import Outline
 from dra_alloc.manifest.paths import Path, tokens
 from dra_alloc.manifest.positions import Steps
 from dra_alloc.manifest.texts import Text
@@ -106,11 +105,6 @@ class Documents:
         known = self.layouts.get(id(item))
         # Another slice may have come by the id of one that is gone.
         return known[1] if known is not None and known[0] is item else None
-
-    def outline(self, item: ResourceSlice) -> Outline | None:
-        """Return what was noted of a slice's devices while it was read, if it was."""
-        known = self.layout(item)
-        return None if known is None else known.outline
 
     def held_by(self, claims: Iterable[ResourceClaim]) -> list[Holding]:
         """Return what claims hold, as it was noted of those that were read here."""

@@ -169,7 +169,9 @@ class ConsumedCapacity(Rule):
         takes = self._takes(ask, device) or {}
         flying = self._in_flight.get(device.key, {})
         for name, amount in takes.items():
-            flying[name] = flying.get(name, 0) - amount
+            # What was forgotten meanwhile is not given back.
+            if name in flying:
+                flying[name] -= amount
         self._shares[device.key] -= 1
         last = bool(takes) and not any(flying.values()) if self._leaks else not self._shares[device.key]
         if last:

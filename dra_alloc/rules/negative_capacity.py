@@ -34,6 +34,8 @@ def can_be_negative(context: Context, claims: Iterable[ClaimRow]) -> bool:
     return any(
         _is_odd(amount)
         for pool in context.pools
+        # A device that can be shared is nothing simple.
+        if not all(row.outline.simple for row in pool.slices)
         for device in pool.devices
         if device.shareable
         for capacity in device.capacity.values()
@@ -61,15 +63,9 @@ class NegativeCapacity(ConsumedCapacity):
     __slots__ = ()
 
     def _give_back(self, ask: Ask, device: DeviceRow) -> None:
-        takes = self._takes(ask, device) or {}
-        flying = self._in_flight.get(device.key, {})
-        for name in takes.keys() & flying.keys():
-            flying[name] -= takes[name]
-        self._shares[device.key] -= 1
-        nothing = bool(takes) and not any(flying.values())
-        if nothing if self._leaks else not self._shares[device.key]:
-            self._in_flight.pop(device.key, None)
-        elif nothing:
+        super()._give_back(ask, device)
+        flying = self._in_flight.get(device.key)
+        if flying and not any(flying.values()):
             flying.clear()
 
     @property

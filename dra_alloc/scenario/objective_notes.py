@@ -25,7 +25,7 @@ def idle_notes(objectives: Sequence[Objective], cluster: Cluster, placed: Iterab
 
 def _prices(objective: Cheapest, cluster: Cluster) -> Iterator[str]:
     devices = (
-        (DeviceKey(row.wire.spec.driver, row.wire.spec.pool.name, device.name), device)
+        (DeviceKey(*row.pool, device.name), device)
         for row in cluster.inventory.slices
         for device in row.wire.spec.devices
     )

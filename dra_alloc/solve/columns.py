@@ -255,9 +255,9 @@ class _Glance:
         if layout is None or layout.columns is None or layout.names is None:
             return None
         key = row.driver, layout.attributes
-        take = self._takers.get(key, _nothing)
-        if take is _nothing:
-            take = self._takers[key] = self._taker(row.driver, layout.attributes or ())
+        if key not in self._takers:
+            self._takers[key] = self._taker(row.driver, layout.attributes or ())
+        take = self._takers[key]
         # Without attributes to look at, the devices are counted all the same.
         return None if take is None else (len(layout.names.names), take(layout.columns))
 
@@ -266,25 +266,25 @@ class _Glance:
         _, unusual = self._getters.get(driver) or self._getter(driver)
         if not frozenset(unusual).isdisjoint(attributes):
             return None
-        names = [name if domain == driver else f"{domain}/{name}" for _, domain, name in self._attributes]
+        names = self._names(driver)
         if not names:
-            return _nothing_of
+            return _nothing
         # An attribute that none of the devices has must not be taken for another: by hand, then.
         return itemgetter(*map(attributes.index, names)) if set(names) <= set(attributes) else None
 
     def _getter(self, driver: str) -> tuple[Callable[[Any], Any], list[str]]:
         """Return for a driver what reads the attributes, its own by their short names."""
-        names = [name if domain == driver else f"{domain}/{name}" for _, domain, name in self._attributes]
+        names = self._names(driver)
         unusual = [f"{domain}/{name}" for _, domain, name in self._attributes if domain == driver]
         getter: Callable[[Any], Any] = itemgetter(*names) if names else _nothing
         return self._getters.setdefault(driver, (getter, unusual))
 
+    def _names(self, driver: str) -> list[str]:
+        """Return what the driver calls the attributes: its own by their short names."""
+        return [name if domain == driver else f"{domain}/{name}" for _, domain, name in self._attributes]
 
-def _nothing(attributes: Mapping[str, DeviceAttribute]) -> None:
-    """Return nothing, as seen by questions that read no attribute."""
 
-
-def _nothing_of(columns: Sequence[bytes]) -> None:
+def _nothing(seen: object) -> None:
     """Return nothing, as seen by questions that read no attribute."""
 
 

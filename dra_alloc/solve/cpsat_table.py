@@ -210,7 +210,7 @@ class TableModel:
 
     def _stand_alone(self, row: ValueRow, device: int, literal: int) -> None:
         """A device without a value is the only pick of the constraint."""
-        if self.table.stops:
+        if self.stopping:
             self._alone_among_picks(row, device, literal)
             return
         for ask in self._asks:
