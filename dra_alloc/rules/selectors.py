@@ -4,7 +4,7 @@ The CEL selectors of the class and of the request.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 
 from dra_alloc.problem.devices import DeviceRow
 from dra_alloc.problem.requests import Ask
@@ -26,16 +26,22 @@ class Selectors(Rule):
     code = "selector-mismatch"
     spec = ("SEL-1", "SEL-2", "SEL-3")
     gathers = True
-    __slots__ = ("_context", "_memo", "_memo_shared", "_selects")
+    __slots__ = ("_alike", "_context", "_kinds", "_memo", "_memo_shared", "_selects")
 
     def __init__(self, context: Context) -> None:
         self._context = context
         self._selects = context.selects
         self._memo_shared = context.profile.shows(Trait.ALL_MEMO_SHARED)
+        # Requests with equal selectors share what is known: by request id, one of them.
+        self._alike: dict[int, int] = {}
+        self._kinds: dict[Hashable, int] = {}
         self._memo: dict[tuple[int, DeviceRow], bool] = {}
 
     def rejects(self, ask: Ask, device: DeviceRow) -> bool:
-        key = (ask.id, device)
+        kind = self._alike.get(ask.id)
+        if kind is None:
+            kind = self._alike[ask.id] = self._kinds.setdefault((ask.class_name, ask.wire.selectors), ask.id)
+        key = (kind, device)
         known = self._memo.get(key)
         if known is None:
             known = self._memo[key] = not self._selects(ask, device)

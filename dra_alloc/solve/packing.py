@@ -4,7 +4,10 @@ How many devices of one kind the draws of each cell still allow, at most.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, field
+from operator import itemgetter
+from typing import Final
 
 from dra_alloc.solve.picking import Picking
 from dra_alloc.solve.symmetry import cells_of
@@ -12,13 +15,23 @@ from dra_alloc.solve.table import AskRow, Charge, Table, bits
 
 __all__ = ["Packing"]
 
+#: Counts remembered for each part of a cell.
+_KNOWN: Final = 100_000
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Part:
-    """The devices of a cell that one kind of request can use, and the least each takes of what they all draw on."""
+    """
+    The devices of a cell that one kind of request can use, and the least each takes of what they all draw on.
+
+    `amounts` reads what is left of all that they draw on. `known` holds the counts that came out before:
+    a pick changes one cell, and the others are asked about again and again.
+    """
 
     mask: int
     least: tuple[Charge, ...]
+    amounts: Callable[[Sequence[int]], Hashable]
+    known: dict[Hashable, int] = field(default_factory=dict)
 
 
 class Packing:
@@ -48,36 +61,50 @@ class Packing:
     def _part(self, ask: AskRow, cell: int) -> _Part:
         mask = cell & ask.usable
         least: dict[int, int] = {}
+        draws: set[int] = set()
         for number, index in enumerate(bits(mask)):
             charges = dict(self._charges(ask, index))
+            draws.update(charges)
             if number == 0:
                 least = charges
             else:
                 least = {draw: min(amount, charges[draw]) for draw, amount in least.items() if draw in charges}
-        return _Part(mask, tuple((draw, amount) for draw, amount in least.items() if amount))
+        amounts = itemgetter(*sorted(draws)) if draws else _nothing
+        return _Part(mask, tuple((draw, amount) for draw, amount in least.items() if amount), amounts)
 
     def allows(self, ask: AskRow, count: int, candidates: int, picking: Picking) -> bool:
         """Return whether the draws may still serve so many picks from these dedicated devices."""
         left = picking.left
-        charges = self._charged[ask.kind]
         # Asked at every step of a search: loops are spelt out.
         for part in self._parts[ask.kind]:
             mask = part.mask & candidates
             if not mask:
                 continue
-            most = mask.bit_count()
-            for draw, amount in part.least:
-                if left[draw] < most * amount:
-                    most = left[draw] // amount
-            while mask and most > 0:
-                low = mask & -mask
-                mask ^= low
-                for draw, amount in charges[low.bit_length() - 1]:
-                    if left[draw] < amount:
-                        break
-                else:
-                    most -= 1
-                    count -= 1
-                    if not count:
-                        return True
+            key = mask, part.amounts(left)
+            most = part.known.get(key)
+            if most is None:
+                most = self._most(ask, part, mask, left)
+                if len(part.known) < _KNOWN:
+                    part.known[key] = most
+            count -= most
+            if count <= 0:
+                return True
         return count <= 0
+
+    def _most(self, ask: AskRow, part: _Part, mask: int, left: Sequence[int]) -> int:
+        """Return how many of the devices can be taken at most: by what all draw on, and by those that alone fit."""
+        charges = self._charged[ask.kind]
+        most = mask.bit_count()
+        for draw, amount in part.least:
+            if left[draw] < most * amount:
+                most = left[draw] // amount
+        fitting = 0
+        for index in bits(mask):
+            if fitting >= most:
+                break
+            fitting += all(left[draw] >= amount for draw, amount in charges[index])
+        return min(most, fitting)
+
+
+def _nothing(left: Sequence[int]) -> Hashable:
+    return None
