@@ -204,8 +204,9 @@ def _whole(gang: Gang, members: Sequence[Member]) -> Gang:
     """Return the gang, or none of it if members are missing."""
     if len(gang.placements) == len(members) or gang.verdict is Verdict.UNDECIDED:
         return gang
-    placed = f"{len(gang.placements)} of {len(members)} pods find a node"
-    return Gang(Verdict.NONE, (), gang.why or (placed if gang.placements else ""))
+    count = len(gang.placements)
+    placed = f"only {count} would find a node" if count else ""
+    return Gang(Verdict.NONE, (), gang.why or placed)
 
 
 def _reached(wanted: Sequence[Score], reached: Sequence[Sequence[Score]]) -> tuple[Score, ...]:
