@@ -2,10 +2,13 @@
 Holds the engines against the plain search on random questions, and reports every difference.
 
     python -m fuzz.engines --cases 100000 [--seed 1] [--start 0] [--solver] [--record FILE]
+    python -m fuzz.engines --cases 3000 --solver --about '"All"' --dialect 1.34-experimental --semantics upstream
 
 Every channel and release is asked in turn, under both semantics. Without
---solver only bounds and the pruned search are held against it. The last line
-says how many questions no table can say, and why.
+--solver only bounds and the pruned search are held against it. --about,
+--dialect and --semantics pick questions of one kind: those whose JSON a regular
+expression finds. The last line says how many questions no table can say, and
+why.
 """
 
 from __future__ import annotations
@@ -13,24 +16,26 @@ from __future__ import annotations
 import argparse
 import itertools
 import json
+import re
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
 from dra_alloc.cli.harness_allocate import read_request
 from dra_alloc.problem.devices import DeviceRow
 from dra_alloc.problem.pools import GatherError
 from dra_alloc.problem.requests import Ask
-from dra_alloc.rules import RuleSet, SearchStopped
+from dra_alloc.rules import SearchStopped
 from dra_alloc.solve.bounds import refuted
 from dra_alloc.solve.cpsat_first import FirstAnswer, first_answer
 from dra_alloc.solve.first_fit import BudgetExhausted, FirstFit
 from dra_alloc.solve.pruned import PrunedSearch
 from dra_alloc.solve.question import Question
 from dra_alloc.solve.standing import judged
-from dra_alloc.solve.table import NotModelled, Table, build_table, look
+from dra_alloc.solve.stops import raise_stop
+from dra_alloc.solve.table import NotModelled, Table, build_table
 from dra_alloc.testing.cases import random_requests
 from dra_alloc.testing.dialect import Dialect
 from fuzz import progress
@@ -58,14 +63,12 @@ DIALECTS: Final = tuple(
 Json = dict[str, Any]
 #: An answer: (device keys in order, alternatives chosen), None for "no", or why there is none.
 Answer = tuple[tuple[str, ...], tuple[str, ...]] | None | str
-Solver = Callable[[Table, RuleSet], Answer]
+Solver = Callable[[Table, Question], Answer]
 
 #: Cases of one record.
 PART: Final = 7_000
 NOT_MODELLED: Final = "not modelled"
 _SEMANTICS: Final = ("upstream", "intended")
-#: Cases until each dialect had its turn.
-ROUND: Final = len(DIALECTS) * len(_SEMANTICS)
 _UNDECIDED: Final = "undecided"
 _STOPPED: Final = "stopped: "
 #: What is in the text of a reason -> what it is about.
@@ -74,7 +77,6 @@ KINDS: Final = {
     "amounts of capacity grow": "amounts of capacity grow with what is looked at (GROW-2)",
     "what a device takes of a counter": "a counter's amounts change with what is drawn (GROW-5)",
     "negative amounts of capacity": "negative amounts of capacity",
-    "could violate a constraint": "All against a constraint ends the search (SEARCH-8)",
     "takes equal values for different": "distinctAttribute compares identity (OLD-6)",
     "All alternative goes on as": "an All alternative goes on as the first (slips)",
     "invalid pool": "coming to an invalid pool ends the search (OLD-2)",
@@ -106,7 +108,7 @@ def compare_engines(request: Json, solver: Solver | None = None) -> str:
     rules = question.table_rules()
     plain = _plain(question)
     try:
-        table = judged(build_table(question.rows, question.candidates, rules, stops=True), rules)
+        table = judged(build_table(question.rows, question.candidates, rules, stops=True), rules, stops=True)
     except NotModelled as reason:
         return f"{NOT_MODELLED}: {_kind(str(reason))}, {_verdict(plain)}"
     answers: list[tuple[str, Answer]] = []
@@ -115,7 +117,7 @@ def compare_engines(request: Json, solver: Solver | None = None) -> str:
             raise Difference("the plain search ends with an error, which the table does not know")
         answers.append(("pruned", _pruned(table)))
     if solver is not None:
-        answers.append(("solver", solver(table, rules)))
+        answers.append(("solver", solver(table, question)))
     for name, answer in answers:
         _hold(name, answer, plain, table)
     if not table.stops and refuted(table) is not None and plain is not None and plain != _UNDECIDED:
@@ -163,14 +165,14 @@ def _pruned(table: Table) -> Answer:
     return _UNDECIDED if found is None else _answer(search) if found else None
 
 
-def by_solver(table: Table, rules: RuleSet) -> Answer:
+def by_solver(table: Table, question: Question) -> Answer:
     """Return CP-SAT's answer."""
     try:
         answer = first_answer(table, SOLVER_LIMIT)
     except NotModelled:
         return _UNDECIDED
     if answer.stopped is not None:
-        return _STOPPED + _error_text(*answer.stopped, rules)
+        return _STOPPED + _error_text(*answer.stopped, question)
     return _UNDECIDED if answer.found is None else _answer(answer) if answer.found else None
 
 
@@ -181,27 +183,37 @@ def _answer(search: FirstFit | PrunedSearch | FirstAnswer) -> Answer:
     return picks, tuple(chosen[place] for place in sorted(chosen))
 
 
-def _error_text(ask: Ask, device: DeviceRow, rules: RuleSet) -> str:
+def _error_text(ask: Ask, device: DeviceRow, question: Question) -> str:
     try:
-        look(ask, device, rules)
+        raise_stop(question.rows[ask.claim].name, ask, device, question.table_rules())
     except SearchStopped as stop:
         return stop.text
     raise Difference(f"the solver sees an error on {device.key}, where there is none")
 
 
-def _requests(seed: int, start: int = 0) -> Iterator[Json]:
-    """Return the questions from number `start` on: each stream's next under both semantics, the streams in turn."""
-    rounds, skipped = divmod(start, ROUND)
-    return itertools.islice(_rounds(seed, rounds), skipped, None)
+def _requests(options: argparse.Namespace) -> Iterator[Json]:
+    """Return the questions from the first one on: each stream's next under both semantics, the streams in turn."""
+    dialects = [each for each in DIALECTS if options.dialect in (None, _name(each))]
+    semantics = [each for each in _SEMANTICS if options.semantics in (None, each)]
+    rounds, skipped = divmod(options.start, len(dialects) * len(semantics))
+    requests = itertools.islice(_rounds(options.seed, rounds, dialects, semantics), skipped, None)
+    if options.about is None:
+        return requests
+    about = re.compile(options.about)
+    return (request for request in requests if about.search(json.dumps(request)))
 
 
-def _rounds(seed: int, start: int) -> Iterator[Json]:
-    streams = [random_requests(seed, dialect, start=start) for dialect in DIALECTS]
+def _name(dialect: Dialect) -> str:
+    return f"{dialect.release}-{dialect.channel}"
+
+
+def _rounds(seed: int, start: int, dialects: Sequence[Dialect], semantics: Sequence[str]) -> Iterator[Json]:
+    streams = [random_requests(seed, dialect, start=start) for dialect in dialects]
     while True:
         for stream in streams:
             request = next(stream)
-            for semantics in _SEMANTICS:
-                yield {**request, "semantics": semantics}
+            for each in semantics:
+                yield {**request, "semantics": each}
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -211,14 +223,19 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--start", type=int, default=0, help="number of the first case")
     parser.add_argument("--solver", action="store_true")
+    parser.add_argument("--about", metavar="REGEX", help="only questions whose JSON has it")
+    parser.add_argument("--dialect", choices=[_name(dialect) for dialect in DIALECTS], help="only this allocator")
+    parser.add_argument("--semantics", choices=_SEMANTICS, help="only these semantics")
     add_option(parser)
     progress.add_option(parser)
     options = parser.parse_args(argv)
+    if options.record and any((options.about, options.dialect, options.semantics)):
+        parser.error("what is recorded is not picked by --about, --dialect or --semantics")
     seen: Counter[str] = Counter()
     differences = 0
     began = time.monotonic()
     shown = progress.Progress("engines", options.cases, wanted=options.progress)
-    requests = _requests(options.seed, options.start)
+    requests = _requests(options)
     for start in range(options.start, options.start + options.cases, PART):
         size = min(PART, options.start + options.cases - start)
         part, wrong, at = Counter[str](), 0, time.monotonic()

@@ -27,7 +27,7 @@ class TableModel:
     the search would decide them, `drawn` the terms of each draw.
     With `alike`, equal requests get their devices in order, as in the first
     answer; an objective that tells them apart must do without. `stopping` says
-    by request id and device that looking at it ends the search: nothing is
+    by request id and device that coming to it ends the search: nothing is
     picked or chosen after that, so an error is an answer like any other.
     """
 
@@ -55,6 +55,9 @@ class TableModel:
             self._agree(row)
         for row in table.differ:
             self._differ(row)
+        for ask in self._asks:
+            if ask.recorded is not None and ask.stopping and table.exact:
+                self._misfit(ask)
         self._limit_results()
         if alike:
             self._sort_alike()
@@ -63,6 +66,9 @@ class TableModel:
         model = self.model
         chosen = self.chosen[ask.id] = model.boolean()
         self.order.append(chosen)
+        if ask.recorded is not None and ask.stopping:
+            self._declare_misfits(ask, ask.recorded)
+            return
         if not ask.possible:
             model.linear([(chosen, 1)], 0, 0)
         if ask.recorded is not None:
@@ -103,6 +109,53 @@ class TableModel:
         picks = [(each, 1) for each in every]
         model.linear([*picks, (chosen, -ask.count), *((stop, 1) for stop in stops)], None, 0)
         model.linear([*picks, (chosen, -ask.count), *((stop, ask.count) for stop in stops)], 0, None)
+
+    def _declare_misfits(self, ask: AskRow, recorded: Sequence[int]) -> None:
+        """Declare an All request that takes its devices in order until one ends the search."""
+        model = self.model
+        taken = self.chosen[ask.id]
+        for index in recorded:
+            before = taken
+            if ask.stopping >> index & 1:
+                stop = self.stopping[ask.id, index] = model.boolean()
+                self.order.append(stop)
+                taken = model.boolean()
+                model.linear([(before, 1), (stop, -1), (taken, -1)], 0, 0)
+            if not ask.usable >> index & 1:
+                model.linear([(taken, 1)], 0, 0)
+            self.picked[ask.id, index] = [taken]
+
+    def _misfit(self, ask: AskRow) -> None:
+        """A device ends the search only if a constraint refuses it after the picks before."""
+        for index in bits(ask.stopping & ~ask.unfit):
+            refusing: list[int] = []
+            for number in ask.agree:
+                if self.table.agree[number].of_claim:
+                    refusing += self._not_agreeing(self.table.agree[number], index)
+            for number in ask.differ:
+                row = self.table.differ[number]
+                refusing += [
+                    literal
+                    for _, device, literal in self._concerned(row)
+                    if row.alone >> index & 1 or row.values[device] & row.values[index]
+                ]
+            self.model.implies(self.stopping[ask.id, index], list(dict.fromkeys(refusing)))
+
+    def _not_agreeing(self, row: ValueRow, index: int) -> list[int]:
+        """Return a variable that is 1 only if picks have no value in common with the device; none if they always do."""
+        picks = self._concerned(row)
+        lacking = [
+            list(dict.fromkeys(literal for _, device, literal in picks if not row.values[device] >> value & 1))
+            for value in bits(row.values[index])
+        ]
+        if not lacking:
+            lacking = [list(dict.fromkeys(literal for _, _, literal in picks))]
+        if not all(lacking):
+            return []
+        refusing = self.model.boolean()
+        for literals in lacking:
+            self.model.implies(refusing, literals)
+        return [refusing]
 
     def _copies(self, ask: AskRow, index: int) -> list[int]:
         """Return variables for the times that the request may get the device."""
@@ -162,7 +215,10 @@ class TableModel:
         table = self.table
         terms = self.drawn
         used: dict[int, int] = {}
-        for (ask, device), literals in self.picked.items():
+        drawing = [(key, literals) for key, literals in self.picked.items()]
+        # What does not go with earlier picks has drawn on counters before that shows, but not on capacity.
+        drawing += [((-1, device), [stop]) for (_, device), stop in self._misfits()]
+        for (ask, device), literals in drawing:
             for draw, amount in (*table.pick_charges[device], *table.request_charges.get((ask, device), ())):
                 terms[draw] += [(literal, amount) for literal in literals]
             if table.device_charges[device]:
@@ -173,6 +229,11 @@ class TableModel:
                 self.model.implies(literals[0], [used[device]])
         for limit, drawn in zip(table.limits, terms, strict=True):
             self.hold(drawn, limit)
+
+    def _misfits(self) -> Iterable[tuple[tuple[int, int], int]]:
+        """Return the devices of All requests with which the search ends."""
+        recorded = {ask.id for ask in self._asks if ask.recorded is not None}
+        return ((key, stop) for key, stop in self.stopping.items() if key[0] in recorded)
 
     def hold(self, terms: list[tuple[int, int]], limit: int) -> None:
         """Keep a draw within its limit, in the largest unit that divides all amounts."""
@@ -201,7 +262,10 @@ class TableModel:
         picks = self._concerned(row)
         values = [model.boolean() for _ in row.holders]
         model.at_most_one(values)
-        for _, device, literal in picks:
+        agreeing = [(device, literal) for _, device, literal in picks]
+        if not row.of_claim:
+            agreeing += [(device, stop) for (ask, device), stop in self._misfits() if ask in row.asks]
+        for device, literal in agreeing:
             if row.values[device]:
                 model.implies(literal, [values[value] for value in bits(row.values[device])])
         for _, device, literal in picks:

@@ -18,6 +18,7 @@ from dra_alloc.limits import ALLOCATION_RESULTS_MAX
 from dra_alloc.problem.devices import DeviceRow
 from dra_alloc.problem.requests import Ask, ClaimRow
 from dra_alloc.rules import Pick, Rule, RuleSet, SearchStopped
+from dra_alloc.solve.stops import misfit
 
 __all__ = ["BudgetExhausted", "FirstFit"]
 
@@ -193,7 +194,7 @@ class FirstFit:
         for position, rule in enumerate(rules):
             if not rule.add(ask, device):
                 if ask.all_devices and rule.constrains and self._rules.misfit_stops:
-                    self._stop_on_misfit(ask, device)
+                    raise misfit(self._claims[ask.claim].name, ask, device)
                 self.refused += 1
                 for earlier in self._rules.given_back(rules, position):
                     earlier.remove(ask, device)
@@ -203,14 +204,6 @@ class FirstFit:
         if len(self.picks) > len(self.furthest):
             self.furthest = tuple(self.picks)
         return True
-
-    def _stop_on_misfit(self, ask: Ask, device: DeviceRow) -> None:
-        claim = self._claims[ask.claim].name
-        raise SearchStopped(
-            f"claim {claim}, request {ask.own_name}: cannot add device {device.key} because a claim constraint "
-            "would not be satisfied",
-            code="all-misfit",
-        )
 
     def _give_back(self) -> None:
         ask, device = self.picks.pop()

@@ -33,7 +33,8 @@ from dra_alloc.solve.outcome import Stage
 from dra_alloc.solve.pruned import PrunedSearch
 from dra_alloc.solve.question import Question
 from dra_alloc.solve.standing import judged
-from dra_alloc.solve.table import NotModelled, Table, build_table, look
+from dra_alloc.solve.stops import raise_stop
+from dra_alloc.solve.table import NotModelled, Table, build_table
 
 __all__ = ["DEFAULT_BUDGET", "Budget", "Engine", "Found", "Ladder"]
 
@@ -181,7 +182,7 @@ class Ladder:
         question = self._question
         rules = question.table_rules()
         try:
-            return judged(build_table(question.rows, question.candidates, rules, stops=True), rules)
+            return judged(build_table(question.rows, question.candidates, rules, stops=True), rules, stops=True)
         except NotModelled as reason:
             self._note("table", 0, str(reason))
             return None
@@ -229,7 +230,8 @@ class Ladder:
             self._note("cp-sat", answer.work, "stopped")
             if not table.exact:
                 raise _Looser("; ".join(table.looser))
-            look(*answer.stopped, self._question.table_rules())
+            ask, device = answer.stopped
+            raise_stop(self._question.rows[ask.claim].name, ask, device, self._question.table_rules())
         self._settle("cp-sat", answer.work, table, answer.found, lambda: Found(answer.picks, answer.selected))
         return table.exact
 

@@ -3,7 +3,8 @@ How far the facts of a question may be trusted while upstream's defects are at w
 
 Leaks of refusals only ever take away: what is impossible without them is
 impossible with them, so a refutation stands. An answer stands only if nothing
-can leak. Where an All request can end the search with an error, nothing stands.
+can leak. Where an All request can end the search with an error, only an engine
+that knows of such ends can say anything.
 
 See docs/adr/0007-engines-and-defects.md.
 """
@@ -16,7 +17,7 @@ from itertools import islice
 from typing import Final
 
 from dra_alloc.rules import RuleSet
-from dra_alloc.solve.table import AskRow, NotModelled, Table, ValueRow, bits
+from dra_alloc.solve.table import AskRow, NotModelled, Slot, Table, ValueRow, bits
 
 __all__ = ["judged"]
 
@@ -24,23 +25,39 @@ __all__ = ["judged"]
 _SHOWN: Final = 3
 
 
-def judged(table: Table, rules: RuleSet) -> Table:
+def judged(table: Table, rules: RuleSet, *, stops: bool = False) -> Table:
     """
     Return the table, marked as looser than upstream where a refusal could leak.
 
-    Raises: NotModelled if an All request could end the search with an error.
+    Devices with which an All request can end the search are marked if `stops`
+    is set.
+
+    Spec: ENGINE-2, ENGINE-6.
+    Raises: NotModelled if there are such devices otherwise.
     """
     leaks = tuple(islice(_leaks(table), _SHOWN)) if rules.leaky else ()
     if rules.misfit_stops:
-        for ask in table.asks:
-            if ask.recorded is None:
-                continue
-            constraints = sum(rule.constrains for rule in rules.take_for(ask.ask))
-            stated = sum(table.agree[number].of_claim for number in ask.agree) + len(ask.differ)
-            unstated = constraints > stated
-            if unstated or _can_misfit(table, ask, leaking=bool(leaks)):
-                raise NotModelled(f"All request {ask.ask.full_name} could violate a constraint, which ends the search")
+        misfits = {ask.id for ask in table.asks if _could_misfit(table, ask, rules, leaking=bool(leaks))}
+        if misfits and not stops:
+            names = [ask.ask.full_name for ask in table.asks if ask.id in misfits]
+            raise NotModelled(f"All request {names[0]} could violate a constraint, which ends the search")
+        if misfits:
+            table = replace(table, slots=tuple(_stopping(slot, misfits) for slot in table.slots))
     return replace(table, looser=(*table.looser, *leaks)) if leaks else table
+
+
+def _stopping(slot: Slot, misfits: set[int]) -> Slot:
+    asks = (replace(ask, stopping=ask.constrained) if ask.id in misfits else ask for ask in slot.asks)
+    return replace(slot, asks=tuple(asks))
+
+
+def _could_misfit(table: Table, ask: AskRow, rules: RuleSet, *, leaking: bool) -> bool:
+    """Return whether a constraint could refuse a device of an All request, stated in facts or not."""
+    if ask.recorded is None:
+        return False
+    constraints = sum(rule.constrains for rule in rules.take_for(ask.ask))
+    stated = sum(table.agree[number].of_claim for number in ask.agree) + len(ask.differ)
+    return constraints > stated or _can_misfit(table, ask, leaking=leaking)
 
 
 def _leaks(table: Table) -> Iterable[str]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from dra_alloc.problem.devices import DeviceRow
 from dra_alloc.problem.nodes import NodeSelectorError
@@ -18,8 +19,9 @@ from dra_alloc.rules import RuleSet, SearchStopped
 from dra_alloc.rules.counters import Counters
 from dra_alloc.rules.exclusive_use import ExclusiveUse
 from dra_alloc.rules.facts import Agree, Dedicated, Differ, Draw, Fact, Looser, Unmodelled, Values
+from dra_alloc.solve.stops import look
 
-__all__ = ["AskRow", "Charge", "NotModelled", "Slot", "Table", "ValueRow", "bits", "build_table", "look"]
+__all__ = ["AskRow", "Charge", "NotModelled", "Slot", "Table", "ValueRow", "bits", "build_table"]
 
 #: Index of a draw, and an amount.
 Charge = tuple[int, int]
@@ -37,8 +39,11 @@ class AskRow:
     Requests of equal `kind` are interchangeable. `usable` are the devices it
     could take were they the only picks, `reserving` those that get as far as
     having their counters reserved; `recorded` those that All has to take,
-    else None; `possible` is False if All cannot take one of them. Looking at
-    one of the devices `stopping` for it ends the search with an error.
+    else None; `possible` is False if All cannot take one of them. Coming to
+    one of the devices `stopping` for it can end the search with an error: by
+    looking at it, or where it is recorded because it does not go with earlier
+    picks. All holds the devices `constrained` against its constraints, which
+    refuse those that are `unfit` whatever was picked.
     """
 
     ask: Ask
@@ -51,6 +56,8 @@ class AskRow:
     agree: tuple[int, ...]
     differ: tuple[int, ...]
     stopping: int = 0
+    constrained: int = 0
+    unfit: int = 0
 
     @property
     def id(self) -> int:
@@ -168,15 +175,6 @@ def build_table(
     return table
 
 
-def look(ask: Ask, device: DeviceRow, rules: RuleSet) -> bool:
-    """
-    Return whether no rule passes the device over before the first pick.
-
-    Raises: SearchStopped, NodeSelectorError where looking at it ends the search.
-    """
-    return all(rule.allows(ask, device) for rule in rules.candidate)
-
-
 def _an_error(table: Table, rules: RuleSet) -> str:
     ask = next(ask for ask in table.asks if ask.stopping)
     try:
@@ -184,6 +182,16 @@ def _an_error(table: Table, rules: RuleSet) -> str:
     except (SearchStopped, NodeSelectorError) as error:
         return str(error)
     return ""
+
+
+class _Usable(NamedTuple):
+    """The masks of an AskRow."""
+
+    usable: int
+    reserving: int
+    stopping: int
+    constrained: int = 0
+    unfit: int = 0
 
 
 class _Builder:
@@ -198,7 +206,7 @@ class _Builder:
         self._facts: list[Fact] = []
         for rule in dict.fromkeys((*rules.candidate, *rules.take)):
             self._facts += rule.encode(self._asks, self._devices)
-        self._usable: dict[Hashable, tuple[int, int, int]] = {}
+        self._usable: dict[Hashable, _Usable] = {}
         self._kinds: dict[Hashable, int] = {}
 
     def table(self, *, every_draw: bool) -> Table:
@@ -270,14 +278,26 @@ class _Builder:
         key = (alike, constraints, agreeing, differing, recorded)
         if key not in self._usable:
             self._usable[key] = self._usable_for(ask)
-        usable, reserving, stopping = self._usable[key]
-        possible = recorded is None or (bool(recorded) and all(usable >> index & 1 for index in recorded))
+        found = self._usable[key]
+        possible = recorded is None or (bool(recorded) and all(found.usable >> index & 1 for index in recorded))
         kind = self._kinds.setdefault(key, len(self._kinds))
-        stopping = stopping if ask.count else 0
-        return AskRow(ask, kind, ask.count, usable, reserving, recorded, possible, agreeing, differing, stopping)
+        return AskRow(
+            ask,
+            kind,
+            ask.count,
+            found.usable,
+            found.reserving,
+            recorded,
+            possible,
+            agreeing,
+            differing,
+            found.stopping if ask.count else 0,
+            found.constrained,
+            found.unfit,
+        )
 
-    def _usable_for(self, ask: Ask) -> tuple[int, int, int]:
-        """Return which devices it could take, for which counters would be reserved, and which end the search."""
+    def _usable_for(self, ask: Ask) -> _Usable:
+        """Return what becomes of the devices if one of them is the first pick."""
         stopping = 0
         considered = ask.recorded
         if not ask.all_devices:
@@ -288,7 +308,14 @@ class _Builder:
         reserving = [device for device in considered if all(rule.allows(ask, device) for rule in early)]
         usable = self._mask(device for device in reserving if all(rule.allows(ask, device) for rule in late))
         charges = any(isinstance(rule, Counters) for rule in early)
-        return usable, self._mask(device for device in reserving if device.consumes) if charges else 0, stopping
+        charged = self._mask(device for device in reserving if device.consumes) if charges else 0
+        constraints = [rule for rule in takes if rule.constrains]
+        if not (ask.all_devices and constraints):
+            return _Usable(usable, charged, stopping)
+        before = takes[: takes.index(constraints[0])]
+        held = [device for device in considered if all(rule.allows(ask, device) for rule in before)]
+        unfit = self._mask(device for device in held if not all(rule.allows(ask, device) for rule in constraints))
+        return _Usable(usable, charged, stopping, self._mask(held), unfit)
 
     def _looked_at(self, ask: Ask) -> tuple[tuple[DeviceRow, ...], int]:
         """Return the devices that no rule passes over, and which end the search."""
