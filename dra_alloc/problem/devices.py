@@ -7,7 +7,15 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from dra_alloc.api import Device, DeviceAttribute, DeviceCapacity, DeviceTaint, DeviceTaintRule, ResourceSlice
+from dra_alloc.api import (
+    Device,
+    DeviceAttribute,
+    DeviceCapacity,
+    DeviceTaint,
+    DeviceTaintRule,
+    FrozenMap,
+    ResourceSlice,
+)
 from dra_alloc.manifest.layouts import Layout
 from dra_alloc.manifest.outlines import Outline, outline_of
 from dra_alloc.problem.publishing import published
@@ -19,6 +27,7 @@ __all__ = ["DeviceKey", "DeviceRow", "PoolKey", "SliceRow"]
 _MAKE: Final[Any] = tuple.__new__
 _BLOCKING: Final = frozenset({"NoSchedule", "NoExecute"})
 _NONE: Final[frozenset[tuple[str, str]]] = frozenset()
+_NOTHING_SEEN: Final[FrozenMap[Hashable, int]] = FrozenMap()
 
 
 class PoolKey(NamedTuple):
@@ -107,8 +116,8 @@ class SliceRow:
     """
     One ResourceSlice with the taint rules for its pool; device rows are made on first touch and kept.
 
-    `columns` is where engines remember which slices look alike, `layout` what was noted of the devices when they were
-    read, if they were.
+    `columns` is where engines remember which slices look alike, and is shared by those that do; `layout` is what was
+    noted of the devices when they were read, if they were.
     """
 
     __slots__ = (
@@ -146,7 +155,7 @@ class SliceRow:
         self.slice_count = pool.resource_slice_count
         self.node_name = spec.node_name or ""
         self.taint_rules = rules_for_pool(taint_rules, self.pool.driver, self.pool.pool) if taint_rules else ()
-        self.columns: dict[Hashable, int] = {}
+        self.columns: dict[Hashable, int] = _NOTHING_SEEN
         self._devices: tuple[DeviceRow, ...] | None = None
         self.layout = layout
         self._outline = None if layout is None else layout.outline

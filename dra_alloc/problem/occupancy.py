@@ -135,9 +135,9 @@ class OpenOccupancy:
         """Return the devices held in one slice; None where consumed capacity matters as well."""
         return None if self._tangled and row in self._tangled else self.masks.get(row, 0)
 
-    def take(self, row: SliceRow, index: int) -> None:
-        """Hold a device."""
-        self.masks[row] = self.masks.get(row, 0) | 1 << index
+    def take(self, row: SliceRow, devices: int) -> None:
+        """Hold the devices of a mask."""
+        self.masks[row] = self.masks.get(row, 0) | devices
         if self._large:
             self._large.clear()
 

@@ -4,14 +4,14 @@ Many pods placed one after the other, each on the first node that fits.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
-from dra_alloc.api import Node, ResourceClaim
+from dra_alloc.api import AllocationResult, Node, ResourceClaim
 from dra_alloc.manifest.gc_pause import gc_paused
-from dra_alloc.problem.devices import PoolKey
+from dra_alloc.problem.devices import PoolKey, SliceRow
 from dra_alloc.problem.ledger import Ledger
 from dra_alloc.problem.requests import claim_name
 from dra_alloc.rules.consumed_capacity import consumption
@@ -79,11 +79,14 @@ class Placing:
 
     def place(self, claims: Sequence[ResourceClaim]) -> Outcome:
         """Return where the claims are allocated together, and take their devices."""
-        known = [self._known(claim) for claim in claims]
-        pending = [claim for claim in known if claim.status.allocation is None]
-        if len(pending) < len(known):
-            return self._with_allocated(known, pending)
-        asked = Asked.of(pending, self._cluster.survey, self._budget)
+        known: Sequence[ResourceClaim] = claims
+        names = [claim_name(claim) for claim in claims]
+        if any(claim.status.allocation for claim in claims) or not self._placed.keys().isdisjoint(names):
+            known = [self._known(claim) for claim in claims]
+            pending = [claim for claim in known if claim.status.allocation is None]
+            if len(pending) < len(known):
+                return self._with_allocated(known, pending)
+        asked = Asked.of(known, self._cluster.survey, self._budget)
         place, code = self._standings.first(asked)
         if code == FITS:
             return self._take(asked, place, known)
@@ -129,26 +132,49 @@ class Placing:
         return Unsatisfiable(standings.refusals(asked))
 
     def _take(self, asked: Asked, place: int, known: Sequence[ResourceClaim]) -> Allocated:
-        node = self._standings.roster.nodes[place]
-        answer = self._allocator.direct.answer_admitted(node, asked.admitted, self._budget.steps)
-        if answer is not None:
-            outcome = self._allocator.told(answer)
-            places = Picks(answer.admitted.asks, answer.view.slices, answer.choice).places()
-            for row, index in places:
-                self._occupancy.take(row, index)
-            pools = {row.pool for row, _ in places}
-        else:
-            outcome = self._search(node, asked.claims, self._budget)
-            pools = self._take_picks(outcome) if isinstance(outcome, Solved) else set()
-        assert isinstance(outcome, Solved)
-        allocated = Allocated(node.metadata.name or "", _Made(known, outcome), outcome.work)
+        standings = self._standings
+        node, row = standings.roster.nodes[place], standings.alone(place)
+        allocated = None if row is None else self._take_alone(asked, node, row, known)
+        concerning: Iterable[int] | None = (place,)
+        if allocated is None:
+            outcome, pools = self._solved(asked, node)
+            allocated = Allocated(
+                node.metadata.name or "", _Made(known, partial(getattr, outcome, "results")), outcome.work
+            )
+            if row is None:
+                concerning = concerned(pools, (self._cluster.inventory,), standings.roster)
         names = [claim_name(claim) for claim in asked.claims]
         self._unbooked.append((names, allocated))
-        self._placed.update(dict.fromkeys(names, allocated))
-        standings = self._standings
-        alone = standings.is_alone(place)
-        standings.forget((place,) if alone else concerned(pools, (self._cluster.inventory,), standings.roster))
+        for name in names:
+            self._placed[name] = allocated
+        standings.taken(concerning)
         return allocated
+
+    def _take_alone(self, asked: Asked, node: Node, row: SliceRow, known: Sequence[ResourceClaim]) -> Allocated | None:
+        """Take devices of the slice that is all there is to a node; None if a board does not tell which."""
+        admitted = asked.admitted
+        found = self._allocator.direct.answer_alone(row, admitted, self._budget.steps)
+        if found is None or admitted is None:
+            return None
+        choice, work = found
+        self._occupancy.take(row, choice.taken)
+        # Most results are never looked at.
+        results = partial(self._cluster.allocator.results_alone, node, row, admitted, choice)
+        return Allocated(node.metadata.name or "", _Made(known, results), work)
+
+    def _solved(self, asked: Asked, node: Node) -> tuple[Solved, set[PoolKey]]:
+        """Return the answer for a node that fits, and the pools of which devices were taken."""
+        answer = self._allocator.direct.answer_admitted(node, asked.admitted, self._budget.steps)
+        if answer is None:
+            outcome = self._search(node, asked.claims, self._budget)
+            assert isinstance(outcome, Solved)
+            return outcome, self._take_picks(outcome)
+        outcome = self._allocator.told(answer)
+        assert isinstance(outcome, Solved)
+        places = Picks(answer.admitted.asks, answer.view.slices, answer.choice).places()
+        for row, index in places:
+            self._occupancy.take(row, 1 << index)
+        return outcome, {row.pool for row, _ in places}
 
     def _take_picks(self, outcome: Solved) -> set[PoolKey]:
         pools: set[PoolKey] = set()
@@ -157,7 +183,7 @@ class Placing:
                 continue
             pools.add(device.slice.pool)
             if not (device.shareable and self._sharing):
-                self._occupancy.take(device.slice, device.slice.devices.index(device))
+                self._occupancy.take(device.slice, 1 << device.slice.devices.index(device))
             elif consumption(device, ask, self._allocator.profile):
                 self._occupancy.tangle(device.slice)
         return pools
@@ -182,11 +208,11 @@ class Placing:
 class _Made:
     """Puts the claims of a placed pod together."""
 
-    __slots__ = ("_claims", "_outcome")
+    __slots__ = ("_claims", "_results")
 
-    def __init__(self, claims: Sequence[ResourceClaim], outcome: Solved) -> None:
-        self._claims = tuple(claims)
-        self._outcome = outcome
+    def __init__(self, claims: Sequence[ResourceClaim], results: Callable[[], Sequence[AllocationResult]]) -> None:
+        self._claims = claims
+        self._results = results
 
     def __call__(self) -> tuple[ResourceClaim, ...]:
-        return completed(self._claims, self._outcome.results)
+        return completed(self._claims, self._results())

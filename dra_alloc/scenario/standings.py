@@ -31,8 +31,8 @@ ABORTS: Final = 4
 #: No, as a search found that need not say so again when less is free.
 SEARCHED_NO: Final = 5
 
-#: What is left of an answer when devices that every node sees are taken: a plain no.
-_AFTER_SHARED: Final = bytes(NO if code == NO else UNKNOWN for code in range(256))
+#: What is left of an answer when devices are taken: a plain no.
+_AFTER_TAKING: Final = bytes(NO if code == NO else UNKNOWN for code in range(256))
 #: Questions remembered.
 _MOST_QUESTIONS: Final = 64
 _CARRIED_BYTES: Final = 1 << 20
@@ -60,9 +60,7 @@ class Asked:
     def of(cls, claims: Sequence[ResourceClaim], survey: Survey, budget: Budget) -> Asked:
         """Return the claims as a question."""
         admitted = survey.admitted(claims) if claims else None
-        about: Hashable = tuple(claim.spec for claim in claims)
-        if admitted is not None:
-            about = admitted.plan or admitted
+        about: Hashable = tuple([claim.spec for claim in claims]) if admitted is None else admitted.plan or admitted
         return cls(tuple(claims), admitted, budget, (about, budget))
 
 
@@ -161,13 +159,21 @@ class Standings:
         outcome = self._ask(self.roster.nodes[place], asked.claims, asked.budget)
         return (outcome.code, outcome.text) if isinstance(outcome, Aborted) else ("no-fit", "")
 
-    def forget(self, places: Iterable[int] | None) -> None:
-        """Make answers unknown that may change: those of some nodes, or (None) where shared devices were taken."""
+    def taken(self, places: Iterable[int] | None) -> None:
+        """Note that devices of some nodes were taken, or (None) devices that every node may see: a plain no stays."""
         if places is None:
             self._origin = None
             for key, codes in self._codes.items():
-                self._codes[key] = codes.translate(_AFTER_SHARED)
+                self._codes[key] = codes.translate(_AFTER_TAKING)
             return
+        for place in places:
+            self._touched.add(place)
+            for codes in self._codes.values():
+                if codes[place]:
+                    codes[place] = UNKNOWN
+
+    def _forget(self, places: Iterable[int]) -> None:
+        """Make the answers of nodes unknown that changed in any way."""
         for place in places:
             self._touched.add(place)
             for codes in self._codes.values():
@@ -191,12 +197,12 @@ class Standings:
             alone = self._alone
             if alone is not None:
                 made._alone = alone if survey is self.survey else alone.renewed(survey, self.roster, places)
-            made.forget(places)
+            made._forget(places)
         return made
 
-    def is_alone(self, place: int) -> bool:
-        """Return whether one slice is all there is to a node."""
-        return self._lone_slices().at(place) is not None
+    def alone(self, place: int) -> SliceRow | None:
+        """Return the slice that is all there is to a node; None for a node that needs a closer look."""
+        return self._lone_slices().at(place)
 
     def _lone_slices(self) -> _Alone:
         if self._alone is None:

@@ -8,8 +8,8 @@ import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from dra_alloc.api import DeviceClass, Node, ResourceClaim
-from dra_alloc.problem.devices import DeviceKey
+from dra_alloc.api import AllocationResult, DeviceClass, Node, ResourceClaim
+from dra_alloc.problem.devices import DeviceKey, SliceRow
 from dra_alloc.problem.inventory import Inventory
 from dra_alloc.problem.occupancy import Occupancy
 from dra_alloc.problem.pools import GatherError, Pool
@@ -20,12 +20,13 @@ from dra_alloc.rules import Context, Rule, SearchStopped, install
 from dra_alloc.rules.counters import available_counters
 from dra_alloc.solve.admit import Admission, admit
 from dra_alloc.solve.assemble import Assembly, assemble
-from dra_alloc.solve.direct import Answer, Direct, Occupied, Picks, Results
+from dra_alloc.solve.board import Choice
+from dra_alloc.solve.direct import Answer, Direct, Occupied, Picks, Results, assembled
 from dra_alloc.solve.first_fit import BudgetExhausted
 from dra_alloc.solve.ladder import DEFAULT_BUDGET, Budget, Engine, Found, Ladder
 from dra_alloc.solve.outcome import Aborted, NoFit, OutOfBudget, Solved, SolveOutcome, Work
 from dra_alloc.solve.question import Question
-from dra_alloc.solve.survey import Survey
+from dra_alloc.solve.survey import Admitted, Survey
 from dra_alloc.solve.verify import verify
 
 __all__ = ["DEFAULT_BUDGET", "Allocator", "Budget", "Engine", "Question", "State", "not_found"]
@@ -131,6 +132,13 @@ class Allocator:
             return self._no_fit(work, invalid=view.invalid)
         results = Results(answer, Assembly(self.profile, view.node, new_share_id))
         return Solved(results, Picks(admitted.asks, view.slices, choice), work)
+
+    def results_alone(
+        self, node: Node, row: SliceRow, admitted: Admitted, choice: Choice
+    ) -> tuple[AllocationResult, ...]:
+        """Return the results of a solution on a node's only slice, one per claim."""
+        picks = Picks(admitted.asks, (row,), choice)()
+        return assembled(admitted, choice, picks, Assembly(self.profile, node, _uuid))
 
     def _question(self, node: Node, pools: Sequence[Pool], claims: Sequence[ResourceClaim]) -> Question:
         context = self._context(node, pools, claims)

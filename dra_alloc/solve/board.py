@@ -49,13 +49,14 @@ class Choice(NamedTuple):
     What a search came to: nothing found (None if the budget ran out), or a solution.
 
     `picks` are (ask, index of the device) in order of picking, `served` is the
-    alternative chosen for each slot.
+    alternative chosen for each slot, `taken` masks the devices picked.
     """
 
     found: bool | None
     steps: int
     picks: tuple[tuple[int, int], ...] = ()
     served: tuple[int, ...] = ()
+    taken: int = 0
 
 
 class Board:

@@ -9,6 +9,7 @@ Spec: DIRECT-1, DIRECT-2.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from dra_alloc.solve.board import Board, Choice, Seat
@@ -42,7 +43,14 @@ def search(board: Board, busy: int, budget: int) -> Choice:
         return Choice(found=None, steps=attempt.steps)
     if not found:
         return Choice(found=False, steps=attempt.steps)
-    return Choice(found=True, steps=attempt.steps, picks=tuple(attempt.picks), served=tuple(attempt.served))
+    return _solution(attempt.steps, attempt.picks, attempt.served)
+
+
+def _solution(steps: int, picks: Sequence[tuple[int, int]], served: Sequence[int]) -> Choice:
+    taken = 0
+    for _, index in picks:
+        taken |= 1 << index
+    return Choice(True, steps, tuple(picks), tuple(served), taken)
 
 
 def _only_request(seat: Seat, busy: int) -> Choice:
@@ -54,7 +62,7 @@ def _only_request(seat: Seat, busy: int) -> Choice:
         bit = mask & -mask
         mask ^= bit
         picks.append((seat.ask, bit.bit_length() - 1))
-    return Choice(found=True, steps=seat.wanted, picks=tuple(picks), served=(seat.ask,))
+    return _solution(seat.wanted, picks, (seat.ask,))
 
 
 class _Search:

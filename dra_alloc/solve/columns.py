@@ -75,8 +75,12 @@ class Columns:
                 found = self._lenses.setdefault(key, Lens(self, columns))
         return found
 
-    def look_at(self, row: SliceRow) -> None:
-        """Note all that any lens can tell of a slice: once its devices are at hand, more costs little."""
+    def look_at(self, row: SliceRow) -> dict[Hashable, int]:
+        """
+        Note all that any lens can tell of a slice, and return it: once its devices are at hand, more costs little.
+
+        Slices that look alike share it.
+        """
         lenses, glances = self._glances
         if lenses != len(self._lenses):
             glances = self._looking_further()
@@ -89,7 +93,9 @@ class Columns:
                     if len(glance.known) >= _MOST_LOOKS:
                         glance.known = {}
                     found = glance.known[token] = self._noted(row, glance)
-                known.update(found)
+                known = {**known, **found} if known else found
+        row.columns = known
+        return known
 
     def _looking_further(self) -> tuple[_Glance, ...]:
         """Return the glances with one for the columns that are new since the last."""
@@ -191,7 +197,8 @@ class Lens:
         found = known.get(self)
         if found is None:
             if not known.keys() >= self._all_columns:
-                self._ids.look_at(row)
+                # What it returns, not what the slice has: another thread may have looked with fewer lenses meanwhile.
+                known = self._ids.look_at(row)
             found = known.get(self)
             if found is None:
                 numbers = [known[column] for column in self.columns]

@@ -21,7 +21,7 @@ from dra_alloc.solve.board_search import search
 from dra_alloc.solve.outcome import Stage, Work
 from dra_alloc.solve.survey import Admitted, Survey, View
 
-__all__ = ["Answer", "Direct", "Occupied", "Picks", "Results", "decide"]
+__all__ = ["Answer", "Direct", "Occupied", "Picks", "Results", "assembled", "decide"]
 
 #: Steps of one search; what takes more is the ladder's.
 _BUDGET: Final = 500
@@ -84,9 +84,23 @@ class Direct:
         if busy is None:
             return None
         choice, work = decide(board, busy & board.relevant, admitted, view.slices)
-        if choice.found is None or (steps is not None and choice.steps > steps):
+        return Answer(admitted, view, choice, work) if _is_within(choice, steps) else None
+
+    def answer_alone(self, row: SliceRow, admitted: Admitted | None, steps: int | None) -> tuple[Choice, Work] | None:
+        """Return the same for a node to which the slice is all there is, without a look at the node."""
+        if admitted is None or admitted.plan is None:
             return None
-        return Answer(admitted, view, choice, work)
+        board = self._survey.board_alone(row, admitted.plan)
+        busy = None if board is None else self._occupancy.busy_alone(row)
+        if board is None or busy is None:
+            return None
+        found = decide(board, busy & board.relevant, admitted, (row,))
+        return found if _is_within(found[0], steps) else None
+
+
+def _is_within(choice: Choice, steps: int | None) -> bool:
+    """Return whether the search came to an end, and within the steps."""
+    return choice.found is not None and (steps is None or choice.steps <= steps)
 
 
 def decide(board: Board, busy: int, admitted: Admitted, slices: Sequence[SliceRow]) -> tuple[Choice, Work]:
@@ -157,18 +171,21 @@ class Results:
             if len(view.results) >= _MOST_RESULTS:
                 view.results.clear()
             # The rows and the choice are kept, so that no others come by the same ids.
-            known = view.results[key] = admitted.rows, choice, self._assembled(picks)
+            known = view.results[key] = admitted.rows, choice, assembled(admitted, choice, picks, self._assembly)
         return known[2]
 
-    def _assembled(self, picks: tuple[Pick, ...]) -> tuple[AllocationResult, ...]:
-        admitted, _, choice, _ = self._answer
-        served = iter(choice.served)
-        selected = {
-            (row.index, number): admitted.asks[next(served)]
-            for row in admitted.rows
-            for number, _ in enumerate(row.requests)
-        }
-        return assemble(admitted.rows, picks, selected, self._assembly)
+
+def assembled(
+    admitted: Admitted, choice: Choice, picks: tuple[Pick, ...], assembly: Assembly
+) -> tuple[AllocationResult, ...]:
+    """Return one result per claim for a choice."""
+    served = iter(choice.served)
+    selected = {
+        (row.index, number): admitted.asks[next(served)]
+        for row in admitted.rows
+        for number, _ in enumerate(row.requests)
+    }
+    return assemble(admitted.rows, picks, selected, assembly)
 
 
 def _check(choice: Choice, board: Board, busy: int, picks: Sequence[Pick], admitted: Admitted) -> None:
