@@ -41,10 +41,10 @@ def evaluations(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 #: Case, and for it: distinct questions, slices judged, boards, boards searched with other devices busy; then how
 #: often a device was judged, and the steps of all searches.
 LIMITS = [
-    (lambda: whatif(300, 8, 100), (6, 12, 12, 236), 96, 307),
-    (lambda: autoscaler(300, 50), (5, 10, 10, 133), 80, 75),
+    (lambda: whatif(300, 8, 100), (6, 12, 12, 204), 96, 307),
+    (lambda: autoscaler(300, 50), (5, 10, 10, 123), 80, 75),
     (lambda: shared(200, 3, 5), (1, 2, 1, 5), 272, 10),
-    (lambda: whatif(40, 64, 100), (6, 12, 12, 142), 768, 519),
+    (lambda: whatif(40, 64, 100), (6, 12, 12, 130), 768, 519),
 ]
 
 
