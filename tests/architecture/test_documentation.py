@@ -30,9 +30,10 @@ def test_the_readme_has_one_command_that_starts_from_nothing(name):
     assert all(line.endswith(" &&") for line in lines[:-1])
 
 
-def test_the_readme_tells_the_truth_about_python(monkeypatch):
+@pytest.mark.parametrize("page", ["README.md", "docs/explanation/in-a-scheduler.md"])
+def test_pages_tell_the_truth_about_python(page, monkeypatch):
     monkeypatch.chdir(ROOT)
-    failed, tried = doctest.testfile(str(ROOT / "README.md"), module_relative=False)
+    failed, tried = doctest.testfile(str(ROOT / page), module_relative=False)
     assert tried
     assert not failed
 
