@@ -35,7 +35,8 @@ from dra_alloc.solve.pruned import PrunedSearch
 from dra_alloc.solve.question import Question
 from dra_alloc.solve.standing import judged
 from dra_alloc.solve.stops import raise_stop
-from dra_alloc.solve.table import NotModelled, Table, build_table
+from dra_alloc.solve.table import Knows, NotModelled, Table
+from dra_alloc.solve.table_builder import build_table
 from dra_alloc.testing.cases import random_requests
 from dra_alloc.testing.dialect import Dialect
 from fuzz import progress
@@ -80,7 +81,6 @@ KINDS: Final = {
     "takes equal values for different": "distinctAttribute compares identity (OLD-6)",
     "All alternative goes on as": "an All alternative goes on as the first (slips)",
     "invalid pool": "coming to an invalid pool ends the search (OLD-2)",
-    "depends on the request": "a derived attribute differs by request",
     "too many results": "an error, or too many results before it",
     "stops the search": "an error outside of looking at a device",
     "has to be picked first": "permutations of devices without a value",
@@ -108,11 +108,11 @@ def compare_engines(request: Json, solver: Solver | None = None) -> str:
     rules = question.table_rules()
     plain = _plain(question)
     try:
-        table = judged(build_table(question.rows, question.candidates, rules, stops=True), rules, stops=True)
+        table = judged(build_table(question.rows, question.candidates, rules, knows=Knows.ALL), rules, Knows.ALL)
     except NotModelled as reason:
         return f"{NOT_MODELLED}: {_kind(str(reason))}, {_verdict(plain)}"
     answers: list[tuple[str, Answer]] = []
-    if not table.stops:
+    if table.plain:
         if isinstance(plain, str) and plain.startswith(_STOPPED):
             raise Difference("the plain search ends with an error, which the table does not know")
         answers.append(("pruned", _pruned(table)))
@@ -120,10 +120,12 @@ def compare_engines(request: Json, solver: Solver | None = None) -> str:
         answers.append(("solver", solver(table, question)))
     for name, answer in answers:
         _hold(name, answer, plain, table)
-    if not table.stops and refuted(table) is not None and plain is not None and plain != _UNDECIDED:
+    if table.plain and refuted(table) is not None and plain is not None and plain != _UNDECIDED:
         raise Difference(f"bound {refuted(table)} refutes {plain}")
     given_up = ", solver undecided" if ("solver", _UNDECIDED) in answers else ""
+    by_request = any(row.by_request for row in (*table.agree, *table.differ))
     kind = ("exact" if table.exact else "looser") + (" with errors" if table.stops else "")
+    kind += " by request" if by_request else ""
     return f"{kind}, {_verdict(plain)}{given_up}"
 
 

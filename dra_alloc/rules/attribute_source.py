@@ -5,14 +5,18 @@ Where constraints read attributes: derived ones of the request first, then those
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeAlias
 
 from dra_alloc.api import DerivedAttribute, DeviceAttribute
 from dra_alloc.problem.devices import DeviceRow
 from dra_alloc.problem.requests import Ask
 from dra_alloc.profiles import Feature
-from dra_alloc.rules.base import Context
+from dra_alloc.rules.base import Context, SearchStopped
 
-__all__ = ["AttributeSource"]
+__all__ = ["AttributeSource", "Attributes", "AttributesByRequest"]
+
+Attributes: TypeAlias = dict[DeviceRow, DeviceAttribute]
+AttributesByRequest: TypeAlias = dict[tuple[int, DeviceRow], DeviceAttribute]
 
 
 class AttributeSource:
@@ -47,24 +51,31 @@ class AttributeSource:
         derived = self._of_request(ask)
         return device.attribute(self.name) if derived is None else self._context.derive(derived, device)
 
-    def by_device(self, asks: Sequence[Ask], devices: Sequence[DeviceRow]) -> dict[DeviceRow, DeviceAttribute] | None:
+    def seen(self, asks: Sequence[Ask], devices: Sequence[DeviceRow]) -> tuple[Attributes, AttributesByRequest]:
         """
-        Return the attribute of each device, whichever of the requests picks it; None where that matters.
+        Return the attribute of each device, and by request those of devices that requests see differently.
 
         Derived ones are found out only for devices that the request selects.
 
-        Raises: SearchStopped.
+        Raises: SearchStopped for an expression that does not compile or fails.
         """
         if all(self._of_request(ask) is None for ask in asks):
-            return {device: found for device in devices if (found := device.attribute(self.name)) is not None}
-        made: dict[DeviceRow, DeviceAttribute] = {}
+            return {device: found for device in devices if (found := device.attribute(self.name)) is not None}, {}
+        alike: Attributes = {}
+        by_request: AttributesByRequest = {}
         for device in devices:
-            seen = [self.read(ask, device) for ask in asks if self._selects(ask, device)]
-            if any(each != seen[0] for each in seen):
-                return None
-            if seen and seen[0] is not None:
-                made[device] = seen[0]
-        return made
+            seen = [(ask.id, self.read(ask, device)) for ask in asks if self._selects(ask, device)]
+            if any(each != seen[0][1] for _, each in seen):
+                by_request |= {(ask, device): each for ask, each in seen if each is not None}
+            elif seen and seen[0][1] is not None:
+                alike[device] = seen[0][1]
+        return alike, by_request
 
     def _selects(self, ask: Ask, device: DeviceRow) -> bool:
-        return device in ask.recorded if ask.all_devices else self._context.selects(ask, device)
+        if ask.all_devices:
+            return device in ask.recorded
+        try:
+            return self._context.selects(ask, device)
+        except SearchStopped:
+            # Looking at it ends the search, so that no constraint ever sees it.
+            return False

@@ -85,15 +85,16 @@ class Distinct(Rule):
         return attribute is not None and self._differs(attribute, ())
 
     def encode(self, asks: Sequence[Ask], devices: Sequence[DeviceRow]) -> Iterable[Fact]:
-        attributes = self._source.by_device([ask for ask in asks if self.concerns(ask)], devices)
-        if attributes is None:
-            yield Unmodelled(f"{self._attribute} of a device depends on the request that picks it")
-            return
-        if not self._lists and any(len(_scalars(each)) > 1 for each in attributes.values()):
+        alike, by_request = self._source.seen([ask for ask in asks if self.concerns(ask)], devices)
+        if not self._lists and any(len(_scalars(each)) > 1 for each in (*alike.values(), *by_request.values())):
             yield Unmodelled(f"{self._attribute} has several values at once")
             return
-        values = {device: self._values(attribute) for device, attribute in attributes.items()}
-        yield Differ(f"distinctAttribute {self._attribute}", self._concerned(asks), values)
+        yield Differ(
+            f"distinctAttribute {self._attribute}",
+            self._concerned(asks),
+            {device: self._values(each) for device, each in alike.items()},
+            {key: self._values(each) for key, each in by_request.items()},
+        )
 
     def _concerned(self, asks: Sequence[Ask]) -> frozenset[int]:
         return frozenset(ask.id for ask in asks if self.concerns(ask))

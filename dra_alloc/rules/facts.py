@@ -14,9 +14,11 @@ from typing import TypeAlias
 
 from dra_alloc.problem.devices import DeviceRow
 
-__all__ = ["Agree", "Dedicated", "Differ", "Draw", "Fact", "Looser", "Unmodelled", "Values"]
+__all__ = ["Agree", "Dedicated", "Differ", "Draw", "Fact", "Looser", "Unmodelled", "Values", "ValuesByRequest"]
 
 Values: TypeAlias = Mapping[DeviceRow, frozenset[Hashable]]
+#: Values of devices that requests, known by id, see differently.
+ValuesByRequest: TypeAlias = Mapping[tuple[int, DeviceRow], frozenset[Hashable]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,7 +55,8 @@ class Agree:
     """
     The devices picked for these requests have a value in common.
 
-    A device without a value stands alone: nothing else is picked with it.
+    A device without a value stands alone: nothing else is picked with it. A
+    device that requests see differently is in `by_request` instead of `values`.
     `of_claim` says that a constraint of a claim is behind it, which can end the
     search where an All request cannot keep to it.
     """
@@ -62,6 +65,7 @@ class Agree:
     asks: frozenset[int]
     values: Values
     of_claim: bool = True
+    by_request: ValuesByRequest = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -69,12 +73,14 @@ class Differ:
     """
     No two devices picked for these requests have a value in common.
 
-    A device without a value can only be picked before all others.
+    A device without a value can only be picked before all others. A device
+    that requests see differently is in `by_request` instead of `values`.
     """
 
     label: str
     asks: frozenset[int]
     values: Values
+    by_request: ValuesByRequest = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

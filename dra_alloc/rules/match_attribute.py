@@ -13,7 +13,7 @@ from dra_alloc.profiles import Trait
 from dra_alloc.rules.attribute_source import AttributeSource
 from dra_alloc.rules.attribute_values import Scalar, ValueSet, as_scalar, as_set, describe
 from dra_alloc.rules.base import Context, Pick, Reason, Rule
-from dra_alloc.rules.facts import Agree, Fact, Looser, Unmodelled
+from dra_alloc.rules.facts import Agree, Fact, Looser
 
 __all__ = ["MatchLists", "MatchScalars", "match_attribute"]
 
@@ -54,12 +54,13 @@ class _Match(Rule):
 
     def encode(self, asks: Sequence[Ask], devices: Sequence[DeviceRow]) -> Iterable[Fact]:
         concerned = [ask for ask in asks if self.concerns(ask)]
-        attributes = self._source.by_device(concerned, devices)
-        if attributes is None:
-            yield Unmodelled(f"{self._attribute} of a device depends on the request that picks it")
-            return
-        values = {device: found for device, each in attributes.items() if (found := self._values(each)) is not None}
-        yield Agree(f"matchAttribute {self._attribute}", frozenset(ask.id for ask in concerned), values)
+        alike, by_request = self._source.seen(concerned, devices)
+        yield Agree(
+            f"matchAttribute {self._attribute}",
+            frozenset(ask.id for ask in concerned),
+            {device: found for device, each in alike.items() if (found := self._values(each)) is not None},
+            by_request={key: found for key, each in by_request.items() if (found := self._values(each)) is not None},
+        )
 
     def why(self, ask: Ask, device: DeviceRow) -> Reason:
         attribute = self._source.read(ask, device)
@@ -163,7 +164,7 @@ class MatchLists(_Match):
     def encode(self, asks: Sequence[Ask], devices: Sequence[DeviceRow]) -> Iterable[Fact]:
         for fact in super().encode(asks, devices):
             yield fact
-            if not self._restores and isinstance(fact, Agree) and any(len(each) > 1 for each in fact.values.values()):
+            if not self._restores and isinstance(fact, Agree) and _has_lists(fact):
                 yield Looser(f"backtracking does not widen the common values of {self._attribute} again")
 
     def _common(self) -> str:
@@ -183,3 +184,7 @@ class MatchLists(_Match):
             if common[0] != values[0] or not common[1]:
                 yield f"{self._attribute} has no value in common"
                 return
+
+
+def _has_lists(fact: Agree) -> bool:
+    return any(len(values) > 1 for values in (*fact.values.values(), *fact.by_request.values()))

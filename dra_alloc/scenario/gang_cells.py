@@ -21,7 +21,8 @@ from dra_alloc.solve.allocator import Allocator
 from dra_alloc.solve.picking import Picking
 from dra_alloc.solve.standing import judged
 from dra_alloc.solve.symmetry import Symmetry
-from dra_alloc.solve.table import AskRow, NotModelled, Table, bits, build_table
+from dra_alloc.solve.table import AskRow, NotModelled, Table, bits
+from dra_alloc.solve.table_builder import build_table
 
 __all__ = ["Cells", "cells_of_nodes", "wants_one_device"]
 

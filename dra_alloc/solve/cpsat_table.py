@@ -131,22 +131,22 @@ class TableModel:
             refusing: list[int] = []
             for number in ask.agree:
                 if self.table.agree[number].of_claim:
-                    refusing += self._not_agreeing(self.table.agree[number], index)
+                    refusing += self._not_agreeing(self.table.agree[number], ask, index)
             for number in ask.differ:
                 row = self.table.differ[number]
                 refusing += [
                     literal
-                    for _, device, literal in self._concerned(row)
-                    if row.alone >> index & 1 or row.values[device] & row.values[index]
+                    for before, device, literal in self._concerned(row)
+                    if row.is_alone(ask.id, index) or row.of(before.id, device) & row.of(ask.id, index)
                 ]
             self.model.implies(self.stopping[ask.id, index], list(dict.fromkeys(refusing)))
 
-    def _not_agreeing(self, row: ValueRow, index: int) -> list[int]:
+    def _not_agreeing(self, row: ValueRow, ask: AskRow, index: int) -> list[int]:
         """Return a variable that is 1 only if picks have no value in common with the device; none if they always do."""
         picks = self._concerned(row)
         lacking = [
-            list(dict.fromkeys(literal for _, device, literal in picks if not row.values[device] >> value & 1))
-            for value in bits(row.values[index])
+            list(dict.fromkeys(pick for each, device, pick in picks if not row.of(each.id, device) >> value & 1))
+            for value in bits(row.of(ask.id, index))
         ]
         if not lacking:
             lacking = [list(dict.fromkeys(literal for _, _, literal in picks))]
@@ -262,14 +262,14 @@ class TableModel:
         picks = self._concerned(row)
         values = [model.boolean() for _ in row.holders]
         model.at_most_one(values)
-        agreeing = [(device, literal) for _, device, literal in picks]
+        agreeing = [(ask.id, device, literal) for ask, device, literal in picks]
         if not row.of_claim:
-            agreeing += [(device, stop) for (ask, device), stop in self._misfits() if ask in row.asks]
-        for device, literal in agreeing:
-            if row.values[device]:
-                model.implies(literal, [values[value] for value in bits(row.values[device])])
-        for _, device, literal in picks:
-            if row.alone >> device & 1:
+            agreeing += [(ask, device, stop) for (ask, device), stop in self._misfits() if ask in row.asks]
+        for ask, device, literal in agreeing:
+            if seen := row.of(ask, device):
+                model.implies(literal, [values[value] for value in bits(seen)])
+        for each, device, literal in picks:
+            if row.is_alone(each.id, device):
                 self._stand_alone(row, device, literal)
 
     def _stand_alone(self, row: ValueRow, device: int, literal: int) -> None:
@@ -296,11 +296,14 @@ class TableModel:
 
     def _differ(self, row: ValueRow) -> None:
         picks = self._concerned(row)
-        for holders in row.holders:
-            literals = [literal for _, device, literal in picks if holders >> device & 1]
+        holding: list[list[int]] = [[] for _ in row.holders]
+        for ask, device, literal in picks:
+            for value in bits(row.of(ask.id, device)):
+                holding[value].append(literal)
+        for literals in holding:
             self._at_most_one_pick(literals)
         for number, (ask, device, literal) in enumerate(picks):
-            if row.alone >> device & 1:
+            if row.is_alone(ask.id, device):
                 earlier = [other for before, _, other in picks[:number] if self._can_join(before, ask)]
                 for other in earlier:
                     if other == literal:
@@ -337,7 +340,7 @@ class TableModel:
             ask = slot.asks[0]
             if len(slot.asks) > 1 or ask.count != 1 or ask.stopping or ask.recorded is not None:
                 continue
-            if any(self.table.differ[number].alone for number in ask.differ):
+            if any(self.table.differ[number].any_alone for number in ask.differ):
                 continue
             before = last.get(ask.kind)
             last[ask.kind] = ask

@@ -34,7 +34,8 @@ from dra_alloc.solve.pruned import PrunedSearch
 from dra_alloc.solve.question import Question
 from dra_alloc.solve.standing import judged
 from dra_alloc.solve.stops import raise_stop
-from dra_alloc.solve.table import NotModelled, Table, build_table
+from dra_alloc.solve.table import Knows, NotModelled, Table
+from dra_alloc.solve.table_builder import build_table
 
 __all__ = ["DEFAULT_BUDGET", "Budget", "Engine", "Found", "Ladder"]
 
@@ -182,7 +183,7 @@ class Ladder:
         question = self._question
         rules = question.table_rules()
         try:
-            return judged(build_table(question.rows, question.candidates, rules, stops=True), rules, stops=True)
+            return judged(build_table(question.rows, question.candidates, rules, knows=Knows.ALL), rules, Knows.ALL)
         except NotModelled as reason:
             self._note("table", 0, str(reason))
             return None
@@ -199,7 +200,7 @@ class Ladder:
         table = self._table()
         if table is None:
             return False
-        if table.stops:
+        if not table.plain:
             return self._solve_table(table)
         reason = refuted(table)
         self._note("bounds", 0, reason or "undecided")

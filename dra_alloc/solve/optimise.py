@@ -17,7 +17,8 @@ from dra_alloc.solve.freedom import Freedom, freedom_of
 from dra_alloc.solve.objectives import Objective, Stable
 from dra_alloc.solve.question import Question
 from dra_alloc.solve.standing import judged
-from dra_alloc.solve.table import build_table
+from dra_alloc.solve.table import Knows
+from dra_alloc.solve.table_builder import build_table
 
 __all__ = ["Best", "Score", "Status", "optimise", "ranks_of"]
 
@@ -79,7 +80,8 @@ def optimise(question: Question, objectives: Sequence[Objective], limit: float) 
     ValueError under upstream semantics with a defect at work.
     """
     rules = question.table_rules()
-    table = judged(build_table(question.rows, question.candidates, rules, every_draw=True), rules)
+    made = build_table(question.rows, question.candidates, rules, every_draw=True, knows=Knows.BY_REQUEST)
+    table = judged(made, rules, Knows.BY_REQUEST)
     if not table.exact:
         raise ValueError(f"objectives need intended semantics: {'; '.join(table.looser)}")
     alike = not any(isinstance(objective, Stable) for objective in objectives)

@@ -19,7 +19,8 @@ from dra_alloc.rules import Rule, RuleSet, SearchStopped
 from dra_alloc.rules.node_fit import NodeFit
 from dra_alloc.rules.node_operations import NodeOperations
 from dra_alloc.solve.allocator import Allocator
-from dra_alloc.solve.table import AskRow, NotModelled, Slot, Table, ValueRow, build_table
+from dra_alloc.solve.table import AskRow, NotModelled, Slot, Table, ValueRow
+from dra_alloc.solve.table_builder import build_table
 
 __all__ = ["Spread", "spread"]
 

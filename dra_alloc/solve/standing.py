@@ -17,7 +17,7 @@ from itertools import islice
 from typing import Final
 
 from dra_alloc.rules import RuleSet
-from dra_alloc.solve.table import AskRow, NotModelled, Slot, Table, ValueRow, bits
+from dra_alloc.solve.table import AskRow, Knows, NotModelled, Slot, Table, ValueRow, bits
 
 __all__ = ["judged"]
 
@@ -25,20 +25,20 @@ __all__ = ["judged"]
 _SHOWN: Final = 3
 
 
-def judged(table: Table, rules: RuleSet, *, stops: bool = False) -> Table:
+def judged(table: Table, rules: RuleSet, knows: Knows = Knows.NOTHING) -> Table:
     """
     Return the table, marked as looser than upstream where a refusal could leak.
 
-    Devices with which an All request can end the search are marked if `stops`
-    is set.
+    Devices with which an All request can end the search are marked if the
+    engine that reads the table knows of such.
 
     Spec: ENGINE-2, ENGINE-6.
-    Raises: NotModelled if there are such devices otherwise.
+    Raises: NotModelled for such devices otherwise.
     """
     leaks = tuple(islice(_leaks(table), _SHOWN)) if rules.leaky else ()
     if rules.misfit_stops:
         misfits = {ask.id for ask in table.asks if _could_misfit(table, ask, rules, leaking=bool(leaks))}
-        if misfits and not stops:
+        if misfits and not Knows.STOPS & knows:
             names = [ask.ask.full_name for ask in table.asks if ask.id in misfits]
             raise NotModelled(f"All request {names[0]} could violate a constraint, which ends the search")
         if misfits:
@@ -100,6 +100,8 @@ def _most_picks(table: Table, row: ValueRow) -> int:
 
 
 def _always_agree(row: ValueRow, mask: int) -> bool:
+    if row.by_request:
+        return False
     common = -1
     for index in bits(mask):
         common &= row.values[index]
@@ -107,6 +109,8 @@ def _always_agree(row: ValueRow, mask: int) -> bool:
 
 
 def _always_differ(row: ValueRow, mask: int) -> bool:
+    if row.by_request:
+        return False
     seen = 0
     for index in bits(mask):
         if not row.values[index] or seen & row.values[index]:

@@ -9,7 +9,7 @@ import pytest
 from dra_alloc.cli.harness_allocate import answer_allocate
 from dra_alloc.solve.cpsat_first import first_answer
 from dra_alloc.solve.pruned import PrunedSearch
-from dra_alloc.solve.table import NotModelled
+from dra_alloc.solve.table import Knows, NotModelled
 from fuzz.observed_build import ON, alternative, attribute, claim, device, first, problem, slice_, want
 from tests.unit.solve.questions import table
 
@@ -181,8 +181,15 @@ def test_cp_sat_knows_them(solver):
     assert picked(*requests, devices=gpus + nics) == ["g1", "n1"]
 
 
-def test_what_depends_on_the_request_is_not_modelled():
-    requests = want("r0", **derived(T)), want("r1", **derived('"X"'))
-    assert picked(*requests) == ["d1", "d2"]
-    with pytest.raises(NotModelled, match="d/x of a device depends on the request that picks it"):
-        table(ask(*requests))
+@pytest.mark.parametrize("constraints", [MATCH, DISTINCT])
+@pytest.mark.parametrize("literal", ['"X"', '"Y"', '"Z"'])
+def test_cp_sat_alone_knows_what_depends_on_the_request(constraints, literal, solver):
+    requests = want("r0", **derived(T)), want("r1", **derived(literal)), want("r2", **derived('"Q"', name="d/other"))
+    devices = (*XYX, device("d4", x="Z", t="Y"))
+    for asked in (requests[:2], requests):
+        wanted = picked(*asked, constraints=constraints, devices=devices)
+        question = ask(*asked, constraints=constraints, devices=devices)
+        with pytest.raises(NotModelled, match="d/x: the value of a device depends on the request that picks it"):
+            table(question)
+        answer = first_answer(table(question, Knows.ALL), 5.0)
+        assert (answer.found, [pick.device.key.device for pick in answer.picks]) == (wanted is not None, wanted or [])

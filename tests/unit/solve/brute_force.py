@@ -15,7 +15,8 @@ from dra_alloc.solve.optimise import ranks_of
 from dra_alloc.solve.picking import Picking
 from dra_alloc.solve.question import Question
 from dra_alloc.solve.standing import judged
-from dra_alloc.solve.table import NotModelled, Table, bits, build_table
+from dra_alloc.solve.table import NotModelled, Table, bits
+from dra_alloc.solve.table_builder import build_table
 
 MOST_ANSWERS = 3_000
 

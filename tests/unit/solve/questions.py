@@ -10,7 +10,8 @@ from typing import Any
 from dra_alloc.cli.harness_allocate import read_request
 from dra_alloc.solve.question import Question
 from dra_alloc.solve.standing import judged
-from dra_alloc.solve.table import Table, build_table
+from dra_alloc.solve.table import Knows, Table
+from dra_alloc.solve.table_builder import build_table
 
 Json = dict[str, Any]
 
@@ -96,8 +97,8 @@ def question(asked: Json) -> Question:
     return allocator.question(node, claims)
 
 
-def table(asked: Json) -> Table:
-    """Return the table of a harness request, judged."""
+def table(asked: Json, knows: Knows = Knows.NOTHING) -> Table:
+    """Return the table of a harness request, judged, for engines that know of so much."""
     made = question(asked)
     rules = made.table_rules()
-    return judged(build_table(made.rows, made.candidates, rules), rules)
+    return judged(build_table(made.rows, made.candidates, rules, knows=knows), rules, knows)

@@ -15,7 +15,7 @@ from dra_alloc.solve.allocator import DEFAULT_BUDGET, Budget, Engine
 from dra_alloc.solve.cpsat import Model, Verdict
 from dra_alloc.solve.cpsat_first import first_answer
 from dra_alloc.solve.outcome import NoFit, OutOfBudget, Solved
-from dra_alloc.solve.table import build_table
+from dra_alloc.solve.table_builder import build_table
 from tests.unit.solve.questions import ask, claim, device, request, table
 
 CASES = {case.name: case for case in hard_cases()}
