@@ -23,7 +23,7 @@ from dra_alloc.api import (
 )
 from dra_alloc.errors import NAME_SHOWN, Problem, Where, in_brief
 from dra_alloc.manifest.conversion import document_path
-from dra_alloc.manifest.holdings import Holding, holding_of
+from dra_alloc.manifest.holdings import NOTHING_NOTED, Holdings
 from dra_alloc.manifest.layouts import Layout
 from dra_alloc.manifest.lost import NOTHING_LOST, Lost
 from dra_alloc.manifest.paths import Path, tokens
@@ -97,20 +97,20 @@ class Documents:
     places: Mapping[int, Place] = field(default_factory=dict, repr=False, compare=False)
     texts: Mapping[str, Text] = field(default_factory=dict, repr=False, compare=False)
     layouts: Mapping[int, tuple[ResourceSlice, Layout]] = field(default_factory=dict, repr=False, compare=False)
-    holdings: Mapping[int, tuple[ResourceClaim, Holding]] = field(default_factory=dict, repr=False, compare=False)
+    noted: Holdings = field(default=NOTHING_NOTED, repr=False, compare=False)
     lost: Lost = field(default=NOTHING_LOST, repr=False, compare=False)
 
-    def layout(self, item: ResourceSlice) -> Layout | None:
-        """Return what was noted of a slice while it was read, if it was."""
-        known = self.layouts.get(id(item))
+    def laid_out(self, slices: Iterable[ResourceSlice]) -> list[Layout | None]:
+        """Return what was noted of each slice while it was read, if it was."""
+        noted = self.layouts.get
+        found = [(item, noted(id(item))) for item in slices]
         # Another slice may have come by the id of one that is gone.
-        return known[1] if known is not None and known[0] is item else None
+        return [known[1] if known is not None and known[0] is item else None for item, known in found]
 
-    def held_by(self, claims: Iterable[ResourceClaim]) -> list[Holding]:
-        """Return what claims hold, as it was noted of those that were read here."""
-        noted = self.holdings.get
-        found = [(claim, noted(id(claim))) for claim in claims]
-        return [known[1] if known is not None and known[0] is claim else holding_of(claim) for claim, known in found]
+    @property
+    def held(self) -> Holdings:
+        """What the claims hold, as it was noted of those that were read here."""
+        return self.noted.of(self.claims)
 
     def where(self, item: Any, path: str = "") -> Where:
         """

@@ -4,11 +4,13 @@ What a claim holds, noted while it is fresh in the processor's caches.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
+from typing import Final, NamedTuple
 
 from dra_alloc.api import ResourceClaim
 
-__all__ = ["Holding", "holding_of"]
+__all__ = ["NOTHING_NOTED", "Holding", "Holdings", "holding_of", "holdings_of"]
 
 
 class Holding(NamedTuple):
@@ -33,3 +35,44 @@ def holding_of(claim: ResourceClaim) -> Holding:
     if any(each.share_id or each.admin_access for each in results):
         return Holding(full_name, special=True)
     return Holding(full_name, tuple([((each.driver, each.pool), each.device) for each in results]))
+
+
+class Holdings(NamedTuple):
+    """
+    What claims hold, in their order.
+
+    `devices` are those of all claims that are not special, by driver and pool;
+    `distinct`: no two claims have the same name.
+    """
+
+    claims: tuple[ResourceClaim, ...]
+    each: tuple[Holding, ...]
+    devices: Mapping[tuple[str, str], AbstractSet[str]]
+    distinct: bool
+
+    def of(self, claims: tuple[ResourceClaim, ...]) -> Holdings:
+        """Return what some claims hold, looking only at those that are not among these."""
+        if claims is self.claims:
+            return self
+        # Claims that are kept have their ids to themselves.
+        known = {id(claim): holding for claim, holding in zip(self.claims, self.each, strict=True)}
+        return holdings_of(claims, known)
+
+
+def holdings_of(claims: Iterable[ResourceClaim], known: Mapping[int, Holding]) -> Holdings:
+    """Return the claims with what each of them holds, which may be known by the claim's id."""
+    claims = tuple(claims)
+    each = tuple([known.get(id(claim)) or holding_of(claim) for claim in claims])
+    names = {holding.name for holding in each}
+    devices: dict[tuple[str, str], set[str]] = {}
+    for holding in each:
+        for pool, device in holding.devices:
+            together = devices.get(pool)
+            if together is None:
+                devices[pool] = {device}
+            else:
+                together.add(device)
+    return Holdings(claims, each, devices, len(names) == len(each))
+
+
+NOTHING_NOTED: Final = holdings_of((), {})

@@ -13,7 +13,7 @@ from typing import Any, BinaryIO, Final, Literal
 
 import msgspec
 
-from dra_alloc.api import ResourceClaim, ResourceSlice
+from dra_alloc.api import ResourceSlice
 from dra_alloc.errors import ManifestError, Problem, Where, first_few, in_brief
 from dra_alloc.manifest.budget import DEFAULT_BUDGET, Budget
 from dra_alloc.manifest.complaints import Complaints
@@ -21,7 +21,7 @@ from dra_alloc.manifest.conversion import document_path
 from dra_alloc.manifest.documents import Documents, Place, object_name
 from dra_alloc.manifest.gc_pause import gc_paused
 from dra_alloc.manifest.hints import hint_for_text
-from dra_alloc.manifest.holdings import Holding, holding_of
+from dra_alloc.manifest.holdings import Holding, holding_of, holdings_of
 from dra_alloc.manifest.inputs import PassedOver, Source, Unreadable, sources
 from dra_alloc.manifest.inspection import Finding, in_words, number_of
 from dra_alloc.manifest.json_reader import (
@@ -116,7 +116,7 @@ class _Loading:
     texts: dict[str, Text] = field(default_factory=dict)
     layouts: dict[int, tuple[ResourceSlice, Layout]] = field(default_factory=dict)
     layouts_made: Layouts = field(default_factory=Layouts)
-    holdings: dict[int, tuple[ResourceClaim, Holding]] = field(default_factory=dict)
+    holdings: dict[int, Holding] = field(default_factory=dict)
     lost: Losses = field(default_factory=Losses)
     passed_over: list[str] = field(default_factory=list)
 
@@ -155,28 +155,27 @@ class _Loading:
         """Take an object, and note of a claim what it holds."""
         self.found.append((kind, item, place))
         if kind.member == "claims":
-            self.holdings[id(item)] = item, holding_of(item)
+            self.holdings[id(item)] = holding_of(item)
 
     def documents(self, repeated: Repeated) -> Documents:
         """Return what could be read."""
         kept, problems, warnings = without_repetitions(self.found, repeated)
         self.problems += problems
         if self.passed_over:
-            said = f"passed over, having neither kind nor metadata nor spec: {first_few(self.passed_over)}"
-            self.warnings.append(Problem(said))
+            passed_over = first_few(self.passed_over)
+            self.warnings.append(Problem(f"passed over, having neither kind nor metadata nor spec: {passed_over}"))
         members: dict[str, list[Any]] = {}
-        places: dict[int, Place] = {}
-        for kind, item, place in kept:
+        for kind, item, _ in kept:
             members.setdefault(kind.member, []).append(item)
-            places[id(item)] = place
+        read = {name: tuple(items) for name, items in members.items()}
         return Documents(
-            **{name: tuple(items) for name, items in members.items()},
+            **read,
             unknown=MappingProxyType(dict(self.unknown)),
             warnings=(*self.warnings, *warnings),
-            places=MappingProxyType(places),
+            places=MappingProxyType({id(item): place for _, item, place in kept}),
             texts=MappingProxyType(self.texts),
             layouts=MappingProxyType(self.layouts),
-            holdings=MappingProxyType(self.holdings),
+            noted=holdings_of(read.get("claims", ()), self.holdings),
             lost=self.lost.done(),
         )
 

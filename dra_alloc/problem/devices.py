@@ -116,6 +116,7 @@ class SliceRow:
     """
     One ResourceSlice with the taint rules for its pool; device rows are made on first touch and kept.
 
+    `is_local`: nothing but its node's name says who sees it and its devices, and it has no counters to share.
     `columns` is where engines remember which slices look alike, and is shared by those that do; `layout` is what was
     noted of the devices when they were read, if they were.
     """
@@ -127,6 +128,7 @@ class SliceRow:
         "columns",
         "driver",
         "generation",
+        "is_local",
         "layout",
         "name",
         "node_name",
@@ -154,6 +156,13 @@ class SliceRow:
         self.generation = pool.generation
         self.slice_count = pool.resource_slice_count
         self.node_name = spec.node_name or ""
+        self.is_local = bool(
+            spec.node_name
+            and not spec.shared_counters
+            and spec.per_device_node_selection is None
+            and spec.node_selector is None
+            and not spec.skip_node_operations
+        )
         self.taint_rules = rules_for_pool(taint_rules, self.pool.driver, self.pool.pool) if taint_rules else ()
         self.columns: dict[Hashable, int] = _NOTHING_SEEN
         self._devices: tuple[DeviceRow, ...] | None = None
@@ -181,9 +190,16 @@ class SliceRow:
     def consumed(self) -> frozenset[tuple[str, str]]:
         """Return the counters that devices consume, with their sets; the name is empty where a set has none of them."""
         if self._consumed is None:
-            uses = [use for device in self.wire.spec.devices for use in device.consumes_counters]
-            kinds = dict.fromkeys([(use.counter_set, tuple(use.counters)) for use in uses])
-            self._consumed = frozenset((counter_set, name) for counter_set, names in kinds for name in names or ("",))
+            # Devices of a set mostly consume the same counters: a whole set of names is compared at once.
+            known: dict[str, set[str]] = {}
+            for device in self.wire.spec.devices:
+                for use in device.consumes_counters:
+                    names = known.setdefault(use.counter_set, set())
+                    if not use.counters:
+                        names.add("")
+                    elif not use.counters.keys() <= names:
+                        names.update(use.counters)
+            self._consumed = frozenset((counter_set, name) for counter_set, names in known.items() for name in names)
         return self._consumed
 
     @property

@@ -65,7 +65,8 @@ class Gathering:
         """
         name = node.metadata.name or ""
         rows = self._inventory.by_node.get(name, ())
-        if self._alone and len(rows) == 1 and self._is_whole(rows[0]):
+        alone = self._alone and len(rows) == 1 and len(self._inventory.by_pool[rows[0].pool]) == 1
+        if alone and self._is_whole(rows[0]):
             return Offer((Pool(rows[0].pool, rows),), invalid=False)
         keys = {row.pool for row in rows}
         if self._profile.shows(Trait.INPUT_ORDER) or not self._pools.isdisjoint(keys):
@@ -84,8 +85,10 @@ class Gathering:
         if not self._alone:
             return [None] * len(names)
         groups = self._inventory.by_node.many(names, ())
-        first = [rows[0] if len(rows) == 1 else None for rows in groups]
-        return [row if row is not None and self._is_whole(row) else None for row in first]
+        single = [rows[0] for rows in groups if len(rows) == 1]
+        pools = self._inventory.by_pool.many([row.pool for row in single], ())
+        whole = {row for row, pool in zip(single, pools, strict=True) if len(pool) == 1 and self._is_whole(row)}
+        return [rows[0] if len(rows) == 1 and rows[0] in whole else None for rows in groups]
 
     def changed(self, keys: frozenset[PoolKey], inventory: Inventory) -> Gathering:
         """Return the gathering of an inventory that differs in these pools only."""
@@ -128,10 +131,12 @@ class Gathering:
         return ordered(grouped(relevant, self._inventory, self._profile), self._profile)
 
     def _is_whole(self, row: SliceRow) -> bool:
-        """Return whether the slice is a valid pool by itself, as most are."""
+        """Return whether the slice is a valid pool by itself, as most are, if it is all there is to its pool."""
         outline = row.outline
-        if row.slice_count != 1 or outline.repeats or outline.consumes or len(self._inventory.by_pool[row.pool]) != 1:
+        if row.slice_count != 1 or outline.repeats or outline.consumes:
             return False
+        if row.is_local:
+            return True
         # Nothing hides a slice whose devices consume no counters, but a feature that it needs to be read.
         spec = row.wire.spec
         return not spec.shared_counters and (self._partitionable or spec.per_device_node_selection is None)

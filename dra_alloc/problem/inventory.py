@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import repeat
 from typing import TypeVar
 
 from dra_alloc.api import DeviceTaintRule, ResourceSlice
@@ -43,23 +44,22 @@ class Inventory:
         cls,
         slices: Iterable[ResourceSlice],
         taint_rules: Sequence[DeviceTaintRule] = (),
-        layout: Callable[[ResourceSlice], Layout | None] = lambda wire: None,
+        layouts: Iterable[Layout | None] = repeat(None),
     ) -> Inventory:
-        """Return the index of the slices, with the rules' taints; `layout` says what is known of one."""
-        rows = [SliceRow(each, position, taint_rules, layout(each)) for position, each in enumerate(slices)]
-        by_node: dict[str, list[SliceRow]] = {}
-        by_pool: dict[PoolKey, list[SliceRow]] = {}
-        for row in rows:
-            by_node.setdefault(row.node_name, []).append(row)
-            by_pool.setdefault(row.pool, []).append(row)
-        shared = tuple(by_node.pop("", ()))
+        """Return the index of the slices, with the rules' taints; `layouts` are what is known of each."""
+        rows = [
+            SliceRow(wire, position, taint_rules, layout)
+            for position, (wire, layout) in enumerate(zip(slices, layouts, strict=False))
+        ]
+        local = [row for row in rows if row.node_name]
+        beyond = [row for row in rows if not row.is_local]
         return cls(
             Overlay(enumerate(rows)),
             Overlay({row.name: row.position for row in rows}),
-            Overlay(zip(by_node, map(tuple, by_node.values()), strict=True)),
-            Overlay(zip(by_pool, map(tuple, by_pool.values()), strict=True)),
-            shared,
-            tuple(row for row in rows if not row.node_name or row.wire.spec.shared_counters),
+            Overlay(_grouped([row.node_name for row in local], local)),
+            Overlay(_grouped([row.pool for row in rows], rows)),
+            tuple([row for row in beyond if not row.node_name]),
+            tuple([row for row in beyond if not row.node_name or row.wire.spec.shared_counters]),
             tuple(taint_rules),
             len(rows),
         )
@@ -131,6 +131,17 @@ class Inventory:
             self.taint_rules,
             next_position,
         )
+
+
+def _grouped(keys: Sequence[K], rows: Sequence[SliceRow]) -> dict[K, tuple[SliceRow, ...]]:
+    """Return the rows by their keys, in order."""
+    groups: dict[K, tuple[SliceRow, ...]] = dict(zip(keys, zip(rows, strict=True), strict=True))
+    if len(groups) == len(rows):
+        return groups
+    lists: dict[K, list[SliceRow]] = {}
+    for key, row in zip(keys, rows, strict=True):
+        lists.setdefault(key, []).append(row)
+    return dict(zip(lists, map(tuple, lists.values()), strict=True))
 
 
 def _merged(rows: Sequence[SliceRow], old: frozenset[SliceRow], new: Sequence[SliceRow]) -> tuple[SliceRow, ...]:

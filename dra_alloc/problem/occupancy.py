@@ -4,13 +4,14 @@ Which devices of a slice are held, as bit masks.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, MutableMapping, Sequence
+from collections.abc import Iterable, Mapping, MutableMapping, Sequence
+from collections.abc import Set as AbstractSet
 from operator import attrgetter
 from typing import Final, NamedTuple
 from weakref import WeakKeyDictionary
 
 from dra_alloc.api import AllocationResult
-from dra_alloc.manifest.holdings import Holding
+from dra_alloc.manifest.holdings import Holdings
 from dra_alloc.problem.devices import DeviceKey, PoolKey, SliceRow
 from dra_alloc.problem.overlay import Overlay
 from dra_alloc.problem.pools import Pool
@@ -18,7 +19,7 @@ from dra_alloc.problem.usage import Usage
 
 __all__ = ["Held", "Occupancy", "OpenOccupancy"]
 
-Names = Mapping[tuple[str, str], Collection[str]]
+Names = Mapping[tuple[str, str], AbstractSet[str]]
 
 
 class Held(NamedTuple):
@@ -50,20 +51,11 @@ class Held(NamedTuple):
         return cls(whole, consumed)
 
     @classmethod
-    def noted(cls, holdings: Iterable[Holding], special: Iterable[AllocationResult], *, sharing: bool) -> Held:
+    def noted(cls, holdings: Holdings, special: Iterable[AllocationResult], *, sharing: bool) -> Held:
         """Return what was noted of claims, and what special allocations hold."""
-        whole: dict[tuple[str, str], set[str]] = {}
-        for holding in holdings:
-            for pool, device in holding.devices:
-                known = whole.get(pool)
-                if known is None:
-                    whole[pool] = {device}
-                else:
-                    known.add(device)
         beyond = cls.by(special, sharing=sharing)
-        for pool, devices in beyond.whole.items():
-            whole.setdefault(pool, set()).update(devices)
-        return cls(whole, beyond.consumed)
+        both = {pool: {*holdings.devices.get(pool, ()), *devices} for pool, devices in beyond.whole.items()}
+        return cls({**holdings.devices, **both} if both else holdings.devices, beyond.consumed)
 
 
 class Occupancy:
@@ -76,14 +68,19 @@ class Occupancy:
 
     __slots__ = ("_held", "_large", "_tangled", "masks")
 
-    def __init__(self, held: Held, by_pool: Mapping[PoolKey, Sequence[SliceRow]]) -> None:
+    def __init__(self, held: Held, by_pool: Overlay[PoolKey, tuple[SliceRow, ...]]) -> None:
         self._held = held
-        self.masks: Overlay[SliceRow, int] = Overlay(_masks(held.whole, by_pool))
-        self._tangled: Overlay[SliceRow, int] = Overlay(_masks(held.consumed, by_pool))
+        # A pool's key is equal to the plain tuple.
+        masks, tangled = [
+            _masks(zip(by_pool.many(list(names), ()), names.values(), strict=True))  # type: ignore[arg-type]
+            for names in held
+        ]
+        self.masks: Overlay[SliceRow, int] = Overlay(masks)
+        self._tangled: Overlay[SliceRow, int] = Overlay(tangled)
         self._large: WeakKeyDictionary[Pool, int] = WeakKeyDictionary()
 
     @classmethod
-    def of(cls, usage: Usage, by_pool: Mapping[PoolKey, Sequence[SliceRow]]) -> Occupancy:
+    def of(cls, usage: Usage, by_pool: Overlay[PoolKey, tuple[SliceRow, ...]]) -> Occupancy:
         """Return the occupancy of what is used."""
         return cls(Held(_by_pool(usage.exclusive), _by_pool(usage.consumed)), by_pool)
 
@@ -98,10 +95,13 @@ class Occupancy:
         by_pool: dict[PoolKey, list[SliceRow]] = {}
         for row in rows:
             by_pool.setdefault(row.pool, []).append(row)
-        made = Occupancy(Held({}, {}), {})
+        made = Occupancy(Held({}, {}), Overlay())
         made._held = held  # its own class
-        made.masks = self.masks.changed(_masks(held.whole, by_pool, by_pool), old)
-        made._tangled = self._tangled.changed(_masks(held.consumed, by_pool, by_pool), old)  # its own class
+        masks, tangled = [
+            _masks((each, names.get(key, frozenset())) for key, each in by_pool.items()) for names in held
+        ]
+        made.masks = self.masks.changed(masks, old)
+        made._tangled = self._tangled.changed(tangled, old)  # its own class
         return made
 
     def busy_alone(self, row: SliceRow) -> int | None:
@@ -190,30 +190,21 @@ def _by_pool(keys: Iterable[DeviceKey]) -> dict[tuple[str, str], set[str]]:
     return names
 
 
-def _masks(
-    names: Names, by_pool: Mapping[PoolKey, Sequence[SliceRow]], pools: Iterable[tuple[str, str]] | None = None
-) -> dict[SliceRow, int]:
-    """Return the held devices of the slices of pools: of all with held devices, if none are given."""
+def _masks(held: Iterable[tuple[Iterable[SliceRow], AbstractSet[str]]]) -> dict[SliceRow, int]:
+    """Return the held devices of slices, those of a pool with the names of its devices that are held."""
     masks: dict[SliceRow, int] = {}
-    for pair in names if pools is None else pools:
-        devices = names.get(pair, ())
-        # A pool's key is equal to the plain tuple.
-        for row in by_pool.get(pair, ()) if devices else ():  # type: ignore[call-overload]
-            mask = _mask(row, devices)
+    for rows, devices in held:
+        for row in rows:
+            noted = None if row.layout is None else row.layout.names
+            mask = _mask(row, devices) if noted is None else noted.mask(devices)
             if mask:
                 masks[row] = mask
     return masks
 
 
-def _mask(row: SliceRow, held: Collection[str]) -> int:
+def _mask(row: SliceRow, held: AbstractSet[str]) -> int:
     """Return which devices are held; several devices may have one name, and names be held that there are not."""
-    noted = None if row.layout is None else row.layout.names
     mask = 0
-    if noted is not None:
-        # The devices themselves need not be looked at.
-        for bits in map(noted.bits.get, held):
-            mask |= bits or 0
-        return mask
     for index, name in enumerate(map(_NAME, row.wire.spec.devices)):
         if name in held:
             mask |= 1 << index

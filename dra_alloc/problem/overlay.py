@@ -4,11 +4,11 @@ Maps that share what did not change.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import repeat
 from typing import Any, Final, Generic, TypeVar
 
-__all__ = ["Findings", "Overlay"]
+__all__ = ["Findings", "LateOverlay", "Overlay"]
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -98,6 +98,25 @@ class Overlay(Mapping[K, V], Generic[K, V]):
 
     def __repr__(self) -> str:
         return f"Overlay({dict(self)!r})"
+
+
+class LateOverlay(Overlay[K, V]):
+    """A map that is put together when it is first looked at; safe to use from several threads."""
+
+    __slots__ = ("_make",)
+
+    def __init__(self, make: Callable[[], dict[K, V]]) -> None:
+        self._make = make
+        self._changes = {}
+
+    def __getattr__(self, name: str) -> Any:
+        """Return what an overlay has from the start, and this one from now on."""
+        if name not in ("_base", "_length"):
+            raise AttributeError(name)
+        base = self._make()
+        self._length = len(base)
+        self._base = base
+        return base if name == "_base" else len(base)
 
 
 def _merged(base: dict[K, V], changes: dict[K, V]) -> dict[K, V]:

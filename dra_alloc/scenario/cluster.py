@@ -22,13 +22,13 @@ from dra_alloc.errors import Problem, UnknownReference, first_few
 from dra_alloc.explain.tally import NOTHING, explain
 from dra_alloc.manifest import Documents
 from dra_alloc.manifest.gc_pause import gc_paused
-from dra_alloc.manifest.holdings import Holding, holding_of
+from dra_alloc.manifest.holdings import Holdings, holdings_of
 from dra_alloc.manifest.records import WireRecord
 from dra_alloc.problem.devices import DeviceKey
 from dra_alloc.problem.inventory import Inventory
 from dra_alloc.problem.ledger import Ledger
 from dra_alloc.problem.occupancy import Held, Occupancy
-from dra_alloc.problem.overlay import Overlay
+from dra_alloc.problem.overlay import LateOverlay
 from dra_alloc.problem.requests import claim_name
 from dra_alloc.problem.tainting import has_effect
 from dra_alloc.problem.usage import LateUsage
@@ -85,19 +85,18 @@ class Cluster:
         merges = settings.merges_taint_rules()
         rules = [rule for rule in documents.taint_rules if has_effect(rule, profile)] if merges else []
         with gc_paused(settle=True):
-            inventory = Inventory.build(documents.slices, rules, documents.layout)
-            holdings = documents.held_by(documents.claims)
-            claims = dict(zip([holding.name for holding in holdings], documents.claims, strict=True))
+            inventory = Inventory.build(documents.slices, rules, documents.laid_out(documents.slices))
+            held = documents.held
             made = cls(
                 documents.nodes or _named_nodes(inventory),
                 inventory,
                 FrozenMap({each.metadata.name or "": each for each in documents.classes}),
-                Overlay(claims),
+                LateOverlay(lambda: dict(zip([each.name for each in held.each], held.claims, strict=True))),
                 settings,
                 documents.warnings,
             )
-            if len(claims) == len(holdings):
-                made.__dict__["holdings"] = tuple(holdings)
+            if held.distinct:
+                made.__dict__["holdings"] = held
             return made
 
     @cached_property
@@ -106,22 +105,22 @@ class Cluster:
         return Survey(self.inventory, self.classes, self.settings.profile(), not_found)
 
     @cached_property
-    def holdings(self) -> tuple[Holding, ...]:
+    def holdings(self) -> Holdings:
         """What each claim holds, in order."""
-        return tuple([holding_of(claim) for claim in self.claims.values()])
+        return holdings_of(self.claims.values(), {})
 
     @cached_property
     def ledger(self) -> Ledger:
         """Who holds which device."""
         with gc_paused(settle=True):
             if not self._special():
-                return Ledger((), sharing=self._sharing, noted=self.holdings)
+                return Ledger((), sharing=self._sharing, noted=self.holdings.each)
             claims = ((name, claim.status.allocation) for name, claim in self.claims.items())
             return Ledger(((name, each) for name, each in claims if each is not None), sharing=self._sharing)
 
     def _special(self) -> list[AllocationResult]:
         """Return the allocations of which more than the devices matters."""
-        names = [holding.name for holding in self.holdings if holding.special]
+        names = [holding.name for holding in self.holdings.each if holding.special]
         found = [self.claims[name].status.allocation for name in names]
         return [each for each in found if each is not None]
 

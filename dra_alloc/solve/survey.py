@@ -64,6 +64,8 @@ class View:
 
 
 def _is_plain(row: SliceRow) -> bool:
+    if row.is_local:
+        return True
     selector = row.wire.spec.node_selector
     if row.wire.spec.skip_node_operations:
         return False

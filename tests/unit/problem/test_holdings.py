@@ -5,13 +5,12 @@ What is noted of claims comes to the same as a look at their allocations.
 from __future__ import annotations
 
 import random
-from dataclasses import replace
 
 import pytest
 
 from dra_alloc.api import ResourceClaim, ResourceSlice
 from dra_alloc.manifest import Documents
-from dra_alloc.manifest.holdings import holding_of
+from dra_alloc.manifest.holdings import holding_of, holdings_of
 from dra_alloc.problem.ledger import Ledger
 from dra_alloc.problem.occupancy import Held, Occupancy
 from dra_alloc.scenario.cluster import Cluster
@@ -51,10 +50,10 @@ def test_notes_come_to_what_allocations_say(seed: int, *, sharing: bool) -> None
     draw = random.Random(seed)
     claims = [_claim(draw, number) for number in range(draw.randint(0, 8))]
     allocations = [claim.status.allocation for claim in claims]
-    there = [each for each in allocations if each is not None]
     holdings = [holding_of(claim) for claim in claims]
     special = [each for each, note in zip(allocations, holdings, strict=True) if note.special and each is not None]
-    assert Held.noted(holdings, special, sharing=sharing) == Held.by(there, sharing=sharing)
+    there = [each for each in allocations if each is not None]
+    assert Held.noted(holdings_of(claims, {}), special, sharing=sharing) == Held.by(there, sharing=sharing)
     settings = Settings("1.36", {} if sharing else {"DRAConsumableCapacity": False})
     cluster = Cluster.of(Documents(slices=tuple(map(_slice, ("p0", "p1"))), claims=tuple(claims)), settings)
     named = [(note.name, each) for note, each in zip(holdings, allocations, strict=True) if each is not None]
@@ -63,10 +62,13 @@ def test_notes_come_to_what_allocations_say(seed: int, *, sharing: bool) -> None
     fresh = Cluster.of(Documents(slices=tuple(map(_slice, ("p0", "p1"))), claims=tuple(claims)), settings)
     from_usage = Occupancy.of(ledger.usage, fresh.inventory.by_pool)
     assert dict(fresh.occupancy.masks) == dict(from_usage.masks)
+    rows = fresh.inventory.slices
+    assert dict(fresh.occupancy.changed(rows, rows, None).masks) == dict(from_usage.masks)
 
 
 def test_a_claim_that_is_not_the_one_read_is_looked_at_itself() -> None:
     claim = _claim(random.Random(3), 1)
     other = _claim(random.Random(4), 2)
-    documents = replace(Documents(), holdings={id(claim): (other, holding_of(other))})
-    assert documents.held_by([claim]) == [holding_of(claim)]
+    documents = Documents(claims=(claim, other), noted=holdings_of((other,), {}))
+    assert documents.held.each == (holding_of(claim), holding_of(other))
+    assert documents.held.distinct

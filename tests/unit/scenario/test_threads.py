@@ -61,7 +61,7 @@ class Standing:
         nodes = [Node.from_wire({"metadata": {"name": str(number)}}) for number in range(len(fits))]
         empty = Inventory.build(())
         survey = Survey(empty, {}, Cluster.of(Documents()).settings.profile(), not_found)
-        self.standings = Standings(Roster(nodes), survey, Occupancy.of(Usage(), {}), self._ask)
+        self.standings = Standings(Roster(nodes), survey, Occupancy.of(Usage(), empty.by_pool), self._ask)
         self.asked = Asked.of([a_claim("c", allocationMode="All")], survey, DEFAULT_BUDGET)
         self.places: list[int] = []
         self._fits = fits

@@ -64,6 +64,6 @@ def groups(inventory, reads):
 
 @pytest.mark.parametrize("reads", [READS, READS[:1], READS[1:], []], ids=len)
 def test_noted_slices_look_alike_exactly_when_their_devices_do(documents, reads):
-    noted = groups(Inventory.build(documents.slices, layout=documents.layout), reads)
+    noted = groups(Inventory.build(documents.slices, layouts=documents.laid_out(documents.slices)), reads)
     assert noted == groups(Inventory.build(documents.slices), reads)
     assert len(noted) > 1
