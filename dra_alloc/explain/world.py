@@ -28,7 +28,7 @@ from dra_alloc.problem.inventory import Inventory
 from dra_alloc.problem.usage import Usage
 from dra_alloc.profiles import Feature, Profile
 from dra_alloc.solve.allocator import Allocator, Budget, State, not_found
-from dra_alloc.solve.outcome import Aborted, OutOfBudget, Solved, Stage
+from dra_alloc.solve.outcome import Aborted, OutOfBudget, Solved, Work
 from dra_alloc.solve.survey import Survey
 
 __all__ = ["Ask", "Surveys", "Tried", "World", "edit_devices", "edit_requests"]
@@ -37,9 +37,17 @@ Ask: TypeAlias = ExactDeviceRequest | DeviceSubRequest
 
 #: One variation must not cost more than a moment; what cannot be decided in it stays unexplained.
 _BUDGET: Final = Budget(steps=20_000, pruned=5_000, solver=1.0)
-#: What a unit of CP-SAT's work costs in steps of a search, about; and what a question costs before its first step.
-_STEPS_PER_UNIT: Final = 20_000
+#: What a unit of an engine's work costs in steps of a search, about, and engines whose steps are the plain search's.
+_STEPS_PER_UNIT: Final = {"cp-sat": 20_000}
+_PLAIN: Final = ("first-fit", "direct")
+#: What a question costs before its first step, and for each of its requests besides one for each device.
 _STEPS_TO_ASK: Final = 20
+_STEPS_PER_ASK: Final = 3
+#: Steps over fewer devices than the latter cost less; without any, as much as the former.
+_DEVICES_OF_A_STEP_ITSELF: Final = 32
+_DEVICES_OF_A_WHOLE_STEP: Final = 128
+#: Of the table that is made once more than the plain search is asked.
+_CELLS_OF_A_STEP: Final = 8
 
 
 class Surveys:
@@ -121,7 +129,7 @@ class World:
     def tried(self, budget: Budget = _BUDGET) -> Tried:
         """Return whether the claims can be placed, and what it took to know."""
         outcome = self.allocator().allocate(self.node, self.claims, budget=budget)
-        work = _STEPS_TO_ASK + round(sum(_steps(stage) for stage in outcome.work.stages))
+        work = self._cost(outcome.work)
         match outcome:
             case Solved():
                 return Tried(fits=True, work=work)
@@ -131,6 +139,14 @@ class World:
                 return Tried(fits=False, work=work, error=code)
             case _:
                 return Tried(fits=False, work=work)
+
+    def _cost(self, work: Work) -> int:
+        """Return what a question of so much work costs: each step looks at the devices, a table at all for each ask."""
+        devices = sum(len(each.spec.devices) for each in self.slices)
+        asks = sum(1 for _ in self.asks())
+        each = min(1.0, (_DEVICES_OF_A_STEP_ITSELF + devices) / _DEVICES_OF_A_WHOLE_STEP)
+        table = devices * asks // _CELLS_OF_A_STEP if len(work.stages) > 1 else 0
+        return _STEPS_TO_ASK + devices + _STEPS_PER_ASK * asks + table + round(_steps(work) * each)
 
     def pools(self) -> tuple[PoolKey, ...]:
         """Return the pools of the world's slices, each once."""
@@ -143,8 +159,10 @@ class World:
         return replace(self, claims=(*self.claims[:index], changed, *self.claims[index + 1 :]))
 
 
-def _steps(stage: Stage) -> float:
-    return stage.work * _STEPS_PER_UNIT if stage.engine == "cp-sat" else stage.work
+def _steps(work: Work) -> float:
+    """Return the work in steps; those of the plain search, which begins and may end a climb, are counted once."""
+    others = sum(each.work * _STEPS_PER_UNIT.get(each.engine, 1) for each in work.stages if each.engine not in _PLAIN)
+    return work.steps + others
 
 
 def _held(allocation: AllocationResult) -> frozenset[DeviceKey]:

@@ -29,6 +29,7 @@ __all__ = ["check_reasons", "main", "refused_worlds"]
 
 #: Cases of one record.
 PART: Final = 500
+UNDECIDED: Final = "undecided"
 
 
 def refused_worlds(seed: int, dialect: Dialect, semantics: str) -> Iterator[World]:
@@ -65,25 +66,36 @@ def _held(request: Json) -> Iterator[AllocationResult]:
 
 
 def check_reasons(world: World, found: Reasons) -> list[str]:
-    """Return what does not hold of the reasons of a refused world; none if all of it does."""
+    """
+    Return what does not hold of the reasons of a refused world; none if all of it does.
+
+    Of reasons that are not exact the facts need not be few, but the rest holds.
+    """
     facts = facts_of(world)
     core = [fact for fact in facts if (fact.code, fact.text) in found.facts]
-    wrong: list[str] = []
     rest = [fact for fact in facts if fact not in core]
-    how = _refusal(world)
-    if _refusal(_lifted(world, rest)) != how:
+    how = _ending(world)
+    wrong: list[str] = []
+    if _ending(_lifted(world, rest)) != how:
         wrong.append("the facts are not sufficient")
-    wrong += [f"not necessary: {fact.text}" for fact in core if _refusal(_lifted(world, [*rest, fact])) == how]
+    if found.exact:
+        lifted = {fact.text: _ending(_lifted(world, [*rest, fact])) for fact in core}
+        wrong += [f"not necessary: {text}" for text, ending in lifted.items() if ending == how]
+        wrong += [f"not shown to be necessary: {text}" for text, ending in lifted.items() if ending == UNDECIDED]
     by_fix = {fact.fix: fact for fact in facts if fact.fix}
     wrong += [f"not a fix: {fix}" for fix in found.fixes if not fix.change(world).fits()]
-    wrong += [f"would be enough: {step}" for step in found.not_enough if _lifted(world, [by_fix[step]]).fits()]
+    lone = {step: _lifted(world, [by_fix[step]]).fits() for step in found.not_enough}
+    wrong += [f"would be enough: {step}" for step, fits in lone.items() if fits]
+    wrong += [f"not shown to be too little: {step}" for step, fits in lone.items() if fits is None]
     return wrong
 
 
-def _refusal(world: World) -> str | None:
-    """Return how the world is refused, by the code of an error or for want of devices; None if it is not."""
+def _ending(world: World) -> str:
+    """Return what the question ends with: the code of an error, no fit, a fit, or nothing within its budget."""
     tried = world.tried()
-    return (tried.error or "no-fit") if tried.fits is False else None
+    if tried.fits is None:
+        return UNDECIDED
+    return "fit" if tried.fits else tried.error or "no-fit"
 
 
 def _lifted(world: World, facts: list[Fact]) -> World:
@@ -122,11 +134,13 @@ def main(arguments: list[str] | None = None) -> int:
 def _checked(number: int, world: World) -> Counter[str]:
     """Return what the reasons of a refused world hold; prints what is wrong with them."""
     found = reasons(world)
-    wrong = check_reasons(world, found) if found.exact else []
+    wrong = check_reasons(world, found)
     for text in wrong:
         print(f"case {number}: {text}", flush=True)
-    kind = "exact" if found.exact else "inexact"
-    return Counter({kind: 1, "facts": len(found.facts), "fixes": len(found.fixes), "wrong": int(bool(wrong))})
+    counts = Counter({"exact" if found.exact else "inexact": 1, "wrong": int(bool(wrong))})
+    counts["with changes untried"] = int(bool(found.untried))
+    counts.update(facts=len(found.facts), fixes=len(found.fixes), **{"not enough": len(found.not_enough)})
+    return counts
 
 
 def _record(options: argparse.Namespace, start: int, counts: Counter[str], seconds: float) -> Record:

@@ -43,6 +43,30 @@ def test_less_work_leaves_changes_untried_and_what_is_told_true() -> None:
     assert all(fix.change(hard).fits() for fix in (*full.fixes, *part.fixes))
 
 
+def test_many_facts_that_play_no_part_do_not_use_up_the_work() -> None:
+    """More is asked for than the device ever had: which of 200 claims hold some of it is all the same."""
+    shares = [["d", "p", "a", str(number)] for number in range(200)]
+    consumed = [{"id": ["d", "p", "a"], "cap": {"c": "1"}}]
+    asked = request([device("a", shares=1_000)], claim(ask(1, capacity=2_000)))
+    crowded = world({**asked, "allocatedShared": shares, "aggregated": consumed})
+    found = reasons(crowded)
+    assert len(crowded.allocations) == 200
+    assert found.facts == (("request", 'claim c0 has the request "r0"'),)
+    assert found.exact
+    assert found.work < 2_000
+    assert check_reasons(crowded, found) == []
+
+
+@pytest.mark.parametrize("name", ["C2 8 devices, one of 8", "C2 12 devices, one of 8"])
+def test_refusals_that_rest_on_everything_are_shown_to(name: str) -> None:
+    """Each request is needed, and each try takes the pruned search or the solver."""
+    hard = world(CASES[name].request)
+    found = reasons(hard)
+    assert found.exact
+    assert found.untried == ()
+    assert len(found.facts) >= len(list(hard.asks()))
+
+
 def test_reasons_are_the_same_every_time() -> None:
     hard = CASES["B7 one 3g too many"].request
     assert reasons(world(hard), 5_000) == reasons(world(hard), 5_000)

@@ -1,0 +1,111 @@
+"""
+Where the answer would be another: without upstream's defects, in another release, with a gate on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from dra_alloc.explain.trials import INSIST, USUAL, Trials
+from dra_alloc.explain.world import World
+from dra_alloc.profiles import ALLOCATOR_FEATURES, Profile, Trait, features_from_gates, gates_of, profile_for
+from dra_alloc.profiles import profile as profile_of
+from dra_alloc.releases import NEWEST
+from dra_alloc.traits import TRAITS
+
+__all__ = ["Hints"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Other:
+    """
+    Another scheduler to ask: its name, its profile, and what to say if it would allocate.
+
+    `defects` are those of the scheduler at hand that it does not have.
+    """
+
+    name: str
+    profile: Profile
+    hint: str
+    defects: tuple[Trait, ...] = ()
+
+
+class Hints:
+    """
+    What other schedulers would do with a refused world, tried.
+
+    Spec: EXPLAIN-4, EXPLAIN-5.
+    """
+
+    def __init__(self, world: World, trials: Trials) -> None:
+        self.told: list[str] = []
+        self._world = world
+        self._trials = trials
+        self._undecided: list[_Other] = []
+        self._try(_others(world.profile), USUAL)
+
+    @property
+    def untried(self) -> list[str]:
+        """Return the schedulers of which it is not known whether they would allocate."""
+        return [other.name for other in self._undecided]
+
+    def insist(self) -> None:
+        """Ask those that did not answer once more, for longer."""
+        undecided, self._undecided = self._undecided, []
+        self._try(undecided, INSIST)
+
+    def _try(self, others: Iterable[_Other], effort: int) -> None:
+        for other in others:
+            answer = self._fits(other.profile, effort)
+            if answer is None:
+                self._undecided.append(other)
+            elif answer:
+                self.told.append(self._culprit(other.defects) or other.hint)
+
+    def _culprit(self, defects: Iterable[Trait]) -> str:
+        """Return what to say of the first defect that stands in the way alone; empty if none is known to."""
+        profile = self._world.profile
+        found = next((each for each in defects if self._fits(_sound(profile, [each]), USUAL)), None)
+        if found is None:
+            return ""
+        record = next(each for each in TRAITS[found] if each.defect)
+        issue = f" (kubernetes/kubernetes#{record.issue})" if record.issue else ""
+        return f"a defect of kube-scheduler {profile.release} stands in the way, {found}{issue}: {record.summary}"
+
+    def _fits(self, profile: Profile, effort: int) -> bool | None:
+        return self._trials.fits(replace(self._world, profile=profile), effort)
+
+
+def _others(profile: Profile) -> Iterator[_Other]:
+    defects = tuple(sorted(trait for trait in profile.traits if any(record.defect for record in TRAITS[trait])))
+    if defects:
+        name = f"kube-scheduler {profile.release} without its known defects"
+        hint = f"without the known defects of kube-scheduler {profile.release} this would be allocated"
+        yield _Other(name, _sound(profile, defects), hint, defects)
+    for line in NEWEST:
+        other = profile_for(line, gates_of(line), semantics=profile.semantics)
+        if other.release.line != profile.release.line:
+            name = f"Kubernetes {line} with its default gates"
+            yield _Other(name, other, f"{name} would allocate this")
+    for gates, other in _with_one_more_feature(profile):
+        switched = f"with {' and '.join(gates)} switched on"
+        hint = f"Kubernetes {profile.release} would allocate this {switched}"
+        yield _Other(f"Kubernetes {profile.release} {switched}", other, hint)
+
+
+def _with_one_more_feature(now: Profile) -> Iterator[tuple[tuple[str, ...], Profile]]:
+    """Yield, for every feature of the release that is off, the gates it takes and the profile with it on."""
+    known = gates_of(now.release)
+    on = {gate for feature in now.features for gate in ALLOCATOR_FEATURES[feature]}
+    for feature, needed in ALLOCATOR_FEATURES.items():
+        missing = tuple(gate for gate in needed if gate not in on)
+        if feature in now.features or not known.keys() >= set(needed):
+            continue
+        features = features_from_gates(now.release, dict.fromkeys((*on, *needed), True))
+        if feature in features:
+            yield missing or needed, profile_of(now.release, features, semantics=now.semantics)
+
+
+def _sound(profile: Profile, defects: Iterable[Trait]) -> Profile:
+    return replace(profile, traits=profile.traits - frozenset(defects))

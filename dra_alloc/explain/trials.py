@@ -1,0 +1,103 @@
+"""
+Variations of a refused world, each solved once, within the work allowed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Final, TypeAlias
+
+from dra_alloc.explain.facts import Fact
+from dra_alloc.explain.world import Tried, World
+from dra_alloc.solve.allocator import Budget
+
+__all__ = ["GLANCE", "INSIST", "USUAL", "Trials", "without"]
+
+#: How much one variation may cost: at a glance, as a rule, and where the answer is missed.
+_EFFORTS: Final = (
+    Budget(steps=256, pruned=256, solver=0),
+    Budget(steps=4_000, pruned=3_000, solver=0.2),
+    Budget(steps=20_000, pruned=5_000, solver=1.0),
+)
+GLANCE, USUAL, INSIST = range(len(_EFFORTS))
+
+_NOT_TRIED: Final = Tried(fits=None, work=0)
+
+_Facts: TypeAlias = frozenset[Fact]
+
+
+def without(world: World, facts: Iterable[Fact]) -> World:
+    """Return the world without each of the facts."""
+    for fact in facts:
+        world = fact.without(world)
+    return world
+
+
+class Trials:
+    """
+    Answers for one refused world and its variations, and what they cost.
+
+    A variation without certain facts is solved once, whoever asks for it. The
+    work is counted in steps of a search; once what is allowed is spent,
+    nothing more is tried.
+
+    Spec: EXPLAIN-5.
+    """
+
+    def __init__(self, world: World, allowed: int) -> None:
+        self.work = 0
+        self._allowed = allowed
+        self._root = world
+        # The smallest world known to be refused alike, and without which facts: larger ones are made from it.
+        self._base: tuple[_Facts, World] = frozenset(), world
+        # What is known of the world without some facts, and the effort that took.
+        self._answers: dict[_Facts, tuple[int, Tried]] = {}
+        # Only worlds that end the same way are refused like it: with the same error, or for want of devices.
+        self._error = ""
+        self._error = self._lifted((), USUAL, 1.0).error
+
+    def fits(self, world: World, effort: int = USUAL) -> bool | None:
+        """Return whether a variation fits; None if the work allowed does not tell."""
+        return self._tried(world, effort).fits
+
+    def fits_without(self, facts: Sequence[Fact], effort: int = USUAL) -> bool | None:
+        """Return whether the world fits without the facts; None if the work allowed does not tell."""
+        return self._lifted(facts, effort, 1.0).fits
+
+    def refused_alike(self, gone: Sequence[Fact], effort: int = USUAL, part: float = 1.0) -> bool | None:
+        """
+        Return whether the world is refused without the facts as it is with them; None if the work does not tell.
+
+        A selector can be asked about devices that it cannot be asked about once
+        nothing keeps them from it: an error is no refusal for want of devices.
+        No more than a part of the work allowed is spent.
+        """
+        tried = self._lifted(gone, effort, part)
+        if tried.fits is None:
+            return None
+        alike = not tried.fits and tried.error == self._error
+        if alike:
+            self._base = frozenset(gone), self._world(gone)
+        return alike
+
+    def _lifted(self, gone: Sequence[Fact], effort: int, part: float) -> Tried:
+        key = frozenset(gone)
+        spent, known = self._answers.get(key, (-1, _NOT_TRIED))
+        if known.fits is None and effort > spent and self.work < self._allowed * part:
+            known = self._tried(self._world(gone), effort)
+            self._answers[key] = effort, known
+        return known
+
+    def _world(self, gone: Sequence[Fact]) -> World:
+        """Return the world without the facts; what slices are known to be is kept as far as they stay."""
+        known, world = self._base
+        if not known.issubset(gone):
+            known, world = frozenset(), self._root
+        return without(world, [fact for fact in gone if fact not in known])
+
+    def _tried(self, world: World, effort: int = USUAL) -> Tried:
+        if self.work >= self._allowed:
+            return _NOT_TRIED
+        tried = world.tried(_EFFORTS[effort])
+        self.work += tried.work
+        return tried

@@ -1,0 +1,61 @@
+"""
+Hints about other schedulers, and those that could not be asked.
+"""
+
+from __future__ import annotations
+
+from typing import cast
+
+from dra_alloc.explain.hints import Hints
+from dra_alloc.explain.reasons import reasons
+from dra_alloc.explain.trials import Trials
+from dra_alloc.explain.world import Tried, World
+from dra_alloc.profiles import Profile
+from dra_alloc.solve.allocator import DEFAULT_BUDGET, Budget
+from fuzz.targets.reasons_hold import world_of
+from tests.unit.solve.questions import ask, claim, device, request
+
+REFUSED = request([device("a")], claim(ask(2)))
+
+
+class Slow(World):
+    """A world of which only so many steps tell what becomes of it elsewhere."""
+
+    needed = 0
+    home: Profile
+
+    def tried(self, budget: Budget = DEFAULT_BUDGET) -> Tried:
+        if self.profile is self.home:
+            return Tried(fits=False, work=1)
+        return Tried(fits=True if (budget.steps or 0) >= self.needed else None, work=1)
+
+
+def slow(needed: int) -> World:
+    plain = world_of(REFUSED)
+    made = Slow(
+        plain.node, plain.claims, plain.allocations, plain.classes, plain.slices, plain.taint_rules, plain.profile
+    )
+    Slow.needed, Slow.home = needed, plain.profile
+    return cast(World, made)
+
+
+def test_a_scheduler_of_which_it_is_not_known_is_named() -> None:
+    hints = Hints(slow(10**9), Trials(slow(10**9), 1_000))
+    hints.insist()
+    assert hints.told == []
+    assert "Kubernetes 1.34 with its default gates" in hints.untried
+
+
+def test_a_scheduler_that_did_not_tell_is_asked_for_longer() -> None:
+    hints = Hints(slow(10_000), Trials(slow(10_000), 1_000))
+    assert "Kubernetes 1.34 with its default gates" in hints.untried
+    hints.insist()
+    assert hints.untried == []
+    assert "Kubernetes 1.34 with its default gates would allocate this" in hints.told
+
+
+def test_facts_are_exact_though_a_hint_is_undecided() -> None:
+    """The facts were all tried; only of other schedulers nothing is known."""
+    found = reasons(slow(10**9))
+    assert found.exact
+    assert "Kubernetes 1.34 with its default gates" in found.untried
