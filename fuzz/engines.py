@@ -24,9 +24,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
 from dra_alloc.cli.harness_allocate import read_request
-from dra_alloc.problem.devices import DeviceRow
 from dra_alloc.problem.pools import GatherError
-from dra_alloc.problem.requests import Ask
 from dra_alloc.rules import SearchStopped
 from dra_alloc.solve.bounds import refuted
 from dra_alloc.solve.cpsat_first import FirstAnswer, first_answer
@@ -34,7 +32,7 @@ from dra_alloc.solve.first_fit import BudgetExhausted, FirstFit
 from dra_alloc.solve.pruned import PrunedSearch
 from dra_alloc.solve.question import Question
 from dra_alloc.solve.standing import judged
-from dra_alloc.solve.stops import raise_stop
+from dra_alloc.solve.stops import Stop, raise_stop
 from dra_alloc.solve.table import Knows, NotModelled, Table
 from dra_alloc.solve.table_builder import build_table
 from dra_alloc.testing.cases import random_requests
@@ -74,11 +72,8 @@ _UNDECIDED: Final = "undecided"
 _STOPPED: Final = "stopped: "
 #: What is in the text of a reason -> what it is about.
 KINDS: Final = {
-    "capacity of another device": "the capacity of another device is checked (OLD-7)",
     "amounts of capacity grow": "amounts of capacity grow with what is looked at (GROW-2)",
-    "what a device takes of a counter": "a counter's amounts change with what is drawn (GROW-5)",
     "negative amounts of capacity": "negative amounts of capacity",
-    "takes equal values for different": "distinctAttribute compares identity (OLD-6)",
     "All alternative goes on as": "an All alternative goes on as the first (slips)",
     "invalid pool": "coming to an invalid pool ends the search (OLD-2)",
     "too many results": "an error, or too many results before it",
@@ -174,7 +169,7 @@ def by_solver(table: Table, question: Question) -> Answer:
     except NotModelled:
         return _UNDECIDED
     if answer.stopped is not None:
-        return _STOPPED + _error_text(*answer.stopped, question)
+        return _STOPPED + _error_text(answer.stopped, question)
     return _UNDECIDED if answer.found is None else _answer(answer) if answer.found else None
 
 
@@ -185,12 +180,12 @@ def _answer(search: FirstFit | PrunedSearch | FirstAnswer) -> Answer:
     return picks, tuple(chosen[place] for place in sorted(chosen))
 
 
-def _error_text(ask: Ask, device: DeviceRow, question: Question) -> str:
+def _error_text(stop: Stop, question: Question) -> str:
     try:
-        raise_stop(question.rows[ask.claim].name, ask, device, question.table_rules())
-    except SearchStopped as stop:
-        return stop.text
-    raise Difference(f"the solver sees an error on {device.key}, where there is none")
+        raise_stop(question.rows[stop.ask.claim].name, stop, question.table_rules())
+    except SearchStopped as error:
+        return error.text
+    raise Difference(f"the solver sees an error on {stop.device.key}, where there is none")
 
 
 def _requests(options: argparse.Namespace) -> Iterator[Json]:

@@ -4,7 +4,7 @@ Consumable capacity: shares of one device draw on its capacity, rounded by its r
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final
 
 from dra_alloc.api import Quantity
@@ -13,9 +13,9 @@ from dra_alloc.problem.requests import Ask
 from dra_alloc.profiles import Profile, Trait
 from dra_alloc.rules.base import Context, Pick, Reason, Rule, SearchStopped
 from dra_alloc.rules.capacity_policy import AmountError, Arithmetic, consumed_amount, violates_policy
-from dra_alloc.rules.facts import Draw, Fact, Unmodelled
+from dra_alloc.rules.facts import Draw, Ends, Fact, Looser
 
-__all__ = ["PANICS", "ConsumedCapacity", "consumption"]
+__all__ = ["PANICS", "ConsumedCapacity", "consumption", "panic"]
 
 #: What an answer says where the scheduler crashes.
 PANICS: Final = "kube-scheduler panics"
@@ -49,6 +49,18 @@ def consumption(device: DeviceRow, ask: Ask, profile: Profile) -> Mapping[str, Q
         if policy is not None and violates_policy(policy, amount, arithmetic):
             return None
     return amounts
+
+
+def panic(claim: str, ask: Ask, device: DeviceRow) -> SearchStopped:
+    """
+    Return the answer where a request gets more devices than the slice of its next one has.
+
+    Spec: OLD-7.
+    """
+    return SearchStopped(
+        f"claim {claim}, request {ask.own_name}: {PANICS} on {device.key}",
+        code="scheduler-panics",
+    )
 
 
 class ConsumedCapacity(Rule):
@@ -155,8 +167,7 @@ class ConsumedCapacity(Rule):
         """
         position = self._taken.get(ask.request, 0)
         if position >= len(device.slice.devices):
-            who = f"claim {self._context.claim_name(ask)}, request {ask.own_name}"
-            raise SearchStopped(f"{who}: {PANICS} on {device.key}", code="scheduler-panics")
+            raise panic(self._context.claim_name(ask), ask, device)
         return not self._fits(ask, device.slice.devices[position])
 
     def remove(self, ask: Ask, device: DeviceRow) -> None:
@@ -182,20 +193,50 @@ class ConsumedCapacity(Rule):
         return not self._of_another
 
     def encode(self, asks: Sequence[Ask], devices: Sequence[DeviceRow]) -> Iterable[Fact]:
+        draws = [draw for device in devices if device.shareable for draw in self._draws(asks, device)]
         if self._of_another:
-            yield Unmodelled("capacity of another device is looked at")
+            yield from self._seen_through_another(asks, devices, draws)
+        else:
+            yield from draws
+
+    def _draws(self, asks: Sequence[Ask], device: DeviceRow) -> Iterable[Draw]:
+        if not device.capacity:
             return
-        for device in devices:
-            if not device.shareable or not device.capacity:
-                continue
-            takes = [(ask.id, takes) for ask in asks if (takes := self._takes(ask, device)) is not None]
-            consumed = self._consumed.get(device.key, {})
-            for name, capacity in device.capacity.items():
-                left = capacity.value.nano - consumed.get(name, 0)
-                amounts = {(ask, device): amounts[name] for ask, amounts in takes if amounts[name]}
-                # Without anything left no request is allowed, not even one that takes nothing.
-                if amounts and left >= 0:
-                    yield Draw(f"capacity {name} of {device.key}", left, by_request=amounts)
+        takes = [(ask.id, takes) for ask in asks if (takes := self._takes(ask, device)) is not None]
+        consumed = self._consumed.get(device.key, {})
+        for name, capacity in device.capacity.items():
+            left = capacity.value.nano - consumed.get(name, 0)
+            amounts = {(ask, device): amounts[name] for ask, amounts in takes if amounts[name]}
+            # Without anything left no request is allowed, not even one that takes nothing.
+            if amounts and left >= 0:
+                yield Draw(f"capacity {name} of {device.key}", left, by_request=amounts)
+
+    def _seen_through_another(
+        self, asks: Sequence[Ask], devices: Sequence[DeviceRow], draws: Sequence[Draw]
+    ) -> Iterable[Fact]:
+        """Yield what is left of the law where a pick looks at the capacity of another device."""
+        yield Ends({device: len(device.slice.devices) for device in devices})
+        counts = {ask.id: ask.count for ask in asks}
+        tight = {
+            device
+            for draw in draws
+            for _, device in draw.by_request
+            if sum(amount * counts[ask] for (ask, _), amount in draw.by_request.items()) > draw.limit
+        }
+        if any(self._could_refuse(ask, looked_at, tight) for ask, looked_at in _looked_at(asks, devices)):
+            yield Looser("a device refused for the capacity of another stays in use")
+        # Nothing asks a device of All for its own capacity.
+        unasked = {device for ask in asks if ask.all_devices for device in ask.recorded}
+        if unasked & tight:
+            yield Looser("a device can give more than it has to requests for all")
+        yield from (draw for draw in draws if not any(device in unasked for _, device in draw.by_request))
+
+    def _could_refuse(self, ask: Ask, device: DeviceRow, tight: Collection[DeviceRow]) -> bool:
+        return device in tight or not self._fits(ask, device)
+
+    def allows(self, ask: Ask, device: DeviceRow) -> bool:
+        # What All has to take is not asked for its own capacity.
+        return (self._of_another and ask.all_devices) or not self.rejects(ask, device)
 
     def why(self, ask: Ask, device: DeviceRow) -> Reason:
         takes = self._takes(ask, device)
@@ -222,3 +263,14 @@ class ConsumedCapacity(Rule):
                     yield f"capacity {name} of {device.key} is overdrawn"
                 if device.shareable:
                     totals[name] = totals.get(name, 0) + amount.nano
+
+
+def _looked_at(asks: Sequence[Ask], devices: Sequence[DeviceRow]) -> Iterable[tuple[Ask, DeviceRow]]:
+    """Yield the devices whose capacity could be looked at for picks of each request."""
+    slices = dict.fromkeys(device.slice for device in devices)
+    for ask in asks:
+        if ask.all_devices:
+            own = enumerate(ask.recorded)
+            yield from ((ask, row.slice.devices[place]) for place, row in own if place < len(row.slice.devices))
+        else:
+            yield from ((ask, device) for each in slices for device in each.devices[: ask.count])

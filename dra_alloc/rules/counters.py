@@ -5,6 +5,7 @@ Shared counters: partitions of one device draw on one budget.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import Final
 
 from dra_alloc.problem.devices import DeviceRow, PoolKey
 from dra_alloc.problem.pools import Pool
@@ -13,11 +14,12 @@ from dra_alloc.problem.usage import Usage
 from dra_alloc.profiles import Profile, Trait
 from dra_alloc.rules.base import Context, Pick, Reason, Rule
 from dra_alloc.rules.counter_charges import Charges, SharedCharges
-from dra_alloc.rules.facts import Draw, Fact, Looser, Unmodelled
+from dra_alloc.rules.facts import Draw, Fact, Looser
 
 __all__ = ["Counters", "CountersDisabled", "available_counters"]
 
 _Counter = tuple[str, str]
+_NONE: Final[frozenset[_Counter]] = frozenset()
 
 
 def available_counters(pool: Pool, usage: Usage, profile: Profile) -> dict[_Counter, int]:
@@ -80,7 +82,7 @@ class Counters(Rule):
 
     code = "counter-exhausted"
     spec = ("COUNTER-1", "COUNTER-3", "COUNTER-4", "COUNTER-5")
-    __slots__ = ("_by_name", "_charged", "_charges", "_context", "_keeps", "_lends", "_pools", "_sharing")
+    __slots__ = ("_by_name", "_charged", "_charges", "_context", "_keeps", "_lends", "_lent", "_pools", "_sharing")
 
     def __init__(self, context: Context) -> None:
         profile = context.profile
@@ -91,6 +93,7 @@ class Counters(Rule):
         self._pools: Mapping[PoolKey, Pool] = {pool.key: pool for pool in context.pools}
         self._lends = profile.shows(Trait.COUNTERS_SHARE_AMOUNTS)
         self._charges = SharedCharges() if self._lends else Charges()
+        self._lent: dict[PoolKey, frozenset[_Counter]] = {}
         self._charged: list[bool] = []
 
     @property
@@ -145,16 +148,27 @@ class Counters(Rule):
     def allows(self, ask: Ask, device: DeviceRow) -> bool:
         if not device.draws or self._is_further_share(device) or self._is_mixed_up(device.slice.pool):
             return True
-        return self._short(device, _total(device)) is None
+        total = _total(device)
+        lent = self._lent_in(device.slice.pool)
+        return not any(
+            amount < total.get(counter, 0) for counter, amount in self._left(device).items() if counter not in lent
+        )
+
+    def _lent_in(self, pool: PoolKey) -> frozenset[_Counter]:
+        """Return the counters to which a device of the pool could lend its own amount."""
+        if not self._lends:
+            return _NONE
+        known = self._lent.get(pool)
+        if known is None:
+            devices = self._pools[pool].devices
+            known = self._lent[pool] = frozenset(counter for device in devices for counter in device.wide_counters)
+        return known
 
     def _is_mixed_up(self, pool: PoolKey) -> bool:
         """Return whether counters of another pool may be looked at instead of this one's."""
         return self._by_name and sum(key.pool == pool.pool for key in self._pools) > 1
 
     def encode(self, asks: Sequence[Ask], devices: Sequence[DeviceRow]) -> Iterable[Fact]:
-        if self._lends and any(device.wide_counters for device in devices):
-            yield Unmodelled("what a device takes of a counter changes with what others take")
-            return
         consuming: dict[Hashable, list[DeviceRow]] = {}
         for device in devices:
             if device.consumes and not self._is_further_share(device):
@@ -164,25 +178,36 @@ class Counters(Rule):
             if self._is_mixed_up(pool):
                 yield Looser(f"counters of different pools named {pool.pool} are mixed up")
             else:
-                yield from self._draws(pool, drawing)
+                yield from self._draws(pool, drawing, admin=any(ask.admin for ask in asks))
         if self._keeps and any(self._is_shared(device) for drawing in consuming.values() for device in drawing):
             yield Looser("backtracking keeps the counters of shared devices")
+
+    def _is_free_again(self, device: DeviceRow) -> bool:
+        """Return whether further shares of the device draw on nothing."""
+        return self._is_shared(device) and not self._context.profile.shows(Trait.SHARES_CHARGED)
 
     def _is_shared(self, device: DeviceRow) -> bool:
         return device.shareable and self._sharing
 
-    def _draws(self, key: PoolKey, devices: Sequence[DeviceRow]) -> Iterable[Fact]:
+    def _draws(self, key: PoolKey, devices: Sequence[DeviceRow], *, admin: bool) -> Iterable[Fact]:
         totals = [(device, _total(device)) for device in devices]
+        lent = self._lent_in(key)
         for counter, left in self._left(devices[0]).items():
             drawing = [(device, total[counter]) for device, total in totals if total.get(counter)]
+            if counter in lent:
+                # At worst a lender takes once more what is drawn already.
+                again = admin or any(self._is_shared(device) for device, _ in drawing)
+                if again or 2 * sum(amount for _, amount in drawing) > left:
+                    yield Looser("what a device takes of a counter changes with what others take")
+                continue
             # A counter that is overdrawn already forbids every one of these devices: see `allows`.
             if not drawing or left < 0:
                 continue
             yield Draw(
                 f"counter {counter[1]} of counter set {counter[0]} in pool {key}",
                 left,
-                by_pick={device: amount for device, amount in drawing if not self._is_shared(device)},
-                by_device={device: amount for device, amount in drawing if self._is_shared(device)},
+                by_pick={device: amount for device, amount in drawing if not self._is_free_again(device)},
+                by_device={device: amount for device, amount in drawing if self._is_free_again(device)},
             )
 
     def why(self, ask: Ask, device: DeviceRow) -> Reason:

@@ -4,7 +4,7 @@ distinctAttribute: the devices of a claim differ in one attribute.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from typing import ClassVar, Final
 
 from dra_alloc.api import DeviceAttribute, DeviceConstraint
@@ -26,8 +26,9 @@ def distinct_attribute(claim: int, constraint: DeviceConstraint, context: Contex
     """Return the rule for one constraint of a claim, remembering all devices or one per request."""
     profile = context.profile
     kind = DistinctPerRequest if profile.shows(Trait.DISTINCT_FORGETS) else Distinct
-    kind = DistinctByIdentity if profile.shows(Trait.DISTINCT_BY_IDENTITY) else kind
     source = AttributeSource(context, constraint.distinct_attribute or "")
+    if profile.shows(Trait.DISTINCT_BY_IDENTITY):
+        return DistinctByIdentity(claim, constraint, source, shares=profile.shares)
     return kind(claim, constraint, source, lists=profile.lists and not profile.shows(Trait.CLASSIC_LISTS))
 
 
@@ -184,7 +185,11 @@ class DistinctByIdentity(DistinctPerRequest):
     """
 
     spec = (*DistinctPerRequest.spec, "OLD-6")
-    __slots__ = ()
+    __slots__ = ("_shares",)
+
+    def __init__(self, claim: int, constraint: DeviceConstraint, source: AttributeSource, *, shares: bool) -> None:
+        super().__init__(claim, constraint, source, lists=False)
+        self._shares = shares
 
     def _differs(self, attribute: DeviceAttribute, others: Collection[DeviceAttribute]) -> bool:
         if as_scalar(attribute) is None:
@@ -192,4 +197,16 @@ class DistinctByIdentity(DistinctPerRequest):
         return all(other is not attribute for other in others)
 
     def encode(self, asks: Sequence[Ask], devices: Sequence[DeviceRow]) -> Iterable[Fact]:
-        yield Unmodelled(f"distinctAttribute {self._attribute} takes equal values for different ones")
+        """Return that each value is distinct; what is forgotten matters only where one can come again."""
+        concerned = [ask for ask in asks if self.concerns(ask)]
+        alike, by_request = self._source.seen(concerned, devices)
+        again = self._shares and any(device.shareable for device in alike)
+        alone = any(as_scalar(attribute) is None for attribute in alike.values())
+        if by_request or (any(ask.count > 1 for ask in concerned) and (again or alone)):
+            yield Looser(f"distinctAttribute {self._attribute} remembers one value per request")
+            return
+        values = {
+            device: frozenset[Hashable]() if as_scalar(attribute) is None else frozenset((id(attribute),))
+            for device, attribute in alike.items()
+        }
+        yield Differ(f"distinctAttribute {self._attribute}", self._concerned(asks), values)

@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 from dra_alloc.problem.devices import DeviceRow
 
-__all__ = ["Agree", "Dedicated", "Differ", "Draw", "Fact", "Looser", "Unmodelled", "Values", "ValuesByRequest"]
+__all__ = ["Agree", "Dedicated", "Differ", "Draw", "Ends", "Fact", "Looser", "Unmodelled", "Values", "ValuesByRequest"]
 
 Values: TypeAlias = Mapping[DeviceRow, frozenset[Hashable]]
 #: Values of devices that requests, known by id, see differently.
@@ -83,6 +83,13 @@ class Differ:
     by_request: ValuesByRequest = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Ends:
+    """A pick that all rules allow ends the search with an error if its request has got so many devices before."""
+
+    after: Mapping[DeviceRow, int]
+
+
 @dataclass(frozen=True, slots=True)
 class Looser:
     """The other facts allow more than the rule does: they refute, but do not find upstream's answer."""
@@ -97,4 +104,4 @@ class Unmodelled:
     why: str
 
 
-Fact: TypeAlias = Dedicated | Draw | Agree | Differ | Looser | Unmodelled
+Fact: TypeAlias = Dedicated | Draw | Agree | Differ | Ends | Looser | Unmodelled

@@ -7,11 +7,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from dra_alloc.problem.devices import DeviceRow
 from dra_alloc.problem.requests import Ask
 from dra_alloc.rules import Pick
 from dra_alloc.solve.cpsat import Model, Verdict
 from dra_alloc.solve.cpsat_table import TableModel
+from dra_alloc.solve.stops import Stop
 from dra_alloc.solve.table import Table
 
 __all__ = ["FirstAnswer", "first_answer"]
@@ -22,15 +22,15 @@ class FirstAnswer:
     """
     What CP-SAT says: `found` is True, False or, within its limit, None.
 
-    `work` is in deterministic units. `stopped` is the request and the device
-    where the search ends with an error before it finds anything.
+    `work` is in deterministic units. `stopped` says where the search ends with
+    an error before it finds anything.
     """
 
     found: bool | None
     work: float
     picks: Sequence[Pick] = ()
     selected: Mapping[tuple[int, int], Ask] = field(default_factory=dict)
-    stopped: tuple[Ask, DeviceRow] | None = None
+    stopped: Stop | None = None
 
 
 def first_answer(table: Table, limit: float) -> FirstAnswer:
@@ -48,7 +48,6 @@ def first_answer(table: Table, limit: float) -> FirstAnswer:
         return FirstAnswer(False, solved.work)
     stopped = model.stopped(solved.values)
     if stopped is not None:
-        ask, device = stopped
-        return FirstAnswer(None, solved.work, stopped=(ask, table.devices[device]))
+        return FirstAnswer(None, solved.work, stopped=stopped)
     picks, selected = model.answer(solved.values)
     return FirstAnswer(True, solved.work, picks, selected)

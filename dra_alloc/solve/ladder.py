@@ -231,8 +231,8 @@ class Ladder:
             self._note("cp-sat", answer.work, "stopped")
             if not table.exact:
                 raise _Looser("; ".join(table.looser))
-            ask, device = answer.stopped
-            raise_stop(self._question.rows[ask.claim].name, ask, device, self._question.table_rules())
+            claim = self._question.rows[answer.stopped.ask.claim].name
+            raise_stop(claim, answer.stopped, self._question.table_rules())
         self._settle("cp-sat", answer.work, table, answer.found, lambda: Found(answer.picks, answer.selected))
         return table.exact
 

@@ -4,11 +4,14 @@ The errors with which a search ends when it comes to a device, found out without
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from dra_alloc.problem.devices import DeviceRow
 from dra_alloc.problem.requests import Ask
 from dra_alloc.rules import RuleSet, SearchStopped
+from dra_alloc.rules.consumed_capacity import panic
 
-__all__ = ["look", "misfit", "raise_stop"]
+__all__ = ["Stop", "look", "misfit", "raise_stop"]
 
 
 def look(ask: Ask, device: DeviceRow, rules: RuleSet) -> bool:
@@ -29,12 +32,26 @@ def misfit(claim: str, ask: Ask, device: DeviceRow) -> SearchStopped:
     )
 
 
-def raise_stop(claim: str, ask: Ask, device: DeviceRow, rules: RuleSet) -> None:
+class Stop(NamedTuple):
     """
-    End as the search does when it comes to the device for the request; `rules` must be fresh.
+    Coming to the device for the request ends the search.
+
+    It does so after all rules have allowed the pick if `panics` is set.
+    """
+
+    ask: Ask
+    device: DeviceRow
+    panics: bool
+
+
+def raise_stop(claim: str, stop: Stop, rules: RuleSet) -> None:
+    """
+    End as the search does for the named claim; `rules` must be fresh.
 
     Raises: SearchStopped, NodeSelectorError.
     """
-    if ask.all_devices:
-        raise misfit(claim, ask, device)
-    look(ask, device, rules)
+    if stop.panics:
+        raise panic(claim, stop.ask, stop.device)
+    if stop.ask.all_devices:
+        raise misfit(claim, stop.ask, stop.device)
+    look(stop.ask, stop.device, rules)

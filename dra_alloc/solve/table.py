@@ -51,7 +51,8 @@ class AskRow:
     one of the devices `stopping` for it can end the search with an error: by
     looking at it, or where it is recorded because it does not go with earlier
     picks. All holds the devices `constrained` against its constraints, which
-    refuse those that are `unfit` whatever was picked.
+    refuse those that are `unfit` whatever was picked. A pick of a device that
+    `ends` has ends the search if the request has got that many before.
     """
 
     ask: Ask
@@ -66,6 +67,7 @@ class AskRow:
     stopping: int = 0
     constrained: int = 0
     unfit: int = 0
+    ends: Mapping[int, int] = field(default_factory=dict)
 
     @property
     def id(self) -> int:
@@ -154,7 +156,7 @@ class Table:
     @property
     def stops(self) -> bool:
         """Return whether the search could come to an error; then its first answer may be that error."""
-        return any(ask.stopping for ask in self.asks)
+        return any(ask.stopping or ask.ends for ask in self.asks)
 
     @property
     def plain(self) -> bool:

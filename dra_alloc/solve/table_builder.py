@@ -11,9 +11,10 @@ from dra_alloc.problem.devices import DeviceRow
 from dra_alloc.problem.nodes import NodeSelectorError
 from dra_alloc.problem.requests import Ask, ClaimRow
 from dra_alloc.rules import RuleSet, SearchStopped
+from dra_alloc.rules.consumed_capacity import PANICS
 from dra_alloc.rules.counters import Counters
 from dra_alloc.rules.exclusive_use import ExclusiveUse
-from dra_alloc.rules.facts import Agree, Dedicated, Differ, Draw, Fact, Looser, Unmodelled
+from dra_alloc.rules.facts import Agree, Dedicated, Differ, Draw, Ends, Fact, Looser, Unmodelled
 from dra_alloc.solve.stops import look
 from dra_alloc.solve.table import AskRow, Charge, Knows, NotModelled, Slot, Table, ValueRow, bits
 
@@ -53,7 +54,9 @@ def build_table(
 
 
 def _an_error(table: Table, rules: RuleSet) -> str:
-    ask = next(ask for ask in table.asks if ask.stopping)
+    ask = next((ask for ask in table.asks if ask.stopping), None)
+    if ask is None:
+        return f"{PANICS} where a request gets more devices than a slice has"
     try:
         look(ask.ask, table.devices[next(iter(bits(ask.stopping)))], rules)
     except (SearchStopped, NodeSelectorError) as error:
@@ -177,7 +180,15 @@ class _Builder:
             found.stopping if ask.count else 0,
             found.constrained,
             found.unfit,
+            self._ends(ask, found.usable),
         )
+
+    def _ends(self, ask: Ask, usable: int) -> dict[int, int]:
+        after = next((fact.after for fact in self._facts if isinstance(fact, Ends)), None)
+        if after is None:
+            return {}
+        lengths = ((index, after[self._devices[index]]) for index in bits(usable))
+        return {index: length for index, length in lengths if length < ask.count}
 
     def _usable_for(self, ask: Ask) -> _Usable:
         """Return what becomes of the devices if one of them is the first pick."""
@@ -216,8 +227,10 @@ class _Builder:
         """Return whether the picks could need more than the limit."""
         if any(ask.admin for ask in self._asks):
             return True
-        most = sum(draw.by_pick.values()) + sum(draw.by_device.values())
         counts = {ask.id: ask.count for ask in self._asks}
+        times = sum(counts.values())
+        most = sum(amount * (times if device.shareable else 1) for device, amount in draw.by_pick.items())
+        most += sum(draw.by_device.values())
         most += sum(amount * counts[ask] for (ask, _), amount in draw.by_request.items())
         return most > draw.limit
 

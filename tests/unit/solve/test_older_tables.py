@@ -1,0 +1,101 @@
+"""
+What only older releases do, as a table says it: capacity of another device, values compared by identity, amounts lent.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from dra_alloc.rules import SearchStopped
+from dra_alloc.solve.ladder import DEFAULT_BUDGET, Budget, Engine, Ladder
+from dra_alloc.solve.table import Knows
+from tests.unit.solve.questions import ask, claim, device, question, request, table
+
+ENGINES = pytest.mark.parametrize("engine", [Engine.FIRST_FIT, Engine.CP_SAT])
+OLD = {"release": "1.34.13", "channel": "experimental"}
+PANICS = "request {}: kube-scheduler panics on d/p/{}"
+
+
+def asked(slices, *claims, **more):
+    """Return a question about slices with a list of devices each, asked of 1.34."""
+    made = request([], *claims, **{**OLD, **more})
+    empty = made["slices"][0]
+    pool = {**empty["spec"]["pool"], "resourceSliceCount": len(slices)}
+    made["slices"] = [
+        {"metadata": {"name": f"s{number}"}, "spec": {**empty["spec"], "pool": pool, "devices": devices}}
+        for number, devices in enumerate(slices)
+    ]
+    return made
+
+
+def climb(made, engine):
+    budget = Budget(steps=20_000) if engine is Engine.FIRST_FIT else DEFAULT_BUDGET
+    ladder = Ladder(question(made), engine, budget)
+    found = ladder.climb()
+    assert engine is Engine.FIRST_FIT or ladder.engine == "cp-sat"
+    return None if found is None else [pick.device.key.device for pick in found.picks]
+
+
+@ENGINES
+def test_more_devices_than_a_slice_has_end_the_search(engine, solver):
+    with pytest.raises(SearchStopped, match=PANICS.format("r0", "b")):
+        climb(asked([[device("a")], [device("b")]], claim(ask(2))), engine)
+    with pytest.raises(SearchStopped, match=PANICS.format("r0", "b")):
+        climb(asked([[device("a")], [device("b")]], claim(ask(None))), engine)
+
+
+@ENGINES
+def test_they_do_not_where_the_search_ends_before(engine, solver):
+    assert climb(asked([[device("a"), device("b")], [device("c")]], claim(ask(2))), engine) == ["a", "b"]
+    # What is in use is passed over before, and so is what a constraint refuses.
+    taken = claim(ask(1, numa=2))
+    devices = [[device("a", numa=1)], [device("b", numa=2)]]
+    assert climb(asked(devices, taken, claim(ask(2))), engine) is None
+    assert climb(asked(devices, claim(ask(2), match="numa")), engine) is None
+
+
+@ENGINES
+def test_devices_come_in_the_order_in_which_the_search_ends_nowhere(engine, solver):
+    """The second device of a request has to be of a slice with two, so the lone one comes first or not at all."""
+    assert climb(asked([[device("a")], [device("b"), device("c")]], claim(ask(2, lone=0))), engine) is None
+    slices = [[device("b", numa=1), device("c", numa=2)], [device("a", numa=1)]]
+    with pytest.raises(SearchStopped, match=PANICS.format("r0", "a")):
+        climb(asked(slices, claim(ask(2), match="numa")), engine)
+    slices = [[device("a", numa=1)], [device("b", numa=1), device("c", numa=2)]]
+    assert climb(asked(slices, claim(ask(2), match="numa")), engine) == ["a", "b"]
+
+
+def test_a_refusal_for_another_device_makes_the_table_looser():
+    slices = [[device("a", shares=4), device("b", shares=4)]]
+    assert table(asked(slices, claim(ask(1, capacity=1))), Knows.ALL).exact
+    made = table(asked(slices, claim(ask(1, capacity=5))), Knows.ALL)
+    assert made.looser == ("a device refused for the capacity of another stays in use",)
+
+
+@ENGINES
+def test_values_that_are_not_one_and_the_same_differ(engine, solver):
+    devices = [[device("a", numa=1), device("b", numa=1)]]
+    assert climb(asked(devices, claim(ask(1), ask(1), distinct="numa")), engine) == ["a", "b"]
+    assert climb(asked(devices, claim(ask(2), distinct="numa")), engine) == ["a", "b"]
+    shared = [[device("a", numa=1, shares=9)]]
+    assert climb(asked(shared, claim(ask(1, capacity=1), ask(1, capacity=1), distinct="numa")), engine) is None
+
+
+def wide(amount, total):
+    """Return a question about two devices that draw such an amount on a counter; it is held by reference."""
+    made = request([device("a", counters=1), device("b", counters=1)], claim(ask(2)), counters=1)
+    for each in made["slices"][0]["spec"]["devices"]:
+        each["consumesCounters"][0]["counters"]["m"]["value"] = amount
+    made["slices"][1]["spec"]["sharedCounters"][0]["counters"]["m"]["value"] = total
+    return made
+
+
+@ENGINES
+def test_a_counter_that_is_never_short_matters_to_no_table(engine, solver):
+    assert climb(wide("100Ti", "400Ti"), engine) == ["a", "b"]
+
+
+def test_a_counter_whose_amounts_change_makes_the_table_looser():
+    assert table(wide("100Ti", "400Ti")).exact
+    assert table(wide("100Ti", "399Ti")).looser == ("what a device takes of a counter changes with what others take",)
+    assert table({**wide("100Ti", "200Ti"), "semantics": "intended"}).exact
