@@ -110,14 +110,8 @@ class _Fixes:
 
     def of(self, facts: Sequence[Fact], core: Sequence[Fact]) -> tuple[Fix, ...]:
         """Return the changes that are enough, cheapest first."""
-        fixes: list[Fix] = []
         fixable = sorted((fact for fact in core if fact.fix), key=lambda fact: fact.cost)
-        for fact in fixable:
-            answer = self._trials.fits_without([fact], INSIST)
-            if answer:
-                fixes.append(Fix((fact.fix,), fact.cost, fact.without))
-            else:
-                (self.untried if answer is None else self.not_enough).append(fact.fix)
+        fixes = self._single([fact for fact in fixable if self._trials.fits_without([fact]) is not None])
         fixes += self._smaller_counts()
         if not any(fix.cost <= _MODEST for fix in fixes):
             modest = [fact for fact in fixable if fact.cost <= _MODEST]
@@ -125,18 +119,32 @@ class _Fixes:
             fixes += self._pairs([*combinations(modest, 2), *product(modest, others)])
         if not fixes:
             fixes += self._pairs(list(combinations(fixable, 2)))
+        # What takes long is asked last.
+        fixes += self._single([fact for fact in fixable if self._trials.fits_without([fact]) is None])
         return tuple(sorted(fixes, key=lambda fix: fix.cost))
+
+    def _single(self, facts: Sequence[Fact]) -> list[Fix]:
+        """Return the changes that are enough each, and note the others."""
+        fixes = []
+        for fact in facts:
+            answer = self._trials.fits_without([fact], INSIST)
+            if answer:
+                fixes.append(Fix((fact.fix,), fact.cost, fact.without))
+            else:
+                (self.untried if answer is None else self.not_enough).append(fact.fix)
+        return fixes
 
     def _pairs(self, pairs: Sequence[tuple[Fact, Fact]]) -> list[Fix]:
         """Return the first two changes that are enough together; empty if none of the pairs is."""
+        answers = set()
         for pair in pairs[:_MOST_PAIRS]:
             answer = self._trials.fits_without(pair)
             if answer:
                 change = partial(without, facts=pair)
                 return [Fix(tuple(fact.fix for fact in pair), sum(fact.cost for fact in pair), change)]
-            if answer is None:
-                self.untried.append("two changes together")
-                break
+            answers.add(answer)
+        if None in answers:
+            self.untried.append("two changes together")
         return []
 
     def _smaller_counts(self) -> list[Fix]:

@@ -43,7 +43,8 @@ _PLAIN: Final = ("first-fit", "direct")
 #: What a question costs before its first step, and for each of its requests besides one for each device.
 _STEPS_TO_ASK: Final = 20
 _STEPS_PER_ASK: Final = 3
-#: Steps over fewer devices than the latter cost less; without any, as much as the former.
+#: Steps over fewer devices than the latter cost less; without any, as much as the former. Those of the plain search
+#: cost double.
 _DEVICES_OF_A_STEP_ITSELF: Final = 32
 _DEVICES_OF_A_WHOLE_STEP: Final = 128
 #: Of the table that is made once more than the plain search is asked.
@@ -146,7 +147,8 @@ class World:
         asks = sum(1 for _ in self.asks())
         each = min(1.0, (_DEVICES_OF_A_STEP_ITSELF + devices) / _DEVICES_OF_A_WHOLE_STEP)
         table = devices * asks // _CELLS_OF_A_STEP if len(work.stages) > 1 else 0
-        return _STEPS_TO_ASK + devices + _STEPS_PER_ASK * asks + table + round(_steps(work) * each)
+        plain = work.steps * min(1.0, 2 * each)
+        return _STEPS_TO_ASK + devices + _STEPS_PER_ASK * asks + table + round(plain + _other_steps(work) * each)
 
     def pools(self) -> tuple[PoolKey, ...]:
         """Return the pools of the world's slices, each once."""
@@ -159,10 +161,9 @@ class World:
         return replace(self, claims=(*self.claims[:index], changed, *self.claims[index + 1 :]))
 
 
-def _steps(work: Work) -> float:
-    """Return the work in steps; those of the plain search, which begins and may end a climb, are counted once."""
-    others = sum(each.work * _STEPS_PER_UNIT.get(each.engine, 1) for each in work.stages if each.engine not in _PLAIN)
-    return work.steps + others
+def _other_steps(work: Work) -> float:
+    """Return what other engines than the plain search did, in steps of theirs; its own begin and may end a climb."""
+    return sum(each.work * _STEPS_PER_UNIT.get(each.engine, 1) for each in work.stages if each.engine not in _PLAIN)
 
 
 def _held(allocation: AllocationResult) -> frozenset[DeviceKey]:
