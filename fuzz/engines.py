@@ -73,9 +73,7 @@ _STOPPED: Final = "stopped: "
 #: What is in the text of a reason -> what it is about.
 KINDS: Final = {
     "amounts of capacity grow": "amounts of capacity grow with what is looked at (GROW-2)",
-    "negative amounts of capacity": "negative amounts of capacity",
     "All alternative goes on as": "an All alternative goes on as the first (slips)",
-    "invalid pool": "coming to an invalid pool ends the search (OLD-2)",
     "too many results": "an error, or too many results before it",
     "stops the search": "an error outside of looking at a device",
     "has to be picked first": "permutations of devices without a value",

@@ -202,7 +202,7 @@ class ConsumedCapacity(Rule):
     def _draws(self, asks: Sequence[Ask], device: DeviceRow) -> Iterable[Draw]:
         if not device.capacity:
             return
-        takes = [(ask.id, takes) for ask in asks if (takes := self._takes(ask, device)) is not None]
+        takes = [(ask.id, takes) for ask in asks if (takes := self._takes_if_any(ask, device)) is not None]
         consumed = self._consumed.get(device.key, {})
         for name, capacity in device.capacity.items():
             left = capacity.value.nano - consumed.get(name, 0)
@@ -210,6 +210,13 @@ class ConsumedCapacity(Rule):
             # Without anything left no request is allowed, not even one that takes nothing.
             if amounts and left >= 0:
                 yield Draw(f"capacity {name} of {device.key}", left, by_request=amounts)
+
+    def _takes_if_any(self, ask: Ask, device: DeviceRow) -> Mapping[str, int] | None:
+        try:
+            return self._takes(ask, device)
+        except SearchStopped:
+            # Looking at it ends the search, so that nothing is ever taken of it.
+            return None
 
     def _seen_through_another(
         self, asks: Sequence[Ask], devices: Sequence[DeviceRow], draws: Sequence[Draw]
@@ -221,7 +228,7 @@ class ConsumedCapacity(Rule):
             device
             for draw in draws
             for _, device in draw.by_request
-            if sum(amount * counts[ask] for (ask, _), amount in draw.by_request.items()) > draw.limit
+            if sum(max(amount, 0) * counts[ask] for (ask, _), amount in draw.by_request.items()) > draw.limit
         }
         if any(self._could_refuse(ask, looked_at, tight) for ask, looked_at in _looked_at(asks, devices)):
             yield Looser("a device refused for the capacity of another stays in use")

@@ -16,7 +16,7 @@ from dra_alloc.problem.requests import Ask, ClaimRow
 from dra_alloc.profiles import Trait
 from dra_alloc.rules.base import Context
 from dra_alloc.rules.consumed_capacity import ConsumedCapacity
-from dra_alloc.rules.facts import Fact, Unmodelled
+from dra_alloc.rules.facts import Draw, Fact, Looser
 
 __all__ = ["NegativeCapacity", "can_be_negative"]
 
@@ -60,7 +60,11 @@ class NegativeCapacity(ConsumedCapacity):
     """
 
     spec = ("CAP-5", "CAP-6", "CAP-7", "CAP-11")
-    __slots__ = ()
+    __slots__ = ("_refilled",)
+
+    def __init__(self, context: Context) -> None:
+        super().__init__(context)
+        self._refilled: set[DeviceRow] = set()
 
     def _give_back(self, ask: Ask, device: DeviceRow) -> None:
         super()._give_back(ask, device)
@@ -72,5 +76,32 @@ class NegativeCapacity(ConsumedCapacity):
     def sound(self) -> bool:
         return False
 
+    def allows(self, ask: Ask, device: DeviceRow) -> bool:
+        if super().allows(ask, device):
+            return True
+        # A pick that takes less than nothing can come first.
+        return device in self._refilled and self._takes(ask, device) is not None
+
     def encode(self, asks: Sequence[Ask], devices: Sequence[DeviceRow]) -> Iterable[Fact]:
-        yield Unmodelled("negative amounts of capacity depend on the order of the search")
+        """Return what holds in any order of the search."""
+        self._refilled = {
+            device
+            for device in devices
+            if device.shareable
+            for ask in asks
+            if any(amount < 0 for amount in (self._takes_if_any(ask, device) or {}).values())
+        }
+        for fact in super().encode(asks, devices):
+            if not (isinstance(fact, Draw) and any(device in self._refilled for _, device in fact.by_request)):
+                yield fact
+        counts = {ask.id: ask.count for ask in asks}
+        for device in (device for device in devices if device in self._refilled):
+            takes = [(ask, takes) for ask in asks if (takes := self._takes_if_any(ask, device)) is not None]
+            consumed = self._consumed.get(device.key, {})
+            short = any(
+                consumed.get(name, 0) + sum(max(amounts[name], 0) * counts[ask.id] for ask, amounts in takes)
+                > capacity.value.nano
+                for name, capacity in device.capacity.items()
+            )
+            if short or device.draws:
+                yield Looser(f"what {device.key} has in flight depends on the order of the search")

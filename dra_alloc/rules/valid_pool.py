@@ -4,13 +4,12 @@ A search that comes to an invalid pool ends there, where pools are taken as they
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from dra_alloc.problem.devices import DeviceRow
 from dra_alloc.problem.pools import Pool
 from dra_alloc.problem.requests import Ask
 from dra_alloc.rules.base import Rule, SearchStopped
-from dra_alloc.rules.facts import Fact, Unmodelled
 
 __all__ = ["ValidPool"]
 
@@ -38,10 +37,3 @@ class ValidPool(Rule):
         if reason is None:
             return False
         raise SearchStopped(f"pool {device.slice.pool.pool} is invalid: {reason}", code=self.code)
-
-    def allows(self, ask: Ask, device: DeviceRow) -> bool:
-        return True
-
-    def encode(self, asks: Sequence[Ask], devices: Sequence[DeviceRow]) -> Iterable[Fact]:
-        if self._invalid:
-            yield Unmodelled("coming to an invalid pool ends the search")

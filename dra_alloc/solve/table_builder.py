@@ -5,6 +5,7 @@ The table of a question, from the facts that rules state.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from dra_alloc.problem.devices import DeviceRow
@@ -97,12 +98,8 @@ class _Builder:
         differ = tuple(self._value_row(fact) for fact in self._facts if isinstance(fact, Differ))
         if self._rules.reuses and any(row.any_alone for row in differ):
             raise NotModelled("a device without a value of distinctAttribute has to be picked first")
-        if self._rules.slips and any(
-            ask.all_devices for row in self._rows for request in row.requests for ask in request.asks[1:]
-        ):
-            raise NotModelled("an All alternative goes on as the first one")
         slots = tuple(
-            Slot(row.index, number, tuple(self._ask_row(ask, agree, differ) for ask in request.asks))
+            self._slot(row.index, number, [self._ask_row(ask, agree, differ) for ask in request.asks])
             for row in self._rows
             for number, request in enumerate(row.requests)
         )
@@ -125,6 +122,28 @@ class _Builder:
             self._rules.reuses,
             tuple(dict.fromkeys(fact.why for fact in self._facts if isinstance(fact, Looser))),
         )
+
+    def _slot(self, claim: int, request: int, asks: Sequence[AskRow]) -> Slot:
+        """
+        Return the request; where All slips, only the first device of a later All alternative is certain.
+
+        Raises: NotModelled where going on as the first alternative could end the search.
+        """
+        if not (self._rules.slips and any(ask.recorded is not None for ask in asks[1:])):
+            return Slot(claim, request, tuple(asks))
+        first = asks[0]
+        if first.ends or (first.constrained and self._rules.misfit_stops):
+            raise NotModelled("an All alternative goes on as the first one")
+        self._facts.append(Looser(f"{asks[1].ask.full_name} goes on as the first alternative"))
+        return Slot(claim, request, (first, *map(self._slipping, asks[1:])))
+
+    def _slipping(self, ask: AskRow) -> AskRow:
+        if not ask.recorded:
+            return ask
+        kind = self._kinds.setdefault(("slips", ask.kind), len(self._kinds))
+        recorded = ask.recorded[:1]
+        possible = bool(ask.usable >> recorded[0] & 1)
+        return replace(ask, kind=kind, count=1, recorded=recorded, possible=possible)
 
     def _mask(self, devices: Iterable[DeviceRow]) -> int:
         mask = 0

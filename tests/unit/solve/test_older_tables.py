@@ -99,3 +99,49 @@ def test_a_counter_whose_amounts_change_makes_the_table_looser():
     assert table(wide("100Ti", "400Ti")).exact
     assert table(wide("100Ti", "399Ti")).looser == ("what a device takes of a counter changes with what others take",)
     assert table({**wide("100Ti", "200Ti"), "semantics": "intended"}).exact
+
+
+@ENGINES
+def test_an_invalid_pool_ends_the_search_that_comes_to_it(engine, solver):
+    made = asked([[device("a"), device("z")]], claim(ask(1)))
+    twice = asked([[device("b"), device("b")]], claim(ask(1)))["slices"][0]
+    twice["metadata"]["name"], twice["spec"]["pool"] = "s9", {**twice["spec"]["pool"], "name": "q"}
+    made["slices"].append(twice)
+    assert climb(made, engine) == ["a"]
+    more = {**made, "claims": asked([[]], claim(ask(3)))["claims"]}
+    with pytest.raises(SearchStopped, match="pool q is invalid: duplicate device name b"):
+        climb(more, engine)
+
+
+def test_an_all_alternative_that_goes_on_as_the_first_one_makes_the_table_looser(solver):
+    """Two devices are asked for, or all of three, of which the first one has to be free: it is not."""
+    devices = [device("a", of=1), device("b", of=1), device("c", of=1), device("x", of=2)]
+    alternatives = [ask(2, of=2), ask(None, of=1)]
+    made = asked([devices], claim(ask(3, of=1)), claim(alternatives))
+    assert table(made, Knows.ALL).looser == ("r0/s1 goes on as the first alternative",)
+    assert climb(made, Engine.FIRST_FIT) is None
+    assert climb(made, Engine.CP_SAT) is None
+    ladder = Ladder(question(asked([devices], claim([ask(1, of=3), ask(None, of=1)]))), Engine.CP_SAT, DEFAULT_BUDGET)
+    found = ladder.climb()
+    assert found is not None
+    assert [pick.device.key.device for pick in found.picks] == ["a"]
+    assert ladder.engine == "first-fit"
+
+
+def negative(amount, capacity):
+    """Return a question about shares of one device, of which the last takes less than nothing."""
+    shared = {**device("a"), "allowMultipleAllocations": True, "capacity": {"c": {"value": str(capacity)}}}
+    picks = [ask(1, capacity=each) for each in (1, amount, -2)]
+    return request([shared], claim(*picks), release="1.36.2", channel="experimental")
+
+
+@ENGINES
+def test_capacity_that_suffices_without_negative_amounts_matters_to_no_table(engine, solver):
+    assert climb(negative(1, 2), engine) == ["a", "a", "a"]
+
+
+def test_capacity_that_needs_negative_amounts_makes_the_table_looser(solver):
+    assert table(negative(1, 2)).exact
+    made = negative(3, 3)
+    assert table(made).looser == ("what d/p/a has in flight depends on the order of the search",)
+    assert climb(made, Engine.FIRST_FIT) is None
