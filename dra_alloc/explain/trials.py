@@ -54,7 +54,7 @@ class Trials:
         self._answers: dict[_Facts, tuple[int, Tried]] = {}
         # Only worlds that end the same way are refused like it: with the same error, or for want of devices.
         self._error = ""
-        self._error = self._lifted((), USUAL, 1.0).error
+        self._error = self._lifted((), INSIST, 1.0).error
 
     def fits(self, world: World, effort: int = USUAL) -> bool | None:
         """Return whether a variation fits; None if the work allowed does not tell."""

@@ -129,6 +129,12 @@ def test_another_error_is_no_refusal_alike_and_guards_go_together() -> None:
     assert (names(found), found.proven) == (["r"], True)
 
 
+def test_a_refusal_that_takes_long_to_tell_is_told_all_the_same() -> None:
+    trials = Trials(cast(World, Toy(lambda gone: ("f1" in gone, "", 1 if gone else VERY_HARD))), 1_000_000)
+    assert trials.fits_without(()) is False
+    assert names(core_of(facts_named(HUNDRED[:3]), trials)) == ["f1"]
+
+
 def test_no_more_than_the_work_allowed_is_done() -> None:
     toy = needing("f17", "f80")
     trials = Trials(cast(World, toy), 60)
