@@ -69,6 +69,12 @@ class Inventory:
         """The slices in input order."""
         return tuple(sorted(self.rows.values(), key=_position))
 
+    @cached_property
+    def nodes_share(self) -> bool:
+        """Whether what one node takes may be missing on another: slices of one pool are not all of one node."""
+        groups = (rows for rows in self.by_pool.values() if len(rows) > 1)
+        return bool(self.shared) or any(len({row.node_name for row in rows}) > 1 for rows in groups)
+
     def find(self, name: str) -> SliceRow | None:
         """Return the slice of that name, the last of several."""
         position = self.places.get(name)

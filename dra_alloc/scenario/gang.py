@@ -251,7 +251,7 @@ class _Joint:
             else:
                 packed = pack(self._menus, nodes, self._shapes.demand, price=price, most=most)
         except TooMuchWork:
-            if self._objectives or not self._cluster.inventory.shared:
+            if self._objectives or not self._cluster.inventory.nodes_share:
                 raise
             return None
         return self._placed(packed) if packed.complete or most else Gang(Verdict.NONE, (), self._menus.why)
@@ -269,7 +269,7 @@ class _Joint:
 
     def can(self) -> Verdict:
         """Return whether all members can be placed on the nodes."""
-        if self._cluster.inventory.shared:
+        if self._cluster.inventory.nodes_share:
             # Only trying it out shows that it works.
             return self.ask(self._cluster.nodes).verdict
         try:

@@ -13,6 +13,7 @@ from dra_alloc.api import AllocationResult, Node, ResourceClaim
 from dra_alloc.manifest.gc_pause import gc_paused
 from dra_alloc.problem.devices import PoolKey, SliceRow
 from dra_alloc.problem.ledger import Ledger
+from dra_alloc.problem.namesakes import Namesakes
 from dra_alloc.problem.requests import claim_name
 from dra_alloc.rules.consumed_capacity import consumption
 from dra_alloc.scenario.holding import allocated_elsewhere, completed, reaches
@@ -69,6 +70,7 @@ class Placing:
         self._cluster = cluster
         self._budget = budget
         self._occupancy = cluster.occupancy.opened()
+        self._namesakes = Namesakes(cluster.inventory.by_pool)
         self._allocator = Allocator(cluster.allocator.state, cluster.allocator.profile, cluster.survey, self._occupancy)
         self._standings = cluster.standings.opened(self._occupancy, self._search)
         profile = self._allocator.profile
@@ -173,7 +175,7 @@ class Placing:
         assert isinstance(outcome, Solved)
         places = Picks(answer.admitted.asks, answer.view.slices, answer.choice).places()
         for row, index in places:
-            self._occupancy.take(row, 1 << index)
+            self._hold(row, index)
         return outcome, {row.pool for row, _ in places}
 
     def _take_picks(self, outcome: Solved) -> set[PoolKey]:
@@ -181,12 +183,19 @@ class Placing:
         for ask, device in outcome.picks:
             if ask.admin:
                 continue
-            pools.add(device.slice.pool)
+            row = device.slice
+            pools.add(row.pool)
             if not (device.shareable and self._sharing):
-                self._occupancy.take(device.slice, 1 << device.slice.devices.index(device))
+                self._hold(row, row.devices.index(device))
             elif consumption(device, ask, self._allocator.profile):
-                self._occupancy.tangle(device.slice)
+                for each, _ in self._namesakes.of(row, row.devices.index(device)):
+                    self._occupancy.tangle(each)
         return pools
+
+    def _hold(self, row: SliceRow, place: int) -> None:
+        """Hold a device wherever its pool's slices have it."""
+        for each, where in self._namesakes.of(row, place):
+            self._occupancy.take(each, 1 << where)
 
     def _search(self, node: Node, claims: Sequence[ResourceClaim], budget: Budget) -> SolveOutcome:
         """Answer with what was placed so far on record."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from dra_alloc.api import Node, ResourceClaim
-from dra_alloc.problem.devices import DeviceRow, PoolKey
+from dra_alloc.problem.devices import DeviceKey, DeviceRow, PoolKey
 from dra_alloc.problem.pools import GatherError, Pool
 from dra_alloc.problem.requests import Ask
 from dra_alloc.rules import Rule, RuleSet, SearchStopped
@@ -54,8 +54,9 @@ def spread(allocator: Allocator, nodes: Sequence[Node], pods: Sequence[Sequence[
     claims = [claim for pod in pods for claim in pod]
     pod_of = tuple(number for number, pod in enumerate(pods) for _ in pod)
     pools = [_pools(allocator, node) for node in nodes]
+    merged = _merged(pools)
     try:
-        question = allocator.question(Node(), claims, _merged(pools))
+        question = allocator.question(Node(), claims, merged)
         asks = [ask for row in question.rows for request in row.requests for ask in request.asks]
         if any(ask.all_devices for ask in asks):
             raise NotModelled("allocationMode All means other devices on each node; requests with a count can be asked")
@@ -74,6 +75,7 @@ def spread(allocator: Allocator, nodes: Sequence[Node], pods: Sequence[Sequence[
     table = build_table(question.rows, question.candidates, _without_nodes(question.table_rules()))
     if not table.exact:
         raise NotModelled("; ".join(table.looser))
+    table = _each_once(table)
     masks = tuple(seen.get(device, 0) for device in table.devices)
     return Spread(_on_one_node(table, pod_of, masks, len(nodes)), pod_of, masks)
 
@@ -87,13 +89,19 @@ def _pools(allocator: Allocator, node: Node) -> tuple[Pool, ...]:
 
 
 def _merged(pools: Sequence[Sequence[Pool]]) -> tuple[Pool, ...]:
-    """Return each pool once, with all slices that any node can take devices from."""
+    """
+    Return each pool once, with all slices that any node can take devices from.
+
+    Raises: NotModelled for generations of a pool whose counters differ.
+    """
     views: dict[PoolKey, list[Pool]] = {}
     for own in pools:
         for pool in own:
             views.setdefault(pool.key, []).append(pool)
     made = []
     for key, alike in views.items():
+        if any(pool.counters != alike[0].counters for pool in alike):
+            raise NotModelled(f"nodes see generations of pool {key} with other counters")
         slices = dict.fromkeys(row for pool in alike for row in pool.slices)
         others = dict.fromkeys(row for pool in alike for row in pool.others if row not in slices)
         made.append(Pool(key, tuple(slices), tuple(others), alike[0].counters))
@@ -118,6 +126,30 @@ def _without_nodes(rules: RuleSet) -> RuleSet:
 
 
 _OF_NODES: Final = (NodeFit, NodeOperations)
+
+
+def _each_once(table: Table) -> Table:
+    """
+    Return the table in which devices of one pool and name are one device, on whatever node a slice has it.
+
+    Raises: NotModelled for devices that can be allocated several times.
+    """
+    alike: dict[DeviceKey, list[int]] = {}
+    for index, device in enumerate(table.devices):
+        alike.setdefault(device.key, []).append(index)
+    limits, labels, charges = list(table.limits), list(table.labels), dict(table.request_charges)
+    for key, indexes in alike.items():
+        if len(indexes) == 1:
+            continue
+        if not all(table.dedicated >> index & 1 for index in indexes):
+            raise NotModelled(f"several slices have a device {key}, which can be allocated several times")
+        for ask in table.asks:
+            if not ask.admin:
+                for index in indexes:
+                    charges[ask.id, index] = (*charges.get((ask.id, index), ()), (len(limits), 1))
+        limits.append(1)
+        labels.append(str(key))
+    return replace(table, limits=tuple(limits), labels=tuple(labels), request_charges=charges)
 
 
 def _on_one_node(table: Table, pod_of: Sequence[int], seen: Sequence[int], nodes: int) -> Table:
