@@ -230,7 +230,8 @@ class Cluster:
             fits = intended.filter(claims, budget=budget)
             nodes = [] if fits.aborted else [intended.node(name) for name in (*fits, *fits.undecided)]
         else:
-            nodes = [intended.node(node) if isinstance(node, str) else node]
+            named = intended.node(node) if isinstance(node, str) else node
+            nodes = [] if allocated_elsewhere(claims, named) else [named]
         best = best_place(intended, Best(lambda _: claims, objectives, budget), nodes)
         return intended.allocate(claims, node, budget=budget) if best is None else best
 

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from dra_alloc.api import AllocationResult, ResourceClaim
+from dra_alloc.errors import InputError
+from dra_alloc.problem.requests import claim_name
 from dra_alloc.scenario.defaulting import defaulted
 from dra_alloc.solve.optimise import Score
 from dra_alloc.solve.outcome import Solved
@@ -21,12 +23,20 @@ class Member:
     A pod, as far as devices are concerned: its name and the claims made for it alone.
 
     Claims without an allocation mode get the API server's defaults.
+
+    Raises: InputError for a claim that is allocated: it is no part of what a gang asks for.
     """
 
     name: str
     claims: tuple[ResourceClaim, ...]
 
     def __post_init__(self) -> None:
+        for number, claim in enumerate(self.claims):
+            if claim.status.allocation is not None:
+                raise InputError(
+                    f"claims[{number}] of member {self.name}, {claim_name(claim)}, is allocated already",
+                    hint="a gang's pods need claims of their own; Cluster.place takes pods with allocated claims",
+                )
         object.__setattr__(self, "claims", tuple(defaulted(self.claims)))
 
 

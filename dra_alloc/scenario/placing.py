@@ -92,7 +92,7 @@ class Placing:
         place, code = self._standings.first(asked)
         if code == FITS:
             return self._take(asked, place, known)
-        return self._without(asked, place, code)
+        return self._without(asked, place, code, ())
 
     def _known(self, claim: ResourceClaim) -> ResourceClaim:
         if not self._placed or claim.status.allocation is not None:
@@ -112,11 +112,11 @@ class Placing:
             return Unsatisfiable(tuple(each for each in refusals if each is not None))
         asked = Asked.of(pending, self._cluster.survey, self._budget)
         place, code = self._standings.first(asked)
-        while code == FITS and not all(reaches(claim, roster.nodes[place]) for claim in known):
+        while place >= 0 and not self._reach(known, place):
             place, code = self._standings.first(asked, place + 1)
         if code == FITS:
             return self._take(asked, place, known)
-        outcome = self._without(asked, place, code)
+        outcome = self._without(asked, place, code, known)
         if not isinstance(outcome, Unsatisfiable) or outcome.aborts:
             return outcome
         elsewhere = {node.metadata.name: allocated_elsewhere(known, node) for node in roster.nodes}
@@ -124,13 +124,18 @@ class Placing:
         refused = {each.node: elsewhere[each.node] or each for each in (*fitting, *outcome.refusals)}
         return Unsatisfiable(tuple(refused[name] for name in roster.names if name in refused))
 
-    def _without(self, asked: Asked, place: int, code: int) -> Outcome:
+    def _reach(self, known: Sequence[ResourceClaim], place: int) -> bool:
+        node = self._standings.roster.nodes[place]
+        return all(reaches(claim, node) for claim in known)
+
+    def _without(self, asked: Asked, place: int, code: int, known: Sequence[ResourceClaim]) -> Outcome:
+        """Return the outcome where no node fits; nodes that known claims rule out are of no concern."""
         standings = self._standings
         if code == ABORTS:
             return standings.abort(asked, place)
-        undecided = tuple([standings.roster.names[place] for place in places_of(standings.codes(asked), UNDECIDED)])
-        if undecided:
-            return Undecided(undecided, Work())
+        places = [place for place in places_of(standings.codes(asked), UNDECIDED) if self._reach(known, place)]
+        if places:
+            return Undecided(tuple([standings.roster.names[place] for place in places]), Work())
         return Unsatisfiable(standings.refusals(asked))
 
     def _take(self, asked: Asked, place: int, known: Sequence[ResourceClaim]) -> Allocated:
