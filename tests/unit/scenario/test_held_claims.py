@@ -14,7 +14,7 @@ from dra_alloc.manifest import Documents
 from dra_alloc.scenario.cluster import Cluster
 from dra_alloc.scenario.gang import Member
 from dra_alloc.scenario.outcomes import Allocated, Outcome, Undecided, Unsatisfiable
-from dra_alloc.solve.allocator import Budget
+from dra_alloc.scenario.standings import UNDECIDED, Asked, Standings
 from dra_alloc.solve.cpsat import is_installed
 from dra_alloc.solve.objectives import FewestNodes
 
@@ -102,11 +102,20 @@ def test_errors_on_all_other_nodes_are_no_reasons():
     )
 
 
-def test_undecided_nodes_that_are_ruled_out_are_no_doubt():
+def test_undecided_nodes_that_are_ruled_out_are_no_doubt(monkeypatch):
     cluster, held = held_on(made(n0=sized(), n1=plain(1)), "n1")
     pod = [held, a_claim("mine", "any")]
-    budget = Budget(steps=0, pruned=0, solver=0.0)
-    assert told(cluster.allocate(pod, budget=budget)) == told(cluster.place([pod], budget=budget).outcomes[0])
+    search = Standings._judge
+
+    def judge(standings: Standings, asked: Asked, place: int) -> int:
+        return UNDECIDED if standings.roster.names[place] == "n0" else search(standings, asked, place)
+
+    monkeypatch.setattr(Standings, "_judge", judge)
+    monkeypatch.setattr(Standings, "_quick", lambda *_: None)
+    assert cluster.filter(pod[1:]).undecided == ("n0",)
+    placed = cluster.place([pod]).outcomes[0]
+    assert isinstance(placed, Unsatisfiable)
+    assert [(each.node, each.code) for each in placed.refusals] == [("n0", "allocated-elsewhere"), ("n1", "no-fit")]
 
 
 @pytest.mark.skipif(not is_installed(), reason="OR-tools is not installed")
