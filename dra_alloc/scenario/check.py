@@ -34,8 +34,8 @@ __all__ = ["EXPLAINED_NODES", "Check", "CheckOptions", "Placement", "check"]
 EXPLAINED_NODES: Final = 200
 _REASONED_SHAPES: Final = 3
 #: What reasons may cost, in steps of a search: those of one subject, and those of a whole check.
-_SUBJECT_WORK: Final = 80_000
-_CHECK_WORK: Final = 400_000
+_SUBJECT_WORK: Final = 120_000
+_CHECK_WORK: Final = 600_000
 
 
 @dataclass(slots=True)
