@@ -64,14 +64,15 @@ class AttributeSource:
         alike: Attributes = {}
         by_request: AttributesByRequest = {}
         for device in devices:
-            seen = [(ask.id, self.read(ask, device)) for ask in asks if self._selects(ask, device)]
+            seen = [(ask.id, self.read(ask, device)) for ask in asks if self.selects(ask, device)]
             if any(each != seen[0][1] for _, each in seen):
                 by_request |= {(ask, device): each for ask, each in seen if each is not None}
             elif seen and seen[0][1] is not None:
                 alike[device] = seen[0][1]
         return alike, by_request
 
-    def _selects(self, ask: Ask, device: DeviceRow) -> bool:
+    def selects(self, ask: Ask, device: DeviceRow) -> bool:
+        """Return whether a constraint can come to see the device picked for the request."""
         if ask.all_devices:
             return device in ask.recorded
         try:

@@ -166,11 +166,27 @@ class DistinctPerRequest(Distinct):
         return self._source.read(ask, device) is not None
 
     def encode(self, asks: Sequence[Ask], devices: Sequence[DeviceRow]) -> Iterable[Fact]:
-        # With one device a request nothing is forgotten.
-        if all(ask.count <= 1 for ask in asks if self.concerns(ask)):
+        # With one device a request nothing is forgotten; where no value comes twice, it does not matter.
+        concerned = [ask for ask in asks if self.concerns(ask)]
+        if all(ask.count <= 1 for ask in concerned) or self._never_equal(concerned, devices):
             yield from super().encode(asks, devices)
         else:
             yield Looser(f"distinctAttribute {self._attribute} remembers one value per request")
+
+    def _never_equal(self, asks: Sequence[Ask], devices: Sequence[DeviceRow]) -> bool:
+        """Return whether no two devices that the requests may take have a value in common, whoever takes them."""
+        alike, by_request = self._source.seen(asks, devices)
+        if by_request:
+            return False
+        seen: set[Scalar] = set()
+        for device, attribute in alike.items():
+            if not any(self._source.selects(ask, device) for ask in asks):
+                continue
+            values = self._values(attribute)
+            if len(values) != 1 or device.shareable or not seen.isdisjoint(values):
+                return False
+            seen |= values
+        return True
 
     def remove(self, ask: Ask, device: DeviceRow) -> None:
         self._by_request.pop(ask.request_name, None)

@@ -145,3 +145,18 @@ def test_capacity_that_needs_negative_amounts_makes_the_table_looser(solver):
     made = negative(3, 3)
     assert table(made).looser == ("what d/p/a has in flight depends on the order of the search",)
     assert climb(made, Engine.FIRST_FIT) is None
+
+
+@ENGINES
+def test_values_that_forgetting_does_not_bring_back_are_in_the_table(engine, solver):
+    """One value per request is remembered (DISTINCT-4): that shows only where a value can come twice."""
+    devices = [device("a", uuid="1"), device("b", uuid="2"), device("c", uuid="1", spare=1)]
+    now = {"release": "1.36.2", "channel": "incubating"}
+    made = asked([devices[:2]], claim(ask(2), distinct="uuid"), **now)
+    assert climb(made, engine) == ["a", "b"]
+    assert table(made).exact
+    assert table(asked([devices], claim(ask(2, uuid="1"), distinct="uuid"), **now)).looser == (
+        "distinctAttribute d/uuid remembers one value per request",
+    )
+    # What no request may take does not matter.
+    assert table(asked([devices], claim(ask(2, uuid="2"), distinct="uuid"), **now)).exact
