@@ -17,7 +17,7 @@ from dra_alloc.errors import Problem, Where
 from dra_alloc.manifest.budget import Budget
 from dra_alloc.manifest.pipes import NoWriter, open_input
 
-__all__ = ["STDIN", "PassedOver", "Source", "Unreadable", "files_of", "sources"]
+__all__ = ["STDIN", "PassedOver", "Source", "Unreadable", "files_of", "sources", "without_empty"]
 
 #: The path that stands for standard input, and the name it is reported under.
 STDIN: Final = "-"
@@ -33,6 +33,8 @@ _BOMS: Final = (
     (b"\xff\xfe", "utf-16-le"),
     (b"\xfe\xff", "utf-16-be"),
 )
+
+_IF_SNAPSHOT: Final = "if it was a snapshot, make it again: dra-alloc snapshot pack"
 
 Input = str | os.PathLike[str]
 
@@ -60,7 +62,7 @@ class Unreadable(Exception):
 
 @dataclass(frozen=True, slots=True)
 class PassedOver:
-    """Something in a folder that is called like a manifest and is no file; `warning` says so."""
+    """What is called like a manifest and has none: no file, in a folder, or an empty one; `warning` says so."""
 
     warning: Problem
 
@@ -95,6 +97,24 @@ def sources(
                 yield failure
                 if count > budget.files:
                     return
+
+
+def without_empty(
+    found: Iterable[Source | PassedOver | Unreadable],
+) -> Iterator[Source | PassedOver | Unreadable]:
+    """
+    Yield inputs; an empty file that was named is passed over, or unreadable if it is not called like a manifest.
+
+    A snapshot that was cut to nothing is no empty cluster.
+    """
+    for each in found:
+        if not isinstance(each, Source) or each.data or each.found or not Path(each.name).is_file():
+            yield each
+        elif each.name.endswith(_ENDINGS):
+            yield PassedOver(Problem("is empty: it has no object", Where(file=each.name)))
+        else:
+            said = "is empty: it is neither a manifest nor a snapshot"
+            yield Unreadable(Problem(said, Where(file=each.name), _IF_SNAPSHOT))
 
 
 def files_of(paths: Iterable[Input]) -> list[str]:

@@ -15,6 +15,7 @@ from dra_alloc.api import Device, ObjectMeta, ResourceSlice, ResourceSliceSpec
 from dra_alloc.errors import ManifestError, Problem
 from dra_alloc.manifest.outlines import Outline, outline_of
 from dra_alloc.manifest.records import read_special, record_of, written_special
+from dra_alloc.manifest.snapshot_header import UNDECODABLE
 
 __all__ = ["PackedSlice", "packed_slice", "slice_from_packed", "slices_decoder"]
 
@@ -48,7 +49,7 @@ class LateSpec:
                 most = min(max(self._size, 1), _MOST_BYTES)
                 text = zlib.decompressobj(zdict=_USUAL).decompress(self._packed, most)
                 devices, counters = _lists_decoder().decode(text)
-            except (zlib.error, msgspec.MsgspecError, ValueError) as error:
+            except (zlib.error, *UNDECODABLE) as error:
                 raise ManifestError([Problem(f"a slice of a snapshot is damaged: {error}")]) from None
             self._record = msgspec.structs.replace(self._head, devices=devices, shared_counters=counters)
         return self._record

@@ -22,7 +22,7 @@ from dra_alloc.manifest.documents import Documents, Place, object_name
 from dra_alloc.manifest.gc_pause import gc_paused
 from dra_alloc.manifest.hints import hint_for_text
 from dra_alloc.manifest.holdings import Holding, holding_of, holdings_of
-from dra_alloc.manifest.inputs import PassedOver, Source, Unreadable, sources
+from dra_alloc.manifest.inputs import PassedOver, Source, Unreadable, sources, without_empty
 from dra_alloc.manifest.inspection import Finding, in_words, number_of
 from dra_alloc.manifest.json_reader import (
     looks_like_json,
@@ -92,7 +92,7 @@ def load_readable(
     given = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
     loading = _Loading(validate, limits)
     with gc_paused(settle=True):
-        for source in sources(given, stdin, limits):
+        for source in without_empty(sources(given, stdin, limits)):
             if isinstance(source, Unreadable):
                 loading.problems.append(source.problem)
                 loading.lost.anything = True

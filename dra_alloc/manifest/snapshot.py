@@ -23,6 +23,7 @@ from dra_alloc.manifest.late_slices import PackedSlice, packed_slice, slice_from
 from dra_alloc.manifest.outlines import Outline
 from dra_alloc.manifest.snapshot_header import (
     FORMAT,
+    UNDECODABLE,
     Folder,
     Header,
     Input,
@@ -102,7 +103,7 @@ def unpack(data: bytes, name: str) -> Contents:
     absent = changes(header, name)
     try:
         content = msgspec.msgpack.decode(body, type=_Body)
-    except msgspec.MsgspecError as error:
+    except UNDECODABLE as error:
         raise SnapshotError(f"a damaged snapshot: {error}") from None
     return Contents(_objects(content), content.unknown, _doubt(absent))
 
@@ -127,7 +128,7 @@ def _objects(content: _Body) -> Iterator[Unpacked]:
             yield Unpacked(
                 kind, _read(kind, other.text), Place(place.file, place.steps, place.line, kind.name, place.version)
             )
-    except (ValueError, KeyError, TypeError) as error:
+    except (*UNDECODABLE, KeyError) as error:
         raise SnapshotError(f"a damaged snapshot: {error}") from None
 
 

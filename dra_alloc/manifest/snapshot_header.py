@@ -12,7 +12,7 @@ import zlib
 from collections.abc import Sequence
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
@@ -22,6 +22,7 @@ from dra_alloc.manifest.inputs import STDIN, files_of
 __all__ = [
     "FORMAT",
     "MAGIC",
+    "UNDECODABLE",
     "Folder",
     "Header",
     "Input",
@@ -50,6 +51,8 @@ _TICK_NS: Final = 100_000_000
 #: The tick of file systems that keep whole seconds.
 _COARSE_TICK_NS: Final = 2_000_000_000
 _SECOND_NS: Final = 1_000_000_000
+#: What decoding raises for bytes that mean nothing: texts that are no UTF-8 among them, and lists without end.
+UNDECODABLE: Final = (msgspec.MsgspecError, ValueError, TypeError, OverflowError, RecursionError)
 _AGAIN: Final = "make it again: dra-alloc snapshot pack"
 
 
@@ -88,10 +91,19 @@ class Header(msgspec.Struct, array_like=True):
     digest: bytes
 
 
+class _MadeBy(msgspec.Struct, array_like=True):
+    """What headers of all formats begin with; the rest is passed over."""
+
+    format: int
+    version: str
+
+
 def looks_like_snapshot(data: bytes) -> bool:
-    """Return whether data is a snapshot, or was one before a few bytes of its first line changed."""
+    """Return whether data is a snapshot, or was one before it was cut or a few bytes of its first line changed."""
+    if len(data) < len(MAGIC):
+        return bool(data) and MAGIC.startswith(data)
     first = data[: len(MAGIC)]
-    return len(first) == len(MAGIC) and sum(a != b for a, b in zip(first, MAGIC, strict=True)) <= _DAMAGED_BYTES
+    return sum(a != b for a, b in zip(first, MAGIC, strict=True)) <= _DAMAGED_BYTES
 
 
 def framed(header: Header) -> bytes:
@@ -108,14 +120,15 @@ def read_header(data: bytes) -> tuple[Header, int]:
     end = start + int.from_bytes(data[len(MAGIC) : start], "big")
     text = data[start:end]
     sound = len(text) == end - start and digest(text) == data[end : end + _DIGEST]
+    # Nothing is made of bytes that are not as they were written, but for who wrote them.
     try:
-        made_by = msgspec.msgpack.decode(text, type=list[Any])[:2]
-        if sound and made_by == [FORMAT, __version__]:
+        made_by = msgspec.msgpack.decode(text, type=_MadeBy)
+        if sound and (made_by.format, made_by.version) == (FORMAT, __version__):
             return msgspec.msgpack.decode(text, type=Header), end + _DIGEST
-        if sound or made_by[0] in _UNCHECKED:
-            raise SnapshotError(f"a snapshot made by dra-alloc {made_by[1]}, and this is {__version__}")
-    except (msgspec.MsgspecError, IndexError):
-        pass
+    except UNDECODABLE:
+        made_by, sound = _MadeBy(FORMAT, __version__), False
+    if sound or (made_by.format in _UNCHECKED and made_by.version != __version__):
+        raise SnapshotError(f"a snapshot made by dra-alloc {made_by.version}, and this is {__version__}")
     raise SnapshotError("a damaged snapshot: its header does not fit its checksum")
 
 

@@ -13,11 +13,21 @@ from typing import Any
 import msgspec
 import pytest
 
+from dra_alloc._version import __version__
 from dra_alloc.errors import ManifestError
 from dra_alloc.manifest import Documents, late_slices, load, snapshot_header
 from dra_alloc.manifest.late_slices import LateSpec
 from dra_alloc.manifest.snapshot import pack
-from dra_alloc.manifest.snapshot_header import MAGIC, note_folders, note_inputs
+from dra_alloc.manifest.snapshot_header import (
+    FORMAT,
+    MAGIC,
+    Header,
+    digest,
+    framed,
+    note_folders,
+    note_inputs,
+    read_header,
+)
 from dra_alloc.scenario.cluster import Cluster
 from tests.paths import EXAMPLES
 
@@ -229,6 +239,47 @@ def test_damage_is_refused(tmp_path: Path, dump: Path) -> None:
         (tmp_path / "s").write_bytes(data[:place] + bytes([data[place] ^ 0x54]) + data[place + 1 :])
         with pytest.raises(ManifestError, match="a damaged snapshot"):
             load([tmp_path / "s"])
+
+
+def test_every_flipped_bit_of_the_header_is_refused(tmp_path: Path, dump: Path) -> None:
+    _packed(tmp_path / "s", dump)
+    data = (tmp_path / "s").read_bytes()
+    end = read_header(data)[1]
+    for bit in range(8 * end):
+        damaged = bytearray(data)
+        damaged[bit // 8] ^= 1 << bit % 8
+        (tmp_path / "s").write_bytes(damaged)
+        with pytest.raises(ManifestError, match="a damaged snapshot"):
+            load([tmp_path / "s"])
+
+
+@pytest.mark.parametrize("body", [b"\x94\xa1\xff", b"\x91" * 100_000, b"\x94\x90\x90\x91\x93\xa1\xff\xa0\x90\x80"])
+def test_a_forged_body_is_refused(tmp_path: Path, body: bytes) -> None:
+    header = Header(FORMAT, __version__, [], [], len(body), digest(body))
+    (tmp_path / "s").write_bytes(framed(header) + body)
+    with pytest.raises(ManifestError, match="a damaged snapshot"):
+        load([tmp_path / "s"])
+
+
+def test_a_snapshot_that_was_cut_to_its_first_line_or_to_nothing_is_refused(tmp_path: Path, dump: Path) -> None:
+    _packed(tmp_path / "s", dump)
+    data = (tmp_path / "s").read_bytes()
+    for size in range(1, len(MAGIC) + 1):
+        (tmp_path / "s").write_bytes(data[:size])
+        with pytest.raises(ManifestError, match="a damaged snapshot"):
+            load([tmp_path / "s"])
+    for name in ("s", "cluster.snapshot", "s.gz"):
+        (tmp_path / name).write_bytes(b"" if name != "s.gz" else gzip.compress(b""))
+        with pytest.raises(ManifestError, match=rf"{name}.*is empty: it is neither .*snapshot pack"):
+            load([tmp_path / name])
+
+
+def test_an_empty_manifest_is_no_object_and_said_if_it_was_named(tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").touch()
+    (tmp_path / "b.json").touch()
+    (warning,) = load([tmp_path / "a.yaml"]).warnings
+    assert "is empty" in warning.message
+    assert load([tmp_path]).warnings == ()
 
 
 def test_a_forged_slice_is_refused_and_stays_small(dump: Path) -> None:
