@@ -72,6 +72,16 @@ def test_reasons_are_the_same_every_time() -> None:
     assert reasons(world(hard), 5_000) == reasons(world(hard), 5_000)
 
 
+def test_a_constraint_that_is_said_twice_is_one_fact_and_dropping_it_drops_both() -> None:
+    asked = claim(ask(2), match="x")
+    constraints = asked["spec"]["devices"]["constraints"]
+    constraints.append(dict(constraints[0]))
+    doubled = world(request([device("a", x="1"), device("b", x="2")], asked))
+    found = reasons(doubled)
+    assert "dropping matchAttribute d/x" in [str(fix) for fix in found.fixes]
+    assert check_reasons(doubled, found) == []
+
+
 LEAK = request(
     [device("a", counters=8, tainted=True), device("b", counters=8)], claim(ask(1)), counters=8, semantics="upstream"
 )
