@@ -75,7 +75,7 @@ KINDS: Final = {
     "amounts of capacity grow": "amounts of capacity grow with what is looked at (GROW-2)",
     "All alternative goes on as": "an All alternative goes on as the first (slips)",
     "too many results": "an error, or too many results before it",
-    "stops the search": "an error outside of looking at a device",
+    "stops the search": "an error of another kind",
     "has to be picked first": "permutations of devices without a value",
     "several values at once": "an attribute with several values at once",
 }

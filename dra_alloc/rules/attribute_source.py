@@ -56,20 +56,25 @@ class AttributeSource:
         Return the attribute of each device, and by request those of devices that requests see differently.
 
         Derived ones are found out only for devices that the request selects.
-
-        Raises: SearchStopped for an expression that does not compile or fails.
+        Where reading one ends the search, the request sees none.
         """
         if all(self._of_request(ask) is None for ask in asks):
             return {device: found for device in devices if (found := device.attribute(self.name)) is not None}, {}
         alike: Attributes = {}
         by_request: AttributesByRequest = {}
         for device in devices:
-            seen = [(ask.id, self.read(ask, device)) for ask in asks if self.selects(ask, device)]
+            seen = [(ask.id, self._read_if_any(ask, device)) for ask in asks if self.selects(ask, device)]
             if any(each != seen[0][1] for _, each in seen):
                 by_request |= {(ask, device): each for ask, each in seen if each is not None}
             elif seen and seen[0][1] is not None:
                 alike[device] = seen[0][1]
         return alike, by_request
+
+    def _read_if_any(self, ask: Ask, device: DeviceRow) -> DeviceAttribute | None:
+        try:
+            return self.read(ask, device)
+        except SearchStopped:
+            return None
 
     def selects(self, ask: Ask, device: DeviceRow) -> bool:
         """Return whether a constraint can come to see the device picked for the request."""

@@ -168,8 +168,9 @@ class TableModel:
         terms = self.drawn
         used: dict[int, int] = {}
         drawing = [(key, literals) for key, literals in self.picked.items()]
-        # What does not go with earlier picks has drawn on counters before that shows, but not on capacity.
-        drawing += [((-1, device), [stop]) for (_, device), stop in self._misfits()]
+        # What ends the search at a constraint has drawn on counters before, and on capacity if it was a candidate.
+        all_of = {ask.id for ask in self._asks if ask.recorded is not None}
+        drawing += [((-1 if ask in all_of else ask, device), [stop]) for (ask, device), stop in self._held()]
         for (ask, device), literals in drawing:
             for draw, amount in (*table.pick_charges[device], *table.request_charges.get((ask, device), ())):
                 terms[draw] += [(literal, amount) for literal in literals]
@@ -183,10 +184,15 @@ class TableModel:
         for limit, drawn in zip(table.limits, terms, strict=True):
             self.hold(drawn, limit)
 
-    def _misfits(self) -> Iterable[tuple[tuple[int, int], int]]:
-        """Return the devices of All requests with which the search ends."""
-        recorded = {ask.id for ask in self._asks if ask.recorded is not None}
-        return ((key, stop) for key, stops in self.stopping.items() if key[0] in recorded for stop in stops)
+    def _held(self) -> Iterable[tuple[tuple[int, int], int]]:
+        """Return the devices with which the search ends when they are held against constraints."""
+        held = {ask.id: ask.reading if ask.recorded is None else -1 for ask in self._asks}
+        return (
+            ((ask, device), stop)
+            for (ask, device), stops in self.stopping.items()
+            if held[ask] >> device & 1
+            for stop in stops
+        )
 
     def hold(self, terms: list[tuple[int, int]], limit: int) -> None:
         """Keep a draw within its limit, in the largest unit that divides all amounts."""
@@ -217,7 +223,7 @@ class TableModel:
         model.at_most_one(values)
         agreeing = [(ask.id, device, literal) for ask, device, literal in picks]
         if not row.of_claim:
-            agreeing += [(ask, device, stop) for (ask, device), stop in self._misfits() if ask in row.asks]
+            agreeing += [(ask, device, stop) for (ask, device), stop in self._held() if ask in row.asks]
         for ask, device, literal in agreeing:
             if seen := row.of(ask, device):
                 model.implies(literal, [values[value] for value in bits(seen)])

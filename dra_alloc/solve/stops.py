@@ -52,6 +52,10 @@ def raise_stop(claim: str, stop: Stop, rules: RuleSet) -> None:
     """
     if stop.panics:
         raise panic(claim, stop.ask, stop.device)
+    if not stop.ask.all_devices:
+        look(stop.ask, stop.device, rules)
+    for rule in rules.take_for(stop.ask):
+        if rule.constrains:
+            rule.allows(stop.ask, stop.device)
     if stop.ask.all_devices:
         raise misfit(claim, stop.ask, stop.device)
-    look(stop.ask, stop.device, rules)

@@ -52,7 +52,9 @@ class AskRow:
     looking at it, or where it is recorded because it does not go with earlier
     picks. All holds the devices `constrained` against its constraints, which
     refuse those that are `unfit` whatever was picked. A pick of a device that
-    `ends` has ends the search if the request has got that many before.
+    `ends` has ends the search if the request has got that many before. Those
+    of the `stopping` that are `reading` do so as the first constraint reads a
+    derived attribute of theirs, after all that comes before has let them pass.
     """
 
     ask: Ask
@@ -68,6 +70,7 @@ class AskRow:
     constrained: int = 0
     unfit: int = 0
     ends: Mapping[int, int] = field(default_factory=dict)
+    reading: int = 0
 
     @property
     def id(self) -> int:

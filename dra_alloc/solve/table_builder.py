@@ -16,7 +16,7 @@ from dra_alloc.rules.consumed_capacity import PANICS
 from dra_alloc.rules.counters import Counters
 from dra_alloc.rules.exclusive_use import ExclusiveUse
 from dra_alloc.rules.facts import Agree, Dedicated, Differ, Draw, Ends, Fact, Looser, Unmodelled
-from dra_alloc.solve.stops import look
+from dra_alloc.solve.stops import Stop, look, raise_stop
 from dra_alloc.solve.table import AskRow, Charge, Knows, NotModelled, Slot, Table, ValueRow, bits
 
 __all__ = ["build_table"]
@@ -58,8 +58,9 @@ def _an_error(table: Table, rules: RuleSet) -> str:
     ask = next((ask for ask in table.asks if ask.stopping), None)
     if ask is None:
         return f"{PANICS} where a request gets more devices than a slice has"
+    device = table.devices[next(iter(bits(ask.stopping)))]
     try:
-        look(ask.ask, table.devices[next(iter(bits(ask.stopping)))], rules)
+        raise_stop("", Stop(ask.ask, device, panics=False), rules)
     except (SearchStopped, NodeSelectorError) as error:
         return str(error)
     return ""
@@ -73,6 +74,7 @@ class _Usable(NamedTuple):
     stopping: int
     constrained: int = 0
     unfit: int = 0
+    reading: int = 0
 
 
 class _Builder:
@@ -200,6 +202,7 @@ class _Builder:
             found.constrained,
             found.unfit,
             self._ends(ask, found.usable),
+            found.reading if ask.count else 0,
         )
 
     def _ends(self, ask: Ask, usable: int) -> dict[int, int]:
@@ -219,16 +222,34 @@ class _Builder:
         early = [rule for rule in takes if isinstance(rule, (ExclusiveUse, Counters))]
         late = [rule for rule in takes if rule not in early]
         reserving = [device for device in considered if all(rule.allows(ask, device) for rule in early)]
-        usable = self._mask(device for device in reserving if all(rule.allows(ask, device) for rule in late))
+        usable = reading = 0
+        for device in reserving:
+            try:
+                if all(rule.allows(ask, device) for rule in late):
+                    usable |= 1 << self._index[device]
+            except SearchStopped as stop:
+                reading |= 1 << self._index[device]
+                self._facts += self._read_late(ask, device, stop)
         charges = any(isinstance(rule, Counters) for rule in early)
         charged = self._mask(device for device in reserving if device.consumes) if charges else 0
         constraints = [rule for rule in takes if rule.constrains]
         if not (ask.all_devices and constraints):
-            return _Usable(usable, charged, stopping)
+            return _Usable(usable, charged, stopping | reading, reading=reading)
         before = takes[: takes.index(constraints[0])]
-        held = [device for device in considered if all(rule.allows(ask, device) for rule in before)]
-        unfit = self._mask(device for device in held if not all(rule.allows(ask, device) for rule in constraints))
-        return _Usable(usable, charged, stopping, self._mask(held), unfit)
+        held = self._mask(device for device in considered if all(rule.allows(ask, device) for rule in before))
+        alone = [self._devices[index] for index in bits(held & ~reading)]
+        unfit = self._mask(device for device in alone if not all(rule.allows(ask, device) for rule in constraints))
+        return _Usable(usable, charged, reading, held, unfit | reading, reading)
+
+    def _read_late(self, ask: Ask, device: DeviceRow, stop: SearchStopped) -> Iterable[Fact]:
+        """Yield that the table is looser if a constraint could refuse the device before one ends the search."""
+        constraints = [rule for rule in self._rules.take_for(ask) if rule.constrains]
+        try:
+            for rule in constraints[:1]:
+                rule.allows(ask, device)
+        except SearchStopped:
+            return
+        yield Looser(f"a constraint before it may keep the search from an end: {stop.text}")
 
     def _looked_at(self, ask: Ask) -> tuple[tuple[DeviceRow, ...], int]:
         """Return the devices that no rule passes over, and which end the search."""

@@ -193,3 +193,38 @@ def test_cp_sat_alone_knows_what_depends_on_the_request(constraints, literal, so
             table(question)
         answer = first_answer(table(question, Knows.ALL), 5.0)
         assert (answer.found, [pick.device.key.device for pick in answer.picks]) == (wanted is not None, wanted or [])
+
+
+FRAGILE = derived('device.attributes["d"].x')
+
+
+@pytest.mark.parametrize(
+    ("constraints", "devices", "count"),
+    [
+        pytest.param(MATCH, (device("d1", x="1"), device("d2")), 1, id="found before"),
+        pytest.param(MATCH, (device("d1", x="1"), device("d2")), 2, id="read"),
+        pytest.param(MATCH, (device("d1"), device("d2", x="1")), 1, id="read at once"),
+        pytest.param([], (device("d1"), device("d2", x="1")), 2, id="never read"),
+        pytest.param(DISTINCT, (device("d1", x="1"), device("d2", x="1"), device("d3")), 2, id="passed"),
+    ],
+)
+def test_cp_sat_knows_where_reading_one_ends_the_search(constraints, devices, count, solver):
+    requests = [want(f"r{number}", **FRAGILE) for number in range(count)]
+    wanted = picked(*requests, constraints=constraints, devices=devices)
+    question = ask(*requests, constraints=constraints, devices=devices, engine="cp-sat")
+    answer = answer_allocate(question)
+    made = table(question, Knows.ALL)
+    known = first_answer(made, 5.0)
+    assert made.exact
+    assert (known.stopped is not None) == ("err" in answer)
+    got = [each["device"] for result in answer["results"] or () for each in result["devices"]["results"]]
+    assert (got or answer.get("err")) == wanted
+
+
+def test_a_constraint_before_the_one_that_reads_makes_the_table_looser():
+    devices = device("d1", x="1", t="X"), device("d2", t="Y")
+    first = [{"matchAttribute": "d/t"}, *MATCH]
+    made = table(ask(want("r", 2, **FRAGILE), constraints=first, devices=devices), Knows.ALL)
+    assert made.stops
+    assert "a constraint before it may keep the search from an end" in made.looser[0]
+    assert table(ask(want("r", 2, **FRAGILE), constraints=first[::-1], devices=devices), Knows.ALL).exact
