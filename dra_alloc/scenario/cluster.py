@@ -29,26 +29,26 @@ from dra_alloc.problem.inventory import Inventory
 from dra_alloc.problem.ledger import Ledger
 from dra_alloc.problem.occupancy import Held, Occupancy
 from dra_alloc.problem.overlay import LateOverlay
-from dra_alloc.problem.requests import claim_name
 from dra_alloc.problem.tainting import has_effect
 from dra_alloc.problem.usage import LateUsage
 from dra_alloc.profiles import Feature, Semantics
 from dra_alloc.scenario.arguments import listed, names_in, objectives_in, objects_in
 from dra_alloc.scenario.best_place import Best, best_place
+from dra_alloc.scenario.claim_names import asked_claims, by_name
 from dra_alloc.scenario.defaulting import defaulted
 from dra_alloc.scenario.digests import Digests
 from dra_alloc.scenario.editing import Edit, edit_of, edited
 from dra_alloc.scenario.events import Event
 from dra_alloc.scenario.extended_resources import class_by_resource
-from dra_alloc.scenario.fits import Fits, first_place
+from dra_alloc.scenario.fits import Fits, first_outcome, first_place
 from dra_alloc.scenario.holding import allocated_elsewhere, completed
-from dra_alloc.scenario.outcomes import Allocated, NodeRefusal, Outcome, Undecided, Unsatisfiable
+from dra_alloc.scenario.outcomes import Allocated, NodeRefusal, Outcome, Undecided, Unsatisfiable, claims_of
 from dra_alloc.scenario.placing import Placements, place
 from dra_alloc.scenario.settings import DEFAULT_SETTINGS, Settings
 from dra_alloc.scenario.standings import Roster, Standings
 from dra_alloc.solve.allocator import DEFAULT_BUDGET, Allocator, Budget, State, not_found
 from dra_alloc.solve.objectives import Objective
-from dra_alloc.solve.outcome import Aborted, NoFit, OutOfBudget, Solved, SolveOutcome, Work
+from dra_alloc.solve.outcome import Aborted, NoFit, OutOfBudget, Solved, SolveOutcome
 from dra_alloc.solve.survey import Survey
 
 __all__ = ["Cluster"]
@@ -204,23 +204,24 @@ class Cluster:
         Return where and with which devices the claims are allocated together.
 
         Without a node the nodes are tried in order and the first that fits is
-        taken. Claims that have an allocation already keep it; it restricts the
-        nodes. Claims without an allocation mode get the API server's defaults.
+        taken; a Node that is given is asked as it is. Claims are taken as they
+        are given: those with an allocation keep it, and it restricts the nodes.
+        Claims without an allocation mode get the API server's defaults.
         With objectives the answer is the best by the first of them, the next
         breaking ties, over all nodes asked; `scores` of the outcome say how good
         it is, and whether better is ruled out. kube-scheduler has no objectives,
         so such a question is asked with intended semantics.
 
         Raises: UnknownReference for a node that does not exist; InputError for
-        anything but claims and objectives; EngineUnavailable for objectives without OR-tools.
+        anything but claims and objectives, or a claim twice; EngineUnavailable for objectives without OR-tools.
         """
-        claims = _asked(claims)
+        claims = asked_claims(claims)
         if ranked := objectives_in(objectives, "objectives", Objective):
             return self._best(claims, node, budget, ranked)
         if node is None:
             place = first_place(self, claims, budget)
-            return self._first(claims, self.nodes if place is None else (self.nodes[place],), budget)
-        return self._first(claims, (self.node(node) if isinstance(node, str) else node,), budget)
+            return first_outcome(self, claims, self.nodes if place is None else (self.nodes[place],), budget)
+        return first_outcome(self, claims, (self.node(node) if isinstance(node, str) else node,), budget)
 
     def _best(
         self, claims: Sequence[ResourceClaim], node: str | Node | None, budget: Budget, objectives: Sequence[Objective]
@@ -234,25 +235,6 @@ class Cluster:
             nodes = [] if allocated_elsewhere(claims, named) else [named]
         best = best_place(intended, Best(lambda _: claims, objectives, budget), nodes)
         return intended.allocate(claims, node, budget=budget) if best is None else best
-
-    def _first(self, claims: Sequence[ResourceClaim], nodes: Sequence[Node], budget: Budget) -> Outcome:
-        refusals: list[NodeRefusal] = []
-        undecided: list[str] = []
-        steps = 0
-        for node in nodes:
-            found = self.on_node(claims, node, budget=budget)
-            if isinstance(found, Allocated):
-                return found
-            if isinstance(found, Undecided):
-                undecided += found.nodes
-                steps += found.work.steps
-            else:
-                refusals += found.refusals
-                if found.aborts:
-                    return found
-        if undecided:
-            return Undecided(tuple(undecided), Work(steps))
-        return Unsatisfiable(tuple(refusals))
 
     def on_node(
         self, claims: Sequence[ResourceClaim], node: Node, *, budget: Budget = DEFAULT_BUDGET, explained: bool = True
@@ -303,16 +285,16 @@ class Cluster:
 
         The cost is one search for every distinct state of a node's devices as
         the claims see them, and one look-up for every node that changed since
-        the question was last asked.
+        the question was last asked. A Node stands for that of its name in the cluster.
 
-        Raises: UnknownReference for a node that does not exist.
+        Raises: UnknownReference for a node that does not exist; InputError for a claim twice.
         """
         named = (
             None if nodes is None else [node if isinstance(node, str) else node.metadata.name or "" for node in nodes]
         )
         for name in named or ():
             self.node(name)
-        return Fits(self, tuple(_asked(claims)), named, budget)
+        return Fits(self, tuple(asked_claims(claims)), named, budget)
 
     def place(self, pods: Iterable[Sequence[ResourceClaim]], *, budget: Budget = DEFAULT_BUDGET) -> Placements:
         """
@@ -321,13 +303,24 @@ class Cluster:
         The cost is one search for every distinct state of a node's devices as
         the claims see them, one look-up for every node and distinct pod, and
         one for every node that changed.
+
+        A claim that several pods name is allocated with the first of them and
+        shared; one that is allocated in the cluster keeps that, also where it
+        is given without its status.
+
+        Raises: InputError for a claim twice in a pod, or another one under the name of such a claim.
         """
         given = listed(pods, "pods", "pods, each a sequence of ResourceClaim objects")
-        return place(self, (_asked(claims, f"pods[{number}]") for number, claims in enumerate(given)), budget)
+        return place(self, (asked_claims(claims, f"pods[{number}]") for number, claims in enumerate(given)), budget)
 
     def after(self, outcome: Outcome) -> Cluster:
-        """Return the cluster in which the outcome's claims are allocated; only `Allocated` changes anything."""
-        return self.with_claims(outcome.claims) if isinstance(outcome, Allocated) else self
+        """
+        Return the cluster in which the outcome's claims are allocated; only `Allocated` changes anything.
+
+        Raises: InputError for what is no outcome.
+        """
+        claims = claims_of(outcome)
+        return self.with_claims(claims) if claims else self
 
     def with_claim(self, claim: ResourceClaim) -> Cluster:
         """Return the cluster with the claim, new or in place of that of its name."""
@@ -346,9 +339,13 @@ class Cluster:
         return self.without_slices([name])
 
     def with_claims(self, claims: Iterable[ResourceClaim]) -> Cluster:
-        """Return the cluster with these claims, new or in place of those of their names."""
+        """
+        Return the cluster with these claims, new or in place of those of their names.
+
+        Claims without a name are new: they get their generateName, or `claim-`, and a number that no claim there has.
+        """
         given = objects_in(claims, "claims", ResourceClaim, "ResourceClaim")
-        return edited(self, Edit(claims={claim_name(claim): claim for claim in given}))
+        return edited(self, Edit(claims=by_name(given, self.claims)))
 
     def without_claims(self, names: Iterable[str]) -> Cluster:
         """Return the cluster without claims of these names, each `namespace/name`."""
@@ -381,10 +378,6 @@ class Cluster:
             # Looking alike does not depend on the scheduler.
             made.__dict__["survey"] = Survey(self.inventory, self.classes, profile, not_found, self.survey.columns)
         return made
-
-
-def _asked(claims: Sequence[ResourceClaim], argument: str = "claims") -> Sequence[ResourceClaim]:
-    return defaulted(objects_in(claims, argument, ResourceClaim, "ResourceClaim"))
 
 
 def _named_nodes(inventory: Inventory) -> tuple[Node, ...]:

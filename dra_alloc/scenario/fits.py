@@ -8,17 +8,18 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from dra_alloc.api import ResourceClaim
+from dra_alloc.api import Node, ResourceClaim
 from dra_alloc.manifest.gc_pause import gc_paused
 from dra_alloc.scenario.holding import reaches
-from dra_alloc.scenario.outcomes import Outcome, Unsatisfiable
+from dra_alloc.scenario.outcomes import Allocated, NodeRefusal, Outcome, Undecided, Unsatisfiable
 from dra_alloc.scenario.standings import ABORTS, FITS, UNDECIDED, Asked, places_of
 from dra_alloc.solve.allocator import Budget
+from dra_alloc.solve.outcome import Work
 
 if TYPE_CHECKING:
     from dra_alloc.scenario.cluster import Cluster
 
-__all__ = ["Fits", "first_place"]
+__all__ = ["Fits", "first_outcome", "first_place"]
 
 
 def first_place(cluster: Cluster, claims: Sequence[ResourceClaim], budget: Budget) -> int | None:
@@ -28,6 +29,27 @@ def first_place(cluster: Cluster, claims: Sequence[ResourceClaim], budget: Budge
     with gc_paused(settle=cluster.survey.untouched):
         place, code = cluster.standings.first(Asked.of(claims, cluster.survey, budget))
     return place if code == FITS else None
+
+
+def first_outcome(cluster: Cluster, claims: Sequence[ResourceClaim], nodes: Sequence[Node], budget: Budget) -> Outcome:
+    """Return the outcome of trying the nodes in order until one fits, or ends the attempt."""
+    refusals: list[NodeRefusal] = []
+    undecided: list[str] = []
+    steps = 0
+    for node in nodes:
+        found = cluster.on_node(claims, node, budget=budget)
+        if isinstance(found, Allocated):
+            return found
+        if isinstance(found, Undecided):
+            undecided += found.nodes
+            steps += found.work.steps
+        else:
+            refusals += found.refusals
+            if found.aborts:
+                return found
+    if undecided:
+        return Undecided(tuple(undecided), Work(steps))
+    return Unsatisfiable(tuple(refusals))
 
 
 class Fits(Sequence[str]):

@@ -10,6 +10,7 @@ from enum import StrEnum
 from dra_alloc.api import AllocationResult, ResourceClaim
 from dra_alloc.errors import InputError
 from dra_alloc.problem.requests import claim_name
+from dra_alloc.scenario.claim_names import each_once
 from dra_alloc.scenario.defaulting import defaulted
 from dra_alloc.solve.optimise import Score
 from dra_alloc.solve.outcome import Solved
@@ -24,7 +25,7 @@ class Member:
 
     Claims without an allocation mode get the API server's defaults.
 
-    Raises: InputError for a claim that is allocated: it is no part of what a gang asks for.
+    Raises: InputError for a claim that is allocated, which is no part of what a gang asks for, and for one twice.
     """
 
     name: str
@@ -37,7 +38,7 @@ class Member:
                     f"claims[{number}] of member {self.name}, {claim_name(claim)}, is allocated already",
                     hint="a gang's pods need claims of their own; Cluster.place takes pods with allocated claims",
                 )
-        object.__setattr__(self, "claims", tuple(defaulted(self.claims)))
+        object.__setattr__(self, "claims", tuple(defaulted(each_once(self.claims, f"claims of member {self.name}"))))
 
 
 @dataclass(frozen=True, slots=True)

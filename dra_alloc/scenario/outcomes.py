@@ -8,13 +8,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from dra_alloc.api import ResourceClaim
+from dra_alloc.errors import InputError
 from dra_alloc.explain.reasons import Reasons
 from dra_alloc.explain.tally import NOTHING, Explanation
 from dra_alloc.problem.publishing import published
 from dra_alloc.solve.optimise import Score
 from dra_alloc.solve.outcome import Work
 
-__all__ = ["Allocated", "NodeRefusal", "Outcome", "Undecided", "Unsatisfiable"]
+__all__ = ["Allocated", "NodeRefusal", "Outcome", "Undecided", "Unsatisfiable", "claims_of"]
 
 
 _Claims = tuple[ResourceClaim, ...]
@@ -131,3 +132,15 @@ class Undecided:
 
 
 Outcome = Allocated | Unsatisfiable | Undecided
+
+
+def claims_of(outcome: Outcome) -> tuple[ResourceClaim, ...]:
+    """Return the claims that an outcome allocates, if any. Raises: InputError for what is no outcome."""
+    if isinstance(outcome, Allocated):
+        return outcome.claims
+    if not isinstance(outcome, (Unsatisfiable, Undecided)):
+        raise InputError(
+            f"after takes the outcome of a question, not {type(outcome).__name__}",
+            hint="what place returns has a `cluster`, what filter returns an `outcome(name)` for each node",
+        )
+    return ()

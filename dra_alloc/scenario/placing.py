@@ -16,6 +16,7 @@ from dra_alloc.problem.ledger import Ledger
 from dra_alloc.problem.namesakes import Namesakes
 from dra_alloc.problem.requests import claim_name
 from dra_alloc.rules.consumed_capacity import consumption
+from dra_alloc.scenario.claim_names import settled
 from dra_alloc.scenario.holding import allocated_elsewhere, completed, reaches
 from dra_alloc.scenario.outcomes import Allocated, Outcome, Undecided, Unsatisfiable
 from dra_alloc.scenario.standings import ABORTS, FITS, UNDECIDED, Asked, concerned, places_of
@@ -53,14 +54,16 @@ def place(cluster: Cluster, pods: Iterable[Sequence[ResourceClaim]], budget: Bud
     Return where the pods' claims are allocated, each pod after what earlier ones took.
 
     A claim that an earlier pod got, by namespace and name, is shared with it.
+
+    Raises: InputError for another claim of that name.
     """
     with gc_paused(settle=cluster.survey.untouched):
-        asked = [tuple(claims) for claims in pods]
-        for claims in asked:
+        asked = list(settled([tuple(claims) for claims in pods], cluster.claims))
+        for claims, _ in asked:
             # What all of them look at is then read off each slice at once.
             cluster.survey.admitted(claims)
         placing = Placing(cluster, budget)
-        return Placements(cluster, tuple([placing.place(claims) for claims in asked]))
+        return Placements(cluster, tuple([placing.place(claims, names) for claims, names in asked]))
 
 
 class Placing:
@@ -77,12 +80,11 @@ class Placing:
         self._sharing = profile.shares
         self._ledger: Ledger | None = None
         self._placed: dict[str, Allocated] = {}
-        self._unbooked: list[tuple[list[str], Allocated]] = []
+        self._unbooked: list[tuple[Sequence[str], Allocated]] = []
 
-    def place(self, claims: Sequence[ResourceClaim]) -> Outcome:
-        """Return where the claims are allocated together, and take their devices."""
-        known: Sequence[ResourceClaim] = claims
-        names = [claim_name(claim) for claim in claims]
+    def place(self, claims: Sequence[ResourceClaim], names: Sequence[str]) -> Outcome:
+        """Return where the claims of these names are allocated together, and take their devices."""
+        known = claims
         if any(claim.status.allocation for claim in claims) or not self._placed.keys().isdisjoint(names):
             known = [self._known(claim) for claim in claims]
             pending = [claim for claim in known if claim.status.allocation is None]
@@ -91,7 +93,7 @@ class Placing:
         asked = Asked.of(known, self._cluster.survey, self._budget)
         place, code = self._standings.first(asked)
         if code == FITS:
-            return self._take(asked, place, known)
+            return self._take(asked, place, known, names)
         return self._without(asked, place, code, ())
 
     def _known(self, claim: ResourceClaim) -> ResourceClaim:
@@ -115,7 +117,7 @@ class Placing:
         while place >= 0 and not self._reach(known, place):
             place, code = self._standings.first(asked, place + 1)
         if code == FITS:
-            return self._take(asked, place, known)
+            return self._take(asked, place, known, [claim_name(claim) for claim in pending])
         outcome = self._without(asked, place, code, known)
         if not isinstance(outcome, Unsatisfiable) or outcome.aborts:
             return outcome
@@ -138,7 +140,8 @@ class Placing:
             return Undecided(tuple([standings.roster.names[place] for place in places]), Work())
         return Unsatisfiable(standings.refusals(asked))
 
-    def _take(self, asked: Asked, place: int, known: Sequence[ResourceClaim]) -> Allocated:
+    def _take(self, asked: Asked, place: int, known: Sequence[ResourceClaim], names: Sequence[str]) -> Allocated:
+        """Take devices for the claims asked about, which have these names."""
         standings = self._standings
         node, row = standings.roster.nodes[place], standings.alone(place)
         allocated = None if row is None else self._take_alone(asked, node, row, known)
@@ -150,7 +153,6 @@ class Placing:
             )
             if row is None:
                 concerning = concerned(pools, (self._cluster.inventory,), standings.roster)
-        names = [claim_name(claim) for claim in asked.claims]
         self._unbooked.append((names, allocated))
         for name in names:
             self._placed[name] = allocated

@@ -141,7 +141,7 @@ def test_claims_without_an_allocation_mode_are_completed_as_allocate_completes_t
     )
     subs = [{"name": "s", "deviceClassName": "any"}]
     either = ResourceClaim.model_validate(
-        {"metadata": {"name": "c"}, "spec": {"devices": {"requests": [{"name": "r", "firstAvailable": subs}]}}}
+        {"metadata": {"name": "e"}, "spec": {"devices": {"requests": [{"name": "r", "firstAvailable": subs}]}}}
     )
     world = cluster(2, 2)
     assert where(place_gang(world, pods(bare, either)).joint) == ["n0", "n1"]
