@@ -25,7 +25,11 @@ def test_hard_refusals_are_explained_within_the_work_allowed() -> None:
     assert found.work < 2 * WORK
     assert not found.exact
     assert found.untried
-    assert found.fixes
+
+
+@pytest.mark.usefixtures("solver")
+def test_hard_refusals_have_fixes_with_the_solver() -> None:
+    assert reasons(world(CASES["B7 one 3g too many"].request)).fixes
 
 
 def test_without_any_work_nothing_is_claimed() -> None:
