@@ -91,7 +91,13 @@ class Cluster:
                 documents.nodes or _named_nodes(inventory),
                 inventory,
                 FrozenMap({each.metadata.name or "": each for each in documents.classes}),
-                LateOverlay(lambda: dict(zip([each.name for each in held.each], held.claims, strict=True))),
+                LateOverlay(
+                    lambda: (
+                        dict(zip([each.name for each in held.each], held.claims, strict=True))
+                        if held.distinct
+                        else by_name(held.claims, {})
+                    )
+                ),
                 settings,
                 documents.warnings,
             )

@@ -54,6 +54,21 @@ def test_nameless_claims_that_were_placed_all_hold_their_devices(generate, names
     assert told(placed.cluster.allocate([a_claim("w")])) == ["d3"]
 
 
+def test_nameless_claims_that_are_there_from_the_start_hold_their_devices():
+    placed = made().place([[a_claim(None, "g-")], [a_claim(None, "g-")], [a_claim("q")]])
+    claims = tuple(claim for each in placed.outcomes if isinstance(each, Allocated) for claim in each.claims)
+    start = made()
+    documents = Documents(
+        slices=tuple(row.wire for row in start.inventory.slices),
+        classes=tuple(start.classes.values()),
+        nodes=start.nodes,
+        claims=claims,
+    )
+    cluster = Cluster.of(documents)
+    assert set(cluster.claims) == {"ns/g-1", "ns/g-2", "ns/q"}
+    assert told(cluster.allocate([a_claim("w")])) == ["d3"]
+
+
 def test_numbers_that_are_taken_are_passed_over():
     nameless = a_claim(None, "g-")
     cluster = made().with_claims([a_claim("g-1"), a_claim("g-2"), nameless, a_claim("g-4"), nameless])
