@@ -231,7 +231,7 @@ class ConsumedCapacity(Rule):
             if sum(max(amount, 0) * counts[ask] for (ask, _), amount in draw.by_request.items()) > draw.limit
         }
         if any(self._could_refuse(ask, looked_at, tight) for ask, looked_at in _looked_at(asks, devices)):
-            yield Looser("a device refused for the capacity of another stays in use")
+            yield Looser("a device refused for the capacity of another stays in use", leaks=True)
         # Nothing asks a device of All for its own capacity.
         unasked = {device for ask in asks if ask.all_devices for device in ask.recorded}
         if unasked & tight:

@@ -92,9 +92,14 @@ class Ends:
 
 @dataclass(frozen=True, slots=True)
 class Looser:
-    """The other facts allow more than the rule does: they refute, but do not find upstream's answer."""
+    """
+    The other facts allow more than the rule does: they refute, but do not find upstream's answer.
+
+    `leaks` says that a device it refuses keeps values of constraints.
+    """
 
     why: str
+    leaks: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,7 +37,7 @@ def judged(table: Table, rules: RuleSet, knows: Knows = Knows.NOTHING) -> Table:
     """
     leaks = tuple(islice(_leaks(table), _SHOWN)) if rules.leaky else ()
     if rules.misfit_stops:
-        misfits = {ask.id for ask in table.asks if _could_misfit(table, ask, rules, leaking=bool(leaks))}
+        misfits = {ask.id for ask in table.asks if _could_misfit(table, ask, rules, leaking=bool(leaks) or table.leaks)}
         if misfits and not Knows.STOPS & knows:
             names = [ask.ask.full_name for ask in table.asks if ask.id in misfits]
             raise NotModelled(f"All request {names[0]} could violate a constraint, which ends the search")

@@ -135,7 +135,8 @@ class Table:
     every pick and once, `request_charges` what (request id, device) draws.
     `reuses` lets one request pick a shareable device again. `looser` says why
     the table allows more than upstream: then it refutes, but its first answer
-    need not be upstream's.
+    need not be upstream's; `leaks` that a refused device may keep values of
+    constraints.
     """
 
     slots: tuple[Slot, ...]
@@ -150,6 +151,7 @@ class Table:
     differ: tuple[ValueRow, ...]
     reuses: bool
     looser: tuple[str, ...]
+    leaks: bool = False
 
     @property
     def exact(self) -> bool:

@@ -123,6 +123,7 @@ class _Builder:
             differ,
             self._rules.reuses,
             tuple(dict.fromkeys(fact.why for fact in self._facts if isinstance(fact, Looser))),
+            any(isinstance(fact, Looser) and fact.leaks for fact in self._facts),
         )
 
     def _slot(self, claim: int, request: int, asks: Sequence[AskRow]) -> Slot:

@@ -160,3 +160,17 @@ def test_values_that_forgetting_does_not_bring_back_are_in_the_table(engine, sol
     )
     # What no request may take does not matter.
     assert table(asked([devices], claim(ask(2, uuid="2"), distinct="uuid"), **now)).exact
+
+
+@ENGINES
+def test_what_a_refused_device_leaves_to_a_constraint_ends_the_search_at_all(engine, solver):
+    """The first alternative is refused for the capacity of another: its value stays, and All does not fit it."""
+    shared = [device("z", of=1, numa=2), device("a", shares=9, of=2, numa=1)]
+    alternatives = [ask(1, capacity=1, of=2), ask(None, of=1)]
+    made = asked([shared], claim(alternatives, match="numa"))
+    with pytest.raises(SearchStopped, match="request s1: cannot add device d/p/z"):
+        climb_anyhow(made, engine)
+
+
+def climb_anyhow(made, engine):
+    return Ladder(question(made), engine, DEFAULT_BUDGET).climb()
