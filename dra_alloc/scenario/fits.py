@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from dra_alloc.api import Node, ResourceClaim
 from dra_alloc.manifest.gc_pause import gc_paused
@@ -60,26 +60,32 @@ class Fits(Sequence[str]):
     whole attempt up with an error, whatever other nodes offer.
     """
 
+    _cluster: Cluster
+    _claims: tuple[ResourceClaim, ...]
+    _budget: Budget
+    _codes: Sequence[tuple[int, int]] | bytes
+
     def __init__(
         self, cluster: Cluster, claims: tuple[ResourceClaim, ...], names: Sequence[str] | None, budget: Budget
     ) -> None:
-        self._cluster = cluster
-        self._claims = claims
-        self._budget = budget
         roster = cluster.roster
         pending = [claim for claim in claims if claim.status.allocation is None]
         held = [claim for claim in claims if claim.status.allocation is not None]
         places = range(len(roster.nodes)) if names is None else sorted({roster.places[name] for name in names})
         if held:
             places = [place for place in places if all(reaches(claim, roster.nodes[place]) for claim in held)]
-        self._asked = Asked.of(pending, cluster.survey, budget)
+        asked = Asked.of(pending, cluster.survey, budget)
         standings = cluster.standings
-        self._codes: Sequence[tuple[int, int]] | bytes
+        codes: Sequence[tuple[int, int]] | bytes
         with gc_paused(settle=cluster.survey.untouched):
             if len(places) == len(roster.nodes):
-                self._codes = standings.codes(self._asked)
+                codes = standings.codes(asked)
             else:
-                self._codes = [(place, standings.code(self._asked, place)) for place in places]
+                codes = [(place, standings.code(asked, place)) for place in places]
+        self.__dict__.update(_cluster=cluster, _claims=claims, _budget=budget, _codes=codes)
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        raise AttributeError(f"{name} of an answer cannot be assigned to")
 
     @cached_property
     def nodes(self) -> tuple[str, ...]:

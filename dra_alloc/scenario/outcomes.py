@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from dra_alloc.api import ResourceClaim
 from dra_alloc.errors import InputError
@@ -31,16 +32,32 @@ class Allocated:
     entry per objective, if there were any.
     """
 
-    __slots__ = ("_claims", "node", "scores", "work")
+    # Members with an underscore and properties over them cannot be assigned to, at no cost to whoever makes thousands.
+    __slots__ = ("_claims", "_node", "_scores", "_work")
     __match_args__ = ("node", "claims", "work")
 
     def __init__(
         self, node: str, claims: _Claims | Callable[[], _Claims], work: Work, scores: tuple[Score, ...] = ()
     ) -> None:
-        self.node = node
+        self._node = node
         self._claims = claims
-        self.work = work
-        self.scores = scores
+        self._work = work
+        self._scores = scores
+
+    @property
+    def node(self) -> str:
+        """Return the name of the node."""
+        return self._node
+
+    @property
+    def work(self) -> Work:
+        """Return how much work the answer took."""
+        return self._work
+
+    @property
+    def scores(self) -> tuple[Score, ...]:
+        """Return how good the answer is by each objective."""
+        return self._scores
 
     @property
     def claims(self) -> _Claims:
@@ -58,6 +75,10 @@ class Allocated:
 
     def __hash__(self) -> int:
         return hash((self.node, self.claims))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copies and pickles have the claims, not the function that makes them."""
+        return Allocated, (self.node, self.claims, self.work, self.scores)
 
     def __repr__(self) -> str:
         return f"Allocated({self.node!r}, {self.claims!r}, {self.work!r})"
@@ -92,12 +113,17 @@ class Unsatisfiable:
     function, as the claims of :class:`Allocated`.
     """
 
-    __slots__ = ("_refusals", "aborts")
+    __slots__ = ("_aborts", "_refusals")
     __match_args__ = ("refusals", "aborts")
 
     def __init__(self, refusals: _Refusals | Callable[[], _Refusals], aborts: bool = False) -> None:
         self._refusals = refusals
-        self.aborts = aborts
+        self._aborts = aborts
+
+    @property
+    def aborts(self) -> bool:
+        """Return whether the whole scheduling attempt ends here."""
+        return self._aborts
 
     @property
     def refusals(self) -> _Refusals:
@@ -115,6 +141,10 @@ class Unsatisfiable:
 
     def __hash__(self) -> int:
         return hash((self.refusals, self.aborts))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copies and pickles have the refusals, not the function that makes them."""
+        return Unsatisfiable, (self.refusals, self.aborts)
 
     def __repr__(self) -> str:
         return f"Unsatisfiable({self.refusals!r}, aborts={self.aborts})"

@@ -6,8 +6,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import Any, Final
 
+from dra_alloc.api import FrozenMap
+from dra_alloc.errors import InputError
 from dra_alloc.profiles import Profile, gates_of, profile_for
 
 __all__ = ["DEFAULT_RELEASE", "DEFAULT_SETTINGS", "Settings"]
@@ -20,17 +22,27 @@ class Settings:
     """
     A release with its gates, allocator channel and semantics.
 
-    `gates` overrides the release's defaults; `cel_engine` names who evaluates
+    `gates` overrides the release's defaults, and is copied; `cel_engine` names who evaluates
     selectors, see :data:`dra_alloc.cel.ENGINES`.
 
-    Raises: InputError, on first use, for what the release does not know.
+    Raises: InputError for gates that are no map to True or False; on first use, for what the release does not know.
     """
 
     release: str = DEFAULT_RELEASE
-    gates: Mapping[str, bool] = field(default_factory=dict)
+    gates: Mapping[str, bool] = field(default_factory=FrozenMap)
     channel: str = "auto"
     semantics: str = "upstream"
     cel_engine: str = "native"
+
+    def __post_init__(self) -> None:
+        gates: Any = self.gates
+        if not isinstance(gates, Mapping):
+            said = f"gates takes a map of feature gates to True or False, not a {type(gates).__name__}"
+            raise InputError(said)
+        for name, value in gates.items():
+            if not isinstance(value, bool):
+                raise InputError(f"gate {name!r} takes True or False, not {value!r:.60}")
+        object.__setattr__(self, "gates", FrozenMap(gates))
 
     def effective_gates(self) -> dict[str, bool]:
         """Return every DRA gate with its value."""

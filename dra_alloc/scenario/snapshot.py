@@ -39,6 +39,6 @@ def load(
         paths = list(paths)
     if paths in ("", []):
         raise InputError("paths names no file or folder to load")
-    settings = Settings(release, dict(gates or {}), channel, semantics)
+    settings = Settings(release, {} if gates is None else gates, channel, semantics)
     settings.profile()
     return Cluster.of(load_documents(paths), settings)
