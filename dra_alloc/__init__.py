@@ -37,9 +37,11 @@ if TYPE_CHECKING:
     from dra_alloc.manifest import Documents
     from dra_alloc.scenario.cluster import Cluster
     from dra_alloc.scenario.events import Event
+    from dra_alloc.scenario.fits import Fits
     from dra_alloc.scenario.gang import GangAnswers, place_gang, place_most, replicas
     from dra_alloc.scenario.gang_types import Gang, Member, Placement, Topology
     from dra_alloc.scenario.outcomes import Allocated, NodeRefusal, Outcome, Undecided, Unsatisfiable
+    from dra_alloc.scenario.placing import Placements
     from dra_alloc.scenario.settings import Settings
     from dra_alloc.scenario.snapshot import load
     from dra_alloc.solve.allocator import Budget
@@ -57,6 +59,7 @@ __all__ = [
     "Event",
     "FeatureDisabled",
     "FewestNodes",
+    "Fits",
     "Gang",
     "GangAnswers",
     "HighestRanked",
@@ -69,6 +72,7 @@ __all__ = [
     "Objective",
     "Outcome",
     "Placement",
+    "Placements",
     "Score",
     "SelectorError",
     "Settings",
@@ -92,6 +96,7 @@ _HOMES = {
     "Documents": "dra_alloc.manifest",
     "Event": "dra_alloc.scenario.events",
     "FewestNodes": "dra_alloc.solve.objectives",
+    "Fits": "dra_alloc.scenario.fits",
     "Gang": "dra_alloc.scenario.gang_types",
     "GangAnswers": "dra_alloc.scenario.gang",
     "HighestRanked": "dra_alloc.solve.objectives",
@@ -101,6 +106,7 @@ _HOMES = {
     "Objective": "dra_alloc.solve.objectives",
     "Outcome": "dra_alloc.scenario.outcomes",
     "Placement": "dra_alloc.scenario.gang_types",
+    "Placements": "dra_alloc.scenario.placing",
     "Score": "dra_alloc.solve.optimise",
     "Settings": "dra_alloc.scenario.settings",
     "Stable": "dra_alloc.solve.objectives",

@@ -35,6 +35,7 @@ from dra_alloc.profiles import Feature, Semantics
 from dra_alloc.scenario.arguments import listed, names_in, objectives_in, objects_in
 from dra_alloc.scenario.best_place import Best, best_place
 from dra_alloc.scenario.claim_names import asked_claims, by_name
+from dra_alloc.scenario.copies import Copied
 from dra_alloc.scenario.defaulting import defaulted
 from dra_alloc.scenario.digests import Digests
 from dra_alloc.scenario.editing import Edit, edit_of, edited
@@ -55,7 +56,7 @@ __all__ = ["Cluster"]
 
 
 @dataclass(frozen=True, eq=False)
-class Cluster:
+class Cluster(Copied):
     """
     An immutable snapshot: nodes, slices, classes, and claims with what they hold.
 
