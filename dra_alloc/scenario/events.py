@@ -14,6 +14,7 @@ from dra_alloc.manifest import DEFAULT_BUDGET
 from dra_alloc.manifest.kinds import Unserved, recognise
 from dra_alloc.manifest.objects import make
 from dra_alloc.manifest.paths import render, tokens
+from dra_alloc.manifest.records import WireRecord
 
 __all__ = ["Event", "Wire", "read_events"]
 
@@ -22,6 +23,8 @@ Wire = ResourceSlice | ResourceClaim | DeviceClass | Node | DeviceTaintRule
 _TYPES: Final = ("ADDED", "MODIFIED", "DELETED")
 #: Says how far the watch is, and of what object it is has no more than that.
 _BOOKMARK: Final = "BOOKMARK"
+#: Ends the watch.
+_ERROR: Final = "ERROR"
 _WANTED: Final = 'an event is dra_alloc.Event(type, object) or {"type": "ADDED", "object": {...}}'
 _KINDS: Final = "ResourceSlice, ResourceClaim, DeviceClass, Node or DeviceTaintRule"
 _MEMBERS: Final = frozenset(("slices", "claims", "classes", "nodes", "taint_rules"))
@@ -56,9 +59,24 @@ def read_events(events: Iterable[Event | Mapping[str, Any]]) -> Iterator[Event]:
             raise InputError(f"{place} is {_called(event)}, not an event", hint=_WANTED)
         if kind == _BOOKMARK:
             continue
+        if kind == _ERROR:
+            raise _ended(item, place)
         if kind not in _TYPES:
             raise InputError(f"{place}: unknown event type {kind!r}", hint="ADDED, MODIFIED or DELETED")
-        yield Event(kind, _object(item, place) if isinstance(item, Mapping) else item)
+        if not isinstance(item, Mapping | Wire | WireRecord):
+            said = "no object" if item is None else _called(item)
+            raise InputError(f"{place} has {said}; a cluster takes {_KINDS}", hint=_WANTED)
+        found: Any = _object(item, place) if isinstance(item, Mapping) else item
+        yield Event(kind, found)
+
+
+def _ended(status: object, place: str) -> InputError:
+    """Return the error for a watch that the API server ended; the object is a Status that says why."""
+    message = status.get("message") if isinstance(status, Mapping) else None
+    said = f": {in_brief(message)}" if isinstance(message, str) and message else ""
+    return InputError(
+        f"{place}: the watch ended with an error{said}", hint="list the objects again and begin a new watch from there"
+    )
 
 
 def _object(value: Mapping[str, Any], place: str) -> Any:

@@ -46,8 +46,14 @@ _WRONG: list[tuple[_Question, str]] = [
     (lambda c: dra_alloc.load([]), "paths names no file or folder"),
     (lambda c: c.apply([{"object": _WIRE}]), r"events\[0\] is a dict, not an event .*\"type\": \"ADDED\""),
     (lambda c: c.apply({"type": "ADDED", "object": _WIRE}), "events takes a sequence of events"),  # type: ignore[dict-item]
-    (lambda c: c.apply([{"type": "ERROR", "object": {}}]), r"events\[0\]: unknown event type 'ERROR'"),
-    (lambda c: c.apply([{"type": "ADDED"}]), "a cluster has no objects of type NoneType"),
+    (lambda c: c.apply([{"type": "GONE", "object": {}}]), r"events\[0\]: unknown event type 'GONE'"),
+    (lambda c: c.apply([{"type": "ERROR", "object": {}}]), r"events\[0\]: the watch ended with an error .*new watch"),
+    (
+        lambda c: c.apply([{"type": "ERROR", "object": {"kind": "Status", "message": "too old"}}]),
+        r"events\[0\]: the watch ended with an error: too old",
+    ),
+    (lambda c: c.apply([{"type": "ADDED"}]), r"events\[0\] has no object; a cluster takes ResourceSlice"),
+    (lambda c: c.apply([dra_alloc.Event("ADDED", 5)]), r"events\[0\] has a int; a cluster takes"),  # type: ignore[arg-type]
     (lambda c: c.apply([{"type": "ADDED", "object": {"apiVersion": "v1", "kind": "Pod"}}]), "has no v1 Pod"),
     (lambda c: c.apply([{"type": "ADDED", "object": {}}]), "without apiVersion and kind"),
     (lambda c: c.apply([{"type": "ADDED", "object": _WIRE | {"spec": 1}}]), r"events\[0\]\.object\.spec: expected"),
