@@ -33,6 +33,7 @@ from dra_alloc.problem.tainting import has_effect
 from dra_alloc.problem.usage import LateUsage
 from dra_alloc.profiles import Feature, Semantics
 from dra_alloc.scenario.arguments import listed, names_in, objectives_in, objects_in
+from dra_alloc.scenario.asked_nodes import heed, node_names, settings_in
 from dra_alloc.scenario.best_place import Best, best_place
 from dra_alloc.scenario.claim_names import asked_claims, by_name
 from dra_alloc.scenario.copies import Copied
@@ -223,6 +224,7 @@ class Cluster(Copied):
         anything but claims and objectives, or a claim twice; EngineUnavailable for objectives without OR-tools.
         """
         claims = asked_claims(claims)
+        heed(budget, node)
         if ranked := objectives_in(objectives, "objectives", Objective):
             return self._best(claims, node, budget, ranked)
         if node is None:
@@ -296,9 +298,8 @@ class Cluster(Copied):
 
         Raises: UnknownReference for a node that does not exist; InputError for a claim twice.
         """
-        named = (
-            None if nodes is None else [node if isinstance(node, str) else node.metadata.name or "" for node in nodes]
-        )
+        named = None if nodes is None else node_names(nodes)
+        heed(budget)
         for name in named or ():
             self.node(name)
         return Fits(self, tuple(asked_claims(claims)), named, budget)
@@ -379,7 +380,7 @@ class Cluster(Copied):
 
     def with_settings(self, settings: Settings) -> Cluster:
         """Return the same cluster, asked as another scheduler would see it; taint rules stay as they were merged."""
-        profile = settings.profile()
+        profile = settings_in(settings).profile()
         made = replace(self, settings=settings)
         if "survey" in self.__dict__:
             # Looking alike does not depend on the scheduler.

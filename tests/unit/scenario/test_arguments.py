@@ -37,6 +37,16 @@ _WRONG: list[tuple[_Question, str]] = [
     (lambda c: c.filter("c"), "claims takes"),  # type: ignore[arg-type]
     (lambda c: c.allocate([_CLAIM], objectives=["cheapest"]), "objectives takes .* is 'cheapest'"),  # type: ignore[list-item]
     (lambda c: c.allocate([_CLAIM], objectives=[dra_alloc.FewestNodes]), "objectives takes .* is a type"),  # type: ignore[list-item]
+    (lambda c: c.allocate([_CLAIM], 5), "node takes the name of a node or a Node, not a int"),  # type: ignore[arg-type]
+    (lambda c: c.allocate([_CLAIM], {}), "node takes .* not a dict"),  # type: ignore[arg-type]
+    (lambda c: c.allocate([_CLAIM], budget=5), "budget takes a Budget, not a int"),  # type: ignore[arg-type]
+    (lambda c: c.filter([_CLAIM], budget=5), "budget takes a Budget, not a int"),  # type: ignore[arg-type]
+    (lambda c: c.filter([_CLAIM], [{}]), r"nodes takes a sequence of names of nodes .*\[0\] is a dict"),  # type: ignore[list-item]
+    (lambda c: c.filter([_CLAIM], [None]), r"nodes takes .*\[0\] is a NoneType"),  # type: ignore[list-item]
+    (lambda c: c.filter([_CLAIM], 5), "nodes takes a sequence of names .*not one int"),  # type: ignore[arg-type]
+    (lambda c: c.filter([_CLAIM], c.nodes[0]), "nodes takes a sequence of names .*not one Node"),  # type: ignore[arg-type]
+    (lambda c: c.filter([_CLAIM], "h100-a"), "nodes takes a sequence of names .*not one str"),
+    (lambda c: c.with_settings({}), "settings takes Settings, not a dict"),  # type: ignore[arg-type]
     (lambda c: c.without_claims("research/eval"), "names takes a sequence of names, not one str"),
     (lambda c: c.without_slices([1]), r"names takes a sequence of names, and \[0\] is a int"),  # type: ignore[list-item]
     (lambda c: dra_alloc.Budget(steps=-1), "steps of a Budget takes a whole number .* not -1"),
