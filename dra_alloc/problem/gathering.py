@@ -37,7 +37,8 @@ class Gathering:
     """
     Pools of one inventory for one profile, made on first use and kept; safe to use from several threads.
 
-    `broken` are the pools that are invalid to nodes that only see their counters.
+    `broken` are the pools that are invalid to nodes that only see their counters, `unfinished` those that are
+    incomplete to them.
     """
 
     def __init__(self, inventory: Inventory, profile: Profile) -> None:
@@ -51,7 +52,9 @@ class Gathering:
         self._common = tuple(row for row in beyond if row.pool in self._pools)
         self._counters = _by_pool(row for row in beyond if row.pool not in self._pools)
         self._places = _by_place(self._common)
-        self.broken = frozenset(key for key, rows in self._counters.items() if self._is_broken(rows))
+        self.broken: frozenset[PoolKey] = frozenset()
+        self.unfinished: frozenset[PoolKey] = frozenset()
+        self._look_from_elsewhere(self._counters)
         # Nodes see nothing but their own slices.
         self._alone = not beyond
         self._local: Findings[str, tuple[Pool, ...]] = Findings()
@@ -106,22 +109,24 @@ class Gathering:
         """Look at the counter slices of these pools anew; none of their slices is without a node."""
         if not self._profile.shows(Trait.COUNTER_SLICES_EVERYWHERE):
             return
-        counters = dict(self._counters)
-        broken = set(self.broken)
+        counters = {key: rows for key, rows in self._counters.items() if key not in keys}
         for key in keys:
-            counters.pop(key, None)
-            broken.discard(key)
             rows = [row for row in self._inventory.by_pool.get(key, ()) if row.wire.spec.shared_counters]
             if rows:
                 counters[key] = rows
-                if self._is_broken(rows):
-                    broken.add(key)
-        self._counters, self.broken = counters, frozenset(broken)
+        self._counters = counters
         self._alone = not self._common and not counters
+        self._look_from_elsewhere(keys)
 
-    def _is_broken(self, rows: Sequence[SliceRow]) -> bool:
-        readable = [row for row in rows if is_readable(row, self._profile)]
-        return any(pool.invalid for pool in grouped(readable, self._inventory, self._profile))
+    def _look_from_elsewhere(self, keys: Iterable[PoolKey]) -> None:
+        """Say anew what nodes that only see the counters of these pools make of them."""
+        pools = [pool for key in keys for pool in self._seen_elsewhere(self._counters.get(key, ()))]
+        self.broken = self.broken.difference(keys).union(pool.key for pool in pools if pool.invalid)
+        self.unfinished = self.unfinished.difference(keys).union(pool.key for pool in pools if pool.incomplete)
+
+    def _seen_elsewhere(self, counters: Iterable[SliceRow]) -> Iterable[Pool]:
+        readable = [row for row in counters if is_readable(row, self._profile)]
+        return grouped(readable, self._inventory, self._profile)
 
     def _own(self, rows: Sequence[SliceRow]) -> tuple[Pool, ...]:
         """Return the pools of a node's own slices, of which every slice names a node."""

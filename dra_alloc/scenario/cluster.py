@@ -14,7 +14,6 @@ from dra_alloc.api import (
     DeviceClass,
     FrozenMap,
     Node,
-    ObjectMeta,
     ResourceClaim,
     ResourceSlice,
 )
@@ -44,6 +43,7 @@ from dra_alloc.scenario.events import Event
 from dra_alloc.scenario.extended_resources import class_by_resource
 from dra_alloc.scenario.fits import Fits, first_outcome, first_place
 from dra_alloc.scenario.holding import allocated_elsewhere, completed
+from dra_alloc.scenario.implied_nodes import implied_nodes
 from dra_alloc.scenario.outcomes import Allocated, NodeRefusal, Outcome, Undecided, Unsatisfiable, claims_of
 from dra_alloc.scenario.placing import Placements, place
 from dra_alloc.scenario.settings import DEFAULT_SETTINGS, Settings
@@ -63,7 +63,8 @@ class Cluster(Copied):
 
     Questions leave it as it is; :meth:`after` makes the cluster that an answer
     leads to. Indexes are made on first use and shared by what is derived.
-    `warnings` are those of the load. Safe to ask from several threads.
+    `warnings` are those of the load; the nodes are `implied` if there are no
+    Node objects, and follow what slices name. Safe to ask from several threads.
     """
 
     nodes: tuple[Node, ...]
@@ -72,6 +73,7 @@ class Cluster(Copied):
     claims: Mapping[str, ResourceClaim]
     settings: Settings = DEFAULT_SETTINGS
     warnings: tuple[Problem, ...] = ()
+    implied: bool = False
 
     @classmethod
     def of(cls, documents: Documents, settings: Settings = DEFAULT_SETTINGS) -> Cluster:
@@ -90,7 +92,7 @@ class Cluster(Copied):
             inventory = Inventory.build(documents.slices, rules, documents.laid_out(documents.slices))
             held = documents.held
             made = cls(
-                documents.nodes or _named_nodes(inventory),
+                documents.nodes or implied_nodes(inventory),
                 inventory,
                 FrozenMap({each.metadata.name or "": each for each in documents.classes}),
                 LateOverlay(
@@ -102,6 +104,7 @@ class Cluster(Copied):
                 ),
                 settings,
                 documents.warnings,
+                implied=not documents.nodes,
             )
             if held.distinct:
                 made.__dict__["holdings"] = held
@@ -386,13 +389,6 @@ class Cluster(Copied):
             # Looking alike does not depend on the scheduler.
             made.__dict__["survey"] = Survey(self.inventory, self.classes, profile, not_found, self.survey.columns)
         return made
-
-
-def _named_nodes(inventory: Inventory) -> tuple[Node, ...]:
-    names = sorted(inventory.by_node) or (["any-node"] if inventory.slices else [])
-    return tuple(
-        Node(metadata=ObjectMeta(name=name, labels=FrozenMap({"kubernetes.io/hostname": name}))) for name in names
-    )
 
 
 def _some_nodes(nodes: Sequence[Node]) -> str:

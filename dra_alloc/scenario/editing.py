@@ -18,8 +18,8 @@ from dra_alloc.problem.requests import claim_name
 from dra_alloc.problem.tainting import has_effect
 from dra_alloc.scenario.digests import Digests
 from dra_alloc.scenario.events import Event, read_events
+from dra_alloc.scenario.implied_nodes import implied_nodes, names_differ
 from dra_alloc.scenario.standings import concerned
-from dra_alloc.solve.survey import Survey
 
 if TYPE_CHECKING:
     from dra_alloc.scenario.cluster import Cluster
@@ -83,21 +83,28 @@ def edited(cluster: Cluster, edit: Edit) -> Cluster:
         given: Mapping[str, Any] = getattr(edit, member)
         if given:
             changes[member] = _changed(getattr(cluster, member), given)
-    if edit.nodes:
-        changes["nodes"] = _nodes(cluster.nodes, edit.nodes)
+    if edit.nodes or cluster.implied:
+        changes |= _nodes(cluster, edit, inventory, pools)
     made = replace(cluster, **changes)
     made.__dict__.update(_known(cluster, made, edit, pools))
     return made
 
 
 def _effective(cluster: Cluster, edit: Edit) -> Edit:
-    """Return the edit with rules that can taint nothing as good as gone: clusters do not have them."""
+    """
+    Return the edit with only the taint rules that make a difference.
+
+    Rules that can taint nothing are as good as gone: clusters do not have them. Where rules are not merged
+    only those count that were when the cluster was made.
+    """
     if not edit.taint_rules:
         return edit
     profile = cluster.settings.profile()
+    merged = {rule.metadata.name or "" for rule in cluster.inventory.taint_rules}
     rules = {
         name: rule if rule is not None and has_effect(rule, profile) else None
         for name, rule in edit.taint_rules.items()
+        if name in merged or cluster.settings.merges_taint_rules()
     }
     return replace(edit, taint_rules=rules)
 
@@ -108,9 +115,16 @@ def _changed(items: Mapping[K, V], given: Mapping[K, V | None]) -> Overlay[K, V]
     return before.changed({key: each for key, each in given.items() if each is not None}, gone)
 
 
-def _nodes(nodes: tuple[Node, ...], given: Mapping[str, Node | None]) -> tuple[Node, ...]:
-    named = {node.metadata.name or "": node for node in nodes} | dict(given)
-    return tuple(node for node in named.values() if node is not None)
+def _nodes(cluster: Cluster, edit: Edit, inventory: Inventory, pools: frozenset[PoolKey] | None) -> dict[str, Any]:
+    """Return the nodes after the change if they differ: those of the edit, or without any those that slices name."""
+    before = () if cluster.implied else cluster.nodes
+    named = {node.metadata.name or "": node for node in before} | dict(edit.nodes)
+    nodes = tuple(node for node in named.values() if node is not None)
+    if nodes:
+        return {"nodes": nodes, "implied": False}
+    if cluster.implied and pools is not None and not names_differ(cluster.inventory, inventory, pools):
+        return {}
+    return {"nodes": implied_nodes(inventory), "implied": True}
 
 
 def _inventory(cluster: Cluster, edit: Edit) -> tuple[Inventory, frozenset[PoolKey] | None]:
@@ -120,7 +134,7 @@ def _inventory(cluster: Cluster, edit: Edit) -> tuple[Inventory, frozenset[PoolK
     if slices:
         gone = [name for name, each in slices.items() if each is None]
         inventory, pools = inventory.changed([each for each in slices.values() if each is not None], gone)
-    if edit.taint_rules and cluster.settings.merges_taint_rules():
+    if edit.taint_rules:
         rules = {rule.metadata.name or "": rule for rule in inventory.taint_rules} | dict(edit.taint_rules)
         wires = [row.wire for row in inventory.slices]
         return Inventory.build(wires, [rule for rule in rules.values() if rule is not None]), None
@@ -132,18 +146,16 @@ def _known(before: Cluster, after: Cluster, edit: Edit, pools: frozenset[PoolKey
     # As it is now: other threads may add to it meanwhile, and what is carried on has to belong together.
     had = dict(before.__dict__)
     known: dict[str, Any] = {}
-    if not edit.nodes and "roster" in had:
+    if after.nodes is before.nodes and "roster" in had:
         known["roster"] = before.roster
     if not edit.classes and "class_by_resource" in had:
         known["class_by_resource"] = before.class_by_resource
     if "digests" in had:
-        known["digests"] = _digests(before, edit)
+        known["digests"] = _digests(before, after, edit)
     if "survey" not in had or pools is None:
         return known
-    if edit.classes:
-        known["survey"] = before.survey.with_classes(after.classes)
-    else:
-        known["survey"] = before.survey.changed(after.inventory, pools) if pools else before.survey
+    survey = before.survey.changed(after.inventory, pools) if pools else before.survey
+    known["survey"] = survey = survey.with_classes(after.classes) if edit.classes else survey
     touched = set(pools)
     if "ledger" in had:
         known["ledger"] = before.ledger
@@ -159,9 +171,8 @@ def _known(before: Cluster, after: Cluster, edit: Edit, pools: frozenset[PoolKey
         known["occupancy"] = before.occupancy.changed(old, new, usage)
         if "standings" in had and "roster" in known and not edit.classes:
             places = concerned(touched, (before.inventory, after.inventory), before.roster)
-            if known["survey"].broken != before.survey.broken:
+            if (survey.broken, survey.unfinished) != (before.survey.broken, before.survey.unfinished):
                 places = None
-            survey: Survey = known["survey"]
             known["standings"] = before.standings.forked(survey, known["occupancy"], after.ask, places)
     return known
 
@@ -172,15 +183,21 @@ def _allocations(claims: Iterable[tuple[str, ResourceClaim | None]]) -> Iterator
             yield name, claim.status.allocation
 
 
-def _digests(before: Cluster, edit: Edit) -> Digests:
+def _digests(before: Cluster, after: Cluster, edit: Edit) -> Digests:
     old: list[object] = [before.inventory.find(name) for name in edit.slices]
     old = [getattr(row, "wire", None) for row in old]
     old += [before.claims.get(name) for name in edit.claims]
     old += [before.classes.get(name) for name in edit.classes]
-    nodes = {node.metadata.name or "": node for node in before.nodes} if edit.nodes else {}
-    old += [nodes.get(name) for name in edit.nodes]
     rules = {rule.metadata.name or "": rule for rule in before.inventory.taint_rules} if edit.taint_rules else {}
     old += [rules.get(name) for name in edit.taint_rules]
-    members = (edit.slices, edit.claims, edit.classes, edit.nodes, edit.taint_rules)
-    new = [each for member in members for each in member.values()]
+    members = (edit.slices, edit.claims, edit.classes, edit.taint_rules)
+    new: list[object] = [each for member in members for each in member.values()]
+    if before.implied or after.implied:
+        same = after.nodes is before.nodes
+        old += () if same else before.nodes
+        new += () if same else after.nodes
+    elif edit.nodes:
+        nodes = {node.metadata.name or "": node for node in before.nodes}
+        old += [nodes.get(name) for name in edit.nodes]
+        new += edit.nodes.values()
     return before.digests.changed(old, new)

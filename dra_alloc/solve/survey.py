@@ -162,6 +162,11 @@ class Survey:
         return self._gathering.broken
 
     @property
+    def unfinished(self) -> frozenset[PoolKey]:
+        """Return the pools that are incomplete to nodes that only see their counters."""
+        return self._gathering.unfinished
+
+    @property
     def untouched(self) -> bool:
         """Return whether nothing was asked yet: what the first question leaves behind stays."""
         return not self._views and not self._alike
