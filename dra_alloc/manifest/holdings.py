@@ -5,7 +5,6 @@ What a claim holds, noted while it is fresh in the processor's caches.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from collections.abc import Set as AbstractSet
 from typing import Final, NamedTuple
 
 from dra_alloc.api import ResourceClaim
@@ -47,7 +46,7 @@ class Holdings(NamedTuple):
 
     claims: tuple[ResourceClaim, ...]
     each: tuple[Holding, ...]
-    devices: Mapping[tuple[str, str], AbstractSet[str]]
+    devices: Mapping[tuple[str, str], frozenset[str]]
     distinct: bool
 
     def of(self, claims: tuple[ResourceClaim, ...]) -> Holdings:
@@ -72,7 +71,10 @@ def holdings_of(claims: Iterable[ResourceClaim], known: Mapping[int, Holding]) -
                 devices[pool] = {device}
             else:
                 together.add(device)
-    return Holdings(claims, each, devices, len(names) == len(each))
+    # Equal ones are one and the same, which makes them quick to find.
+    shared: dict[frozenset[str], frozenset[str]] = {}
+    same = [shared.setdefault(held, held) for held in map(frozenset, devices.values())]
+    return Holdings(claims, each, dict(zip(devices, same, strict=True)), len(names) == len(each))
 
 
 NOTHING_NOTED: Final = holdings_of((), {})

@@ -5,7 +5,6 @@ What a slice's devices are called and have, column by column, noted while they a
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from functools import cached_property
 from itertools import repeat
 from operator import attrgetter
@@ -34,7 +33,7 @@ class DeviceNames:
             bits[name] = bits.get(name, 0) | 1 << index
         return bits
 
-    def mask(self, names: AbstractSet[str]) -> int:
+    def mask(self, names: frozenset[str]) -> int:
         """Return the places of distinct names as a bit mask; names that no device has are passed over."""
         # No two names have a place in common.
         return sum(map(self.bits.get, names, repeat(0)))

@@ -76,18 +76,16 @@ class DeviceRow:
         self.shareable = wire.allow_multiple_allocations is True
         self.attributes: Mapping[str, DeviceAttribute] = wire.attributes
         self.capacity: Mapping[str, DeviceCapacity] = wire.capacity
-        self.consumes: tuple[tuple[str, str, int], ...] = tuple(
-            (use.counter_set, name, counter.value.nano)
-            for use in wire.consumes_counters
-            for name, counter in use.counters.items()
+        uses = wire.consumes_counters
+        self.draws = bool(uses)
+        self.consumes: tuple[tuple[str, str, int], ...] = (
+            tuple((use.counter_set, name, counter.value.nano) for use in uses for name, counter in use.counters.items())
+            if uses
+            else ()
         )
-        self.draws = bool(wire.consumes_counters)
         self.wide_counters: frozenset[tuple[str, str]] = (
             frozenset(
-                (use.counter_set, name)
-                for use in wire.consumes_counters
-                for name, counter in use.counters.items()
-                if counter.value.wide
+                (use.counter_set, name) for use in uses for name, counter in use.counters.items() if counter.value.wide
             )
             if self.consumes
             else _NONE

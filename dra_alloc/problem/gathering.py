@@ -88,10 +88,13 @@ class Gathering:
         if not self._alone:
             return [None] * len(names)
         groups = self._inventory.by_node.many(names, ())
-        single = [rows[0] for rows in groups if len(rows) == 1]
-        pools = self._inventory.by_pool.many([row.pool for row in single], ())
-        whole = {row for row, pool in zip(single, pools, strict=True) if len(pool) == 1 and self._is_whole(row)}
-        return [rows[0] if len(rows) == 1 and rows[0] in whole else None for rows in groups]
+        first = [rows[0] if len(rows) == 1 else None for rows in groups]
+        pools = self._inventory.by_pool
+        one_each = len(pools) == len(self._inventory.rows)
+        return [
+            row if row is not None and (one_each or len(pools[row.pool]) == 1) and self._is_whole(row) else None
+            for row in first
+        ]
 
     def changed(self, keys: frozenset[PoolKey], inventory: Inventory) -> Gathering:
         """Return the gathering of an inventory that differs in these pools only."""

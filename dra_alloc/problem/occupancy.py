@@ -4,14 +4,14 @@ Which devices of a slice are held, as bit masks.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, MutableMapping, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
 from operator import attrgetter
 from typing import Final, NamedTuple
 from weakref import WeakKeyDictionary
 
 from dra_alloc.api import AllocationResult
 from dra_alloc.manifest.holdings import Holdings
+from dra_alloc.manifest.layouts import DeviceNames
 from dra_alloc.problem.devices import DeviceKey, PoolKey, SliceRow
 from dra_alloc.problem.overlay import Overlay
 from dra_alloc.problem.pools import Pool
@@ -19,7 +19,7 @@ from dra_alloc.problem.usage import Usage
 
 __all__ = ["Held", "Occupancy", "OpenOccupancy"]
 
-Names = Mapping[tuple[str, str], AbstractSet[str]]
+Names = Mapping[tuple[str, str], frozenset[str]]
 
 
 class Held(NamedTuple):
@@ -48,13 +48,13 @@ class Held(NamedTuple):
                     names[pair] = {result.device}
                 else:
                     known.add(result.device)
-        return cls(whole, consumed)
+        return cls(_frozen(whole), _frozen(consumed))
 
     @classmethod
     def noted(cls, holdings: Holdings, special: Iterable[AllocationResult], *, sharing: bool) -> Held:
         """Return what was noted of claims, and what special allocations hold."""
         beyond = cls.by(special, sharing=sharing)
-        both = {pool: {*holdings.devices.get(pool, ()), *devices} for pool, devices in beyond.whole.items()}
+        both = {pool: devices.union(holdings.devices.get(pool, ())) for pool, devices in beyond.whole.items()}
         return cls({**holdings.devices, **both} if both else holdings.devices, beyond.consumed)
 
 
@@ -108,6 +108,10 @@ class Occupancy:
         """Return the devices held in one slice; None where consumed capacity matters as well."""
         return None if self._tangled and row in self._tangled else self.masks.get(row, 0)
 
+    def busy_in_one(self) -> Callable[[SliceRow, int], int | None]:
+        """Return the same for many slices: to be called with 0 besides the slice."""
+        return self.masks.get if not self._tangled else lambda row, _: self.busy_alone(row)
+
     def opened(self) -> OpenOccupancy:
         """Return a copy in which devices can be taken."""
         return OpenOccupancy(dict(self.masks), self._tangled)
@@ -134,6 +138,10 @@ class OpenOccupancy:
     def busy_alone(self, row: SliceRow) -> int | None:
         """Return the devices held in one slice; None where consumed capacity matters as well."""
         return None if self._tangled and row in self._tangled else self.masks.get(row, 0)
+
+    def busy_in_one(self) -> Callable[[SliceRow, int], int | None]:
+        """Return the same, as far as what is held now goes, for many slices: to be called with 0 besides the slice."""
+        return self.masks.get if not self._tangled else lambda row, _: self.busy_alone(row)
 
     def take(self, row: SliceRow, devices: int) -> None:
         """Hold the devices of a mask."""
@@ -183,26 +191,37 @@ def _held_of(rows: Iterable[SliceRow], usage: Usage) -> Held:
     )
 
 
-def _by_pool(keys: Iterable[DeviceKey]) -> dict[tuple[str, str], set[str]]:
+def _by_pool(keys: Iterable[DeviceKey]) -> Names:
     names: dict[tuple[str, str], set[str]] = {}
     for driver, pool, device in keys:
         names.setdefault((driver, pool), set()).add(device)
-    return names
+    return _frozen(names)
 
 
-def _masks(held: Iterable[tuple[Iterable[SliceRow], AbstractSet[str]]]) -> dict[SliceRow, int]:
+def _frozen(names: Mapping[tuple[str, str], set[str]]) -> Names:
+    return dict(zip(names, map(frozenset, names.values()), strict=True))
+
+
+def _masks(held: Iterable[tuple[Iterable[SliceRow], frozenset[str]]]) -> dict[SliceRow, int]:
     """Return the held devices of slices, those of a pool with the names of its devices that are held."""
     masks: dict[SliceRow, int] = {}
+    # Most slices of a cluster have devices of the same names.
+    known: dict[tuple[DeviceNames, frozenset[str]], int] = {}
     for rows, devices in held:
         for row in rows:
             noted = None if row.layout is None else row.layout.names
-            mask = _mask(row, devices) if noted is None else noted.mask(devices)
+            if noted is None:
+                mask = _mask(row, devices)
+            else:
+                mask = known.get((noted, devices), -1)
+                if mask < 0:
+                    mask = known[noted, devices] = noted.mask(devices)
             if mask:
                 masks[row] = mask
     return masks
 
 
-def _mask(row: SliceRow, held: AbstractSet[str]) -> int:
+def _mask(row: SliceRow, held: frozenset[str]) -> int:
     """Return which devices are held; several devices may have one name, and names be held that there are not."""
     mask = 0
     for index, name in enumerate(map(_NAME, row.wire.spec.devices)):

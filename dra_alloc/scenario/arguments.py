@@ -41,6 +41,8 @@ def _checked(given: Iterable[T], argument: str, wanted: str, is_right: Callable[
 
 def listed(given: Iterable[T], argument: str, wanted: str) -> list[T]:
     """Return what a sequence has. Raises: InputError for what is none, or is one thing of what is wanted."""
+    if isinstance(given, list | tuple):
+        return list(given)
     # Strings and models can be iterated over, and mean one thing all the same.
     if isinstance(given, str | bytes | KubeModel | Mapping) or not isinstance(given, Iterable):
         raise InputError(f"{argument} takes a sequence of {wanted}, not one {type(given).__name__}")

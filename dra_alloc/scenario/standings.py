@@ -17,7 +17,7 @@ from dra_alloc.problem.inventory import Inventory
 from dra_alloc.problem.pools import GatherError
 from dra_alloc.scenario.outcomes import NodeRefusal, Unsatisfiable
 from dra_alloc.solve.allocator import Budget
-from dra_alloc.solve.direct import Occupied, decide
+from dra_alloc.solve.direct import STEPS, Occupied, decide
 from dra_alloc.solve.outcome import Aborted, NoFit, OutOfBudget, Solved, SolveOutcome
 from dra_alloc.solve.survey import Admitted, Survey
 
@@ -241,18 +241,19 @@ class Standings:
         admitted, steps = asked.admitted, asked.budget.steps
         if admitted is None or admitted.plan is None:
             return None
-        plan, boards, lens = admitted.plan, admitted.plan.boards, admitted.plan.lens
-        board_of, busy_of = self.survey.board_alone, self._occupancy.busy_alone
+        plan, lens = admitted.plan, admitted.plan.lens
+        board_of, known_board = self.survey.board_alone, admitted.plan.boards.get
+        busy_of = self._occupancy.busy_in_one()
+        most = STEPS if steps is None else steps
 
         def code(row: SliceRow) -> int:
-            board = boards.get(row.columns.get(lens)) or board_of(row, plan)
-            busy = None if board is None else busy_of(row)
+            board = known_board(row.columns.get(lens)) or board_of(row, plan)
+            busy = busy_of(row, 0)
             if board is None or busy is None:
                 return UNKNOWN
             busy &= board.relevant
-            known = board.answers.get(busy) or decide(board, busy, admitted, (row,))
-            choice = known[0]
-            if choice.found is None or (steps is not None and choice.steps > steps):
+            choice, _ = board.answers.get(busy) or decide(board, busy, admitted, (row,))
+            if choice.found is None or choice.steps > most:
                 return UNKNOWN
             return FITS if choice.found else NO
 

@@ -6,7 +6,8 @@ Spec: DIRECT-1, DIRECT-2.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Final, NamedTuple, Protocol
 
 from dra_alloc.api import AllocationResult, Node, ResourceClaim
@@ -21,10 +22,10 @@ from dra_alloc.solve.board_search import search
 from dra_alloc.solve.outcome import Stage, Work
 from dra_alloc.solve.survey import Admitted, Survey, View
 
-__all__ = ["Answer", "Direct", "Occupied", "Picks", "Results", "assembled", "decide"]
+__all__ = ["STEPS", "Answer", "Direct", "Occupied", "Picks", "Results", "assembled", "decide"]
 
 #: Steps of one search; what takes more is the ladder's.
-_BUDGET: Final = 500
+STEPS: Final = 500
 #: Answers remembered per board; fewer on wide ones.
 _MOST_ANSWERS: Final = 100_000
 #: Results remembered per node.
@@ -49,6 +50,10 @@ class Occupied(Protocol):
 
     def busy_alone(self, row: SliceRow) -> int | None:
         """Return the devices held in one slice; None where more than that matters."""
+        ...
+
+    def busy_in_one(self) -> Callable[[SliceRow, int], int | None]:
+        """Return the same for many slices: to be called with 0 besides the slice, until a device is taken."""
         ...
 
 
@@ -111,14 +116,19 @@ def decide(board: Board, busy: int, admitted: Admitted, slices: Sequence[SliceRo
     """
     known = board.answers.get(busy)
     if known is None:
-        choice = search(board, busy, _BUDGET)
+        choice = search(board, busy, STEPS)
         picks = Picks(admitted.asks, slices, choice)() if choice.found and admitted.constraints else ()
         _check(choice, board, busy, picks, admitted)
-        verdict = {True: "found", False: "refuted", None: "undecided"}[choice.found]
         if len(board.answers) >= _MOST_ANSWERS // (1 + board.relevant.bit_length() // 32):
             board.answers.clear()
-        known = board.answers[busy] = choice, Work(choice.steps, "direct", (Stage("direct", choice.steps, verdict),))
+        known = board.answers[busy] = choice, _work(choice.found, choice.steps)
     return known
+
+
+@lru_cache(STEPS)
+def _work(found: bool | None, steps: int) -> Work:
+    verdict = {True: "found", False: "refuted", None: "undecided"}[found]
+    return Work(steps, "direct", (Stage("direct", steps, verdict),))
 
 
 class Picks:

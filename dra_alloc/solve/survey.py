@@ -207,7 +207,8 @@ class Survey:
 
     def alone(self, names: Sequence[str]) -> list[SliceRow | None]:
         """Return for each node the slice that is all there is to its view; None for nodes that need a closer look."""
-        return [row if row is not None and _is_plain(row) else None for row in self._gathering.alone(names)]
+        rows = self._gathering.alone(names)
+        return [row if row is not None and (row.is_local or _is_plain(row)) else None for row in rows]
 
     def pools(self, node: Node) -> tuple[Pool, ...]:
         """
