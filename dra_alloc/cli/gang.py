@@ -27,6 +27,12 @@ def run_gang(options: Namespace) -> int:
     """
     if options.copies is not None and (options.most or options.topology):
         raise InputError("--copies goes with neither --most nor --topology")
+    if options.topology == "":
+        raise InputError("--topology is empty: it takes the name of a node label")
+    if options.most and options.topology:
+        raise InputError("--most does not go with --topology: it places as many pods as possible on whatever nodes")
+    if options.prefer and not options.topology:
+        raise InputError("--prefer says how --topology is meant, which is not given")
     settings = Settings(options.release, dict(options.gate), options.channel, options.semantics)
     settings.profile()
     note_release(settings)

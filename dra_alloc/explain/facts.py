@@ -18,7 +18,7 @@ from dra_alloc.problem.pools import gather
 from dra_alloc.problem.requests import claim_name
 from dra_alloc.rules.taints import barring, tolerates
 
-__all__ = ["Fact", "facts_of"]
+__all__ = ["Fact", "facts_of", "owner"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,7 +52,7 @@ def facts_of(world: World) -> tuple[Fact, ...]:
     )
 
 
-def _owner(world: World, index: int) -> str:
+def owner(world: World, index: int) -> str:
     """Return which claim is meant, where there are several."""
     return f" of claim {claim_name(world.claims[index])}" if len(world.claims) > 1 else ""
 
@@ -71,7 +71,7 @@ def _constraints(world: World) -> Iterator[Fact]:
                 "constraint",
                 f"claim {claim_name(claim)} wants {what}",
                 _without_constraints(index, numbers),
-                f"dropping {what}{_owner(world, index)}",
+                f"dropping {what}{owner(world, index)}",
                 40,
             )
 
@@ -158,9 +158,9 @@ def _selectors(world: World) -> Iterator[Fact]:
             expression = selector.cel.expression if selector.cel is not None else ""
             yield Fact(
                 "selector",
-                f'selector {number} of request "{name}"{_owner(world, index)} is {expression}',
+                f'selector {number} of request "{name}"{owner(world, index)} is {expression}',
                 _without_selector(index, name, number),
-                f'dropping selector {number} of request "{name}"{_owner(world, index)}',
+                f'dropping selector {number} of request "{name}"{owner(world, index)}',
                 50,
             )
 
@@ -216,7 +216,7 @@ def _requests(world: World) -> Iterator[Fact]:
                 "request",
                 f'claim {claim_name(claim)} has the request "{request.name}"',
                 _without_request(index, request.name),
-                f'dropping request "{request.name}"{_owner(world, index)}' if several else "",
+                f'dropping request "{request.name}"{owner(world, index)}' if several else "",
                 60,
             )
 

@@ -14,7 +14,7 @@ from itertools import combinations, product
 from typing import Final
 
 from dra_alloc.explain.core import core_of
-from dra_alloc.explain.facts import Fact, facts_of
+from dra_alloc.explain.facts import Fact, facts_of, owner
 from dra_alloc.explain.hints import Hints
 from dra_alloc.explain.trials import INSIST, Trials, without
 from dra_alloc.explain.world import World, edit_requests
@@ -154,14 +154,13 @@ class _Fixes:
             if "/" in name or ask.allocation_mode == "All" or (ask.count or 1) < 2:
                 continue
             wanted = ask.count or 1
+            which = f'request "{name}"{owner(self._world, index)}'
             fitting, certain = self._largest(index, name, wanted)
             if fitting:
                 change = partial(_counting, claim=index, name=name, count=fitting)
-                fixes.append(
-                    Fix((f'asking for {fitting} instead of {wanted} devices in request "{name}"',), 30, change)
-                )
+                fixes.append(Fix((f"asking for {fitting} instead of {wanted} devices in {which}",), 30, change))
             elif not certain:
-                self.untried.append(f'asking for fewer devices in request "{name}"')
+                self.untried.append(f"asking for fewer devices in {which}")
         return fixes
 
     def _largest(self, index: int, name: str, wanted: int) -> tuple[int, bool]:

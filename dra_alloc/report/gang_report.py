@@ -30,9 +30,16 @@ def _lines(answer: JointAnswer, verbose: bool) -> Iterator[str]:
     yield _headline("as kube-scheduler goes, one by one", answers.greedy, answer.wanted)
     if answers.lost_by_order:
         lost = len(answers.joint.placements) - len(answers.greedy.placements)
-        yield f"  {plural(lost, 'pod')} lost by the order: earlier pods take what later ones need"
+        yield f"  {plural(lost, 'pod')} lost: {_loss(answer)}"
         yield from _nodes(answers.greedy, verbose)
     yield from (f"note: {note}" for note in answer.notes)
+
+
+def _loss(answer: JointAnswer) -> str:
+    """Return why the scheduler places fewer pods: a single pod has no order."""
+    if len(answer.answers.joint.placements) == 1:
+        return "the scheduler does not find what there is, see --semantics"
+    return "going one by one, earlier pods take what later ones need, or a defect of the release is in the way"
 
 
 def _headline(title: str, gang: Gang, wanted: int | None) -> str:

@@ -35,20 +35,21 @@ def first_outcome(cluster: Cluster, claims: Sequence[ResourceClaim], nodes: Sequ
     """Return the outcome of trying the nodes in order until one fits, or ends the attempt."""
     refusals: list[NodeRefusal] = []
     undecided: list[str] = []
-    steps = 0
+    works: list[Work] = []
     for node in nodes:
         found = cluster.on_node(claims, node, budget=budget)
         if isinstance(found, Allocated):
             return found
         if isinstance(found, Undecided):
             undecided += found.nodes
-            steps += found.work.steps
+            works.append(found.work)
         else:
             refusals += found.refusals
             if found.aborts:
                 return found
     if undecided:
-        return Undecided(tuple(undecided), Work(steps))
+        stages = tuple(stage for work in works for stage in work.stages)
+        return Undecided(tuple(undecided), Work(sum(work.steps for work in works), works[-1].engine, stages))
     return Unsatisfiable(tuple(refusals))
 
 

@@ -173,7 +173,11 @@ def replicas(
     count = MOST_COPIES if wanted is None else wanted
     # Completed once, so that all copies are seen to want the same without a look into them.
     wants = tuple(defaulted(claims))
-    return place_most(cluster, [Member(f"replica-{number}", wants) for number in range(count)], objectives)
+    answers = place_most(cluster, [Member(f"replica-{number}", wants) for number in range(count)], objectives)
+    if wanted is None and len(answers.joint.placements) == count:
+        why = f"more than {count:,} copies are not looked at unless a number is given"
+        return replace(answers, joint=replace(answers.joint, proven=False, why=why))
+    return answers
 
 
 def _domains(cluster: Cluster, topology: Topology | None) -> list[tuple[Node, ...]]:

@@ -15,6 +15,7 @@ from dra_alloc.scenario.applying import Applied, apply
 from dra_alloc.scenario.cluster import Cluster
 from dra_alloc.scenario.gang import GangAnswers, place_gang, place_most, replicas
 from dra_alloc.scenario.gang_types import Member, Topology
+from dra_alloc.scenario.joint_nodes import common_ground
 from dra_alloc.scenario.joint_remarks import remarks
 from dra_alloc.scenario.objective_notes import idle_notes
 from dra_alloc.scenario.settings import DEFAULT_SETTINGS, Settings
@@ -56,29 +57,42 @@ def place_jointly(manifests: Documents, dump: Documents, options: JointOptions) 
     """
     Return where the manifests' pods, claims and templates can be placed together.
 
-    Every subject is one member, with claims of its own.
+    Every subject is one member, with claims of its own. Only nodes count on
+    which the pods may run by what they and the nodes say.
 
     Raises: ManifestError for what is wrong with the manifests; InputError for
-    claims that several pods share, which no joint question takes;
+    claims that several pods share and for pods that may run on different
+    nodes, which no joint question takes;
     EngineUnavailable for objectives without OR-tools.
     """
     applied = apply(manifests, dump, options.settings, options.namespace)
-    members = tuple(Member(each.name, tuple(_own(each, applied))) for each in applied.subjects)
-    if not members:
+    if not applied.subjects:
         raise InputError("there is nothing to place: the manifests hold no pods, claims or templates")
-    cluster = applied.cluster
+    ground = common_ground(applied.subjects, applied.cluster)
+    cluster = ground.cluster
+    members = tuple(
+        Member(each.name, (*_own(each, applied), *([] if more is None else [more])))
+        for each, more in zip(applied.subjects, ground.extended, strict=True)
+    )
+    noted = (*applied.notes, *ground.notes)
     if options.copies is not None:
         if len(members) > 1:
             raise InputError(f"copies are of one pod, claim or template, and the manifests hold {len(members)}")
         wanted = options.copies or None
+        named = next((each for each in applied.subjects[0].claims if isinstance(each, str)), None)
+        if named is not None and applied.subjects[0].pod is not None:
+            raise InputError(
+                f"{members[0].name} uses claim {named} by its name: copies of the pod would share it",
+                hint="ask for copies of a pod whose claims come from a template",
+            )
         answers = replicas(cluster, members[0].claims, wanted, options.objectives)
-        return JointAnswer(answers, wanted, options.settings, (*applied.notes, *_idle(options, cluster, answers)))
+        return JointAnswer(answers, wanted, options.settings, (*noted, *_idle(options, cluster, answers)))
     if options.most:
         answers = place_most(cluster, members, options.objectives)
     else:
         answers = place_gang(cluster, members, options.topology, objectives=options.objectives)
     said = remarks(cluster, members, answers.joint, options.topology)
-    notes = (*applied.notes, *_idle(options, cluster, answers), *said)
+    notes = (*noted, *_idle(options, cluster, answers), *said)
     return JointAnswer(answers, len(members), options.settings, notes)
 
 

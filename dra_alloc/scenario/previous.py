@@ -32,7 +32,7 @@ def load_previous(path: str | os.PathLike[str]) -> Stable:
     if isinstance(report, dict) and "schemaVersion" in report:
         try:
             claims: Iterable[ResourceClaim] = list(_reported(report))
-        except (KeyError, TypeError, ValidationError):
+        except (AttributeError, KeyError, TypeError, ValidationError):
             raise InputError("is no report of check or gang", where=Where(file=file), hint=_HINT) from None
     else:
         claims = load([file]).claims

@@ -9,9 +9,11 @@ that an answer does not depend on the machine's load.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from enum import Enum, auto
 from importlib import import_module
+from threading import current_thread, main_thread
 from typing import Any, Final
 
 from dra_alloc.errors import EngineUnavailable
@@ -136,9 +138,11 @@ class Model:
         """Let there be no solution."""
         self._model.add_bool_or([])
 
-    def first_solution(self, order: Sequence[int], limit: float) -> Solved:
+    def first_solution(self, order: Sequence[int], limit: float, seconds: float | None = None) -> Solved:
         """
         Return the solution that is first when each variable in turn is as large as it can be.
+
+        `seconds` is for callers who insist on a clock.
 
         Presolve would break the order, and so would more than one worker.
         """
@@ -155,6 +159,8 @@ class Model:
         solver.parameters.cp_model_probing_level = 0
         # So would cutting planes, by a third there; the linear relaxation itself is what prunes.
         solver.parameters.cut_level = 0
+        if seconds is not None:
+            solver.parameters.max_time_in_seconds = seconds
         return self._solve(solver)
 
     def any_solution(self, limit: float) -> Solved:
@@ -189,7 +195,7 @@ class Model:
             cp_model.FEASIBLE: Verdict.FOUND,
             cp_model.INFEASIBLE: Verdict.NONE,
         }
-        verdict = verdicts.get(solver.solve(self._model), Verdict.UNKNOWN)
+        verdict = verdicts.get(_solved(solver, self._model), Verdict.UNKNOWN)
         has_values = verdict in (Verdict.OPTIMAL, Verdict.FOUND)
         response = solver.response_proto
         values = tuple(response.solution) if has_values else ()
@@ -200,3 +206,22 @@ class Model:
             round(solver.best_objective_bound),
             response.deterministic_time,
         )
+
+
+def _solved(solver: Any, model: Any) -> Any:
+    """
+    Return the solver's status; Ctrl-C ends the search at once.
+
+    Left to itself the solver takes the signal for a wish to end early, and
+    native code keeps Python from seeing it: the main thread only waits.
+    """
+    solver.parameters.catch_sigint_signal = False
+    if current_thread() is not main_thread():
+        return solver.solve(model)
+    with ThreadPoolExecutor(1) as pool:
+        status = pool.submit(solver.solve, model)
+        try:
+            return status.result()
+        except KeyboardInterrupt:
+            solver.stop_search()
+            raise

@@ -33,7 +33,7 @@ class FirstAnswer:
     stopped: Stop | None = None
 
 
-def first_answer(table: Table, limit: float) -> FirstAnswer:
+def first_answer(table: Table, limit: float, seconds: float | None = None) -> FirstAnswer:
     """
     Return the answer that the plain search would find first.
 
@@ -41,7 +41,7 @@ def first_answer(table: Table, limit: float) -> FirstAnswer:
     Raises: EngineUnavailable, NotModelled.
     """
     model = TableModel(table, Model())
-    solved = model.model.first_solution(model.order, limit)
+    solved = model.model.first_solution(model.order, limit, seconds)
     if solved.verdict is Verdict.UNKNOWN:
         return FirstAnswer(None, solved.work)
     if solved.verdict is Verdict.NONE:

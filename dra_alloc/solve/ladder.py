@@ -54,9 +54,10 @@ class Budget:
     How much work one question may cost.
 
     `steps` bounds the plain search, `pruned` the pruned one, `solver` CP-SAT
-    in its deterministic units, about a second each. The default number of steps
+    in its deterministic units, of the order of a second each. The default number of steps
     is cut short where the other engines could have decided, had their budgets
-    sufficed. `seconds` is for callers who insist on a clock; it makes
+    sufficed. `seconds` is for callers who insist on a clock, which every search
+    then looks at; making its model is not cut short. It makes
     "undecided" depend on the machine.
 
     Raises: InputError for what is no such number.
@@ -84,6 +85,8 @@ DEFAULT_BUDGET: Final = Budget()
 
 #: Steps of the pruned search before the solver is asked; importing OR-tools costs as much as thousands of them.
 _BEFORE_SOLVER: Final = 1_600
+#: Steps of the pruned search between two looks at the clock of a caller who insists on one.
+_BETWEEN_LOOKS: Final = 500
 _VERDICTS: Final = {True: "found", False: "refuted", None: "undecided"}
 
 
@@ -125,6 +128,7 @@ class Ladder:
         self._budget = budget
         self._search = FirstFit(question.rows, question.candidates, question.fresh_rules(), tick=self._tick())
         self.stages: list[Stage] = []
+        self._deadline = None if budget.seconds is None else time.monotonic() + budget.seconds
 
     @property
     def steps(self) -> int:
@@ -158,7 +162,6 @@ class Ladder:
     def _tick(self) -> Callable[[int], None]:
         """Return what the plain search calls now and then; the first call climbs the other rungs."""
         budget = self._budget
-        deadline = None if budget.seconds is None else time.monotonic() + budget.seconds
         climbed = self._engine is not Engine.AUTO
         most = budget.steps
         hint = ""
@@ -173,10 +176,14 @@ class Ladder:
                     hint = "" if is_installed() else f"; OR-tools may decide it ({INSTALL})"
             if most is not None and steps > most:
                 raise BudgetExhausted(f"gave up after {steps} search steps{hint}")
-            if deadline is not None and time.monotonic() > deadline:
+            if self._seconds_left() == 0:
                 raise BudgetExhausted("filter operation aborted: context deadline exceeded")
 
         return tick
+
+    def _seconds_left(self) -> float | None:
+        """Return how long the caller is willing to wait; None without a clock."""
+        return None if self._deadline is None else max(self._deadline - time.monotonic(), 0.0)
 
     def _table(self) -> Table | None:
         """Return the table of the question; None, noted, if there cannot be one."""
@@ -215,7 +222,11 @@ class Ladder:
     def _search_table(self, table: Table, search: PrunedSearch, budget: int) -> None:
         if search.steps >= budget:
             return
-        found = search.run(budget)
+        while True:
+            # Without a clock all at once.
+            found = search.run(budget if self._deadline is None else min(budget, search.steps + _BETWEEN_LOOKS))
+            if found is not None or search.steps >= budget or self._seconds_left() == 0:
+                break
         self._settle("pruned", search.steps, table, found, lambda: Found(search.picks, search.selected))
 
     def _solve_table(self, table: Table) -> bool:
@@ -223,7 +234,7 @@ class Ladder:
         if not self._budget.solver or not is_installed():
             return table.exact
         try:
-            answer = first_answer(table, self._budget.solver)
+            answer = first_answer(table, self._budget.solver, self._seconds_left())
         except NotModelled as reason:
             self._note("cp-sat", 0, str(reason))
             return False

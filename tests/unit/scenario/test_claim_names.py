@@ -17,6 +17,12 @@ from dra_alloc.scenario.gang import Member, replicas
 from dra_alloc.scenario.outcomes import Allocated, Outcome, Unsatisfiable
 
 
+def got(outcome: Outcome) -> Allocated:
+    """Return the outcome, which has to be an allocation."""
+    assert isinstance(outcome, Allocated)
+    return outcome
+
+
 def a_claim(name: str | None, generate: str | None = None, **more: Any) -> ResourceClaim:
     exactly = {"deviceClassName": "any", "allocationMode": "ExactCount", "count": 1, **more}
     spec = {"devices": {"requests": [{"name": "r", "exactly": exactly}]}}
@@ -95,7 +101,7 @@ class Counting(dict[str, object]):
 
 def test_an_allocated_claim_without_a_name_is_one_in_however_many_pods():
     cluster = made()
-    held = cluster.allocate([a_claim(None, "g-")]).claims[0]
+    held = got(cluster.allocate([a_claim(None, "g-")])).claims[0]
     placed = cluster.with_claim(held).place([[held, a_claim("b")], [held, a_claim("c")]])
     assert [told(each) for each in placed.outcomes] == [["d0", "d1"], ["d0", "d2"]]
     assert len(Cluster.with_claims(made(), [held, held]).claims) == 1
@@ -142,14 +148,14 @@ def test_a_claim_placed_before_is_not_allocated_anew():
     before = made().place([[asked]]).cluster
     placed = before.place([[asked], [asked, a_claim("r")]])
     assert [told(each) for each in placed.outcomes] == [["d0"], ["d0", "d1"]]
-    assert placed.outcomes[0].claims[0] is before.claims["ns/q"]
+    assert got(placed.outcomes[0]).claims[0] is before.claims["ns/q"]
     assert told(placed.cluster.allocate([a_claim("w")])) == ["d2"]
     # What is asked about one pod is asked as it is given.
     assert told(before.allocate([asked])) == ["d1"]
 
 
 def test_what_a_pod_gives_with_its_allocation_later_pods_share():
-    held = made().allocate([a_claim("q")]).claims[0]
+    held = got(made().allocate([a_claim("q")])).claims[0]
     cluster = made().with_claim(held)
     for origin in (cluster, cluster.without_claims(["ns/q"])):
         placed = origin.place([[held], [a_claim("q")]])
@@ -173,7 +179,7 @@ def test_defaults_do_not_make_another_claim():
             "spec": {"devices": {"requests": [{"name": "r", "exactly": {"deviceClassName": "any"}}]}},
         }
     )
-    held = made().allocate([whole]).claims[0]
+    held = got(made().allocate([whole])).claims[0]
     for one, other in ((held.replaced(spec=bare.spec), whole), (held, bare)):
         assert told(made().with_claim(one).place([[other]]).outcomes[0]) == ["d0"]
 

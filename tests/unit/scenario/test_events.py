@@ -61,7 +61,8 @@ def _made_of(objects: Sequence[Wire], settings: Settings | None = None) -> Clust
     for each in objects:
         member, model = MODELS[each["kind"]]
         members[member].append(model.from_wire(each))
-    return Cluster.of(Documents(**{name: tuple(each) for name, each in members.items()}), settings or Settings("1.36"))
+    given: Any = {name: tuple(each) for name, each in members.items()}
+    return Cluster.of(Documents(**given), settings or Settings("1.36"))
 
 
 def _event(kind: str, item: Mapping[str, Any]) -> Wire:

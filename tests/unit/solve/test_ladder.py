@@ -151,3 +151,11 @@ def test_a_selector_that_fails_keeps_bounds_silent():
         table(asked)
     with pytest.raises(SearchStopped, match="no such key: numa"):
         climb(asked)
+
+
+def test_every_search_looks_at_the_clock_of_a_caller_who_insists(solver):
+    name = next(name for name in CASES if name.startswith("C1 12"))
+    answer, ladder = climb(CASES[name].request, budget=Budget(seconds=0))
+    assert answer == "filter operation aborted: context deadline exceeded"
+    assert all(stage.verdict == "undecided" for stage in ladder.stages)
+    assert max(stage.work for stage in ladder.stages if stage.engine == "pruned") <= 1_000

@@ -4,6 +4,8 @@ A device that ends the search: CP-SAT says whether the search comes to it before
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from dra_alloc.rules import SearchStopped
@@ -72,7 +74,8 @@ def test_all_that_does_not_go_with_an_earlier_pick_is_the_answer(engine, solver)
 @pytest.mark.parametrize("engine", [Engine.FIRST_FIT, Engine.CP_SAT])
 def test_all_that_differs_too_little_within_itself_is_the_answer(engine, solver):
     """A device without a value of the attribute, and one with a value that is picked already."""
-    for attributes in ({}, {"numa": 0}):
+    several: tuple[dict[str, Any], ...] = ({}, {"numa": 0})
+    for attributes in several:
         asked = request(
             [device("a", numa=0, of=1), device("b", of=2, **attributes)],
             claim(ask(1, of=1), ask(None, of=2), distinct="numa"),
