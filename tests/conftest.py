@@ -24,7 +24,7 @@ NEEDS = {
     "go": "needs go: no Go toolchain on PATH",
     "cel-python": "needs cel-python: it is not installed; pip install 'dra-alloc[cel-python]'",
     "cel-expr-python": "needs cel-expr-python: it is not installed; pip install --group opinions",
-    "solver": "needs solver: OR-tools is not installed; pip install 'dra-alloc[solver]'",
+    "solver": "needs solver: OR-tools is not installed; pip install ortools",
 }
 _REQUIRED = tuple(name for name in os.environ.get("DRA_ALLOC_REQUIRE", "").split(",") if name)
 _QUIET = (HealthCheck.too_slow,)

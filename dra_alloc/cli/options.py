@@ -46,7 +46,7 @@ _GANG: Final = """\
 Say where all pods, claims and templates in MANIFESTS can be placed at once on
 the cluster in DUMP: as kube-scheduler goes, one after the other, and jointly,
 which finds a placement whenever there is one. Joint placements need OR-tools
-(pip install "dra-alloc[solver]") unless all pods ask for the same."""
+(pip install ortools) unless all pods ask for the same."""
 
 _PACK: Final = """\
 Read a dump once, and write it as a snapshot, which every command takes where it

@@ -255,6 +255,9 @@ class ConsumedCapacity(Rule):
         name = self._short(device, takes)
         if name is None:
             return super().why(ask, device)
+        whole = device.capacity[name].value
+        if whole.nano < takes[name]:
+            return Reason(self.code, f"capacity {name} is {whole} in all, less than what is asked for")
         return Reason(self.code, f"capacity {name} has too little left")
 
     def violations(self, picks: Sequence[Pick]) -> Iterable[str]:

@@ -15,6 +15,7 @@ from typing import Final
 from dra_alloc.api import Node, ResourceClaim
 from dra_alloc.errors import InputError
 from dra_alloc.problem.requests import claim_name
+from dra_alloc.scenario.arguments import objectives_in, objects_in
 from dra_alloc.scenario.best_place import combined
 from dra_alloc.scenario.books import Books
 from dra_alloc.scenario.cluster import Cluster
@@ -83,9 +84,13 @@ def place_gang(
     with objectives one of the best by the first, the next breaking ties.
 
     Spec: GANG-1, GANG-2, GANG-3, GANG-6, GANG-7.
-    Raises: EngineUnavailable for objectives without OR-tools.
+    Raises: InputError for what are no members, objectives or topology; EngineUnavailable for objectives without
+    OR-tools.
     """
-    if tuple(objectives) == (FewestNodes(),):
+    members, objectives = _asked(members, objectives)
+    if topology is not None and not isinstance(topology, Topology):
+        raise InputError(f"topology is a {type(topology).__name__}, not a Topology", hint='Topology("zone")')
+    if objectives == (FewestNodes(),):
         return _scored_by_nodes(place_gang(cluster, members, topology, fewest_nodes))
     greedy = _greedy(cluster, members, topology)
     choosy = price is not None or bool(objectives)
@@ -137,8 +142,9 @@ def place_most(cluster: Cluster, members: Sequence[Member], objectives: Sequence
     Return a placement of as many members as possible, among those one of the best by the objectives.
 
     Spec: GANG-4, GANG-7.
-    Raises: EngineUnavailable for objectives without OR-tools.
+    Raises: InputError for what are no members or objectives; EngineUnavailable for objectives without OR-tools.
     """
+    members, objectives = _asked(members, objectives)
     greedy = place_in_order(Books(cluster.allocator), cluster.nodes, members)
     if len(greedy.placements) == len(members) and not objectives:
         return GangAnswers(greedy, greedy)
@@ -151,7 +157,18 @@ def can_place(cluster: Cluster, members: Sequence[Member]) -> Verdict:
 
     Spec: GANG-2.
     """
+    members, _ = _asked(members, ())
     return _Joint(cluster, members).can()
+
+
+def _asked(
+    members: Sequence[Member], objectives: Sequence[Objective]
+) -> tuple[tuple[Member, ...], tuple[Objective, ...]]:
+    """Return what is asked for. Raises: InputError for what is no member or objective."""
+    return (
+        tuple(objects_in(members, "members", Member, "Member")),
+        tuple(objectives_in(objectives, "objectives", Objective)),
+    )
 
 
 def replicas(
@@ -166,13 +183,15 @@ def replicas(
     Spec: GANG-4.
     Raises: InputError for more than 10,000 or fewer than none; EngineUnavailable for objectives without OR-tools.
     """
+    if wanted is not None and not isinstance(wanted, int):
+        raise InputError(f"wanted takes a whole number or None, not {wanted!r:.40}")
     if wanted is not None and wanted < 0:
         raise InputError(f"wanted is {wanted}: has to be at least 0")
     if wanted is not None and wanted > MOST_WANTED:
         raise InputError(f"{wanted:,} copies are more than the {MOST_WANTED:,} that are looked at", hint=_FEWER)
     count = MOST_COPIES if wanted is None else wanted
     # Completed once, so that all copies are seen to want the same without a look into them.
-    wants = tuple(defaulted(claims))
+    wants = tuple(defaulted(objects_in(claims, "claims", ResourceClaim, "ResourceClaim")))
     answers = place_most(cluster, [Member(f"replica-{number}", wants) for number in range(count)], objectives)
     if wanted is None and len(answers.joint.placements) == count:
         why = f"more than {count:,} copies are not looked at unless a number is given"

@@ -53,7 +53,7 @@ def pack(
         order = sorted(nodes, key=lambda node: -room[id(node)]) if price is not None else nodes
         return _fill(menus, order, demand[0])
     if not is_installed():
-        raise TooMuchWork('pods of several shapes need OR-tools: pip install "dra-alloc[solver]"')
+        raise TooMuchWork("pods of several shapes need OR-tools: pip install ortools")
     if price is None and all(wants_one_device(group[0].claims) for group in menus.shapes.members):
         return _pack_cells(menus, nodes, demand, most=most)
     return _pack_nodes(menus, nodes, _Packing(demand, most=most), price)

@@ -10,6 +10,7 @@ from enum import StrEnum
 from dra_alloc.api import AllocationResult, ResourceClaim
 from dra_alloc.errors import InputError
 from dra_alloc.problem.requests import claim_name
+from dra_alloc.scenario.arguments import objects_in
 from dra_alloc.scenario.claim_names import each_once
 from dra_alloc.scenario.defaulting import defaulted
 from dra_alloc.solve.optimise import Score
@@ -25,13 +26,16 @@ class Member:
 
     Claims without an allocation mode get the API server's defaults.
 
-    Raises: InputError for a claim that is allocated, which is no part of what a gang asks for, and for one twice.
+    Raises: InputError for what are no claims, for one that is allocated, which is no part of what a gang asks for, and
+    for one twice.
     """
 
     name: str
     claims: tuple[ResourceClaim, ...]
 
     def __post_init__(self) -> None:
+        wanted = objects_in(self.claims, f"claims of member {self.name}", ResourceClaim, "ResourceClaim")
+        object.__setattr__(self, "claims", tuple(wanted))
         for number, claim in enumerate(self.claims):
             if claim.status.allocation is not None:
                 raise InputError(

@@ -37,7 +37,7 @@ class Verdict(Enum):
 
 
 #: What to do to get this engine.
-INSTALL: Final = 'pip install "dra-alloc[solver]"'
+INSTALL: Final = "pip install ortools"
 
 
 @dataclass(frozen=True, slots=True)

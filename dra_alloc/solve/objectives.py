@@ -9,15 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import ClassVar, Protocol, TypeVar, runtime_checkable
+from typing import Any, ClassVar, Final, Protocol, TypeVar, runtime_checkable
 
 from dra_alloc.api import Device, Node, ResourceClaim
+from dra_alloc.errors import InputError
 from dra_alloc.problem.devices import DeviceKey, DeviceRow
 from dra_alloc.problem.requests import claim_name
 from dra_alloc.rules import Pick
 from dra_alloc.solve.freedom import Freedom, sizes
 
 __all__ = ["Cheapest", "FewestNodes", "HighestRanked", "LeastFragmented", "Objective", "Stable", "knowing_nodes"]
+
+#: So that sums stay within what CP-SAT computes with.
+_DEAREST: Final = 10**12
 
 
 def free_of_charge(node: Node) -> int:
@@ -87,7 +91,8 @@ class Cheapest:
 
     `price` gets a device's key (driver, pool, device) and the device;
     `node_price` a node, which is paid for once and not at all if its name is
-    in `already`.
+    in `already`. Where a price is asked for, InputError is raised for one that
+    is no whole number from 0 to 10**12.
     """
 
     price: Callable[[DeviceKey, Device], int] = free_device
@@ -113,9 +118,9 @@ class Cheapest:
         return 0 if name in self.already else _price(self.node_price(node), f"node {name}")
 
 
-def _price(price: int, of: str) -> int:
-    if price < 0:
-        raise ValueError(f"the price of {of} is {price}; prices are whole numbers of at least 0")
+def _price(price: Any, of: str) -> int:
+    if not isinstance(price, int) or not 0 <= price <= _DEAREST:
+        raise InputError(f"the price of {of} is {price!r:.40}; prices are whole numbers from 0 to {_DEAREST:,}")
     return price
 
 

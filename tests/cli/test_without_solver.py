@@ -16,7 +16,7 @@ from tests.paths import EXAMPLES, ROOT
 CLUSTER = ["--cluster", str(EXAMPLES / "cluster")]
 FITS = str(EXAMPLES / "workloads" / "fits.yaml")
 GANG = EXAMPLES / "gang"
-INSTALL = 'pip install "dra-alloc[solver]"'
+INSTALL = "pip install ortools"
 
 
 @pytest.fixture

@@ -269,3 +269,11 @@ def test_no_code_is_documented_that_nothing_produces() -> None:
     assert set(DEVICES) == set(DEVICE_CODES)
     assert {*ABORTS, *PODS, "allocated-elsewhere"} == set(NODE_CODES)
     assert set(FACTS) == set(FACT_CODES)
+
+
+def test_a_device_too_small_is_not_called_used_up() -> None:
+    asked = request([device("a", shares=4)], claim(ask(1, capacity=5)))
+    found = explain(*read_request(asked))
+    (group,) = [group for tally in found.requests for pool in tally.pools for group in pool.groups]
+    assert group.code == "capacity-exhausted"
+    assert group.detail.endswith("is 4 in all, less than what is asked for")

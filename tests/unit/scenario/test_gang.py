@@ -13,6 +13,7 @@ import pytest
 from dra_alloc.api import DeviceClass, FrozenMap, Node, ResourceClaim, ResourceSlice
 from dra_alloc.errors import InputError
 from dra_alloc.problem.inventory import Inventory
+from dra_alloc.scenario import gang
 from dra_alloc.scenario.alike_nodes import AlikeNodes
 from dra_alloc.scenario.cluster import Cluster
 from dra_alloc.scenario.gang import (
@@ -26,6 +27,7 @@ from dra_alloc.scenario.gang import (
     replicas,
 )
 from dra_alloc.scenario.gang_menus import Menus, Shapes
+from dra_alloc.solve.objectives import Cheapest
 
 ANY = DeviceClass.model_validate({"metadata": {"name": "any"}})
 
@@ -285,3 +287,37 @@ def test_devices_that_choose_their_nodes_keep_nodes_apart():
     assert where(place_gang(both, pods(claim(2), claim(1))).joint) == ["n0", "n1"]
     assert place_gang(both, pods(claim(2), claim(2))).joint.verdict is Verdict.NONE
     assert len(replicas(both, (claim(),)).joint.placements) == 3
+
+
+def _best(there, price):
+    return there.allocate([claim()], objectives=[price])
+
+
+WRONG: list[tuple[Any, tuple[Any, ...], str]] = [
+    (place_gang, (None,), "members takes a sequence of Member objects"),
+    (place_gang, (Member("a", (claim(),)),), "members takes a sequence of Member objects"),
+    (place_gang, ([claim()],), r"\[0\] is a ResourceClaim"),
+    (place_gang, (pods(claim()), "zone"), "topology is a str"),
+    (place_gang, (pods(claim()), None, None, ["stable"]), r"\[0\] is 'stable'"),
+    (place_most, ("x",), "members takes a sequence of Member objects"),
+    (replicas, (claim(),), "claims takes a sequence of ResourceClaim objects"),
+    (replicas, ([claim()], 2.5), "wanted takes a whole number"),
+    (lambda _, claims: Member("x", claims), (claim(),), "claims of member x takes a sequence"),
+    (_best, (Cheapest(node_price=lambda _: 10**30),), "whole numbers from 0"),
+    (_best, (Cheapest(lambda *_: float("nan")),), "is nan; prices"),  # type: ignore[arg-type]
+]
+
+
+@pytest.mark.parametrize(("question", "arguments", "text"), WRONG)
+def test_what_is_no_question_is_refused_by_name(question, arguments, text, solver):
+    with pytest.raises(InputError, match=text):
+        question(cluster(1), *arguments)
+
+
+def test_as_many_as_fit_says_where_it_stops(monkeypatch):
+    monkeypatch.setattr(gang, "MOST_COPIES", 3)
+    many = replicas(cluster(4), [claim()]).joint
+    assert (len(many.placements), many.proven) == (3, False)
+    assert "not looked at" in many.why
+    few = replicas(cluster(2), [claim()]).joint
+    assert (len(few.placements), few.proven) == (2, True)

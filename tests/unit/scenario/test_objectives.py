@@ -9,6 +9,7 @@ import random
 
 import pytest
 
+from dra_alloc.errors import InputError
 from dra_alloc.scenario.cluster import Cluster
 from dra_alloc.scenario.gang import Member, Topology, Verdict, place_gang, place_most, replicas
 from dra_alloc.scenario.outcomes import Allocated
@@ -173,7 +174,7 @@ def test_a_claim_that_is_allocated_keeps_what_it_has():
 
 
 def test_a_price_below_nothing_is_refused():
-    with pytest.raises(ValueError, match="price of node n0 is -1"):
+    with pytest.raises(InputError, match="price of node n0 is -1"):
         cluster(1).allocate([claim()], objectives=[Cheapest(node_price=lambda _: -1)])
 
 

@@ -102,7 +102,7 @@ def without_ortools(monkeypatch):
 def test_without_or_tools_the_engine_says_what_to_install():
     with pytest.raises(EngineUnavailable, match="needs OR-tools") as caught:
         allocate(request([device("a")], claim(ask(1))))
-    assert caught.value.hint == 'pip install "dra-alloc[solver]"'
+    assert caught.value.hint == "pip install ortools"
     with pytest.raises(EngineUnavailable):
         Model()
 

@@ -82,7 +82,7 @@ def test_without_or_tools_it_ends_early_and_says_what_could_help(monkeypatch):
     monkeypatch.setattr("dra_alloc.solve.ladder.DEFAULT_LATE_STEP_BUDGET", 300)
     answer, ladder = climb(CASES["B4 tight, small first"].request, budget=Budget(pruned=100))
     assert answer.startswith("gave up after ")
-    assert answer.endswith('OR-tools may decide it (pip install "dra-alloc[solver]")')
+    assert answer.endswith("OR-tools may decide it (pip install ortools)")
     assert ladder.steps < 600
     # Who asks for more steps gets them.
     assert climb(CASES["B4 tight, small first"].request, budget=Budget(steps=700, pruned=100))[1].steps > 700
