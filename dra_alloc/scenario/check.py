@@ -18,8 +18,8 @@ from dra_alloc.scenario.applying import apply
 from dra_alloc.scenario.best_place import Best, best_place
 from dra_alloc.scenario.cluster import Cluster
 from dra_alloc.scenario.explaining import Choice, choice_on, reasons_on
-from dra_alloc.scenario.extended_resources import asks_for_extended, extended_claim, unserved
-from dra_alloc.scenario.node_filter import node_objection
+from dra_alloc.scenario.extended_resources import asks_for_extended, extended_claim
+from dra_alloc.scenario.node_filter import pod_objection
 from dra_alloc.scenario.objective_notes import idle_notes
 from dra_alloc.scenario.outcomes import Allocated, NodeRefusal, Outcome, Undecided, Unsatisfiable
 from dra_alloc.scenario.settings import DEFAULT_SETTINGS, Settings
@@ -248,29 +248,20 @@ class _Asking:
     def depends_on_node(self) -> bool:
         """Return whether the claims are others on other nodes: what the node offers itself is not claimed."""
         pod = self.subject.pod
-        return pod is not None and self._extends and asks_for_extended(pod)
+        return pod is not None and bool(self.cluster.class_by_resource) and asks_for_extended(pod)
 
     def _named(self) -> list[ResourceClaim]:
         return [self.cluster.claims[each] if isinstance(each, str) else each for each in self.subject.claims]
 
-    @cached_property
-    def _extends(self) -> bool:
-        return self.cluster.settings.effective_gates().get("DRAExtendedResource", False)
-
     def objection(self, node: Node) -> tuple[str, str] | None:
         """Return why the pod cannot run on the node whatever its claims are, as code and text."""
         pod = self.subject.pod
-        if pod is None:
-            return None
-        missing = unserved(pod, node, self.cluster.class_by_resource if self._extends else {})
-        if missing is not None:
-            return "extended-resource", f"no DeviceClass serves {missing}, and the node does not offer it"
-        return node_objection(pod, node)
+        return None if pod is None else pod_objection(pod, node, self.cluster.class_by_resource)
 
     def claims(self, node: Node) -> list[ResourceClaim]:
         """Return the claims to place on the node."""
         claims = self._named()
-        if self.subject.pod is not None and self._extends:
+        if self.subject.pod is not None:
             extended = extended_claim(self.subject.pod, node, self.cluster.class_by_resource)
             claims += [] if extended is None else [extended]
         return claims

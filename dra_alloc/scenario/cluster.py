@@ -185,7 +185,9 @@ class Cluster(Copied):
 
     @cached_property
     def class_by_resource(self) -> Mapping[str, str]:
-        """The DeviceClass behind each extended resource name."""
+        """The DeviceClass behind each extended resource name; none where the scheduler does not look for one."""
+        if not self.settings.effective_gates().get("DRAExtendedResource", False):
+            return {}
         return class_by_resource(self.classes.values())
 
     def holders(self, device: DeviceKey) -> tuple[str, ...]:

@@ -34,15 +34,15 @@ class Member:
     claims: tuple[ResourceClaim, ...]
 
     def __post_init__(self) -> None:
-        wanted = objects_in(self.claims, f"claims of member {self.name}", ResourceClaim, "ResourceClaim")
-        object.__setattr__(self, "claims", tuple(wanted))
-        for number, claim in enumerate(self.claims):
+        argument = f"claims of member {self.name}"
+        claims = objects_in(self.claims, argument, ResourceClaim, "ResourceClaim")
+        for number, claim in enumerate(claims):
             if claim.status.allocation is not None:
                 raise InputError(
                     f"claims[{number}] of member {self.name}, {claim_name(claim)}, is allocated already",
                     hint="a gang's pods need claims of their own; Cluster.place takes pods with allocated claims",
                 )
-        object.__setattr__(self, "claims", tuple(defaulted(each_once(self.claims, f"claims of member {self.name}"))))
+        object.__setattr__(self, "claims", tuple(defaulted(each_once(claims, argument))))
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,16 +2,19 @@
 Which nodes a pod may run on at all, before devices matter.
 
 Only what the pod and the Node objects say themselves: node name, node
-selector, required node affinity, cordons and taints. Other scheduler plugins
-are not asked.
+selector, required node affinity, cordons and taints, and extended resources.
+Other scheduler plugins are not asked.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from dra_alloc.api import Node, NodeSelector, Pod, Taint, Toleration
 from dra_alloc.problem.nodes import NodeSelectorError, selects_node
+from dra_alloc.scenario.extended_resources import unserved
 
-__all__ = ["node_objection"]
+__all__ = ["node_objection", "pod_objection"]
 
 _BLOCKING = frozenset({"NoSchedule", "NoExecute"})
 
@@ -30,6 +33,14 @@ def node_objection(pod: Pod, node: Node) -> tuple[str, str] | None:
     if required is not None and not _selects(required, node):
         return "node-affinity", "the node does not match the pod's required node affinity"
     return None if spec.node_name else _taint_objection(pod, node)
+
+
+def pod_objection(pod: Pod, node: Node, classes: Mapping[str, str]) -> tuple[str, str] | None:
+    """Return the same, and whether all extended resources are there: behind one of the classes or on the node."""
+    missing = unserved(pod, node, classes)
+    if missing is not None:
+        return "extended-resource", f"no DeviceClass serves {missing}, and the node does not offer it"
+    return node_objection(pod, node)
 
 
 def _required_affinity(pod: Pod) -> NodeSelector | None:

@@ -61,9 +61,8 @@ def _asked(tmp_path: Path, pods: list[dict[str, Any]], **options: Any) -> JointA
     for name, items in (("cluster", CLUSTER), ("pods", pods)):
         files.append(tmp_path / f"{name}.json")
         files[-1].write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}), encoding="utf-8")
-    return place_jointly(
-        load([files[1]]), load([files[0]]), JointOptions(Settings("1.36", {"DRAExtendedResource": True}), **options)
-    )
+    options = {"settings": Settings("1.36", {"DRAExtendedResource": True}), **options}
+    return place_jointly(load([files[1]]), load([files[0]]), JointOptions(**options))
 
 
 @pytest.mark.parametrize(
@@ -97,6 +96,14 @@ def test_extended_resources_are_asked_for(tmp_path):
     three, two = ({"resources": {"limits": {"x.io/gpu": count}}} for count in ("3", "2"))
     assert not _asked(tmp_path, [_pod("p", container=three)]).answers.joint.placements
     assert len(_asked(tmp_path, [_pod("p", container=two)], copies=0).answers.joint.placements) == 1
+
+
+def test_without_the_gate_no_devices_stand_behind_extended_resources(tmp_path):
+    """As one by one: the scheduler looks for a node that offers them itself."""
+    pod = _pod("p", container={"resources": {"limits": {"x.io/gpu": "1"}}})
+    answer = _asked(tmp_path, [pod], settings=Settings("1.35"))
+    assert not answer.answers.joint.placements
+    assert any(note.startswith("4 of 4 nodes are left out") for note in answer.notes)
 
 
 def test_copies_of_a_claim_by_its_name_are_refused(tmp_path):
