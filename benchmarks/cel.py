@@ -36,7 +36,7 @@ from dra_alloc import cel
 from dra_alloc.api import DeviceAttribute, Quantity
 from dra_alloc.cel.environment import declarations
 from dra_alloc.errors import EngineUnavailable
-from fuzz import cel_expr
+from fuzz.cel import cel_expr
 from fuzz.oracle_build import OracleUnavailable, build
 
 Json = dict[str, Any]

@@ -51,8 +51,8 @@ CURVES: Final = {
 def measure(dump: Path, asked: Path) -> Json:
     """Load, answer, answer again."""
     from dra_alloc.api import ResourceClaim  # noqa: PLC0415 - the writing process needs none of it
+    from dra_alloc.cluster.cluster import Cluster  # noqa: PLC0415
     from dra_alloc.manifest import load  # noqa: PLC0415
-    from dra_alloc.scenario.cluster import Cluster  # noqa: PLC0415
 
     pods = [[ResourceClaim.from_wire(claim) for claim in pod] for pod in json.loads(asked.read_bytes())]
     times = [time.process_time()]

@@ -17,8 +17,8 @@ import time
 from collections.abc import Callable
 
 from dra_alloc.api import DeviceClass, Node, ResourceClaim, ResourceSlice
+from dra_alloc.cluster.cluster import Cluster
 from dra_alloc.manifest import Documents
-from dra_alloc.scenario.cluster import Cluster
 from dra_alloc.solve.outcome import Solved
 
 DRIVER = "gpu.example.com"

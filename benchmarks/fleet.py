@@ -39,7 +39,7 @@ from fuzz.oracle_build import OracleUnavailable, build
 
 if TYPE_CHECKING:
     from dra_alloc.api import ResourceClaim
-    from dra_alloc.scenario.cluster import Cluster
+    from dra_alloc.cluster.cluster import Cluster
 
 T = TypeVar("T")
 RELEASE = "1.36.6"
@@ -56,9 +56,9 @@ def timed(work: Callable[[], T]) -> tuple[float, T]:
 def ours(name: str, folder: Path) -> Json:
     """Load a case and answer it."""
     from dra_alloc.api import ResourceClaim  # noqa: PLC0415 - the parent process needs none of it
+    from dra_alloc.cluster.cluster import Cluster  # noqa: PLC0415
+    from dra_alloc.cluster.settings import Settings  # noqa: PLC0415
     from dra_alloc.manifest import load  # noqa: PLC0415
-    from dra_alloc.scenario.cluster import Cluster  # noqa: PLC0415
-    from dra_alloc.scenario.settings import Settings  # noqa: PLC0415
 
     asked = json.loads((folder / f"{name}.asked.json").read_bytes())
     pods = [[ResourceClaim.from_wire(claim) for claim in pod] for pod in asked["pods"]]

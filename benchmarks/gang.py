@@ -21,12 +21,12 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.hard_cases import mig_node, profile_request
 from dra_alloc.api import ResourceClaim
+from dra_alloc.cluster.cluster import Cluster
 from dra_alloc.manifest import load
-from dra_alloc.scenario.books import Books
-from dra_alloc.scenario.cluster import Cluster
-from dra_alloc.scenario.gang import Member, Topology, Verdict, can_place, place_gang
-from dra_alloc.scenario.gang_greedy import place_in_order
-from dra_alloc.solve.cpsat import is_installed
+from dra_alloc.scenario.gang.books import Books
+from dra_alloc.scenario.gang.gang import Member, Topology, Verdict, can_place, place_gang
+from dra_alloc.scenario.gang.greedy import place_in_order
+from dra_alloc.solve.cpsat.solver import is_installed
 
 Json = dict[str, Any]
 

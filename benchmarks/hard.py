@@ -25,9 +25,9 @@ from typing import Any, Self
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.hard_cases import HardCase, hard_cases
-from dra_alloc.cli.harness_allocate import read_request
+from dra_alloc.cli.harness.allocate import read_request
 from dra_alloc.solve.allocator import Budget, Engine
-from dra_alloc.solve.cpsat import is_installed
+from dra_alloc.solve.cpsat.solver import is_installed
 from dra_alloc.solve.outcome import OutOfBudget, Solved, SolveOutcome
 from fuzz.oracle import Oracle, OracleUnavailable
 

@@ -23,8 +23,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.fleet_cases import NUMA, FleetCase, claim, whatif
 from dra_alloc.api import ResourceClaim, ResourceSlice
+from dra_alloc.cluster.cluster import Cluster
 from dra_alloc.manifest import load
-from dra_alloc.scenario.cluster import Cluster
 
 ROUNDS = 50
 Change = Callable[[Cluster], Cluster]

@@ -39,8 +39,8 @@ def write(path: Path, nodes: int) -> None:
 def measure(path: Path, pods: int) -> dict[str, object]:
     """Load and answer; in a process of its own, so that the peak is that of these."""
     from dra_alloc.api import ResourceClaim  # noqa: PLC0415 - the writing process needs none of it
+    from dra_alloc.cluster.cluster import Cluster  # noqa: PLC0415
     from dra_alloc.manifest import load  # noqa: PLC0415
-    from dra_alloc.scenario.cluster import Cluster  # noqa: PLC0415
 
     asked = [[ResourceClaim.from_wire(each) for each in pod] for pod in whatif_pods(pods, 8, "million")]
     times = [time.process_time()]

@@ -34,19 +34,19 @@ from dra_alloc.errors import (
 )
 
 if TYPE_CHECKING:
+    from dra_alloc.cluster.cluster import Cluster
+    from dra_alloc.cluster.edits.events import Event
+    from dra_alloc.cluster.fits import Fits
+    from dra_alloc.cluster.outcomes import Allocated, NodeRefusal, Outcome, Undecided, Unsatisfiable
+    from dra_alloc.cluster.placing import Placements
+    from dra_alloc.cluster.settings import Settings
     from dra_alloc.manifest import Documents
-    from dra_alloc.scenario.cluster import Cluster
-    from dra_alloc.scenario.events import Event
-    from dra_alloc.scenario.fits import Fits
-    from dra_alloc.scenario.gang import GangAnswers, place_gang, place_most, replicas
-    from dra_alloc.scenario.gang_types import Gang, Member, Placement, Topology
-    from dra_alloc.scenario.outcomes import Allocated, NodeRefusal, Outcome, Undecided, Unsatisfiable
-    from dra_alloc.scenario.placing import Placements
-    from dra_alloc.scenario.settings import Settings
+    from dra_alloc.scenario.gang.gang import GangAnswers, place_gang, place_most, replicas
+    from dra_alloc.scenario.gang.types import Gang, Member, Placement, Topology
     from dra_alloc.scenario.snapshot import load
     from dra_alloc.solve.allocator import Budget
-    from dra_alloc.solve.objectives import Cheapest, FewestNodes, HighestRanked, LeastFragmented, Objective, Stable
-    from dra_alloc.solve.optimise import Score
+    from dra_alloc.solve.best.objectives import Cheapest, FewestNodes, HighestRanked, LeastFragmented, Objective, Stable
+    from dra_alloc.solve.best.optimise import Score
 
 __all__ = [
     "Allocated",
@@ -89,34 +89,34 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Allocated": "dra_alloc.scenario.outcomes",
+    "Allocated": "dra_alloc.cluster.outcomes",
     "Budget": "dra_alloc.solve.allocator",
-    "Cheapest": "dra_alloc.solve.objectives",
-    "Cluster": "dra_alloc.scenario.cluster",
+    "Cheapest": "dra_alloc.solve.best.objectives",
+    "Cluster": "dra_alloc.cluster.cluster",
     "Documents": "dra_alloc.manifest",
-    "Event": "dra_alloc.scenario.events",
-    "FewestNodes": "dra_alloc.solve.objectives",
-    "Fits": "dra_alloc.scenario.fits",
-    "Gang": "dra_alloc.scenario.gang_types",
-    "GangAnswers": "dra_alloc.scenario.gang",
-    "HighestRanked": "dra_alloc.solve.objectives",
-    "LeastFragmented": "dra_alloc.solve.objectives",
-    "Member": "dra_alloc.scenario.gang_types",
-    "NodeRefusal": "dra_alloc.scenario.outcomes",
-    "Objective": "dra_alloc.solve.objectives",
-    "Outcome": "dra_alloc.scenario.outcomes",
-    "Placement": "dra_alloc.scenario.gang_types",
-    "Placements": "dra_alloc.scenario.placing",
-    "Score": "dra_alloc.solve.optimise",
-    "Settings": "dra_alloc.scenario.settings",
-    "Stable": "dra_alloc.solve.objectives",
-    "Topology": "dra_alloc.scenario.gang_types",
-    "Undecided": "dra_alloc.scenario.outcomes",
-    "Unsatisfiable": "dra_alloc.scenario.outcomes",
+    "Event": "dra_alloc.cluster.edits.events",
+    "FewestNodes": "dra_alloc.solve.best.objectives",
+    "Fits": "dra_alloc.cluster.fits",
+    "Gang": "dra_alloc.scenario.gang.types",
+    "GangAnswers": "dra_alloc.scenario.gang.gang",
+    "HighestRanked": "dra_alloc.solve.best.objectives",
+    "LeastFragmented": "dra_alloc.solve.best.objectives",
+    "Member": "dra_alloc.scenario.gang.types",
+    "NodeRefusal": "dra_alloc.cluster.outcomes",
+    "Objective": "dra_alloc.solve.best.objectives",
+    "Outcome": "dra_alloc.cluster.outcomes",
+    "Placement": "dra_alloc.scenario.gang.types",
+    "Placements": "dra_alloc.cluster.placing",
+    "Score": "dra_alloc.solve.best.optimise",
+    "Settings": "dra_alloc.cluster.settings",
+    "Stable": "dra_alloc.solve.best.objectives",
+    "Topology": "dra_alloc.scenario.gang.types",
+    "Undecided": "dra_alloc.cluster.outcomes",
+    "Unsatisfiable": "dra_alloc.cluster.outcomes",
     "load": "dra_alloc.scenario.snapshot",
-    "place_gang": "dra_alloc.scenario.gang",
-    "place_most": "dra_alloc.scenario.gang",
-    "replicas": "dra_alloc.scenario.gang",
+    "place_gang": "dra_alloc.scenario.gang.gang",
+    "place_most": "dra_alloc.scenario.gang.gang",
+    "replicas": "dra_alloc.scenario.gang.gang",
 }
 
 

@@ -17,12 +17,12 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
-from dra_alloc.cli.harness_allocate import answer_allocate
+from dra_alloc.cli.harness.allocate import answer_allocate
 from dra_alloc.errors import DraAllocError
 from dra_alloc.testing.cases import random_requests
 from dra_alloc.testing.comparison import Verdict, compare
-from dra_alloc.testing.dialect import Dialect
-from dra_alloc.testing.shrink import shrink
+from dra_alloc.testing.drawing.dialect import Dialect
+from dra_alloc.testing.drawing.shrink import shrink
 from fuzz.coverage import Coverage
 from fuzz.oracle import Oracle, OracleUnavailable, resolve
 from fuzz.recording import Record, add_option, append

@@ -23,20 +23,20 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
-from dra_alloc.cli.harness_allocate import read_request
+from dra_alloc.cli.harness.allocate import read_request
 from dra_alloc.problem.pools import GatherError
 from dra_alloc.rules import SearchStopped
-from dra_alloc.solve.bounds import refuted
-from dra_alloc.solve.cpsat_first import FirstAnswer, first_answer
-from dra_alloc.solve.first_fit import BudgetExhausted, FirstFit
-from dra_alloc.solve.pruned import PrunedSearch
+from dra_alloc.solve.cpsat.first import FirstAnswer, first_answer
 from dra_alloc.solve.question import Question
-from dra_alloc.solve.standing import judged
+from dra_alloc.solve.search.first_fit import BudgetExhausted, FirstFit
 from dra_alloc.solve.stops import Stop, raise_stop
-from dra_alloc.solve.table import Knows, NotModelled, Table
-from dra_alloc.solve.table_builder import build_table
+from dra_alloc.solve.table.bounds import refuted
+from dra_alloc.solve.table.build import build_table
+from dra_alloc.solve.table.pruned import PrunedSearch
+from dra_alloc.solve.table.table import Knows, NotModelled, Table
+from dra_alloc.solve.table.trust import judged
 from dra_alloc.testing.cases import random_requests
-from dra_alloc.testing.dialect import Dialect
+from dra_alloc.testing.drawing.dialect import Dialect
 from fuzz import progress
 from fuzz.recording import Record, add_option, append
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from typing import Final
 
-from dra_alloc.testing.dialect import Dialect
+from dra_alloc.testing.drawing.dialect import Dialect
 from fuzz.differential import run
 from fuzz.oracle import Oracle, OracleUnavailable
 from fuzz.run_all import names, run_each

@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from dra_alloc.testing.cases import random_requests
-from dra_alloc.testing.dialect import Dialect
-from dra_alloc.testing.shrink import shrink
+from dra_alloc.testing.drawing.dialect import Dialect
+from dra_alloc.testing.drawing.shrink import shrink
 from fuzz.oracle import OracleUnavailable
 from fuzz.recording import Record, add_option, append
 

@@ -16,7 +16,7 @@ distinct row of what the program reads, errors kept until somebody looks.
 How a library is added
 ----------------------
 A library is one file under ``dra_alloc/cel/library/`` that exports one
-:class:`~dra_alloc.cel.declarations.Library` and is listed in
+:class:`~dra_alloc.cel.check.declarations.Library` and is listed in
 ``library/__init__.py`` (``LIBRARIES``, upstream's order of registration).
 
 * A ``Library`` has functions, macros, the types it introduces, and a
@@ -27,7 +27,7 @@ A library is one file under ``dra_alloc/cel/library/`` that exports one
   overloads to one name; they are joined.
 * An ``Overload`` has upstream's id, parameter types (receiver first), result
   type, ``member`` and ``run(*args)``. Type parameters are ``param("T")``.
-  ``run`` gets plain Python values (see :mod:`dra_alloc.cel.values`: lists are
+  ``run`` gets plain Python values (see :mod:`dra_alloc.cel.values.runtime`: lists are
   tuples or ``ConcatList``, maps ``CelMap``, uint ``UInt``), returns one, and
   raises ``CelError(text)`` with upstream's text. Argument types are checked
   before (``no such overload: f(int, string)``) unless the function says

@@ -28,17 +28,17 @@ from celpy.evaluation import Activation, CELEvalError, Evaluator, Result
 from lark import Lark, Tree
 from lark.exceptions import LarkError, UnexpectedInput
 
+from dra_alloc.cel.check.types import DYN, CelType
 from dra_alloc.cel.device import CelDevice
-from dra_alloc.cel.dispatch import implementation
 from dra_alloc.cel.engine import Environment
-from dra_alloc.cel.equality import equal
 from dra_alloc.cel.errors import CelError, CompileError, EvaluationError
 from dra_alloc.cel.library.dra import DRA_LIBRARY
 from dra_alloc.cel.library.quantity import QUANTITY_LIBRARY
 from dra_alloc.cel.library.semver import SEMVER_LIBRARY
+from dra_alloc.cel.plan.dispatch import implementation
 from dra_alloc.cel.reads import WHOLE, Read
-from dra_alloc.cel.types import DYN, CelType
-from dra_alloc.cel.values import CelMap, UInt, is_list
+from dra_alloc.cel.values.equality import equal
+from dra_alloc.cel.values.runtime import CelMap, UInt, is_list
 
 __all__ = ["MAX_STEPS", "CelPython"]
 

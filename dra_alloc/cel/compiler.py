@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from dra_alloc.cel.checker import Checked, check
+from dra_alloc.cel.check.checker import Checked, check
+from dra_alloc.cel.check.types import ANY, BOOL, DYN, CelType, TypeTooLarge
+from dra_alloc.cel.check.validators import CompilerCrash, validate
 from dra_alloc.cel.environment import Declarations, Settings
 from dra_alloc.cel.errors import CelAbort, CelError, CompileError, Issue
-from dra_alloc.cel.parser import parse
-from dra_alloc.cel.plan import Plan, plan
-from dra_alloc.cel.source import Source, render
-from dra_alloc.cel.types import ANY, BOOL, DYN, CelType, TypeTooLarge
-from dra_alloc.cel.validators import CompilerCrash, validate
+from dra_alloc.cel.plan.build import Plan, plan
+from dra_alloc.cel.syntax.parser import parse
+from dra_alloc.cel.syntax.source import Source, render
 
 __all__ = ["Compiled", "Refused", "compile_expression", "not_bool"]
 

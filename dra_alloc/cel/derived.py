@@ -11,14 +11,14 @@ from functools import lru_cache
 from typing import Any, Final
 
 from dra_alloc.api import DeviceAttribute
+from dra_alloc.cel.check.types import BOOL, DYN, INT, STRING, CelType
 from dra_alloc.cel.device import CelDevice, DomainMap
 from dra_alloc.cel.engine import Environment
 from dra_alloc.cel.environment import Settings
 from dra_alloc.cel.errors import EvaluationError
 from dra_alloc.cel.library.semver import SEMVER, CelSemver
 from dra_alloc.cel.program import Program
-from dra_alloc.cel.types import BOOL, DYN, INT, STRING, CelType
-from dra_alloc.cel.values import CelMap, Optional, UInt, go_type, is_list, type_name
+from dra_alloc.cel.values.runtime import CelMap, Optional, UInt, go_type, is_list, type_name
 
 __all__ = ["attribute_value", "compile_derived"]
 

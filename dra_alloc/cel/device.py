@@ -15,10 +15,10 @@ from typing import Any, Final, Protocol
 
 from dra_alloc.api import Quantity
 from dra_alloc.api.semver import Semver, SemverError
+from dra_alloc.cel.check.types import BOOL, STRING, CelType, map_of, struct
 from dra_alloc.cel.library.quantity import QUANTITY, CelQuantity
 from dra_alloc.cel.library.semver import CelSemver
-from dra_alloc.cel.types import BOOL, STRING, CelType, map_of, struct
-from dra_alloc.cel.values import CelMap
+from dra_alloc.cel.values.runtime import CelMap
 
 __all__ = ["MAX_DOMAIN", "MAX_ID", "MAX_NAMES", "MAX_VALUE", "Attribute", "CelDevice", "device_type", "prepare_device"]
 

@@ -16,10 +16,10 @@ from functools import cache
 from types import MappingProxyType
 from typing import Any, Final, Literal, NamedTuple
 
-from dra_alloc.cel.declarations import Function, Library, Macro, Overload, Window
+from dra_alloc.cel.check.declarations import Function, Library, Macro, Overload, Window
+from dra_alloc.cel.check.types import ANY, DYN, CelType, list_of, map_of, struct, type_of
 from dra_alloc.cel.device import device_type
 from dra_alloc.cel.library import LIBRARIES
-from dra_alloc.cel.types import ANY, DYN, CelType, list_of, map_of, struct, type_of
 from dra_alloc.errors import InputError
 from dra_alloc.releases import Release, parse_release
 

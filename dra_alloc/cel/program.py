@@ -8,18 +8,18 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from dra_alloc.cel.check.types import CelType
 from dra_alloc.cel.compiler import Compiled, Refused, compile_expression, not_bool
-from dra_alloc.cel.counting import count
+from dra_alloc.cel.count.counting import count
+from dra_alloc.cel.count.estimate import estimate
+from dra_alloc.cel.count.must_count import must_count
 from dra_alloc.cel.device import CelDevice
 from dra_alloc.cel.environment import Declarations
 from dra_alloc.cel.errors import CelAbort, CelError, EvaluationError
-from dra_alloc.cel.estimate import estimate
-from dra_alloc.cel.frame import Failed
-from dra_alloc.cel.must_count import must_count
-from dra_alloc.cel.plan import Plan, plan
+from dra_alloc.cel.plan.build import Plan, plan
+from dra_alloc.cel.plan.frame import Failed
 from dra_alloc.cel.reads import Read, reads_of
-from dra_alloc.cel.types import CelType
-from dra_alloc.cel.values import Optional, type_name
+from dra_alloc.cel.values.runtime import Optional, type_name
 from dra_alloc.errors import InputError
 
 __all__ = ["COST_LIMIT", "Program"]

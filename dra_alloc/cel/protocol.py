@@ -6,9 +6,9 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from dra_alloc.cel.check.types import CelType
 from dra_alloc.cel.device import CelDevice
 from dra_alloc.cel.reads import Read
-from dra_alloc.cel.types import CelType
 
 __all__ = ["Compiler", "Selector"]
 

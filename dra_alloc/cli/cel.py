@@ -14,12 +14,12 @@ from dra_alloc.cel.engines import unknown_engine
 from dra_alloc.cli.exit_codes import ExitCode
 from dra_alloc.cli.output import show
 from dra_alloc.cli.reading import check_stdin_once, note_release, warn
+from dra_alloc.cluster.settings import Settings
 from dra_alloc.errors import InputError
 from dra_alloc.manifest import load
 from dra_alloc.manifest.device_files import load_devices
 from dra_alloc.report.cel_report import CEL_FORMATS, in_excerpts
 from dra_alloc.scenario.selecting import Comparison, Refused, Selected, compare, select
-from dra_alloc.scenario.settings import Settings
 
 __all__ = ["run_cel"]
 

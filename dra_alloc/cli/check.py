@@ -10,15 +10,15 @@ from dra_alloc.cli.exit_codes import ExitCode
 from dra_alloc.cli.objectives import objectives_of
 from dra_alloc.cli.output import show
 from dra_alloc.cli.reading import Inputs, note_release, read_inputs, warn
+from dra_alloc.cluster.settings import DEFAULT_SETTINGS, Settings
 from dra_alloc.errors import Problem
 from dra_alloc.limits import DEFAULT_PRUNED_BUDGET
 from dra_alloc.report import FORMATS
 from dra_alloc.report.counts import summary_counts
 from dra_alloc.scenario.check import Check, CheckOptions, check
 from dra_alloc.scenario.selecting import require_engine
-from dra_alloc.scenario.settings import DEFAULT_SETTINGS, Settings
 from dra_alloc.solve.allocator import Budget
-from dra_alloc.solve.cpsat import require
+from dra_alloc.solve.cpsat.solver import require
 
 __all__ = ["run_check"]
 

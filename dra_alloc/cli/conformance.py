@@ -16,15 +16,15 @@ from pathlib import Path
 from typing import Any, Final
 
 from dra_alloc.cli.exit_codes import ExitCode
-from dra_alloc.cli.harness import answer
+from dra_alloc.cli.harness.serve import answer
 from dra_alloc.errors import InputError
 from dra_alloc.profiles import profile
 from dra_alloc.report.layout import printable
 from dra_alloc.testing.client import Client
 from dra_alloc.testing.conformance import Finding, Result, hold
-from dra_alloc.testing.dialect import Dialect
+from dra_alloc.testing.drawing.dialect import Dialect
+from dra_alloc.testing.drawing.questions import Question, random_questions
 from dra_alloc.testing.junit import junit
-from dra_alloc.testing.questions import Question, random_questions
 from dra_alloc.testing.vectors import vector_questions
 
 __all__ = ["run_conformance"]

@@ -10,11 +10,11 @@ from dra_alloc.cli.exit_codes import ExitCode
 from dra_alloc.cli.objectives import objectives_of
 from dra_alloc.cli.output import show
 from dra_alloc.cli.reading import Inputs, note_release, read_inputs, warn
+from dra_alloc.cluster.settings import Settings
 from dra_alloc.errors import InputError
 from dra_alloc.report.gang_report import GANG_FORMATS
-from dra_alloc.scenario.gang_types import Topology, Verdict
-from dra_alloc.scenario.joint import JointAnswer, JointOptions, place_jointly
-from dra_alloc.scenario.settings import Settings
+from dra_alloc.scenario.gang.joint import JointAnswer, JointOptions, place_jointly
+from dra_alloc.scenario.gang.types import Topology, Verdict
 
 __all__ = ["run_gang"]
 

@@ -122,7 +122,7 @@ def _snapshot(options: Namespace) -> int:
 
 
 def _harness(options: Namespace) -> int:
-    from dra_alloc.cli.harness import serve  # noqa: PLC0415 - as above
+    from dra_alloc.cli.harness.serve import serve  # noqa: PLC0415 - as above
 
     for line in serve(sys.stdin.buffer):
         print(line, flush=True)

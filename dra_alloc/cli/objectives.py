@@ -13,7 +13,7 @@ from dra_alloc.errors import InputError, ManifestError, Problem, Where
 from dra_alloc.manifest import load_plain
 from dra_alloc.scenario.previous import load_previous
 from dra_alloc.scenario.prices import cheapest_by
-from dra_alloc.solve.objectives import Cheapest, FewestNodes, HighestRanked, LeastFragmented, Objective, Stable
+from dra_alloc.solve.best.objectives import Cheapest, FewestNodes, HighestRanked, LeastFragmented, Objective, Stable
 
 __all__ = ["objectives_of"]
 

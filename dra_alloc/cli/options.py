@@ -8,6 +8,7 @@ import argparse
 from typing import Final
 
 from dra_alloc._version import __version__
+from dra_alloc.cluster.settings import DEFAULT_RELEASE
 from dra_alloc.limits import (
     DEFAULT_LATE_STEP_BUDGET,
     DEFAULT_PRUNED_BUDGET,
@@ -15,7 +16,6 @@ from dra_alloc.limits import (
     DEFAULT_STEP_BUDGET,
 )
 from dra_alloc.releases import NEWEST
-from dra_alloc.scenario.settings import DEFAULT_RELEASE
 
 __all__ = ["OBJECTIVES", "parser"]
 

@@ -10,13 +10,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from dra_alloc.cluster.settings import Settings
 from dra_alloc.errors import InputError, ManifestError, Problem
 from dra_alloc.manifest import Documents, Validate, load_readable
-from dra_alloc.manifest.inputs import STDIN
+from dra_alloc.manifest.read.inputs import STDIN
 from dra_alloc.releases import note_on
 from dra_alloc.report.layout import printable
-from dra_alloc.scenario.applying import problems_besides
-from dra_alloc.scenario.settings import Settings
+from dra_alloc.scenario.prepare.applying import problems_besides
 
 __all__ = ["Inputs", "check_stdin_once", "note_release", "read_inputs", "warn"]
 

@@ -13,9 +13,9 @@ from dra_alloc.cli.exit_codes import ExitCode
 from dra_alloc.cli.reading import check_stdin_once, warn
 from dra_alloc.errors import InputError
 from dra_alloc.manifest import load
-from dra_alloc.manifest.inputs import STDIN, files_of
-from dra_alloc.manifest.snapshot import pack
-from dra_alloc.manifest.snapshot_header import Folder, Input, note_folders, note_inputs
+from dra_alloc.manifest.read.inputs import STDIN, files_of
+from dra_alloc.manifest.snapshot.header import Folder, Input, note_folders, note_inputs
+from dra_alloc.manifest.snapshot.packed import pack
 
 __all__ = ["run_snapshot"]
 

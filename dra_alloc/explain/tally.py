@@ -15,7 +15,7 @@ from dra_alloc.problem.pools import GatherError, Pool
 from dra_alloc.problem.requests import Ask, RequestRow
 from dra_alloc.rules import Pick, Reason, RuleSet, SearchStopped
 from dra_alloc.solve.allocator import Allocator, Question
-from dra_alloc.solve.first_fit import BudgetExhausted, FirstFit
+from dra_alloc.solve.search.first_fit import BudgetExhausted, FirstFit
 
 __all__ = ["NOTHING", "Explanation", "Group", "PoolTally", "RequestTally", "by_size", "explain", "refusal"]
 

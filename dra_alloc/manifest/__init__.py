@@ -7,7 +7,7 @@ from dra_alloc.manifest.documents import Documents, Place, Workload
 from dra_alloc.manifest.load import Validate, load, load_readable
 from dra_alloc.manifest.plain_file import load_plain
 from dra_alloc.manifest.repetition import Repeated
-from dra_alloc.manifest.validate import pod_spec_path, validate_object
+from dra_alloc.manifest.validate.objects import pod_spec_path, validate_object
 
 __all__ = [
     "DEFAULT_BUDGET",

@@ -12,16 +12,16 @@ from typing import Any, BinaryIO, Final, NamedTuple
 from dra_alloc.api import ResourceSlice
 from dra_alloc.errors import ManifestError, Problem, in_brief
 from dra_alloc.manifest.budget import DEFAULT_BUDGET, Budget
-from dra_alloc.manifest.complaints import Complaints
-from dra_alloc.manifest.inputs import PassedOver, Source, Unreadable, sources
-from dra_alloc.manifest.inspection import Finding
-from dra_alloc.manifest.json_reader import looks_like_json, plain_from_json, read_json, repeated_keys
 from dra_alloc.manifest.kinds import RESOURCE_GROUP, SLICE, Unserved, recognise
-from dra_alloc.manifest.objects import make
-from dra_alloc.manifest.paths import Path, render, tokens
-from dra_alloc.manifest.raw import Findings, RawDocument, TextError
-from dra_alloc.manifest.validate import validate_object
-from dra_alloc.manifest.yaml_reader import EMITTED, read_yaml
+from dra_alloc.manifest.make.complaints import Complaints
+from dra_alloc.manifest.make.inspection import Finding
+from dra_alloc.manifest.make.objects import make
+from dra_alloc.manifest.read.inputs import PassedOver, Source, Unreadable, sources
+from dra_alloc.manifest.read.json_reader import looks_like_json, plain_from_json, read_json, repeated_keys
+from dra_alloc.manifest.read.paths import Path, render, tokens
+from dra_alloc.manifest.read.raw import Findings, RawDocument, TextError
+from dra_alloc.manifest.read.yaml_reader import EMITTED, read_yaml
+from dra_alloc.manifest.validate.objects import validate_object
 
 __all__ = ["DeviceFiles", "load_devices"]
 

@@ -22,13 +22,13 @@ from dra_alloc.api import (
     ResourceSlice,
 )
 from dra_alloc.errors import NAME_SHOWN, Problem, Where, in_brief
-from dra_alloc.manifest.conversion import document_path
-from dra_alloc.manifest.holdings import NOTHING_NOTED, Holdings
-from dra_alloc.manifest.layouts import Layout
+from dra_alloc.manifest.convert.conversion import document_path
 from dra_alloc.manifest.lost import NOTHING_LOST, Lost
-from dra_alloc.manifest.paths import Path, tokens
-from dra_alloc.manifest.positions import Steps
-from dra_alloc.manifest.texts import Text
+from dra_alloc.manifest.make.holdings import NOTHING_NOTED, Holdings
+from dra_alloc.manifest.make.layouts import Layout
+from dra_alloc.manifest.read.paths import Path, tokens
+from dra_alloc.manifest.read.positions import Steps
+from dra_alloc.manifest.read.texts import Text
 
 __all__ = ["Documents", "Place", "Workload", "object_name"]
 

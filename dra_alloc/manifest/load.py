@@ -16,35 +16,35 @@ import msgspec
 from dra_alloc.api import ResourceSlice
 from dra_alloc.errors import ManifestError, Problem, Where, first_few, in_brief
 from dra_alloc.manifest.budget import DEFAULT_BUDGET, Budget
-from dra_alloc.manifest.complaints import Complaints
-from dra_alloc.manifest.conversion import document_path
+from dra_alloc.manifest.convert.conversion import document_path
 from dra_alloc.manifest.documents import Documents, Place, object_name
 from dra_alloc.manifest.gc_pause import gc_paused
-from dra_alloc.manifest.hints import hint_for_text
-from dra_alloc.manifest.holdings import Holding, holding_of, holdings_of
-from dra_alloc.manifest.inputs import PassedOver, Source, Unreadable, sources, without_empty
-from dra_alloc.manifest.inspection import Finding, in_words, number_of
-from dra_alloc.manifest.json_reader import (
+from dra_alloc.manifest.kinds import RESOURCE_GROUP, SLICE, Kind, Unserved, assumed_version, names_a_list, recognise
+from dra_alloc.manifest.lost import Losses
+from dra_alloc.manifest.make.complaints import Complaints
+from dra_alloc.manifest.make.hints import hint_for_text
+from dra_alloc.manifest.make.holdings import Holding, holding_of, holdings_of
+from dra_alloc.manifest.make.inspection import Finding, in_words, number_of
+from dra_alloc.manifest.make.layouts import Layout, Layouts
+from dra_alloc.manifest.make.objects import Made, make
+from dra_alloc.manifest.make.records import slice_from_json
+from dra_alloc.manifest.progress import watched
+from dra_alloc.manifest.read.inputs import PassedOver, Source, Unreadable, sources, without_empty
+from dra_alloc.manifest.read.json_reader import (
     looks_like_json,
     plain_from_json,
     read_json,
     repeated_keys,
 )
-from dra_alloc.manifest.kinds import RESOURCE_GROUP, SLICE, Kind, Unserved, assumed_version, names_a_list, recognise
-from dra_alloc.manifest.layouts import Layout, Layouts
-from dra_alloc.manifest.lost import Losses
-from dra_alloc.manifest.members import completed, is_foreign, says, says_plain, unlisted
-from dra_alloc.manifest.objects import Made, make
-from dra_alloc.manifest.paths import Path, holds, render, tokens
-from dra_alloc.manifest.progress import watched
-from dra_alloc.manifest.raw import Findings, RawDocument, TextError
-from dra_alloc.manifest.records import slice_from_json
+from dra_alloc.manifest.read.members import completed, is_foreign, says, says_plain, unlisted
+from dra_alloc.manifest.read.paths import Path, holds, render, tokens
+from dra_alloc.manifest.read.raw import Findings, RawDocument, TextError
+from dra_alloc.manifest.read.texts import Text
+from dra_alloc.manifest.read.yaml_reader import read_yaml
 from dra_alloc.manifest.repetition import Repeated, without_repetitions
-from dra_alloc.manifest.snapshot import SnapshotError, unpack
-from dra_alloc.manifest.snapshot_header import looks_like_snapshot
-from dra_alloc.manifest.texts import Text
-from dra_alloc.manifest.validate import validate_object
-from dra_alloc.manifest.yaml_reader import read_yaml
+from dra_alloc.manifest.snapshot.header import looks_like_snapshot
+from dra_alloc.manifest.snapshot.packed import SnapshotError, unpack
+from dra_alloc.manifest.validate.objects import validate_object
 
 __all__ = ["Validate", "load", "load_readable"]
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from dra_alloc.manifest.kinds import is_read
-from dra_alloc.manifest.raw import Unread
+from dra_alloc.manifest.read.raw import Unread
 
 __all__ = ["NOTHING_LOST", "Losses", "Lost"]
 

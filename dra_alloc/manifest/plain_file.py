@@ -10,12 +10,12 @@ from typing import Any
 
 from dra_alloc.errors import ManifestError, Problem, Where
 from dra_alloc.manifest.budget import DEFAULT_BUDGET, Budget
-from dra_alloc.manifest.hints import hint_for_text
-from dra_alloc.manifest.inputs import PassedOver, Unreadable, sources
-from dra_alloc.manifest.json_reader import looks_like_json, plain_from_json, read_json, repeated_keys
-from dra_alloc.manifest.paths import render
-from dra_alloc.manifest.raw import Duplicate, Findings, TextError
-from dra_alloc.manifest.yaml_reader import read_yaml
+from dra_alloc.manifest.make.hints import hint_for_text
+from dra_alloc.manifest.read.inputs import PassedOver, Unreadable, sources
+from dra_alloc.manifest.read.json_reader import looks_like_json, plain_from_json, read_json, repeated_keys
+from dra_alloc.manifest.read.paths import render
+from dra_alloc.manifest.read.raw import Duplicate, Findings, TextError
+from dra_alloc.manifest.read.yaml_reader import read_yaml
 
 __all__ = ["load_plain"]
 

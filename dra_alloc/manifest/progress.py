@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Final
 
-from dra_alloc.manifest.inputs import Source
-from dra_alloc.manifest.raw import RawDocument
+from dra_alloc.manifest.read.inputs import Source
+from dra_alloc.manifest.read.raw import RawDocument
 
 __all__ = ["Report", "reporting", "watched"]
 

@@ -16,8 +16,8 @@ from dra_alloc.api import (
     FrozenMap,
     ResourceSlice,
 )
-from dra_alloc.manifest.layouts import Layout
-from dra_alloc.manifest.outlines import Outline, outline_of
+from dra_alloc.manifest.make.layouts import Layout
+from dra_alloc.manifest.make.outlines import Outline, outline_of
 from dra_alloc.problem.publishing import published
 from dra_alloc.problem.tainting import rules_for_pool, taints_for
 

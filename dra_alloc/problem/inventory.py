@@ -11,7 +11,7 @@ from itertools import repeat
 from typing import TypeVar
 
 from dra_alloc.api import DeviceTaintRule, ResourceSlice
-from dra_alloc.manifest.layouts import Layout
+from dra_alloc.manifest.make.layouts import Layout
 from dra_alloc.problem.devices import PoolKey, SliceRow
 from dra_alloc.problem.overlay import Overlay
 

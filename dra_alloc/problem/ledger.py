@@ -9,7 +9,7 @@ from itertools import chain
 from typing import Any, Final, NamedTuple, TypeVar
 
 from dra_alloc.api import AllocationResult
-from dra_alloc.manifest.holdings import Holding
+from dra_alloc.manifest.make.holdings import Holding
 from dra_alloc.problem.devices import DeviceKey
 from dra_alloc.problem.overlay import Overlay
 from dra_alloc.problem.usage import Usage

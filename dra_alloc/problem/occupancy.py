@@ -10,8 +10,8 @@ from typing import Final, NamedTuple
 from weakref import WeakKeyDictionary
 
 from dra_alloc.api import AllocationResult
-from dra_alloc.manifest.holdings import Holdings
-from dra_alloc.manifest.layouts import DeviceNames
+from dra_alloc.manifest.make.holdings import Holdings
+from dra_alloc.manifest.make.layouts import DeviceNames
 from dra_alloc.problem.devices import DeviceKey, PoolKey, SliceRow
 from dra_alloc.problem.overlay import Overlay
 from dra_alloc.problem.pools import Pool

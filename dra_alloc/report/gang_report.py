@@ -12,8 +12,8 @@ from dra_alloc.problem.requests import claim_name
 from dra_alloc.report.json_report import SCHEMA_VERSION
 from dra_alloc.report.layout import plural, some, wrapped
 from dra_alloc.report.scores import score_lines, score_objects
-from dra_alloc.scenario.gang_types import Gang, Placement
-from dra_alloc.scenario.joint import JointAnswer
+from dra_alloc.scenario.gang.joint import JointAnswer
+from dra_alloc.scenario.gang.types import Gang, Placement
 
 __all__ = ["GANG_FORMATS"]
 

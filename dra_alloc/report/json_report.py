@@ -7,13 +7,13 @@ from __future__ import annotations
 import json
 from typing import Any, Final
 
+from dra_alloc.cluster.outcomes import Allocated, NodeRefusal
 from dra_alloc.explain.reasons import Reasons
 from dra_alloc.explain.tally import Explanation, PoolTally
 from dra_alloc.problem.requests import claim_name
 from dra_alloc.report.counts import summary_counts
 from dra_alloc.report.scores import score_objects
 from dra_alloc.scenario.check import Check, Placement
-from dra_alloc.scenario.outcomes import Allocated, NodeRefusal
 
 __all__ = ["SCHEMA_VERSION", "render_json"]
 

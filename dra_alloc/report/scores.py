@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from dra_alloc.solve.optimise import Score
+from dra_alloc.solve.best.optimise import Score
 
 __all__ = ["score_lines", "score_objects"]
 

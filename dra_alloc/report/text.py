@@ -9,6 +9,7 @@ from itertools import groupby
 from typing import Final
 
 from dra_alloc.api import DeviceRequestAllocationResult
+from dra_alloc.cluster.outcomes import Allocated, NodeRefusal
 from dra_alloc.explain.reasons import Reasons
 from dra_alloc.explain.tally import Explanation, Group, PoolTally, RequestTally
 from dra_alloc.problem.requests import claim_name
@@ -17,8 +18,7 @@ from dra_alloc.report.layout import UNLIMITED, cut, plural, some, wrapped
 from dra_alloc.report.scores import score_lines
 from dra_alloc.scenario.check import EXPLAINED_NODES, Check, Placement
 from dra_alloc.scenario.explaining import Choice
-from dra_alloc.scenario.outcomes import Allocated, NodeRefusal
-from dra_alloc.solve.cpsat import INSTALL, is_installed
+from dra_alloc.solve.cpsat.solver import INSTALL, is_installed
 
 __all__ = ["render_text"]
 

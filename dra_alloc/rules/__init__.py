@@ -15,15 +15,15 @@ from dra_alloc.problem.requests import Ask, ClaimRow
 from dra_alloc.profiles import Feature, Profile, Trait
 from dra_alloc.rules.base import Context, Pick, Reason, Rule, SearchStopped
 from dra_alloc.rules.binding_conditions import BindingConditions
+from dra_alloc.rules.capacity.consumed import ConsumedCapacity
+from dra_alloc.rules.capacity.growing import GrowingCapacity, can_grow
+from dra_alloc.rules.capacity.negative import NegativeCapacity, can_be_negative
 from dra_alloc.rules.compatibility_groups import CompatibilityGroups
-from dra_alloc.rules.consumed_capacity import ConsumedCapacity
-from dra_alloc.rules.counters import Counters, CountersDisabled
-from dra_alloc.rules.counters_per_slice import CountersPerSlice
-from dra_alloc.rules.distinct_attribute import distinct_attribute
+from dra_alloc.rules.constraints.distinct_attribute import distinct_attribute
+from dra_alloc.rules.constraints.match_attribute import match_attribute
+from dra_alloc.rules.counters.counters import Counters, CountersDisabled
+from dra_alloc.rules.counters.per_slice import CountersPerSlice
 from dra_alloc.rules.exclusive_use import ExclusiveUse
-from dra_alloc.rules.growing_capacity import GrowingCapacity, can_grow
-from dra_alloc.rules.match_attribute import match_attribute
-from dra_alloc.rules.negative_capacity import NegativeCapacity, can_be_negative
 from dra_alloc.rules.node_fit import NodeFit
 from dra_alloc.rules.node_operations import NodeOperations
 from dra_alloc.rules.selectors import Selectors

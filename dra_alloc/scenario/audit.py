@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from dra_alloc.api import FrozenMap, Node, ResourceClaim
+from dra_alloc.cluster.cluster import Cluster
 from dra_alloc.problem.devices import DeviceKey
 from dra_alloc.problem.requests import Ask, claim_name
 from dra_alloc.rules import Pick, SearchStopped
-from dra_alloc.scenario.cluster import Cluster
 from dra_alloc.solve.allocator import Question
 from dra_alloc.solve.verify import violations
 

@@ -10,23 +10,23 @@ from functools import cached_property
 from typing import Final
 
 from dra_alloc.api import Node, ResourceClaim
+from dra_alloc.cluster.best_place import Best, best_place
+from dra_alloc.cluster.cluster import Cluster
+from dra_alloc.cluster.outcomes import Allocated, NodeRefusal, Outcome, Undecided, Unsatisfiable
+from dra_alloc.cluster.settings import DEFAULT_SETTINGS, Settings
+from dra_alloc.cluster.standings import ABORTS, FITS, UNDECIDED, Asked
 from dra_alloc.explain.reasons import WORK, Reasons
 from dra_alloc.manifest import Documents
+from dra_alloc.pods.extended_resources import asks_for_extended, extended_claim
+from dra_alloc.pods.node_filter import pod_objection
 from dra_alloc.problem.requests import claim_name
 from dra_alloc.profiles import Semantics
-from dra_alloc.scenario.applying import apply
-from dra_alloc.scenario.best_place import Best, best_place
-from dra_alloc.scenario.cluster import Cluster
 from dra_alloc.scenario.explaining import Choice, choice_on, reasons_on
-from dra_alloc.scenario.extended_resources import asks_for_extended, extended_claim
-from dra_alloc.scenario.node_filter import pod_objection
 from dra_alloc.scenario.objective_notes import idle_notes
-from dra_alloc.scenario.outcomes import Allocated, NodeRefusal, Outcome, Undecided, Unsatisfiable
-from dra_alloc.scenario.settings import DEFAULT_SETTINGS, Settings
-from dra_alloc.scenario.standings import ABORTS, FITS, UNDECIDED, Asked
-from dra_alloc.scenario.subjects import Subject
+from dra_alloc.scenario.prepare.applying import apply
+from dra_alloc.scenario.prepare.subjects import Subject
 from dra_alloc.solve.allocator import DEFAULT_BUDGET, Budget
-from dra_alloc.solve.objectives import Objective, knowing_nodes
+from dra_alloc.solve.best.objectives import Objective, knowing_nodes
 
 __all__ = ["EXPLAINED_NODES", "Check", "CheckOptions", "Placement", "check"]
 

@@ -8,6 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dra_alloc.api import AllocationResult, Node, ResourceClaim
+from dra_alloc.cluster.cluster import Cluster
+from dra_alloc.cluster.defaulting import defaulted
+from dra_alloc.cluster.outcomes import Allocated
 from dra_alloc.explain.choice import PassedOver, SkippedAlternative, passed_over, skipped_alternatives
 from dra_alloc.explain.reasons import WORK, Reasons, reasons
 from dra_alloc.explain.world import World
@@ -15,9 +18,6 @@ from dra_alloc.problem.devices import PoolKey
 from dra_alloc.problem.pools import GatherError, gather
 from dra_alloc.problem.requests import claim_name
 from dra_alloc.scenario.audit import picks_in
-from dra_alloc.scenario.cluster import Cluster
-from dra_alloc.scenario.defaulting import defaulted
-from dra_alloc.scenario.outcomes import Allocated
 
 __all__ = ["Choice", "choice_on", "reasons_on", "world_of"]
 

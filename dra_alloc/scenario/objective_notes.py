@@ -6,10 +6,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from dra_alloc.cluster.cluster import Cluster
 from dra_alloc.problem.devices import DeviceKey
-from dra_alloc.scenario.cluster import Cluster
 from dra_alloc.scenario.prices import idle_entries
-from dra_alloc.solve.objectives import Cheapest, Objective, Stable
+from dra_alloc.solve.best.objectives import Cheapest, Objective, Stable
 
 __all__ = ["idle_notes"]
 

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from dra_alloc.api import AllocationResult, ObjectMeta, ResourceClaim, ResourceClaimStatus
 from dra_alloc.errors import InputError, Where
 from dra_alloc.manifest import load, load_plain
-from dra_alloc.solve.objectives import Stable
+from dra_alloc.solve.best.objectives import Stable
 
 __all__ = ["load_previous"]
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 from dra_alloc.api import Device, DeviceAttribute, Node
 from dra_alloc.errors import ManifestError, Problem, Where
 from dra_alloc.problem.devices import DeviceKey
-from dra_alloc.solve.objectives import Cheapest
+from dra_alloc.solve.best.objectives import Cheapest
 
 __all__ = ["cheapest_by", "idle_entries"]
 

@@ -12,7 +12,7 @@ from typing import Any
 from dra_alloc import cel
 from dra_alloc.api import ResourceSlice
 from dra_alloc.cel.library.quantity import CelQuantity
-from dra_alloc.scenario.settings import Settings
+from dra_alloc.cluster.settings import Settings
 
 __all__ = ["Comparison", "DeviceVerdict", "Difference", "Refused", "Selected", "compare", "require_engine", "select"]
 

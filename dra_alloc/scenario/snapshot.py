@@ -7,10 +7,10 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 
+from dra_alloc.cluster.cluster import Cluster
+from dra_alloc.cluster.settings import DEFAULT_RELEASE, Settings
 from dra_alloc.errors import InputError
 from dra_alloc.manifest import load as load_documents
-from dra_alloc.scenario.cluster import Cluster
-from dra_alloc.scenario.settings import DEFAULT_RELEASE, Settings
 
 __all__ = ["load"]
 

@@ -17,15 +17,15 @@ from dra_alloc.problem.requests import claim_name
 from dra_alloc.problem.usage import Usage
 from dra_alloc.profiles import Profile, Trait
 from dra_alloc.rules import Context, Rule, SearchStopped, install
-from dra_alloc.rules.counters import available_counters
+from dra_alloc.rules.counters.counters import available_counters
 from dra_alloc.solve.admit import Admission, admit
 from dra_alloc.solve.assemble import Assembly, assemble
-from dra_alloc.solve.board import Choice
 from dra_alloc.solve.direct import Answer, Direct, Occupied, Picks, Results, assembled
-from dra_alloc.solve.first_fit import BudgetExhausted
 from dra_alloc.solve.ladder import DEFAULT_BUDGET, Budget, Engine, Found, Ladder
+from dra_alloc.solve.masks.board import Choice
 from dra_alloc.solve.outcome import Aborted, NoFit, OutOfBudget, Solved, SolveOutcome, Work
 from dra_alloc.solve.question import Question
+from dra_alloc.solve.search.first_fit import BudgetExhausted
 from dra_alloc.solve.survey import Admitted, Survey
 from dra_alloc.solve.verify import verify
 

@@ -17,8 +17,8 @@ from dra_alloc.problem.pools import Pool
 from dra_alloc.problem.requests import Ask
 from dra_alloc.rules import Pick
 from dra_alloc.solve.assemble import Assembly, assemble
-from dra_alloc.solve.board import Board, Choice
-from dra_alloc.solve.board_search import search
+from dra_alloc.solve.masks.board import Board, Choice
+from dra_alloc.solve.masks.search import search
 from dra_alloc.solve.outcome import Stage, Work
 from dra_alloc.solve.survey import Admitted, Survey, View
 

@@ -11,7 +11,7 @@ from threading import Lock
 from typing import Any, Final
 
 from dra_alloc.api import CapacityRequestPolicy, Device, DeviceCapacity, Quantity
-from dra_alloc.manifest.records import WireRecord
+from dra_alloc.manifest.make.records import WireRecord
 from dra_alloc.problem.devices import SliceRow
 from dra_alloc.problem.tainting import taints_for
 

@@ -25,17 +25,17 @@ from dra_alloc.limits import (
 )
 from dra_alloc.problem.requests import Ask
 from dra_alloc.rules import Pick
-from dra_alloc.solve.bounds import refuted
-from dra_alloc.solve.cpsat import INSTALL, is_installed, require
-from dra_alloc.solve.cpsat_first import first_answer
-from dra_alloc.solve.first_fit import BudgetExhausted, FirstFit
+from dra_alloc.solve.cpsat.first import first_answer
+from dra_alloc.solve.cpsat.solver import INSTALL, is_installed, require
 from dra_alloc.solve.outcome import Stage
-from dra_alloc.solve.pruned import PrunedSearch
 from dra_alloc.solve.question import Question
-from dra_alloc.solve.standing import judged
+from dra_alloc.solve.search.first_fit import BudgetExhausted, FirstFit
 from dra_alloc.solve.stops import raise_stop
-from dra_alloc.solve.table import Knows, NotModelled, Table
-from dra_alloc.solve.table_builder import build_table
+from dra_alloc.solve.table.bounds import refuted
+from dra_alloc.solve.table.build import build_table
+from dra_alloc.solve.table.pruned import PrunedSearch
+from dra_alloc.solve.table.table import Knows, NotModelled, Table
+from dra_alloc.solve.table.trust import judged
 
 __all__ = ["DEFAULT_BUDGET", "Budget", "Engine", "Found", "Ladder"]
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from dra_alloc.problem.devices import DeviceRow
 from dra_alloc.problem.requests import Ask
 from dra_alloc.rules import RuleSet, SearchStopped
-from dra_alloc.rules.consumed_capacity import panic
+from dra_alloc.rules.capacity.consumed import panic
 
 __all__ = ["Stop", "look", "misfit", "raise_stop"]
 

@@ -25,11 +25,11 @@ from dra_alloc.problem.usage import Usage
 from dra_alloc.profiles import Feature, Profile, Trait
 from dra_alloc.rules import Context, Rule, SearchStopped, install
 from dra_alloc.solve.admit import Admission, admit
-from dra_alloc.solve.board import Board, Choice, Judge, Part, make_part, put_together
 from dra_alloc.solve.columns import Columns, Lens
 from dra_alloc.solve.content import content
+from dra_alloc.solve.masks.board import Board, Choice, Judge, Part, make_part, put_together
+from dra_alloc.solve.masks.shape import Shape, shape_of
 from dra_alloc.solve.selection import Selection
-from dra_alloc.solve.shape import Shape, shape_of
 
 __all__ = ["Admitted", "Survey", "View"]
 

@@ -9,11 +9,11 @@ from typing import Final
 
 from dra_alloc.profiles import Feature, Trait, profile, with_selector_lists
 from dra_alloc.testing.admitted import admit_claim, admit_slice
-from dra_alloc.testing.claims import claims, classes
-from dra_alloc.testing.cluster import cluster
-from dra_alloc.testing.devices import Json
-from dra_alloc.testing.dialect import SPOILING, Dialect, Mix
-from dra_alloc.testing.draw import Draw, Seeded
+from dra_alloc.testing.drawing.claims import claims, classes
+from dra_alloc.testing.drawing.cluster import cluster
+from dra_alloc.testing.drawing.devices import Json
+from dra_alloc.testing.drawing.dialect import SPOILING, Dialect, Mix
+from dra_alloc.testing.drawing.draw import Draw, Seeded
 
 __all__ = ["random_request", "random_requests"]
 

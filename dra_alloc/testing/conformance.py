@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
 from dra_alloc.testing.client import Client, Failure, HarnessError
-from dra_alloc.testing.questions import Question
-from dra_alloc.testing.shrink import shrink
-from dra_alloc.testing.stripping import without
+from dra_alloc.testing.drawing.questions import Question
+from dra_alloc.testing.drawing.shrink import shrink
+from dra_alloc.testing.drawing.stripping import without
 
 __all__ = ["Finding", "Result", "Tally", "hold"]
 

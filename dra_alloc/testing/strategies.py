@@ -14,14 +14,14 @@ from typing import Any, Final, TypeAlias, TypeVar
 from dra_alloc.releases import NEWEST
 from dra_alloc.testing.admitted import admit_claim, admit_slice
 from dra_alloc.testing.cases import random_request
-from dra_alloc.testing.claims import claims as drawn_claims
-from dra_alloc.testing.claims import classes as drawn_classes
-from dra_alloc.testing.cluster import Cluster
-from dra_alloc.testing.cluster import cluster as drawn_cluster
-from dra_alloc.testing.dialect import SPOILING, Dialect, Mix
-from dra_alloc.testing.draw import Draw
-from dra_alloc.testing.mutation import mutated
-from dra_alloc.testing.questions import as_asked
+from dra_alloc.testing.drawing.claims import claims as drawn_claims
+from dra_alloc.testing.drawing.claims import classes as drawn_classes
+from dra_alloc.testing.drawing.cluster import Cluster
+from dra_alloc.testing.drawing.cluster import cluster as drawn_cluster
+from dra_alloc.testing.drawing.dialect import SPOILING, Dialect, Mix
+from dra_alloc.testing.drawing.draw import Draw
+from dra_alloc.testing.drawing.mutation import mutated
+from dra_alloc.testing.drawing.questions import as_asked
 
 try:
     from hypothesis import strategies as st

@@ -15,7 +15,7 @@ import yaml
 
 from dra_alloc.errors import InputError
 from dra_alloc.testing.comparison import compare
-from dra_alloc.testing.questions import Answerer, Json, Question, as_asked, cel_judged
+from dra_alloc.testing.drawing.questions import Answerer, Json, Question, as_asked, cel_judged
 
 __all__ = ["folder", "vector_questions"]
 

@@ -16,15 +16,15 @@ from random import Random
 from typing import Final, TypeVar
 
 from dra_alloc.api import DeviceClass, Node, ResourceClaim, ResourceSlice
+from dra_alloc.cluster.cluster import Cluster
+from dra_alloc.cluster.edits.events import Event
+from dra_alloc.cluster.outcomes import Allocated, Outcome, Unsatisfiable
+from dra_alloc.cluster.settings import Settings
 from dra_alloc.manifest import Documents
 from dra_alloc.problem.requests import claim_name
-from dra_alloc.scenario.cluster import Cluster
-from dra_alloc.scenario.events import Event
-from dra_alloc.scenario.outcomes import Allocated, Outcome, Unsatisfiable
-from dra_alloc.scenario.settings import Settings
 from dra_alloc.testing.cases import random_requests
 from dra_alloc.testing.comparison import comparable
-from dra_alloc.testing.dialect import Dialect
+from dra_alloc.testing.drawing.dialect import Dialect
 from fuzz.target import Broken, Json, Target, command
 
 __all__ = ["TARGET", "main"]

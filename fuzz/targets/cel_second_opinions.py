@@ -5,7 +5,7 @@ Well-typed selectors held against cel-python and cel-expr-python, on the part of
 
 Compared are match, no match and failure; error texts are their own. Of ill-typed
 selectors cel-expr-python has to say word for word what our checker says. Which
-part is whose, and what is left out, is in `fuzz/cel_typed.py`.
+part is whose, and what is left out, is in `fuzz/cel/typed.py`.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from hypothesis import seed as seeded
 
 from dra_alloc import cel
 from dra_alloc.errors import EngineUnavailable
-from fuzz import cel_expr
-from fuzz.cel_devices import prepared
-from fuzz.cel_typed import ENGINES, Typed, devices, ill_typed, selectors
+from fuzz.cel import cel_expr
+from fuzz.cel.devices import prepared
+from fuzz.cel.typed import ENGINES, Typed, devices, ill_typed, selectors
 from fuzz.recording import Record, add_option, append
 
 __all__ = ["check_texts", "check_verdicts", "main"]

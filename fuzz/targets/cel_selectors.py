@@ -21,8 +21,8 @@ from random import Random
 from typing import Any, Final
 
 from dra_alloc import cel
-from fuzz.cel_devices import prepared, random_device
-from fuzz.cel_expressions import Writer
+from fuzz.cel.devices import prepared, random_device
+from fuzz.cel.expressions import Writer
 from fuzz.oracle import Oracle, OracleUnavailable, resolve
 from fuzz.recording import Record, add_option, append
 

@@ -19,8 +19,8 @@ from random import Random
 from typing import Any, Final
 
 from dra_alloc import cel
-from fuzz.cel_devices import random_device
-from fuzz.cel_expressions import Writer
+from fuzz.cel.devices import random_device
+from fuzz.cel.expressions import Writer
 from fuzz.oracle import Oracle, OracleUnavailable, resolve
 from fuzz.recording import Record, add_option, append
 from fuzz.targets.cel_selectors import RELEASES, compare, ours

@@ -25,8 +25,8 @@ from typing import Any, Final
 import yaml
 
 from dra_alloc.cli.main import run
-from dra_alloc.testing.draw import Seeded
-from dra_alloc.testing.mutation import mutated
+from dra_alloc.testing.drawing.draw import Seeded
+from dra_alloc.testing.drawing.mutation import mutated
 from fuzz.target import Broken, Json, Target, command, requests
 
 __all__ = ["TARGET", "main"]

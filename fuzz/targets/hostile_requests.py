@@ -12,12 +12,12 @@ import sys
 from collections.abc import Iterator
 from random import Random
 
-from dra_alloc.cli.harness import answer
-from dra_alloc.testing.draw import Seeded
-from dra_alloc.testing.mutation import mutated
-from dra_alloc.testing.number_texts import quantity_text
-from fuzz.cel_devices import random_device
-from fuzz.cel_expressions import Writer
+from dra_alloc.cli.harness.serve import answer
+from dra_alloc.testing.drawing.draw import Seeded
+from dra_alloc.testing.drawing.mutation import mutated
+from dra_alloc.testing.drawing.number_texts import quantity_text
+from fuzz.cel.devices import random_device
+from fuzz.cel.expressions import Writer
 from fuzz.target import Broken, Json, Target, command, requests
 
 __all__ = ["TARGET", "main"]

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from dra_alloc.testing.cases import random_requests
-from dra_alloc.testing.dialect import Dialect
+from dra_alloc.testing.drawing.dialect import Dialect
 from fuzz.differential import ours
 from fuzz.target import Broken, Json, Target, command
 from spec.reference.answers import check

@@ -19,7 +19,7 @@ from random import Random
 from typing import Final
 
 from dra_alloc.api import Format, Quantity, QuantityError
-from dra_alloc.testing.number_texts import quantity_text
+from dra_alloc.testing.drawing.number_texts import quantity_text
 from fuzz.target import Broken, Json, Target, command
 
 __all__ = ["TARGET", "main", "meaning"]

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from random import Random
 from typing import Any, Final
 
-from dra_alloc.cli.harness_values import answer_quantity
-from dra_alloc.testing.number_texts import quantity_text
+from dra_alloc.cli.harness.values import answer_quantity
+from dra_alloc.testing.drawing.number_texts import quantity_text
 from fuzz.oracle import Oracle
 from fuzz.target import Broken, Json, Target, command
 

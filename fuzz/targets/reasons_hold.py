@@ -20,8 +20,8 @@ from dra_alloc.explain.reasons import Reasons, reasons
 from dra_alloc.explain.world import World
 from dra_alloc.profiles import Feature, profile
 from dra_alloc.testing.cases import random_requests
-from dra_alloc.testing.devices import Json
-from dra_alloc.testing.dialect import Dialect
+from dra_alloc.testing.drawing.devices import Json
+from dra_alloc.testing.drawing.dialect import Dialect
 from fuzz import progress
 from fuzz.recording import Record, add_option, append
 

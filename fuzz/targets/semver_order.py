@@ -17,7 +17,7 @@ from random import Random
 from typing import Final
 
 from dra_alloc.api import Semver, SemverError
-from dra_alloc.testing.number_texts import version_text
+from dra_alloc.testing.drawing.number_texts import version_text
 from fuzz.target import Broken, Json, Target, command
 
 __all__ = ["TARGET", "main", "precedence"]

@@ -14,7 +14,7 @@ FILE_LINES = 400
 FUNCTION_LINES = 40
 PARAMETERS = 5
 #: Tables of inputs written as functions: a case is a row, and splitting them would only scatter the rows.
-TABLES = {"fuzz/observed_cases.py", "fuzz/observed_history.py"}
+TABLES = {"fuzz/observed/cases.py", "fuzz/observed/history.py"}
 
 
 def _body_lines(path: Path, function: Function) -> int:

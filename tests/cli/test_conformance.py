@@ -22,7 +22,7 @@ OURS = f"{shlex.quote(sys.executable)} -m dra_alloc harness"
 #: Ours, with one thing done to each request before it is answered.
 BROKEN = """
 import json, sys
-from dra_alloc.cli.harness import answer
+from dra_alloc.cli.harness.serve import answer
 def devices(request):
     return [device for each in request.get("slices", []) for device in each["spec"].get("devices", [])]
 for line in sys.stdin:

@@ -9,7 +9,7 @@ import json
 import pytest
 import yaml
 
-from dra_alloc.cli.harness import answer, serve
+from dra_alloc.cli.harness.serve import answer, serve
 from fuzz.oracle import Oracle, OracleUnavailable
 from tests.paths import ROOT
 

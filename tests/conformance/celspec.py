@@ -10,8 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from dra_alloc.cel.library.time_values import parse_duration, parse_timestamp
-from dra_alloc.cel.types import (
+from dra_alloc.cel.check.types import (
     ANY,
     BOOL,
     BYTES,
@@ -31,7 +30,8 @@ from dra_alloc.cel.types import (
     param,
     type_of,
 )
-from dra_alloc.cel.values import CelMap, UInt
+from dra_alloc.cel.library.time_values import parse_duration, parse_timestamp
+from dra_alloc.cel.values.runtime import CelMap, UInt
 from tests.unit.cel.evaluator import Answer, answer, same
 
 __all__ = ["Case", "cases", "needs_messages", "verdict"]

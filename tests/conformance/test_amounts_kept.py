@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from fuzz.differential import ours
-from fuzz.observed_build import ON, claim, device, partitioned, slice_, want
+from fuzz.observed.build import ON, claim, device, partitioned, slice_, want
 from fuzz.oracle import Oracle, OracleUnavailable
 
 Json = dict[str, Any]

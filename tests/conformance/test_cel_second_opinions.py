@@ -7,7 +7,7 @@ from importlib.util import find_spec
 import pytest
 from hypothesis import given, settings
 
-from fuzz.cel_typed import ENGINES, devices, ill_typed, selectors
+from fuzz.cel.typed import ENGINES, devices, ill_typed, selectors
 from fuzz.targets.cel_second_opinions import FAILS, check_texts, check_verdicts
 from tests.conftest import NEEDS
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import yaml
 
-from fuzz.celspec import OracleUnavailable, load
+from fuzz.cel.celspec import OracleUnavailable, load
 from tests.conformance.celspec import Case, cases, needs_messages, verdict
 from tests.paths import ROOT
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import yaml
 
-from dra_alloc.cli.harness import answer
+from dra_alloc.cli.harness.serve import answer
 from fuzz.oracle import Oracle
 from tests.paths import EXAMPLES
 

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from dra_alloc.api import DeviceClass, ResourceClaim
+from dra_alloc.cluster.cluster import Cluster
+from dra_alloc.cluster.outcomes import Allocated, Unsatisfiable
 from dra_alloc.manifest import Documents, load
 from dra_alloc.scenario.audit import audit
-from dra_alloc.scenario.cluster import Cluster
-from dra_alloc.scenario.outcomes import Allocated, Unsatisfiable
 from tests.manifests import write_manifest
 
 NVIDIA = "gpu.nvidia.com"

@@ -9,7 +9,7 @@ import itertools
 import pytest
 
 from dra_alloc.explain.reasons import reasons
-from dra_alloc.testing.dialect import Dialect
+from dra_alloc.testing.drawing.dialect import Dialect
 from fuzz.targets.reasons_hold import check_reasons, refused_worlds
 
 CASES = 25

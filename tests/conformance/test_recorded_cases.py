@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from dra_alloc.cli.harness import answer
+from dra_alloc.cli.harness.serve import answer
 from dra_alloc.testing.comparison import Verdict, compare
 
 VERSIONS = ("1.36.2", "1.37.0-alpha.2")

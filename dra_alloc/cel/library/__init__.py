@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from dra_alloc.cel.declarations import Library
+from dra_alloc.cel.check.declarations import Library
 from dra_alloc.cel.library.aggregates import AGGREGATES_LIBRARY
 from dra_alloc.cel.library.authz import AUTHZ_LIBRARY, AUTHZ_SELECTORS_LIBRARY
 from dra_alloc.cel.library.bindings import BINDINGS_LIBRARY

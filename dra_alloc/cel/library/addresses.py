@@ -11,9 +11,9 @@ import re
 from typing import Any, Final
 
 from dra_alloc.api.go_text import quote
+from dra_alloc.cel.check.types import opaque
 from dra_alloc.cel.errors import CelError
-from dra_alloc.cel.types import opaque
-from dra_alloc.cel.values import NO_SUCH_OVERLOAD
+from dra_alloc.cel.values.runtime import NO_SUCH_OVERLOAD
 
 __all__ = ["CIDR", "IP", "CelCidr", "CelIp", "Unreadable", "parse_cidr", "parse_ip", "read_address", "told"]
 

@@ -9,14 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
-from dra_alloc.cel.arithmetic import add
-from dra_alloc.cel.declarations import Function, Library, Overload
-from dra_alloc.cel.equality import compare, equal, is_comparable
-from dra_alloc.cel.errors import CelError
-from dra_alloc.cel.library.budget import check_elements
-from dra_alloc.cel.library.time_values import Duration
-from dra_alloc.cel.library.walks import WALK
-from dra_alloc.cel.types import (
+from dra_alloc.cel.check.declarations import Function, Library, Overload
+from dra_alloc.cel.check.types import (
     BOOL,
     BYTES,
     DOUBLE,
@@ -29,7 +23,13 @@ from dra_alloc.cel.types import (
     list_of,
     param,
 )
-from dra_alloc.cel.values import NO_SUCH_OVERLOAD, UInt
+from dra_alloc.cel.errors import CelError
+from dra_alloc.cel.library.budget import check_elements
+from dra_alloc.cel.library.time_values import Duration
+from dra_alloc.cel.library.walks import WALK
+from dra_alloc.cel.values.arithmetic import add
+from dra_alloc.cel.values.equality import compare, equal, is_comparable
+from dra_alloc.cel.values.runtime import NO_SUCH_OVERLOAD, UInt
 
 __all__ = ["AGGREGATES_LIBRARY"]
 

@@ -11,14 +11,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
-from dra_alloc.cel.costs import NOMINAL, STRING, Range, fixed, plain_size, share
-from dra_alloc.cel.declarations import Cost, Function, Library, Overload, Window
-from dra_alloc.cel.types import BOOL, CelType, opaque
-from dra_alloc.cel.types import STRING as STRING_TYPE
-from dra_alloc.cel.values import no_such_overload
+from dra_alloc.cel.check.declarations import Cost, Function, Library, Overload, Window
+from dra_alloc.cel.check.types import BOOL, CelType, opaque
+from dra_alloc.cel.check.types import STRING as STRING_TYPE
+from dra_alloc.cel.count.costs import NOMINAL, STRING, Range, fixed, plain_size, share
+from dra_alloc.cel.values.runtime import no_such_overload
 
 if TYPE_CHECKING:
-    from dra_alloc.cel.estimate import CallEstimate, Estimator, Operand
+    from dra_alloc.cel.count.estimate import CallEstimate, Estimator, Operand
 
 __all__ = ["AUTHZ_LIBRARY", "AUTHZ_SELECTORS_LIBRARY"]
 

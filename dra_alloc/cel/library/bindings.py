@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from dra_alloc.cel.ast import Ident, Node
-from dra_alloc.cel.declarations import Library, Macro, Window
-from dra_alloc.cel.macros import Expansion, MacroError, in_namespace
+from dra_alloc.cel.check.declarations import Library, Macro, Window
+from dra_alloc.cel.syntax.ast import Ident, Node
+from dra_alloc.cel.syntax.macros import Expansion, MacroError, in_namespace
 
 __all__ = ["BINDINGS_LIBRARY"]
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from dra_alloc.cel.ast import Node
-from dra_alloc.cel.declarations import Function, Library, Macro, Overload, Window
+from dra_alloc.cel.check.declarations import Function, Library, Macro, Overload, Window
+from dra_alloc.cel.check.types import map_of, param
 from dra_alloc.cel.errors import CelError
 from dra_alloc.cel.library.printed import printed
-from dra_alloc.cel.macros import Expansion, MacroError, variable_name
-from dra_alloc.cel.types import map_of, param
-from dra_alloc.cel.values import CelMap, MutableMap, check_hashable, key_of
+from dra_alloc.cel.syntax.ast import Node
+from dra_alloc.cel.syntax.macros import Expansion, MacroError, variable_name
+from dra_alloc.cel.values.runtime import CelMap, MutableMap, check_hashable, key_of
 
 __all__ = ["COMPREHENSIONS_LIBRARY"]
 

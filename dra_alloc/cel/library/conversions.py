@@ -12,16 +12,16 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from dra_alloc.cel.costs import STRING, Range, actual_size, share
-from dra_alloc.cel.declarations import Cost, Function, Library, Overload
+from dra_alloc.cel.check.declarations import Cost, Function, Library, Overload
+from dra_alloc.cel.check.types import BOOL, BYTES, DOUBLE, DYN, INT, UINT, param, type_of
+from dra_alloc.cel.check.types import STRING as STRING_TYPE
+from dra_alloc.cel.count.costs import STRING, Range, actual_size, share
 from dra_alloc.cel.errors import CelError
-from dra_alloc.cel.go_numbers import format_double, parse_bool, parse_double, parse_int, parse_uint
-from dra_alloc.cel.types import BOOL, BYTES, DOUBLE, DYN, INT, UINT, param, type_of
-from dra_alloc.cel.types import STRING as STRING_TYPE
-from dra_alloc.cel.values import MAX_INT, MAX_UINT, UInt, type_value
+from dra_alloc.cel.values.go_numbers import format_double, parse_bool, parse_double, parse_int, parse_uint
+from dra_alloc.cel.values.runtime import MAX_INT, MAX_UINT, UInt, type_value
 
 if TYPE_CHECKING:
-    from dra_alloc.cel.estimate import CallEstimate, Estimator, Operand
+    from dra_alloc.cel.count.estimate import CallEstimate, Estimator, Operand
 
 __all__ = ["CONVERSIONS_LIBRARY", "FOLDED", "identity"]
 

@@ -9,16 +9,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from dra_alloc.cel.costs import ONE, STRING, Range
-from dra_alloc.cel.declarations import Cost, Function, Library, Overload, Window
-from dra_alloc.cel.equality import equal
+from dra_alloc.cel.check.declarations import Cost, Function, Library, Overload, Window
+from dra_alloc.cel.check.types import BOOL, DYN
+from dra_alloc.cel.count.costs import ONE, STRING, Range
 from dra_alloc.cel.errors import CelError
 from dra_alloc.cel.library.walks import WALK
-from dra_alloc.cel.types import BOOL, DYN
-from dra_alloc.cel.values import is_list
+from dra_alloc.cel.values.equality import equal
+from dra_alloc.cel.values.runtime import is_list
 
 if TYPE_CHECKING:
-    from dra_alloc.cel.estimate import CallEstimate, Estimator, Operand
+    from dra_alloc.cel.count.estimate import CallEstimate, Estimator, Operand
 
 __all__ = ["DRA_LIBRARY", "includes"]
 

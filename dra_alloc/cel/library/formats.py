@@ -9,16 +9,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from dra_alloc.cel.costs import NOMINAL, PATTERN, STRING, Range, plain_size, share
-from dra_alloc.cel.declarations import Cost, Function, Library, Overload, Window
+from dra_alloc.cel.check.declarations import Cost, Function, Library, Overload, Window
+from dra_alloc.cel.check.types import STRING as STRING_TYPE
+from dra_alloc.cel.check.types import list_of, optional_of, struct
+from dra_alloc.cel.count.costs import NOMINAL, PATTERN, STRING, Range, plain_size, share
 from dra_alloc.cel.errors import CelError
 from dra_alloc.cel.library import format_rules as rules
-from dra_alloc.cel.types import STRING as STRING_TYPE
-from dra_alloc.cel.types import list_of, optional_of, struct
-from dra_alloc.cel.values import NO_SUCH_OVERLOAD, NONE, Optional
+from dra_alloc.cel.values.runtime import NO_SUCH_OVERLOAD, NONE, Optional
 
 if TYPE_CHECKING:
-    from dra_alloc.cel.estimate import CallEstimate, Estimator, Operand
+    from dra_alloc.cel.count.estimate import CallEstimate, Estimator, Operand
 
 __all__ = ["FORMAT", "FORMAT_LIBRARY", "CelFormat"]
 

@@ -14,16 +14,8 @@ from collections.abc import Callable, Sequence
 from functools import cmp_to_key
 from typing import TYPE_CHECKING, Any, Final
 
-from dra_alloc.cel.ast import Call, Comprehension, Ident, ListNode, Literal, Node, Select
-from dra_alloc.cel.costs import STRING, UNBOUNDED, UNKNOWN, Range, plain_size
-from dra_alloc.cel.declarations import Cost, Function, Library, Macro, Overload, Window
-from dra_alloc.cel.equality import compare, equal
-from dra_alloc.cel.errors import CelAbort, CelError
-from dra_alloc.cel.frame import Failed
-from dra_alloc.cel.library.budget import check_elements
-from dra_alloc.cel.library.time_values import Duration, Timestamp
-from dra_alloc.cel.macros import Expansion, MacroError, variable_name
-from dra_alloc.cel.types import (
+from dra_alloc.cel.check.declarations import Cost, Function, Library, Macro, Overload, Window
+from dra_alloc.cel.check.types import (
     BOOL,
     BYTES,
     DOUBLE,
@@ -36,13 +28,21 @@ from dra_alloc.cel.types import (
     list_of,
     param,
 )
-from dra_alloc.cel.types import (
+from dra_alloc.cel.check.types import (
     STRING as STRING_TYPE,
 )
-from dra_alloc.cel.values import UInt, go_type, is_list, type_value, unsupported
+from dra_alloc.cel.count.costs import STRING, UNBOUNDED, UNKNOWN, Range, plain_size
+from dra_alloc.cel.errors import CelAbort, CelError
+from dra_alloc.cel.library.budget import check_elements
+from dra_alloc.cel.library.time_values import Duration, Timestamp
+from dra_alloc.cel.plan.frame import Failed
+from dra_alloc.cel.syntax.ast import Call, Comprehension, Ident, ListNode, Literal, Node, Select
+from dra_alloc.cel.syntax.macros import Expansion, MacroError, variable_name
+from dra_alloc.cel.values.equality import compare, equal
+from dra_alloc.cel.values.runtime import UInt, go_type, is_list, type_value, unsupported
 
 if TYPE_CHECKING:
-    from dra_alloc.cel.estimate import CallEstimate, Estimator, Operand
+    from dra_alloc.cel.count.estimate import CallEstimate, Estimator, Operand
 
 __all__ = ["LISTS_LIBRARY"]
 

@@ -10,16 +10,16 @@ import ipaddress
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from dra_alloc.cel.costs import NOMINAL, ONE, STRING, TRAVERSE_FIRST, Range, plain_size, share, traverse
-from dra_alloc.cel.declarations import Cost, Function, Library, Overload, Window
+from dra_alloc.cel.check.declarations import Cost, Function, Library, Overload, Window
+from dra_alloc.cel.check.types import BOOL, INT, CelType
+from dra_alloc.cel.check.types import STRING as STRING_TYPE
+from dra_alloc.cel.count.costs import NOMINAL, ONE, STRING, TRAVERSE_FIRST, Range, plain_size, share, traverse
 from dra_alloc.cel.errors import CelError
 from dra_alloc.cel.library.addresses import CIDR, IP, CelCidr, CelIp, parse_cidr, parse_ip
-from dra_alloc.cel.types import BOOL, INT, CelType
-from dra_alloc.cel.types import STRING as STRING_TYPE
-from dra_alloc.cel.values import NO_SUCH_OVERLOAD
+from dra_alloc.cel.values.runtime import NO_SUCH_OVERLOAD
 
 if TYPE_CHECKING:
-    from dra_alloc.cel.estimate import CallEstimate, Estimator, Operand
+    from dra_alloc.cel.count.estimate import CallEstimate, Estimator, Operand
 
 __all__ = ["CIDR_LIBRARY", "IP_LIBRARY"]
 

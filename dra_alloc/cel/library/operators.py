@@ -9,13 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from dra_alloc.cel import arithmetic
-from dra_alloc.cel.costs import STRING, UNBOUNDED, Range, actual_size, share
-from dra_alloc.cel.declarations import Cost, Function, Library, Overload
-from dra_alloc.cel.equality import compare, equal, is_comparable
-from dra_alloc.cel.errors import CelError
-from dra_alloc.cel.macros import STANDARD_MACROS
-from dra_alloc.cel.types import (
+from dra_alloc.cel.check.declarations import Cost, Function, Library, Overload
+from dra_alloc.cel.check.types import (
     BOOL,
     BYTES,
     DOUBLE,
@@ -30,13 +25,18 @@ from dra_alloc.cel.types import (
     map_of,
     param,
 )
-from dra_alloc.cel.types import (
+from dra_alloc.cel.check.types import (
     STRING as STRING_TYPE,
 )
-from dra_alloc.cel.values import NO_SUCH_OVERLOAD, CelMap, is_list, size_of, unsupported
+from dra_alloc.cel.count.costs import STRING, UNBOUNDED, Range, actual_size, share
+from dra_alloc.cel.errors import CelError
+from dra_alloc.cel.syntax.macros import STANDARD_MACROS
+from dra_alloc.cel.values import arithmetic
+from dra_alloc.cel.values.equality import compare, equal, is_comparable
+from dra_alloc.cel.values.runtime import NO_SUCH_OVERLOAD, CelMap, is_list, size_of, unsupported
 
 if TYPE_CHECKING:
-    from dra_alloc.cel.estimate import CallEstimate, Estimator, Operand
+    from dra_alloc.cel.count.estimate import CallEstimate, Estimator, Operand
 
 __all__ = ["OPERATORS_LIBRARY", "contains_value"]
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from dra_alloc.cel.ast import Ident, Node
-from dra_alloc.cel.declarations import Function, Library, Macro, Overload, Window
+from dra_alloc.cel.check.declarations import Function, Library, Macro, Overload, Window
+from dra_alloc.cel.check.types import BOOL, DYN, INT, STRING, CelType, list_of, map_of, optional_of, param
 from dra_alloc.cel.errors import CelError
-from dra_alloc.cel.macros import Expansion, MacroError
-from dra_alloc.cel.types import BOOL, DYN, INT, STRING, CelType, list_of, map_of, optional_of, param
-from dra_alloc.cel.values import NONE, Optional, UInt, size_of
+from dra_alloc.cel.syntax.ast import Ident, Node
+from dra_alloc.cel.syntax.macros import Expansion, MacroError
+from dra_alloc.cel.values.runtime import NONE, Optional, UInt, size_of
 
 __all__ = ["OPTIONALS_LIBRARY"]
 

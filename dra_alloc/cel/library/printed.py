@@ -6,11 +6,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from dra_alloc.cel.go_numbers import format_double
+from dra_alloc.cel.check.types import CelType
 from dra_alloc.cel.library.budget import BoundedText
 from dra_alloc.cel.trampoline import Steps, run
-from dra_alloc.cel.types import CelType
-from dra_alloc.cel.values import CelMap, Optional, UInt, is_list, type_name
+from dra_alloc.cel.values.go_numbers import format_double
+from dra_alloc.cel.values.runtime import CelMap, Optional, UInt, is_list, type_name
 
 __all__ = ["printed"]
 

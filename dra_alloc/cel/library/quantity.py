@@ -10,11 +10,11 @@ from typing import Any, Final
 
 from dra_alloc.api import Quantity
 from dra_alloc.api.quantity import QuantityError
-from dra_alloc.cel.costs import NOMINAL, TRAVERSE_FIRST
-from dra_alloc.cel.declarations import Function, Library, Overload, Window
+from dra_alloc.cel.check.declarations import Function, Library, Overload, Window
+from dra_alloc.cel.check.types import BOOL, DOUBLE, INT, STRING, struct
+from dra_alloc.cel.count.costs import NOMINAL, TRAVERSE_FIRST
 from dra_alloc.cel.errors import CelError
-from dra_alloc.cel.types import BOOL, DOUBLE, INT, STRING, struct
-from dra_alloc.cel.values import NO_SUCH_OVERLOAD
+from dra_alloc.cel.values.runtime import NO_SUCH_OVERLOAD
 
 __all__ = ["QUANTITY", "QUANTITY_LIBRARY", "CelQuantity"]
 

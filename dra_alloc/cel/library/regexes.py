@@ -13,18 +13,18 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
-from dra_alloc.cel.costs import ONE, PATTERN, STRING, Range, plain_size, share
-from dra_alloc.cel.declarations import Cost, Function, Library, Overload
+from dra_alloc.cel.check.declarations import Cost, Function, Library, Overload
+from dra_alloc.cel.check.types import INT, list_of
+from dra_alloc.cel.check.types import STRING as STRING_TYPE
+from dra_alloc.cel.count.costs import ONE, PATTERN, STRING, Range, plain_size, share
 from dra_alloc.cel.errors import CelAbort, CelError
 from dra_alloc.cel.library.budget import LIMIT_EXCEEDED
 from dra_alloc.cel.library.text import subject
-from dra_alloc.cel.regex import compiled, compiled_bytes
-from dra_alloc.cel.types import INT, list_of
-from dra_alloc.cel.types import STRING as STRING_TYPE
-from dra_alloc.cel.values import NO_SUCH_OVERLOAD
+from dra_alloc.cel.values.regex import compiled, compiled_bytes
+from dra_alloc.cel.values.runtime import NO_SUCH_OVERLOAD
 
 if TYPE_CHECKING:
-    from dra_alloc.cel.estimate import CallEstimate, Estimator, Operand
+    from dra_alloc.cel.count.estimate import CallEstimate, Estimator, Operand
 
 __all__ = ["REGEX_LIBRARY"]
 

@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from dra_alloc.cel.costs import ONE, plain_size
-from dra_alloc.cel.declarations import Cost, Function, Library, Overload, Window
+from dra_alloc.cel.check.declarations import Cost, Function, Library, Overload, Window
+from dra_alloc.cel.check.types import BOOL, list_of, param
+from dra_alloc.cel.count.costs import ONE, plain_size
 from dra_alloc.cel.library.budget import check_elements
 from dra_alloc.cel.library.operators import contains_value
-from dra_alloc.cel.types import BOOL, list_of, param
 
 if TYPE_CHECKING:
-    from dra_alloc.cel.estimate import CallEstimate, Estimator, Operand
+    from dra_alloc.cel.count.estimate import CallEstimate, Estimator, Operand
 
 __all__ = ["SETS_LIBRARY"]
 

@@ -16,13 +16,13 @@ from decimal import Decimal
 from typing import Any, Final, NamedTuple
 
 from dra_alloc.api.go_text import quote
+from dra_alloc.cel.check.types import CelType
 from dra_alloc.cel.errors import CelError
-from dra_alloc.cel.go_numbers import format_double
 from dra_alloc.cel.library.budget import BoundedText
 from dra_alloc.cel.library.time_values import Duration, Timestamp
 from dra_alloc.cel.trampoline import Steps, run
-from dra_alloc.cel.types import CelType
-from dra_alloc.cel.values import CelMap, UInt, is_list, type_name
+from dra_alloc.cel.values.go_numbers import format_double
+from dra_alloc.cel.values.runtime import CelMap, UInt, is_list, type_name
 
 __all__ = ["END", "FAILED", "TEXT_ONLY", "Clause", "clause_at", "format_text"]
 

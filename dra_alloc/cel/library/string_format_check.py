@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from dra_alloc.cel.ast import ListNode, Literal, MapNode, Node
+from dra_alloc.cel.check.types import CelType
 from dra_alloc.cel.errors import CelError
 from dra_alloc.cel.library.string_format import END, FAILED, TEXT_ONLY, clause_at
-from dra_alloc.cel.types import CelType
+from dra_alloc.cel.syntax.ast import ListNode, Literal, MapNode, Node
 
 __all__ = ["format_complaints"]
 

@@ -9,21 +9,21 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from dra_alloc.cel.ast import Literal
-from dra_alloc.cel.costs import STRING, TRAVERSE_FIRST, UNBOUNDED, Range, plain_size, share, traverse
-from dra_alloc.cel.declarations import Cost, Function, Library, Overload, Window
+from dra_alloc.cel.check.declarations import Cost, Function, Library, Overload, Window
+from dra_alloc.cel.check.types import DYN, INT, CelType, list_of
+from dra_alloc.cel.check.types import STRING as STRING_TYPE
+from dra_alloc.cel.count.costs import STRING, TRAVERSE_FIRST, UNBOUNDED, Range, plain_size, share, traverse
 from dra_alloc.cel.errors import CelError
 from dra_alloc.cel.library.budget import check_text
 from dra_alloc.cel.library.printed import printed
 from dra_alloc.cel.library.string_format import format_text
 from dra_alloc.cel.library.string_format_check import format_complaints
 from dra_alloc.cel.library.walks import WALK
-from dra_alloc.cel.types import DYN, INT, CelType, list_of
-from dra_alloc.cel.types import STRING as STRING_TYPE
-from dra_alloc.cel.values import is_list
+from dra_alloc.cel.syntax.ast import Literal
+from dra_alloc.cel.values.runtime import is_list
 
 if TYPE_CHECKING:
-    from dra_alloc.cel.estimate import CallEstimate, Estimator, Operand
+    from dra_alloc.cel.count.estimate import CallEstimate, Estimator, Operand
 
 __all__ = ["STRINGS_LIBRARY"]
 

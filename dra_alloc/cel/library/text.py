@@ -10,16 +10,16 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
-from dra_alloc.cel.costs import ONE, PATTERN, STRING, UNBOUNDED, actual_size, share
-from dra_alloc.cel.declarations import ALWAYS, Cost, Function, Library, Overload, Window
+from dra_alloc.cel.check.declarations import ALWAYS, Cost, Function, Library, Overload, Window
+from dra_alloc.cel.check.types import BOOL, CelType
+from dra_alloc.cel.check.types import STRING as STRING_TYPE
+from dra_alloc.cel.count.costs import ONE, PATTERN, STRING, UNBOUNDED, actual_size, share
 from dra_alloc.cel.errors import CelError
-from dra_alloc.cel.regex import compiled
-from dra_alloc.cel.types import BOOL, CelType
-from dra_alloc.cel.types import STRING as STRING_TYPE
-from dra_alloc.cel.values import NO_SUCH_OVERLOAD, unsupported
+from dra_alloc.cel.values.regex import compiled
+from dra_alloc.cel.values.runtime import NO_SUCH_OVERLOAD, unsupported
 
 if TYPE_CHECKING:
-    from dra_alloc.cel.estimate import CallEstimate, Estimator, Operand
+    from dra_alloc.cel.count.estimate import CallEstimate, Estimator, Operand
 
 __all__ = ["TEXT_LIBRARY", "pattern_cost", "pattern_estimate", "subject"]
 

@@ -10,9 +10,9 @@ import re
 from decimal import Decimal
 from typing import Any, Final
 
+from dra_alloc.cel.check.types import DURATION, TIMESTAMP
 from dra_alloc.cel.errors import CelError
-from dra_alloc.cel.types import DURATION, TIMESTAMP
-from dra_alloc.cel.values import MAX_INT, MIN_INT, NO_SUCH_OVERLOAD
+from dra_alloc.cel.values.runtime import MAX_INT, MIN_INT, NO_SUCH_OVERLOAD
 
 __all__ = ["MAX_SECONDS", "MIN_SECONDS", "SECOND", "Duration", "Timestamp", "parse_duration", "parse_timestamp"]
 

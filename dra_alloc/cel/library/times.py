@@ -14,7 +14,8 @@ from typing import Final
 from zoneinfo import ZoneInfo, available_timezones
 
 from dra_alloc.api.go_text import quote
-from dra_alloc.cel.declarations import Function, Library, Overload, Window
+from dra_alloc.cel.check.declarations import Function, Library, Overload, Window
+from dra_alloc.cel.check.types import DURATION, INT, STRING, TIMESTAMP
 from dra_alloc.cel.errors import CelError
 from dra_alloc.cel.library.time_values import (
     MAX_SECONDS,
@@ -27,7 +28,6 @@ from dra_alloc.cel.library.time_values import (
     parse_duration,
     parse_timestamp,
 )
-from dra_alloc.cel.types import DURATION, INT, STRING, TIMESTAMP
 
 __all__ = ["TIMES_LIBRARY"]
 

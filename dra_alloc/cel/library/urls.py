@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from dra_alloc.cel.costs import NOMINAL, traverse
-from dra_alloc.cel.costs import STRING as STRING_FACTOR
-from dra_alloc.cel.declarations import Function, Library, Overload
+from dra_alloc.cel.check.declarations import Function, Library, Overload
+from dra_alloc.cel.check.types import BOOL, STRING, CelType, list_of, map_of, struct
+from dra_alloc.cel.count.costs import NOMINAL, traverse
+from dra_alloc.cel.count.costs import STRING as STRING_FACTOR
 from dra_alloc.cel.errors import CelError
 from dra_alloc.cel.library.url_parse import BadUrl, Url, parse_request_uri, parse_url, query_values
-from dra_alloc.cel.types import BOOL, STRING, CelType, list_of, map_of, struct
-from dra_alloc.cel.values import NO_SUCH_OVERLOAD, CelMap
+from dra_alloc.cel.values.runtime import NO_SUCH_OVERLOAD, CelMap
 
 __all__ = ["URL", "URL_LIBRARY", "CelUrl"]
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from dra_alloc.cel.costs import ONE, STRING
-from dra_alloc.cel.declarations import Cost
+from dra_alloc.cel.check.declarations import Cost
+from dra_alloc.cel.count.costs import ONE, STRING
 from dra_alloc.cel.trampoline import Steps, run
-from dra_alloc.cel.values import CelMap, ConcatList, is_list
+from dra_alloc.cel.values.runtime import CelMap, ConcatList, is_list
 
 if TYPE_CHECKING:
-    from dra_alloc.cel.estimate import CallEstimate, Estimator, Operand
+    from dra_alloc.cel.count.estimate import CallEstimate, Estimator, Operand
 
 __all__ = ["WALK"]
 

@@ -15,22 +15,22 @@ from itertools import count as numbers
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from dra_alloc.cel.ast import Node, Select
-from dra_alloc.cel.checker import check
-from dra_alloc.cel.checking import Checked
-from dra_alloc.cel.counting import count
+from dra_alloc.cel.check.checker import check
+from dra_alloc.cel.check.checking import Checked
+from dra_alloc.cel.check.types import CelType, struct
+from dra_alloc.cel.check.validators import validate
+from dra_alloc.cel.count.counting import count
+from dra_alloc.cel.count.estimate import estimate
 from dra_alloc.cel.environment import Declarations, declarations, settings
 from dra_alloc.cel.errors import CelAbort, CelError, Issue
-from dra_alloc.cel.estimate import estimate
-from dra_alloc.cel.frame import Failed
 from dra_alloc.cel.library.time_values import Timestamp
-from dra_alloc.cel.macros import Expansion
-from dra_alloc.cel.parser import parse
-from dra_alloc.cel.plan import plan
-from dra_alloc.cel.source import Source, render
-from dra_alloc.cel.types import CelType, struct
-from dra_alloc.cel.validators import validate
-from dra_alloc.cel.values import CelMap, Optional, UInt, is_list
+from dra_alloc.cel.plan.build import plan
+from dra_alloc.cel.plan.frame import Failed
+from dra_alloc.cel.syntax.ast import Node, Select
+from dra_alloc.cel.syntax.macros import Expansion
+from dra_alloc.cel.syntax.parser import parse
+from dra_alloc.cel.syntax.source import Source, render
+from dra_alloc.cel.values.runtime import CelMap, Optional, UInt, is_list
 
 __all__ = ["Answer", "answer", "environment", "same", "shown", "text_of", "value"]
 

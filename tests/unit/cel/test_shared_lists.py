@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from dra_alloc import cel
-from dra_alloc.cel.equality import equal
 from dra_alloc.cel.errors import CelAbort, EvaluationError
-from dra_alloc.cel.values import CelMap, ConcatList, Optional
+from dra_alloc.cel.values.equality import equal
+from dra_alloc.cel.values.runtime import CelMap, ConcatList, Optional
 from tests.unit.cel.devices import device
 
 LIMIT = "operation cancelled: actual cost limit exceeded"

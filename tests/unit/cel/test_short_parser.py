@@ -7,12 +7,12 @@ from random import Random
 import pytest
 
 from dra_alloc.cel.environment import declarations, settings
-from dra_alloc.cel.lexer import scan, tokenize
-from dra_alloc.cel.parser import parse_carefully
-from dra_alloc.cel.short_parser import read_short
-from dra_alloc.cel.source import Source
-from fuzz.cel_devices import random_device
-from fuzz.cel_expressions import Writer
+from dra_alloc.cel.syntax.lexer import scan, tokenize
+from dra_alloc.cel.syntax.parser import parse_carefully
+from dra_alloc.cel.syntax.short_parser import read_short
+from dra_alloc.cel.syntax.source import Source
+from fuzz.cel.devices import random_device
+from fuzz.cel.expressions import Writer
 
 _DECLARED = declarations(settings("1.37", "stored", list_attributes=True, consumable_capacity=True))
 

@@ -9,7 +9,7 @@ import re
 from dra_alloc.explain.codes import DEVICE_CODES, FACT_CODES, NODE_CODES, render_page
 from tests.paths import ROOT
 
-FLOORS = ("rules", "solve", "explain", "scenario")
+FLOORS = ("rules", "solve", "explain", "pods", "cluster", "scenario")
 PATTERNS = (
     r'\bcode(?:: ClassVar\[str\])? ?= ?"([a-z-]+)"',
     r'\bReason\(\s*"([a-z-]+)"',
@@ -27,7 +27,7 @@ PATTERNS = (
 def codes_in_source() -> set[str]:
     found: set[str] = set()
     for floor in FLOORS:
-        for path in (ROOT / "dra_alloc" / floor).glob("*.py"):
+        for path in (ROOT / "dra_alloc" / floor).rglob("*.py"):
             if path.name == "codes.py":
                 continue
             text = path.read_text(encoding="utf-8")

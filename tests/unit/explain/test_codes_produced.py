@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from dra_alloc.cli.harness_allocate import read_request
+from dra_alloc.cli.harness.allocate import read_request
 from dra_alloc.explain.codes import DEVICE_CODES, FACT_CODES, NODE_CODES
 from dra_alloc.explain.facts import facts_of
 from dra_alloc.explain.tally import explain

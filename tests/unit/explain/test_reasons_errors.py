@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from dra_alloc.cluster.settings import Settings
 from dra_alloc.explain.facts import facts_of
 from dra_alloc.explain.reasons import Reasons, reasons
 from dra_alloc.explain.world import World
 from dra_alloc.manifest import load
-from dra_alloc.scenario.applying import apply
 from dra_alloc.scenario.explaining import world_of
-from dra_alloc.scenario.settings import Settings
+from dra_alloc.scenario.prepare.applying import apply
 from fuzz.targets.reasons_hold import check_reasons
 
 EXAMPLES = Path(__file__).parents[3] / "docs" / "examples"

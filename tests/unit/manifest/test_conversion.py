@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from dra_alloc.api import ResourceClaim, ResourceSlice
-from dra_alloc.manifest.conversion import OtherShape, document_path, reshape, rewrite, to_v1
-from dra_alloc.manifest.schema import Leaf, MapType, schema_of
+from dra_alloc.manifest.convert.conversion import OtherShape, document_path, reshape, rewrite, to_v1
+from dra_alloc.manifest.make.schema import Leaf, MapType, schema_of
 
 
 def claim(*requests):

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from dra_alloc.manifest.defaults import set_defaults
+from dra_alloc.manifest.make.defaults import set_defaults
 
 
 def request(given, version="v1", kind="exactly"):

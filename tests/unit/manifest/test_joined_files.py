@@ -10,8 +10,8 @@ import pytest
 
 from dra_alloc.errors import ManifestError
 from dra_alloc.manifest import load
-from dra_alloc.manifest.json_reader import read_json
-from dra_alloc.manifest.raw import TextError
+from dra_alloc.manifest.read.json_reader import read_json
+from dra_alloc.manifest.read.raw import TextError
 
 LIST = """\
 apiVersion: v1

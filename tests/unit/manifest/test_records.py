@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from dra_alloc.api import FrozenMap, Quantity, ResourceSlice
-from dra_alloc.manifest.records import record_from_model, record_of, slice_from_json, slice_from_plain
-from dra_alloc.manifest.schema import ListType, MapType, ObjectType, schema_of
+from dra_alloc.manifest.make.records import record_from_model, record_of, slice_from_json, slice_from_plain
+from dra_alloc.manifest.make.schema import ListType, MapType, ObjectType, schema_of
 
 REFUSED = (msgspec.MsgspecError, ValueError, RecursionError)
 

@@ -14,11 +14,12 @@ import msgspec
 import pytest
 
 from dra_alloc._version import __version__
+from dra_alloc.cluster.cluster import Cluster
 from dra_alloc.errors import ManifestError
-from dra_alloc.manifest import Documents, late_slices, load, snapshot_header
-from dra_alloc.manifest.late_slices import LateSpec
-from dra_alloc.manifest.snapshot import pack
-from dra_alloc.manifest.snapshot_header import (
+from dra_alloc.manifest import Documents, load
+from dra_alloc.manifest.snapshot import header as snapshot_header
+from dra_alloc.manifest.snapshot import late_slices
+from dra_alloc.manifest.snapshot.header import (
     FORMAT,
     MAGIC,
     Header,
@@ -28,7 +29,8 @@ from dra_alloc.manifest.snapshot_header import (
     note_inputs,
     read_header,
 )
-from dra_alloc.scenario.cluster import Cluster
+from dra_alloc.manifest.snapshot.late_slices import LateSpec
+from dra_alloc.manifest.snapshot.packed import pack
 from tests.paths import EXAMPLES
 
 

@@ -14,9 +14,9 @@ import yaml
 
 from dra_alloc.errors import ManifestError
 from dra_alloc.manifest import Budget, load
-from dra_alloc.manifest.json_numbers import JsonFloat
-from dra_alloc.manifest.raw import Findings, TextError
-from dra_alloc.manifest.yaml_reader import read_yaml
+from dra_alloc.manifest.read.json_numbers import JsonFloat
+from dra_alloc.manifest.read.raw import Findings, TextError
+from dra_alloc.manifest.read.yaml_reader import read_yaml
 from tests.paths import ROOT
 
 VECTORS = ROOT / "spec" / "vectors"
@@ -87,7 +87,7 @@ def test_statements_that_the_code_names_exist() -> None:
     stated = {
         one for page in RULES.glob("*.md") for one in re.findall(r"\*\*([A-Z]+-\d+)\*\*", page.read_text("utf-8"))
     }
-    sources = (ROOT / "dra_alloc" / "manifest").glob("*.py")
+    sources = (ROOT / "dra_alloc" / "manifest").rglob("*.py")
     lines = [line for source in sources for line in re.findall(r"Spec: (.*)", source.read_text("utf-8"))]
     named = {one for line in lines for one in re.findall(r"\b(?:YAML|JSON|CONV|DEF|VAL)-\d+", line)}
     assert len(named) > 60

@@ -14,7 +14,7 @@ from dra_alloc.problem.inventory import Inventory
 from dra_alloc.problem.pools import GatherError, Pool, gather
 from dra_alloc.profiles import Profile, profile
 from dra_alloc.testing.cases import random_requests
-from dra_alloc.testing.dialect import Dialect
+from dra_alloc.testing.drawing.dialect import Dialect
 
 NODES = [
     Node(metadata=ObjectMeta(name=name, labels=FrozenMap({"zone": zone, "rack": "a"})))

@@ -9,12 +9,12 @@ import random
 import pytest
 
 from dra_alloc.api import ResourceClaim, ResourceSlice
+from dra_alloc.cluster.cluster import Cluster
+from dra_alloc.cluster.settings import Settings
 from dra_alloc.manifest import Documents
-from dra_alloc.manifest.holdings import holding_of, holdings_of
+from dra_alloc.manifest.make.holdings import holding_of, holdings_of
 from dra_alloc.problem.ledger import Ledger
 from dra_alloc.problem.occupancy import Held, Occupancy
-from dra_alloc.scenario.cluster import Cluster
-from dra_alloc.scenario.settings import Settings
 
 KINDS: list[dict[str, object]] = [{}, {}, {"adminAccess": True}, {"shareID": "s", "consumedCapacity": {"c": "1"}}]
 

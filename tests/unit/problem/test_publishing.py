@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from dra_alloc.api import AllocationResult, ResourceClaim, ResourceSlice
+from dra_alloc.cluster.outcomes import Allocated, NodeRefusal, Unsatisfiable
 from dra_alloc.problem import devices as devices_module
 from dra_alloc.problem.devices import SliceRow
-from dra_alloc.scenario.outcomes import Allocated, NodeRefusal, Unsatisfiable
 from dra_alloc.solve.outcome import Solved, Work
 
 

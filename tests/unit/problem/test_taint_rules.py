@@ -7,15 +7,15 @@ from __future__ import annotations
 import pytest
 
 from dra_alloc.api import DeviceTaintRule
-from dra_alloc.cli.harness_allocate import answer_allocate
+from dra_alloc.cli.harness.allocate import answer_allocate
+from dra_alloc.cluster.cluster import Cluster
+from dra_alloc.cluster.edits.editing import edit_of, edited
+from dra_alloc.cluster.edits.events import Event
+from dra_alloc.cluster.settings import Settings
 from dra_alloc.manifest import Documents
 from dra_alloc.problem.tainting import has_effect
 from dra_alloc.profiles import profile
-from dra_alloc.scenario.cluster import Cluster
-from dra_alloc.scenario.editing import edit_of, edited
-from dra_alloc.scenario.events import Event
-from dra_alloc.scenario.settings import Settings
-from fuzz.observed_build import claim, device, problem, slice_, want
+from fuzz.observed.build import claim, device, problem, slice_, want
 
 BARE = {"metadata": {"name": "bare"}, "spec": {"taint": {"key": "k", "effect": "NoSchedule"}}}
 EMPTY = {"metadata": {"name": "empty"}, "spec": {"taint": {"key": "k", "effect": "NoSchedule"}, "deviceSelector": {}}}

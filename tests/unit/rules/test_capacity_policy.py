@@ -7,10 +7,10 @@ from __future__ import annotations
 import pytest
 
 from dra_alloc.api import DeviceCapacity, Quantity
-from dra_alloc.cli.harness_allocate import answer_allocate
+from dra_alloc.cli.harness.allocate import answer_allocate
 from dra_alloc.profiles import Feature, profile
-from dra_alloc.rules.capacity_policy import AmountError, Arithmetic, consumed_amount, violates_policy
-from fuzz.observed_build import ON, alternative, claim, device, first, problem, slice_, want
+from dra_alloc.rules.capacity.policy import AmountError, Arithmetic, consumed_amount, violates_policy
+from fuzz.observed.build import ON, alternative, claim, device, first, problem, slice_, want
 
 OLD, WHOLE, MILLI = Arithmetic(False, False), Arithmetic(True, False), Arithmetic(True, True)
 BEYOND = "capacity request cannot be represented in the device's range arithmetic: "

@@ -8,7 +8,7 @@ import pytest
 
 from dra_alloc.api import ResourceSlice
 from dra_alloc.problem.devices import DeviceRow, SliceRow
-from dra_alloc.rules.counter_charges import Charges, SharedCharges
+from dra_alloc.rules.counters.charges import Charges, SharedCharges
 
 NAME = ("cs", "m")
 TERA = 2**40 * 10**9

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from dra_alloc.cli.harness_allocate import answer_allocate
+from dra_alloc.cli.harness.allocate import answer_allocate
 
 
 def asked(device: dict[str, Any], **more: Any) -> dict[str, Any]:

@@ -6,10 +6,10 @@ from __future__ import annotations
 
 import pytest
 
-from dra_alloc.cli.harness_allocate import answer_allocate
-from dra_alloc.solve.cpsat_first import first_answer
-from dra_alloc.solve.pruned import PrunedSearch
-from fuzz.observed_build import ON, claim, device, problem, slice_, want
+from dra_alloc.cli.harness.allocate import answer_allocate
+from dra_alloc.solve.cpsat.first import first_answer
+from dra_alloc.solve.table.pruned import PrunedSearch
+from fuzz.observed.build import ON, claim, device, problem, slice_, want
 from tests.unit.solve.questions import table
 
 SWITCHES = {**ON, "OptionalNodeOperations": True}

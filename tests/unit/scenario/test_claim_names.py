@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from dra_alloc.api import DeviceClass, Node, ObjectMeta, ResourceClaim, ResourceSlice
+from dra_alloc.cluster.claim_names import by_name
+from dra_alloc.cluster.cluster import Cluster
+from dra_alloc.cluster.outcomes import Allocated, Outcome, Unsatisfiable
 from dra_alloc.errors import InputError
 from dra_alloc.manifest import Documents
-from dra_alloc.scenario.claim_names import by_name
-from dra_alloc.scenario.cluster import Cluster
-from dra_alloc.scenario.gang import Member, replicas
-from dra_alloc.scenario.outcomes import Allocated, Outcome, Unsatisfiable
+from dra_alloc.scenario.gang.gang import Member, replicas
 
 
 def got(outcome: Outcome) -> Allocated:

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 from dra_alloc.api import DeviceClass, DeviceTaintRule, Node, ResourceClaim, ResourceSlice
+from dra_alloc.cluster.cluster import Cluster
+from dra_alloc.cluster.outcomes import Allocated, Unsatisfiable
+from dra_alloc.cluster.settings import Settings
 from dra_alloc.errors import InputError, UnknownReference
 from dra_alloc.manifest import Documents
-from dra_alloc.scenario.cluster import Cluster
-from dra_alloc.scenario.outcomes import Allocated, Unsatisfiable
-from dra_alloc.scenario.settings import Settings
 from dra_alloc.scenario.snapshot import load
 
 

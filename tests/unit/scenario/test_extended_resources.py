@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from dra_alloc.api import DeviceClass, Node, Pod
-from dra_alloc.scenario.extended_resources import asks_for_extended, class_by_resource, extended_claim, unserved
+from dra_alloc.pods.extended_resources import asks_for_extended, class_by_resource, extended_claim, unserved
 
 GPU = "example.com/gpu"
 NODE = Node.from_wire({"metadata": {"name": "n"}})

@@ -11,16 +11,16 @@ from typing import Any
 import pytest
 
 from dra_alloc.api import DeviceClass, FrozenMap, Node, ObjectMeta, ResourceClaim, ResourceSlice
+from dra_alloc.cluster.cluster import Cluster
+from dra_alloc.cluster.edits.events import Event
+from dra_alloc.cluster.outcomes import Allocated, NodeRefusal, Outcome, Unsatisfiable
+from dra_alloc.cluster.settings import Settings
 from dra_alloc.manifest import Documents
-from dra_alloc.manifest.records import record_from_model
+from dra_alloc.manifest.make.records import record_from_model
 from dra_alloc.problem.requests import claim_name
-from dra_alloc.scenario.cluster import Cluster
-from dra_alloc.scenario.events import Event
-from dra_alloc.scenario.outcomes import Allocated, NodeRefusal, Outcome, Unsatisfiable
-from dra_alloc.scenario.settings import Settings
 from dra_alloc.solve.outcome import Solved
 from dra_alloc.testing.cases import random_requests
-from dra_alloc.testing.dialect import Dialect
+from dra_alloc.testing.drawing.dialect import Dialect
 
 NODES = tuple(
     Node(metadata=ObjectMeta(name=f"n{number}", labels=FrozenMap({"zone": "ab"[number % 2], "rack": "a"})))

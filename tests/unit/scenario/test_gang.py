@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 
 from dra_alloc.api import DeviceClass, FrozenMap, Node, ResourceClaim, ResourceSlice
+from dra_alloc.cluster.alike_nodes import AlikeNodes
+from dra_alloc.cluster.cluster import Cluster
 from dra_alloc.errors import InputError
 from dra_alloc.problem.inventory import Inventory
-from dra_alloc.scenario import gang
-from dra_alloc.scenario.alike_nodes import AlikeNodes
-from dra_alloc.scenario.cluster import Cluster
-from dra_alloc.scenario.gang import (
+from dra_alloc.scenario.gang import gang
+from dra_alloc.scenario.gang.gang import (
     Member,
     Topology,
     Verdict,
@@ -26,8 +26,8 @@ from dra_alloc.scenario.gang import (
     place_most,
     replicas,
 )
-from dra_alloc.scenario.gang_menus import Menus, Shapes
-from dra_alloc.solve.objectives import Cheapest
+from dra_alloc.scenario.gang.menus import Menus, Shapes
+from dra_alloc.solve.best.objectives import Cheapest
 
 ANY = DeviceClass.model_validate({"metadata": {"name": "any"}})
 

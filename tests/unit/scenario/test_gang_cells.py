@@ -11,9 +11,9 @@ from dataclasses import replace
 import pytest
 
 from dra_alloc.api import FrozenMap, ResourceClaimStatus
-from dra_alloc.scenario.gang import Verdict, can_place, place_gang, place_most
-from dra_alloc.scenario.gang_cells import Cells, cells_of_nodes, wants_one_device
-from dra_alloc.scenario.gang_menus import Menus, Shapes
+from dra_alloc.scenario.gang.cells import Cells, cells_of_nodes, wants_one_device
+from dra_alloc.scenario.gang.gang import Verdict, can_place, place_gang, place_most
+from dra_alloc.scenario.gang.menus import Menus, Shapes
 from tests.unit.scenario.test_gang import claim, device, node, of, pods, resource_slice
 
 pytestmark = pytest.mark.usefixtures("solver")

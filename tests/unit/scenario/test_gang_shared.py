@@ -14,15 +14,15 @@ from typing import Any
 import pytest
 
 from dra_alloc.api import DeviceClass, FrozenMap, Node, ResourceClaim, ResourceSlice
+from dra_alloc.cluster.cluster import Cluster
 from dra_alloc.problem.inventory import Inventory
 from dra_alloc.problem.pools import GatherError
-from dra_alloc.scenario.cluster import Cluster
-from dra_alloc.scenario.gang import Member, Verdict, can_place, place_gang, place_most
-from dra_alloc.scenario.gang_menus import TooMuchWork
-from dra_alloc.scenario.gang_shared import place_sharing
-from dra_alloc.scenario.gang_types import Placement
-from dra_alloc.solve.spread import Spread
-from dra_alloc.solve.spread_answer import Placed, most_placed
+from dra_alloc.scenario.gang.gang import Member, Verdict, can_place, place_gang, place_most
+from dra_alloc.scenario.gang.menus import TooMuchWork
+from dra_alloc.scenario.gang.shared_pools import place_sharing
+from dra_alloc.scenario.gang.types import Placement
+from dra_alloc.solve.joint.answer import Placed, most_placed
+from dra_alloc.solve.joint.spread import Spread
 
 Json = dict[str, Any]
 ANY = DeviceClass.model_validate({"metadata": {"name": "any"}})
@@ -154,8 +154,8 @@ def test_shared_pools_are_decided_as_by_trying_every_distribution(seed: int, sol
 
 @pytest.mark.parametrize("seed", range(40))
 def test_without_or_tools_small_ones_are_decided_all_the_same(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dra_alloc.solve.spread_answer.is_installed", lambda: False)
-    monkeypatch.setattr("dra_alloc.scenario.gang_packing.is_installed", lambda: False)
+    monkeypatch.setattr("dra_alloc.solve.joint.answer.is_installed", lambda: False)
+    monkeypatch.setattr("dra_alloc.scenario.gang.packing.is_installed", lambda: False)
     cluster, members = drawn(random.Random(seed))
     most = most_by_hand(cluster, members)
     assert place_gang(cluster, members).joint.verdict is (Verdict.PLACED if most == len(members) else Verdict.NONE)
@@ -184,7 +184,7 @@ def test_as_many_as_people_have(solver: None) -> None:
 def test_as_many_alike_as_possible_are_proven_by_asking_for_one_more(
     monkeypatch: pytest.MonkeyPatch, solver: None
 ) -> None:
-    monkeypatch.setattr("dra_alloc.scenario.gang_shared.most_placed", _half_proven)
+    monkeypatch.setattr("dra_alloc.scenario.gang.shared_pools.most_placed", _half_proven)
     cluster, members = large(62)
     most = place_most(cluster, members).joint
     assert (len(most.placements), most.proven, most.why) == (14, True, "")
@@ -202,7 +202,7 @@ def _names(placement: Placement) -> list[str]:
 
 
 def test_as_many_as_possible_stay_undecided_without_or_tools(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dra_alloc.solve.spread_answer.is_installed", lambda: False)
+    monkeypatch.setattr("dra_alloc.solve.joint.answer.is_installed", lambda: False)
     monkeypatch.setitem(sys.modules, "ortools.sat.python", None)
     slices = made_slice("fabric", [device(f"l{each}", "link") for each in range(3)], {"allNodes": True})
     fewer = place_most(world(slices, 2), [pod(number, [ask("l", "link", 2)]) for number in range(2)]).joint

@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 
 from dra_alloc.api import DeviceClass, Node, ResourceClaim, ResourceSlice
+from dra_alloc.cluster.cluster import Cluster
+from dra_alloc.cluster.outcomes import Allocated, Outcome, Undecided, Unsatisfiable
+from dra_alloc.cluster.standings import UNDECIDED, Asked, Standings
 from dra_alloc.errors import InputError
 from dra_alloc.manifest import Documents
-from dra_alloc.scenario.cluster import Cluster
-from dra_alloc.scenario.gang import Member
-from dra_alloc.scenario.outcomes import Allocated, Outcome, Undecided, Unsatisfiable
-from dra_alloc.scenario.standings import UNDECIDED, Asked, Standings
-from dra_alloc.solve.cpsat import is_installed
-from dra_alloc.solve.objectives import FewestNodes
+from dra_alloc.scenario.gang.gang import Member
+from dra_alloc.solve.best.objectives import FewestNodes
+from dra_alloc.solve.cpsat.solver import is_installed
 
 SIZED = "device.attributes['drv'].size > 1"
 

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
+from dra_alloc.cluster.settings import Settings
 from dra_alloc.errors import InputError
 from dra_alloc.manifest import load
-from dra_alloc.scenario.joint import JointAnswer, JointOptions, place_jointly
-from dra_alloc.scenario.settings import Settings
+from dra_alloc.scenario.gang.joint import JointAnswer, JointOptions, place_jointly
 
 GROUP = "resource.k8s.io/v1"
 

@@ -9,9 +9,9 @@ import json
 
 import pytest
 
+from dra_alloc.cluster.cluster import Cluster
+from dra_alloc.cluster.outcomes import Allocated
 from dra_alloc.manifest import load
-from dra_alloc.scenario.cluster import Cluster
-from dra_alloc.scenario.outcomes import Allocated
 
 SELECTOR = {"nodeSelectorTerms": [{"matchExpressions": [{"key": "zone", "operator": "In", "values": ["a"]}]}]}
 SPEC = {"driver": "d", "pool": {"name": "p", "generation": 1, "resourceSliceCount": 1}}

@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 
 from dra_alloc.api import DeviceClass, Node, ResourceClaim, ResourceSlice
+from dra_alloc.cluster.cluster import Cluster
+from dra_alloc.cluster.outcomes import Allocated, Outcome
+from dra_alloc.cluster.settings import DEFAULT_SETTINGS, Settings
 from dra_alloc.manifest import Documents
 from dra_alloc.problem.inventory import Inventory
 from dra_alloc.problem.namesakes import Namesakes
-from dra_alloc.scenario.cluster import Cluster
-from dra_alloc.scenario.gang import Member, Verdict, can_place, place_gang, place_most
-from dra_alloc.scenario.outcomes import Allocated, Outcome
-from dra_alloc.scenario.settings import DEFAULT_SETTINGS, Settings
+from dra_alloc.scenario.gang.gang import Member, Verdict, can_place, place_gang, place_most
 
 NODES = ("n0", "n1", "n2")
 

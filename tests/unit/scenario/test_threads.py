@@ -18,13 +18,13 @@ from typing import Any
 
 from dra_alloc import load
 from dra_alloc.api import DeviceClass, Node, ResourceClaim, ResourceSlice
+from dra_alloc.cluster.cluster import Cluster
+from dra_alloc.cluster.outcomes import Allocated
+from dra_alloc.cluster.standings import FITS, Asked, Roster, Standings
 from dra_alloc.manifest import Documents
 from dra_alloc.problem.inventory import Inventory
 from dra_alloc.problem.occupancy import Occupancy
 from dra_alloc.problem.usage import Usage
-from dra_alloc.scenario.cluster import Cluster
-from dra_alloc.scenario.outcomes import Allocated
-from dra_alloc.scenario.standings import FITS, Asked, Roster, Standings
 from dra_alloc.solve.allocator import DEFAULT_BUDGET, not_found
 from dra_alloc.solve.columns import Columns
 from dra_alloc.solve.outcome import NoFit, Solved, SolveOutcome, Work

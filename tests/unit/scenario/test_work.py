@@ -11,9 +11,9 @@ import pytest
 
 from benchmarks.fleet_cases import FleetCase, autoscaler, shared, whatif
 from dra_alloc.api import ResourceClaim, ResourceSlice
+from dra_alloc.cluster.cluster import Cluster
+from dra_alloc.cluster.outcomes import Allocated
 from dra_alloc.manifest import load
-from dra_alloc.scenario.cluster import Cluster
-from dra_alloc.scenario.outcomes import Allocated
 from dra_alloc.solve.selection import Selection
 
 

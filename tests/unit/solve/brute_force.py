@@ -9,14 +9,14 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from dra_alloc.rules import Pick
-from dra_alloc.solve.freedom import freedom_of
-from dra_alloc.solve.objectives import Objective
-from dra_alloc.solve.optimise import ranks_of
-from dra_alloc.solve.picking import Picking
+from dra_alloc.solve.best.freedom import freedom_of
+from dra_alloc.solve.best.objectives import Objective
+from dra_alloc.solve.best.optimise import ranks_of
 from dra_alloc.solve.question import Question
-from dra_alloc.solve.standing import judged
-from dra_alloc.solve.table import NotModelled, Table, bits
-from dra_alloc.solve.table_builder import build_table
+from dra_alloc.solve.table.build import build_table
+from dra_alloc.solve.table.picking import Picking
+from dra_alloc.solve.table.table import NotModelled, Table, bits
+from dra_alloc.solve.table.trust import judged
 
 MOST_ANSWERS = 3_000
 

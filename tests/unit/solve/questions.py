@@ -7,11 +7,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from dra_alloc.cli.harness_allocate import read_request
+from dra_alloc.cli.harness.allocate import read_request
 from dra_alloc.solve.question import Question
-from dra_alloc.solve.standing import judged
-from dra_alloc.solve.table import Knows, Table
-from dra_alloc.solve.table_builder import build_table
+from dra_alloc.solve.table.build import build_table
+from dra_alloc.solve.table.table import Knows, Table
+from dra_alloc.solve.table.trust import judged
 
 Json = dict[str, Any]
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from dra_alloc.solve.bounds import refuted
+from dra_alloc.solve.table.bounds import refuted
 from tests.unit.solve.questions import ask, claim, device, request, table
 
 A, B, C = (device(name, numa=number, serial=name) for number, name in enumerate("abc"))

@@ -12,12 +12,12 @@ import pytest
 
 from dra_alloc.api import ResourceSlice
 from dra_alloc.cel.reads import WHOLE, Read
-from dra_alloc.manifest.records import slice_from_plain
+from dra_alloc.manifest.make.records import slice_from_plain
 from dra_alloc.problem.devices import SliceRow
 from dra_alloc.solve import columns as columns_module
 from dra_alloc.solve.columns import AMOUNTS, Columns
 from dra_alloc.testing.cases import random_requests
-from dra_alloc.testing.dialect import Dialect
+from dra_alloc.testing.drawing.dialect import Dialect
 
 DRIVER = "d.example.com"
 READS = (

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from dra_alloc.api import ResourceSlice
-from dra_alloc.manifest.records import slice_from_json
+from dra_alloc.manifest.make.records import slice_from_json
 from dra_alloc.problem.devices import SliceRow
 from dra_alloc.solve.frames import Frames
 

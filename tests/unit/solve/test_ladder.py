@@ -7,13 +7,13 @@ from __future__ import annotations
 import pytest
 
 from benchmarks.hard_cases import HardCase, hard_cases
-from dra_alloc.cli.harness_allocate import read_request
+from dra_alloc.cli.harness.allocate import read_request
 from dra_alloc.limits import DefaultSteps
 from dra_alloc.rules import SearchStopped
-from dra_alloc.solve.first_fit import BudgetExhausted
 from dra_alloc.solve.ladder import DEFAULT_BUDGET, Budget, Engine, Ladder
 from dra_alloc.solve.outcome import NoFit, Solved
-from dra_alloc.solve.table import NotModelled
+from dra_alloc.solve.search.first_fit import BudgetExhausted
+from dra_alloc.solve.table.table import NotModelled
 from tests.unit.solve.questions import ask, claim, device, question, request, table
 
 CASES = {case.name: case for case in hard_cases()}

@@ -8,7 +8,7 @@ import pytest
 
 from dra_alloc.rules import SearchStopped
 from dra_alloc.solve.ladder import DEFAULT_BUDGET, Budget, Engine, Ladder
-from dra_alloc.solve.table import Knows
+from dra_alloc.solve.table.table import Knows
 from tests.unit.solve.questions import ask, claim, device, question, request, table
 
 ENGINES = pytest.mark.parametrize("engine", [Engine.FIRST_FIT, Engine.CP_SAT])

@@ -9,14 +9,14 @@ import itertools
 import pytest
 
 from benchmarks.hard_cases import mig_node, profile_request
-from dra_alloc.cli.harness_allocate import read_request
+from dra_alloc.cli.harness.allocate import read_request
 from dra_alloc.cli.options import OBJECTIVES
 from dra_alloc.problem.devices import DeviceKey
 from dra_alloc.problem.pools import GatherError
 from dra_alloc.rules import SearchStopped
-from dra_alloc.solve.objectives import Cheapest, FewestNodes, HighestRanked, LeastFragmented, Stable
-from dra_alloc.solve.optimise import Status, optimise
-from dra_alloc.solve.table import NotModelled
+from dra_alloc.solve.best.objectives import Cheapest, FewestNodes, HighestRanked, LeastFragmented, Stable
+from dra_alloc.solve.best.optimise import Status, optimise
+from dra_alloc.solve.table.table import NotModelled
 from dra_alloc.testing.cases import random_requests
 from fuzz.engines import DIALECTS
 from tests.unit.solve.brute_force import best_of

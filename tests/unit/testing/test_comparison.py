@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from dra_alloc.testing.comparison import compare
-from dra_alloc.testing.questions import cel_judged
+from dra_alloc.testing.drawing.questions import cel_judged
 
 RIGHT: dict[str, Any] = {"results": [{"devices": {"results": [{"request": "r", "device": "a"}]}}]}
 SLICE: dict[str, Any] = {"spec": {"driver": "d", "pool": {"name": "p"}}}

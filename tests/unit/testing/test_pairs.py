@@ -9,10 +9,10 @@ import json
 
 import pytest
 
-from dra_alloc.cli.harness import answer
+from dra_alloc.cli.harness.serve import answer
 from dra_alloc.testing.cases import random_requests
-from dra_alloc.testing.dialect import Dialect
-from dra_alloc.testing.features import FEATURES, known_features
+from dra_alloc.testing.drawing.dialect import Dialect
+from dra_alloc.testing.drawing.features import FEATURES, known_features
 from dra_alloc.testing.vectors import vector_questions
 from fuzz.coverage import Coverage
 

@@ -14,12 +14,12 @@ from hypothesis import HealthCheck, Phase, find, given, settings
 from hypothesis import strategies as st
 
 from dra_alloc.api import DeviceClass, KubeModel, Quantity, ResourceClaim, ResourceSlice, Semver
-from dra_alloc.cli.harness import answer
+from dra_alloc.cli.harness.serve import answer
 from dra_alloc.manifest import validate_object
 from dra_alloc.testing import strategies as dra
-from dra_alloc.testing.dialect import Dialect
-from dra_alloc.testing.features import FEATURES, features
-from dra_alloc.testing.mutation import places
+from dra_alloc.testing.drawing.dialect import Dialect
+from dra_alloc.testing.drawing.features import FEATURES, features
+from dra_alloc.testing.drawing.mutation import places
 
 FEW = settings(max_examples=40, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
 KINDS: tuple[tuple[str, type[KubeModel]], ...] = (

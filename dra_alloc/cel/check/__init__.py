@@ -1,0 +1,3 @@
+"""
+Names, overloads and types of every node, or upstream's complaints.
+"""

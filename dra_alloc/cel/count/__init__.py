@@ -1,0 +1,3 @@
+"""
+What an expression can cost and what it does cost.
+"""

@@ -1,0 +1,3 @@
+"""
+A checked tree as closures over a frame of slots.
+"""

@@ -1,0 +1,3 @@
+"""
+Expression text to a syntax tree.
+"""

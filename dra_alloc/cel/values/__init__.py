@@ -1,0 +1,3 @@
+"""
+Run-time values of CEL, and what operators make of them.
+"""

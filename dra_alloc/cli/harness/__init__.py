@@ -1,0 +1,3 @@
+"""
+The allocator for other programs: one JSON object a line.
+"""

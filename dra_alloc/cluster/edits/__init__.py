@@ -1,0 +1,3 @@
+"""
+Clusters made of others: edits, events of a watch, copies, content hashes.
+"""

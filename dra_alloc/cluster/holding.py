@@ -1,0 +1,45 @@
+"""
+Claims with their allocations: where they can be used, and how they come by them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from dra_alloc.api import AllocationResult, Node, ResourceClaim
+from dra_alloc.cluster.outcomes import NodeRefusal
+from dra_alloc.problem.nodes import NodeSelectorError, selects_node
+from dra_alloc.problem.requests import claim_name
+
+__all__ = ["allocated_elsewhere", "completed", "reaches"]
+
+
+def reaches(claim: ResourceClaim, node: Node) -> bool:
+    """Return whether the claim's allocation, if it has one, can be used on the node."""
+    allocation = claim.status.allocation
+    if allocation is None or allocation.node_selector is None:
+        return True
+    try:
+        return selects_node(allocation.node_selector, node)
+    except NodeSelectorError:
+        return False
+
+
+def allocated_elsewhere(claims: Sequence[ResourceClaim], node: Node) -> NodeRefusal | None:
+    """Return the refusal of a node that one of the claims is not allocated for."""
+    name = node.metadata.name or ""
+    for claim in claims:
+        if not reaches(claim, node):
+            error = f"claim {claim_name(claim)} is allocated, and not for this node"
+            return NodeRefusal(name, "allocated-elsewhere", error)
+    return None
+
+
+def completed(claims: Sequence[ResourceClaim], results: Sequence[AllocationResult]) -> tuple[ResourceClaim, ...]:
+    """Return the claims, those without an allocation with one of the results each, in order."""
+    made = iter(results)
+    return tuple([claim if claim.status.allocation is not None else _with(claim, made) for claim in claims])
+
+
+def _with(claim: ResourceClaim, made: Iterator[AllocationResult]) -> ResourceClaim:
+    return claim.replaced(status=claim.status.replaced(allocation=next(made)))

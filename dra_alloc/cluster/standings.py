@@ -1,0 +1,347 @@
+"""
+Which nodes of a cluster fit, question by question, found out as far as somebody asks.
+
+For every question there is one byte a node. A change of the cluster makes the
+bytes of the nodes concerned unknown again; all others stay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from dra_alloc.api import Node, ResourceClaim
+from dra_alloc.cluster.outcomes import NodeRefusal, Unsatisfiable
+from dra_alloc.problem.devices import PoolKey, SliceRow
+from dra_alloc.problem.inventory import Inventory
+from dra_alloc.problem.pools import GatherError
+from dra_alloc.solve.allocator import Budget
+from dra_alloc.solve.direct import STEPS, Occupied, decide
+from dra_alloc.solve.outcome import Aborted, NoFit, OutOfBudget, Solved, SolveOutcome
+from dra_alloc.solve.survey import Admitted, Survey
+
+__all__ = ["ABORTS", "FITS", "NO", "UNDECIDED", "Asked", "Roster", "Standings", "concerned", "places_of"]
+
+NO: Final = 0
+FITS: Final = 1
+UNKNOWN: Final = 2
+UNDECIDED: Final = 3
+ABORTS: Final = 4
+#: No, as a search found that need not say so again when less is free.
+SEARCHED_NO: Final = 5
+
+#: What is left of an answer when devices are taken: a plain no.
+_AFTER_TAKING: Final = bytes(NO if code == NO else UNKNOWN for code in range(256))
+#: Questions remembered.
+_MOST_QUESTIONS: Final = 64
+_CARRIED_BYTES: Final = 1 << 20
+#: Changed nodes over a list of all, before it is made anew.
+_MOST_CHANGES: Final = 256
+
+
+Ask = Callable[[Node, Sequence[ResourceClaim], Budget], SolveOutcome]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Asked:
+    """
+    Claims to allocate together, none of which is allocated yet.
+
+    Questions of equal `key` have the same answers, apart from names.
+    """
+
+    claims: tuple[ResourceClaim, ...]
+    admitted: Admitted | None
+    budget: Budget
+    key: Hashable
+
+    @classmethod
+    def of(cls, claims: Sequence[ResourceClaim], survey: Survey, budget: Budget) -> Asked:
+        """Return the claims as a question."""
+        admitted = survey.admitted(claims) if claims else None
+        about: Hashable = tuple([claim.spec for claim in claims]) if admitted is None else admitted.plan or admitted
+        return cls(tuple(claims), admitted, budget, (about, budget))
+
+
+class Roster:
+    """The nodes in order, with their names and places."""
+
+    __slots__ = ("names", "nodes", "places")
+
+    def __init__(self, nodes: Sequence[Node]) -> None:
+        self.nodes = tuple(nodes)
+        self.names = tuple([node.metadata.name or "" for node in nodes])
+        self.places: dict[str, int] = {}
+        for place, name in enumerate(self.names):
+            self.places.setdefault(name, place)
+
+
+class Standings:
+    """
+    Answers for the nodes of one state of a cluster.
+
+    `ask` answers what cannot be answered directly. Answers are found on first
+    use and kept; safe to use from several threads as long as nobody takes
+    devices.
+    """
+
+    def __init__(self, roster: Roster, survey: Survey, occupancy: Occupied, ask: Ask) -> None:
+        self.roster = roster
+        self.survey = survey
+        self._occupancy = occupancy
+        self._ask = ask
+        self._codes: dict[Hashable, bytearray] = {}
+        # The standings that this state started from, which learn what is found out about nodes that did not change.
+        self._origin: Standings | None = None
+        self._touched: set[int] = set()
+        self._alone: _Alone | None = None
+
+    def first(self, asked: Asked, start: int = 0) -> tuple[int, int]:
+        """
+        Return the first node from `start` on that fits or ends the attempt, with its code.
+
+        (-1, NO) if there is none.
+        """
+        codes = self._codes_for(asked)
+        # In this order, and once more after exploring: what other threads find out meanwhile counts as well.
+        unknown = codes.find(UNKNOWN, start)
+        known = _lower(codes.find(FITS, start), codes.find(ABORTS, start))
+        if unknown >= 0 and not 0 <= known < unknown:
+            self._explore(asked, codes, unknown, stop=known if known >= 0 else len(codes), all_of_them=False)
+            known = _lower(codes.find(FITS, start), codes.find(ABORTS, start))
+        return (known, codes[known]) if known >= 0 else (-1, NO)
+
+    def codes(self, asked: Asked) -> bytes:
+        """Return the code of every node."""
+        codes = self._codes_for(asked)
+        unknown = codes.find(UNKNOWN)
+        if unknown >= 0:
+            self._explore(asked, codes, unknown, stop=len(codes), all_of_them=True)
+        # Of a copy: 3.13 without the interpreter's lock miscounts those who read one bytearray at the same time.
+        return bytes(codes.copy())
+
+    def code(self, asked: Asked, place: int) -> int:
+        """Return the code of one node."""
+        codes = self._codes_for(asked)
+        if codes[place] == UNKNOWN:
+            codes[place] = self._judge(asked, place)
+        return codes[place]
+
+    def fitting(self, asked: Asked) -> tuple[str, ...]:
+        """Return the names of all nodes that fit, in order."""
+        return tuple([self.roster.names[place] for place in places_of(self.codes(asked), FITS)])
+
+    def abort(self, asked: Asked, place: int) -> Unsatisfiable:
+        """Return the outcome of an attempt that a node ends."""
+        return Unsatisfiable((NodeRefusal(self.roster.names[place], *self._text(asked, place)),), aborts=True)
+
+    def refusal(self, asked: Asked, place: int) -> NodeRefusal:
+        """Return why a node that does not fit does not."""
+        searched = self.code(asked, place) == SEARCHED_NO
+        return NodeRefusal(self.roster.names[place], *(self._text(asked, place) if searched else self._plain_no(place)))
+
+    def refusals(self, asked: Asked) -> Callable[[], tuple[NodeRefusal, ...]]:
+        """Return what makes the refusals of all nodes that do not fit; later changes do not show in them."""
+        codes = self.codes(asked)
+        texts = {place: self._text(asked, place) for place in places_of(codes, SEARCHED_NO)}
+        return lambda: tuple(
+            NodeRefusal(self.roster.names[place], *(texts.get(place) or self._plain_no(place)))
+            for place, each in enumerate(codes)
+            if each in (NO, SEARCHED_NO)
+        )
+
+    def _plain_no(self, place: int) -> tuple[str, str]:
+        invalid = self.survey.view(self.roster.nodes[place]).invalid
+        return ("pool-invalid", "invalid resource pools were encountered") if invalid else ("no-fit", "")
+
+    def _text(self, asked: Asked, place: int) -> tuple[str, str]:
+        outcome = self._ask(self.roster.nodes[place], asked.claims, asked.budget)
+        return (outcome.code, outcome.text) if isinstance(outcome, Aborted) else ("no-fit", "")
+
+    def taken(self, places: Iterable[int] | None) -> None:
+        """Note that devices of some nodes were taken, or (None) devices that every node may see: a plain no stays."""
+        if places is None:
+            self._origin = None
+            for key, codes in self._codes.items():
+                self._codes[key] = codes.translate(_AFTER_TAKING)
+            return
+        for place in places:
+            self._touched.add(place)
+            for codes in self._codes.values():
+                if codes[place]:
+                    codes[place] = UNKNOWN
+
+    def _forget(self, places: Iterable[int]) -> None:
+        """Make the answers of nodes unknown that changed in any way."""
+        for place in places:
+            self._touched.add(place)
+            for codes in self._codes.values():
+                codes[place] = UNKNOWN
+
+    def opened(self, occupancy: Occupied, ask: Ask) -> Standings:
+        """Return the standings for placing pods, in which devices are taken one after the other."""
+        made = self.forked(self.survey, occupancy, ask)
+        made._origin = self  # noqa: SLF001  # its own class
+        made._alone = self._lone_slices()  # noqa: SLF001  # its own class
+        return made
+
+    def forked(self, survey: Survey, occupancy: Occupied, ask: Ask, places: Iterable[int] | None = ()) -> Standings:
+        """Return the standings of a state that differs on some nodes, or (None) anywhere."""
+        made = Standings(self.roster, survey, occupancy, ask)
+        if places is not None:
+            most = max(1, _CARRIED_BYTES // (len(self.roster.nodes) + 1))
+            for key, codes in list(self._codes.items())[-most:]:
+                made._codes[key] = codes.copy()
+            places = tuple(places)
+            alone = self._alone
+            if alone is not None:
+                made._alone = alone if survey is self.survey else alone.renewed(survey, self.roster, places)
+            made._forget(places)
+        return made
+
+    def alone(self, place: int) -> SliceRow | None:
+        """Return the slice that is all there is to a node; None for a node that needs a closer look."""
+        return self._lone_slices().at(place)
+
+    def _lone_slices(self) -> _Alone:
+        if self._alone is None:
+            self._alone = _Alone(self.survey.alone(self.roster.names), {})
+        return self._alone
+
+    def _codes_for(self, asked: Asked) -> bytearray:
+        codes = self._codes.get(asked.key)
+        if codes is None:
+            codes = bytearray([UNKNOWN]) * len(self.roster.nodes)
+            # A list first: other threads may ask something new meanwhile.
+            for key in list(self._codes)[: 1 - _MOST_QUESTIONS]:
+                self._codes.pop(key, None)
+            codes = self._codes.setdefault(asked.key, codes)
+        return codes
+
+    def _explore(self, asked: Asked, codes: bytearray, start: int, *, stop: int, all_of_them: bool) -> None:
+        """Find out about nodes from `start` on, up to the first that fits or ends the attempt unless all are wanted."""
+        alone, quick, judge, find = self._lone_slices().at, self._quick(asked), self._judge, codes.find
+        origin = None if self._origin is None else self._origin._codes_for(asked)  # noqa: SLF001  # its own class
+        place = start
+        while 0 <= place < stop:
+            row = alone(place)
+            code = UNKNOWN if row is None or quick is None else quick(row)
+            if code == UNKNOWN:
+                code = judge(asked, place)
+            codes[place] = code
+            if origin is not None and place not in self._touched:
+                origin[place] = code
+            if code in (FITS, ABORTS) and not all_of_them:
+                return
+            place = find(UNKNOWN, place + 1)
+
+    def _quick(self, asked: Asked) -> Callable[[SliceRow], int] | None:
+        """Return what tells the codes of nodes with one slice only, as far as boards do: else it returns UNKNOWN."""
+        admitted, steps = asked.admitted, asked.budget.steps
+        if admitted is None or admitted.plan is None:
+            return None
+        plan, lens = admitted.plan, admitted.plan.lens
+        board_of, known_board = self.survey.board_alone, admitted.plan.boards.get
+        busy_of = self._occupancy.busy_in_one()
+        most = STEPS if steps is None else steps
+
+        def code(row: SliceRow) -> int:
+            board = known_board(row.columns.get(lens)) or board_of(row, plan)
+            busy = busy_of(row, 0)
+            if board is None or busy is None:
+                return UNKNOWN
+            busy &= board.relevant
+            choice, _ = board.answers.get(busy) or decide(board, busy, admitted, (row,))
+            if choice.found is None or choice.steps > most:
+                return UNKNOWN
+            return FITS if choice.found else NO
+
+        return code
+
+    def _judge(self, asked: Asked, place: int) -> int:
+        node = self.roster.nodes[place]
+        admitted = asked.admitted
+        if admitted is None or admitted.plan is None:
+            return _searched(self._ask(node, asked.claims, asked.budget))
+        survey = self.survey
+        try:
+            view = survey.view(node)
+        except GatherError:
+            return ABORTS
+        board = survey.board(view, admitted.plan)
+        busy = None if board is None else self._occupancy.busy(view.pools)
+        if board is not None and busy is not None:
+            choice, _ = decide(board, busy & board.relevant, admitted, view.slices)
+            steps = asked.budget.steps
+            if choice.found is not None and (steps is None or choice.steps <= steps):
+                return FITS if choice.found else NO
+        return _searched(self._ask(node, asked.claims, asked.budget))
+
+
+class _Alone:
+    """
+    For each node the slice that is all there is to it; None for nodes that need a closer look.
+
+    States that differ in some slices share the list: a copy each would be walked by the garbage collector.
+    """
+
+    __slots__ = ("_base", "_changes", "at")
+
+    def __init__(self, base: list[SliceRow | None], changes: dict[int, SliceRow | None]) -> None:
+        self._base = base
+        self._changes = changes
+        self.at: Callable[[int], SliceRow | None] = self._found if changes else base.__getitem__
+
+    def _found(self, place: int) -> SliceRow | None:
+        return self._changes[place] if place in self._changes else self._base[place]
+
+    def renewed(self, survey: Survey, roster: Roster, places: Sequence[int]) -> _Alone:
+        """Return the same, with some nodes looked at anew."""
+        rows = survey.alone([roster.names[place] for place in places])
+        changes = {**self._changes, **dict(zip(places, rows, strict=True))}
+        if len(changes) <= _MOST_CHANGES:
+            return _Alone(self._base, changes)
+        base = list(self._base)
+        for place, row in changes.items():
+            base[place] = row
+        return _Alone(base, {})
+
+
+def _lower(left: int, right: int) -> int:
+    """Return the lower of two places, each -1 if there is none."""
+    return max(left, right) if min(left, right) < 0 else min(left, right)
+
+
+def places_of(codes: bytes, code: int) -> Iterator[int]:
+    """Yield the places that have a code."""
+    place = codes.find(code)
+    while place >= 0:
+        yield place
+        place = codes.find(code, place + 1)
+
+
+def _searched(outcome: SolveOutcome) -> int:
+    match outcome:
+        case Solved():
+            return FITS
+        case NoFit():
+            return SEARCHED_NO
+        case OutOfBudget():
+            return UNDECIDED
+        case Aborted(_, _, _, on_node):
+            return SEARCHED_NO if on_node else ABORTS
+
+
+def concerned(pools: Iterable[PoolKey], inventories: Iterable[Inventory], roster: Roster) -> list[int] | None:
+    """Return the nodes whose answers depend on the pools; None if that may be all."""
+    places: list[int] = []
+    beyond = tuple(inventories)
+    for key in pools:
+        for row in (each for inventory in beyond for each in inventory.by_pool.get(key, ())):
+            if not row.node_name:
+                return None
+            place = roster.places.get(row.node_name)
+            if place is not None:
+                places.append(place)
+    return places

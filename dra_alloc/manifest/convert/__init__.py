@@ -1,0 +1,3 @@
+"""
+Older versions of resource.k8s.io made v1-shaped.
+"""

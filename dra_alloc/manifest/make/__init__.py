@@ -1,0 +1,3 @@
+"""
+Plain values to typed objects, with everything that is wrong with them.
+"""

@@ -1,0 +1,150 @@
+"""
+Plain values of one object made into what `Documents` holds, with everything that is wrong with them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Final
+
+import msgspec
+from pydantic import ValidationError
+
+from dra_alloc.api import FrozenMap, ObjectMeta, Pod, ResourceSlice
+from dra_alloc.manifest.convert.conversion import OtherShape, reshape, to_v1
+from dra_alloc.manifest.documents import Workload
+from dra_alloc.manifest.kinds import Kind
+from dra_alloc.manifest.make.defaults import set_defaults
+from dra_alloc.manifest.make.inspection import Finding, inspect
+from dra_alloc.manifest.make.records import record_from_model, slice_from_plain
+from dra_alloc.manifest.make.schema import Leaf, ObjectType, SchemaType, schema_of
+
+__all__ = ["Made", "make"]
+
+_NOT_FITTING: Final = (OtherShape, ValidationError, msgspec.MsgspecError, ValueError, RecursionError)
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """
+    An object, if it could be made, and what was found wrong on the way.
+
+    `rest` is what there is of an object that could not, without what has the wrong type.
+    """
+
+    item: Any
+    findings: tuple[Finding, ...] = ()
+    rest: Any = None
+
+
+def make(value: dict[str, Any], kind: Kind, version: str, nesting: int) -> Made:
+    """
+    Return the v1-shaped object for plain values of any version.
+
+    The quick way is tried first; only what it refuses is inspected. An object
+    with unknown fields is made without them: whether to accept that is the
+    caller's choice. One with wrong types is not made.
+    """
+    try:
+        return Made(_typed(value, kind, version))
+    except _NOT_FITTING:
+        pass
+    cleaned, findings = inspect(value, _shape(kind, version), nesting)
+    if any(not finding.unknown_field for finding in findings):
+        return Made(None, findings, _rest(cleaned, kind, version))
+    try:
+        return Made(_typed(cleaned, kind, version), findings)
+    except ValidationError as error:
+        return Made(None, findings + _from_pydantic(error))
+    except _NOT_FITTING as error:
+        return Made(None, (*findings, Finding((), str(error))))
+
+
+def _rest(cleaned: Any, kind: Kind, version: str) -> Any:
+    try:
+        return _typed(cleaned, kind, version)
+    except _NOT_FITTING:
+        return None
+
+
+def _typed(value: dict[str, Any], kind: Kind, version: str) -> Any:
+    """Return the object of plain values that fit. Raises: one of `_NOT_FITTING`."""
+    shaped = set_defaults(to_v1(value, kind.name, version), kind.name, version)
+    if kind.model is None:
+        return _workload(shaped, kind)
+    shaped = {**shaped, "apiVersion": f"{kind.group}/v1" if kind.group else "v1", "kind": kind.name}
+    if kind.model is not ResourceSlice:
+        return kind.model.from_wire(shaped)
+    try:
+        return slice_from_plain(shaped)
+    except (msgspec.MsgspecError, ValueError):
+        # The model reads null and empty text; going through it keeps slices of one type.
+        return record_from_model(ResourceSlice.from_wire(shaped))
+
+
+def _workload(value: Mapping[str, Any], kind: Kind) -> Workload:
+    """Return the record of a workload. Raises: ValidationError, ValueError."""
+    metadata = ObjectMeta.from_wire(value.get("metadata") or {})
+    template = _at(value, kind.template) or {}
+    if not isinstance(template, Mapping):
+        raise OtherShape("the pod template is no object")
+    labels = {**(template.get("metadata") or {}), "namespace": metadata.namespace}
+    pod = Pod.from_wire({"metadata": labels, "spec": template.get("spec")})
+    counts = {".".join(path): number for path in kind.counts if (number := _at(value, path)) is not None}
+    if any(type(number) is not int for number in counts.values()):
+        raise ValueError("the number of pods is no number")
+    first = ".".join(kind.counts[0]) if kind.counts else ""
+    replicas = min({first: 1, **counts}.values()) if kind.counts else None
+    api_version = f"{kind.group}/v1" if kind.group else "v1"
+    return Workload(api_version, kind.name, metadata, pod, replicas, FrozenMap(counts))
+
+
+def _at(value: Any, path: tuple[str, ...]) -> Any:
+    for step in path:
+        if value is None:
+            return None
+        if not isinstance(value, Mapping):
+            raise OtherShape(f"{step} stands in something that is no object")
+        value = value.get(step)
+    return value
+
+
+def _shape(kind: Kind, version: str) -> ObjectType:
+    """Return the shape of an object in the version it was written in."""
+    if kind.model is not None:
+        return reshape(schema_of(kind.model), version)
+    pod = schema_of(Pod).fields
+    template = _open({"metadata": pod["metadata"], "spec": pod["spec"]})
+    inner: dict[str, SchemaType] = {"metadata": schema_of(ObjectMeta)}
+    shape = _nested(_open(inner), kind.template, template)
+    for path in kind.counts:
+        shape = _nested(shape, path, Leaf.INT64)
+    return shape
+
+
+def _nested(outer: ObjectType, path: tuple[str, ...], shape: SchemaType) -> ObjectType:
+    """Return an open object with one more member, some levels down."""
+    if not path:
+        return outer
+    step, rest = path[0], path[1:]
+    if rest:
+        below = outer.fields.get(step, _open({}))
+        assert isinstance(below, ObjectType)
+        shape = _nested(below, rest, shape)
+    return _open({**outer.fields, step: shape})
+
+
+def _open(fields: Mapping[str, SchemaType]) -> ObjectType:
+    return ObjectType("object", MappingProxyType(dict(fields)), closed=False)
+
+
+def _from_pydantic(error: ValidationError) -> tuple[Finding, ...]:
+    """Return what a model refused although the inspection saw nothing, by field."""
+    return tuple(
+        Finding(
+            tuple(step for step in detail["loc"] if not str(step).startswith(("function-", "nullable"))), detail["msg"]
+        )
+        for detail in error.errors(include_url=False, include_context=False, include_input=False)
+    )

@@ -1,0 +1,3 @@
+"""
+Text to plain values, each with its place in a file.
+"""

@@ -1,0 +1,231 @@
+"""
+Files, folders, pipes and stdin as named bytes: unpacked, decoded to UTF-8, bounded.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+import zlib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import BinaryIO, Final
+
+from dra_alloc.errors import Problem, Where
+from dra_alloc.manifest.budget import Budget
+from dra_alloc.manifest.read.pipes import NoWriter, open_input
+
+__all__ = ["STDIN", "PassedOver", "Source", "Unreadable", "files_of", "sources", "without_empty"]
+
+#: The path that stands for standard input, and the name it is reported under.
+STDIN: Final = "-"
+_STDIN_NAME: Final = "<stdin>"
+_ENDINGS: Final = (".yaml", ".yml", ".json", ".yaml.gz", ".yml.gz", ".json.gz")
+_GZIP: Final = b"\x1f\x8b"
+_CHUNK: Final = 1 << 20
+_ANY_RATIO: Final = 1 << 24
+_BOMS: Final = (
+    (b"\xef\xbb\xbf", "utf-8"),
+    (b"\xff\xfe\x00\x00", "utf-32-le"),
+    (b"\x00\x00\xfe\xff", "utf-32-be"),
+    (b"\xff\xfe", "utf-16-le"),
+    (b"\xfe\xff", "utf-16-be"),
+)
+
+_IF_SNAPSHOT: Final = "if it was a snapshot, make it again: dra-alloc snapshot pack"
+
+Input = str | os.PathLike[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """
+    One input: the name it is reported under and its bytes, UTF-8 without a byte order mark.
+
+    `found` says that nobody named it: it was in a folder.
+    """
+
+    name: str
+    data: bytes
+    found: bool = False
+
+
+class Unreadable(Exception):
+    """An input that gives no bytes; `problem` says which and why."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(str(problem))
+        self.problem = problem
+
+
+@dataclass(frozen=True, slots=True)
+class PassedOver:
+    """What is called like a manifest and has none: no file, in a folder, or an empty one; `warning` says so."""
+
+    warning: Problem
+
+
+def sources(
+    paths: Iterable[Input], stdin: BinaryIO | None, budget: Budget
+) -> Iterator[Source | PassedOver | Unreadable]:
+    """
+    Yield the bytes behind each path, one at a time; a failure takes its place in the order.
+
+    A folder stands for its manifests (``*.yaml``, ``*.yml``, ``*.json``, also
+    ``.gz``), its sub-folders' too, sorted; links to folders are not followed,
+    files and sub-folders whose names begin with a dot are left alone, and
+    pipes, sockets, devices and links to nothing are passed over. A file named
+    outright may be called anything, and be a pipe.
+    """
+    count = 0
+    for path in paths:
+        for name in _names(os.fspath(path)):
+            count += 1
+            if isinstance(name, Unreadable):
+                yield name
+                continue
+            try:
+                if name != os.fspath(path) and not Path(name).is_file():
+                    yield PassedOver(Problem("passed over: it is no regular file", Where(file=name)))
+                    continue
+                if count > budget.files:
+                    raise _unreadable(f"more than {budget.files} files", name)
+                yield replace(_read(name, stdin, budget), found=name != os.fspath(path))
+            except Unreadable as failure:
+                yield failure
+                if count > budget.files:
+                    return
+
+
+def without_empty(
+    found: Iterable[Source | PassedOver | Unreadable],
+) -> Iterator[Source | PassedOver | Unreadable]:
+    """
+    Yield inputs; an empty file that was named is passed over, or unreadable if it is not called like a manifest.
+
+    A snapshot that was cut to nothing is no empty cluster.
+    """
+    for each in found:
+        if not isinstance(each, Source) or each.data or each.found or not Path(each.name).is_file():
+            yield each
+        elif each.name.endswith(_ENDINGS):
+            yield PassedOver(Problem("is empty: it has no object", Where(file=each.name)))
+        else:
+            said = "is empty: it is neither a manifest nor a snapshot"
+            yield Unreadable(Problem(said, Where(file=each.name), _IF_SNAPSHOT))
+
+
+def files_of(paths: Iterable[Input]) -> list[str]:
+    """Return the files that paths stand for, as `sources` reads them, in folders without what it passes over."""
+    return [
+        name
+        for path in paths
+        for name in _names(os.fspath(path))
+        if isinstance(name, str) and (name == os.fspath(path) or Path(name).is_file())
+    ]
+
+
+def _names(path: str) -> Iterator[str | Unreadable]:
+    """Yield the files a path stands for, and sub-folders that cannot be looked into; a bare folder yields itself."""
+    if path == STDIN or not _is_folder(path):
+        yield path
+        return
+    failed: list[OSError] = []
+    found: list[str] = []
+    for folder, below, names in os.walk(path, onerror=failed.append):
+        below[:] = [name for name in below if not name.startswith(".")]
+        found += (str(Path(folder, name)) for name in names if name.endswith(_ENDINGS) and not name.startswith("."))
+    for error in failed:
+        yield _unreadable(f"cannot be looked into: {error.strerror or error}", str(error.filename))
+    yield from sorted(found) or ([] if failed else [path])
+
+
+def _is_folder(path: str) -> bool:
+    try:
+        return bool(path) and Path(path).is_dir()
+    except OSError:
+        return False  # reading it says why
+
+
+def _read(name: str, stdin: BinaryIO | None, budget: Budget) -> Source:
+    """Return the bytes of one file. Raises: Unreadable."""
+    shown = _STDIN_NAME if name == STDIN else name
+    try:
+        if name == STDIN:
+            if stdin is None and sys.stdin is None:
+                raise _unreadable("standard input is closed", shown)
+            data = _drain(stdin or sys.stdin.buffer, shown, budget)
+        elif not name:
+            raise _unreadable("the name of an input is empty", "''")
+        elif _is_folder(name):
+            raise _unreadable("no *.yaml, *.yml or *.json file in this folder", shown)
+        else:
+            with open_input(name) as file:
+                data = _drain(file, shown, budget)
+    except NoWriter as error:
+        raise Unreadable(Problem(str(error), Where(file=shown), error.hint)) from None
+    except (OSError, ValueError) as error:
+        raise _unreadable(f"cannot be read: {getattr(error, 'strerror', None) or error}", shown) from None
+    return Source(shown, _utf8(data, shown))
+
+
+def _drain(file: BinaryIO, name: str, budget: Budget) -> bytes:
+    """Return everything a file holds, unpacked if it is gzip. Raises: Unreadable, OSError."""
+    data = _bounded(file, name, budget)
+    return _unzip(data, name, budget) if data.startswith(_GZIP) else data
+
+
+def _bounded(file: BinaryIO, name: str, budget: Budget) -> bytes:
+    data = file.read(budget.file_bytes + 1)
+    while len(data) <= budget.file_bytes and (more := file.read(budget.file_bytes + 1 - len(data))):
+        data += more  # a pipe may give less than asked for
+    if len(data) > budget.file_bytes:
+        raise _too_large(name, budget)
+    return data
+
+
+def _unzip(data: bytes, name: str, budget: Budget) -> bytes:
+    """Return the content of a gzip file with one or more members, never more than the budget. Raises: Unreadable."""
+    out = io.BytesIO()
+    rest = data
+    try:
+        while rest:
+            stream = zlib.decompressobj(wbits=31)
+            while rest and not stream.eof:
+                out.write(stream.decompress(rest, _CHUNK))
+                rest = stream.unconsumed_tail
+                if out.tell() > budget.file_bytes:
+                    raise _too_large(name, budget)
+                # So far, not of the whole: what unpacks without end is refused early.
+                if out.tell() > max(_ANY_RATIO, (len(data) - len(rest)) * budget.gzip_ratio):
+                    said = f"gzip data unpacks to more than {budget.gzip_ratio} times its size, the limit"
+                    raise Unreadable(Problem(said, Where(file=name), "if it is meant so, unpack it with gunzip first"))
+            if not stream.eof:
+                raise _unreadable("gzip data ends too early: the file is truncated", name)
+            rest = stream.unused_data.lstrip(b"\0")
+    except zlib.error as error:
+        raise _unreadable(f"gzip data is damaged: {error}", name) from None
+    return out.getvalue()
+
+
+def _utf8(data: bytes, name: str) -> bytes:
+    """Return text as UTF-8 without a byte order mark. Raises: Unreadable."""
+    for mark, encoding in _BOMS:
+        if data.startswith(mark):
+            if encoding == "utf-8":
+                return data[len(mark) :]
+            try:
+                return data[len(mark) :].decode(encoding).encode("utf-8")
+            except UnicodeError:
+                raise _unreadable(f"its byte order mark says {encoding}, its text is not", name) from None
+    return data
+
+
+def _too_large(name: str, budget: Budget) -> Unreadable:
+    return _unreadable(f"holds more than {budget.file_bytes} bytes, the limit for one file", name)
+
+
+def _unreadable(message: str, name: str) -> Unreadable:
+    return Unreadable(Problem(message, Where(file=name)))

@@ -1,0 +1,3 @@
+"""
+A dump kept in a file that loads in an instant.
+"""

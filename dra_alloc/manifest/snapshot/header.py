@@ -1,0 +1,251 @@
+"""
+The beginning of a snapshot: who made it, of which files and folders, and whether those are still as they were.
+
+Spec: SNAPSHOT-2, SNAPSHOT-3, SNAPSHOT-4, SNAPSHOT-6, SNAPSHOT-7.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+import zlib
+from collections.abc import Sequence
+from hashlib import blake2b
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from dra_alloc._version import __version__
+from dra_alloc.manifest.read.inputs import STDIN, files_of
+
+__all__ = [
+    "FORMAT",
+    "MAGIC",
+    "UNDECODABLE",
+    "Folder",
+    "Header",
+    "Input",
+    "SnapshotError",
+    "changes",
+    "digest",
+    "framed",
+    "looks_like_snapshot",
+    "note_folders",
+    "note_inputs",
+    "read_header",
+]
+
+MAGIC: Final = b"dra-alloc snapshot\n"
+FORMAT: Final = 3
+#: Formats whose header has no checksum.
+_UNCHECKED: Final = (1, 2)
+_LENGTH: Final = 8
+_DIGEST: Final = 16
+#: So many bytes of the first line may be wrong before the file is taken for something else.
+_DAMAGED_BYTES: Final = 4
+#: Of a packed snapshot this much is unpacked to find its header.
+_HEADER_BYTES: Final = 1 << 24
+#: What changed longer ago than a tick of the file system's clock has another time when it changes again.
+_TICK_NS: Final = 100_000_000
+#: The tick of file systems that keep whole seconds.
+_COARSE_TICK_NS: Final = 2_000_000_000
+_SECOND_NS: Final = 1_000_000_000
+#: What decoding raises for bytes that mean nothing: texts that are no UTF-8 among them, and lists without end.
+UNDECODABLE: Final = (msgspec.MsgspecError, ValueError, TypeError, OverflowError, RecursionError)
+_AGAIN: Final = "make it again: dra-alloc snapshot pack"
+
+
+class SnapshotError(ValueError):
+    """A snapshot that cannot be used; `hint` says what to do."""
+
+    def __init__(self, message: str, hint: str = _AGAIN) -> None:
+        super().__init__(message)
+        self.hint = hint
+
+
+class Input(msgspec.Struct, array_like=True, frozen=True):
+    """A file that a snapshot was made of; `modified` is 0 where the time of the last change says nothing."""
+
+    path: str
+    size: int
+    modified: int
+    digest: bytes
+
+
+class Folder(msgspec.Struct, array_like=True, frozen=True):
+    """A folder that a snapshot was made of, and the manifests that were in it, by their paths from it."""
+
+    path: str
+    names: tuple[str, ...]
+
+
+class Header(msgspec.Struct, array_like=True):
+    """What is known before the rest is looked at; paths are relative to the snapshot."""
+
+    format: int
+    version: str
+    inputs: list[Input]
+    folders: list[Folder]
+    size: int
+    digest: bytes
+
+
+class _MadeBy(msgspec.Struct, array_like=True):
+    """What headers of all formats begin with; the rest is passed over."""
+
+    format: int
+    version: str
+
+
+def looks_like_snapshot(data: bytes) -> bool:
+    """Return whether data is a snapshot, or was one before it was cut or a few bytes of its first line changed."""
+    if len(data) < len(MAGIC):
+        return bool(data) and MAGIC.startswith(data)
+    first = data[: len(MAGIC)]
+    return sum(a != b for a, b in zip(first, MAGIC, strict=True)) <= _DAMAGED_BYTES
+
+
+def framed(header: Header) -> bytes:
+    """Return the beginning of a snapshot: the first line, the header with its length, the header's checksum."""
+    data = msgspec.msgpack.encode(header)
+    return MAGIC + len(data).to_bytes(_LENGTH, "big") + data + digest(data)
+
+
+def read_header(data: bytes) -> tuple[Header, int]:
+    """Return the header of a snapshot, and where the rest begins. Raises: SnapshotError."""
+    if not data.startswith(MAGIC):
+        raise SnapshotError("a damaged snapshot: its first line is not as it was written")
+    start = len(MAGIC) + _LENGTH
+    end = start + int.from_bytes(data[len(MAGIC) : start], "big")
+    text = data[start:end]
+    sound = len(text) == end - start and digest(text) == data[end : end + _DIGEST]
+    # Nothing is made of bytes that are not as they were written, but for who wrote them.
+    try:
+        made_by = msgspec.msgpack.decode(text, type=_MadeBy)
+        if sound and (made_by.format, made_by.version) == (FORMAT, __version__):
+            return msgspec.msgpack.decode(text, type=Header), end + _DIGEST
+    except UNDECODABLE:
+        made_by, sound = _MadeBy(FORMAT, __version__), False
+    if sound or (made_by.format in _UNCHECKED and made_by.version != __version__):
+        raise SnapshotError(f"a snapshot made by dra-alloc {made_by.version}, and this is {__version__}")
+    raise SnapshotError("a damaged snapshot: its header does not fit its checksum")
+
+
+def note_inputs(paths: Sequence[str], target: str) -> list[Input]:
+    """
+    Return what files are before they are read for a snapshot at `target`; pipes are passed over.
+
+    Of a snapshot among them what it was made of, too.
+
+    Raises: OSError for a file that cannot be read.
+    """
+    folder = Path(target).resolve().parent
+    found: dict[str, Input] = {}
+    # A pipe gives what it has only once, and a folder without manifests is refused when it is read.
+    for path in files_of(paths):
+        if path == STDIN or not (Path(path).is_file() or not Path(path).exists()):
+            continue
+        data = Path(path).read_bytes()
+        noted = _input(path, data, folder)
+        found[noted.path] = noted
+        for each in _header_within(data).inputs:
+            moved = msgspec.structs.replace(each, path=_moved(each.path, path, folder))
+            found.setdefault(moved.path, moved)
+    return list(found.values())
+
+
+def note_folders(paths: Sequence[str], target: str) -> list[Folder]:
+    """
+    Return which manifests are in the folders among the paths, and in those that snapshots among them were made of.
+
+    Raises: OSError for a file that cannot be read.
+    """
+    folder = Path(target).resolve().parent
+    found = [
+        Folder(os.path.relpath(Path(path).resolve(), folder), _names(path, target))
+        for path in paths
+        if path != STDIN and Path(path).is_dir()
+    ]
+    for path in files_of(paths):
+        if path != STDIN and Path(path).is_file():
+            found += (
+                msgspec.structs.replace(each, path=_moved(each.path, path, folder))
+                for each in _header_within(Path(path).read_bytes()).folders
+            )
+    return found
+
+
+def changes(header: Header, name: str) -> list[str]:
+    """
+    Return the files and folders that could not be compared, of those the snapshot of that name was made of.
+
+    Raises: SnapshotError for one that is there and changed.
+    """
+    folder = Path(name).resolve().parent
+    absent: list[str] = []
+    for each in header.folders:
+        path = folder / each.path
+        if not path.is_dir():
+            absent.append(each.path)
+            continue
+        now, then = set(_names(str(path), name)), set(each.names)
+        for said, names in (("has a new file", now - then), ("has lost a file", then - now)):
+            if names:
+                raise SnapshotError(f"a snapshot of the folder {each.path}, which {said} since: {min(names)}")
+    for file in header.inputs:
+        try:
+            same = _same(folder / file.path, file)
+        except OSError:
+            absent.append(file.path)  # A snapshot may travel without its inputs.
+            continue
+        if not same:
+            raise SnapshotError(f"a snapshot of {file.path}, which changed since")
+    return absent
+
+
+def digest(data: bytes | memoryview) -> bytes:
+    """Return a checksum."""
+    return blake2b(data, digest_size=_DIGEST).digest()
+
+
+def _same(path: Path, noted: Input) -> bool:
+    state = path.stat()
+    if state.st_size != noted.size:
+        return False
+    return state.st_mtime_ns == noted.modified or digest(path.read_bytes()) == noted.digest
+
+
+def _names(path: str, snapshot: str) -> tuple[str, ...]:
+    """Return the manifests in a folder by their paths from it, without the snapshot itself."""
+    own = Path(snapshot).resolve()
+    found = [name for name in files_of([path]) if name != path and Path(name).resolve() != own]
+    return tuple(os.path.relpath(name, path) for name in found)
+
+
+def _input(path: str, data: bytes, folder: Path) -> Input:
+    found = Path(path).resolve()
+    state = found.stat()
+    # What changed just now may change again within the same tick of the clock.
+    tick = _TICK_NS if state.st_mtime_ns % _SECOND_NS else _COARSE_TICK_NS
+    settled = time.time_ns() - state.st_mtime_ns > tick
+    return Input(os.path.relpath(found, folder), len(data), state.st_mtime_ns if settled else 0, digest(data))
+
+
+def _moved(path: str, snapshot: str, folder: Path) -> str:
+    """Return the path that another snapshot has for something, as one from this folder."""
+    return os.path.relpath((Path(snapshot).resolve().parent / path).resolve(), folder)
+
+
+def _header_within(data: bytes) -> Header:
+    """Return the header of a snapshot, of anything else one that names nothing."""
+    nothing = Header(FORMAT, __version__, [], [], 0, b"")
+    if data.startswith(b"\x1f\x8b"):
+        try:
+            data = zlib.decompressobj(wbits=31).decompress(data, _HEADER_BYTES)
+        except zlib.error:
+            return nothing
+    try:
+        return read_header(data)[0] if data.startswith(MAGIC) else nothing
+    except SnapshotError:
+        return nothing  # Loading says it better.

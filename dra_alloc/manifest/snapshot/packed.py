@@ -1,0 +1,164 @@
+"""
+A dump read once and kept: what was checked is not checked again, and devices are unpacked when looked at.
+
+A snapshot is a cache. It says which files it was made of, and is refused when
+one of them changed, when it was made by another version, or when it is damaged.
+
+Spec: SNAPSHOT-1 to SNAPSHOT-7.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import msgspec
+
+from dra_alloc._version import __version__
+from dra_alloc.api import FrozenMap, KubeModel, ObjectMeta, Pod
+from dra_alloc.manifest.documents import Documents, Place, Workload
+from dra_alloc.manifest.kinds import SLICE, Kind, kind_named
+from dra_alloc.manifest.make.outlines import Outline
+from dra_alloc.manifest.snapshot.header import (
+    FORMAT,
+    UNDECODABLE,
+    Folder,
+    Header,
+    Input,
+    SnapshotError,
+    changes,
+    digest,
+    framed,
+    read_header,
+)
+from dra_alloc.manifest.snapshot.late_slices import PackedSlice, packed_slice, slice_from_packed, slices_decoder
+
+__all__ = ["Contents", "SnapshotError", "Unpacked", "pack", "unpack"]
+
+
+class _Place(msgspec.Struct, array_like=True, gc=False):
+    file: str
+    steps: tuple[str | int, ...]
+    line: int
+    version: str
+
+
+class _Other(msgspec.Struct, array_like=True):
+    """An object that is no slice: its kind, its JSON text, where it was read."""
+
+    kind: str
+    text: str
+    place: _Place
+
+
+class _Body(msgspec.Struct, array_like=True):
+    slices: msgspec.Raw
+    places: list[_Place]
+    others: list[_Other]
+    unknown: dict[str, int]
+
+
+class Unpacked(NamedTuple):
+    """One object of a snapshot, with what is known of its devices if it is a slice."""
+
+    kind: Kind
+    item: Any
+    place: Place
+    outline: Outline | None = None
+
+
+class Contents(NamedTuple):
+    """
+    What is in a snapshot: its objects, and the numbers of those of other kinds.
+
+    `doubt` says what it was made of and could not be compared; empty if nothing.
+    """
+
+    objects: Iterator[Unpacked]
+    unknown: Mapping[str, int]
+    doubt: str = ""
+
+
+def pack(documents: Documents, inputs: Sequence[Input], folders: Sequence[Folder] = ()) -> bytes:
+    """Return the snapshot of documents that were read from these files and folders."""
+    encoder = msgspec.msgpack.Encoder(enc_hook=str)
+    slices = encoder.encode([packed_slice(each) for each in documents.slices])
+    places = [_packed_place(documents.places[id(each)]) for each in documents.slices]
+    others = list(_others(documents))
+    body = encoder.encode(_Body(msgspec.Raw(slices), places, others, dict(documents.unknown)))
+    return framed(Header(FORMAT, __version__, list(inputs), list(folders), len(body), digest(body))) + body
+
+
+def unpack(data: bytes, name: str) -> Contents:
+    """
+    Return what is in a snapshot that was read from a file.
+
+    Spec: SNAPSHOT-1 to SNAPSHOT-7. Raises: SnapshotError, now or while the objects are taken.
+    """
+    header, start = read_header(data)
+    body = memoryview(data)[start:]
+    if len(body) != header.size or digest(body) != header.digest:
+        raise SnapshotError("a damaged snapshot: its content does not fit its checksum")
+    absent = changes(header, name)
+    try:
+        content = msgspec.msgpack.decode(body, type=_Body)
+    except UNDECODABLE as error:
+        raise SnapshotError(f"a damaged snapshot: {error}") from None
+    return Contents(_objects(content), content.unknown, _doubt(absent))
+
+
+def _doubt(absent: Sequence[str]) -> str:
+    """Return one note about everything that is not there to compare."""
+    if not absent:
+        return ""
+    more = f" and {len(absent) - 1} more" if len(absent) > 1 else ""
+    return f"could not compare input {absent[0]}{more} with what was packed: not found from here"
+
+
+def _objects(content: _Body) -> Iterator[Unpacked]:
+    try:
+        packed: list[PackedSlice] = slices_decoder().decode(content.slices)
+        for each, place in zip(packed, content.places, strict=True):
+            item, outline = slice_from_packed(each)
+            yield Unpacked(SLICE, item, Place(place.file, place.steps, place.line, SLICE.name, place.version), outline)
+        for other in content.others:
+            kind = kind_named(other.kind)
+            place = other.place
+            yield Unpacked(
+                kind, _read(kind, other.text), Place(place.file, place.steps, place.line, kind.name, place.version)
+            )
+    except (*UNDECODABLE, KeyError) as error:
+        raise SnapshotError(f"a damaged snapshot: {error}") from None
+
+
+def _others(documents: Documents) -> Iterator[_Other]:
+    members = ("classes", "claims", "templates", "taint_rules", "nodes", "namespaces", "pods", "pod_groups")
+    for item in (each for member in (*members, "workloads") for each in getattr(documents, member)):
+        place = documents.places[id(item)]
+        yield _Other(place.kind, json.dumps(_written(item)), _packed_place(place))
+
+
+def _written(item: KubeModel | Workload) -> Any:
+    if isinstance(item, Workload):
+        return [
+            item.api_version,
+            item.kind,
+            item.metadata.to_wire(),
+            item.pod.to_wire(),
+            item.replicas,
+            dict(item.counts),
+        ]
+    return item.to_wire()
+
+
+def _read(kind: Kind, text: str) -> Any:
+    if kind.model is not None:
+        return kind.model.from_json(text)
+    api_version, name, metadata, pod, replicas, counts = json.loads(text)
+    found = ObjectMeta.from_wire(metadata), Pod.from_wire(pod)
+    return Workload(api_version, name, *found, replicas, FrozenMap(counts))
+
+
+def _packed_place(place: Place) -> _Place:
+    return _Place(place.file, place.steps, place.line, place.version)

@@ -1,0 +1,3 @@
+"""
+What the API server refuses, in its words.
+"""

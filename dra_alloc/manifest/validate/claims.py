@@ -1,0 +1,176 @@
+"""
+Admission rules of claims, claim templates and classes.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from dra_alloc.api import (
+    DeviceClaim,
+    DeviceClass,
+    DeviceConstraint,
+    DeviceRequest,
+    DeviceSubRequest,
+    ExactDeviceRequest,
+    ResourceClaim,
+    ResourceClaimTemplate,
+)
+from dra_alloc.api.names import (
+    extended_resource_faults,
+    fully_qualified_name_faults,
+    label_faults,
+    subdomain_faults,
+)
+from dra_alloc.manifest.validate.derived import check_derived, compared_by
+from dra_alloc.manifest.validate.parts import (
+    check_labels,
+    check_metadata,
+    check_opaque,
+    check_selectors,
+    check_tolerations,
+    first_of_each,
+)
+from dra_alloc.manifest.validate.violations import Violations
+
+__all__ = ["check_claim", "check_class", "check_template"]
+
+REQUESTS_MAX: Final = 32
+CONSTRAINTS_MAX: Final = 32
+CONFIG_MAX: Final = 32
+ALTERNATIVES_MAX: Final = 8
+MODES: Final = ("ExactCount", "All")
+_ONE_OF: Final = "exactly one of `exactly` or `firstAvailable` is required"
+_NOT_A_REQUEST: Final = (
+    "must be the name of a request in the claim or the name of a request and a subrequest separated by '/'"
+)
+# The words of upstream, although nothing is set here.
+_NO_ATTRIBUTE: Final = 'exactly one of "matchAttribute" or "distinctAttribute" is required, but multiple fields are set'
+
+
+def check_claim(v: Violations, claim: ResourceClaim) -> None:
+    """Check a claim as it is when it is created."""
+    check_metadata(v, claim.metadata, namespaced=True)
+    _devices(v, claim.spec.devices, "spec.devices")
+
+
+def check_template(v: Violations, template: ResourceClaimTemplate) -> None:
+    """Check a claim template."""
+    check_metadata(v, template.metadata, namespaced=True)
+    check_labels(v, template.spec.metadata, "spec.metadata")
+    for name in ("name", "namespace", "generate_name", "uid", "finalizers", "owner_references"):
+        if getattr(template.spec.metadata, name):
+            head, *rest = name.split("_")
+            v.forbidden("spec.metadata." + head + "".join(part.title() for part in rest), "cannot be set")
+    _devices(v, template.spec.spec.devices, "spec.spec.devices")
+
+
+def check_class(v: Violations, device_class: DeviceClass) -> None:
+    """Check a class. Spec: VAL-55, VAL-56."""
+    check_metadata(v, device_class.metadata, namespaced=False, generated=False)
+    spec = device_class.spec
+    check_selectors(v, spec.selectors, "spec.selectors")
+    if not v.too_many("spec.config", len(spec.config), CONFIG_MAX):
+        for position, config in enumerate(spec.config):
+            check_opaque(v, config.opaque, f"spec.config[{position}].opaque")
+    name = spec.extended_resource_name
+    if name is not None:
+        v.names("spec.extendedResourceName", extended_resource_faults(name))
+
+
+def _devices(v: Violations, devices: DeviceClaim, path: str) -> None:
+    """Check requests, and what speaks of them."""
+    if not v.too_many(f"{path}.requests", len(devices.requests), REQUESTS_MAX):
+        firsts = first_of_each(request.name for request in devices.requests)
+        for position, request in enumerate(devices.requests):
+            _request(v, request, devices.constraints, f"{path}.requests[{position}]")
+            if not firsts[position]:
+                v.duplicate(f"{path}.requests[{position}]", request.name)
+    names = _names(devices)
+    if not v.too_many(f"{path}.constraints", len(devices.constraints), CONSTRAINTS_MAX):
+        for position, constraint in enumerate(devices.constraints):
+            place = f"{path}.constraints[{position}]"
+            _references(v, constraint.requests, names, f"{place}.requests")
+            _constraint(v, constraint, place)
+    if not v.too_many(f"{path}.config", len(devices.config), CONFIG_MAX):
+        for position, config in enumerate(devices.config):
+            _references(v, config.requests, names, f"{path}.config[{position}].requests")
+            check_opaque(v, config.opaque, f"{path}.config[{position}].opaque")
+
+
+def _names(devices: DeviceClaim) -> frozenset[str]:
+    """
+    Return what constraints and configuration may call requests and subrequests.
+
+    Of two requests with one name the later counts. A name with a slash cannot
+    be spoken of, since it would mean a subrequest.
+    """
+    alternatives = {request.name: request.first_available for request in devices.requests}
+    subrequests = {f"{name}/{sub.name}" for name, subs in alternatives.items() for sub in subs}
+    return frozenset(name for name in alternatives if "/" not in name) | subrequests
+
+
+def _references(v: Violations, requests: tuple[str, ...], names: frozenset[str], path: str) -> None:
+    """Check a list of requests by name. Spec: VAL-46 to VAL-48."""
+    if v.too_many(path, len(requests), REQUESTS_MAX):
+        return
+    firsts = first_of_each(requests)
+    for position, name in enumerate(requests):
+        place = f"{path}[{position}]"
+        segments = name.split("/")
+        if len(segments) > 2:
+            v.invalid(place, name, _NOT_A_REQUEST)
+        else:
+            for segment in segments:
+                v.names(place, label_faults(segment))
+            if name not in names:
+                v.invalid(place, name, _NOT_A_REQUEST)
+        if not firsts[position]:
+            v.duplicate(place, name)
+
+
+def _constraint(v: Violations, constraint: DeviceConstraint, path: str) -> None:
+    """Check what must be equal or different; with both only the first is looked at. Spec: VAL-49."""
+    if constraint.match_attribute is not None:
+        v.names(f"{path}.matchAttribute", fully_qualified_name_faults(constraint.match_attribute))
+    elif constraint.distinct_attribute is not None:
+        v.names(f"{path}.distinctAttribute", fully_qualified_name_faults(constraint.distinct_attribute))
+    else:
+        v.required(path, _NO_ATTRIBUTE)
+
+
+def _request(v: Violations, request: DeviceRequest, constraints: tuple[DeviceConstraint, ...], path: str) -> None:
+    """Check one request. Spec: VAL-30 to VAL-34."""
+    v.names(f"{path}.name", label_faults(request.name))
+    if request.exactly is not None and request.first_available:
+        v.invalid(path, None, f"{_ONE_OF}, but multiple fields are set")
+    elif request.exactly is not None:
+        _exactly(v, request.exactly, compared_by(constraints, request.name), f"{path}.exactly")
+    elif not request.first_available:
+        v.required(path, _ONE_OF)
+    elif not v.too_many(f"{path}.firstAvailable", len(request.first_available), ALTERNATIVES_MAX):
+        firsts = first_of_each(sub.name for sub in request.first_available)
+        for position, sub in enumerate(request.first_available):
+            place = f"{path}.firstAvailable[{position}]"
+            v.names(f"{place}.name", label_faults(sub.name))
+            _exactly(v, sub, compared_by(constraints, request.name, f"{request.name}/{sub.name}"), place)
+            if not firsts[position]:
+                v.duplicate(place, sub.name)
+
+
+def _exactly(v: Violations, wanted: ExactDeviceRequest | DeviceSubRequest, compared: frozenset[str], path: str) -> None:
+    """Check class, selectors, mode, count, tolerations and derived attributes of a request or an alternative."""
+    if not wanted.device_class_name:
+        v.required(f"{path}.deviceClassName")
+    else:
+        v.names(f"{path}.deviceClassName", subdomain_faults(wanted.device_class_name))
+    check_selectors(v, wanted.selectors, f"{path}.selectors")
+    count, mode = wanted.count or 0, wanted.allocation_mode or ""
+    if mode == "All" and count:
+        v.invalid(f"{path}.count", count, "must not be specified when allocationMode is 'All'")
+    elif mode == "ExactCount" and count <= 0:
+        v.invalid(f"{path}.count", count, "must be greater than zero")
+    elif mode not in MODES:
+        v.unsupported(f"{path}.allocationMode", mode, MODES)
+    check_tolerations(v, wanted.tolerations, f"{path}.tolerations")
+    check_derived(v, wanted.derived_attributes, compared, f"{path}.derivedAttributes")

@@ -1,0 +1,50 @@
+"""
+Admission rules of derived attributes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from dra_alloc.api import DerivedAttribute, DeviceConstraint
+from dra_alloc.api.names import fully_qualified_name_faults
+from dra_alloc.limits import CEL_SELECTOR_MAX_LENGTH
+from dra_alloc.manifest.validate.parts import first_of_each
+from dra_alloc.manifest.validate.violations import Violations
+
+__all__ = ["check_derived", "compared_by"]
+
+DERIVED_MAX: Final = 32
+_NOT_COMPARED: Final = (
+    "must be referenced by at least one matchAttribute or distinctAttribute constraint targeting this request"
+)
+
+
+def compared_by(constraints: Sequence[DeviceConstraint], *names: str) -> frozenset[str]:
+    """Return the attributes that constraints compare for a request that goes by these names."""
+    return frozenset(
+        each.match_attribute if each.match_attribute is not None else each.distinct_attribute or ""
+        for each in constraints
+        if not each.requests or not set(names).isdisjoint(each.requests)
+    )
+
+
+def check_derived(v: Violations, derived: Sequence[DerivedAttribute], compared: frozenset[str], path: str) -> None:
+    """Check a list of derived attributes but for what CEL says of them. Spec: VAL-38."""
+    v.too_many(path, len(derived), DERIVED_MAX)
+    firsts = first_of_each(each.name for each in derived)
+    for position, each in enumerate(derived):
+        place = f"{path}[{position}]"
+        if not each.name:
+            v.required(f"{place}.name")
+        else:
+            if each.name not in compared:
+                v.invalid(f"{place}.name", each.name, _NOT_COMPARED)
+            v.names(f"{place}.name", fully_qualified_name_faults(each.name))
+        if not each.expression:
+            v.required(f"{place}.expression")
+        else:
+            v.too_long(f"{place}.expression", each.expression, CEL_SELECTOR_MAX_LENGTH)
+        if not firsts[position]:
+            v.duplicate(place, each.name)

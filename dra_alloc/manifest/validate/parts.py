@@ -1,0 +1,206 @@
+"""
+Admission rules of what claims, classes, slices and taint rules share.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+import msgspec
+
+from dra_alloc.api import (
+    DeviceSelector,
+    DeviceTaint,
+    DeviceToleration,
+    NodeSelector,
+    NodeSelectorRequirement,
+    ObjectMeta,
+    OpaqueDeviceConfiguration,
+)
+from dra_alloc.api.names import (
+    driver_faults,
+    label_faults,
+    label_key_faults,
+    label_value_faults,
+    subdomain_faults,
+)
+from dra_alloc.limits import CEL_SELECTOR_MAX_LENGTH
+from dra_alloc.manifest.validate.violations import Violations
+
+__all__ = [
+    "check_label_keys",
+    "check_metadata",
+    "check_node_selector",
+    "check_opaque",
+    "check_selectors",
+    "check_taint",
+    "check_tolerations",
+]
+
+SELECTORS_MAX: Final = 32
+PARAMETERS_MAX: Final = 10 * 1024
+ANNOTATIONS_MAX: Final = 256 * 1024
+EFFECTS: Final = ("NoSchedule", "NoExecute", "None")
+OPERATORS: Final = ("Equal", "Exists")
+
+
+def check_metadata(v: Violations, metadata: ObjectMeta, *, namespaced: bool, generated: bool = True) -> None:
+    """
+    Check name, namespace, labels and annotations.
+
+    The names of a kind that is validated by declaration are checked only once
+    they are generated (`generated` is false), and its lengths are called bytes.
+
+    Spec: VAL-20 to VAL-24.
+    """
+    if not metadata.name and not metadata.generate_name:
+        v.required("metadata.name", "name or generateName is required")
+    if metadata.name:
+        v.names("metadata.name", subdomain_faults(metadata.name, declarative=not generated))
+    if metadata.generate_name and generated:
+        # A suffix will follow, so its last dash is no fault.
+        base = metadata.generate_name
+        faults = subdomain_faults(base[:-1] + "a" if base.endswith("-") and len(base) > 1 else base)
+        v.invalid("metadata.generateName", base, [fault.detail for fault in faults])
+    if namespaced and metadata.namespace:
+        v.names("metadata.namespace", label_faults(metadata.namespace))
+    elif not namespaced and metadata.namespace:
+        v.forbidden("metadata.namespace", "not allowed on this type")
+    check_labels(v, metadata, "metadata")
+
+
+def check_labels(v: Violations, metadata: ObjectMeta, path: str) -> None:
+    """Check labels and annotations."""
+    for key, value in metadata.labels.items():
+        v.names(f"{path}.labels", label_key_faults(key))
+        v.names(f"{path}.labels", label_value_faults(value))
+    for key in metadata.annotations:
+        v.names(f"{path}.annotations", label_key_faults(key.lower()))
+    v.too_long(f"{path}.annotations", "".join(map("".join, metadata.annotations.items())), ANNOTATIONS_MAX)
+
+
+def check_selectors(v: Violations, selectors: tuple[DeviceSelector, ...], path: str) -> None:
+    """Check a list of selectors but for what CEL says of them. Spec: VAL-36, VAL-37."""
+    if v.too_many(path, len(selectors), SELECTORS_MAX):
+        return
+    for position, selector in enumerate(selectors):
+        if selector.cel is None:
+            v.required(f"{path}[{position}].cel")
+        else:
+            v.too_long(f"{path}[{position}].cel.expression", selector.cel.expression, CEL_SELECTOR_MAX_LENGTH)
+
+
+def check_opaque(v: Violations, opaque: OpaqueDeviceConfiguration | None, path: str) -> None:
+    """Check a driver's parameters. Spec: VAL-50 to VAL-52."""
+    if opaque is None:
+        v.required(path)
+        return
+    v.names(f"{path}.driver", driver_faults(opaque.driver))
+    parameters, place = opaque.parameters, f"{path}.parameters"
+    if parameters is None:
+        v.required(place)
+    elif not v.too_long(place, msgspec.json.encode(parameters).decode(), PARAMETERS_MAX) and not isinstance(
+        parameters, Mapping
+    ):
+        v.invalid(place, "<value omitted>", "must be a valid JSON object")
+
+
+def check_tolerations(v: Violations, tolerations: tuple[DeviceToleration, ...], path: str) -> None:
+    """Check a list of tolerations; no number of them is too many. Spec: VAL-40 to VAL-43."""
+    for position, toleration in enumerate(tolerations):
+        place = f"{path}[{position}]"
+        if toleration.key:
+            v.names(f"{place}.key", label_key_faults(toleration.key))
+        if toleration.operator == "Exists":
+            if toleration.value:
+                v.invalid(f"{place}.value", toleration.value, "must be empty for operator `Exists`")
+        elif toleration.operator == "Equal":
+            v.names(f"{place}.value", label_value_faults(toleration.value or ""))
+        elif not toleration.operator:
+            v.required(f"{place}.operator")
+        else:
+            v.unsupported(f"{place}.operator", toleration.operator, OPERATORS)
+        if toleration.effect and toleration.effect not in EFFECTS:
+            v.unsupported(f"{place}.effect", toleration.effect, EFFECTS)
+
+
+def check_taint(v: Violations, taint: DeviceTaint, path: str) -> None:
+    """Check a taint. Spec: VAL-44."""
+    v.names(f"{path}.key", label_key_faults(taint.key))
+    v.names(f"{path}.value", label_value_faults(taint.value or ""))
+    if not taint.effect:
+        v.required(f"{path}.effect")
+    elif taint.effect not in EFFECTS:
+        v.unsupported(f"{path}.effect", taint.effect, EFFECTS)
+
+
+def check_label_keys(v: Violations, values: Iterable[str], path: str, *, only_repeated: bool) -> None:
+    """Check a list of condition types: label keys, each once; of a list that is too long, only the latter."""
+    seen: set[str] = set()
+    for position, value in enumerate(values):
+        if not only_repeated:
+            v.names(f"{path}[{position}]", label_key_faults(value))
+        if value in seen:
+            v.duplicate(f"{path}[{position}]", value)
+        seen.add(value)
+
+
+def check_node_selector(v: Violations, selector: NodeSelector, path: str) -> None:
+    """Check the terms of a node selector. Spec: VAL-60 to VAL-62."""
+    terms = f"{path}.nodeSelectorTerms"
+    if not selector.node_selector_terms:
+        v.required(terms, "must have at least one node selector term")
+    for position, term in enumerate(selector.node_selector_terms):
+        for index, requirement in enumerate(term.match_expressions):
+            _expression(v, requirement, f"{terms}[{position}].matchExpressions[{index}]")
+        for index, requirement in enumerate(term.match_fields):
+            _field(v, requirement, f"{terms}[{position}].matchFields[{index}]")
+
+
+_NO_VALUES: Final = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"
+_SOME_VALUES: Final = "must be specified when `operator` is 'In' or 'NotIn'"
+_ONE_VALUE: Final = "must be specified single value when `operator` is 'Lt' or 'Gt'"
+
+
+def _expression(v: Violations, requirement: NodeSelectorRequirement, path: str) -> None:
+    operator, values = requirement.operator, requirement.values
+    if operator in ("In", "NotIn"):
+        if not values:
+            v.required(f"{path}.values", _SOME_VALUES)
+    elif operator in ("Exists", "DoesNotExist"):
+        if values:
+            v.forbidden(f"{path}.values", _NO_VALUES)
+    elif operator in ("Gt", "Lt"):
+        if len(values) != 1:
+            v.required(f"{path}.values", _ONE_VALUE)
+    else:
+        v.invalid(f"{path}.operator", operator, "not a valid selector operator")
+    v.names(f"{path}.key", label_key_faults(requirement.key))
+    for position, value in enumerate(values):
+        v.names(f"{path}.values[{position}]", label_value_faults(value))
+
+
+def _field(v: Violations, requirement: NodeSelectorRequirement, path: str) -> None:
+    if requirement.operator in ("In", "NotIn"):
+        if len(requirement.values) != 1:
+            v.required(
+                f"{path}.values", "must be only one value when `operator` is 'In' or 'NotIn' for node field selector"
+            )
+    else:
+        v.invalid(f"{path}.operator", requirement.operator, "not a valid selector operator")
+    if requirement.key != "metadata.name":
+        v.invalid(f"{path}.key", requirement.key, "not a valid field selector key")
+        return
+    for position, value in enumerate(requirement.values):
+        v.names(f"{path}.values[{position}]", subdomain_faults(value))
+
+
+def first_of_each(values: Iterable[Any]) -> list[bool]:
+    """Say for each value whether it stands there for the first time."""
+    seen: set[Any] = set()
+    firsts = []
+    for value in values:
+        firsts.append(value not in seen)
+        seen.add(value)
+    return firsts

@@ -1,0 +1,72 @@
+"""
+Admission rules of what a pod says about claims.
+"""
+
+from __future__ import annotations
+
+from dra_alloc.api import Container, Pod, PodSpec
+from dra_alloc.api.names import label_faults, subdomain_faults
+from dra_alloc.errors import NAME_SHOWN, in_brief
+from dra_alloc.manifest.validate.parts import check_metadata, first_of_each
+from dra_alloc.manifest.validate.violations import Violations
+
+__all__ = ["check_pod", "check_pod_spec"]
+
+_BOTH = "at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified"
+_NEITHER = "must specify one of: `resourceClaimName`, `resourceClaimTemplateName`"
+
+
+def check_pod(v: Violations, pod: Pod) -> None:
+    """Check the claims of a pod; the rest of a pod is not looked at."""
+    check_metadata(v, pod.metadata, namespaced=True)
+    check_pod_spec(v, pod.spec, "spec")
+
+
+def check_pod_spec(v: Violations, spec: PodSpec, path: str) -> None:
+    """Check the claims of a pod and what its containers use of them. Spec: VAL-90 to VAL-93."""
+    claims = spec.resource_claims
+    firsts = first_of_each(claim.name for claim in claims)
+    for position, claim in enumerate(claims):
+        place = f"{path}.resourceClaims[{position}]"
+        if not claim.name:
+            v.required(f"{place}.name")
+        elif not firsts[position]:
+            v.duplicate(f"{place}.name", claim.name)
+        else:
+            v.names(f"{place}.name", label_faults(claim.name))
+        named, made = claim.resource_claim_name, claim.resource_claim_template_name
+        if named is not None and made is not None:
+            v.invalid(place, claim.name, _BOTH)
+        if named is None and made is None:
+            v.invalid(place, claim.name, _NEITHER)
+        for name, value in (("resourceClaimName", named), ("resourceClaimTemplateName", made)):
+            if value is not None:
+                v.names(f"{place}.{name}", subdomain_faults(value))
+    names = frozenset(claim.name for claim in claims)
+    for kind in ("init_containers", "containers", "ephemeral_containers"):
+        wire = {"init_containers": "initContainers", "ephemeral_containers": "ephemeralContainers"}.get(kind, kind)
+        for position, container in enumerate(getattr(spec, kind)):
+            _uses(v, container, names, f"{path}.{wire}[{position}].resources.claims")
+
+
+def _uses(v: Violations, container: Container, names: frozenset[str], path: str) -> None:
+    """Check which claims, or which of their requests, a container uses."""
+    seen: set[tuple[str, str]] = set()
+    for position, use in enumerate(container.resources.claims):
+        place = f"{path}[{position}]"
+        if not use.name:
+            v.required(place)
+            continue
+        key = (use.name, use.request or "")
+        overlap = key in seen or (use.name, "") in seen or (not use.request and any(one == use.name for one, _ in seen))
+        if overlap:
+            v.duplicate(place, use.name if not use.request else f"{use.name}/{use.request}")
+        seen.add(key)
+        if use.name not in names:
+            listed = ", ".join(in_brief(one, NAME_SHOWN) for one in sorted(names)) if names else ""
+            detail = (
+                f"must be one of the names in pod.spec.resourceClaims{': ' + listed if listed else ' which is empty'}"
+            )
+            v.not_found(place, use.name, detail)
+        if use.request:
+            v.names(f"{place}.request", label_faults(use.request))

@@ -1,0 +1,105 @@
+"""
+Admission rules of request policies: how much of a shared device one request may take.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from dra_alloc.api import CapacityRequestPolicy, CapacityRequestPolicyRange, DeviceCapacity, Quantity
+from dra_alloc.manifest.validate.violations import Violations
+
+__all__ = ["check_request_policy"]
+
+VALUES_MAX: Final = 10
+_TWO_POLICIES: Final = (
+    'exactly one policy can be specified, cannot specify "validValues" and "validRange" at the same time'
+)
+
+
+def check_request_policy(v: Violations, capacity: DeviceCapacity, path: str, *, shared: bool) -> None:
+    """Check the policy of a capacity, if it has one. Spec: VAL-81 to VAL-89."""
+    policy = capacity.request_policy
+    if policy is None:
+        return
+    path = f"{path}.requestPolicy"
+    if not shared:
+        v.forbidden(path, "allowMultipleAllocations must be true")
+    elif policy.valid_values and policy.valid_range is not None:
+        v.forbidden(path, _TWO_POLICIES)
+    elif policy.valid_values:
+        _valid_values(v, policy, capacity.value, path)
+    elif policy.valid_range is not None:
+        _valid_range(v, policy, policy.valid_range, (capacity.value, path))
+
+
+def _valid_values(v: Violations, policy: CapacityRequestPolicy, limit: Quantity, path: str) -> None:
+    place = f"{path}.validValues"
+    if policy.default is None:
+        v.required(f"{path}.default", "required when validValues is defined")
+        return
+    too_many = v.too_many(place, len(policy.valid_values), VALUES_MAX)
+    seen: set[int] = set()
+    for position, option in enumerate(policy.valid_values):
+        if option > limit and not too_many:
+            v.invalid(f"{place}[{position}]", str(option), f"option is larger than capacity value: {limit}")
+        if position and option < policy.valid_values[position - 1]:
+            v.invalid(f"{place}[{position}]", str(option), "values must be sorted in ascending order")
+        if option.value() in seen and not too_many:
+            v.duplicate(f"{place}[{position}]", str(option.value()))
+        seen.add(option.value())
+    # Options beyond the limit are not gathered, so that no default is among them then.
+    if too_many or policy.default not in policy.valid_values:
+        v.invalid(place, str(policy.default), "default value is not valid according to the requestPolicy")
+
+
+def _valid_range(
+    v: Violations, policy: CapacityRequestPolicy, bounds: CapacityRequestPolicyRange, place: tuple[Quantity, str]
+) -> None:
+    limit, path = place
+    default, path_range = policy.default, f"{path}.validRange"
+    if default is None:
+        v.required(f"{path}.default", "required when validRange is defined")
+        return
+    if bounds.min is None:
+        v.required(f"{path_range}.min", "required when validRange is defined")
+        return
+    if bounds.min > limit:
+        v.invalid(f"{path_range}.min", str(bounds.min), f"min is larger than capacity value: {limit}")
+    if default < bounds.min:
+        v.invalid(f"{path_range}.min", str(default), f"default is less than min: {bounds.min}")
+    if bounds.max is not None:
+        _maximum(v, bounds, default, place)
+    if bounds.step is not None:
+        _step(v, bounds, default, place)
+
+
+def _maximum(v: Violations, bounds: CapacityRequestPolicyRange, default: Quantity, place: tuple[Quantity, str]) -> None:
+    limit, path = place
+    assert bounds.min is not None
+    assert bounds.max is not None
+    path_max = f"{path}.validRange.max"
+    if bounds.min > bounds.max:
+        v.invalid(path_max, str(bounds.min), f"min is larger than max: {bounds.max}")
+    if bounds.max > limit:
+        v.invalid(path_max, str(bounds.max), f"max is larger than capacity value: {limit}")
+    if default > bounds.max:
+        v.invalid(f"{path}.validRange.max", str(default), f"default is more than max: {bounds.max}")
+
+
+def _step(v: Violations, bounds: CapacityRequestPolicyRange, default: Quantity, place: tuple[Quantity, str]) -> None:
+    limit, path = place
+    assert bounds.min is not None
+    assert bounds.step is not None
+    path_step = f"{path}.validRange.step"
+    low, step = bounds.min.value(), bounds.step.value()
+    if not step:  # 1.36 would divide by it; later releases say so
+        v.invalid(path_step, str(bounds.step), "must be greater than zero")
+        return
+    one = bounds.min + bounds.step
+    if one > limit:
+        v.invalid(path_step, str(bounds.step), f"one step {one} is larger than capacity value: {limit}")
+    for amount in (default, bounds.max):
+        if amount is not None and (amount.value() - low) % step:
+            detail = f"value is not a multiple of a given step ({bounds.step}) from ({bounds.min})"
+            v.invalid(path_step, str(amount), detail)

@@ -1,0 +1,292 @@
+"""
+Admission rules of slices and taint rules.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+from dra_alloc.api import Device, DeviceAttribute, DeviceTaintRule, ResourceSlice, ResourceSliceSpec
+from dra_alloc.api.names import driver_faults, label_faults, pool_faults, qualified_name_faults, subdomain_faults
+from dra_alloc.manifest.validate.parts import (
+    check_label_keys,
+    check_metadata,
+    check_node_selector,
+    check_taint,
+    first_of_each,
+)
+from dra_alloc.manifest.validate.policies import check_request_policy
+from dra_alloc.manifest.validate.violations import Violations, key_path
+
+__all__ = ["check_slice", "check_taint_rule"]
+
+DEVICES_MAX: Final = 128
+DEVICES_WITH_FEATURES_MAX: Final = 64
+COUNTER_SETS_MAX: Final = 8
+COUNTERS_MAX: Final = 32
+CONSUMED_SETS_MAX: Final = 2
+ATTRIBUTES_MAX: Final = 32
+ATTRIBUTE_VALUES_MAX: Final = 48
+ATTRIBUTE_TEXT_MAX: Final = 64
+TAINTS_MAX: Final = 16
+CONDITIONS_MAX: Final = 4
+GROUPS_MAX: Final = 2
+# Looser than `Semver`, which bounds its numbers: admission does not.
+_PRE: Final = r"(?:0|[1-9][0-9]*|[0-9]*[a-zA-Z-][0-9a-zA-Z-]*)"
+_SEMVER: Final = re.compile(
+    r"(?:0|[1-9][0-9]*)\.(?:0|[1-9][0-9]*)\.(?:0|[1-9][0-9]*)"
+    rf"(?:-{_PRE}(?:\.{_PRE})*)?"
+    r"(?:\+[0-9a-zA-Z-]+(?:\.[0-9a-zA-Z-]+)*)?"
+)
+_VALUE_FIELDS: Final = ("int_", "bool_", "string", "version", "ints", "bools", "strings", "versions")
+_NODE_FIELDS: Final = {
+    "node_name": "nodeName",
+    "node_selector": "nodeSelector",
+    "all_nodes": "allNodes",
+    "per_device_node_selection": "perDeviceNodeSelection",
+}
+_ONE_NODE_FIELD: Final = "exactly one of `nodeName`, `nodeSelector`, `allNodes`, `perDeviceNodeSelection` is required"
+_ONE_DEVICE_NODE_FIELD: Final = (
+    "exactly one of `nodeName`, `nodeSelector`, or `allNodes` is required when `perDeviceNodeSelection` is set to true "
+    "in the ResourceSlice spec"
+)
+_NO_DEVICE_NODE_FIELD: Final = (
+    "`nodeName`, `nodeSelector` and `allNodes` can only be set if `perDeviceNodeSelection` is set to true in the "
+    "ResourceSlice spec"
+)
+_PREPARE: Final = "NodePrepareResources"
+_UNPREPARE: Final = "NodeUnprepareResources"
+_TRUE_OR_UNSET: Final = "must be either unset or set to true"
+
+
+def check_slice(v: Violations, item: ResourceSlice) -> None:
+    """Check a slice as it is when it is created."""
+    check_metadata(v, item.metadata, namespaced=False)
+    spec = item.spec
+    v.names("spec.driver", driver_faults(spec.driver))
+    v.names("spec.pool.name", pool_faults(spec.pool.name))
+    if spec.pool.resource_slice_count <= 0:
+        v.invalid("spec.pool.resourceSliceCount", spec.pool.resource_slice_count, "must be greater than zero")
+    if spec.pool.generation < 0:
+        v.invalid("spec.pool.generation", spec.pool.generation, "must be greater than or equal to zero")
+    _nodes(v, spec)
+    if spec.devices and spec.shared_counters:
+        v.invalid("spec", "", "only one of `sharedCounters` or `devices` is allowed")
+    _node_operations(v, spec)
+    _counter_sets(v, spec)
+    _devices(v, spec)
+
+
+def check_taint_rule(v: Violations, rule: DeviceTaintRule) -> None:
+    """Check a taint rule. Spec: VAL-45."""
+    check_metadata(v, rule.metadata, namespaced=False)
+    selector = rule.spec.device_selector
+    if selector is not None:
+        if selector.driver is not None:
+            v.names("spec.deviceSelector.driver", driver_faults(selector.driver))
+        if selector.pool is not None:
+            v.names("spec.deviceSelector.pool", pool_faults(selector.pool))
+        if selector.device is not None:
+            v.names("spec.deviceSelector.device", label_faults(selector.device))
+    check_taint(v, rule.spec.taint, "spec.taint")
+
+
+def _nodes(v: Violations, spec: ResourceSliceSpec) -> None:
+    """Check that a slice says in exactly one way which nodes reach it. Spec: VAL-63 to VAL-65, VAL-68, VAL-69."""
+    if spec.node_name is not None:
+        if not spec.node_name:
+            v.invalid("spec.nodeName", "", "must be either unset or set to a non-empty string")
+        else:
+            v.names("spec.nodeName", subdomain_faults(spec.node_name))
+    if spec.node_selector is not None:
+        check_node_selector(v, spec.node_selector, "spec.nodeSelector")
+        terms = spec.node_selector.node_selector_terms
+        if len(terms) != 1:
+            path = "spec.nodeSelector.nodeSelectorTerms"
+            # The server prints the terms as Go does; their number says as much.
+            v.invalid(path, f"{len(terms)} terms" if terms else [], "must have exactly one node selector term")
+    for name in ("all_nodes", "per_device_node_selection"):
+        if getattr(spec, name) is False:
+            v.invalid(f"spec.{_NODE_FIELDS[name]}", False, _TRUE_OR_UNSET)
+    given = [wire for name, wire in _NODE_FIELDS.items() if getattr(spec, name) not in (None, False, "")]
+    if not given:
+        v.required("spec", _ONE_NODE_FIELD)
+    elif len(given) > 1:
+        v.invalid("spec", _listed(given), f"{_ONE_NODE_FIELD}, but multiple fields are set")
+
+
+def _listed(names: list[str]) -> str:
+    return "{" + ", ".join(f"`{name}`" for name in names) + "}"
+
+
+def _node_operations(v: Violations, spec: ResourceSliceSpec) -> None:
+    """Check which operations of the node are skipped. Spec: VAL-57."""
+    path, skipped = "spec.skipNodeOperations", spec.skip_node_operations
+    if _PREPARE in skipped and not {"*", _UNPREPARE} & set(skipped):
+        v.invalid(path, str(list(skipped)), f"{_PREPARE} cannot be skipped unless {_UNPREPARE} is also skipped")
+    firsts = first_of_each(skipped)
+    for position, operation in enumerate(skipped):
+        if not firsts[position]:
+            v.duplicate(f"{path}[{position}]", operation)
+        if operation not in ("*", _PREPARE, _UNPREPARE):
+            v.unsupported(f"{path}[{position}]", operation, ("*", _PREPARE, _UNPREPARE))
+
+
+def _counter_sets(v: Violations, spec: ResourceSliceSpec) -> None:
+    """Check the counters a slice shares. Spec: VAL-70."""
+    path = "spec.sharedCounters"
+    if v.too_many(path, len(spec.shared_counters), COUNTER_SETS_MAX):
+        return
+    firsts = first_of_each(one.name for one in spec.shared_counters)
+    for position, counter_set in enumerate(spec.shared_counters):
+        _counters(v, counter_set.name, counter_set.counters, (f"{path}[{position}]", "name"))
+        if not firsts[position]:
+            v.duplicate(f"{path}[{position}]", counter_set.name)
+
+
+def _counters(v: Violations, name: str, counters: Mapping[str, Any], place: tuple[str, str]) -> None:
+    """Check the name of a counter set, and the names of its counters."""
+    path, name_field = place
+    if not name:
+        v.required(f"{path}.{name_field}")
+    else:
+        v.names(f"{path}.{name_field}", label_faults(name))
+    if not counters:
+        v.required(f"{path}.counters")
+    elif not v.too_many(f"{path}.counters", len(counters), COUNTERS_MAX):
+        for counter in counters:
+            v.names(f"{path}.counters", label_faults(counter))
+
+
+def _devices(v: Violations, spec: ResourceSliceSpec) -> None:
+    """Check the devices of a slice; rare features halve their number. Spec: VAL-71, VAL-72."""
+    special = any(
+        device.taints or device.consumes_counters or any(map(_is_list, device.attributes.values()))
+        for device in spec.devices
+    )
+    if v.too_many("spec.devices", len(spec.devices), DEVICES_WITH_FEATURES_MAX if special else DEVICES_MAX):
+        return
+    firsts = first_of_each(device.name for device in spec.devices)
+    for position, device in enumerate(spec.devices):
+        path = f"spec.devices[{position}]"
+        v.names(f"{path}.name", label_faults(device.name))
+        if not firsts[position]:
+            v.duplicate(path, device.name)
+        _attributes(v, device, path)
+        _device_counters(v, device, path)
+        _device_nodes(v, device, path, per_device=bool(spec.per_device_node_selection))
+        if not v.too_many(f"{path}.taints", len(device.taints), TAINTS_MAX):
+            for index, taint in enumerate(device.taints):
+                check_taint(v, taint, f"{path}.taints[{index}]")
+        _binding(v, device, path)
+
+
+def _is_list(attribute: DeviceAttribute) -> bool:
+    return any(getattr(attribute, name) is not None for name in ("ints", "bools", "strings", "versions"))
+
+
+def _attributes(v: Violations, device: Device, path: str) -> None:
+    """Check attributes and capacities. Spec: VAL-73 to VAL-78."""
+    entries = len(device.attributes) + len(device.capacity)
+    if entries > ATTRIBUTES_MAX:
+        v.invalid(path, entries, f"the total number of attributes and capacities must not exceed {ATTRIBUTES_MAX}")
+    values = sum(max(1, _values(attribute)) for attribute in device.attributes.values())
+    if values > ATTRIBUTE_VALUES_MAX:
+        v.invalid(path, values, f"the total number of attribute values must not exceed {ATTRIBUTE_VALUES_MAX}")
+    for name, attribute in device.attributes.items():
+        v.names(f"{path}.attributes", qualified_name_faults(name))
+        _attribute(v, attribute, key_path(f"{path}.attributes", name))
+    for name, capacity in device.capacity.items():
+        place = key_path(f"{path}.capacity", name)
+        v.names(f"{path}.capacity", qualified_name_faults(name))
+        check_request_policy(v, capacity, place, shared=device.allow_multiple_allocations is True)
+
+
+def _values(attribute: DeviceAttribute) -> int:
+    return sum(len(getattr(attribute, name) or ()) for name in ("ints", "bools", "strings", "versions"))
+
+
+def _attribute(v: Violations, attribute: DeviceAttribute, path: str) -> None:
+    """Check that an attribute has one value, and that it is fine."""
+    if sum(getattr(attribute, name) is not None for name in _VALUE_FIELDS) != 1:
+        v.invalid(path, "", "exactly one value must be specified")
+    for name in ("ints", "bools", "strings", "versions"):
+        if getattr(attribute, name) == ():
+            v.invalid(f"{path}.{name}", "", "must not be empty if specified")
+    texts = [(f"{path}.string", attribute.string)]
+    texts += [(f"{path}.strings[{index}]", text) for index, text in enumerate(attribute.strings or ())]
+    versions = [(f"{path}.version", attribute.version)]
+    versions += [(f"{path}.versions[{index}]", text) for index, text in enumerate(attribute.versions or ())]
+    for place, text in texts + versions:
+        if text is not None:
+            v.too_long(place, text, ATTRIBUTE_TEXT_MAX)
+    for place, text in versions:
+        if text is not None and not _SEMVER.fullmatch(text):
+            v.invalid(place, text, "must be a string compatible with semver.org spec 2.0.0")
+
+
+def _device_counters(v: Violations, device: Device, path: str) -> None:
+    """Check what a device takes from counters. Spec: VAL-79."""
+    path = f"{path}.consumesCounters"
+    if v.too_many(path, len(device.consumes_counters), CONSUMED_SETS_MAX):
+        return
+    firsts = first_of_each(one.counter_set for one in device.consumes_counters)
+    for position, taken in enumerate(device.consumes_counters):
+        _counters(v, taken.counter_set, taken.counters, (f"{path}[{position}]", "counterSet"))
+        _groups(v, taken.compatibility_groups, f"{path}[{position}].compatibilityGroups")
+        if not firsts[position]:
+            v.duplicate(f"{path}[{position}]", taken.counter_set)
+
+
+def _groups(v: Violations, groups: tuple[str, ...], path: str) -> None:
+    """Check compatibility groups. Spec: VAL-58."""
+    if v.too_many(path, len(groups), GROUPS_MAX):
+        return
+    firsts = first_of_each(groups)
+    for position, group in enumerate(groups):
+        v.names(f"{path}[{position}]", label_faults(group, declarative=True))
+        if not firsts[position]:
+            v.duplicate(f"{path}[{position}]", group)
+
+
+def _device_nodes(v: Violations, device: Device, path: str, *, per_device: bool) -> None:
+    """Check the nodes of one device. Spec: VAL-66, VAL-67."""
+    names = ("node_name", "node_selector", "all_nodes")
+    if not per_device:
+        if any(getattr(device, name) is not None for name in names):
+            v.invalid(path, None, _NO_DEVICE_NODE_FIELD)
+        return
+    if device.node_name is not None:
+        if not device.node_name:
+            v.invalid(f"{path}.nodeName", "", "must not be empty")
+        else:
+            v.names(f"{path}.nodeName", subdomain_faults(device.node_name))
+    if device.node_selector is not None:
+        check_node_selector(v, device.node_selector, f"{path}.nodeSelector")
+    if device.all_nodes is False:
+        v.invalid(f"{path}.allNodes", False, _TRUE_OR_UNSET)
+    given = [_NODE_FIELDS[name] for name in names if getattr(device, name) not in (None, False, "")]
+    if not given:
+        v.required(path, _ONE_DEVICE_NODE_FIELD)
+    elif len(given) > 1:
+        v.invalid(path, _listed(given), _ONE_DEVICE_NODE_FIELD)
+
+
+def _binding(v: Violations, device: Device, path: str) -> None:
+    """Check binding conditions: both kinds or none, and nothing in both. Spec: VAL-80."""
+    good, bad = device.binding_conditions, device.binding_failure_conditions
+    for values, name in ((good, "bindingConditions"), (bad, "bindingFailureConditions")):
+        too_many = v.too_many(f"{path}.{name}", len(values), CONDITIONS_MAX)
+        check_label_keys(v, values, f"{path}.{name}", only_repeated=too_many)
+    for position, value in enumerate(bad):
+        if value in good:
+            place = f"{path}.bindingFailureConditions[{position}]"
+            v.invalid(place, value, "bindingFailureConditions must not overlap with bindingConditions")
+    if bad and not good:
+        v.invalid(f"{path}.bindingConditions", "[]", "bindingConditions are required to use bindingFailureConditions")
+    if good and not bad:
+        v.invalid(
+            f"{path}.bindingFailureConditions", "[]", "bindingFailureConditions are required to use bindingConditions"
+        )

@@ -1,0 +1,3 @@
+"""
+What pods want of nodes besides claims, and how objects come by their names.
+"""

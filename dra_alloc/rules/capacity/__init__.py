@@ -1,0 +1,3 @@
+"""
+Consumable capacity: what requests take of a shared device.
+"""

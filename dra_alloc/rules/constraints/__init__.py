@@ -1,0 +1,3 @@
+"""
+Constraints of a claim over several devices: one kind, one file.
+"""

@@ -1,0 +1,228 @@
+"""
+distinctAttribute: the devices of a claim differ in one attribute.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from typing import ClassVar, Final
+
+from dra_alloc.api import DeviceAttribute, DeviceConstraint
+from dra_alloc.problem.devices import DeviceRow
+from dra_alloc.problem.requests import Ask
+from dra_alloc.profiles import Trait
+from dra_alloc.rules.base import Context, Pick, Reason, Rule
+from dra_alloc.rules.constraints.attribute_source import AttributeSource
+from dra_alloc.rules.constraints.attribute_values import Scalar, as_scalar, as_set, describe
+from dra_alloc.rules.facts import Differ, Fact, Looser, Unmodelled
+
+__all__ = ["Distinct", "DistinctPerRequest", "distinct_attribute"]
+
+#: Kind of value -> the member that holds one.
+_MEMBERS: Final[Mapping[str, str]] = {"string": "string", "int": "int_", "bool": "bool_", "version": "version"}
+
+
+def distinct_attribute(claim: int, constraint: DeviceConstraint, context: Context) -> Rule:
+    """Return the rule for one constraint of a claim, remembering all devices or one per request."""
+    profile = context.profile
+    kind = DistinctPerRequest if profile.shows(Trait.DISTINCT_FORGETS) else Distinct
+    source = AttributeSource(context, constraint.distinct_attribute or "")
+    if profile.shows(Trait.DISTINCT_BY_IDENTITY):
+        return DistinctByIdentity(claim, constraint, source, shares=profile.shares)
+    return kind(claim, constraint, source, lists=profile.lists and not profile.shows(Trait.CLASSIC_LISTS))
+
+
+class Distinct(Rule):
+    """
+    No two devices share a value; values of different kinds are distinct.
+
+    Spec: DISTINCT-1, DISTINCT-2, DISTINCT-3.
+    """
+
+    code = "attribute-not-distinct"
+    constrains = True
+    spec: ClassVar[tuple[str, ...]] = ("DISTINCT-1", "DISTINCT-2", "DISTINCT-3")
+    __slots__ = ("_attribute", "_claim", "_lists", "_names", "_source", "_taken")
+
+    def __init__(self, claim: int, constraint: DeviceConstraint, source: AttributeSource, *, lists: bool) -> None:
+        self._claim = claim
+        self._names = constraint.requests
+        self._source = source
+        self._attribute = source.name
+        self._lists = lists
+        self._taken: list[DeviceAttribute] = []
+
+    def concerns(self, ask: Ask) -> bool:
+        return ask.claim == self._claim and ask.named_by(self._names)
+
+    def add(self, ask: Ask, device: DeviceRow) -> bool:
+        attribute = self._source.read(ask, device)
+        if attribute is None or not self._differs(attribute, self._taken):
+            return False
+        self._taken.append(attribute)
+        return True
+
+    def remove(self, ask: Ask, device: DeviceRow) -> None:
+        self._taken.pop()
+
+    def _differs(self, attribute: DeviceAttribute, others: Collection[DeviceAttribute]) -> bool:
+        if not self._lists:
+            value = as_scalar(attribute)
+            if value is None:
+                return not others
+            member = _MEMBERS[value[0]]
+            return all(getattr(other, member) != value[1] for other in others)
+        values = as_set(attribute)
+        if values is None:
+            return False
+        for other in others:
+            theirs = as_set(other)
+            if theirs is not None and theirs[0] == values[0] and theirs[1] & values[1]:
+                return False
+        return True
+
+    def allows(self, ask: Ask, device: DeviceRow) -> bool:
+        attribute = self._source.read(ask, device)
+        return attribute is not None and self._differs(attribute, ())
+
+    def encode(self, asks: Sequence[Ask], devices: Sequence[DeviceRow]) -> Iterable[Fact]:
+        alike, by_request = self._source.seen([ask for ask in asks if self.concerns(ask)], devices)
+        if not self._lists and any(len(_scalars(each)) > 1 for each in (*alike.values(), *by_request.values())):
+            yield Unmodelled(f"{self._attribute} has several values at once")
+            return
+        yield Differ(
+            f"distinctAttribute {self._attribute}",
+            self._concerned(asks),
+            {device: self._values(each) for device, each in alike.items()},
+            {key: self._values(each) for key, each in by_request.items()},
+        )
+
+    def _concerned(self, asks: Sequence[Ask]) -> frozenset[int]:
+        return frozenset(ask.id for ask in asks if self.concerns(ask))
+
+    def _values(self, attribute: DeviceAttribute) -> frozenset[Scalar]:
+        if not self._lists:
+            return frozenset(_scalars(attribute))
+        values = as_set(attribute)
+        return frozenset() if values is None else frozenset((values[0], value) for value in values[1])
+
+    def why(self, ask: Ask, device: DeviceRow) -> Reason:
+        attribute = self._source.read(ask, device)
+        if attribute is None:
+            return Reason("attribute-missing", f"has no attribute {self._attribute}, which distinctAttribute needs")
+        return Reason(self.code, f"{self._attribute} {describe(attribute)} is already picked")
+
+    def violations(self, picks: Sequence[Pick]) -> Iterable[str]:
+        seen: list[DeviceAttribute] = []
+        for ask, device in picks:
+            if self.concerns(ask):
+                attribute = self._source.read(ask, device)
+                if attribute is None or not self._differs(attribute, seen):
+                    yield f"{self._attribute} is missing or not distinct on {device.key}"
+                    return
+                seen.append(attribute)
+
+
+def _scalars(attribute: DeviceAttribute) -> list[Scalar]:
+    values = (
+        ("string", attribute.string),
+        ("int", attribute.int_),
+        ("bool", attribute.bool_),
+        ("version", attribute.version),
+    )
+    return [(kind, value) for kind, value in values if value is not None]
+
+
+class DistinctPerRequest(Distinct):
+    """
+    The defect: one value per request is remembered, and giving a device back forgets its request's value.
+
+    Spec: DISTINCT-4.
+    """
+
+    spec = (*Distinct.spec, "DISTINCT-4")
+    __slots__ = ("_by_request", "_count")
+
+    def __init__(self, claim: int, constraint: DeviceConstraint, source: AttributeSource, *, lists: bool) -> None:
+        super().__init__(claim, constraint, source, lists=lists)
+        self._by_request: dict[str, DeviceAttribute] = {}
+        self._count = 0
+
+    @property
+    def sound(self) -> bool:
+        return False
+
+    def add(self, ask: Ask, device: DeviceRow) -> bool:
+        attribute = self._source.read(ask, device)
+        if attribute is None:
+            return False
+        if self._count and not self._differs(attribute, self._by_request.values()):
+            return False
+        self._by_request[ask.request_name] = attribute
+        self._count += 1
+        return True
+
+    def allows(self, ask: Ask, device: DeviceRow) -> bool:
+        return self._source.read(ask, device) is not None
+
+    def encode(self, asks: Sequence[Ask], devices: Sequence[DeviceRow]) -> Iterable[Fact]:
+        # With one device a request nothing is forgotten; where no value comes twice, it does not matter.
+        concerned = [ask for ask in asks if self.concerns(ask)]
+        if all(ask.count <= 1 for ask in concerned) or self._never_equal(concerned, devices):
+            yield from super().encode(asks, devices)
+        else:
+            yield Looser(f"distinctAttribute {self._attribute} remembers one value per request")
+
+    def _never_equal(self, asks: Sequence[Ask], devices: Sequence[DeviceRow]) -> bool:
+        """Return whether no two devices that the requests may take have a value in common, whoever takes them."""
+        alike, by_request = self._source.seen(asks, devices)
+        if by_request:
+            return False
+        seen: set[Scalar] = set()
+        for device, attribute in alike.items():
+            if not any(self._source.selects(ask, device) for ask in asks):
+                continue
+            values = self._values(attribute)
+            if len(values) != 1 or device.shareable or not seen.isdisjoint(values):
+                return False
+            seen |= values
+        return True
+
+    def remove(self, ask: Ask, device: DeviceRow) -> None:
+        self._by_request.pop(ask.request_name, None)
+        self._count -= 1
+
+
+class DistinctByIdentity(DistinctPerRequest):
+    """
+    A further defect: values are equal only if they are one and the same, that of one device.
+
+    Spec: OLD-6.
+    """
+
+    spec = (*DistinctPerRequest.spec, "OLD-6")
+    __slots__ = ("_shares",)
+
+    def __init__(self, claim: int, constraint: DeviceConstraint, source: AttributeSource, *, shares: bool) -> None:
+        super().__init__(claim, constraint, source, lists=False)
+        self._shares = shares
+
+    def _differs(self, attribute: DeviceAttribute, others: Collection[DeviceAttribute]) -> bool:
+        if as_scalar(attribute) is None:
+            return not others
+        return all(other is not attribute for other in others)
+
+    def encode(self, asks: Sequence[Ask], devices: Sequence[DeviceRow]) -> Iterable[Fact]:
+        """Return that each value is distinct; what is forgotten matters only where one can come again."""
+        concerned = [ask for ask in asks if self.concerns(ask)]
+        alike, by_request = self._source.seen(concerned, devices)
+        again = self._shares and any(device.shareable for device in alike)
+        alone = any(as_scalar(attribute) is None for attribute in alike.values())
+        if by_request or (any(ask.count > 1 for ask in concerned) and (again or alone)):
+            yield Looser(f"distinctAttribute {self._attribute} remembers one value per request")
+            return
+        values = {
+            device: frozenset[Hashable]() if as_scalar(attribute) is None else frozenset((id(attribute),))
+            for device, attribute in alike.items()
+        }
+        yield Differ(f"distinctAttribute {self._attribute}", self._concerned(asks), values)

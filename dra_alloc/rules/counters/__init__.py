@@ -1,0 +1,3 @@
+"""
+Shared counters: what partitions of a device draw on.
+"""

@@ -1,0 +1,252 @@
+"""
+Shared counters: partitions of one device draw on one budget.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import Final
+
+from dra_alloc.problem.devices import DeviceRow, PoolKey
+from dra_alloc.problem.pools import Pool
+from dra_alloc.problem.requests import Ask
+from dra_alloc.problem.usage import Usage
+from dra_alloc.profiles import Profile, Trait
+from dra_alloc.rules.base import Context, Pick, Reason, Rule
+from dra_alloc.rules.counters.charges import Charges, SharedCharges
+from dra_alloc.rules.facts import Draw, Fact, Looser
+
+__all__ = ["Counters", "CountersDisabled", "available_counters"]
+
+_Counter = tuple[str, str]
+_NONE: Final[frozenset[_Counter]] = frozenset()
+
+
+def available_counters(pool: Pool, usage: Usage, profile: Profile) -> dict[_Counter, int]:
+    """
+    Return what earlier allocations leave of a pool's counters, in 1e-9 units; it may be negative.
+
+    An allocated device is charged once, however many shares it has.
+
+    Spec: COUNTER-2.
+    """
+    exclusive_only = profile.shows(Trait.EXCLUSIVE_STATE_ONLY)
+    left = dict(pool.counters)
+    for device in (*pool.devices, *pool.elsewhere):
+        if not device.consumes:
+            continue
+        held = device.key in usage.exclusive if exclusive_only else usage.touches(device.key)
+        if held:
+            for counter_set, name, amount in device.consumes:
+                if (counter_set, name) in left:
+                    left[counter_set, name] -= amount
+    return left
+
+
+def _total(device: DeviceRow) -> dict[_Counter, int]:
+    total: dict[_Counter, int] = {}
+    for counter_set, name, amount in device.consumes:
+        total[counter_set, name] = total.get((counter_set, name), 0) + amount
+    return total
+
+
+class CountersDisabled(Rule):
+    """
+    While the feature is off, a device that consumes counters is refused.
+
+    Spec: COUNTER-6.
+    """
+
+    code = "counters-disabled"
+    spec = ("COUNTER-6",)
+    __slots__ = ()
+
+    def add(self, ask: Ask, device: DeviceRow) -> bool:
+        return not device.draws
+
+    def allows(self, ask: Ask, device: DeviceRow) -> bool:
+        return not device.draws
+
+    def why(self, ask: Ask, device: DeviceRow) -> Reason:
+        return Reason(self.code, "consumes counters, whose feature gate is off")
+
+
+class Counters(Rule):
+    """
+    After a pick, every counter of the device's pool must cover what is picked from the pool.
+
+    Further shares of a device that is already shared are free.
+
+    Spec: COUNTER-1, COUNTER-3, COUNTER-4, COUNTER-5, GROW-5.
+    """
+
+    code = "counter-exhausted"
+    spec = ("COUNTER-1", "COUNTER-3", "COUNTER-4", "COUNTER-5")
+    __slots__ = ("_by_name", "_charged", "_charges", "_context", "_keeps", "_lends", "_lent", "_pools", "_sharing")
+
+    def __init__(self, context: Context) -> None:
+        profile = context.profile
+        self._context = context
+        self._sharing = profile.shares
+        self._keeps = profile.shows(Trait.SHARED_KEEPS_COUNTERS)
+        self._by_name = profile.shows(Trait.COUNTERS_BY_POOL_NAME)
+        self._pools: Mapping[PoolKey, Pool] = {pool.key: pool for pool in context.pools}
+        self._lends = profile.shows(Trait.COUNTERS_SHARE_AMOUNTS)
+        self._charges = SharedCharges() if self._lends else Charges()
+        self._lent: dict[PoolKey, frozenset[_Counter]] = {}
+        self._charged: list[bool] = []
+
+    @property
+    def sound(self) -> bool:
+        if self._by_name and len({key.pool for key in self._pools}) < len(self._pools):
+            return False
+        shared = (device for pool in self._pools.values() for device in pool.devices if device.shareable)
+        return not (self._keeps and any(device.consumes for device in shared))
+
+    def _budget(self, device: DeviceRow) -> Hashable:
+        """Return what the device draws on with others."""
+        return device.key.pool if self._by_name else device.slice.pool
+
+    def _left(self, device: DeviceRow) -> Mapping[_Counter, int]:
+        """Return what earlier allocations leave of the counters that the device draws on."""
+        return self._context.availability(self._pools[device.slice.pool])
+
+    def _is_further_share(self, device: DeviceRow) -> bool:
+        if not self._is_shared(device):
+            return False
+        usage, profile = self._context.usage, self._context.profile
+        if profile.shows(Trait.SHARES_CHARGED):
+            return False
+        if profile.shows(Trait.SHARE_WITHOUT_CAPACITY_CHARGED):
+            return device.key in usage.consumed or device.key in self._context.in_flight
+        return usage.shares(device.key) or device.key in self._context.in_flight
+
+    def add(self, ask: Ask, device: DeviceRow) -> bool:
+        charged = device.draws and not self._is_further_share(device)
+        if charged:
+            budget = self._budget(device)
+            self._charges.draw(budget, device)
+            if self._short(device, self._charges.of(budget)) is not None:
+                self._charges.give_back(budget, device)
+                return False
+        self._charged.append(charged)
+        return True
+
+    def _short(self, device: DeviceRow, flight: Mapping[_Counter, int]) -> _Counter | None:
+        for counter, amount in self._left(device).items():
+            if amount < flight.get(counter, 0):
+                return counter
+        return None
+
+    def remove(self, ask: Ask, device: DeviceRow) -> None:
+        charged = self._charged.pop()
+        if self._keeps:
+            charged = device.draws and not (device.shareable and self._sharing)
+        if charged:
+            self._charges.give_back(self._budget(device), device)
+
+    def allows(self, ask: Ask, device: DeviceRow) -> bool:
+        if not device.draws or self._is_further_share(device) or self._is_mixed_up(device.slice.pool):
+            return True
+        total = _total(device)
+        lent = self._lent_in(device.slice.pool)
+        return not any(
+            amount < total.get(counter, 0) for counter, amount in self._left(device).items() if counter not in lent
+        )
+
+    def _lent_in(self, pool: PoolKey) -> frozenset[_Counter]:
+        """Return the counters to which a device of the pool could lend its own amount."""
+        if not self._lends:
+            return _NONE
+        known = self._lent.get(pool)
+        if known is None:
+            devices = self._pools[pool].devices
+            known = self._lent[pool] = frozenset(counter for device in devices for counter in device.wide_counters)
+        return known
+
+    def _is_mixed_up(self, pool: PoolKey) -> bool:
+        """Return whether counters of another pool may be looked at instead of this one's."""
+        return self._by_name and sum(key.pool == pool.pool for key in self._pools) > 1
+
+    def encode(self, asks: Sequence[Ask], devices: Sequence[DeviceRow]) -> Iterable[Fact]:
+        consuming: dict[Hashable, list[DeviceRow]] = {}
+        for device in devices:
+            if device.consumes and not self._is_further_share(device):
+                consuming.setdefault(self._budget(device), []).append(device)
+        for drawing in consuming.values():
+            pool = drawing[0].slice.pool
+            if self._is_mixed_up(pool):
+                yield Looser(f"counters of different pools named {pool.pool} are mixed up")
+            else:
+                yield from self._draws(pool, drawing, admin=any(ask.admin for ask in asks))
+        if self._keeps and any(self._is_shared(device) for drawing in consuming.values() for device in drawing):
+            yield Looser("backtracking keeps the counters of shared devices")
+
+    def _is_free_again(self, device: DeviceRow) -> bool:
+        """Return whether further shares of the device draw on nothing."""
+        return self._is_shared(device) and not self._context.profile.shows(Trait.SHARES_CHARGED)
+
+    def _is_shared(self, device: DeviceRow) -> bool:
+        return device.shareable and self._sharing
+
+    def _draws(self, key: PoolKey, devices: Sequence[DeviceRow], *, admin: bool) -> Iterable[Fact]:
+        totals = [(device, _total(device)) for device in devices]
+        lent = self._lent_in(key)
+        for counter, left in self._left(devices[0]).items():
+            drawing = [(device, total[counter]) for device, total in totals if total.get(counter)]
+            if counter in lent:
+                # At worst a lender takes once more what is drawn already.
+                again = admin or any(self._is_shared(device) for device, _ in drawing)
+                if again or 2 * sum(amount for _, amount in drawing) > left:
+                    yield Looser("what a device takes of a counter changes with what others take")
+                continue
+            # A counter that is overdrawn already forbids every one of these devices: see `allows`.
+            if not drawing or left < 0:
+                continue
+            yield Draw(
+                f"counter {counter[1]} of counter set {counter[0]} in pool {key}",
+                left,
+                by_pick={device: amount for device, amount in drawing if not self._is_free_again(device)},
+                by_device={device: amount for device, amount in drawing if self._is_free_again(device)},
+            )
+
+    def why(self, ask: Ask, device: DeviceRow) -> Reason:
+        flight = dict(self._charges.of(self._budget(device)))
+        for counter_set, name, amount in device.consumes:
+            flight[counter_set, name] = flight.get((counter_set, name), 0) + amount
+        short = self._short(device, flight)
+        if short is None:
+            return super().why(ask, device)
+        return Reason(self.code, f"counter {short[1]} of counter set {short[0]} is used up")
+
+    def violations(self, picks: Sequence[Pick]) -> Iterable[str]:
+        used: dict[Hashable, dict[_Counter, int]] = {}
+        first: dict[Hashable, DeviceRow] = {}
+        charged: set[DeviceRow] = set()
+        usage = self._context.usage
+        for _, device in picks:
+            if not device.consumes:
+                continue
+            if device.shareable and self._sharing and (device in charged or usage.shares(device.key)):
+                continue
+            charged.add(device)
+            home = self._home(device)
+            first.setdefault(home, device)
+            flight = used.setdefault(home, {})
+            for counter_set, name, amount in device.consumes:
+                flight[counter_set, name] = flight.get((counter_set, name), 0) + amount
+        for home, flight in used.items():
+            if self._lends and any(device.wide_counters for device in self._pools[first[home].slice.pool].devices):
+                continue
+            left = self._available(first[home])
+            for counter, amount in flight.items():
+                if left.get(counter, amount) < amount:
+                    pool = first[home].slice.pool
+                    yield f"counter {counter[1]} of counter set {counter[0]} in pool {pool} is overdrawn"
+
+    def _home(self, device: DeviceRow) -> Hashable:
+        """Return what holds the device's counters: its pool."""
+        return device.slice.pool
+
+    def _available(self, device: DeviceRow) -> Mapping[_Counter, int]:
+        return available_counters(self._pools[device.slice.pool], self._context.usage, self._context.profile)

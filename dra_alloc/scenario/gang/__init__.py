@@ -1,0 +1,3 @@
+"""
+Several pods at once: all or nothing, or as many as possible.
+"""

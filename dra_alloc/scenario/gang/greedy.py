@@ -1,0 +1,72 @@
+"""
+Pods one after the other, each on the first node that has what it wants: as kube-scheduler goes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from dra_alloc.api import Node
+from dra_alloc.scenario.gang.books import Books
+from dra_alloc.scenario.gang.types import Alike, Gang, Member, Placement, Verdict
+from dra_alloc.solve.best.objectives import Objective
+from dra_alloc.solve.best.optimise import Score
+from dra_alloc.solve.ladder import Budget
+from dra_alloc.solve.outcome import Aborted, OutOfBudget, Solved
+
+__all__ = ["NODE_BUDGET", "place_in_order", "place_together"]
+
+#: What the best for the pods of one node may cost.
+NODE_BUDGET: Final = Budget(solver=1.0)
+
+
+def place_in_order(books: Books, nodes: Sequence[Node], members: Sequence[Member]) -> Gang:
+    """
+    Return the pods that find a node, in order; one that finds none is left out.
+
+    Spec: GANG-1.
+    """
+    placements: list[Placement] = []
+    # What a node refused it goes on refusing: only less is ever left.
+    refused: dict[int, set[str]] = {}
+    alike = Alike()
+    why = ""
+    for member in members:
+        tried = refused.setdefault(alike(member), set())
+        for node in nodes:
+            name = node.metadata.name or ""
+            if name in tried:
+                continue
+            outcome = books.allocate(node, member.claims)
+            if isinstance(outcome, Solved):
+                placements.append(Placement(member, name, outcome, 0))
+                break
+            if isinstance(outcome, (Aborted, OutOfBudget)):
+                why = why or outcome.text
+            tried.add(name)
+    return Gang(Verdict.PLACED if placements else Verdict.NONE, tuple(placements), why)
+
+
+def place_together(
+    books: Books, node: Node, members: Sequence[Member], objectives: Sequence[Objective] = ()
+) -> tuple[list[Placement], tuple[Score, ...]]:
+    """
+    Return the placements of pods put on one node in one question; nothing if they do not fit.
+
+    With objectives they are the best ones, with their scores.
+    """
+    claims = [claim for member in members for claim in member.claims]
+    scores: tuple[Score, ...] = ()
+    if objectives:
+        outcome, scores = books.best(node, claims, objectives, NODE_BUDGET)
+    else:
+        outcome = books.allocate(node, claims)
+    if not isinstance(outcome, Solved):
+        return [], ()
+    placements = []
+    first = 0
+    for member in members:
+        placements.append(Placement(member, node.metadata.name or "", outcome, first))
+        first += len(member.claims)
+    return placements, scores

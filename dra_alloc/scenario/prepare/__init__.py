@@ -1,0 +1,3 @@
+"""
+From documents to prepared subjects: what every command asks about.
+"""

@@ -1,0 +1,3 @@
+"""
+The best answer by a list of objectives.
+"""

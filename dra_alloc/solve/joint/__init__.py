@@ -1,0 +1,3 @@
+"""
+Pods of several nodes in one question, where nodes share pools.
+"""

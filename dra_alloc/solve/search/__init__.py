@@ -1,0 +1,3 @@
+"""
+First fit: depth-first search in upstream's order.
+"""

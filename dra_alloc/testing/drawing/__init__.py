@@ -1,0 +1,3 @@
+"""
+Random clusters, claims and selectors, drawn part by part.
+"""

@@ -1,0 +1,3 @@
+"""
+Random selectors, and upstream's CEL beside ours.
+"""

@@ -1,0 +1,3 @@
+"""
+Upstream's scheduler watched pod after pod.
+"""

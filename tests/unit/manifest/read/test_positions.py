@@ -1,0 +1,67 @@
+"""
+Where paths stand: both readers agree with the text, and with each other.
+"""
+
+from __future__ import annotations
+
+import json
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dra_alloc.manifest.read.paths import MapKey, render, tokens
+from dra_alloc.manifest.read.positions import positions_in_json, positions_in_yaml
+
+YAML = b"a: 1\nb:\n - c: 1\n   d: [1, 2]\n---\n? [k]\n: v\nx: {y: z}\n"
+
+
+def test_yaml_places():
+    wanted = [("0", "b", "0", "d", "1"), ("1", "x", "y"), ("1", "x", "q", "r"), ("0",), ("2", "a")]
+    assert positions_in_yaml(YAML, wanted) == {
+        ("0", "b", "0", "d", "1"): (4, 11),
+        ("1", "x", "y"): (8, 5),
+        ("1", "x", "q", "r"): (8, 1),  # what there is of it
+        ("0",): (1, 1),
+    }
+
+
+def test_json_places():
+    text = b'{"a": 1,\n"b":\n [{"c":1,\n"d":[1,"\\"]"]}]}{"x":1}'
+    wanted = [("0", "b", "0", "d", "1"), ("1", "x"), ("0", "b", "7", "d", "1")]
+    assert positions_in_json(text, wanted) == {
+        ("0", "b", "0", "d", "1"): (4, 8),
+        ("1", "x"): (4, 18),
+        ("0", "b", "7", "d", "1"): (2, 1),
+    }
+
+
+def test_broken_text_ends_the_search():
+    assert positions_in_yaml(b"a: 1\nb: [\n", [("0", "a"), ("0", "c")]) == {("0", "a"): (1, 1), ("0", "c"): (1, 1)}
+    assert positions_in_json(b'}]{"a":', [("1", "a")]) is not None
+
+
+def test_paths_are_written_and_read():
+    path = ("spec", "devices", 0, "attributes", MapKey("example.com/model"), "string")
+    assert render(path) == "spec.devices[0].attributes[example.com/model].string"
+    assert tokens(render(path)) == tokens(path) == ("spec", "devices", "0", "attributes", "example.com/model", "string")
+
+
+contents = st.recursive(
+    st.integers(0, 9) | st.sampled_from(["x", "y z"]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["a", "b", "c d"]), inner, max_size=3),
+    max_leaves=10,
+)
+
+
+def _paths(value, path=("0",)):
+    yield path
+    children = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for step, child in children:
+        yield from _paths(child, (*path, str(step)))
+
+
+@given(contents)
+def test_json_read_as_yaml_has_the_same_places(content):
+    text = json.dumps(content, indent=1).encode()
+    wanted = list(_paths(content))
+    assert positions_in_json(text, wanted) == positions_in_yaml(text, wanted)
