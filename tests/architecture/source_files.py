@@ -5,6 +5,7 @@ The project's own Python files, parsed, and the tracked files of every kind.
 from __future__ import annotations
 
 import ast
+import gc
 import io
 import subprocess
 import tokenize
@@ -14,7 +15,17 @@ from pathlib import Path
 
 from tests.paths import ROOT
 
-__all__ = ["Function", "code_lines", "functions", "imports", "package_files", "parse", "python_files", "tracked_files"]
+__all__ = [
+    "Function",
+    "code_lines",
+    "functions",
+    "imports",
+    "nodes",
+    "package_files",
+    "parse",
+    "python_files",
+    "tracked_files",
+]
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 _FOLDERS = ("dra_alloc", "spec", "tests", "fuzz", "benchmarks", "docs", ".ci")
@@ -53,8 +64,13 @@ def tracked_files() -> tuple[Path, ...]:
 
 @cache
 def parse(path: Path) -> ast.Module:
-    """The syntax tree of a file."""
-    return ast.parse(path.read_text(encoding="utf-8"), str(path))
+    """The syntax tree of a file; kept for good, so that Python's collector need not walk half a million nodes."""
+    gc.disable()
+    try:
+        return ast.parse(path.read_text(encoding="utf-8"), str(path))
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 @cache
@@ -65,14 +81,20 @@ def code_lines(path: Path) -> frozenset[int]:
     return frozenset(line for first, last in spans for line in range(first, last + 1))
 
 
+@cache
+def nodes(path: Path) -> tuple[ast.AST, ...]:
+    """Every node of a file's syntax tree: tests ask for them again and again."""
+    return tuple(ast.walk(parse(path)))
+
+
 def functions(path: Path) -> Iterator[Function]:
     """Every function of a file, inner ones too."""
-    return (node for node in ast.walk(parse(path)) if isinstance(node, Function))
+    return (node for node in nodes(path) if isinstance(node, Function))
 
 
 def imports(path: Path) -> Iterator[tuple[str, int]]:
     """Every absolute module name that a file imports, anywhere in it, with the line."""
-    for node in ast.walk(parse(path)):
+    for node in nodes(path):
         if isinstance(node, ast.Import):
             yield from ((alias.name, node.lineno) for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:

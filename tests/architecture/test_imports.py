@@ -9,7 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.architecture.source_files import imports, package_files, parse, python_files
+from tests.architecture.source_files import imports, nodes, package_files, python_files
 from tests.paths import ROOT
 
 HEAVY = {"ortools", "numpy", "pandas", "hypothesis", "pytest"}
@@ -33,7 +33,7 @@ def test_only_cpsat_knows_ortools():
     named = {
         str(path.relative_to(ROOT))
         for path in package_files()
-        for node in ast.walk(parse(path))
+        for node in nodes(path)
         if isinstance(node, ast.Constant) and str(node.value).startswith("ortools.")
     }
     knowing = named | _importing(package_files(), "ortools")
@@ -58,7 +58,7 @@ def test_nothing_inside_goes_through_the_door():
     inside = {path.relative_to(ROOT / "dra_alloc").parts[0].removesuffix(".py") for path in package_files()}
     names = {(path, name) for path in package_files() for name, _ in imports(path) if name.startswith("dra_alloc")}
     through = {path for path, name in names if name.count(".") == 1 and name.partition(".")[2] not in inside}
-    through |= {path for path in package_files() for node in ast.walk(parse(path)) if _imports_the_door(node)}
+    through |= {path for path in package_files() for node in nodes(path) if _imports_the_door(node)}
     assert not through
 
 

@@ -18,10 +18,10 @@ TABLES = {"fuzz/observed/cases.py", "fuzz/observed/history.py"}
 
 
 def _body_lines(path: Path, function: Function) -> int:
-    """Lines of code in the body; a docstring is not code."""
+    """Lines of code in a body that may be too long; a docstring is not code."""
     body = function.body[1:] if ast.get_docstring(function, clean=False) is not None else function.body
-    if not body:
-        return 0
+    if not body or (function.end_lineno or 0) - body[0].lineno < FUNCTION_LINES:
+        return 0  # too few lines of any kind: which of them are code need not be found out
     return len(code_lines(path) & set(range(body[0].lineno, (function.end_lineno or 0) + 1)))
 
 

@@ -14,7 +14,7 @@ import pytest
 
 from spec.case import KINDS, RULES, VECTORS, AllocationCase, VectorError, load_case, stated
 from spec.schema import SCHEMA, schema
-from tests.architecture.source_files import package_files, parse
+from tests.architecture.source_files import nodes, package_files
 from tests.paths import ROOT
 
 REFERENCE = re.compile(r"`((?:tests|fuzz)/[\w/]+\.py)(?:::(\w+))?`")
@@ -70,7 +70,7 @@ def test_checks_that_statements_name_exist():
 def _has(path: Path, name: str) -> bool:
     if not path.is_file():
         return False
-    defined = {node.name for node in ast.walk(parse(path)) if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+    defined = {node.name for node in nodes(path) if isinstance(node, ast.FunctionDef | ast.ClassDef)}
     return not name or name in defined
 
 
@@ -82,7 +82,7 @@ def test_the_code_cites_statements_that_exist():
     """Docstrings say `Spec: TAKE-1, CAP-1..CAP-3.`"""
     wrong, known = [], set(stated())
     for path in package_files():
-        for node in ast.walk(parse(path)):
+        for node in nodes(path):
             if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
                 said = re.findall(r"Spec: (.*?)(?:\n\s*\n|\n\s*Raises|\Z)", ast.get_docstring(node) or "", re.DOTALL)
                 names = {name for each in said for name in re.findall(r"\b[A-Z]+-\d+\b", each)}
