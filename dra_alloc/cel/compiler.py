@@ -36,7 +36,8 @@ Refused = Callable[[CelType, Settings], str]
 def not_bool(output: CelType, settings: Settings) -> str:
     """What is wrong with the result of a selector."""
     accepted = (BOOL, ANY, DYN) if settings.attribute_type == DYN else (BOOL, ANY)
-    return "" if output in accepted else f"must evaluate to bool or the unknown type, not {output}"
+    shown = output.plain if settings.wrapped_results else output
+    return "" if shown in accepted else f"must evaluate to bool or the unknown type, not {output}"
 
 
 def compile_expression(expression: str, declared: Declarations, refused: Refused = not_bool) -> Compiled:

@@ -17,9 +17,10 @@ from types import MappingProxyType
 from typing import Any, Final, Literal, NamedTuple
 
 from dra_alloc.cel.check.declarations import Function, Library, Macro, Overload, Window
-from dra_alloc.cel.check.types import ANY, DYN, CelType, list_of, map_of, struct, type_of
+from dra_alloc.cel.check.types import ANY, DURATION, DYN, INT, TIMESTAMP, CelType, list_of, map_of, type_of
 from dra_alloc.cel.device import device_type
 from dra_alloc.cel.library import LIBRARIES
+from dra_alloc.cel.library.messages import MESSAGES, NULL_VALUE
 from dra_alloc.errors import InputError
 from dra_alloc.releases import Release, parse_release
 
@@ -28,15 +29,10 @@ __all__ = ["UNDEFINED_TYPES", "Declarations", "Mode", "Settings", "declarations"
 Mode = Literal["stored", "new"]
 CONSUMABLE_CAPACITY: Final = "DRAConsumableCapacity"
 LIST_ATTRIBUTES: Final = "DRAListTypeAttributes"
-#: Names the checker takes for types and the planner does not know.
-UNDEFINED_TYPES: Final = frozenset(
-    (
-        *("duration", "timestamp", "kubernetes.DRADevice"),
-        *(f"google.protobuf.{name}" for name in ("Any", "BoolValue", "BytesValue", "DoubleValue", "FloatValue")),
-        *(f"google.protobuf.{name}" for name in ("Int32Value", "Int64Value", "ListValue", "StringValue", "Struct")),
-        *(f"google.protobuf.{name}" for name in ("UInt32Value", "UInt64Value", "Value")),
-    )
-)
+#: Names the checker takes for types and the planner does not know: those of messages that stand for something else.
+UNDEFINED_TYPES: Final = frozenset(("duration", "timestamp", "kubernetes.DRADevice", *MESSAGES)) - {
+    each.type.name for each in MESSAGES.values()
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +74,21 @@ class Settings:
     def rereads_optionals(self) -> bool:
         """Whether reading a variable takes the content of an optional apart."""
         return self.level < 38
+
+    @property
+    def optional_type(self) -> str:
+        """What the type of an optional is called where a field does not take it."""
+        return "optional_type" if self.rereads_optionals else "optional_type(dyn)"
+
+    @property
+    def variables_hide_namespaces(self) -> bool:
+        """Whether a variable of a macro hides the types whose names begin with it."""
+        return self.level >= 37
+
+    @property
+    def wrapped_results(self) -> bool:
+        """Whether a selector may result in the message that wraps a bool."""
+        return self.level >= 38
 
     @property
     def rooted_names(self) -> bool:
@@ -149,11 +160,17 @@ def settings(release: str | Release, mode: str, *, list_attributes: bool, consum
     return Settings(level, chosen, frozenset(name for name, on in gates.items() if on))
 
 
+_FIELDS: Final = {
+    name: {field: kind for field, (kind, _) in message.fields.items()} for name, message in MESSAGES.items()
+}
+
+
 @cache
 def declarations(chosen: Settings) -> Declarations:
     """The declarations these settings leave."""
     known = [library for library in LIBRARIES if chosen.knows(library.window)]
-    types = {name: type_of(struct(name)) for name in UNDEFINED_TYPES}
+    types = {name: type_of(message.type) for name, message in MESSAGES.items()}
+    types |= {"duration": type_of(DURATION), "timestamp": type_of(TIMESTAMP), NULL_VALUE: INT}
     types |= {kind.name: type_of(kind) for library in known for kind in library.types}
     macros = {(each.name, each.arity, each.member): each for library in known for each in library.macros}
     device, fields = device_type(
@@ -170,7 +187,7 @@ def declarations(chosen: Settings) -> Declarations:
         MappingProxyType(macros),
         MappingProxyType(types),
         MappingProxyType({"device": device}),
-        MappingProxyType({device.name: fields}),
+        MappingProxyType({device.name: fields} | _FIELDS),
     )
 
 

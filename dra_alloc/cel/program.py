@@ -19,7 +19,7 @@ from dra_alloc.cel.errors import CelAbort, CelError, EvaluationError
 from dra_alloc.cel.plan.build import Plan, plan
 from dra_alloc.cel.plan.frame import Failed
 from dra_alloc.cel.reads import Read, reads_of
-from dra_alloc.cel.values.runtime import Optional, type_name
+from dra_alloc.cel.values.runtime import Optional, native_error, type_name
 from dra_alloc.errors import InputError
 
 __all__ = ["COST_LIMIT", "Program"]
@@ -193,29 +193,10 @@ class Program:
         raise EvaluationError(not_a_bool(value))
 
 
-_NOT_A_BOOL: Final = {
-    "string": "unsupported native conversion from string to 'bool'",
-    "int": "unsupported type conversion from 'int' to bool",
-    "uint": "unsupported type conversion from 'uint' to bool",
-    "double": "type conversion error from Double to 'bool'",
-    "bytes": "type conversion error from Bytes to 'bool'",
-    "null_type": "type conversion error from 'null_type' to 'bool'",
-    "list": "type conversion error from list to 'bool'",
-    "map": "type conversion error from map to 'bool'",
-    "type": "type conversion not supported for 'type'",
-    "kubernetes.NamedFormat": "type conversion error from 'Format' to 'bool'",
-}
-
-
 def not_a_bool(value: Any) -> str:
     """Upstream's text for a result that is no bool."""
     name = type_name(value)
     while isinstance(value, Optional) and value.present:
         value = value.value
-    if isinstance(value, Optional):
-        reason = "optional.none() dereference"
-    else:
-        inner = type_name(value)
-        short = inner.rpartition(".")[2]
-        reason = _NOT_A_BOOL.get(inner, f"type conversion error from '{short}' to 'bool'")
+    reason = "optional.none() dereference" if isinstance(value, Optional) else native_error(value, "bool").text
     return f"CEL result of type {name} could not be converted to bool: {reason}"

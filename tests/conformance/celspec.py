@@ -29,7 +29,9 @@ from dra_alloc.cel.check.types import (
     optional_of,
     param,
     type_of,
+    wrapper,
 )
+from dra_alloc.cel.library.messages import MESSAGES
 from dra_alloc.cel.library.time_values import parse_duration, parse_timestamp
 from dra_alloc.cel.values.runtime import CelMap, UInt
 from tests.unit.cel.evaluator import Answer, answer, same
@@ -38,9 +40,11 @@ __all__ = ["Case", "cases", "needs_messages", "verdict"]
 
 Json = Mapping[str, Any]
 _TIMES: Final = {"google.protobuf.Duration": parse_duration, "google.protobuf.Timestamp": parse_timestamp}
+#: Messages that a selector has, and what their JSON stands for.
+_KNOWN: Final = MESSAGES.keys() - {"google.protobuf.Any", "google.protobuf.Empty"}
 _MESSAGE: Final = re.compile(
     r"TestAllTypes|NestedTestAllTypes|GlobalEnum|NestedEnum|TestRequired|proto2_ext|"
-    r"google\.protobuf\.(?!Duration\b|Timestamp\b)[A-Z]"
+    rf"google\.protobuf\.(?!(?:NullValue|{'|'.join(each.rpartition('.')[2] for each in sorted(_KNOWN))})\b)[A-Z]"
 )
 _PRIMITIVE: Final = {"BOOL": BOOL, "INT64": INT, "UINT64": UINT, "DOUBLE": DOUBLE, "STRING": STRING, "BYTES": BYTES}
 _NAMED: Final = {
@@ -65,7 +69,7 @@ def cases(files: list[dict[str, Any]]) -> Iterator[Case]:
 
 
 def needs_messages(test: Json) -> bool:
-    """Whether a test is about protobuf messages or enums, of which a selector has none, or about their package."""
+    """Whether a test is about protobuf messages or enums that no selector has, or about their package."""
     return bool(test.get("container")) or _mentions_messages(test["expr"]) or _holds_messages(test)
 
 
@@ -76,7 +80,8 @@ def _mentions_messages(expression: str) -> bool:
 def _holds_messages(part: Any) -> bool:
     if isinstance(part, Mapping):
         kind = part.get("@type", "").rpartition("/")[2]
-        if (kind and kind not in _TIMES) or "messageType" in part or "wrapper" in part or "enumValue" in part:
+        kind = kind or part.get("messageType", "")
+        if (kind and kind not in _KNOWN) or "enumValue" in part:
             return True
         return any(map(_holds_messages, part.values()))
     return isinstance(part, list) and any(map(_holds_messages, part))
@@ -91,6 +96,10 @@ def kind_of(given: Json) -> CelType:
     match name:
         case "primitive":
             return _PRIMITIVE[body]
+        case "wrapper":
+            return wrapper(_PRIMITIVE[body])
+        case "messageType":
+            return MESSAGES[body].type
         case "wellKnown":
             return {"DURATION": DURATION, "TIMESTAMP": TIMESTAMP, "ANY": ANY}[body]
         case "listType":
@@ -126,9 +135,28 @@ def value_of(given: Json) -> Any:
         case "typeValue":
             return _NAMED[body]
         case "objectValue":
-            return _TIMES[body["@type"].rpartition("/")[2]](body["value"])
+            return _message(body["@type"].rpartition("/")[2], body["value"])
         case _:
             return None if name == "nullValue" else body
+
+
+def _message(name: str, body: Any) -> Any:
+    """The value of a well-known message in protobuf's JSON."""
+    if name in _TIMES:
+        return _TIMES[name](body)
+    kind = MESSAGES[name].type
+    if not kind.nullable:
+        return _plain(body)
+    return value_of({{"uint": "uint64Value"}.get(kind.kind, f"{kind.kind.replace('int', 'int64')}Value"): body})
+
+
+def _plain(body: Any) -> Any:
+    """JSON as values."""
+    if isinstance(body, dict):
+        return CelMap.of((key, _plain(each)) for key, each in body.items())
+    if isinstance(body, list):
+        return tuple(map(_plain, body))
+    return float(body) if type(body) is int else body
 
 
 def verdict(test: Json) -> str:

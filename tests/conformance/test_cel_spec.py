@@ -19,7 +19,7 @@ from tests.paths import ROOT
 
 EXCLUSIONS = ROOT / "tests" / "conformance" / "celspec_exclusions.yaml"
 #: Tests run, tests about messages, tests excluded by name.
-FIGURES = (1316, 696, 332)
+FIGURES = (1410, 598, 336)
 
 
 @pytest.fixture(scope="module")

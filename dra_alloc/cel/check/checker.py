@@ -13,10 +13,13 @@ from dra_alloc.cel.check.checking import Checked, CheckState, Resolved, Scope
 from dra_alloc.cel.check.declarations import EXAMINED, Function
 from dra_alloc.cel.check.types import (
     BOOL,
+    DURATION,
     DYN,
     ERROR,
     INT,
+    NULL,
     STRING,
+    TIMESTAMP,
     CelType,
     checker_name,
     list_of,
@@ -44,6 +47,13 @@ from dra_alloc.cel.trampoline import STRIDE, Steps, run
 __all__ = ["Checked", "Resolved", "check"]
 
 
+#: The messages that other names of types stand for.
+_SHORT: Final = {
+    DURATION: "google.protobuf.Duration",
+    TIMESTAMP: "google.protobuf.Timestamp",
+    NULL: "google.protobuf.NullValue",
+    list_of(DYN): "google.protobuf.ListValue",
+}
 _CONNECTIVES: Final = frozenset(("_&&_", "_||_"))
 _MOST_COUNTED: Final = 100_000
 _MOST_REMEMBERED: Final = 4096
@@ -85,7 +95,7 @@ class _Checker(CheckState):
 
     def select(self, node: Select) -> Steps[None]:
         qualified = None if node.test else dotted_name(node)
-        if qualified is not None:
+        if qualified is not None and not self.hidden(qualified):
             found = self.lookup(qualified)
             if found is not None:
                 self.names[node.id], self.types[node.id] = found
@@ -118,10 +128,10 @@ class _Checker(CheckState):
 
     def struct_field(self, offset: int, struct: str, name: str) -> CelType:
         fields = self.declared.fields.get(struct)
-        if fields is None:
+        if fields is None and struct not in self.declared.types:
             self.report(offset, f"unexpected failed resolution of '{struct}'")
             return ERROR
-        found = fields.get(name)
+        found = None if fields is None else fields.get(name)
         if found is None:
             self.report(offset, f"undefined field '{name}'")
             return ERROR
@@ -267,16 +277,15 @@ class _Checker(CheckState):
             self.report(node.offset, f"undeclared reference to '{node.name}' (in container '')")
             return
         name, kind = found
-        self.names[node.id] = name
-        result = ERROR
+        result = kind.params[0] if kind.kind == "type" and kind.params else kind
         if kind.kind != "type":
             self.report(node.offset, f"'{kind.name}' is not a type")
-        elif kind.params and kind.params[0].kind == "struct":
-            result = kind.params[0]
-            name = result.name
-        else:
-            shown = kind.params[0].name if kind.params else kind.name
-            self.report(node.offset, f"'{shown}' is not a message type")
+            result = ERROR
+        elif name not in self.declared.fields:
+            name = _SHORT.get(result, name)
+            if name == node.name.removeprefix("."):
+                self.report(node.offset, f"'{result.name}' is not a message type")
+                result = ERROR
         self.types[node.id] = result
         for entry in node.entries:
             yield from self.struct_entry(name, entry)

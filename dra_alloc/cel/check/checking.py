@@ -128,6 +128,12 @@ class CheckState:
             return None
         return name if shadow is None else f".{name}", found
 
+    def hidden(self, qualified: str) -> bool:
+        """Whether a macro variable hides what a dotted name would mean."""
+        if self.scope is None or not self.declared.settings.variables_hide_namespaces:
+            return False
+        return self.local(qualified.partition(".")[0]) is not None
+
     def local(self, name: str) -> CelType | None:
         """The type of a macro variable, None if there is none of that name."""
         scope = self.scope

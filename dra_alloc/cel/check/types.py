@@ -36,6 +36,7 @@ __all__ = [
     "param",
     "struct",
     "type_of",
+    "wrapper",
 ]
 
 Kind = Literal[
@@ -74,12 +75,15 @@ class CelType:
     A type: its kind, its run-time name and its parameters.
 
     `depth` and `weight` bound what following a type can cost: ``cel.bind``
-    can double a type at every step. `ground` says that it holds no type variable.
+    can double a type at every step. `nullable` is the type of a wrapper message,
+    the same but for null. Whether something can be used where the type is wanted
+    is plain to see if the type is `ground`: no type variable, not nullable.
     """
 
     kind: Kind
     name: str
     params: tuple[CelType, ...] = ()
+    nullable: bool = False
     depth: int = field(default=0, compare=False, repr=False)
     weight: int = field(default=1, compare=False, repr=False)
     ground: bool = field(default=True, init=False, compare=False, repr=False)
@@ -89,7 +93,7 @@ class CelType:
         # Types are looked up far more often than made.
         object.__setattr__(self, "_hash", hash((self.kind, self.name, self.params)))
         if not self.params:
-            object.__setattr__(self, "ground", self.kind != "param")
+            object.__setattr__(self, "ground", self.kind != "param" and not self.nullable)
             return
         object.__setattr__(self, "ground", all(each.ground for each in self.params))
         depth = 1 + max(each.depth for each in self.params)
@@ -102,14 +106,21 @@ class CelType:
     def __hash__(self) -> int:
         return self._hash
 
-    def __reduce__(self) -> tuple[type[CelType], tuple[Kind, str, tuple[CelType, ...]]]:
+    def __reduce__(self) -> tuple[type[CelType], tuple[Kind, str, tuple[CelType, ...], bool]]:
         """Make the type anew where it arrives: texts hash differently in every process."""
-        return CelType, (self.kind, self.name, self.params)
+        return CelType, (self.kind, self.name, self.params, self.nullable)
 
     def __str__(self) -> str:
         if not self.params:
-            return self.name
+            return f"wrapper({self.name})" if self.nullable else self.name
         return f"{self.name}({', '.join(str(each) for each in self.params)})"
+
+    @property
+    def plain(self) -> CelType:
+        """The same with no wrapper in it."""
+        if self.ground:
+            return self
+        return CelType(self.kind, self.name, tuple([each.plain for each in self.params]))
 
     @property
     def is_dyn(self) -> bool:
@@ -179,11 +190,16 @@ def type_of(value: CelType) -> CelType:
     return CelType("type", "type", (value,))
 
 
+def wrapper(value: CelType) -> CelType:
+    """The type of the wrapper messages of `value`, which null fits."""
+    return CelType(value.kind, value.name, nullable=True)
+
+
 def checker_name(kind: CelType) -> str:
     """The spelling used in the checker's messages."""
     known = _CHECKER_NAMES.get(kind.kind)
     if known is not None:
         return known
     if not kind.params:
-        return kind.name
+        return str(kind)
     return f"{kind.name}({', '.join(checker_name(each) for each in kind.params)})"

@@ -121,9 +121,9 @@ class Unifier:
         if is_dyn_or_error(left) or is_dyn_or_error(right):
             return True
         if left.kind == "null":
-            return right.kind in _NULLABLE
+            return right.nullable or right.kind in _NULLABLE
         if right.kind == "null":
-            return left.kind in _NULLABLE
+            return left.nullable or left.kind in _NULLABLE
         if left.kind in _SCALARS:
             return left.kind == right.kind and left.name == right.name
         if left.kind == "type":
@@ -142,7 +142,7 @@ class Unifier:
             return True, True
         bound = self._bound.get(variable.name)
         if bound is not None:
-            if kind == bound:
+            if kind.plain == bound.plain:
                 return True, True
             if self._assign(kind, bound):
                 general = kind if less_specific(kind, bound) else bound
@@ -185,4 +185,4 @@ def less_specific(left: CelType, right: CelType) -> bool:
             if not less_specific(each, other):
                 return False
         return True
-    return left == right
+    return left.plain == right.plain

@@ -153,7 +153,7 @@ def _list(node: ListNode, checked: Checked, report: Report) -> None:
         kind = _unwrapped(checked.types[element.id], index in node.optional)
         if expected is None:
             expected = kind
-        elif kind != expected:
+        elif kind.plain != expected.plain:
             _mismatch(element, expected, kind, report)
             return
 
@@ -168,7 +168,7 @@ def _map(node: MapNode, checked: Checked, report: Report) -> None:
         if keys is None or values is None:
             keys, values = key, value
             continue
-        if key != keys:
+        if key.plain != keys.plain:
             _mismatch(entry.key, keys, key, report)
-        if value != values:
+        if value.plain != values.plain:
             _mismatch(entry.value, values, value, report)

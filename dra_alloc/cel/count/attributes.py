@@ -69,7 +69,7 @@ class AttributeCounter:
         self.checked = checked
         self.plan = plan
         self.functions = declared.functions
-        self.strict_optionals = declared.settings.strict_optionals
+        self.settings = declared.settings
         self.rereads = declared.settings.rereads_optionals
         self.scope: Binding | None = None
         self._device = device

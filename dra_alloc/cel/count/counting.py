@@ -21,7 +21,7 @@ from dra_alloc.cel.environment import Declarations
 from dra_alloc.cel.errors import CelAbort, CelError
 from dra_alloc.cel.plan.build import Plan
 from dra_alloc.cel.plan.frame import Failed
-from dra_alloc.cel.plan.literals import build_list, build_map
+from dra_alloc.cel.plan.literals import build_list, build_map, build_message
 from dra_alloc.cel.plan.membership import is_member
 from dra_alloc.cel.syntax.ast import Call, Ident, ListNode, Literal, MapNode, Node, Select, StructNode
 from dra_alloc.cel.trampoline import Steps, run
@@ -173,7 +173,11 @@ class _Counter(FoldCounter):
     def either(self, operands: Sequence[Node], unwrap: bool) -> Steps[Any]:
         value = yield self.value(operands[0])
         if not isinstance(value, Optional):
-            return Failed(CelError(NO_SUCH_OVERLOAD)) if self.strict_optionals and type(value) is not Failed else value
+            return (
+                Failed(CelError(NO_SUCH_OVERLOAD))
+                if self.settings.strict_optionals and type(value) is not Failed
+                else value
+            )
         if value.present:
             return _content(value) if unwrap else value
         return (yield self.value(operands[1]))
@@ -213,11 +217,11 @@ class _Counter(FoldCounter):
         return made
 
     def struct(self, node: StructNode) -> Steps[Any]:
-        values = yield from self.parts([entry.value for entry in node.entries], _NEW_STRUCT)
+        values: Any = yield from self.parts([entry.value for entry in node.entries], _NEW_STRUCT)
         if type(values) is Failed:
             return values
         self.charge(_NEW_STRUCT)
-        return Failed(CelError(f"unknown type '{self.checked.names[node.id]}'"))
+        return _tried(build_message(node, [_give(each) for each in values], self.settings.optional_type))
 
 
 def _given(value: Any) -> Steps[Any]:

@@ -18,12 +18,13 @@ from dra_alloc.cel.check.unify import Unifier
 from dra_alloc.cel.environment import UNDEFINED_TYPES, Declarations
 from dra_alloc.cel.errors import CelError
 from dra_alloc.cel.library.conversions import FOLDED
+from dra_alloc.cel.library.messages import NULL_VALUE
 from dra_alloc.cel.plan.attributes import Qualifier, attribute, domain_steps, domains_of
 from dra_alloc.cel.plan.calls import apply, either_optional, once
 from dra_alloc.cel.plan.dispatch import implementation, prepared
 from dra_alloc.cel.plan.folds import Fold, exists_one_loop, fold, map_loop, quantifier
 from dra_alloc.cel.plan.frame import UNSET, Code, Frame, Run, constant, lazy
-from dra_alloc.cel.plan.literals import build_list, build_map
+from dra_alloc.cel.plan.literals import build_list, build_map, build_message
 from dra_alloc.cel.plan.logic import conditional, connective, equality, not_equal, not_strictly_false, ordered
 from dra_alloc.cel.plan.membership import constant_set, in_set, text_in
 from dra_alloc.cel.plan.qualifiers import bad_qualifier
@@ -153,6 +154,8 @@ class _Planner:
             return Code(attribute(variable.read, steps, False) if steps else read)
         if name in self.declared.variables and not is_type:
             return Code(attribute(_device, steps, True) if steps else _device, domains=domains_of(steps))
+        if name == NULL_VALUE:
+            return constant(0)
         kind = self.declared.types.get(name)
         if kind is None or name in UNDEFINED_TYPES:
             raise CelError(f"reference to undefined type: {name}")
@@ -258,17 +261,8 @@ class _Planner:
         return constant(build([])) if all(each.constant for each in codes) else Code(build)
 
     def struct(self, node: StructNode) -> Steps[Code]:
-        name = self.checked.names[node.id]
-        if name not in self.declared.fields:
-            raise CelError(f"unknown type: {name}")
         values: list[Code] = yield from self.codes([entry.value for entry in node.entries])
-
-        def build(frame: Frame) -> Any:
-            for value in values:
-                value.run(frame)
-            raise CelError(f"unknown type '{name}'")
-
-        return Code(build)
+        return Code(build_message(node, [each.run for each in values], self.declared.settings.optional_type))
 
     # Comprehensions
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from dra_alloc.cel.errors import CelError
 from dra_alloc.cel.values.go_numbers import format_double
-from dra_alloc.cel.values.runtime import MAX_INT, CelMap, UInt, go_type, is_list, type_name
+from dra_alloc.cel.values.runtime import MAX_INT, NO_SUCH_OVERLOAD, CelMap, UInt, go_type, is_list, type_name
 
 __all__ = ["MISSING", "bad_qualifier", "lookup", "lookup_if_present"]
 
@@ -49,6 +49,10 @@ def _position(key: Any) -> int:
     raise CelError(f"unsupported index type '{type_name(key)}' in list")
 
 
+def _no_field(key: Any) -> CelError:
+    return CelError(f"no such field '{key}'" if type(key) is str else NO_SUCH_OVERLOAD)
+
+
 def lookup(value: Any, key: Any) -> Any:
     """``value[key]``; raises CelError if there is no such thing."""
     if isinstance(value, CelMap):
@@ -61,7 +65,7 @@ def lookup(value: Any, key: Any) -> Any:
         if not 0 <= index < len(value):
             raise CelError(f"index out of bounds: {shown(key)}")
         return value[index]
-    raise CelError(f"no such key: {shown(key)}")
+    raise _no_field(key) if hasattr(value, "cel_message") else CelError(f"no such key: {shown(key)}")
 
 
 def lookup_if_present(value: Any, key: Any) -> Any:
@@ -71,4 +75,6 @@ def lookup_if_present(value: Any, key: Any) -> Any:
     if is_list(value):
         index = _position(key)
         return value[index] if 0 <= index < len(value) else MISSING
+    if hasattr(value, "cel_message"):
+        raise _no_field(key)
     return MISSING

@@ -65,6 +65,7 @@ __all__ = [
     "go_type",
     "is_list",
     "key_of",
+    "native_error",
     "no_such_overload",
     "size_of",
     "started",
@@ -357,6 +358,25 @@ def go_type(value: Any) -> str:
 def no_such_overload(function: str, *args: Any) -> CelError:
     """The error of a call whose arguments fit no overload."""
     return CelError(f"no such overload: {function}({', '.join(type_name(each) for each in args)})")
+
+
+#: How upstream's classes name themselves where they say that they do not convert; others are quoted.
+_CONVERTING: Final = {name.lower(): name for name in ("bool", "Double", "Bytes", "list", "map")} | {
+    "kubernetes.NamedFormat": "'Format'",
+    "google.protobuf.Empty": "'*dynamicpb.Message'",
+}
+
+
+def native_error(value: Any, go: str) -> CelError:
+    """The error of a value that should become one of a Go type and cannot."""
+    name = type_name(value)
+    if name == "type":
+        return CelError("type conversion not supported for 'type'")
+    if name == "string":
+        return CelError(f"unsupported native conversion from string to '{go}'")
+    if name in ("int", "uint"):
+        return CelError(f"unsupported type conversion from '{name}' to {go}")
+    return CelError(f"type conversion error from {_CONVERTING.get(name) or repr(name.rpartition('.')[2])} to '{go}'")
 
 
 def unsupported(function: str, value: Any) -> CelError:
