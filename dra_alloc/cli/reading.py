@@ -16,7 +16,7 @@ from dra_alloc.manifest import Documents, Validate, load_readable
 from dra_alloc.manifest.read.inputs import STDIN
 from dra_alloc.releases import note_on
 from dra_alloc.report.layout import printable
-from dra_alloc.scenario.prepare.applying import problems_besides
+from dra_alloc.scenario.prepare.pipeline import prepare
 
 __all__ = ["Inputs", "check_stdin_once", "note_release", "read_inputs", "warn"]
 
@@ -71,7 +71,7 @@ def read_inputs(inputs: Inputs, settings: Settings) -> tuple[Documents, Document
     dump, more = load_readable(inputs.dumps, validate=inputs.validate) if inputs.dumps else (Documents(), ())
     problems = (*inputs.problems, *wrong, *more)
     if problems:
-        besides = problems_besides(asked, dump, settings, inputs.namespace, inputs.node)
+        besides = prepare(asked, dump, settings, inputs.namespace, inputs.node).every_problem
         raise ManifestError(_by_place([*problems, *besides]))
     if not asked.places and not asked.unknown:
         warn(*asked.warnings, *dump.warnings)

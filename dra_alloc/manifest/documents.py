@@ -4,7 +4,7 @@ What a load returns: the objects by kind, and where each was read.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -106,6 +106,18 @@ class Documents:
         found = [(item, noted(id(item))) for item in slices]
         # Another slice may have come by the id of one that is gone.
         return [known[1] if known is not None and known[0] is item else None for item, known in found]
+
+    def mapped(self, change: Callable[[Any], Any], *members: str) -> Documents:
+        """Return the documents with every object of these members as `change` makes it, read where it was."""
+        places = dict(self.places)
+        made: dict[str, Any] = {}
+        for member in members:
+            before = getattr(self, member)
+            made[member] = tuple(map(change, before))
+            for old, new in zip(before, made[member], strict=True):
+                if new is not old and id(old) in self.places:
+                    places[id(new)] = self.places[id(old)]
+        return replace(self, **made, places=places)
 
     @property
     def held(self) -> Holdings:

@@ -1,28 +1,33 @@
 """
-Objects that leave their name to the API server, named here as it would name them.
+Objects that leave their namespace to kubectl or their name to the API server, named as these would.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
-from typing import Protocol, TypeVar
+from typing import Any, Final
 
-from dra_alloc.api import ObjectMeta
-from dra_alloc.manifest import Documents
+from dra_alloc.manifest import Documents, Workload
 
-__all__ = ["named"]
+__all__ = ["in_namespace", "named"]
 
-
-class _Object(Protocol):
-    """A model with metadata."""
-
-    @property
-    def metadata(self) -> ObjectMeta: ...
-    def model_copy(self, *, update: dict[str, object]) -> _Object: ...
+#: What has a name of its own in the cluster, and can leave it to generateName.
+_NAMED: Final = ("claims", "templates", "pods")
 
 
-_O = TypeVar("_O", bound=_Object)
+def in_namespace(documents: Documents, namespace: str) -> Documents:
+    """Return the documents with every namespaced object that names no namespace put into this one."""
+
+    def put(item: Any) -> Any:
+        if item.metadata.namespace:
+            return item
+        meta = item.metadata.model_copy(update={"namespace": namespace})
+        if isinstance(item, Workload):
+            pod_meta = item.pod.metadata.model_copy(update={"namespace": namespace})
+            return replace(item, metadata=meta, pod=item.pod.model_copy(update={"metadata": pod_meta}))
+        return item.model_copy(update={"metadata": meta})
+
+    return documents.mapped(put, *_NAMED, "workloads")
 
 
 def named(documents: Documents, dump: Documents) -> Documents:
@@ -32,35 +37,22 @@ def named(documents: Documents, dump: Documents) -> Documents:
     The API server appends five random characters; here it is the first number
     that makes the name a new one, so that answers can be told apart and repeat.
     """
-    places = dict(documents.places)
+    taken = {
+        (member, each.metadata.namespace, each.metadata.name)
+        for member in _NAMED
+        for each in (*getattr(documents, member), *getattr(dump, member))
+    }
+    for member in _NAMED:
 
-    def name_all(objects: Sequence[_O], others: Sequence[_Object]) -> tuple[_O, ...]:
-        taken = {_key(each) for each in objects} | {_key(each) for each in others}
-        made: list[_O] = []
-        for item in objects:
+        def name(item: Any, member: str = member) -> Any:
             meta = item.metadata
             if meta.name or not meta.generate_name:
-                made.append(item)
-                continue
+                return item
             number = 1
-            while (meta.namespace, f"{meta.generate_name}{number}") in taken:
+            while (key := (member, meta.namespace, f"{meta.generate_name}{number}")) in taken:
                 number += 1
-            taken.add((meta.namespace, f"{meta.generate_name}{number}"))
-            renamed = meta.model_copy(update={"name": f"{meta.generate_name}{number}"})
-            copy: _O = item.model_copy(update={"metadata": renamed})  # type: ignore[assignment]
-            if id(item) in places:
-                places[id(copy)] = places[id(item)]
-            made.append(copy)
-        return tuple(made)
+            taken.add(key)
+            return item.model_copy(update={"metadata": meta.model_copy(update={"name": key[2]})})
 
-    return replace(
-        documents,
-        claims=name_all(documents.claims, dump.claims),
-        templates=name_all(documents.templates, dump.templates),
-        pods=name_all(documents.pods, dump.pods),
-        places=places,
-    )
-
-
-def _key(item: _Object) -> tuple[str | None, str | None]:
-    return item.metadata.namespace, item.metadata.name
+        documents = documents.mapped(name, member)
+    return documents

@@ -23,7 +23,7 @@ from dra_alloc.problem.requests import claim_name
 from dra_alloc.profiles import Semantics
 from dra_alloc.scenario.explaining import Choice, choice_on, reasons_on
 from dra_alloc.scenario.objective_notes import idle_notes
-from dra_alloc.scenario.prepare.applying import apply
+from dra_alloc.scenario.prepare.pipeline import prepare
 from dra_alloc.scenario.prepare.subjects import Subject
 from dra_alloc.solve.allocator import DEFAULT_BUDGET, Budget
 from dra_alloc.solve.best.objectives import Objective, knowing_nodes
@@ -127,7 +127,7 @@ def check(manifests: Documents, dump: Documents, options: CheckOptions = CheckOp
     """
     Return what the manifests' pods and claims get on the dumped cluster.
 
-    The manifests are applied to the dump first, see :func:`apply`. Pods are placed one after the
+    The manifests are applied to the dump first, see :func:`prepare`. Pods are placed one after the
     other, each sees what earlier ones took; then claims and templates that no
     pod uses.
 
@@ -136,13 +136,13 @@ def check(manifests: Documents, dump: Documents, options: CheckOptions = CheckOp
     EngineUnavailable for objectives without OR-tools.
     """
     options, notes = _as_promised(options)
-    applied = apply(manifests, dump, options.settings, options.namespace, options.node)
-    cluster = before = applied.cluster
+    prepared = prepare(manifests, dump, options.settings, options.namespace, options.node).required()
+    cluster = before = prepared.cluster
     nodes = cluster.nodes if options.node is None else (cluster.node(options.node),)
     placements: list[Placement] = []
     allowance = _Allowance(_CHECK_WORK)
     template: str | None = None
-    for subject in applied.subjects:
+    for subject in prepared.subjects:
         last = placements[-1] if placements else None
         if last is not None and last.allocated is None and template is not None and template == subject.template:
             placements.append(replace(last, name=subject.name, same_as=last.same_as or last.name))
@@ -158,7 +158,7 @@ def check(manifests: Documents, dump: Documents, options: CheckOptions = CheckOp
     placed = [
         claim_name(each) for placement in placements if placement.allocated for each in placement.allocated.claims
     ]
-    notes = (*notes, *applied.notes, *idle_notes(options.objectives, before, placed))
+    notes = (*notes, *prepared.notes, *idle_notes(options.objectives, before, placed))
     return Check(tuple(placements), options.settings, channel, notes, cluster)
 
 

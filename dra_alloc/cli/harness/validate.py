@@ -9,17 +9,15 @@ import io
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, Final
 
-from dra_alloc.api import ResourceClaim
 from dra_alloc.cli.harness.shapes import check_shape
 from dra_alloc.cluster.settings import Settings
 from dra_alloc.errors import InputError, ManifestError, Problem, in_brief
 from dra_alloc.manifest import Documents, load
-from dra_alloc.manifest.make.gates import without_disabled
+from dra_alloc.manifest.lost import Lost
 from dra_alloc.profiles import gates_of, parse_release
-from dra_alloc.scenario.prepare.references import Known, reference_problems
+from dra_alloc.scenario.prepare.pipeline import Prepared, refused, run, stored
 
 __all__ = ["answer_validate"]
 
@@ -94,15 +92,9 @@ def _without_lists(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _errors(documents: Documents, release: str, gates: dict[str, bool]) -> list[dict[str, str]]:
-    known = Known(Settings(release, gates), None)
-    claims = tuple(_gated(claim, gates) for claim in documents.claims)
-    return [_violation(problem) for problem in reference_problems(replace(documents, claims=claims), known)]
-
-
-def _gated(claim: ResourceClaim, gates: Mapping[str, bool]) -> ResourceClaim:
-    """Return the claim without what disabled gates take away from new objects."""
-    devices, _ = without_disabled(claim.spec.devices, gates)
-    return claim.model_copy(update={"spec": claim.spec.model_copy(update={"devices": devices})})
+    # Names are not looked up: the API server stores what leads nowhere.
+    alone = Prepared(documents, Documents(lost=Lost(anything=True)), Settings(release, gates), "")
+    return [_violation(problem) for problem in run(alone, (stored, refused)).problems]
 
 
 def _undecodable(problem: Problem) -> dict[str, str]:

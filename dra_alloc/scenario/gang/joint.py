@@ -18,7 +18,7 @@ from dra_alloc.scenario.gang.joint_nodes import common_ground
 from dra_alloc.scenario.gang.remarks import remarks
 from dra_alloc.scenario.gang.types import Member, Topology
 from dra_alloc.scenario.objective_notes import idle_notes
-from dra_alloc.scenario.prepare.applying import Applied, apply
+from dra_alloc.scenario.prepare.pipeline import Prepared, prepare
 from dra_alloc.scenario.prepare.subjects import Subject
 from dra_alloc.solve.best.objectives import Objective
 
@@ -65,22 +65,22 @@ def place_jointly(manifests: Documents, dump: Documents, options: JointOptions) 
     nodes, which no joint question takes;
     EngineUnavailable for objectives without OR-tools.
     """
-    applied = apply(manifests, dump, options.settings, options.namespace)
-    if not applied.subjects:
+    prepared = prepare(manifests, dump, options.settings, options.namespace).required()
+    if not prepared.subjects:
         raise InputError("there is nothing to place: the manifests hold no pods, claims or templates")
-    ground = common_ground(applied.subjects, applied.cluster)
+    ground = common_ground(prepared.subjects, prepared.cluster)
     cluster = ground.cluster
     members = tuple(
-        Member(each.name, (*_own(each, applied), *([] if more is None else [more])))
-        for each, more in zip(applied.subjects, ground.extended, strict=True)
+        Member(each.name, (*_own(each, prepared), *([] if more is None else [more])))
+        for each, more in zip(prepared.subjects, ground.extended, strict=True)
     )
-    noted = (*applied.notes, *ground.notes)
+    noted = (*prepared.notes, *ground.notes)
     if options.copies is not None:
         if len(members) > 1:
             raise InputError(f"copies are of one pod, claim or template, and the manifests hold {len(members)}")
         wanted = options.copies or None
-        named = next((each for each in applied.subjects[0].claims if isinstance(each, str)), None)
-        if named is not None and applied.subjects[0].pod is not None:
+        named = next((each for each in prepared.subjects[0].claims if isinstance(each, str)), None)
+        if named is not None and prepared.subjects[0].pod is not None:
             raise InputError(
                 f"{members[0].name} uses claim {named} by its name: copies of the pod would share it",
                 hint="ask for copies of a pod whose claims come from a template",
@@ -101,14 +101,14 @@ def _idle(options: JointOptions, cluster: Cluster, answers: GangAnswers) -> Iter
     return idle_notes(options.objectives, cluster, placed)
 
 
-def _own(subject: Subject, applied: Applied) -> Sequence[ResourceClaim]:
+def _own(subject: Subject, prepared: Prepared) -> Sequence[ResourceClaim]:
     claims = []
     for each in subject.claims:
         if not isinstance(each, str):
             claims.append(each)
             continue
-        others = [other.name for other in applied.subjects if each in other.claims and other is not subject]
-        claim = applied.cluster.claims[each]
+        others = [other.name for other in prepared.subjects if each in other.claims and other is not subject]
+        claim = prepared.cluster.claims[each]
         if others or claim.status.allocation is not None:
             reason = f"shared with {others[0]}" if others else "allocated already"
             raise InputError(

@@ -5,7 +5,7 @@ Manifests as the API server would store them under the gates of a release.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from typing import Any
 
 from dra_alloc.api import ResourceClaim, ResourceClaimSpec, ResourceClaimTemplate
 from dra_alloc.manifest import Documents
@@ -21,28 +21,18 @@ def gated(manifests: Documents, gates: Mapping[str, bool]) -> tuple[Documents, t
     Spec: GATE-1.
     """
     notes: list[str] = []
-    places = dict(manifests.places)
 
     def stored(item: ResourceClaim | ResourceClaimTemplate, spec: ResourceClaimSpec) -> ResourceClaimSpec:
         devices, dropped = without_disabled(spec.devices, gates)
         notes.extend(f"{manifests.where(item).object}: {each} is off, the field is dropped" for each in dropped)
         return spec.model_copy(update={"devices": devices}) if dropped else spec
 
-    def claim(item: ResourceClaim) -> ResourceClaim:
-        spec = stored(item, item.spec)
-        if spec is item.spec:
+    def change(item: Any) -> Any:
+        outer = item.spec if isinstance(item, ResourceClaimTemplate) else None
+        before = item.spec if outer is None else outer.spec
+        spec = stored(item, before)
+        if spec is before:
             return item
-        made = item.model_copy(update={"spec": spec})
-        places[id(made)] = places[id(item)]
-        return made
+        return item.model_copy(update={"spec": spec if outer is None else outer.model_copy(update={"spec": spec})})
 
-    def template(item: ResourceClaimTemplate) -> ResourceClaimTemplate:
-        spec = stored(item, item.spec.spec)
-        if spec is item.spec.spec:
-            return item
-        made = item.model_copy(update={"spec": item.spec.model_copy(update={"spec": spec})})
-        places[id(made)] = places[id(item)]
-        return made
-
-    claims, templates = tuple(map(claim, manifests.claims)), tuple(map(template, manifests.templates))
-    return replace(manifests, claims=claims, templates=templates, places=places), tuple(notes)
+    return manifests.mapped(change, "claims", "templates"), tuple(notes)

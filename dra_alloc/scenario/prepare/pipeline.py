@@ -1,0 +1,197 @@
+"""
+From documents to prepared subjects, step by step: what check, gang, the harness and all other commands start from.
+
+Each step takes what is prepared so far and returns it with one thing more, so
+that a new one is a function and its line in `STEPS`. They go in this order:
+
+1. `_in_namespace`: objects that name no namespace get the command's, as kubectl does.
+2. `_named`: what has only generateName gets a name. After the namespace, in which a name has to be new.
+3. `stored`: fields of disabled gates are dropped, as the API server does with what it is sent. Objects of the dump
+   are stored already.
+4. `_merged`: the manifests' objects replace or join the dump's.
+5. `_clustered`: the cluster of all of them. What depends on nodes comes after it.
+6. `_expanded`: the pods that objects make, a DaemonSet's on each node. What may not be created, is there already,
+   waits, or goes before others is seen to here and after it, pod by pod, before any claim is.
+7. `_claiming`: each pod with its claims, then the claims and templates that no pod uses.
+8. `refused`: what the API server would not take, and names that lead nowhere.
+9. `_needing`: subjects that need no devices are left out.
+10. `_noted`: notes on how the input was read. Last, when all is known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import reduce
+from typing import Any, Final
+
+from dra_alloc.api import FrozenMap
+from dra_alloc.cluster.cluster import Cluster
+from dra_alloc.cluster.settings import Settings
+from dra_alloc.errors import ManifestError, Problem, UnknownReference
+from dra_alloc.manifest import Documents
+from dra_alloc.manifest.lost import Lost
+from dra_alloc.pods.expanding import AskedPod, pods_of, too_many
+from dra_alloc.pods.naming import in_namespace, named
+from dra_alloc.problem.inventory import Inventory
+from dra_alloc.scenario.prepare.gating import gated
+from dra_alloc.scenario.prepare.merging import merged
+from dra_alloc.scenario.prepare.notes import notes_on
+from dra_alloc.scenario.prepare.references import Known, reference_problems
+from dra_alloc.scenario.prepare.subjects import Subject, subjects_of
+
+__all__ = ["STEPS", "Prepared", "Step", "prepare", "refused", "run", "stored"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Prepared:
+    """
+    Manifests and a dump under way to subjects; whatever a later step makes is empty before it.
+
+    `merged` is the dump with the manifests applied, `cluster` the cluster that
+    results, `pods` are those that objects ask for, `subjects` the pods with
+    their claims, and claims of their own. `problems` make the input a bad one.
+    """
+
+    manifests: Documents
+    dump: Documents
+    settings: Settings
+    namespace: str
+    node: str | None = None
+    merged: Documents = field(default_factory=Documents)
+    cluster: Cluster = field(default_factory=lambda: Cluster((), Inventory.build(()), FrozenMap(), FrozenMap()))
+    pods: tuple[AskedPod, ...] = ()
+    subjects: tuple[Subject, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def lost(self) -> Lost:
+        """Return what could not be read; nothing is called missing that may be among it."""
+        return self.manifests.lost | self.dump.lost
+
+    @property
+    def every_problem(self) -> tuple[Problem, ...]:
+        """Return all problems, and whether the node is missing: alone, that is for whoever looks there to say."""
+        return (*self.problems, *_missing_node(self))
+
+    def required(self) -> Prepared:
+        """
+        Return the same, if nothing is wrong with it.
+
+        Raises: ManifestError with everything that is wrong with the manifests' objects, references and selectors.
+        """
+        if self.problems:
+            raise ManifestError(list(self.every_problem))
+        return self
+
+    def noting(self, notes: Iterable[str]) -> Prepared:
+        """Return the same with more notes."""
+        return replace(self, notes=(*self.notes, *notes))
+
+    def wrong(self, problems: Iterable[Problem]) -> Prepared:
+        """Return the same with more problems."""
+        return replace(self, problems=(*self.problems, *problems))
+
+    def misplaced(self, found: Iterable[tuple[Any, Problem]]) -> Prepared:
+        """Return the same with problems of the manifests' objects, each with where it was read."""
+        return self.wrong(self.manifests.placed(found))
+
+
+Step = Callable[[Prepared], Prepared]
+
+
+def prepare(
+    manifests: Documents, dump: Documents, settings: Settings, namespace: str, node: str | None = None
+) -> Prepared:
+    """
+    Return the manifests applied to the dump, and what they ask of it; with problems instead of an error for bad ones.
+
+    Raises: InputError for settings.
+    """
+    return run(Prepared(manifests, dump, settings, namespace, node), STEPS)
+
+
+def run(prepared: Prepared, steps: Sequence[Step]) -> Prepared:
+    """Return what some of the steps, in this order, make of it."""
+    return reduce(lambda before, step: step(before), steps, prepared)
+
+
+def _in_namespace(prepared: Prepared) -> Prepared:
+    return replace(prepared, manifests=in_namespace(prepared.manifests, prepared.namespace))
+
+
+def _named(prepared: Prepared) -> Prepared:
+    return replace(prepared, manifests=named(prepared.manifests, prepared.dump))
+
+
+def stored(prepared: Prepared) -> Prepared:
+    """Return it with the manifests as the API server stores them. Spec: GATE-1."""
+    manifests, dropped = gated(prepared.manifests, prepared.settings.effective_gates())
+    return replace(prepared, manifests=manifests).noting(dropped)
+
+
+def _merged(prepared: Prepared) -> Prepared:
+    return replace(prepared, merged=merged(prepared.dump, prepared.manifests))
+
+
+def _clustered(prepared: Prepared) -> Prepared:
+    return replace(prepared, cluster=Cluster.of(prepared.merged, prepared.settings))
+
+
+def _expanded(prepared: Prepared) -> Prepared:
+    pods = tuple(pods_of(prepared.manifests, prepared.cluster.nodes))
+    return replace(prepared, pods=pods).misplaced(too_many(prepared.manifests))
+
+
+def _claiming(prepared: Prepared) -> Prepared:
+    subjects, found = subjects_of(prepared.pods, prepared.manifests, prepared.merged, prepared.lost)
+    return replace(prepared, subjects=subjects).misplaced(found)
+
+
+def refused(prepared: Prepared) -> Prepared:
+    """Return it with what the API server would refuse, and classes that are neither there nor lost."""
+    lost, settings = prepared.lost, prepared.settings
+    may_be_any = lost.may_hold_any("DeviceClass")
+    known = Known(settings, None if may_be_any else prepared.cluster.classes.keys() | lost.of("DeviceClass"))
+    return prepared.wrong(reference_problems(prepared.manifests, known))
+
+
+def _needing(prepared: Prepared) -> Prepared:
+    asking = tuple(each for each in prepared.subjects if each.needs_devices)
+    idle = len(prepared.subjects) - len(asking)
+    skipped = [f"{idle} pod{'s need' if idle > 1 else ' needs'} no devices, left out"] if idle else []
+    return replace(prepared, subjects=asking).noting(skipped)
+
+
+def _noted(prepared: Prepared) -> Prepared:
+    return prepared.noting(notes_on(prepared.manifests, prepared.dump, prepared.cluster))
+
+
+#: What is done to documents, in order.
+STEPS: Final[tuple[Step, ...]] = (
+    _in_namespace,
+    _named,
+    stored,
+    _merged,
+    _clustered,
+    _expanded,
+    _claiming,
+    refused,
+    _needing,
+    _noted,
+)
+
+
+def _missing_node(prepared: Prepared) -> tuple[Problem, ...]:
+    node, lost = prepared.node, prepared.lost
+    if node is None or lost.may_hold_any("Node") or node in lost.of("Node"):
+        return ()
+    # Without Node objects nodes are those that slices name.
+    if not prepared.merged.nodes and (lost.may_hold_any("ResourceSlice") or lost.of("ResourceSlice")):
+        return ()
+    try:
+        prepared.cluster.node(node)
+    except UnknownReference as error:
+        return (Problem(error.message, hint=error.hint),)
+    return ()
