@@ -65,7 +65,7 @@ def measure(dump: Path, asked: Path) -> Json:
     times.append(time.process_time())
     names = ("load_s", "first_s", "again_s")
     spent = {name: round(times[number + 1] - times[number], 4) for number, name in enumerate(names)}
-    return {**spent, "placed": placements.placed, **cluster.survey.counts()}
+    return {**spent, "placed": placements.placed, **cluster.known.survey.counts()}
 
 
 def point(size: tuple[int, int, int], rounds: int) -> Json:

@@ -69,7 +69,7 @@ def main() -> None:
 
         def ask(cluster: Cluster, count: int = count, match: bool = match) -> None:
             nonlocal steps
-            outcome = cluster.allocator.allocate(node, [claim(count, match=match)])
+            outcome = cluster.known.allocator.allocate(node, [claim(count, match=match)])
             assert isinstance(outcome, Solved)
             steps = outcome.work.steps
             assert len(outcome.results[0].devices.results) == count

@@ -78,7 +78,7 @@ def ours(name: str, folder: Path) -> Json:
         "placed": placements.placed,
         "finished": True,
         "digest": _digest(placements.outcomes),
-        **cluster.survey.counts(),
+        **cluster.known.survey.counts(),
         "peak_mb": _peak(),
     }
 

@@ -65,7 +65,7 @@ def measure(path: Path, pods: int) -> dict[str, object]:
         "placed": placed,
         "loaded_mb": loaded_mb,
         "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
-        **cluster.survey.counts(),
+        **cluster.known.survey.counts(),
     }
 
 

@@ -22,14 +22,14 @@ from dra_alloc.solve.outcome import OutOfBudget, Solved
 if TYPE_CHECKING:
     from dra_alloc.cluster.cluster import Cluster
 
-__all__ = ["Best", "best_place", "combined", "seen"]
+__all__ = ["BestWanted", "best_place", "combined", "seen"]
 
 #: Nodes of different kinds that are compared.
 MOST_COMPARED: Final = 200
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Best:
+class BestWanted:
     """
     What to make best: claims, which may depend on the node, by objectives.
 
@@ -42,7 +42,7 @@ class Best:
     same_everywhere: bool = True
 
 
-def best_place(cluster: Cluster, wanted: Best, nodes: Sequence[Node]) -> Allocated | None:
+def best_place(cluster: Cluster, wanted: BestWanted, nodes: Sequence[Node]) -> Allocated | None:
     """
     Return the best of the answers on these nodes, the first of equals; None if none of them has one.
 
@@ -61,7 +61,7 @@ def best_place(cluster: Cluster, wanted: Best, nodes: Sequence[Node]) -> Allocat
         name = node.metadata.name or ""
         pending = [claim for claim in wanted.claims(node) if claim.status.allocation is None]
         budget = replace(wanted.budget, solver=left / (len(looked) - number))
-        outcome, scores = best_answer(cluster.allocator, node, pending, wanted.objectives, budget)
+        outcome, scores = best_answer(cluster.known.allocator, node, pending, wanted.objectives, budget)
         if not isinstance(outcome, Solved):
             doubt = doubt or (f"{name} is undecided" if isinstance(outcome, OutOfBudget) else "")
             continue
@@ -79,12 +79,12 @@ def best_place(cluster: Cluster, wanted: Best, nodes: Sequence[Node]) -> Allocat
     return Allocated(node.metadata.name or "", lambda: completed(claims, solved.results), solved.work, told)
 
 
-def _groups(cluster: Cluster, wanted: Best, nodes: Sequence[Node]) -> list[Node]:
+def _groups(cluster: Cluster, wanted: BestWanted, nodes: Sequence[Node]) -> list[Node]:
     """Return the first of all nodes that are alike, in order."""
     if not wanted.same_everywhere or not nodes:
         return list(nodes)
     pending = [claim for claim in wanted.claims(nodes[0]) if claim.status.allocation is None]
-    alike = AlikeNodes(cluster.allocator, pending)
+    alike = AlikeNodes(cluster.known.allocator, pending)
     first: dict[Hashable, Node] = {}
     for node in nodes:
         first.setdefault((alike.key(node), seen(cluster, wanted.objectives, node)), node)
@@ -94,7 +94,7 @@ def _groups(cluster: Cluster, wanted: Best, nodes: Sequence[Node]) -> list[Node]
 def seen(cluster: Cluster, objectives: Sequence[Objective], node: Node) -> Hashable:
     """Return what the objectives see of a node."""
     try:
-        pools = cluster.survey.pools(node)
+        pools = cluster.known.survey.pools(node)
     except GatherError:
         return node.metadata.name
     devices = [device for pool in pools if pool.usable for device in pool.devices]

@@ -5,8 +5,9 @@ Which nodes could have a pod's claims.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
 from dra_alloc.api import Node, ResourceClaim
 from dra_alloc.cluster.holding import reaches
@@ -19,20 +20,35 @@ from dra_alloc.solve.outcome import Work
 if TYPE_CHECKING:
     from dra_alloc.cluster.cluster import Cluster
 
-__all__ = ["Fits", "first_outcome", "first_place"]
+__all__ = ["Fits", "first_of", "first_outcome", "fits_of"]
 
 
-def first_place(cluster: Cluster, claims: Sequence[ResourceClaim], budget: Budget) -> int | None:
-    """Return the place of the first node that can have the claims, as far as that is known without a closer look."""
+def first_outcome(cluster: Cluster, claims: Sequence[ResourceClaim], budget: Budget) -> Outcome:
+    """
+    Return the outcome of trying all nodes in order until one fits, or ends the attempt.
+
+    What is known of a node without its devices is not asked again.
+    """
+    known, nodes = cluster.known, cluster.nodes
     if any(claim.status.allocation is not None for claim in claims):
-        return None
-    with gc_paused(settle=cluster.survey.untouched):
-        place, code = cluster.standings.first(Asked.of(claims, cluster.survey, budget))
-    return place if code == FITS else None
+        return first_of(cluster, claims, nodes, budget)
+    asked = Asked.of(claims, known.survey, budget)
+    with gc_paused(settle=known.survey.untouched):
+        place, code = known.standings.first(asked)
+    if code == FITS:
+        return cluster.on_node(claims, nodes[place], budget=budget)
+    if code == ABORTS:
+        return known.standings.abort(asked, place)
+    refusals = known.standings.refusals(asked)()
+    undecided = [nodes[place] for place in places_of(known.standings.codes(asked), UNDECIDED)]
+    if undecided:
+        return first_of(cluster, claims, undecided, budget)
+    named = known.roster.places
+    return Unsatisfiable(tuple([known.counted(each, claims, nodes[named[each.node]]) for each in refusals]))
 
 
-def first_outcome(cluster: Cluster, claims: Sequence[ResourceClaim], nodes: Sequence[Node], budget: Budget) -> Outcome:
-    """Return the outcome of trying the nodes in order until one fits, or ends the attempt."""
+def first_of(cluster: Cluster, claims: Sequence[ResourceClaim], nodes: Sequence[Node], budget: Budget) -> Outcome:
+    """Return the outcome of trying some nodes one by one."""
     refusals: list[NodeRefusal] = []
     undecided: list[str] = []
     works: list[Work] = []
@@ -53,6 +69,25 @@ def first_outcome(cluster: Cluster, claims: Sequence[ResourceClaim], nodes: Sequ
     return Unsatisfiable(tuple(refusals))
 
 
+def fits_of(cluster: Cluster, claims: tuple[ResourceClaim, ...], names: Sequence[str] | None, budget: Budget) -> Fits:
+    """Return which of the nodes could have the claims, or of all of them."""
+    known, roster = cluster.known, cluster.known.roster
+    pending = [claim for claim in claims if claim.status.allocation is None]
+    held = [claim for claim in claims if claim.status.allocation is not None]
+    places = range(len(roster.nodes)) if names is None else sorted({roster.places[name] for name in names})
+    if held:
+        places = [place for place in places if all(reaches(claim, roster.nodes[place]) for claim in held)]
+    asked = Asked.of(pending, known.survey, budget)
+    codes: Sequence[tuple[int, int]] | bytes
+    with gc_paused(settle=known.survey.untouched):
+        if len(places) == len(roster.nodes):
+            codes = known.standings.codes(asked)
+        else:
+            codes = [(place, known.standings.code(asked, place)) for place in places]
+    return Fits(cluster, claims, budget, codes)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class Fits(Sequence[str]):
     """
     The names of the nodes that fit, in cluster order.
@@ -65,28 +100,6 @@ class Fits(Sequence[str]):
     _claims: tuple[ResourceClaim, ...]
     _budget: Budget
     _codes: Sequence[tuple[int, int]] | bytes
-
-    def __init__(
-        self, cluster: Cluster, claims: tuple[ResourceClaim, ...], names: Sequence[str] | None, budget: Budget
-    ) -> None:
-        roster = cluster.roster
-        pending = [claim for claim in claims if claim.status.allocation is None]
-        held = [claim for claim in claims if claim.status.allocation is not None]
-        places = range(len(roster.nodes)) if names is None else sorted({roster.places[name] for name in names})
-        if held:
-            places = [place for place in places if all(reaches(claim, roster.nodes[place]) for claim in held)]
-        asked = Asked.of(pending, cluster.survey, budget)
-        standings = cluster.standings
-        codes: Sequence[tuple[int, int]] | bytes
-        with gc_paused(settle=cluster.survey.untouched):
-            if len(places) == len(roster.nodes):
-                codes = standings.codes(asked)
-            else:
-                codes = [(place, standings.code(asked, place)) for place in places]
-        self.__dict__.update(_cluster=cluster, _claims=claims, _budget=budget, _codes=codes)
-
-    def __setattr__(self, name: str, value: object) -> NoReturn:
-        raise AttributeError(f"{name} of an answer cannot be assigned to")
 
     @cached_property
     def nodes(self) -> tuple[str, ...]:
@@ -111,10 +124,17 @@ class Fits(Sequence[str]):
 
         Raises: UnknownReference for a node that does not exist.
         """
-        return self._cluster.on_node(self._claims, self._cluster.node(name), budget=self._budget)
+        cluster, claims, node = self._cluster, self._claims, self._cluster.node(name)
+        if all(claim.status.allocation is None for claim in claims):
+            asked = Asked.of(claims, cluster.known.survey, self._budget)
+            refused = cluster.known.standings.refused(asked, cluster.known.roster.places[name])
+            if refused is not None:
+                counted = tuple([cluster.known.counted(each, claims, node) for each in refused.refusals])
+                return Unsatisfiable(counted, aborts=refused.aborts)
+        return cluster.on_node(claims, node, budget=self._budget)
 
     def _with(self, code: int) -> tuple[str, ...]:
-        names = self._cluster.roster.names
+        names = self._cluster.known.roster.names
         if isinstance(self._codes, bytes):
             return tuple([names[place] for place in places_of(self._codes, code)])
         return tuple([names[place] for place, each in self._codes if each == code])

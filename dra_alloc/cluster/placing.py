@@ -57,11 +57,11 @@ def place(cluster: Cluster, pods: Iterable[Sequence[ResourceClaim]], budget: Bud
 
     Raises: InputError for another claim of that name.
     """
-    with gc_paused(settle=cluster.survey.untouched):
+    with gc_paused(settle=cluster.known.survey.untouched):
         asked = list(settled([tuple(claims) for claims in pods], cluster.claims))
         for claims, _ in asked:
             # What all of them look at is then read off each slice at once.
-            cluster.survey.admitted(claims)
+            cluster.known.survey.admitted(claims)
         placing = Placing(cluster, budget)
         return Placements(cluster, tuple([placing.place(claims, names) for claims, names in asked]))
 
@@ -70,12 +70,13 @@ class Placing:
     """A cluster that fills up pod by pod; for one thread."""
 
     def __init__(self, cluster: Cluster, budget: Budget = DEFAULT_BUDGET) -> None:
+        known = cluster.known
         self._cluster = cluster
         self._budget = budget
-        self._occupancy = cluster.occupancy.opened()
+        self._occupancy = known.occupancy.opened()
         self._namesakes = Namesakes(cluster.inventory.by_pool)
-        self._allocator = Allocator(cluster.allocator.state, cluster.allocator.profile, cluster.survey, self._occupancy)
-        self._standings = cluster.standings.opened(self._occupancy, self._search)
+        self._allocator = Allocator(known.allocator.state, known.allocator.profile, known.survey, self._occupancy)
+        self._standings = known.standings.opened(self._occupancy, self._search)
         profile = self._allocator.profile
         self._sharing = profile.shares
         self._ledger: Ledger | None = None
@@ -90,7 +91,7 @@ class Placing:
             pending = [claim for claim in known if claim.status.allocation is None]
             if len(pending) < len(known):
                 return self._with_allocated(known, pending)
-        asked = Asked.of(known, self._cluster.survey, self._budget)
+        asked = Asked.of(known, self._cluster.known.survey, self._budget)
         place, code = self._standings.first(asked)
         if code == FITS:
             return self._take(asked, place, known, names)
@@ -112,7 +113,7 @@ class Placing:
                     return Allocated(node.metadata.name or "", tuple(known), Work())
             refusals = (allocated_elsewhere(known, node) for node in roster.nodes)
             return Unsatisfiable(tuple(each for each in refusals if each is not None))
-        asked = Asked.of(pending, self._cluster.survey, self._budget)
+        asked = Asked.of(pending, self._cluster.known.survey, self._budget)
         place, code = self._standings.first(asked)
         while place >= 0 and not self._reach(known, place):
             place, code = self._standings.first(asked, place + 1)
@@ -168,7 +169,7 @@ class Placing:
         choice, work = found
         self._occupancy.take(row, choice.taken)
         # Most results are never looked at.
-        results = partial(self._cluster.allocator.results_alone, node, row, admitted, choice)
+        results = partial(self._cluster.known.allocator.results_alone, node, row, admitted, choice)
         return Allocated(node.metadata.name or "", _Made(known, results), work)
 
     def _solved(self, asked: Asked, node: Node) -> tuple[Solved, set[PoolKey]]:
@@ -214,10 +215,10 @@ class Placing:
                 if claim.status.allocation is not None and claim_name(claim) in names
             ]
             self._unbooked.clear()
-            ledger = self._cluster.ledger if self._ledger is None else self._ledger
+            ledger = self._cluster.known.ledger if self._ledger is None else self._ledger
             self._ledger, _ = ledger.changed((), made)
             state = replace(self._allocator.state, usage=self._ledger.usage)
-            self._allocator = Allocator(state, self._allocator.profile, self._cluster.survey, self._occupancy)
+            self._allocator = Allocator(state, self._allocator.profile, self._cluster.known.survey, self._occupancy)
         return self._allocator.allocate(node, claims, budget=budget)
 
 

@@ -16,6 +16,7 @@ from dra_alloc.cluster.outcomes import NodeRefusal, Unsatisfiable
 from dra_alloc.problem.devices import PoolKey, SliceRow
 from dra_alloc.problem.inventory import Inventory
 from dra_alloc.problem.pools import GatherError
+from dra_alloc.problem.requests import claim_name
 from dra_alloc.solve.allocator import Budget
 from dra_alloc.solve.direct import STEPS, Occupied, decide
 from dra_alloc.solve.outcome import Aborted, NoFit, OutOfBudget, Solved, SolveOutcome
@@ -28,14 +29,18 @@ FITS: Final = 1
 UNKNOWN: Final = 2
 UNDECIDED: Final = 3
 ABORTS: Final = 4
-#: No, as a search found that need not say so again when less is free.
+#: No, as a search found that need not say so again when less is free; with an error of its own.
 SEARCHED_NO: Final = 5
+FAILS: Final = 6
+_REFUSED: Final = (NO, SEARCHED_NO, FAILS)
 
 #: What is left of an answer when devices are taken: a plain no.
 _AFTER_TAKING: Final = bytes(NO if code == NO else UNKNOWN for code in range(256))
 #: Questions remembered.
 _MOST_QUESTIONS: Final = 64
 _CARRIED_BYTES: Final = 1 << 20
+#: Errors remembered; what others say is asked again.
+_MOST_ERRORS: Final = 1_000
 #: Changed nodes over a list of all, before it is made anew.
 _MOST_CHANGES: Final = 256
 
@@ -92,6 +97,8 @@ class Standings:
         self._occupancy = occupancy
         self._ask = ask
         self._codes: dict[Hashable, bytearray] = {}
+        # The errors that nodes ended a question with, code and text, until something changes; texts have names in them.
+        self._errors: dict[Hashable, tuple[str, str]] = {}
         # The standings that this state started from, which learn what is found out about nodes that did not change.
         self._origin: Standings | None = None
         self._touched: set[int] = set()
@@ -128,39 +135,60 @@ class Standings:
             codes[place] = self._judge(asked, place)
         return codes[place]
 
-    def fitting(self, asked: Asked) -> tuple[str, ...]:
-        """Return the names of all nodes that fit, in order."""
-        return tuple([self.roster.names[place] for place in places_of(self.codes(asked), FITS)])
-
     def abort(self, asked: Asked, place: int) -> Unsatisfiable:
         """Return the outcome of an attempt that a node ends."""
-        return Unsatisfiable((NodeRefusal(self.roster.names[place], *self._text(asked, place)),), aborts=True)
+        return Unsatisfiable((NodeRefusal(self.roster.names[place], *self._error(asked, place)),), aborts=True)
 
-    def refusal(self, asked: Asked, place: int) -> NodeRefusal:
-        """Return why a node that does not fit does not."""
-        searched = self.code(asked, place) == SEARCHED_NO
-        return NodeRefusal(self.roster.names[place], *(self._text(asked, place) if searched else self._plain_no(place)))
+    def refused(self, asked: Asked, place: int) -> Unsatisfiable | None:
+        """Return the outcome on a node that does not fit; None for one that does, or may."""
+        code = self.code(asked, place)
+        if code == ABORTS:
+            return self.abort(asked, place)
+        return Unsatisfiable((self._refusal(asked, place, code),)) if code in _REFUSED else None
 
     def refusals(self, asked: Asked) -> Callable[[], tuple[NodeRefusal, ...]]:
         """Return what makes the refusals of all nodes that do not fit; later changes do not show in them."""
         codes = self.codes(asked)
-        texts = {place: self._text(asked, place) for place in places_of(codes, SEARCHED_NO)}
+        failing = {place: self._refusal(asked, place, FAILS) for place in places_of(codes, FAILS)}
         return lambda: tuple(
-            NodeRefusal(self.roster.names[place], *(texts.get(place) or self._plain_no(place)))
-            for place, each in enumerate(codes)
-            if each in (NO, SEARCHED_NO)
+            failing.get(place) or self._refusal(asked, place, code)
+            for place, code in enumerate(codes)
+            if code in _REFUSED
         )
 
-    def _plain_no(self, place: int) -> tuple[str, str]:
-        invalid = self.survey.view(self.roster.nodes[place]).invalid
-        return ("pool-invalid", "invalid resource pools were encountered") if invalid else ("no-fit", "")
+    def _refusal(self, asked: Asked, place: int, code: int) -> NodeRefusal:
+        name = self.roster.names[place]
+        if code == FAILS:
+            return NodeRefusal(name, *self._error(asked, place))
+        if code == NO and self.survey.view(self.roster.nodes[place]).invalid:
+            return NodeRefusal(name, "pool-invalid", "invalid resource pools were encountered")
+        return NodeRefusal(name, "no-fit")
 
-    def _text(self, asked: Asked, place: int) -> tuple[str, str]:
-        outcome = self._ask(self.roster.nodes[place], asked.claims, asked.budget)
-        return (outcome.code, outcome.text) if isinstance(outcome, Aborted) else ("no-fit", "")
+    def _error(self, asked: Asked, place: int) -> tuple[str, str]:
+        """Return the error that a node's question ends with, as it was found or, if that is forgotten, once more."""
+        key = _named(asked, place)
+        if key not in self._errors:
+            self._search(asked, place)
+        return self._errors.get(key, ("no-fit", ""))
+
+    def _search(self, asked: Asked, place: int) -> int:
+        """Return the code of one node that takes a search, and remember an error."""
+        match self._ask(self.roster.nodes[place], asked.claims, asked.budget):
+            case Solved():
+                return FITS
+            case NoFit():
+                return SEARCHED_NO
+            case OutOfBudget():
+                return UNDECIDED
+            case Aborted(text, code, _, on_node):
+                if len(self._errors) >= _MOST_ERRORS:
+                    self._errors.clear()
+                self._errors[_named(asked, place)] = code, text
+                return FAILS if on_node else ABORTS
 
     def taken(self, places: Iterable[int] | None) -> None:
         """Note that devices of some nodes were taken, or (None) devices that every node may see: a plain no stays."""
+        self._errors.clear()
         if places is None:
             self._origin = None
             for key, codes in self._codes.items():
@@ -263,7 +291,7 @@ class Standings:
         node = self.roster.nodes[place]
         admitted = asked.admitted
         if admitted is None or admitted.plan is None:
-            return _searched(self._ask(node, asked.claims, asked.budget))
+            return self._search(asked, place)
         survey = self.survey
         try:
             view = survey.view(node)
@@ -276,7 +304,7 @@ class Standings:
             steps = asked.budget.steps
             if choice.found is not None and (steps is None or choice.steps <= steps):
                 return FITS if choice.found else NO
-        return _searched(self._ask(node, asked.claims, asked.budget))
+        return self._search(asked, place)
 
 
 class _Alone:
@@ -308,6 +336,11 @@ class _Alone:
         return _Alone(base, {})
 
 
+def _named(asked: Asked, place: int) -> Hashable:
+    """Return a key for what is said of a node in the words of these claims."""
+    return asked.key, place, tuple([claim_name(claim) for claim in asked.claims])
+
+
 def _lower(left: int, right: int) -> int:
     """Return the lower of two places, each -1 if there is none."""
     return max(left, right) if min(left, right) < 0 else min(left, right)
@@ -319,18 +352,6 @@ def places_of(codes: bytes, code: int) -> Iterator[int]:
     while place >= 0:
         yield place
         place = codes.find(code, place + 1)
-
-
-def _searched(outcome: SolveOutcome) -> int:
-    match outcome:
-        case Solved():
-            return FITS
-        case NoFit():
-            return SEARCHED_NO
-        case OutOfBudget():
-            return UNDECIDED
-        case Aborted(_, _, _, on_node):
-            return SEARCHED_NO if on_node else ABORTS
 
 
 def concerned(pools: Iterable[PoolKey], inventories: Iterable[Inventory], roster: Roster) -> list[int] | None:

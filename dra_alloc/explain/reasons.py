@@ -68,17 +68,18 @@ class Reasons:
     work: int = 0
 
 
-def reasons(world: World, work: int = WORK) -> Reasons:
+def reasons(world: World, work: int = WORK, *, refused: bool = False) -> Reasons:
     """
     Return the reasons of a refusal; empty if the world fits after all.
 
     `work` bounds what they cost: hints come first, then facts, which leave a
-    third of it to the fixes.
+    third of it to the fixes. With `refused` a search has found already that
+    there are not the devices, which is then not asked again.
 
     Spec: EXPLAIN-1 (sufficient and necessary), EXPLAIN-2 (fixes), EXPLAIN-3 (not enough), EXPLAIN-4 (hints),
     EXPLAIN-5 (untried).
     """
-    trials = Trials(world, work)
+    trials = Trials(world, work, refused=refused)
     fits = trials.fits_without(())
     if fits is not False:
         return Reasons((), exact=fits is not None, work=trials.work)

@@ -41,10 +41,12 @@ class Trials:
     work is counted in steps of a search; once what is allowed is spent,
     nothing more is tried.
 
+    A world that is known to be `refused` for want of devices is not asked again.
+
     Spec: EXPLAIN-5.
     """
 
-    def __init__(self, world: World, allowed: int) -> None:
+    def __init__(self, world: World, allowed: int, *, refused: bool = False) -> None:
         self.work = 0
         self._allowed = allowed
         self._root = world
@@ -52,6 +54,8 @@ class Trials:
         self._base: tuple[_Facts, World] = frozenset(), world
         # What is known of the world without some facts, and the effort that took.
         self._answers: dict[_Facts, tuple[int, Tried]] = {}
+        if refused:
+            self._answers[frozenset()] = INSIST, Tried(fits=False, work=0)
         # Only worlds that end the same way are refused like it: with the same error, or for want of devices.
         self._error = ""
         self._error = self._lifted((), INSIST, 1.0).error

@@ -2,7 +2,7 @@
 Documents in: YAML and JSON files to v1-shaped objects, with a place for every problem.
 """
 
-from dra_alloc.manifest.budget import DEFAULT_BUDGET, Budget
+from dra_alloc.manifest.budget import DEFAULT_BUDGET, ReadBudget
 from dra_alloc.manifest.documents import Documents, Place, Workload
 from dra_alloc.manifest.load import Validate, load, load_readable
 from dra_alloc.manifest.plain_file import load_plain
@@ -11,9 +11,9 @@ from dra_alloc.manifest.validate.objects import pod_spec_path, validate_object
 
 __all__ = [
     "DEFAULT_BUDGET",
-    "Budget",
     "Documents",
     "Place",
+    "ReadBudget",
     "Repeated",
     "Validate",
     "Workload",

@@ -6,11 +6,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["DEFAULT_BUDGET", "Budget"]
+__all__ = ["DEFAULT_BUDGET", "ReadBudget"]
 
 
 @dataclass(frozen=True, slots=True)
-class Budget:
+class ReadBudget:
     """
     Deterministic bounds: bytes, levels and counts, never seconds.
 
@@ -28,4 +28,4 @@ class Budget:
     problems_per_file: int = 100
 
 
-DEFAULT_BUDGET = Budget()
+DEFAULT_BUDGET = ReadBudget()

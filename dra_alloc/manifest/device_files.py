@@ -11,15 +11,15 @@ from typing import Any, BinaryIO, Final, NamedTuple
 
 from dra_alloc.api import ResourceSlice
 from dra_alloc.errors import ManifestError, Problem, in_brief
-from dra_alloc.manifest.budget import DEFAULT_BUDGET, Budget
+from dra_alloc.manifest.budget import DEFAULT_BUDGET, ReadBudget
 from dra_alloc.manifest.kinds import RESOURCE_GROUP, SLICE, Unserved, recognise
 from dra_alloc.manifest.make.complaints import Complaints
-from dra_alloc.manifest.make.inspection import Finding
+from dra_alloc.manifest.make.inspection import Flaw
 from dra_alloc.manifest.make.objects import make
-from dra_alloc.manifest.read.inputs import PassedOver, Source, Unreadable, sources
+from dra_alloc.manifest.read.inputs import InputBytes, SkippedInput, UnreadableInput, sources
 from dra_alloc.manifest.read.json_reader import looks_like_json, plain_from_json, read_json, repeated_keys
 from dra_alloc.manifest.read.paths import Path, render, tokens
-from dra_alloc.manifest.read.raw import Findings, RawDocument, TextError
+from dra_alloc.manifest.read.raw import Noticed, RawDocument, TextError
 from dra_alloc.manifest.read.yaml_reader import EMITTED, read_yaml
 from dra_alloc.manifest.validate.objects import validate_object
 
@@ -47,7 +47,7 @@ def load_devices(
     *,
     driver: str = "",
     stdin: BinaryIO | None = None,
-    limits: Budget = DEFAULT_BUDGET,
+    limits: ReadBudget = DEFAULT_BUDGET,
 ) -> DeviceFiles:
     """
     Return the ResourceSlices of files, with a slice of its own around each device that stands alone.
@@ -63,10 +63,10 @@ def load_devices(
     found: list[ResourceSlice] = []
     refused: list[Problem] = []
     for source in sources(list(paths), stdin, limits):
-        if isinstance(source, Unreadable):
+        if isinstance(source, UnreadableInput):
             problems.append(source.problem)
             continue
-        if isinstance(source, PassedOver):
+        if isinstance(source, SkippedInput):
             continue  # a folder of manifests may hold anything
         reading = _Reading(source, driver, limits)
         found += reading.slices()
@@ -80,7 +80,7 @@ def load_devices(
 class _Reading:
     """One file under way."""
 
-    def __init__(self, source: Source, driver: str, limits: Budget) -> None:
+    def __init__(self, source: InputBytes, driver: str, limits: ReadBudget) -> None:
         self._source = source
         self._driver = driver
         self._limits = limits
@@ -90,7 +90,7 @@ class _Reading:
 
     def slices(self) -> list[ResourceSlice]:
         """Return what could be read."""
-        findings = Findings()
+        findings = Noticed()
         found: list[ResourceSlice] = []
         documents = 0
         try:
@@ -107,7 +107,7 @@ class _Reading:
             self.complaints.add_line("no device in this file", None, _HINT)
         return found
 
-    def _raws(self, findings: Findings) -> Iterator[RawDocument]:
+    def _raws(self, findings: Noticed) -> Iterator[RawDocument]:
         data = self._source.data
         if not looks_like_json(data):
             yield from read_yaml(data, self._limits, findings)
@@ -145,17 +145,17 @@ class _Reading:
         elif isinstance(value, dict) and _DEVICE_FIELDS & value.keys():
             yield from self._device(raw, value, path, driver)
         else:
-            self._wrong(raw, "", Finding(path, "this is no device", _HINT))
+            self._wrong(raw, "", Flaw(path, "this is no device", _HINT))
 
     def _slice(self, raw: RawDocument, value: dict[str, Any], path: Path) -> Iterator[ResourceSlice]:
         api_version, kind = str(value.get("apiVersion", "")), str(value.get("kind", ""))
         try:
             known = recognise(api_version, kind)
         except Unserved as error:
-            self._wrong(raw, in_brief(kind), Finding(path, str(error), error.hint))
+            self._wrong(raw, in_brief(kind), Flaw(path, str(error), error.hint))
             return
         if known is not SLICE:
-            self._wrong(raw, "", Finding(path, f"{in_brief(kind) or 'an object without kind'} holds no devices", _HINT))
+            self._wrong(raw, "", Flaw(path, f"{in_brief(kind) or 'an object without kind'} holds no devices", _HINT))
             return
         made = make(value, SLICE, api_version.rpartition("/")[2], self._limits.nesting)
         for finding in made.findings:
@@ -172,7 +172,7 @@ class _Reading:
         driver = value.get("driver", driver) or self._driver
         if not isinstance(driver, str) or not driver:
             problem = "does not say its driver" if not driver else "its driver is no string"
-            self._wrong(raw, called, Finding(path, problem, "give it a driver, or use --driver NAME"))
+            self._wrong(raw, called, Flaw(path, problem, "give it a driver, or use --driver NAME"))
             return
         device = {key: member for key, member in value.items() if key not in _OURS} | {"name": name}
         if isinstance(device.get("capacity"), dict) and "basic" not in device:
@@ -196,7 +196,7 @@ class _Reading:
             where = replace(problem.where, object=called, path=ours)
             self.refused.add_problem(raw, replace(problem, where=where), (*path, *tokens(ours)))
 
-    def _wrong(self, raw: RawDocument, name: str, finding: Finding) -> None:
+    def _wrong(self, raw: RawDocument, name: str, finding: Flaw) -> None:
         self.complaints.add(raw, name, finding)
 
 

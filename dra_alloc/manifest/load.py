@@ -15,7 +15,7 @@ import msgspec
 
 from dra_alloc.api import ResourceSlice
 from dra_alloc.errors import ManifestError, Problem, Where, first_few, in_brief
-from dra_alloc.manifest.budget import DEFAULT_BUDGET, Budget
+from dra_alloc.manifest.budget import DEFAULT_BUDGET, ReadBudget
 from dra_alloc.manifest.convert.conversion import document_path
 from dra_alloc.manifest.documents import Documents, Place, object_name
 from dra_alloc.manifest.gc_pause import gc_paused
@@ -24,12 +24,12 @@ from dra_alloc.manifest.lost import Losses
 from dra_alloc.manifest.make.complaints import Complaints
 from dra_alloc.manifest.make.hints import hint_for_text
 from dra_alloc.manifest.make.holdings import Holding, holding_of, holdings_of
-from dra_alloc.manifest.make.inspection import Finding, in_words, number_of
+from dra_alloc.manifest.make.inspection import Flaw, in_words, number_of
 from dra_alloc.manifest.make.layouts import Layout, Layouts
 from dra_alloc.manifest.make.objects import Made, make
 from dra_alloc.manifest.make.records import slice_from_json
 from dra_alloc.manifest.progress import watched
-from dra_alloc.manifest.read.inputs import PassedOver, Source, Unreadable, sources, without_empty
+from dra_alloc.manifest.read.inputs import InputBytes, SkippedInput, UnreadableInput, sources, without_empty
 from dra_alloc.manifest.read.json_reader import (
     looks_like_json,
     plain_from_json,
@@ -38,7 +38,7 @@ from dra_alloc.manifest.read.json_reader import (
 )
 from dra_alloc.manifest.read.members import completed, is_foreign, says, says_plain, unlisted
 from dra_alloc.manifest.read.paths import Path, holds, render, tokens
-from dra_alloc.manifest.read.raw import Findings, RawDocument, TextError
+from dra_alloc.manifest.read.raw import Noticed, RawDocument, TextError
 from dra_alloc.manifest.read.texts import Text
 from dra_alloc.manifest.read.yaml_reader import read_yaml
 from dra_alloc.manifest.repetition import Repeated, without_repetitions
@@ -61,7 +61,7 @@ def load(
     stdin: BinaryIO | None = None,
     validate: Validate = "strict",
     repeated: Repeated = "replace",
-    limits: Budget = DEFAULT_BUDGET,
+    limits: ReadBudget = DEFAULT_BUDGET,
 ) -> Documents:
     """
     Return the objects in files, folders and standard input (``-``), v1-shaped and with defaults.
@@ -86,17 +86,17 @@ def load_readable(
     stdin: BinaryIO | None = None,
     validate: Validate = "strict",
     repeated: Repeated = "replace",
-    limits: Budget = DEFAULT_BUDGET,
+    limits: ReadBudget = DEFAULT_BUDGET,
 ) -> tuple[Documents, tuple[Problem, ...]]:
     """Return the objects that could be read, as `load` does, what is `lost`, and every problem with that."""
     given = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
     loading = _Loading(validate, limits)
     with gc_paused(settle=True):
         for source in without_empty(sources(given, stdin, limits)):
-            if isinstance(source, Unreadable):
+            if isinstance(source, UnreadableInput):
                 loading.problems.append(source.problem)
                 loading.lost.anything = True
-            elif isinstance(source, PassedOver):
+            elif isinstance(source, SkippedInput):
                 loading.warnings.append(source.warning)
             else:
                 loading.read(source)
@@ -108,7 +108,7 @@ class _Loading:
     """One call of `load` under way."""
 
     validate: Validate
-    budget: Budget
+    budget: ReadBudget
     problems: list[Problem] = field(default_factory=list)
     warnings: list[Problem] = field(default_factory=list)
     found: list[tuple[Kind, Any, Place]] = field(default_factory=list)
@@ -120,7 +120,7 @@ class _Loading:
     lost: Losses = field(default_factory=Losses)
     passed_over: list[str] = field(default_factory=list)
 
-    def read(self, source: Source) -> None:
+    def read(self, source: InputBytes) -> None:
         """Read one file to its end, or to where it cannot be read on."""
         if looks_like_snapshot(source.data):
             self._unpack(source)
@@ -136,7 +136,7 @@ class _Loading:
         self.lost.take(reading.lost)
         self.texts[source.name] = Text.of(source, is_json=reading.is_json)
 
-    def _unpack(self, source: Source) -> None:
+    def _unpack(self, source: InputBytes) -> None:
         """Take the objects of a snapshot."""
         try:
             objects, unknown, doubt = unpack(source.data, source.name)
@@ -187,10 +187,10 @@ class _Loading:
 class _Reading:
     """One file under way."""
 
-    def __init__(self, loading: _Loading, source: Source, as_json: bool) -> None:
+    def __init__(self, loading: _Loading, source: InputBytes, as_json: bool) -> None:
         self._loading = loading
         self._source = source
-        self._findings = Findings()
+        self._findings = Noticed()
         self.is_json = as_json
         self._slice_before = False
         self._faults_before = 0
@@ -241,7 +241,7 @@ class _Reading:
         try:
             kind = None if names_a_list(name) else recognise(api_version, name)
         except Unserved as error:
-            self._report(raw, object_name(name, None, None), Finding(("apiVersion",), str(error), error.hint))
+            self._report(raw, object_name(name, None, None), Flaw(("apiVersion",), str(error), error.hint))
             self.lost.add(name, raw.value)
             return
         if kind is not None and kind.member == "slices" and not self._slice_before and self._take_slice(raw):
@@ -292,7 +292,7 @@ class _Reading:
         if not isinstance(value, dict):
             if value is not None or self.is_json or len(raw.place) > 1:
                 said = f"expected an object with apiVersion and kind, got {in_words(value)}"
-                self._report(raw, render(raw.place[1:]), Finding((), said, number=number_of(value)))
+                self._report(raw, render(raw.place[1:]), Flaw((), said, number=number_of(value)))
                 self.lost.anything = True
             return
         api_version, kind_name = says_plain(value, raw.list_kind)
@@ -305,12 +305,12 @@ class _Reading:
             self._check_items(raw, value.get("items"), called)
             return
         if not api_version and (api_version := assumed_version(kind_name)):
-            self.doubtful.add(raw, called, Finding((), f"apiVersion is missing, read as {api_version}"))
+            self.doubtful.add(raw, called, Flaw((), f"apiVersion is missing, read as {api_version}"))
             kind = recognise(api_version, kind_name)
         missing = [name for name, given in (("apiVersion", api_version), ("kind", kind_name)) if not given]
         if missing:
             for each in missing:
-                self._report(raw, called, Finding((each,), f"{each} is missing or no string"))
+                self._report(raw, called, Flaw((each,), f"{each} is missing or no string"))
             self.lost.add(kind_name, value)
             return
         if kind is None:
@@ -328,7 +328,7 @@ class _Reading:
         """Complain about what stands where a list has its members; one without any is empty."""
         if items is not None:
             said = f"expected a list, got {in_words(items)}"
-            self._report(raw, called, Finding(("items",), said, number=number_of(items)))
+            self._report(raw, called, Flaw(("items",), said, number=number_of(items)))
             self.lost.anything = True
 
     def _made(self, raw: RawDocument, value: Any, written_as: tuple[Kind, str], called: str) -> Made:
@@ -364,7 +364,7 @@ class _Reading:
         for path, line in self._repeated(raw, value):
             shown = render(tuple(int(step) if str(step).isdigit() else step for step in path))
             hint = _NO_DASHES if path in (("kind",), ("apiVersion",)) else ""
-            finding = Finding(path, f'duplicate field "{shown}"', hint, unknown_field=True, line=line)
+            finding = Flaw(path, f'duplicate field "{shown}"', hint, unknown_field=True, line=line)
             self._report(raw, called(), finding)
 
     def _check_list(self, raw: RawDocument) -> None:
@@ -376,7 +376,7 @@ class _Reading:
             if double.place[:-1] == raw.place:
                 key = double.place[-1]
                 said = f'duplicate field "{key}"'
-                self._report(raw, called, Finding((key,), said, _NO_DASHES, unknown_field=True, line=double.line))
+                self._report(raw, called, Flaw((key,), said, _NO_DASHES, unknown_field=True, line=double.line))
                 self.lost.anything = True
 
     def _repeated(self, raw: RawDocument, value: Any) -> list[tuple[Path, int]]:
@@ -388,7 +388,7 @@ class _Reading:
         noted[:] = [double for double in noted if double.place[:depth] != raw.place]
         return mine
 
-    def _report(self, raw: RawDocument, called: str, finding: Finding) -> None:
+    def _report(self, raw: RawDocument, called: str, finding: Flaw) -> None:
         """Note a finding as a problem or a warning, as the caller asked."""
         if not finding.unknown_field or self._loading.validate == "strict":
             self.wrong.add(raw, called, finding)

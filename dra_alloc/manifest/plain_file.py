@@ -9,18 +9,18 @@ from collections.abc import Iterator
 from typing import Any
 
 from dra_alloc.errors import ManifestError, Problem, Where
-from dra_alloc.manifest.budget import DEFAULT_BUDGET, Budget
+from dra_alloc.manifest.budget import DEFAULT_BUDGET, ReadBudget
 from dra_alloc.manifest.make.hints import hint_for_text
-from dra_alloc.manifest.read.inputs import PassedOver, Unreadable, sources
+from dra_alloc.manifest.read.inputs import SkippedInput, UnreadableInput, sources
 from dra_alloc.manifest.read.json_reader import looks_like_json, plain_from_json, read_json, repeated_keys
 from dra_alloc.manifest.read.paths import render
-from dra_alloc.manifest.read.raw import Duplicate, Findings, TextError
+from dra_alloc.manifest.read.raw import Duplicate, Noticed, TextError
 from dra_alloc.manifest.read.yaml_reader import read_yaml
 
 __all__ = ["load_plain"]
 
 
-def load_plain(path: str | os.PathLike[str], *, limits: Budget = DEFAULT_BUDGET) -> tuple[Any, ...]:
+def load_plain(path: str | os.PathLike[str], *, limits: ReadBudget = DEFAULT_BUDGET) -> tuple[Any, ...]:
     """
     Return every document of a YAML or JSON file as plain values; empty ones are left out.
 
@@ -28,11 +28,11 @@ def load_plain(path: str | os.PathLike[str], *, limits: Budget = DEFAULT_BUDGET)
     """
     found: list[Any] = []
     for source in sources([os.fspath(path)], None, limits):
-        if isinstance(source, Unreadable):
+        if isinstance(source, UnreadableInput):
             raise ManifestError([source.problem])
-        if isinstance(source, PassedOver):
+        if isinstance(source, SkippedInput):
             continue
-        findings = Findings()
+        findings = Noticed()
         try:
             found += (each for each in _values(source.data, limits, findings) if each is not None)
         except TextError as error:
@@ -56,7 +56,7 @@ def _hint(error: TextError, data: bytes) -> str:
     return error.hint or hint_for_text(data, error.line, error.message)
 
 
-def _values(data: bytes, limits: Budget, findings: Findings) -> Iterator[Any]:
+def _values(data: bytes, limits: ReadBudget, findings: Noticed) -> Iterator[Any]:
     if looks_like_json(data):
         for raw in read_json(data):
             text = raw.text or memoryview(b"null")

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Final
 
-from dra_alloc.manifest.read.inputs import Source
+from dra_alloc.manifest.read.inputs import InputBytes
 from dra_alloc.manifest.read.raw import RawDocument
 
 __all__ = ["Report", "reporting", "watched"]
@@ -31,13 +31,13 @@ def reporting(report: Report) -> Iterator[None]:
         _REPORT.reset(token)
 
 
-def watched(raws: Iterator[RawDocument], source: Source) -> Iterator[RawDocument]:
+def watched(raws: Iterator[RawDocument], source: InputBytes) -> Iterator[RawDocument]:
     """Return the objects of an input; taking them is reported if somebody asked for that."""
     report = _REPORT.get()
     return raws if report is None else _reported(raws, source, report)
 
 
-def _reported(raws: Iterator[RawDocument], source: Source, report: Report) -> Iterator[RawDocument]:
+def _reported(raws: Iterator[RawDocument], source: InputBytes, report: Report) -> Iterator[RawDocument]:
     size, lines = max(len(source.data), 1), source.data.count(b"\n") + 1
     read = 0
     try:

@@ -5,9 +5,8 @@ Whether an allocation that a claim already has is one the rules allow.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
-from dra_alloc.api import FrozenMap, Node, ResourceClaim
+from dra_alloc.api import Node, ResourceClaim
 from dra_alloc.cluster.cluster import Cluster
 from dra_alloc.problem.devices import DeviceKey
 from dra_alloc.problem.requests import Ask, claim_name
@@ -27,9 +26,9 @@ def audit(cluster: Cluster, claim: ResourceClaim, node: Node) -> tuple[str, ...]
     """
     if claim.status.allocation is None:
         return ("the claim has no allocation",)
-    others = FrozenMap({name: each for name, each in cluster.claims.items() if name != claim_name(claim)})
+    others = cluster.without_claims([claim_name(claim)])
     try:
-        question = replace(cluster, claims=others).allocator.question(node, [claim])
+        question = others.known.allocator.question(node, [claim])
     except SearchStopped as stop:
         return (stop.text,)
     picks, unknown = picks_in(question, [claim])

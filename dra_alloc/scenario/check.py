@@ -10,11 +10,11 @@ from functools import cached_property
 from typing import Final
 
 from dra_alloc.api import Node, ResourceClaim
-from dra_alloc.cluster.best_place import Best, best_place
+from dra_alloc.cluster.best_place import BestWanted, best_place
 from dra_alloc.cluster.cluster import Cluster
-from dra_alloc.cluster.outcomes import Allocated, NodeRefusal, Outcome, Undecided, Unsatisfiable
+from dra_alloc.cluster.outcomes import Allocated, NodeRefusal, Outcome, Undecided
 from dra_alloc.cluster.settings import DEFAULT_SETTINGS, Settings
-from dra_alloc.cluster.standings import ABORTS, FITS, UNDECIDED, Asked
+from dra_alloc.cluster.standings import FITS, Asked
 from dra_alloc.explain.reasons import WORK, Reasons
 from dra_alloc.manifest import Documents
 from dra_alloc.pods.extended_resources import asks_for_extended, extended_claim
@@ -198,7 +198,7 @@ def _place(asking: _Asking, nodes: Sequence[Node], options: CheckOptions) -> Pla
     refusals = () if first is not None else _explained(asking, refused)
     choice = None
     if first is not None and options.objectives:
-        best = Best(asking.claims, options.objectives, options.budget, same_everywhere=not asking.depends_on_node)
+        best = BestWanted(asking.claims, options.objectives, options.budget, same_everywhere=not asking.depends_on_node)
         first = best_place(cluster, best, [cluster.node(name) for name in (*fits, *undecided)]) or first
     elif first is not None and options.choices:
         choice = choice_on(cluster, asking.claims(cluster.node(first.node)), first)
@@ -224,16 +224,14 @@ class _Asking:
         Claims that do not depend on the node are one question to all nodes.
         """
         asked = self._question
-        place = self.cluster.roster.places.get(node.metadata.name or "")
+        place = self.cluster.known.roster.places.get(node.metadata.name or "")
         if asked is not None and place is not None:
-            standings = self.cluster.standings
-            code = standings.code(asked, place)
-            if code == FITS and known_to_fit:
+            standings = self.cluster.known.standings
+            if standings.code(asked, place) == FITS and known_to_fit:
                 return None
-            if code == ABORTS:
-                return standings.abort(asked, place)
-            if code not in (FITS, UNDECIDED):
-                return Unsatisfiable((standings.refusal(asked, place),))
+            refused = standings.refused(asked, place)
+            if refused is not None:
+                return refused
         return self.cluster.on_node(self.claims(node), node, budget=self.budget, explained=False)
 
     @cached_property
@@ -242,13 +240,13 @@ class _Asking:
         claims = [] if self.depends_on_node else self._named()
         if not claims or any(claim.status.allocation is not None for claim in claims):
             return None
-        return Asked.of(claims, self.cluster.survey, self.budget)
+        return Asked.of(claims, self.cluster.known.survey, self.budget)
 
     @property
     def depends_on_node(self) -> bool:
         """Return whether the claims are others on other nodes: what the node offers itself is not claimed."""
         pod = self.subject.pod
-        return pod is not None and bool(self.cluster.class_by_resource) and asks_for_extended(pod)
+        return pod is not None and bool(self.cluster.known.class_by_resource) and asks_for_extended(pod)
 
     def _named(self) -> list[ResourceClaim]:
         return [self.cluster.claims[each] if isinstance(each, str) else each for each in self.subject.claims]
@@ -256,13 +254,13 @@ class _Asking:
     def objection(self, node: Node) -> tuple[str, str] | None:
         """Return why the pod cannot run on the node whatever its claims are, as code and text."""
         pod = self.subject.pod
-        return None if pod is None else pod_objection(pod, node, self.cluster.class_by_resource)
+        return None if pod is None else pod_objection(pod, node, self.cluster.known.class_by_resource)
 
     def claims(self, node: Node) -> list[ResourceClaim]:
         """Return the claims to place on the node."""
         claims = self._named()
         if self.subject.pod is not None:
-            extended = extended_claim(self.subject.pod, node, self.cluster.class_by_resource)
+            extended = extended_claim(self.subject.pod, node, self.cluster.known.class_by_resource)
             claims += [] if extended is None else [extended]
         return claims
 
@@ -281,11 +279,10 @@ def _explained(asking: _Asking, refused: Sequence[tuple[Node, NodeRefusal]]) -> 
             refusals.append(refusal)
         elif number < EXPLAINED_NODES:
             cluster, claims = asking.cluster, asking.claims(node)
-            outcome = cluster.on_node(claims, node, budget=asking.budget)
-            for each in outcome.refusals if isinstance(outcome, Unsatisfiable) else (refusal,):
-                shape = each.explanation.shape
-                if shape not in shapes and len(shapes) < _REASONED_SHAPES:
-                    shapes[shape] = asking.allowance.reasons(cluster, claims, node, left // 2)
-                    left -= shapes[shape].work
-                refusals.append(replace(each, reasons=shapes.get(shape)))
+            counted = cluster.known.counted(refusal, claims, node)
+            shape = counted.explanation.shape
+            if shape not in shapes and len(shapes) < _REASONED_SHAPES:
+                shapes[shape] = asking.allowance.reasons(cluster, claims, node, left // 2)
+                left -= shapes[shape].work
+            refusals.append(replace(counted, reasons=shapes.get(shape)))
     return tuple(refusals)

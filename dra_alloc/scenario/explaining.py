@@ -78,8 +78,8 @@ def choice_on(cluster: Cluster, claims: Sequence[ResourceClaim], allocated: Allo
 
 
 def reasons_on(cluster: Cluster, claims: Sequence[ResourceClaim], node: Node, work: int = WORK) -> Reasons:
-    """Return why the claims do not fit on the node and what would help, for so much work; empty if they fit."""
+    """Return why claims that a search found no devices for do not fit on the node, and what would help."""
     try:
-        return reasons(world_of(cluster, claims, node), work)
+        return reasons(world_of(cluster, claims, node), work, refused=True)
     except GatherError:
         return Reasons((), exact=False)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from dra_alloc.errors import Problem, Where, shortened
-from dra_alloc.manifest.make.inspection import Finding, number_in_words
+from dra_alloc.manifest.make.inspection import Flaw, number_in_words
 from dra_alloc.manifest.read.json_numbers import JsonFloat
 from dra_alloc.manifest.read.paths import Path, render, tokens
 from dra_alloc.manifest.read.positions import Steps, positions_in_json, positions_in_yaml, words_in_yaml
@@ -38,7 +38,7 @@ class Complaints:
     entries: list[_Entry] = field(default_factory=list)
     dropped: int = 0
 
-    def add(self, raw: RawDocument, name: str, finding: Finding) -> None:
+    def add(self, raw: RawDocument, name: str, finding: Flaw) -> None:
         """Note what is wrong with an object; its line is looked up later."""
         where = Where(name, render(finding.path), self.file, finding.line or raw.line)
         self._keep(

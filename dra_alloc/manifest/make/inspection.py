@@ -20,7 +20,7 @@ from dra_alloc.manifest.read.json_numbers import JsonFloat
 from dra_alloc.manifest.read.paths import MapKey, Path, render
 from dra_alloc.manifest.read.raw import Unread
 
-__all__ = ["Finding", "in_words", "inspect", "number_in_words", "number_of"]
+__all__ = ["Flaw", "in_words", "inspect", "number_in_words", "number_of"]
 
 _INT64: Final = range(-(1 << 63), 1 << 63)
 _SHOWN: Final = 60
@@ -29,7 +29,7 @@ _HINTED: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class Flaw:
     """
     One thing wrong with an object; an unknown field may be forgiven, a wrong type may not. `line` if known.
 
@@ -44,7 +44,7 @@ class Finding:
     number: int | JsonFloat | None = None
 
 
-def inspect(value: Any, shape: ObjectType, nesting: int) -> tuple[Any, tuple[Finding, ...]]:
+def inspect(value: Any, shape: ObjectType, nesting: int) -> tuple[Any, tuple[Flaw, ...]]:
     """
     Return the object without its unknown fields, and everything found wrong in it.
 
@@ -59,7 +59,7 @@ class _Inspector:
     """Walks value and shape together; as deep as the shape is, and no deeper."""
 
     nesting: int
-    findings: list[Finding] = field(default_factory=list)
+    findings: list[Flaw] = field(default_factory=list)
 
     def read(self, value: Any, shape: SchemaType, path: Path) -> Any:
         """Return the value as far as it fits the shape; null fits everywhere."""
@@ -91,7 +91,7 @@ class _Inspector:
             elif shape.closed:
                 hint = hint_for_unknown(shape, name) if len(self.findings) < _HINTED else ""
                 place = (*path, name)
-                self.findings.append(Finding(place, f'unknown field "{render(place)}"', hint, unknown_field=True))
+                self.findings.append(Flaw(place, f'unknown field "{render(place)}"', hint, unknown_field=True))
         return kept
 
     def _list(self, value: Any, shape: ListType, path: Path) -> list[Any] | None:
@@ -118,7 +118,7 @@ class _Inspector:
         return value
 
     def _wrong(self, path: Path, message: str, shape: SchemaType, value: Any) -> None:
-        self.findings.append(Finding(path, message, hint_for_type(shape, value), number=number_of(value)))
+        self.findings.append(Flaw(path, message, hint_for_type(shape, value), number=number_of(value)))
 
 
 _PYTHON: Final = {Leaf.STRING: str, Leaf.INT64: int, Leaf.BOOL: bool}

@@ -17,7 +17,7 @@ from dra_alloc.manifest.convert.conversion import OtherShape, reshape, to_v1
 from dra_alloc.manifest.documents import Workload
 from dra_alloc.manifest.kinds import Kind
 from dra_alloc.manifest.make.defaults import set_defaults
-from dra_alloc.manifest.make.inspection import Finding, inspect
+from dra_alloc.manifest.make.inspection import Flaw, inspect
 from dra_alloc.manifest.make.records import record_from_model, slice_from_plain
 from dra_alloc.manifest.make.schema import Leaf, ObjectType, SchemaType, schema_of
 
@@ -35,7 +35,7 @@ class Made:
     """
 
     item: Any
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[Flaw, ...] = ()
     rest: Any = None
 
 
@@ -59,7 +59,7 @@ def make(value: dict[str, Any], kind: Kind, version: str, nesting: int) -> Made:
     except ValidationError as error:
         return Made(None, findings + _from_pydantic(error))
     except _NOT_FITTING as error:
-        return Made(None, (*findings, Finding((), str(error))))
+        return Made(None, (*findings, Flaw((), str(error))))
 
 
 def _rest(cleaned: Any, kind: Kind, version: str) -> Any:
@@ -140,10 +140,10 @@ def _open(fields: Mapping[str, SchemaType]) -> ObjectType:
     return ObjectType("object", MappingProxyType(dict(fields)), closed=False)
 
 
-def _from_pydantic(error: ValidationError) -> tuple[Finding, ...]:
+def _from_pydantic(error: ValidationError) -> tuple[Flaw, ...]:
     """Return what a model refused although the inspection saw nothing, by field."""
     return tuple(
-        Finding(
+        Flaw(
             tuple(step for step in detail["loc"] if not str(step).startswith(("function-", "nullable"))), detail["msg"]
         )
         for detail in error.errors(include_url=False, include_context=False, include_input=False)

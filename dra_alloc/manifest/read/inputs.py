@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from dra_alloc.errors import Problem, Where
-from dra_alloc.manifest.budget import Budget
+from dra_alloc.manifest.budget import ReadBudget
 from dra_alloc.manifest.read.pipes import NoWriter, open_input
 
-__all__ = ["STDIN", "PassedOver", "Source", "Unreadable", "files_of", "sources", "without_empty"]
+__all__ = ["STDIN", "InputBytes", "SkippedInput", "UnreadableInput", "files_of", "sources", "without_empty"]
 
 #: The path that stands for standard input, and the name it is reported under.
 STDIN: Final = "-"
@@ -40,7 +40,7 @@ Input = str | os.PathLike[str]
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class InputBytes:
     """
     One input: the name it is reported under and its bytes, UTF-8 without a byte order mark.
 
@@ -52,7 +52,7 @@ class Source:
     found: bool = False
 
 
-class Unreadable(Exception):
+class UnreadableInput(Exception):
     """An input that gives no bytes; `problem` says which and why."""
 
     def __init__(self, problem: Problem) -> None:
@@ -61,15 +61,15 @@ class Unreadable(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class PassedOver:
+class SkippedInput:
     """What is called like a manifest and has none: no file, in a folder, or an empty one; `warning` says so."""
 
     warning: Problem
 
 
 def sources(
-    paths: Iterable[Input], stdin: BinaryIO | None, budget: Budget
-) -> Iterator[Source | PassedOver | Unreadable]:
+    paths: Iterable[Input], stdin: BinaryIO | None, budget: ReadBudget
+) -> Iterator[InputBytes | SkippedInput | UnreadableInput]:
     """
     Yield the bytes behind each path, one at a time; a failure takes its place in the order.
 
@@ -83,38 +83,38 @@ def sources(
     for path in paths:
         for name in _names(os.fspath(path)):
             count += 1
-            if isinstance(name, Unreadable):
+            if isinstance(name, UnreadableInput):
                 yield name
                 continue
             try:
                 if name != os.fspath(path) and not Path(name).is_file():
-                    yield PassedOver(Problem("passed over: it is no regular file", Where(file=name)))
+                    yield SkippedInput(Problem("passed over: it is no regular file", Where(file=name)))
                     continue
                 if count > budget.files:
                     raise _unreadable(f"more than {budget.files} files", name)
                 yield replace(_read(name, stdin, budget), found=name != os.fspath(path))
-            except Unreadable as failure:
+            except UnreadableInput as failure:
                 yield failure
                 if count > budget.files:
                     return
 
 
 def without_empty(
-    found: Iterable[Source | PassedOver | Unreadable],
-) -> Iterator[Source | PassedOver | Unreadable]:
+    found: Iterable[InputBytes | SkippedInput | UnreadableInput],
+) -> Iterator[InputBytes | SkippedInput | UnreadableInput]:
     """
     Yield inputs; an empty file that was named is passed over, or unreadable if it is not called like a manifest.
 
     A snapshot that was cut to nothing is no empty cluster.
     """
     for each in found:
-        if not isinstance(each, Source) or each.data or each.found or not Path(each.name).is_file():
+        if not isinstance(each, InputBytes) or each.data or each.found or not Path(each.name).is_file():
             yield each
         elif each.name.endswith(_ENDINGS):
-            yield PassedOver(Problem("is empty: it has no object", Where(file=each.name)))
+            yield SkippedInput(Problem("is empty: it has no object", Where(file=each.name)))
         else:
             said = "is empty: it is neither a manifest nor a snapshot"
-            yield Unreadable(Problem(said, Where(file=each.name), _IF_SNAPSHOT))
+            yield UnreadableInput(Problem(said, Where(file=each.name), _IF_SNAPSHOT))
 
 
 def files_of(paths: Iterable[Input]) -> list[str]:
@@ -127,7 +127,7 @@ def files_of(paths: Iterable[Input]) -> list[str]:
     ]
 
 
-def _names(path: str) -> Iterator[str | Unreadable]:
+def _names(path: str) -> Iterator[str | UnreadableInput]:
     """Yield the files a path stands for, and sub-folders that cannot be looked into; a bare folder yields itself."""
     if path == STDIN or not _is_folder(path):
         yield path
@@ -149,8 +149,8 @@ def _is_folder(path: str) -> bool:
         return False  # reading it says why
 
 
-def _read(name: str, stdin: BinaryIO | None, budget: Budget) -> Source:
-    """Return the bytes of one file. Raises: Unreadable."""
+def _read(name: str, stdin: BinaryIO | None, budget: ReadBudget) -> InputBytes:
+    """Return the bytes of one file. Raises: UnreadableInput."""
     shown = _STDIN_NAME if name == STDIN else name
     try:
         if name == STDIN:
@@ -165,19 +165,19 @@ def _read(name: str, stdin: BinaryIO | None, budget: Budget) -> Source:
             with open_input(name) as file:
                 data = _drain(file, shown, budget)
     except NoWriter as error:
-        raise Unreadable(Problem(str(error), Where(file=shown), error.hint)) from None
+        raise UnreadableInput(Problem(str(error), Where(file=shown), error.hint)) from None
     except (OSError, ValueError) as error:
         raise _unreadable(f"cannot be read: {getattr(error, 'strerror', None) or error}", shown) from None
-    return Source(shown, _utf8(data, shown))
+    return InputBytes(shown, _utf8(data, shown))
 
 
-def _drain(file: BinaryIO, name: str, budget: Budget) -> bytes:
-    """Return everything a file holds, unpacked if it is gzip. Raises: Unreadable, OSError."""
+def _drain(file: BinaryIO, name: str, budget: ReadBudget) -> bytes:
+    """Return everything a file holds, unpacked if it is gzip. Raises: UnreadableInput, OSError."""
     data = _bounded(file, name, budget)
     return _unzip(data, name, budget) if data.startswith(_GZIP) else data
 
 
-def _bounded(file: BinaryIO, name: str, budget: Budget) -> bytes:
+def _bounded(file: BinaryIO, name: str, budget: ReadBudget) -> bytes:
     data = file.read(budget.file_bytes + 1)
     while len(data) <= budget.file_bytes and (more := file.read(budget.file_bytes + 1 - len(data))):
         data += more  # a pipe may give less than asked for
@@ -186,8 +186,8 @@ def _bounded(file: BinaryIO, name: str, budget: Budget) -> bytes:
     return data
 
 
-def _unzip(data: bytes, name: str, budget: Budget) -> bytes:
-    """Return the content of a gzip file with one or more members, never more than the budget. Raises: Unreadable."""
+def _unzip(data: bytes, name: str, budget: ReadBudget) -> bytes:
+    """Return the content of a gzip file with one or more members, never more than the budget. Raises: UnreadableInput."""
     out = io.BytesIO()
     rest = data
     try:
@@ -201,7 +201,9 @@ def _unzip(data: bytes, name: str, budget: Budget) -> bytes:
                 # So far, not of the whole: what unpacks without end is refused early.
                 if out.tell() > max(_ANY_RATIO, (len(data) - len(rest)) * budget.gzip_ratio):
                     said = f"gzip data unpacks to more than {budget.gzip_ratio} times its size, the limit"
-                    raise Unreadable(Problem(said, Where(file=name), "if it is meant so, unpack it with gunzip first"))
+                    raise UnreadableInput(
+                        Problem(said, Where(file=name), "if it is meant so, unpack it with gunzip first")
+                    )
             if not stream.eof:
                 raise _unreadable("gzip data ends too early: the file is truncated", name)
             rest = stream.unused_data.lstrip(b"\0")
@@ -211,7 +213,7 @@ def _unzip(data: bytes, name: str, budget: Budget) -> bytes:
 
 
 def _utf8(data: bytes, name: str) -> bytes:
-    """Return text as UTF-8 without a byte order mark. Raises: Unreadable."""
+    """Return text as UTF-8 without a byte order mark. Raises: UnreadableInput."""
     for mark, encoding in _BOMS:
         if data.startswith(mark):
             if encoding == "utf-8":
@@ -223,9 +225,9 @@ def _utf8(data: bytes, name: str) -> bytes:
     return data
 
 
-def _too_large(name: str, budget: Budget) -> Unreadable:
+def _too_large(name: str, budget: ReadBudget) -> UnreadableInput:
     return _unreadable(f"holds more than {budget.file_bytes} bytes, the limit for one file", name)
 
 
-def _unreadable(message: str, name: str) -> Unreadable:
-    return Unreadable(Problem(message, Where(file=name)))
+def _unreadable(message: str, name: str) -> UnreadableInput:
+    return UnreadableInput(Problem(message, Where(file=name)))

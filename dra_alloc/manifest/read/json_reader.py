@@ -17,7 +17,7 @@ from dra_alloc.manifest.read.json_numbers import JsonFloat
 from dra_alloc.manifest.read.positions import duplicates_in_json
 from dra_alloc.manifest.read.raw import ListKind, RawDocument, TextError
 
-__all__ = ["Header", "header_of", "looks_like_json", "plain_from_json", "read_json", "repeated_keys"]
+__all__ = ["ObjectHeader", "header_of", "looks_like_json", "plain_from_json", "read_json", "repeated_keys"]
 
 _OFFSET: Final = re.compile(r" ?\(byte (\d+)\)")
 _NOT_BLANK: Final = re.compile(rb"[^ \t\r\n]")
@@ -38,21 +38,21 @@ _IN_OUR_WORDS: Final = {
 }
 
 
-class Header(msgspec.Struct, rename="camel", gc=False):
+class ObjectHeader(msgspec.Struct, rename="camel", gc=False):
     """What an object says it is."""
 
     api_version: str | None = None
     kind: str | None = None
 
 
-class _Envelope(Header, rename="camel", gc=False):
+class _Envelope(ObjectHeader, rename="camel", gc=False):
     """An object that may be a list; one pass over the text splits it into members."""
 
     items: list[Raw] | None = None
 
 
 _LIST: Final = b'"List"'
-_HEADER: Final = msgspec.json.Decoder(Header)
+_HEADER: Final = msgspec.json.Decoder(ObjectHeader)
 _ENVELOPE: Final = msgspec.json.Decoder(_Envelope)
 _SKIP: Final = msgspec.json.Decoder(Raw)
 _PLAIN: Final = msgspec.json.Decoder(float_hook=JsonFloat)
@@ -109,12 +109,12 @@ def plain_from_json(text: bytes | memoryview) -> Any:
         raise _text_error(error, bytes(text), 0) from None
 
 
-def header_of(text: bytes | memoryview) -> Header:
+def header_of(text: bytes | memoryview) -> ObjectHeader:
     """Return what an object says it is; nothing if it is no object or says it wrongly."""
     try:
         return _HEADER.decode(text)
     except (msgspec.MsgspecError, ValueError, RecursionError):
-        return Header()
+        return ObjectHeader()
 
 
 def says_list(text: bytes | memoryview) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from dra_alloc.manifest.read.paths import Path
 
-__all__ = ["Duplicate", "Fault", "Findings", "ListKind", "RawDocument", "TextError", "Unread"]
+__all__ = ["Duplicate", "Fault", "ListKind", "Noticed", "RawDocument", "TextError", "Unread"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class Duplicate:
 
 
 @dataclass(slots=True)
-class Findings:
+class Noticed:
     """What a reader noticed on its way; filled while its documents are drawn."""
 
     faults: list[Fault] = field(default_factory=list)

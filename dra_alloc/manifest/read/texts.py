@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from dra_alloc.manifest.budget import DEFAULT_BUDGET
-from dra_alloc.manifest.read.inputs import Source, sources
+from dra_alloc.manifest.read.inputs import InputBytes, sources
 from dra_alloc.manifest.read.positions import Steps, positions_in_json, positions_in_yaml
 
 __all__ = ["Text"]
@@ -33,7 +33,7 @@ class Text:
     state: tuple[int, int] | None = None
 
     @classmethod
-    def of(cls, source: Source, *, is_json: bool) -> Text:
+    def of(cls, source: InputBytes, *, is_json: bool) -> Text:
         """Return what is kept of an input that was read."""
         if len(source.data) <= _KEPT:
             return cls(source.name, is_json, source.data)
@@ -44,7 +44,7 @@ class Text:
         data = self.data
         if data is None and self.state is not None and self.state == _state(self.name):
             read = next(iter(sources([self.name], None, DEFAULT_BUDGET)))
-            data = read.data if isinstance(read, Source) else None
+            data = read.data if isinstance(read, InputBytes) else None
         if data is None:
             return {}
         find = positions_in_json if self.is_json else positions_in_yaml

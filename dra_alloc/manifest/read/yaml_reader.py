@@ -24,9 +24,9 @@ from yaml.events import (
     StreamEndEvent,
 )
 
-from dra_alloc.manifest.budget import Budget
+from dra_alloc.manifest.budget import ReadBudget
 from dra_alloc.manifest.read.paths import Path
-from dra_alloc.manifest.read.raw import Duplicate, Fault, Findings, RawDocument, TextError, Unread
+from dra_alloc.manifest.read.raw import Duplicate, Fault, Noticed, RawDocument, TextError, Unread
 from dra_alloc.manifest.read.yaml_aliases import AliasError, Anchors
 from dra_alloc.manifest.read.yaml_lines import line_counter
 from dra_alloc.manifest.read.yaml_scalars import ScalarError, map_key, resolve, resolve_tagged
@@ -44,7 +44,7 @@ _OPENS: Final = frozenset((MappingStartEvent, SequenceStartEvent))
 _CLOSES: Final = frozenset((MappingEndEvent, SequenceEndEvent))
 
 
-def read_yaml(data: bytes, budget: Budget, findings: Findings) -> Iterator[RawDocument]:
+def read_yaml(data: bytes, budget: ReadBudget, findings: Noticed) -> Iterator[RawDocument]:
     """
     Yield every document of a stream, and members of a top-level ``items`` list one by one.
 
@@ -75,7 +75,7 @@ def text_error(error: YAMLError, data: bytes) -> TextError:
 class _Builder:
     """Plain values from events, without recursion: the open containers stand on a stack."""
 
-    def __init__(self, data: bytes, budget: Budget, findings: Findings) -> None:
+    def __init__(self, data: bytes, budget: ReadBudget, findings: Noticed) -> None:
         self._next_event: Callable[[], Any] = CParser(data).get_event
         self._line_of = line_counter(data)
         self._budget = budget

@@ -34,7 +34,7 @@ from dra_alloc.manifest.snapshot.header import (
 )
 from dra_alloc.manifest.snapshot.late_slices import PackedSlice, packed_slice, slice_from_packed, slices_decoder
 
-__all__ = ["Contents", "SnapshotError", "Unpacked", "pack", "unpack"]
+__all__ = ["PackedContents", "SnapshotError", "Unpacked", "pack", "unpack"]
 
 
 class _Place(msgspec.Struct, array_like=True, gc=False):
@@ -68,7 +68,7 @@ class Unpacked(NamedTuple):
     outline: Outline | None = None
 
 
-class Contents(NamedTuple):
+class PackedContents(NamedTuple):
     """
     What is in a snapshot: its objects, and the numbers of those of other kinds.
 
@@ -90,7 +90,7 @@ def pack(documents: Documents, inputs: Sequence[Input], folders: Sequence[Folder
     return framed(Header(FORMAT, __version__, list(inputs), list(folders), len(body), digest(body))) + body
 
 
-def unpack(data: bytes, name: str) -> Contents:
+def unpack(data: bytes, name: str) -> PackedContents:
     """
     Return what is in a snapshot that was read from a file.
 
@@ -105,7 +105,7 @@ def unpack(data: bytes, name: str) -> Contents:
         content = msgspec.msgpack.decode(body, type=_Body)
     except UNDECODABLE as error:
         raise SnapshotError(f"a damaged snapshot: {error}") from None
-    return Contents(_objects(content), content.unknown, _doubt(absent))
+    return PackedContents(_objects(content), content.unknown, _doubt(absent))
 
 
 def _doubt(absent: Sequence[str]) -> str:

@@ -145,7 +145,7 @@ def place_most(cluster: Cluster, members: Sequence[Member], objectives: Sequence
     Raises: InputError for what are no members or objectives; EngineUnavailable for objectives without OR-tools.
     """
     members, objectives = _asked(members, objectives)
-    greedy = place_in_order(Books(cluster.allocator), cluster.nodes, members)
+    greedy = place_in_order(Books(cluster.known.allocator), cluster.nodes, members)
     if len(greedy.placements) == len(members) and not objectives:
         return GangAnswers(greedy, greedy)
     return GangAnswers(greedy, _Joint(cluster, members, objectives).ask(cluster.nodes, most=True))
@@ -216,7 +216,7 @@ def _greedy(cluster: Cluster, members: Sequence[Member], topology: Topology | No
     """Place in order; the first domain that takes all is used, else the one that takes most."""
     best = Gang(Verdict.NONE, ())
     for nodes in _domains(cluster, topology):
-        gang = place_in_order(Books(cluster.allocator), nodes, members)
+        gang = place_in_order(Books(cluster.known.allocator), nodes, members)
         if len(gang.placements) == len(members):
             return gang
         best = max(best, gang, key=lambda each: len(each.placements))
@@ -309,7 +309,7 @@ class _Joint:
         """
         waiting = [iter(group) for group in self._shapes.members]
         placements: list[Placement] = []
-        books = Books(self._cluster.allocator)
+        books = Books(self._cluster.known.allocator)
         reached: list[tuple[Score, ...]] = []
         for node, counts in packed.counts:
             here = [next(waiting[shape]) for shape, count in enumerate(counts) for _ in range(count)]

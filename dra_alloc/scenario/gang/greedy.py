@@ -9,7 +9,7 @@ from typing import Final
 
 from dra_alloc.api import Node
 from dra_alloc.scenario.gang.books import Books
-from dra_alloc.scenario.gang.types import Alike, Gang, Member, Placement, Verdict
+from dra_alloc.scenario.gang.types import Gang, Member, Placement, Verdict, WantNumbers
 from dra_alloc.solve.best.objectives import Objective
 from dra_alloc.solve.best.optimise import Score
 from dra_alloc.solve.ladder import Budget
@@ -30,7 +30,7 @@ def place_in_order(books: Books, nodes: Sequence[Node], members: Sequence[Member
     placements: list[Placement] = []
     # What a node refused it goes on refusing: only less is ever left.
     refused: dict[int, set[str]] = {}
-    alike = Alike()
+    alike = WantNumbers()
     why = ""
     for member in members:
         tried = refused.setdefault(alike(member), set())

@@ -5,7 +5,7 @@ What pods of a joint question say about nodes, and the claims behind their exten
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from dra_alloc.api import Node, Pod, ResourceClaim
 from dra_alloc.cluster.cluster import Cluster
@@ -38,7 +38,7 @@ def common_ground(subjects: Sequence[Subject], cluster: Cluster) -> Ground:
     Raises: InputError where that differs from subject to subject, or where
     an extended resource is not asked of every node alike.
     """
-    classes = cluster.class_by_resource
+    classes = cluster.known.class_by_resource
     known: dict[str, tuple[Node, ...]] = {}
     extended: list[ResourceClaim | None] = []
     first: Subject | None = None
@@ -69,7 +69,7 @@ def common_ground(subjects: Sequence[Subject], cluster: Cluster) -> Ground:
     note = (
         f"{left:,} of {len(cluster.nodes):,} nodes are left out: what the pods or the nodes say keeps the pods off them"
     )
-    return Ground(replace(cluster, nodes=allowed, implied=False), tuple(extended), (note,))
+    return Ground(Cluster(cluster.known.on_nodes(allowed)), tuple(extended), (note,))
 
 
 def _check_claims(name: str, pod: Pod, nodes: Sequence[Node], classes: Mapping[str, str]) -> None:

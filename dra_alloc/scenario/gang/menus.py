@@ -11,7 +11,7 @@ from typing import Final
 from dra_alloc.api import Node, ResourceClaim
 from dra_alloc.cluster.alike_nodes import AlikeNodes
 from dra_alloc.cluster.cluster import Cluster
-from dra_alloc.scenario.gang.types import Alike, Member
+from dra_alloc.scenario.gang.types import Member, WantNumbers
 from dra_alloc.solve.outcome import Aborted, OutOfBudget, Solved
 
 __all__ = ["Counts", "Menus", "Shapes", "TooMuchWork", "covers"]
@@ -37,7 +37,7 @@ class Shapes:
     def of(cls, members: Sequence[Member], apart: Callable[[Member], bool] = lambda member: False) -> Shapes:
         """Return the groups, in the order of their first members; one that is told apart is a group of its own."""
         groups: dict[Hashable, list[Member]] = {}
-        alike = Alike()
+        alike = WantNumbers()
         for number, member in enumerate(members):
             groups.setdefault((alike(member), number if apart(member) else None), []).append(member)
         return cls(tuple(members), tuple(tuple(group) for group in groups.values()))
@@ -58,7 +58,7 @@ class Menus:
     """
 
     def __init__(self, cluster: Cluster, shapes: Shapes) -> None:
-        self.allocator = cluster.allocator
+        self.allocator = cluster.known.allocator
         self.shapes = shapes
         claims = [claim for group in shapes.members for claim in group[0].claims]
         self._alike = AlikeNodes(self.allocator, claims)

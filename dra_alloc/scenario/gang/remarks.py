@@ -9,7 +9,7 @@ from typing import Final
 
 from dra_alloc.cluster.cluster import Cluster
 from dra_alloc.scenario.gang.gang import can_place
-from dra_alloc.scenario.gang.types import Alike, Gang, Member, Topology, Verdict
+from dra_alloc.scenario.gang.types import Gang, Member, Topology, Verdict, WantNumbers
 
 __all__ = ["remarks"]
 
@@ -29,7 +29,7 @@ def remarks(cluster: Cluster, members: Sequence[Member], joint: Gang, topology: 
             yield f"not all pods could be placed on nodes of one {topology.label}"
     if joint.verdict is Verdict.UNDECIDED or len(joint.placements) == len(members):
         return
-    alike = Alike()
+    alike = WantNumbers()
     different: dict[int, Member] = {}
     for member in members:
         different.setdefault(alike(member), member)

@@ -13,7 +13,7 @@ from dra_alloc.cluster.cluster import Cluster
 from dra_alloc.rules import Pick
 from dra_alloc.scenario.gang.books import Books
 from dra_alloc.scenario.gang.menus import TooMuchWork
-from dra_alloc.scenario.gang.types import Alike, Gang, Member, Placement, Verdict
+from dra_alloc.scenario.gang.types import Gang, Member, Placement, Verdict, WantNumbers
 from dra_alloc.solve.joint.answer import Placed, Undecided, all_placed, most_placed
 from dra_alloc.solve.joint.spread import Spread, spread
 from dra_alloc.solve.ladder import Found
@@ -31,7 +31,7 @@ def place_sharing(cluster: Cluster, nodes: Sequence[Node], members: Sequence[Mem
     Raises: TooMuchWork.
     """
     try:
-        whole = spread(cluster.allocator, nodes, [member.claims for member in members])
+        whole = spread(cluster.known.allocator, nodes, [member.claims for member in members])
         placed = most_placed(whole, len(members)) if most else all_placed(whole, len(members))
         if placed is not None and not placed.proven and _are_alike(members):
             whole, placed = _one_more_each(cluster, nodes, members, (whole, placed))
@@ -47,7 +47,7 @@ def place_sharing(cluster: Cluster, nodes: Sequence[Node], members: Sequence[Mem
 
 
 def _are_alike(members: Sequence[Member]) -> bool:
-    number = Alike()
+    number = WantNumbers()
     return len({number(member) for member in members}) == 1
 
 
@@ -61,7 +61,7 @@ def _one_more_each(
     """
     whole, placed = best
     for count in range(len(placed.node_of) + 1, len(members) + 1):
-        asked = spread(cluster.allocator, nodes, [member.claims for member in members[:count]])
+        asked = spread(cluster.known.allocator, nodes, [member.claims for member in members[:count]])
         try:
             more = all_placed(asked, count)
         except Undecided:
@@ -76,7 +76,7 @@ class _Booking:
     """Puts what was found for all nodes down node by node, where it is checked once more by each rule."""
 
     def __init__(self, cluster: Cluster, whole: Spread, placed: Placed) -> None:
-        self._books = Books(cluster.allocator)
+        self._books = Books(cluster.known.allocator)
         self._placed = placed
         self._first = {pod: claim for claim, pod in reversed(list(enumerate(whole.pod_of)))}
 

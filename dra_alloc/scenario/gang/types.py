@@ -16,7 +16,7 @@ from dra_alloc.problem.requests import claim_name
 from dra_alloc.solve.best.optimise import Score
 from dra_alloc.solve.outcome import Solved
 
-__all__ = ["Alike", "Gang", "Member", "Placement", "Topology", "Verdict"]
+__all__ = ["Gang", "Member", "Placement", "Topology", "Verdict", "WantNumbers"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -68,7 +68,7 @@ class Placement:
         return tuple(self.outcome.results[self.first : self.first + len(self.member.claims)])
 
 
-class Alike:
+class WantNumbers:
     """Says which members ask for the same: each distinct set of specifications has a number."""
 
     def __init__(self) -> None:

@@ -25,7 +25,6 @@ from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import Any, Final
 
-from dra_alloc.api import FrozenMap
 from dra_alloc.cluster.cluster import Cluster
 from dra_alloc.cluster.settings import Settings
 from dra_alloc.errors import ManifestError, Problem, UnknownReference
@@ -33,11 +32,10 @@ from dra_alloc.manifest import Documents
 from dra_alloc.manifest.lost import Lost
 from dra_alloc.pods.expanding import AskedPod, pods_of, too_many
 from dra_alloc.pods.naming import in_namespace, named
-from dra_alloc.problem.inventory import Inventory
 from dra_alloc.scenario.prepare.gating import gated
 from dra_alloc.scenario.prepare.merging import merged
 from dra_alloc.scenario.prepare.notes import notes_on
-from dra_alloc.scenario.prepare.references import Known, reference_problems
+from dra_alloc.scenario.prepare.references import KnownNames, reference_problems
 from dra_alloc.scenario.prepare.subjects import Subject, subjects_of
 
 __all__ = ["STEPS", "Prepared", "Step", "prepare", "refused", "run", "stored"]
@@ -59,7 +57,7 @@ class Prepared:
     namespace: str
     node: str | None = None
     merged: Documents = field(default_factory=Documents)
-    cluster: Cluster = field(default_factory=lambda: Cluster((), Inventory.build(()), FrozenMap(), FrozenMap()))
+    cluster: Cluster = field(default_factory=lambda: Cluster.of(Documents()))
     pods: tuple[AskedPod, ...] = ()
     subjects: tuple[Subject, ...] = ()
     problems: tuple[Problem, ...] = ()
@@ -153,7 +151,7 @@ def refused(prepared: Prepared) -> Prepared:
     """Return it with what the API server would refuse, and classes that are neither there nor lost."""
     lost, settings = prepared.lost, prepared.settings
     may_be_any = lost.may_hold_any("DeviceClass")
-    known = Known(settings, None if may_be_any else prepared.cluster.classes.keys() | lost.of("DeviceClass"))
+    known = KnownNames(settings, None if may_be_any else prepared.cluster.classes.keys() | lost.of("DeviceClass"))
     return prepared.wrong(reference_problems(prepared.manifests, known))
 
 

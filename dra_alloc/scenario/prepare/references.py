@@ -15,11 +15,11 @@ from dra_alloc.errors import Problem, Where, first_few, in_brief, shortened
 from dra_alloc.limits import CEL_SELECTOR_MAX_COST, CEL_SELECTOR_MAX_LENGTH
 from dra_alloc.manifest import Documents, validate_object
 
-__all__ = ["Known", "reference_problems"]
+__all__ = ["KnownNames", "reference_problems"]
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownNames:
     """What names and selectors are held against; without classes, class names are not looked up."""
 
     settings: Settings
@@ -30,7 +30,7 @@ class Known:
 _Found = tuple[Any, Problem]
 
 
-def reference_problems(manifests: Documents, known: Known) -> list[Problem]:
+def reference_problems(manifests: Documents, known: KnownNames) -> list[Problem]:
     """
     Return what the API server would refuse in the manifests' own objects, and every unknown class.
 
@@ -39,7 +39,7 @@ def reference_problems(manifests: Documents, known: Known) -> list[Problem]:
     return manifests.placed((*_refused(manifests), *_led_nowhere(manifests, known)))
 
 
-def _led_nowhere(manifests: Documents, known: Known) -> Iterator[_Found]:
+def _led_nowhere(manifests: Documents, known: KnownNames) -> Iterator[_Found]:
     for claim in manifests.claims:
         yield from ((claim, each) for each in _claim(claim.spec.devices, "spec.devices", known))
     for template in manifests.templates:
@@ -61,7 +61,7 @@ def _refused(manifests: Documents) -> Iterator[_Found]:
         yield from ((item, problem) for problem in validate_object(item))
 
 
-def _claim(devices: DeviceClaim, path: str, known: Known) -> Iterator[Problem]:
+def _claim(devices: DeviceClaim, path: str, known: KnownNames) -> Iterator[Problem]:
     for number, request in enumerate(devices.requests):
         at = f"{path}.requests[{number}]"
         if request.exactly is not None:
@@ -70,7 +70,7 @@ def _claim(devices: DeviceClaim, path: str, known: Known) -> Iterator[Problem]:
             yield from _request(sub, f"{at}.firstAvailable[{index}]", known)
 
 
-def _request(request: ExactDeviceRequest | DeviceSubRequest, path: str, known: Known) -> Iterator[Problem]:
+def _request(request: ExactDeviceRequest | DeviceSubRequest, path: str, known: KnownNames) -> Iterator[Problem]:
     name = request.device_class_name
     if name and known.classes is not None and name not in known.classes:
         listed = first_few([in_brief(each) for each in sorted(known.classes)])
@@ -79,7 +79,7 @@ def _request(request: ExactDeviceRequest | DeviceSubRequest, path: str, known: K
     yield from _selectors(request.selectors, path, known)
 
 
-def _selectors(selectors: tuple[DeviceSelector, ...], path: str, known: Known) -> Iterator[Problem]:
+def _selectors(selectors: tuple[DeviceSelector, ...], path: str, known: KnownNames) -> Iterator[Problem]:
     gates = known.settings.effective_gates()
     environment = cel.environment(
         known.settings.profile().release,

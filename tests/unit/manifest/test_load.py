@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from dra_alloc.errors import ManifestError
-from dra_alloc.manifest import Budget, load
+from dra_alloc.manifest import ReadBudget, load
 
 CLAIM = """\
 apiVersion: resource.k8s.io/{version}
@@ -316,7 +316,7 @@ def test_problems_are_capped_per_file(tmp_path):
     (tmp_path / "a.yaml").write_text(text)
     (tmp_path / "b.yaml").write_text(text)
     with pytest.raises(ManifestError) as caught:
-        load(tmp_path, limits=Budget(problems_per_file=10))
+        load(tmp_path, limits=ReadBudget(problems_per_file=10))
     messages = [problem.message for problem in caught.value.problems]
     assert len(messages) == 22
     assert messages[10] == messages[21] == "and 20 more problems in this file"

@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dra_alloc.errors import ManifestError
-from dra_alloc.manifest import Budget, load
+from dra_alloc.manifest import ReadBudget, load
 
 HEAD = b"apiVersion: resource.k8s.io/v1\nkind: ResourceClaim\nmetadata: {name: x}\n"
 DEEP = 10_000
@@ -69,7 +69,7 @@ def test_hostile_input(name):
     data, message = CASES[name]
     start = time.process_time()
     with pytest.raises(ManifestError) as caught:
-        load(["-"], stdin=io.BytesIO(data), limits=Budget(file_bytes=1 << 26))
+        load(["-"], stdin=io.BytesIO(data), limits=ReadBudget(file_bytes=1 << 26))
     assert message in str(caught.value)
     assert len(caught.value.problems) <= 101
     assert time.process_time() - start < 20  # a machine with much else to do; nothing here needs a second

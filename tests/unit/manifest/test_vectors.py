@@ -13,9 +13,9 @@ import pytest
 import yaml
 
 from dra_alloc.errors import ManifestError
-from dra_alloc.manifest import Budget, load
+from dra_alloc.manifest import ReadBudget, load
 from dra_alloc.manifest.read.json_numbers import JsonFloat
-from dra_alloc.manifest.read.raw import Findings, TextError
+from dra_alloc.manifest.read.raw import Noticed, TextError
 from dra_alloc.manifest.read.yaml_reader import read_yaml
 from tests.paths import ROOT
 
@@ -42,9 +42,9 @@ def _json(value: object) -> str:
 
 @pytest.mark.parametrize("case", _cases("yaml"))
 def test_yaml(case: dict[str, Any]) -> None:
-    findings = Findings()
+    findings = Noticed()
     try:
-        documents = list(read_yaml(case["given"]["text"].encode(), Budget(), findings))
+        documents = list(read_yaml(case["given"]["text"].encode(), ReadBudget(), findings))
     except TextError:
         documents = None
     refused = documents is None or bool(findings.faults)

@@ -58,12 +58,12 @@ def test_notes_come_to_what_allocations_say(seed: int, *, sharing: bool) -> None
     cluster = Cluster.of(Documents(slices=tuple(map(_slice, ("p0", "p1"))), claims=tuple(claims)), settings)
     named = [(note.name, each) for note, each in zip(holdings, allocations, strict=True) if each is not None]
     ledger = Ledger(named, sharing=sharing)
-    assert dict(cluster.ledger.holds) == dict(ledger.holds)
+    assert dict(cluster.known.ledger.holds) == dict(ledger.holds)
     fresh = Cluster.of(Documents(slices=tuple(map(_slice, ("p0", "p1"))), claims=tuple(claims)), settings)
     from_usage = Occupancy.of(ledger.usage, fresh.inventory.by_pool)
-    assert dict(fresh.occupancy.masks) == dict(from_usage.masks)
+    assert dict(fresh.known.occupancy.masks) == dict(from_usage.masks)
     rows = fresh.inventory.slices
-    assert dict(fresh.occupancy.changed(rows, rows, None).masks) == dict(from_usage.masks)
+    assert dict(fresh.known.occupancy.changed(rows, rows, None).masks) == dict(from_usage.masks)
 
 
 def test_a_claim_that_is_not_the_one_read_is_looked_at_itself() -> None:

@@ -183,5 +183,5 @@ def test_warnings_of_the_load_stay_with_the_cluster(tmp_path: Path) -> None:
 
 
 def test_what_claims_hold_cannot_be_changed() -> None:
-    assert isinstance(Cluster.of(DOCUMENTS).holdings, tuple)
-    assert isinstance(Cluster.of(DOCUMENTS).with_claim(a_claim("c")).holdings, tuple)
+    assert isinstance(Cluster.of(DOCUMENTS).known.holdings, tuple)
+    assert isinstance(Cluster.of(DOCUMENTS).with_claim(a_claim("c")).known.holdings, tuple)

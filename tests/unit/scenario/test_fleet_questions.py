@@ -260,7 +260,7 @@ def test_plain_clusters_fill_up_as_by_the_search_alone(seed, nodes, widths, fabr
     for claims, outcome in zip(pods, cluster.place(pods).outcomes, strict=True):
         found = None
         for node in current.nodes:
-            alone = current.allocator.allocate(node, claims, engine="first-fit")
+            alone = current.known.allocator.allocate(node, claims, engine="first-fit")
             if isinstance(alone, Solved):
                 found = node.metadata.name, [pick.device.key.device for pick in alone.picks]
                 break

@@ -13,6 +13,8 @@ import pytest
 from dra_alloc.api import DeviceClass, FrozenMap, Node, ResourceClaim, ResourceSlice
 from dra_alloc.cluster.alike_nodes import AlikeNodes
 from dra_alloc.cluster.cluster import Cluster
+from dra_alloc.cluster.contents import Contents
+from dra_alloc.cluster.known import Known
 from dra_alloc.errors import InputError
 from dra_alloc.problem.inventory import Inventory
 from dra_alloc.scenario.gang import gang
@@ -62,7 +64,7 @@ def cluster(*counts, rack=2):
 
 
 def of(slices, nodes):
-    return Cluster(tuple(nodes), Inventory.build(slices), FrozenMap({"any": ANY}), FrozenMap())
+    return Cluster(Known(Contents(tuple(nodes), Inventory.build(slices), FrozenMap({"any": ANY}), FrozenMap())))
 
 
 def node(name, **labels):

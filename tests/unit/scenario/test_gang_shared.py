@@ -15,6 +15,8 @@ import pytest
 
 from dra_alloc.api import DeviceClass, FrozenMap, Node, ResourceClaim, ResourceSlice
 from dra_alloc.cluster.cluster import Cluster
+from dra_alloc.cluster.contents import Contents
+from dra_alloc.cluster.known import Known
 from dra_alloc.problem.inventory import Inventory
 from dra_alloc.problem.pools import GatherError
 from dra_alloc.scenario.gang.gang import Member, Verdict, can_place, place_gang, place_most
@@ -51,7 +53,7 @@ def world(slices: Sequence[ResourceSlice], nodes: int) -> Cluster:
         Node.model_validate({"metadata": {"name": f"n{number}", "labels": {"zone": ZONES[number % 2]}}})
         for number in range(nodes)
     ]
-    return Cluster(tuple(made), Inventory.build(slices), FrozenMap({"any": ANY}), FrozenMap())
+    return Cluster(Known(Contents(tuple(made), Inventory.build(slices), FrozenMap({"any": ANY}), FrozenMap())))
 
 
 def ask(name: str, kind: str, count: int = 1) -> Json:
@@ -118,7 +120,7 @@ def _ways(cluster: Cluster, member: Member) -> list[tuple[str, tuple[str, ...], 
     (claim,) = member.claims
     devices = claim.spec.devices
     for node in cluster.nodes:
-        rows = [row for pool in cluster.allocator.survey.pools(node) for row in pool.devices]
+        rows = [row for pool in cluster.known.allocator.survey.pools(node) for row in pool.devices]
         wires = [request.to_wire()["exactly"] for request in devices.requests]
         kinds: list[tuple[str, int]] = [(wire["selectors"][0]["cel"]["expression"], wire["count"]) for wire in wires]
         picks = [
@@ -219,6 +221,6 @@ def test_a_node_that_cannot_be_asked_ends_in_words() -> None:
     slices += made_slice("fabric", [device(f"l{each}", "link") for each in range(3)], {"allNodes": True})
     cluster = world(slices, 3).intended
     with pytest.raises(GatherError):
-        cluster.allocator.survey.pools(cluster.nodes[0])
+        cluster.known.allocator.survey.pools(cluster.nodes[0])
     with pytest.raises(TooMuchWork, match="node selector"):
         place_sharing(cluster, cluster.nodes, [pod(0, [ask("l", "link", 2)])])

@@ -77,7 +77,7 @@ def with_previous(objectives, on: Cluster, claims):
 
 
 def values_on(on: Cluster, name: str, claims, objectives):
-    best = best_of(on.intended.allocator.question(on.node(name), claims), objectives)
+    best = best_of(on.intended.known.allocator.question(on.node(name), claims), objectives)
     return None if best is None else best[0]
 
 

@@ -19,6 +19,7 @@ from typing import Any
 from dra_alloc import load
 from dra_alloc.api import DeviceClass, Node, ResourceClaim, ResourceSlice
 from dra_alloc.cluster.cluster import Cluster
+from dra_alloc.cluster.known import Known, KnownParts
 from dra_alloc.cluster.outcomes import Allocated
 from dra_alloc.cluster.standings import FITS, Asked, Roster, Standings
 from dra_alloc.manifest import Documents
@@ -100,16 +101,16 @@ def test_a_question_forgotten_by_another_thread_is_not_missed():
     assert forked.codes(standing.asked) == bytes([FITS])
 
 
-class Late(dict[str, Any]):
+class Late(KnownParts):
     """What is known of a cluster; another thread finds out what is held as soon as it was seen not to be known."""
 
-    cluster: Cluster
+    held: Occupancy
 
-    def __contains__(self, key: object) -> bool:
-        known = super().__contains__(key)
-        if key == "occupancy" and not known:
-            assert self.cluster.occupancy is not None
-        return known
+    def __getattribute__(self, name: str) -> Any:
+        found = super().__getattribute__(name)
+        if name == "occupancy" and found is None:
+            self.occupancy = self.held
+        return found
 
 
 def test_what_another_thread_finds_out_during_a_change_is_not_taken_for_what_holds_afterwards():
@@ -117,11 +118,11 @@ def test_what_another_thread_finds_out_during_a_change_is_not_taken_for_what_hol
     found = cluster.allocate([a_claim("first")])
     assert isinstance(found, Allocated)
     fresh = Cluster.of(Documents(slices=(a_slice("a", 1),), classes=(CLASS,)))
-    assert fresh.survey.untouched
-    late = Late(fresh.__dict__)
-    late.cluster = fresh
-    object.__setattr__(fresh, "__dict__", late)
+    late = Late(survey=fresh.known.survey)
+    late.held = Known(fresh.known.contents).occupancy
+    fresh.known.parts = late
     assert not fresh.with_claims(found.claims).allocate([a_claim("second")])
+    assert late.occupancy is late.held
 
 
 NODES = 24

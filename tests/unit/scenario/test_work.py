@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,8 +14,13 @@ from benchmarks.fleet_cases import FleetCase, autoscaler, shared, whatif
 from dra_alloc.api import ResourceClaim, ResourceSlice
 from dra_alloc.cluster.cluster import Cluster
 from dra_alloc.cluster.outcomes import Allocated
-from dra_alloc.manifest import load
+from dra_alloc.explain.world import World
+from dra_alloc.manifest import Documents, load
+from dra_alloc.scenario.check import check
+from dra_alloc.scenario.explaining import world_of
+from dra_alloc.solve.allocator import Allocator
 from dra_alloc.solve.selection import Selection
+from tests.paths import EXAMPLES
 
 
 def _made(case: FleetCase, folder: Path) -> tuple[Cluster, list[list[ResourceClaim]]]:
@@ -54,7 +60,7 @@ def test_no_more_is_looked_at_than_there_is_to_see(tmp_path, evaluations, limits
     cluster, pods = _made(make(), tmp_path)
     placements = cluster.place(pods)
     taken = sum(each.work.steps for each in placements.outcomes if isinstance(each, Allocated))
-    assert (tuple(cluster.survey.counts().values()), len(evaluations), taken) == (counts, judged, steps)
+    assert (tuple(cluster.known.survey.counts().values()), len(evaluations), taken) == (counts, judged, steps)
 
 
 def test_more_nodes_of_the_same_kind_are_not_more_to_judge(tmp_path, evaluations):
@@ -63,7 +69,7 @@ def test_more_nodes_of_the_same_kind_are_not_more_to_judge(tmp_path, evaluations
         cluster, pods = _made(whatif(nodes, 8, 50), tmp_path)
         evaluations.clear()
         cluster.place(pods)
-        counts = cluster.survey.counts()
+        counts = cluster.known.survey.counts()
         seen.append((counts["slices_judged"], counts["boards"], len(evaluations)))
     assert len(set(seen)) == 1
 
@@ -71,10 +77,10 @@ def test_more_nodes_of_the_same_kind_are_not_more_to_judge(tmp_path, evaluations
 def test_the_same_question_again_searches_nothing(tmp_path, evaluations):
     cluster, pods = _made(whatif(200, 8, 50), tmp_path)
     cluster.place(pods)
-    before = cluster.survey.counts()
+    before = cluster.known.survey.counts()
     evaluations.clear()
     cluster.place(pods)
-    assert cluster.survey.counts() == before
+    assert cluster.known.survey.counts() == before
     assert not evaluations
 
 
@@ -83,15 +89,66 @@ def test_a_changed_slice_is_all_that_is_looked_at(tmp_path, evaluations):
     cluster, pods = _made(case, tmp_path)
     for claims in pods:
         cluster.filter(claims)
-    before = cluster.survey.counts()
+    before = cluster.known.survey.counts()
     evaluations.clear()
     wire = case.slices[100]
     wire["spec"]["devices"] = wire["spec"]["devices"][:3]
     changed = cluster.with_slices([ResourceSlice.from_wire(wire)])
     for claims in pods:
         changed.filter(claims)
-    after = changed.survey.counts()
+    after = changed.known.survey.counts()
     assert after["slices_judged"] - before["slices_judged"] == after["questions"]
     assert after["boards"] - before["boards"] == after["questions"]
     assert after["searches"] - before["searches"] <= after["questions"]
     assert len(evaluations) == 3 * after["questions"]
+
+
+def _wanting(**request: object) -> Documents:
+    exactly = {"deviceClassName": "gpu.nvidia.com", **request}
+    claim = {"metadata": {"name": "c"}, "spec": {"devices": {"requests": [{"name": "r", "exactly": exactly}]}}}
+    return Documents(claims=(ResourceClaim.from_wire(claim),))
+
+
+#: What is wanted of two nodes, and how many searches say that it is not to be had: an error ends it on the first.
+REFUSED = [
+    ({"allocationMode": "ExactCount", "count": 9}, 2),
+    ({"allocationMode": "ExactCount", "count": 99}, 1),
+    ({"allocationMode": "All", "selectors": [{"cel": {"expression": "device.driver == 'x'"}}]}, 2),
+]
+
+
+@pytest.mark.parametrize(("request_", "searches"), REFUSED, ids=["too few", "error", "all of none"])
+def test_a_refusal_is_searched_for_once_and_explained_from_there(
+    monkeypatch: pytest.MonkeyPatch, request_: dict[str, object], searches: int
+) -> None:
+    asked: list[object] = []
+    tried: list[World] = []
+    allocate, trial = Allocator.allocate, World.tried
+
+    def counting(self: Allocator, *args: Any, **options: Any) -> Any:
+        asked.append(self)
+        return allocate(self, *args, **options)
+
+    def trying(self: World, *args: Any) -> Any:
+        tried.append(self)
+        return trial(self, *args)
+
+    monkeypatch.setattr(Allocator, "allocate", counting)
+    monkeypatch.setattr(World, "tried", trying)
+    found = check(_wanting(**request_), load([EXAMPLES / "cluster"]))
+    assert found.cluster is not None
+    (placement,) = found.placements
+    assert placement.verdict == "unsatisfiable"
+    assert asked.count(found.cluster.known.allocator) == searches
+    for refusal in placement.refusals:
+        assert refusal.error or (refusal.explanation.requests and refusal.reasons is not None)
+    claims = [found.cluster.claims["default/c"]]
+    worlds = [world_of(found.cluster, claims, node) for node in found.cluster.nodes]
+    # What is tried differs from what was refused in something.
+    same = [each for each in tried for world in worlds if _contents(each) == _contents(world)]
+    assert not same
+    assert bool(tried) is not any(refusal.error for refusal in placement.refusals)
+
+
+def _contents(world: World) -> tuple[object, ...]:
+    return world.node, world.claims, dict(world.allocations), world.slices, world.taint_rules, world.profile

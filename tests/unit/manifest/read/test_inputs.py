@@ -10,15 +10,15 @@ from typing import Any
 
 import pytest
 
-from dra_alloc.manifest.budget import Budget
-from dra_alloc.manifest.read.inputs import Source, Unreadable, sources
+from dra_alloc.manifest.budget import ReadBudget
+from dra_alloc.manifest.read.inputs import InputBytes, UnreadableInput, sources
 
 
 def from_stdin(data, **limits):
-    (source,) = sources(["-"], io.BytesIO(data), Budget(**limits))
-    if isinstance(source, Source):
+    (source,) = sources(["-"], io.BytesIO(data), ReadBudget(**limits))
+    if isinstance(source, InputBytes):
         return source
-    assert isinstance(source, Unreadable)
+    assert isinstance(source, UnreadableInput)
     return str(source.problem)
 
 
@@ -36,7 +36,7 @@ def from_stdin(data, **limits):
     ],
 )
 def test_all_are_one_text(data):
-    assert from_stdin(data) == Source("<stdin>", b"a: \xc3\xa9")
+    assert from_stdin(data) == InputBytes("<stdin>", b"a: \xc3\xa9")
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_a_pipe_may_give_little_at_a_time():
             return bytes([self.left.pop(0)]) if self.left else b""
 
     pipe: Any = Pipe()
-    source: Any = next(sources(["-"], pipe, Budget()))
+    source: Any = next(sources(["-"], pipe, ReadBudget()))
     assert source.data == b"abcdef"
 
 
@@ -75,7 +75,7 @@ def test_folders(tmp_path):
         path.parent.mkdir(exist_ok=True)
         path.write_bytes(gzip.compress(b"x") if name.endswith(".gz") else name.encode())
     (tmp_path / "loop").symlink_to(tmp_path, target_is_directory=True)
-    found: list[Any] = list(sources([tmp_path, tmp_path / "f"], None, Budget()))
+    found: list[Any] = list(sources([tmp_path, tmp_path / "f"], None, ReadBudget()))
     names = [source.name.removeprefix(f"{tmp_path}/") for source in found]
     assert names == ["a/c.yml.gz", "a/d.json", "b.yaml", "f"]
     assert found[0].data == b"x"
@@ -84,8 +84,8 @@ def test_folders(tmp_path):
 def test_failures_take_their_place(tmp_path):
     (tmp_path / "empty").mkdir()
     (tmp_path / "x.yaml").write_text("a: 1")
-    found = list(sources([tmp_path / "no.yaml", tmp_path / "empty", tmp_path / "x.yaml"], None, Budget()))
-    assert [isinstance(source, Unreadable) for source in found] == [True, True, False]
+    found = list(sources([tmp_path / "no.yaml", tmp_path / "empty", tmp_path / "x.yaml"], None, ReadBudget()))
+    assert [isinstance(source, UnreadableInput) for source in found] == [True, True, False]
     assert "No such file" in str(found[0])
     assert "no *.yaml, *.yml or *.json file in this folder" in str(found[1])
 
@@ -93,6 +93,6 @@ def test_failures_take_their_place(tmp_path):
 def test_the_number_of_files_is_bounded(tmp_path):
     for number in range(5):
         (tmp_path / f"{number}.yaml").write_text("")
-    found = list(sources([tmp_path], None, Budget(files=3)))
+    found = list(sources([tmp_path], None, ReadBudget(files=3)))
     assert len(found) == 4
     assert "more than 3 files" in str(found[-1])

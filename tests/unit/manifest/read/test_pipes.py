@@ -15,7 +15,7 @@ from dra_alloc.errors import ManifestError
 from dra_alloc.manifest import load
 from dra_alloc.manifest.budget import DEFAULT_BUDGET
 from dra_alloc.manifest.read import pipes
-from dra_alloc.manifest.read.inputs import PassedOver, Source, Unreadable, files_of, sources
+from dra_alloc.manifest.read.inputs import InputBytes, SkippedInput, UnreadableInput, files_of, sources
 from dra_alloc.manifest.snapshot.header import note_inputs
 
 NODE = b"{apiVersion: v1, kind: Node, metadata: {name: node}}\n"
@@ -35,7 +35,7 @@ def pipe(tmp_path):
 def test_a_named_pipe_without_a_writer_is_refused(pipe, monkeypatch):
     monkeypatch.setattr(pipes, "PATIENCE_SECONDS", 0.05)
     (failure,) = read(pipe)
-    assert isinstance(failure, Unreadable)
+    assert isinstance(failure, UnreadableInput)
     assert failure.problem.message == "is a named pipe that nothing writes to"
     assert failure.problem.where.file == str(pipe)
 
@@ -51,7 +51,7 @@ def test_a_named_pipe_with_a_writer_is_read_to_its_end_however_slow(pipe, monkey
 
     writer = threading.Thread(target=write)
     writer.start()
-    assert read(pipe) == [Source(str(pipe), NODE)]
+    assert read(pipe) == [InputBytes(str(pipe), NODE)]
     writer.join()
 
 
@@ -60,7 +60,7 @@ def test_an_open_pipe_by_number_is_read_to_its_end(monkeypatch):
     try:
         os.write(writer, NODE)
         os.close(writer)
-        assert read(f"/dev/fd/{reader}") == [Source(f"/dev/fd/{reader}", NODE)]
+        assert read(f"/dev/fd/{reader}") == [InputBytes(f"/dev/fd/{reader}", NODE)]
     finally:
         os.close(reader)
 
@@ -70,7 +70,7 @@ def test_a_socket_is_refused(tmp_path):
     with socket.socket(socket.AF_UNIX) as bound:
         bound.bind(str(path))
         (failure,) = read(path)
-    assert isinstance(failure, Unreadable)
+    assert isinstance(failure, UnreadableInput)
     assert failure.problem.message == "is a socket, which cannot be read"
 
 
@@ -87,7 +87,7 @@ def test_a_folder_is_read_without_what_is_no_file_in_it(tmp_path, pipe):
 
 def test_a_folder_of_nothing_else_has_a_warning(tmp_path, pipe):
     (found,) = read(tmp_path)
-    assert isinstance(found, PassedOver)
+    assert isinstance(found, SkippedInput)
 
 
 def test_a_link_to_nothing_is_refused_where_it_is_named(tmp_path):

@@ -9,14 +9,14 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dra_alloc.manifest.budget import Budget
-from dra_alloc.manifest.read.raw import Findings, TextError
+from dra_alloc.manifest.budget import ReadBudget
+from dra_alloc.manifest.read.raw import Noticed, TextError
 from dra_alloc.manifest.read.yaml_reader import EMITTED, read_yaml
 
 
 def read(text, **limits):
-    findings = Findings()
-    return list(read_yaml(text.encode(), Budget(**limits), findings)), findings
+    findings = Noticed()
+    return list(read_yaml(text.encode(), ReadBudget(**limits), findings)), findings
 
 
 def value(text):
@@ -121,7 +121,7 @@ def test_the_size_of_aliases_is_counted_once_for_each_use():
 
 def test_bad_utf8_has_its_line():
     with pytest.raises(TextError) as caught:
-        list(read_yaml(b"a: 1\nb: \xff\n", Budget(), Findings()))
+        list(read_yaml(b"a: 1\nb: \xff\n", ReadBudget(), Noticed()))
     assert caught.value.line == 2
 
 

@@ -1,0 +1,88 @@
+"""
+What a cluster is made of, as it was dumped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from dra_alloc.api import DeviceClass, DeviceTaintRule, FrozenMap, Node, ResourceClaim, ResourceSlice
+from dra_alloc.cluster.claim_names import by_name
+from dra_alloc.cluster.implied_nodes import implied_nodes
+from dra_alloc.cluster.settings import DEFAULT_SETTINGS, Settings
+from dra_alloc.errors import Problem
+from dra_alloc.manifest import Documents
+from dra_alloc.manifest.make.holdings import Holdings
+from dra_alloc.manifest.make.records import WireRecord
+from dra_alloc.problem.inventory import Inventory
+from dra_alloc.problem.overlay import LateOverlay, Overlay
+from dra_alloc.problem.tainting import has_effect
+
+__all__ = ["Contents", "contents_of"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Contents:
+    """
+    Nodes, slices with the taint rules merged into them, classes, claims, and the scheduler that is asked.
+
+    `warnings` are those of the load; the nodes are `implied` if there are no
+    Node objects, and follow what slices name.
+    """
+
+    nodes: tuple[Node, ...]
+    inventory: Inventory
+    classes: Mapping[str, DeviceClass]
+    claims: Mapping[str, ResourceClaim]
+    settings: Settings = DEFAULT_SETTINGS
+    warnings: tuple[Problem, ...] = ()
+    implied: bool = False
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickles have objects alone, which share nothing with what is remembered of them; slices keep their order."""
+        wires: list[Any] = [row.wire for row in self.inventory.slices]
+        slices = [wire.model() if isinstance(wire, WireRecord) else wire for wire in wires]
+        maps = dict(self.classes), dict(self.claims)
+        rest = self.settings, self.warnings, self.implied
+        return _unpickled, (self.nodes, (slices, self.inventory.taint_rules), maps, rest)
+
+
+def _unpickled(
+    nodes: tuple[Node, ...],
+    slices: tuple[Sequence[ResourceSlice], Sequence[DeviceTaintRule]],
+    maps: tuple[dict[str, DeviceClass], dict[str, ResourceClaim]],
+    rest: tuple[Settings, tuple[Problem, ...], bool],
+) -> Contents:
+    classes, claims = maps
+    return Contents(nodes, Inventory.build(*slices), FrozenMap(classes), Overlay(claims), *rest)
+
+
+def contents_of(documents: Documents, held: Holdings, settings: Settings) -> Contents:
+    """
+    Return what loaded objects come to; `held` is what their claims hold.
+
+    Without Node objects the nodes that slices name are taken, with a hostname label only.
+
+    Raises: InputError for a release, gate, channel or semantics that is not known.
+    """
+    profile = settings.profile()
+    merges = settings.merges_taint_rules()
+    rules = [rule for rule in documents.taint_rules if has_effect(rule, profile)] if merges else []
+    inventory = Inventory.build(documents.slices, rules, documents.laid_out(documents.slices))
+
+    def claims() -> dict[str, ResourceClaim]:
+        if held.distinct:
+            return dict(zip([each.name for each in held.each], held.claims, strict=True))
+        return by_name(held.claims, {})
+
+    return Contents(
+        documents.nodes or implied_nodes(inventory),
+        inventory,
+        FrozenMap({each.metadata.name or "": each for each in documents.classes}),
+        LateOverlay(claims),
+        settings,
+        documents.warnings,
+        implied=not documents.nodes,
+    )
