@@ -17,12 +17,23 @@ from dra_alloc.errors import Problem, Where
 from dra_alloc.manifest.budget import ReadBudget
 from dra_alloc.manifest.read.pipes import NoWriter, open_input
 
-__all__ = ["STDIN", "InputBytes", "SkippedInput", "UnreadableInput", "files_of", "sources", "without_empty"]
+__all__ = [
+    "ENDINGS",
+    "STDIN",
+    "InputBytes",
+    "SkippedInput",
+    "UnreadableInput",
+    "files_of",
+    "folders_of",
+    "sources",
+    "without_empty",
+]
 
 #: The path that stands for standard input, and the name it is reported under.
 STDIN: Final = "-"
 _STDIN_NAME: Final = "<stdin>"
-_ENDINGS: Final = (".yaml", ".yml", ".json", ".yaml.gz", ".yml.gz", ".json.gz")
+#: What manifests in folders are called.
+ENDINGS: Final = (".yaml", ".yml", ".json", ".yaml.gz", ".yml.gz", ".json.gz")
 _GZIP: Final = b"\x1f\x8b"
 _CHUNK: Final = 1 << 20
 _ANY_RATIO: Final = 1 << 24
@@ -110,7 +121,7 @@ def without_empty(
     for each in found:
         if not isinstance(each, InputBytes) or each.data or each.found or not Path(each.name).is_file():
             yield each
-        elif each.name.endswith(_ENDINGS):
+        elif each.name.endswith(ENDINGS):
             yield SkippedInput(Problem("is empty: it has no object", Where(file=each.name)))
         else:
             said = "is empty: it is neither a manifest nor a snapshot"
@@ -127,6 +138,11 @@ def files_of(paths: Iterable[Input]) -> list[str]:
     ]
 
 
+def folders_of(path: str) -> list[str]:
+    """Return the folder of that path and its sub-folders, as far as they are looked into; none for a file."""
+    return [each for each, _, _ in _walk(path, [])] if _is_folder(path) else []
+
+
 def _names(path: str) -> Iterator[str | UnreadableInput]:
     """Yield the files a path stands for, and sub-folders that cannot be looked into; a bare folder yields itself."""
     if path == STDIN or not _is_folder(path):
@@ -134,12 +150,17 @@ def _names(path: str) -> Iterator[str | UnreadableInput]:
         return
     failed: list[OSError] = []
     found: list[str] = []
-    for folder, below, names in os.walk(path, onerror=failed.append):
-        below[:] = [name for name in below if not name.startswith(".")]
-        found += (str(Path(folder, name)) for name in names if name.endswith(_ENDINGS) and not name.startswith("."))
+    for folder, _, names in _walk(path, failed):
+        found += (str(Path(folder, name)) for name in names if name.endswith(ENDINGS) and not name.startswith("."))
     for error in failed:
         yield _unreadable(f"cannot be looked into: {error.strerror or error}", str(error.filename))
     yield from sorted(found) or ([] if failed else [path])
+
+
+def _walk(path: str, failed: list[OSError]) -> Iterator[tuple[str, list[str], list[str]]]:
+    for folder, below, names in os.walk(path, onerror=failed.append):
+        below[:] = [name for name in below if not name.startswith(".")]
+        yield folder, below, names
 
 
 def _is_folder(path: str) -> bool:
@@ -187,7 +208,7 @@ def _bounded(file: BinaryIO, name: str, budget: ReadBudget) -> bytes:
 
 
 def _unzip(data: bytes, name: str, budget: ReadBudget) -> bytes:
-    """Return the content of a gzip file with one or more members, never more than the budget. Raises: UnreadableInput."""
+    """Return the content of a gzip file with one or more members, never more than the budget."""
     out = io.BytesIO()
     rest = data
     try:

@@ -1,12 +1,17 @@
 """
 The beginning of a snapshot: who made it, of which files and folders, and whether those are still as they were.
 
-Spec: SNAPSHOT-2, SNAPSHOT-3, SNAPSHOT-4, SNAPSHOT-6, SNAPSHOT-7.
+A snapshot may come from anywhere and name anything. Of what it names only
+regular files of just the size that it says are read, and no more of them than
+that; folders are listed, and nothing below them.
+
+Spec: SNAPSHOT-2, SNAPSHOT-3, SNAPSHOT-4, SNAPSHOT-6, SNAPSHOT-7, SNAPSHOT-8.
 """
 
 from __future__ import annotations
 
 import os
+import stat
 import time
 import zlib
 from collections.abc import Sequence
@@ -17,7 +22,8 @@ from typing import Final
 import msgspec
 
 from dra_alloc._version import __version__
-from dra_alloc.manifest.read.inputs import STDIN, files_of
+from dra_alloc.manifest.budget import DEFAULT_BUDGET
+from dra_alloc.manifest.read.inputs import ENDINGS, STDIN, files_of, folders_of
 
 __all__ = [
     "FORMAT",
@@ -37,20 +43,16 @@ __all__ = [
 ]
 
 MAGIC: Final = b"dra-alloc snapshot\n"
-FORMAT: Final = 3
-#: Formats whose header has no checksum.
-_UNCHECKED: Final = (1, 2)
+FORMAT: Final = 4
 _LENGTH: Final = 8
 _DIGEST: Final = 16
 #: So many bytes of the first line may be wrong before the file is taken for something else.
 _DAMAGED_BYTES: Final = 4
 #: Of a packed snapshot this much is unpacked to find its header.
 _HEADER_BYTES: Final = 1 << 24
-#: What changed longer ago than a tick of the file system's clock has another time when it changes again.
-_TICK_NS: Final = 100_000_000
-#: The tick of file systems that keep whole seconds.
-_COARSE_TICK_NS: Final = 2_000_000_000
-_SECOND_NS: Final = 1_000_000_000
+#: What changed longer ago than the slowest file system's clock ticks has another time when it changes again.
+_TICK_NS: Final = 2_000_000_000
+_CHUNK: Final = 1 << 20
 #: What decoding raises for bytes that mean nothing: texts that are no UTF-8 among them, and lists without end.
 UNDECODABLE: Final = (msgspec.MsgspecError, ValueError, TypeError, OverflowError, RecursionError)
 _AGAIN: Final = "make it again: dra-alloc snapshot pack"
@@ -74,7 +76,7 @@ class Input(msgspec.Struct, array_like=True, frozen=True):
 
 
 class Folder(msgspec.Struct, array_like=True, frozen=True):
-    """A folder that a snapshot was made of, and the manifests that were in it, by their paths from it."""
+    """A folder that a snapshot was made of, and the names of its manifests and, with a / behind them, sub-folders."""
 
     path: str
     names: tuple[str, ...]
@@ -127,7 +129,7 @@ def read_header(data: bytes) -> tuple[Header, int]:
             return msgspec.msgpack.decode(text, type=Header), end + _DIGEST
     except UNDECODABLE:
         made_by, sound = _MadeBy(FORMAT, __version__), False
-    if sound or (made_by.format in _UNCHECKED and made_by.version != __version__):
+    if sound:
         raise SnapshotError(f"a snapshot made by dra-alloc {made_by.version}, and this is {__version__}")
     raise SnapshotError("a damaged snapshot: its header does not fit its checksum")
 
@@ -157,23 +159,23 @@ def note_inputs(paths: Sequence[str], target: str) -> list[Input]:
 
 def note_folders(paths: Sequence[str], target: str) -> list[Folder]:
     """
-    Return which manifests are in the folders among the paths, and in those that snapshots among them were made of.
+    Return what is in the folders among the paths, and was in those that snapshots among them were made of.
 
     Raises: OSError for a file that cannot be read.
     """
-    folder = Path(target).resolve().parent
-    found = [
-        Folder(os.path.relpath(Path(path).resolve(), folder), _names(path, target))
+    folder, own = Path(target).resolve().parent, Path(target).resolve()
+    found = {
+        name: Folder(os.path.relpath(Path(name).resolve(), folder), _listing(Path(name), own))
         for path in paths
-        if path != STDIN and Path(path).is_dir()
-    ]
+        if path != STDIN
+        for name in folders_of(path)
+    }
     for path in files_of(paths):
         if path != STDIN and Path(path).is_file():
-            found += (
-                msgspec.structs.replace(each, path=_moved(each.path, path, folder))
-                for each in _header_within(Path(path).read_bytes()).folders
-            )
-    return found
+            for each in _header_within(Path(path).read_bytes()).folders:
+                moved = msgspec.structs.replace(each, path=_moved(each.path, path, folder))
+                found.setdefault(moved.path, moved)
+    return list(found.values())
 
 
 def changes(header: Header, name: str) -> list[str]:
@@ -182,22 +184,23 @@ def changes(header: Header, name: str) -> list[str]:
 
     Raises: SnapshotError for one that is there and changed.
     """
-    folder = Path(name).resolve().parent
+    own = Path(name).resolve()
     absent: list[str] = []
     for each in header.folders:
-        path = folder / each.path
-        if not path.is_dir():
-            absent.append(each.path)
+        try:
+            now, then = set(_listing(own.parent / each.path, own)), set(each.names)
+        except (OSError, ValueError):
+            absent.append(each.path)  # A snapshot may travel without what it was made of.
             continue
-        now, then = set(_names(str(path), name)), set(each.names)
-        for said, names in (("has a new file", now - then), ("has lost a file", then - now)):
+        for said, names in (("has a new", now - then), ("has lost a", then - now)):
             if names:
-                raise SnapshotError(f"a snapshot of the folder {each.path}, which {said} since: {min(names)}")
+                kind = "folder" if min(names).endswith("/") else "file"
+                raise SnapshotError(f"a snapshot of the folder {each.path}, which {said} {kind} since: {min(names)}")
     for file in header.inputs:
         try:
-            same = _same(folder / file.path, file)
-        except OSError:
-            absent.append(file.path)  # A snapshot may travel without its inputs.
+            same = _same(own.parent / file.path, file)
+        except (OSError, ValueError):
+            absent.append(file.path)
             continue
         if not same:
             raise SnapshotError(f"a snapshot of {file.path}, which changed since")
@@ -211,24 +214,37 @@ def digest(data: bytes | memoryview) -> bytes:
 
 def _same(path: Path, noted: Input) -> bool:
     state = path.stat()
-    if state.st_size != noted.size:
+    if not stat.S_ISREG(state.st_mode) or state.st_size != noted.size or noted.size > DEFAULT_BUDGET.file_bytes:
         return False
-    return state.st_mtime_ns == noted.modified or digest(path.read_bytes()) == noted.digest
+    if state.st_mtime_ns == noted.modified:
+        return True
+    found, left = blake2b(digest_size=_DIGEST), noted.size
+    with path.open("rb") as file:
+        while left and (data := file.read(min(left, _CHUNK))):
+            found.update(data)
+            left -= len(data)
+    return found.digest() == noted.digest
 
 
-def _names(path: str, snapshot: str) -> tuple[str, ...]:
-    """Return the manifests in a folder by their paths from it, without the snapshot itself."""
-    own = Path(snapshot).resolve()
-    found = [name for name in files_of([path]) if name != path and Path(name).resolve() != own]
-    return tuple(os.path.relpath(name, path) for name in found)
+def _listing(folder: Path, own: Path) -> tuple[str, ...]:
+    """Return the names of the manifests and sub-folders of a folder, without the snapshot itself."""
+    found: list[str] = []
+    with os.scandir(folder) as entries:
+        for each in entries:
+            if each.name.startswith("."):
+                continue
+            if each.is_dir(follow_symlinks=False):
+                found.append(f"{each.name}/")
+            elif each.name.endswith(ENDINGS) and each.is_file() and Path(each.path).resolve() != own:
+                found.append(each.name)
+    return tuple(sorted(found))
 
 
 def _input(path: str, data: bytes, folder: Path) -> Input:
     found = Path(path).resolve()
     state = found.stat()
     # What changed just now may change again within the same tick of the clock.
-    tick = _TICK_NS if state.st_mtime_ns % _SECOND_NS else _COARSE_TICK_NS
-    settled = time.time_ns() - state.st_mtime_ns > tick
+    settled = time.time_ns() - state.st_mtime_ns > _TICK_NS
     return Input(os.path.relpath(found, folder), len(data), state.st_mtime_ns if settled else 0, digest(data))
 
 

@@ -4,7 +4,7 @@ A dump read once and kept: what was checked is not checked again, and devices ar
 A snapshot is a cache. It says which files it was made of, and is refused when
 one of them changed, when it was made by another version, or when it is damaged.
 
-Spec: SNAPSHOT-1 to SNAPSHOT-7.
+Spec: SNAPSHOT-1 to SNAPSHOT-8.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def unpack(data: bytes, name: str) -> PackedContents:
     """
     Return what is in a snapshot that was read from a file.
 
-    Spec: SNAPSHOT-1 to SNAPSHOT-7. Raises: SnapshotError, now or while the objects are taken.
+    Spec: SNAPSHOT-1 to SNAPSHOT-8. Raises: SnapshotError, now or while the objects are taken.
     """
     header, start = read_header(data)
     body = memoryview(data)[start:]
