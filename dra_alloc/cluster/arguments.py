@@ -7,10 +7,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
-from dra_alloc.api import KubeModel
+from dra_alloc.api import KubeModel, Node
+from dra_alloc.cluster.settings import Settings
 from dra_alloc.errors import InputError
+from dra_alloc.solve.allocator import Budget
 
-__all__ = ["listed", "names_in", "objectives_in", "objects_in"]
+__all__ = ["heed", "listed", "names_in", "node_names", "objectives_in", "objects_in", "settings_in"]
 
 T = TypeVar("T")
 
@@ -29,6 +31,29 @@ def objectives_in(given: Iterable[T], argument: str, kind: type[Any]) -> list[T]
     """Return the objectives. Raises: InputError for others, and for a class that was not called."""
     wanted = "objectives such as Cheapest(...) or FewestNodes()"
     return _checked(given, argument, wanted, lambda each: isinstance(each, kind) and not isinstance(each, type))
+
+
+def node_names(nodes: Iterable[str | Node]) -> list[str]:
+    """Return the names of nodes. Raises: InputError for other things, and for one name, which is no sequence."""
+    found = _checked(nodes, "nodes", "names of nodes or Node objects", lambda each: isinstance(each, str | Node))
+    return [node if isinstance(node, str) else node.metadata.name or "" for node in found]
+
+
+def heed(budget: object, node: object = None) -> None:
+    """Raise InputError for what is no budget, and for what is no node."""
+    _required(budget, "budget", Budget, "a Budget")
+    _required(node, "node", (str, Node, type(None)), "the name of a node or a Node")
+
+
+def settings_in(settings: Settings) -> Settings:
+    """Return the settings. Raises: InputError for other things."""
+    _required(settings, "settings", Settings, "Settings")
+    return settings
+
+
+def _required(value: object, argument: str, kinds: type | tuple[type, ...], wanted: str) -> None:
+    if not isinstance(value, kinds):
+        raise InputError(f"{argument} takes {wanted}, not a {type(value).__name__}")
 
 
 def _checked(given: Iterable[T], argument: str, wanted: str, is_right: Callable[[object], bool]) -> list[T]:

@@ -9,8 +9,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from dra_alloc.api import DeviceClass, Node, ResourceClaim, ResourceSlice
-from dra_alloc.cluster.arguments import listed, names_in, objectives_in, objects_in
-from dra_alloc.cluster.asked_nodes import heed, node_names, settings_in
+from dra_alloc.cluster.arguments import (
+    heed,
+    listed,
+    names_in,
+    node_names,
+    objectives_in,
+    objects_in,
+    settings_in,
+)
 from dra_alloc.cluster.best_place import BestWanted, best_place
 from dra_alloc.cluster.claim_names import asked_claims, by_name
 from dra_alloc.cluster.contents import contents_of

@@ -16,11 +16,11 @@ from dra_alloc.manifest.kinds import RESOURCE_GROUP, SLICE, Unserved, recognise
 from dra_alloc.manifest.make.complaints import Complaints
 from dra_alloc.manifest.make.inspection import Flaw
 from dra_alloc.manifest.make.objects import make
+from dra_alloc.manifest.plain_file import plain_documents
 from dra_alloc.manifest.read.inputs import InputBytes, SkippedInput, UnreadableInput, sources
-from dra_alloc.manifest.read.json_reader import looks_like_json, plain_from_json, read_json, repeated_keys
-from dra_alloc.manifest.read.paths import Path, render, tokens
-from dra_alloc.manifest.read.raw import Noticed, RawDocument, TextError
-from dra_alloc.manifest.read.yaml_reader import EMITTED, read_yaml
+from dra_alloc.manifest.read.paths import Path, tokens
+from dra_alloc.manifest.read.raw import RawDocument
+from dra_alloc.manifest.read.yaml_reader import EMITTED
 from dra_alloc.manifest.validate.objects import validate_object
 
 __all__ = ["DeviceFiles", "load_devices"]
@@ -90,34 +90,12 @@ class _Reading:
 
     def slices(self) -> list[ResourceSlice]:
         """Return what could be read."""
-        findings = Noticed()
         found: list[ResourceSlice] = []
-        documents = 0
-        try:
-            for raw in self._raws(findings):
-                documents += 1
-                found += self._of_document(raw)
-        except TextError as error:
-            self.complaints.add_line(error.message, error.line, error.hint)
-        for fault in findings.faults:
-            self.complaints.add_line(fault.message, fault.line, fault.hint)
-        for double in findings.duplicates:
-            self.complaints.add_line(f'duplicate field "{render(double.place[1:])}"', double.line)
+        for raw in plain_documents(self._source, self._limits, self.complaints):
+            found += self._of_document(raw)
         if not found and not self.complaints.entries:
             self.complaints.add_line("no device in this file", None, _HINT)
         return found
-
-    def _raws(self, findings: Noticed) -> Iterator[RawDocument]:
-        data = self._source.data
-        if not looks_like_json(data):
-            yield from read_yaml(data, self._limits, findings)
-            return
-        for raw in read_json(data):
-            text = raw.text or memoryview(b"null")
-            value = plain_from_json(text)
-            for path, line in repeated_keys(text, value):
-                self.complaints.add_line(f'duplicate field "{render(path)}"', raw.line + line - 1)
-            yield RawDocument(raw.place, raw.line, value, raw.text, raw.list_kind)
 
     def _of_document(self, raw: RawDocument) -> Iterator[ResourceSlice]:
         value = raw.value

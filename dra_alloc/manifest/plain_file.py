@@ -1,23 +1,25 @@
 """
-A file of our own, no object of the API: its documents as plain values.
+Files of our own, no objects of the API: their documents as plain values.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
-from dra_alloc.errors import ManifestError, Problem, Where
+from dra_alloc.errors import ManifestError
 from dra_alloc.manifest.budget import DEFAULT_BUDGET, ReadBudget
+from dra_alloc.manifest.make.complaints import Complaints
 from dra_alloc.manifest.make.hints import hint_for_text
-from dra_alloc.manifest.read.inputs import SkippedInput, UnreadableInput, sources
+from dra_alloc.manifest.read.inputs import InputBytes, SkippedInput, UnreadableInput, sources
 from dra_alloc.manifest.read.json_reader import looks_like_json, plain_from_json, read_json, repeated_keys
 from dra_alloc.manifest.read.paths import render
-from dra_alloc.manifest.read.raw import Duplicate, Noticed, TextError
+from dra_alloc.manifest.read.raw import Duplicate, Noticed, RawDocument, TextError
 from dra_alloc.manifest.read.yaml_reader import read_yaml
 
-__all__ = ["load_plain"]
+__all__ = ["load_plain", "plain_documents"]
 
 
 def load_plain(path: str | os.PathLike[str], *, limits: ReadBudget = DEFAULT_BUDGET) -> tuple[Any, ...]:
@@ -32,38 +34,35 @@ def load_plain(path: str | os.PathLike[str], *, limits: ReadBudget = DEFAULT_BUD
             raise ManifestError([source.problem])
         if isinstance(source, SkippedInput):
             continue
-        findings = Noticed()
-        try:
-            found += (each for each in _values(source.data, limits, findings) if each is not None)
-        except TextError as error:
-            raise ManifestError(
-                [Problem(error.message, Where(file=source.name, line=error.line), _hint(error, source.data))]
-            ) from None
-        if findings.faults:
-            raise ManifestError(
-                Problem(each.message, Where(file=source.name, line=each.line), each.hint) for each in findings.faults
-            )
-        if findings.duplicates:
-            # Which of the two was meant cannot be known.
-            raise ManifestError(
-                Problem(f'duplicate field "{render(each.place[1:])}"', Where(file=source.name, line=each.line))
-                for each in findings.duplicates
-            )
+        complaints = Complaints(source.name, limits.problems_per_file)
+        found += (raw.value for raw in plain_documents(source, limits, complaints) if raw.value is not None)
+        if complaints.entries:
+            raise ManifestError(complaints.resolved(source.data))
     return tuple(found)
 
 
-def _hint(error: TextError, data: bytes) -> str:
-    return error.hint or hint_for_text(data, error.line, error.message)
+def plain_documents(source: InputBytes, limits: ReadBudget, complaints: Complaints) -> Iterator[RawDocument]:
+    """
+    Yield the documents of a file with their values, and complain about its text.
 
-
-def _values(data: bytes, limits: ReadBudget, findings: Noticed) -> Iterator[Any]:
-    if looks_like_json(data):
-        for raw in read_json(data):
+    That one of two keys was meant cannot be known, so both are no good.
+    """
+    data, noticed = source.data, Noticed()
+    is_json = looks_like_json(data)
+    try:
+        for raw in read_json(data) if is_json else read_yaml(data, limits, noticed):
+            if not is_json:
+                yield raw
+                continue
             text = raw.text or memoryview(b"null")
             value = plain_from_json(text)
-            findings.duplicates += (
-                Duplicate((*raw.place, *path), raw.line + line - 1) for path, line in repeated_keys(text, value)
-            )
-            yield value
-    else:
-        yield from (raw.value for raw in read_yaml(data, limits, findings))
+            repeated = repeated_keys(text, value)
+            noticed.duplicates += (Duplicate((*raw.place, *path), raw.line + line - 1) for path, line in repeated)
+            yield replace(raw, value=value)
+    except TextError as error:
+        hint = error.hint or hint_for_text(data, error.line, error.message)
+        complaints.add_line(error.message, error.line, hint)
+    for fault in noticed.faults:
+        complaints.add_line(fault.message, fault.line, fault.hint)
+    for double in noticed.duplicates:
+        complaints.add_line(f'duplicate field "{render(double.place[1:])}"', double.line)
