@@ -16,15 +16,15 @@ from enum import StrEnum
 from functools import cache
 from typing import Final
 
-from dra_alloc.errors import InputError, did_you_mean, in_brief
-from dra_alloc.releases import Release, parse_release
+from dra_alloc.errors import InputError
+from dra_alloc.gates import gates_of
+from dra_alloc.releases import Release, parse_release, start_of
 from dra_alloc.traits import Channel, Trait, traits_of
 
 __all__ = [
     "ALLOCATOR_FEATURES",
     "CHANNEL_FEATURES",
     "CHANNEL_GATES",
-    "GATES",
     "Channel",
     "Feature",
     "Profile",
@@ -78,29 +78,6 @@ ALLOCATOR_FEATURES: Final[Mapping[Feature, tuple[str, ...]]] = {
     Feature.PRIORITIZED_LIST: ("DRAPrioritizedList",),
 }
 
-#: Gate -> its default in 1.34, 1.35, 1.36 and 1.37; None where it does not exist.
-GATES: Final[Mapping[str, tuple[bool | None, bool | None, bool | None, bool | None]]] = {
-    "DRAAdminAccess": (True, True, True, True),
-    "DRAConsumableCapacity": (False, False, True, True),
-    "DRADerivedAttributes": (None, None, None, False),
-    "DRADeviceBindingConditions": (False, False, True, True),
-    "DRADeviceCompatibilityGroups": (None, None, None, False),
-    "DRADeviceTaintRules": (None, False, False, True),
-    "DRADeviceTaints": (False, False, True, True),
-    "DRAExtendedResource": (False, False, True, True),
-    "DRAFractionalCapacityRange": (None, None, None, False),
-    "DRAListTypeAttributes": (None, None, False, False),
-    "DRANodeAllocatableResources": (None, None, False, False),
-    "DRAOptionalNodeOperations": (None, None, None, False),
-    "DRAPartitionableDevices": (False, False, True, True),
-    "DRAPartitionableDevicesType": (None, None, None, False),
-    "DRAPrioritizedList": (True, True, True, True),
-    "DRAResourceClaimDeviceStatus": (True, True, True, True),
-    "DRAResourcePoolStatus": (None, None, False, False),
-    "DRASchedulerFilterTimeout": (True, True, True, True),
-    "DRAWorkloadResourceClaims": (None, None, False, False),
-}
-
 #: Gates that choose a channel by themselves in a release line: its scheduler hands each of them to the allocator.
 CHANNEL_GATES: Final[Mapping[tuple[int, int], Mapping[str, Channel]]] = {
     (1, 34): {
@@ -110,9 +87,9 @@ CHANNEL_GATES: Final[Mapping[tuple[int, int], Mapping[str, Channel]]] = {
 }
 
 #: Since when stored selectors read list-typed attributes whatever the gate says.
-_LISTS_SINCE: Final = Release(1, 37, 0, 0, 3)
-
-_GATE_COLUMNS: Final = {(1, 34): 0, (1, 35): 1, (1, 36): 2, (1, 37): 3}
+_LISTS_SINCE: Final = start_of("1.37.0-alpha.3")
+#: Since when the allocator is told whether list-typed attributes are on.
+_LISTS_COMPARED: Final = start_of("1.37")
 
 _STABLE_FEATURES: Final = frozenset(
     {Feature.ADMIN_ACCESS, Feature.PRIORITIZED_LIST, Feature.PARTITIONABLE, Feature.TAINTS}
@@ -130,7 +107,7 @@ CHANNEL_FEATURES: Final[tuple[tuple[str, Mapping[Channel, frozenset[Feature]]], 
         },
     ),
     (
-        "1.36.0-alpha.0",
+        "1.36",
         {
             Channel.STABLE: _STABLE_FEATURES,
             Channel.INCUBATING: _SHARING_FEATURES,
@@ -138,7 +115,7 @@ CHANNEL_FEATURES: Final[tuple[tuple[str, Mapping[Channel, frozenset[Feature]]], 
         },
     ),
     (
-        "1.34.0-alpha.0",
+        "1.34",
         {
             Channel.STABLE: frozenset(),
             Channel.INCUBATING: _STABLE_FEATURES,
@@ -185,23 +162,6 @@ class Profile:
         return trait in self.traits
 
 
-def gates_of(release: str | Release, overrides: Mapping[str, bool] | None = None) -> dict[str, bool]:
-    """
-    Return every DRA gate of the release with its value.
-
-    Raises: InputError for a gate the release does not know.
-    """
-    parsed = parse_release(release)
-    column = _GATE_COLUMNS[parsed.line]
-    gates = {name: default for name, row in GATES.items() if (default := row[column]) is not None}
-    for name, value in (overrides or {}).items():
-        if name not in gates:
-            hint = f"{did_you_mean(name, gates)} known gates: {', '.join(sorted(gates))}".lstrip()
-            raise InputError(f"release {parsed} has no feature gate {in_brief(name)!r}", hint=hint)
-        gates[name] = value
-    return gates
-
-
 def features_from_gates(release: str | Release, gates: Mapping[str, bool]) -> frozenset[Feature]:
     """
     Return the features the scheduler of the release hands to the allocator under these gates.
@@ -211,7 +171,7 @@ def features_from_gates(release: str | Release, gates: Mapping[str, bool]) -> fr
     Spec: PROFILE-2.
     """
     on = {feature for feature, needed in ALLOCATOR_FEATURES.items() if all(gates.get(gate, False) for gate in needed)}
-    if parse_release(release).line < (1, 37):
+    if parse_release(release) < _LISTS_COMPARED:
         on.discard(Feature.LIST_ATTRIBUTES)
     return frozenset(on)
 
@@ -269,10 +229,10 @@ def profile(
 
 @cache
 def _profile(release: Release, features: frozenset[Feature], channel: Channel | None, semantics: Semantics) -> Profile:
-    supported = next(table for since, table in CHANNEL_FEATURES if release >= parse_release(since))
+    supported = next(table for since, table in CHANNEL_FEATURES if release >= start_of(since))
     if channel is None:
         fitting = (each for each, able in supported.items() if features <= able)
         channel = next(fitting, Channel.EXPERIMENTAL)
     traits = traits_of(release, channel, defects=semantics is Semantics.UPSTREAM)
-    lists = Feature.LIST_ATTRIBUTES in features or release.line >= (1, 37)
+    lists = Feature.LIST_ATTRIBUTES in features or release >= _LISTS_COMPARED
     return Profile(release, channel, features, traits, semantics, features - supported[channel], lists)

@@ -10,14 +10,15 @@ from typing import Final, NamedTuple
 
 from dra_alloc.errors import InputError, in_brief
 
-__all__ = ["NEWEST", "Release", "note_on", "parse_release"]
+__all__ = ["EVER", "NEWEST", "Release", "Span", "note_on", "parse_release", "start_of"]
 
-#: A minor alone means this patch of it.
+#: A minor alone means this patch of it, or this pre-release.
 NEWEST: Final = {"1.34": "1.34.13", "1.35": "1.35.10", "1.36": "1.36.6", "1.37": "1.37.2"}
 
 _NUMBER: Final = r"(0|[1-9]\d{0,2})"
 _FORM: Final = re.compile(rf"v?{_NUMBER}\.{_NUMBER}\.{_NUMBER}(?:-(alpha|beta|rc)\.{_NUMBER})?", re.ASCII)
 _STAGES: Final = {"alpha": 0, "beta": 1, "rc": 2, "": 3}
+_FINAL: Final = _STAGES[""]
 
 
 class Release(NamedTuple):
@@ -40,27 +41,63 @@ class Release(NamedTuple):
         return f"{self.major}.{self.minor}.{self.patch}{suffix}"
 
 
+class Span(NamedTuple):
+    """
+    The releases from `start` on, up to but without `end`; without an end, every later one, known here or not.
+
+    Both are read by :func:`start_of`. `backports` are patches of older lines
+    from which on their line is as it is from `end` on.
+    """
+
+    start: str = ""
+    end: str = ""
+    backports: tuple[str, ...] = ()
+
+    def holds(self, release: Release) -> bool:
+        """Return whether the release lies in it."""
+        if self.start and release < start_of(self.start):
+            return False
+        if self.end and release >= start_of(self.end):
+            return False
+        backported = (start_of(text) for text in self.backports)
+        return not any(patch.line == release.line and patch <= release for patch in backported)
+
+
+#: Every release, known here or not.
+EVER: Final = Span()
+
+
+@cache
+def start_of(text: str) -> Release:
+    """Return the release something begins with: a minor alone is all of its line, from the first alpha on."""
+    major, _, minor = text.partition(".")
+    return Release(int(major), int(minor), 0, 0, 0) if minor.isdigit() else _parsed(text)
+
+
 def parse_release(text: str | Release) -> Release:
     """
-    Return the release a user named; a minor alone means its newest known patch, and so does a newer patch.
+    Return the release a user named; a minor alone means its newest known release, and so does a newer patch.
 
     Raises: InputError for anything that is not a known release line.
     """
     if isinstance(text, Release):
         return text
     named = _named(_checked(text))
-    return min(named, _newest(named)) if named.patch else named
+    return min(named, _newest(named))
 
 
 def note_on(text: str | Release) -> str:
-    """Return what to tell whoever named a patch newer than any known one, else nothing; raises InputError."""
+    """Return what to tell whoever did not get the release named, or only a pre-release; raises InputError."""
     if isinstance(text, Release):
         return ""
     named = _named(_checked(text))
     known = _newest(named)
-    if named <= known:
-        return ""
-    return f"release {named} is not known here; the answer is that of {known}, the newest known patch"
+    kind = "patch" if known.stage == _FINAL else "pre-release"
+    if named > known:
+        return f"release {named} is not known here; the answer is that of {known}, the newest known {kind}"
+    if known.stage < _FINAL and text.removeprefix("v") != str(named):
+        return f"release {text} is not out yet; the answer is that of {known}, the newest known pre-release"
+    return ""
 
 
 def _checked(text: object) -> str:
@@ -75,9 +112,19 @@ def _newest(named: Release) -> Release:
 
 @cache
 def _named(text: str) -> Release:
-    match = _FORM.fullmatch(NEWEST.get(text.removeprefix("v"), text))
-    if match is None or f"{match[1]}.{match[2]}" not in NEWEST:
+    try:
+        found = _parsed(NEWEST.get(text.removeprefix("v"), text))
+    except ValueError:
+        found = None
+    if found is None or f"{found.major}.{found.minor}" not in NEWEST:
         raise InputError(
             f"unknown release {in_brief(text)!r}", hint=f"known: {', '.join(NEWEST)} and their patch releases"
         )
+    return found
+
+
+def _parsed(text: str) -> Release:
+    match = _FORM.fullmatch(text)
+    if match is None:
+        raise ValueError(text)
     return Release(int(match[1]), int(match[2]), int(match[3]), _STAGES[match[4] or ""], int(match[5] or 0))

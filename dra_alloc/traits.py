@@ -13,7 +13,7 @@ from enum import StrEnum
 from functools import cache
 from typing import Final
 
-from dra_alloc.releases import Release, parse_release
+from dra_alloc.releases import EVER, Release, Span
 
 __all__ = ["TRAITS", "Channel", "Trait", "TraitRecord", "traits_of"]
 
@@ -77,35 +77,33 @@ class Trait(StrEnum):
 @dataclass(frozen=True, slots=True)
 class TraitRecord:
     """
-    Where a trait holds.
+    Where a trait holds: in the channels, for the releases of the span, later ones included unless it ends.
 
-    `lines` maps a release line to the first patch without the trait, or to ""
-    if every known patch has it; `since` is the first release with it, if that is
-    not the first of its lines. `defect` marks what `semantics="intended"`
-    switches off. `issue` is upstream's issue or pull request, if there is one.
+    `defect` marks what `semantics="intended"` switches off. `issue` is
+    upstream's issue or pull request, if there is one.
     """
 
     summary: str
-    lines: Mapping[str, str]
+    span: Span
     channels: frozenset[Channel] = frozenset(Channel)
     defect: bool = False
     issue: int | None = None
-    since: str = ""
 
 
 _STABLE: Final = frozenset({Channel.STABLE})
 _NEWER: Final = frozenset({Channel.INCUBATING, Channel.EXPERIMENTAL})
 _EXPERIMENTAL: Final = frozenset({Channel.EXPERIMENTAL})
-_EVERY_LINE: Final = {"1.34": "", "1.35": "", "1.36": "", "1.37": ""}
 #: Repaired by 1.36.6 and before 1.37.0; the newest patches of older lines have it still.
-_TO_1366: Final = {"1.34": "", "1.35": "", "1.36": "1.36.6", "1.37": "1.37.0"}
+_TO_1366: Final = Span(end="1.37.0", backports=("1.36.6",))
 #: Repaired before 1.37.0 only.
-_TO_1370: Final = {"1.34": "", "1.35": "", "1.36": "", "1.37": "1.37.0"}
-_TO_136: Final = {"1.34": "", "1.35": "", "1.36": ""}
+_TO_1370: Final = Span(end="1.37.0")
+_TO_136: Final = Span(end="1.37")
 #: Every allocator moved one channel up with 1.36: incubating became stable, experimental became incubating.
-_BEFORE_136: Final = {"1.34": "", "1.35": ""}
-_ONLY_134: Final = {"1.34": ""}
-_SINCE_136: Final = {"1.36": "", "1.37": ""}
+_BEFORE_136: Final = Span(end="1.36")
+_ONLY_134: Final = Span(end="1.35")
+_ONLY_135: Final = Span("1.35", "1.36")
+_SINCE_136: Final = Span("1.36")
+_SINCE_1370: Final = Span("1.37.0")
 _OLDER: Final = frozenset({Channel.STABLE, Channel.INCUBATING})
 
 
@@ -114,9 +112,7 @@ def _in_older_allocators(summary: str) -> tuple[TraitRecord, ...]:
     return TraitRecord(summary, _BEFORE_136, _OLDER), TraitRecord(summary, _SINCE_136, _STABLE)
 
 
-def _in_newest_allocators(
-    summary: str, repaired: Mapping[str, str], issue: int | None = None
-) -> tuple[TraitRecord, ...]:
+def _in_newest_allocators(summary: str, repaired: Span, issue: int | None = None) -> tuple[TraitRecord, ...]:
     """Return the records of a defect of the newest allocator of 1.34 and 1.35, which 1.36 has in two channels."""
     return (
         TraitRecord(summary, _BEFORE_136, _EXPERIMENTAL, defect=True, issue=issue),
@@ -126,26 +122,26 @@ def _in_newest_allocators(
 
 TRAITS: Final[Mapping[Trait, tuple[TraitRecord, ...]]] = {
     Trait.INPUT_ORDER: (
-        TraitRecord("pools and slices are tried in input order, not by name", _EVERY_LINE, _STABLE),
-        TraitRecord("pools and slices are tried in input order, not by name", {"1.34": "", "1.35": ""}, _NEWER),
+        TraitRecord("pools and slices are tried in input order, not by name", EVER, _STABLE),
+        TraitRecord("pools and slices are tried in input order, not by name", _BEFORE_136, _NEWER),
     ),
     Trait.PERMUTATIONS: (
-        TraitRecord("devices of one request are tried in every order", _EVERY_LINE, _STABLE),
-        TraitRecord("devices of one request are tried in every order", {"1.34": "", "1.35": ""}, _NEWER),
+        TraitRecord("devices of one request are tried in every order", EVER, _STABLE),
+        TraitRecord("devices of one request are tried in every order", _BEFORE_136, _NEWER),
     ),
     Trait.COUNTER_SLICES_EVERYWHERE: (
-        TraitRecord("a slice with shared counters is relevant on every node", {"1.36": "", "1.37": ""}, _STABLE),
-        TraitRecord("a slice with shared counters is relevant on every node", {"1.36": "", "1.35": ""}, _NEWER),
+        TraitRecord("a slice with shared counters is relevant on every node", _SINCE_136, _STABLE),
+        TraitRecord("a slice with shared counters is relevant on every node", Span("1.35", "1.37"), _NEWER),
     ),
     Trait.COUNTER_SLICES_READ: (
         TraitRecord("a slice with shared counters is read while partitionable devices are off", _ONLY_134),
-        TraitRecord("a slice with shared counters is read while partitionable devices are off", {"1.35": ""}, _STABLE),
+        TraitRecord("a slice with shared counters is read while partitionable devices are off", _ONLY_135, _STABLE),
     ),
     Trait.EXCLUSIVE_STATE_ONLY: (
-        TraitRecord("only devices held exclusively draw on counters, not shared ones", _EVERY_LINE, _STABLE),
+        TraitRecord("only devices held exclusively draw on counters, not shared ones", EVER, _STABLE),
         TraitRecord(
             "only devices held exclusively draw on counters, not shared ones",
-            {"1.34": "", "1.35": "", "1.36": "1.36.2"},
+            Span(end="1.36.2"),
             _NEWER,
             issue=139040,
         ),
@@ -157,11 +153,11 @@ TRAITS: Final[Mapping[Trait, tuple[TraitRecord, ...]]] = {
     Trait.CLASSIC_LISTS: (
         TraitRecord(
             "constraints compare scalars only; a list is accepted on the first device",
-            _EVERY_LINE,
+            EVER,
             _STABLE | {Channel.INCUBATING},
         ),
     ),
-    Trait.CEL_NAMES_DEVICE: (TraitRecord("CEL run-time errors name the device and give a hint", {"1.37": ""}),),
+    Trait.CEL_NAMES_DEVICE: (TraitRecord("CEL run-time errors name the device and give a hint", Span("1.37")),),
     Trait.CONFIG_PER_REQUEST: (TraitRecord("claim config is listed once per request it names", _TO_136),),
     Trait.CONFIG_KEEPS_REQUESTS: (TraitRecord("config keeps its requests even if they are all of them", _TO_136),),
     Trait.REFUSAL_LEAKS: (
@@ -192,7 +188,7 @@ TRAITS: Final[Mapping[Trait, tuple[TraitRecord, ...]]] = {
     Trait.COUNTERS_BY_POOL_NAME: (
         TraitRecord(
             "counters are kept by pool name without the driver",
-            {"1.35": "", "1.36": "1.36.6", "1.37": "1.37.0"},
+            Span("1.35", "1.37.0", ("1.36.6",)),
             defect=True,
             issue=140435,
         ),
@@ -200,7 +196,7 @@ TRAITS: Final[Mapping[Trait, tuple[TraitRecord, ...]]] = {
     Trait.SHARE_WITHOUT_CAPACITY_CHARGED: (
         TraitRecord(
             "a further share of a device without consumed capacity is charged its counters again",
-            {"1.35": "", "1.36": "", "1.37": "1.37.0"},
+            Span("1.35", "1.37.0"),
             _NEWER,
             defect=True,
             issue=140437,
@@ -209,19 +205,19 @@ TRAITS: Final[Mapping[Trait, tuple[TraitRecord, ...]]] = {
     Trait.ALL_SKIPS_EXHAUSTED: (
         TraitRecord(
             "All leaves out devices whose remaining capacity is too small",
-            {"1.34": "", "1.35": "", "1.36": "", "1.37": "1.37.0"},
+            _TO_1370,
             _NEWER,
             defect=True,
             issue=140769,
         ),
     ),
     Trait.ALL_MISFIT_FATAL: (
-        TraitRecord("an All device that violates a constraint aborts the whole search", _EVERY_LINE, defect=True),
+        TraitRecord("an All device that violates a constraint aborts the whole search", EVER, defect=True),
     ),
     Trait.LIMIT_PER_CLAIM: (
         TraitRecord(
             "the 32 devices of a claim are counted after all its requests, not request by request",
-            {"1.34": "1.34.13", "1.35": "1.35.10", "1.36": "1.36.6", "1.37": "1.37.0"},
+            Span(end="1.37.0", backports=("1.34.13", "1.35.10", "1.36.6")),
         ),
     ),
     Trait.ALL_SLIPS: (
@@ -248,8 +244,8 @@ TRAITS: Final[Mapping[Trait, tuple[TraitRecord, ...]]] = {
         ),
     ),
     Trait.NO_RESULT_TOLERATIONS: (
-        TraitRecord("results do not carry the tolerations of their request", {"1.34": ""}),
-        TraitRecord("results do not carry the tolerations of their request", {"1.35": ""}, _STABLE),
+        TraitRecord("results do not carry the tolerations of their request", _ONLY_134),
+        TraitRecord("results do not carry the tolerations of their request", _ONLY_135, _STABLE),
     ),
     Trait.POOLS_AS_SEEN: (
         TraitRecord(
@@ -286,7 +282,7 @@ TRAITS: Final[Mapping[Trait, tuple[TraitRecord, ...]]] = {
     ),
     Trait.REFUSAL_KEEPS_USE: _in_newest_allocators(
         "a device refused by capacity when it is taken stays in use for the rest of the search",
-        {"1.36": "1.36.6", "1.37": "1.37.0"},
+        Span("1.36", "1.37.0", ("1.36.6",)),
         issue=140431,
     ),
     Trait.CAPACITY_GATE_NAMES_REQUEST: (
@@ -304,7 +300,7 @@ TRAITS: Final[Mapping[Trait, tuple[TraitRecord, ...]]] = {
     ),
     Trait.CAPACITY_FORGOTTEN: _in_newest_allocators(
         "amounts in flight that a negative one evened out are forgotten when a pick is given back",
-        {"1.36": "", "1.37": "1.37.0"},
+        Span("1.36", "1.37.0"),
     ),
     Trait.RULE_WITHOUT_SELECTOR: (
         TraitRecord(
@@ -314,28 +310,25 @@ TRAITS: Final[Mapping[Trait, tuple[TraitRecord, ...]]] = {
     Trait.SKIPPING_NEEDS_NODE: (
         TraitRecord(
             "a slice that skips node operations needs the feature for that, and a node that declares it",
-            {"1.37": ""},
+            _SINCE_1370,
             _EXPERIMENTAL,
-            since="1.37.0",
         ),
     ),
     Trait.DERIVED_NEEDS_GATE: (
         TraitRecord(
             "a request with derived attributes is refused while their feature is off; before, they are unknown",
-            {"1.37": ""},
-            since="1.37.0",
+            _SINCE_1370,
         ),
     ),
     Trait.GROUPS_HIDE_SLICES: (
         TraitRecord(
             "a slice with compatibility groups is as if absent while their feature is off",
-            {"1.37": ""},
-            since="1.37.0",
+            _SINCE_1370,
         ),
     ),
     Trait.AMOUNTS_GROW: _in_newest_allocators(
         "an amount asked for that is held by reference grows by what is in flight when a device is looked at",
-        {"1.36": "", "1.37": "1.37.0"},
+        Span("1.36", "1.37.0"),
         issue=140702,
     ),
     Trait.COUNTERS_SHARE_AMOUNTS: (
@@ -347,7 +340,7 @@ TRAITS: Final[Mapping[Trait, tuple[TraitRecord, ...]]] = {
         ),
     ),
     Trait.ALL_BAD_POOL_FATAL: (
-        TraitRecord("All on an incomplete or invalid pool aborts every node", _EVERY_LINE, defect=True, issue=141898),
+        TraitRecord("All on an incomplete or invalid pool aborts every node", EVER, defect=True, issue=141898),
     ),
 }
 
@@ -355,12 +348,9 @@ TRAITS: Final[Mapping[Trait, tuple[TraitRecord, ...]]] = {
 @cache
 def traits_of(release: Release, channel: Channel, *, defects: bool) -> frozenset[Trait]:
     """Return the traits an allocator shows; without `defects` only those that are choices."""
-    line = f"{release.major}.{release.minor}"
     return frozenset(
         trait
         for trait, records in TRAITS.items()
         for record in records
-        if line in record.lines and channel in record.channels and (defects or not record.defect)
-        if not record.lines[line] or release < parse_release(record.lines[line])
-        if not record.since or release >= parse_release(record.since)
+        if record.span.holds(release) and channel in record.channels and (defects or not record.defect)
     )

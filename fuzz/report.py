@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from dra_alloc.releases import parse_release
+from dra_alloc.releases import Span, parse_release
 from dra_alloc.testing.comparison import RANDOM_IN_UPSTREAM
 from dra_alloc.traits import TRAITS, Channel, TraitRecord
 from fuzz.coverage import FEATURES, pairs_of
@@ -245,7 +245,7 @@ def _divergences() -> str:
         for record in records:
             if record.defect:
                 number = f"#{record.issue}" if record.issue else "none known"
-                rows.append((f"`{trait}`", record.summary, _channels(record), _releases(record), number))
+                rows.append((f"`{trait}`", record.summary, _channels(record), _releases(record.span), number))
     return "\n".join([_DIVERGENCES, _table(("name", "what upstream does", "channels", "releases", "number"), rows)])
 
 
@@ -262,17 +262,18 @@ def _found() -> str:
 
 
 def _held(place: Place) -> str:
-    releases = ", ".join(line if end == "every patch" else f"{line} {end}" for line, end in place.releases.items())
     channels = "all channels" if len(place.channels) == len(_CHANNELS) else ", ".join(place.channels)
-    return f"{releases} ({channels})"
+    return f"{_releases(Span(place.since or '', place.before or '', place.backports))} ({channels})"
 
 
 def _channels(record: TraitRecord) -> str:
     return "all" if record.channels == frozenset(_CHANNELS) else ", ".join(sorted(record.channels))
 
 
-def _releases(record: TraitRecord) -> str:
-    return ", ".join(f"{line} before {end}" if end else line for line, end in record.lines.items())
+def _releases(span: Span) -> str:
+    ends = [f"before {span.end}"] if span.end else []
+    backports = [f"not from {patch} on" for patch in span.backports]
+    return ", ".join([f"since {span.start}"] * bool(span.start) + ends + backports) or "every release"
 
 
 def page(runs: Iterable[Record]) -> str:

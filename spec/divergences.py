@@ -24,14 +24,19 @@ __all__ = ["FILE", "Divergence", "Place", "made", "read"]
 
 FILE: Final = HERE / "divergences.yaml"
 
+#: A release, or a line from its first alpha on.
+At = Annotated[str, Field(pattern=r"^\d+\.\d+(\.\d+(-(alpha|beta|rc)\.\d+)?)?$")]
+
 
 class Place(BaseModel):
-    """Channels, and the release lines in which they show it: every patch, or those before the one named."""
+    """Channels, and the releases in which they show it: since the one, before the other, and before its backports."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     channels: tuple[Channel, ...]
-    releases: dict[str, Annotated[str, Field(pattern=r"^(every patch|before \d+\.\d+\.\d+)$")]]
+    since: At | None = None
+    before: At | None = None
+    backports: tuple[At, ...] = ()
 
 
 class Divergence(BaseModel):
@@ -74,10 +79,9 @@ def made(kept: Mapping[str, Divergence]) -> dict[str, Any]:
             "holds": [
                 {
                     "channels": [str(channel) for channel in Channel if channel in record.channels],
-                    "releases": {
-                        line: f"before {first}" if first else "every patch"
-                        for line, first in sorted(record.lines.items())
-                    },
+                    **({"since": record.span.start} if record.span.start else {}),
+                    **({"before": record.span.end} if record.span.end else {}),
+                    **({"backports": list(record.span.backports)} if record.span.backports else {}),
                 }
                 for record in records
             ],

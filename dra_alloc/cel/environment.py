@@ -16,13 +16,13 @@ from functools import cache
 from types import MappingProxyType
 from typing import Any, Final, Literal, NamedTuple
 
-from dra_alloc.cel.check.declarations import Function, Library, Macro, Overload, Window
+from dra_alloc.cel.check.declarations import CEL_GO_029, Function, Library, Macro, Overload, Window
 from dra_alloc.cel.check.types import ANY, DURATION, DYN, INT, TIMESTAMP, CelType, list_of, map_of, type_of
 from dra_alloc.cel.device import device_type
 from dra_alloc.cel.library import LIBRARIES
 from dra_alloc.cel.library.messages import MESSAGES, NULL_VALUE
 from dra_alloc.errors import InputError
-from dra_alloc.releases import Release, parse_release
+from dra_alloc.releases import Release, parse_release, start_of
 
 __all__ = ["UNDEFINED_TYPES", "Declarations", "Mode", "Settings", "declarations", "settings"]
 
@@ -40,40 +40,40 @@ class Settings:
     """
     What distinguishes one environment from another.
 
-    `level` is the minor of the binary; 38 stands for what follows the 1.37
-    alphas. `gates` are the gates that are on.
+    `release` is the first binary that evaluates as the one asked for does.
+    `gates` are the gates that are on.
     """
 
-    level: int
+    release: Release
     mode: Mode
     gates: frozenset[str]
 
     @property
     def lists(self) -> bool:
         """Whether list-typed attributes are decoded."""
-        return self.level >= 37 or (self.level == 36 and LIST_ATTRIBUTES in self.gates)
+        return self._from("1.37") or (self._from("1.36") and LIST_ATTRIBUTES in self.gates)
 
     @property
     def attribute_type(self) -> CelType:
         """The static type of an attribute value."""
-        if self.level >= 37 and self.mode == "stored":
+        if self._from("1.37") and self.mode == "stored":
             return DYN
-        return DYN if self.level >= 36 and LIST_ATTRIBUTES in self.gates else ANY
+        return DYN if self._from("1.36") and LIST_ATTRIBUTES in self.gates else ANY
 
     @property
     def quoted_names(self) -> bool:
         """Whether ``.`quoted-name``` is accepted."""
-        return self.level >= 38
+        return self._from(CEL_GO_029)
 
     @property
     def strict_optionals(self) -> bool:
         """Whether ``or`` and ``orValue`` refuse what is no optional, instead of giving it back."""
-        return self.level >= 38
+        return self._from(CEL_GO_029)
 
     @property
     def rereads_optionals(self) -> bool:
         """Whether reading a variable takes the content of an optional apart."""
-        return self.level < 38
+        return not self._from(CEL_GO_029)
 
     @property
     def optional_type(self) -> str:
@@ -83,25 +83,28 @@ class Settings:
     @property
     def variables_hide_namespaces(self) -> bool:
         """Whether a variable of a macro hides the types whose names begin with it."""
-        return self.level >= 37
+        return self._from("1.37")
 
     @property
     def wrapped_results(self) -> bool:
         """Whether a selector may result in the message that wraps a bool."""
-        return self.level >= 38
+        return self._from(CEL_GO_029)
 
     @property
     def rooted_names(self) -> bool:
         """Whether a leading dot skips the variables of macros."""
-        return self.level >= 38
+        return self._from(CEL_GO_029)
 
     def knows(self, window: Window) -> bool:
         """Whether a declaration with this window exists here."""
-        if not window.added <= self.level < window.removed:
+        if not window.span.holds(self.release):
             return False
         if self.mode == "stored":
             return True
-        return window.since <= self.level - 1 and (not window.gate or window.gate in self.gates)
+        return window.since <= self.release.minor - 1 and (not window.gate or window.gate in self.gates)
+
+    def _from(self, release: str) -> bool:
+        return self.release >= start_of(release)
 
 
 class Candidate(NamedTuple):
@@ -152,12 +155,11 @@ def settings(release: str | Release, mode: str, *, list_attributes: bool, consum
     if mode not in ("stored", "new"):
         raise InputError(f"unknown CEL mode {mode!r}", hint="stored or new")
     parsed = parse_release(release)
-    level = parsed.minor
-    if parsed.line == (1, 37) and parsed > Release(1, 37, 0, 0, 99):
-        level = 38
+    starts = (Release(*parsed.line, 0, 0, 0), start_of(CEL_GO_029))
+    first = max(start for start in starts if start <= parsed)
     gates = {LIST_ATTRIBUTES: list_attributes, CONSUMABLE_CAPACITY: consumable_capacity}
     chosen: Mode = "new" if mode == "new" else "stored"
-    return Settings(level, chosen, frozenset(name for name, on in gates.items() if on))
+    return Settings(first, chosen, frozenset(name for name, on in gates.items() if on))
 
 
 _FIELDS: Final = {
@@ -177,7 +179,7 @@ def declarations(chosen: Settings) -> Declarations:
         chosen.attribute_type, multiple=chosen.mode == "stored" or CONSUMABLE_CAPACITY in chosen.gates
     )
     types[device.name] = type_of(device)
-    if chosen.level >= 38:
+    if chosen.quoted_names:
         types |= {"list": type_of(list_of(DYN)), "map": type_of(map_of(DYN, DYN))}
     functions = _functions(known, chosen)
     return Declarations(

@@ -33,8 +33,7 @@ class Selection:
         self._names_device = profile.shows(Trait.CEL_NAMES_DEVICE)
         self._shares = not profile.shows(Trait.NO_SHARING)
         self._lists = profile.cel_lists
-        line = f"{profile.release.major}.{profile.release.minor}"
-        stored = environment(release=line, mode="stored", list_attributes=self._lists)
+        stored = environment(release=profile.release, mode="stored", list_attributes=self._lists)
         self._compiler = compiler(profile.cel_engine, stored)
         self._stored = stored
         self._derived: dict[tuple[str, DeviceRow], DeviceAttribute] = {}

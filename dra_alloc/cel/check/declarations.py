@@ -12,13 +12,26 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from dra_alloc.cel.check.types import CelType
+from dra_alloc.releases import EVER, Span
 
 if TYPE_CHECKING:
     from dra_alloc.cel.count.estimate import CallEstimate, Estimator, Operand
     from dra_alloc.cel.syntax.ast import Node
     from dra_alloc.cel.syntax.macros import Expansion
 
-__all__ = ["ALWAYS", "EXAMINED", "Cost", "Function", "Library", "Macro", "Overload", "Window"]
+__all__ = [
+    "ALWAYS",
+    "BEFORE_029",
+    "CEL_GO_029",
+    "EXAMINED",
+    "SINCE_029",
+    "Cost",
+    "Function",
+    "Library",
+    "Macro",
+    "Overload",
+    "Window",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,18 +40,21 @@ class Window:
     When a declaration exists.
 
     `since` is the first minor whose *new* environment may hold it (compared
-    with the compatibility version, binary minor minus 1); `added` and `removed`
-    bound the binaries that know it at all, *stored* included. `gate` must be on
-    in *new*; in *stored* it is ignored.
+    with the compatibility version, binary minor minus 1); `span` holds the
+    binaries that know it at all, *stored* included. `gate` must be on in *new*;
+    in *stored* it is ignored.
     """
 
     since: int = 0
-    added: int = 0
-    removed: int = 99
+    span: Span = EVER
     gate: str = ""
 
 
 ALWAYS = Window()
+#: The release with which cel-go 0.29 came, which reads and checks several things otherwise.
+CEL_GO_029: Final = "1.37.0-beta.0"
+BEFORE_029: Final = Window(span=Span(end=CEL_GO_029))
+SINCE_029: Final = Window(span=Span(CEL_GO_029))
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,15 +7,17 @@ Spec: CEL-42
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from dra_alloc.cel.check.declarations import Cost, Function, Library, Overload, Window
+from dra_alloc.cel.check.declarations import CEL_GO_029, Cost, Function, Library, Overload, Window
 from dra_alloc.cel.check.types import BOOL, DYN
 from dra_alloc.cel.count.costs import ONE, STRING, Range
 from dra_alloc.cel.errors import CelError
 from dra_alloc.cel.library.walks import WALK
 from dra_alloc.cel.values.equality import equal
 from dra_alloc.cel.values.runtime import is_list
+from dra_alloc.releases import Span
 
 if TYPE_CHECKING:
     from dra_alloc.cel.count.estimate import CallEstimate, Estimator, Operand
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["DRA_LIBRARY", "includes"]
 
 _MAX_VALUES: Final = 48
+_LISTS: Final = "DRAListTypeAttributes"
 
 
 def _same(left: Any, right: Any) -> bool:
@@ -69,7 +72,7 @@ _ALPHA: Final = Overload(
     _limited,
     member=True,
     cost=Cost(lambda args, result: 1, _bounded_estimate),
-    window=Window(since=36, added=36, removed=38, gate="DRAListTypeAttributes"),
+    window=Window(since=36, span=Span("1.36", CEL_GO_029), gate=_LISTS),
 )
 _BASE: Final = Overload(
     "list_includes_dyn_dyn",
@@ -78,6 +81,8 @@ _BASE: Final = Overload(
     includes,
     member=True,
     cost=Cost(WALK.actual, _walk_estimate),
-    window=Window(since=37, added=38),
+    window=Window(since=36, span=Span(CEL_GO_029, "1.38"), gate=_LISTS),
 )
-DRA_LIBRARY: Final = Library("dra", functions=(Function("includes", (_ALPHA, _BASE)),))
+#: From here on a function of the lists library, whatever the gate.
+_NATIVE: Final = replace(_BASE, window=Window(since=37, span=Span("1.38")))
+DRA_LIBRARY: Final = Library("dra", functions=(Function("includes", (_ALPHA, _BASE, _NATIVE)),))

@@ -16,6 +16,7 @@ from dra_alloc.cel.count.costs import NOMINAL, PATTERN, STRING, Range, plain_siz
 from dra_alloc.cel.errors import CelError
 from dra_alloc.cel.library import format_rules as rules
 from dra_alloc.cel.values.runtime import NO_SUCH_OVERLOAD, NONE, Optional
+from dra_alloc.releases import Span
 
 if TYPE_CHECKING:
     from dra_alloc.cel.count.estimate import CallEstimate, Estimator, Operand
@@ -76,7 +77,7 @@ def _formats(bytes_limit: bool) -> dict[str, CelFormat]:
 
 
 _OLD, _NEW = _formats(bytes_limit=False), _formats(bytes_limit=True)
-_UNTIL_134, _FROM_135 = Window(removed=35), Window(added=35)
+_UNTIL_134, _FROM_135 = Window(span=Span(end="1.35")), Window(span=Span("1.35"))
 
 
 def _named(known: dict[str, CelFormat]) -> Callable[[str], Optional]:

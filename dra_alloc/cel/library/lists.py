@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from functools import cmp_to_key
 from typing import TYPE_CHECKING, Any, Final
 
-from dra_alloc.cel.check.declarations import Cost, Function, Library, Macro, Overload, Window
+from dra_alloc.cel.check.declarations import BEFORE_029, SINCE_029, Cost, Function, Library, Macro, Overload, Window
 from dra_alloc.cel.check.types import (
     BOOL,
     BYTES,
@@ -334,8 +334,8 @@ _DISTINCT: Final = Cost(_square_actual, _distinct_estimate, crashes=True)
 
 def _flatten_overloads(identifier: str, params: tuple[CelType, ...], result: CelType) -> tuple[Overload, ...]:
     variants = (
-        (_flatten, _FLATTEN, Window(removed=38)),
-        (_flatten_from_029, _FLATTEN_FROM_029, Window(added=38)),
+        (_flatten, _FLATTEN, BEFORE_029),
+        (_flatten_from_029, _FLATTEN_FROM_029, SINCE_029),
     )
     return tuple(
         Overload(identifier, params, result, run, member=True, cost=cost, window=window)
@@ -358,10 +358,8 @@ LISTS_LIBRARY: Final = Library(
         Function(
             "lists.range",
             (
-                Overload("lists_range", (INT,), list_of(INT), _range, cost=_RANGE, window=Window(removed=38)),
-                Overload(
-                    "lists_range", (INT,), list_of(INT), _strict_range, cost=_STRICT_RANGE, window=Window(added=38)
-                ),
+                Overload("lists_range", (INT,), list_of(INT), _range, cost=_RANGE, window=BEFORE_029),
+                Overload("lists_range", (INT,), list_of(INT), _strict_range, cost=_STRICT_RANGE, window=SINCE_029),
             ),
         ),
         Function("distinct", (Overload("list_distinct", (_LIST,), _LIST, _distinct, member=True, cost=_DISTINCT),)),

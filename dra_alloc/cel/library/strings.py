@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from dra_alloc.cel.check.declarations import Cost, Function, Library, Overload, Window
+from dra_alloc.cel.check.declarations import BEFORE_029, SINCE_029, Cost, Function, Library, Overload, Window
 from dra_alloc.cel.check.types import DYN, INT, CelType, list_of
 from dra_alloc.cel.check.types import STRING as STRING_TYPE
 from dra_alloc.cel.count.costs import STRING, TRAVERSE_FIRST, UNBOUNDED, Range, plain_size, share, traverse
@@ -219,7 +219,7 @@ def _member(
 
 def _positions(name: str, identifier: str, position: Callable[..., int]) -> Function:
     shapes = ((identifier, (STRING_TYPE, STRING_TYPE)), (f"{identifier}_int", (STRING_TYPE, STRING_TYPE, INT)))
-    runs = ((_anywhere(position), Window(removed=38)), (position, Window(added=38)))
+    runs = ((_anywhere(position), BEFORE_029), (position, SINCE_029))
     overloads = tuple(
         Overload(each, params, INT, run, member=True, window=window) for each, params in shapes for run, window in runs
     )

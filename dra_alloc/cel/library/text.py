@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
-from dra_alloc.cel.check.declarations import ALWAYS, Cost, Function, Library, Overload, Window
+from dra_alloc.cel.check.declarations import ALWAYS, BEFORE_029, SINCE_029, Cost, Function, Library, Overload, Window
 from dra_alloc.cel.check.types import BOOL, CelType
 from dra_alloc.cel.check.types import STRING as STRING_TYPE
 from dra_alloc.cel.count.costs import ONE, PATTERN, STRING, UNBOUNDED, actual_size, share
@@ -112,9 +112,7 @@ def _member(name: str, overload: str, run: Callable[[str, str], bool], *costs: t
     return Function(name, overloads, run=checked)
 
 
-_BEFORE: Final = Window(removed=38)
-_SINCE: Final = Window(added=38)
-_AFFIX_COSTS: Final = ((_AFFIX_BEFORE_37, _BEFORE), (_AFFIX, _SINCE))
+_AFFIX_COSTS: Final = ((_AFFIX_BEFORE_37, BEFORE_029), (_AFFIX, SINCE_029))
 
 TEXT_LIBRARY: Final = Library(
     "standard strings",
@@ -125,8 +123,8 @@ TEXT_LIBRARY: Final = Library(
         Function(
             "matches",
             (
-                Overload("matches", (STRING_TYPE, STRING_TYPE), BOOL, window=_BEFORE),
-                Overload("matches", (STRING_TYPE, STRING_TYPE), BOOL, cost=_SEARCH, window=_SINCE),
+                Overload("matches", (STRING_TYPE, STRING_TYPE), BOOL, window=BEFORE_029),
+                Overload("matches", (STRING_TYPE, STRING_TYPE), BOOL, cost=_SEARCH, window=SINCE_029),
                 Overload("matches_string", (STRING_TYPE, STRING_TYPE), BOOL, member=True, cost=_SEARCH),
             ),
             run=_matches,

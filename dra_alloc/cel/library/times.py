@@ -14,7 +14,7 @@ from typing import Final
 from zoneinfo import ZoneInfo, available_timezones
 
 from dra_alloc.api.go_text import quote
-from dra_alloc.cel.check.declarations import Function, Library, Overload, Window
+from dra_alloc.cel.check.declarations import BEFORE_029, Function, Library, Overload
 from dra_alloc.cel.check.types import DURATION, INT, STRING, TIMESTAMP
 from dra_alloc.cel.errors import CelError
 from dra_alloc.cel.library.time_values import (
@@ -191,7 +191,7 @@ TIMES_LIBRARY: Final = Library(
             "duration",
             (
                 Overload("duration_to_duration", (DURATION,), DURATION, lambda value: value),
-                Overload("int64_to_duration", (INT,), DURATION, _int_to_duration, window=Window(removed=38)),
+                Overload("int64_to_duration", (INT,), DURATION, _int_to_duration, window=BEFORE_029),
                 Overload("string_to_duration", (STRING,), DURATION, _text_to_duration),
             ),
         ),

@@ -56,9 +56,10 @@ def test_an_error_has_text_places_and_hints() -> None:
 
 
 def test_releases_and_modes() -> None:
-    assert cel.environment("1.37").settings.level == 38
-    assert cel.environment("1.37.0-alpha.2").settings.level == 37
-    assert cel.environment("1.34").settings.level == 34
+    assert cel.environment("1.37") is cel.environment("1.37.0-rc.0") is not cel.environment("1.37.0-alpha.2")
+    assert cel.environment("1.36.2") is cel.environment("1.36")
+    assert cel.environment("1.37").settings.quoted_names
+    assert not cel.environment("1.37.0-alpha.2").settings.quoted_names
     assert not cel.environment("1.36").lists
     assert cel.environment("1.36", list_attributes=True).lists
     assert not cel.environment("1.35", list_attributes=True).lists

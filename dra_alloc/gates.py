@@ -1,0 +1,99 @@
+"""
+Feature gates as data: since when each has which stage, and what follows for its value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import Enum
+from typing import Final
+
+from dra_alloc.errors import InputError, did_you_mean, in_brief
+from dra_alloc.releases import Release, parse_release, start_of
+
+__all__ = ["GATES", "GROUPS", "Stage", "gates_of", "without_effect"]
+
+
+class Stage(Enum):
+    """How far a gate has come; one that is off by default in beta depends on an API that is."""
+
+    ALPHA = "alpha"
+    BETA_OFF = "beta, off"
+    BETA = "beta"
+    STABLE = "stable"
+
+
+_ALPHA: Final = Stage.ALPHA
+_BETA: Final = Stage.BETA
+_STABLE: Final = Stage.STABLE
+
+#: Gate -> the releases with which its stage changed, oldest first; the last one holds from there on.
+GATES: Final[Mapping[str, Mapping[str, Stage]]] = {
+    "DRAAdminAccess": {"1.32": _ALPHA, "1.34": _BETA, "1.36": _STABLE},
+    "DRAConsumableCapacity": {"1.34": _ALPHA, "1.36": _BETA},
+    "DRADerivedAttributes": {"1.37": _ALPHA},
+    "DRADeviceBindingConditions": {"1.34": _ALPHA, "1.36": _BETA},
+    "DRADeviceCompatibilityGroups": {"1.37": _ALPHA},
+    "DRADeviceTaintRules": {"1.35": _ALPHA, "1.36": Stage.BETA_OFF, "1.37": _STABLE},
+    "DRADeviceTaints": {"1.33": _ALPHA, "1.36": _BETA, "1.37": _STABLE},
+    "DRAExtendedResource": {"1.34": _ALPHA, "1.36": _BETA, "1.37": _STABLE},
+    "DRAFractionalCapacityRange": {"1.37": Stage.BETA_OFF},
+    "DRAListTypeAttributes": {"1.36": _ALPHA},
+    "DRANodeAllocatableResources": {"1.36": _ALPHA},
+    "DRAOptionalNodeOperations": {"1.37": _ALPHA},
+    "DRAPartitionableDevices": {"1.33": _ALPHA, "1.36": _BETA},
+    "DRAPartitionableDevicesType": {"1.37": _ALPHA},
+    "DRAPrioritizedList": {"1.33": _ALPHA, "1.34": _BETA, "1.36": _STABLE},
+    "DRAResourceClaimDeviceStatus": {"1.32": _ALPHA, "1.33": _BETA, "1.37": _STABLE},
+    "DRAResourceClaimGranularStatusAuthorization": {"1.36": _BETA},
+    "DRAResourcePoolStatus": {"1.36": _ALPHA},
+    "DRASchedulerFilterTimeout": {"1.34": _BETA},
+    "DRAWorkloadResourceClaims": {"1.36": _ALPHA, "1.37": Stage.BETA_OFF},
+}
+
+#: Gates that stand for every gate of some stages which is not set by itself.
+GROUPS: Final[Mapping[str, frozenset[Stage]]] = {
+    "AllAlpha": frozenset({Stage.ALPHA}),
+    "AllBeta": frozenset({Stage.BETA, Stage.BETA_OFF}),
+}
+
+#: Gates of what is not modelled here: authorization, status, time limits and node resources beside the allocator.
+_UNMODELLED: Final = frozenset(
+    {
+        "DRANodeAllocatableResources",
+        "DRAPartitionableDevicesType",
+        "DRAResourceClaimGranularStatusAuthorization",
+        "DRAResourcePoolStatus",
+        "DRASchedulerFilterTimeout",
+        "DRAWorkloadResourceClaims",
+    }
+)
+
+
+def gates_of(release: str | Release, overrides: Mapping[str, bool] | None = None) -> dict[str, bool]:
+    """
+    Return every DRA gate of the release with its value; AllAlpha and AllBeta reach the gates not set by themselves.
+
+    Spec: PROFILE-6.
+    Raises: InputError for a gate the release does not know.
+    """
+    parsed = parse_release(release)
+    stages = {name: stage for name, row in GATES.items() if (stage := _stage(row, parsed)) is not None}
+    chosen = overrides or {}
+    for name in chosen:
+        if name not in stages and name not in GROUPS:
+            known = (*sorted(stages), *GROUPS)
+            hint = f"{did_you_mean(name, known)} known gates: {', '.join(known)}".lstrip()
+            raise InputError(f"release {parsed} has no feature gate {in_brief(name)!r}", hint=hint)
+    grouped = {stage: chosen[group] for group, those in GROUPS.items() if group in chosen for stage in those}
+    default = {stage: stage in (Stage.BETA, Stage.STABLE) for stage in Stage} | grouped
+    return {name: chosen.get(name, default[stage]) for name, stage in stages.items()}
+
+
+def without_effect(names: Mapping[str, bool]) -> tuple[str, ...]:
+    """Return those of the gates set that are known and change no answer here, in order of their names."""
+    return tuple(sorted(_UNMODELLED & names.keys()))
+
+
+def _stage(row: Mapping[str, Stage], release: Release) -> Stage | None:
+    return next((stage for since, stage in reversed(tuple(row.items())) if release >= start_of(since)), None)
