@@ -5,7 +5,7 @@ What is known of a cluster: indexes and answers, found out on first use and kept
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from dra_alloc.api import AllocationResult, Node, ResourceClaim
@@ -46,7 +46,18 @@ class KnownParts:
 
     def now(self) -> KnownParts:
         """Return what is known now: other threads may add to it meanwhile, and what is carried on belongs together."""
-        return KnownParts(**{each.name: getattr(self, each.name) for each in fields(KnownParts)})
+        return KnownParts(
+            survey=self.survey,
+            holdings=self.holdings,
+            ledger=self.ledger,
+            occupancy=self.occupancy,
+            allocator=self.allocator,
+            roster=self.roster,
+            standings=self.standings,
+            digests=self.digests,
+            class_by_resource=self.class_by_resource,
+            intended=self.intended,
+        )
 
 
 class Known:

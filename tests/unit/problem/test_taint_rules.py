@@ -9,7 +9,6 @@ import pytest
 from dra_alloc.api import DeviceTaintRule
 from dra_alloc.cli.harness.allocate import answer_allocate
 from dra_alloc.cluster.cluster import Cluster
-from dra_alloc.cluster.edits.editing import edit_of, edited
 from dra_alloc.cluster.edits.events import Event
 from dra_alloc.cluster.settings import Settings
 from dra_alloc.manifest import Documents
@@ -48,4 +47,4 @@ def test_clusters_keep_the_rules_with_an_effect(release, kept):
 
     assert names(Cluster.of(Documents(taint_rules=rules), settings)) == kept
     none = Cluster.of(Documents(), settings)
-    assert names(edited(none, edit_of([Event("ADDED", rule) for rule in rules]))) == kept
+    assert names(none.apply([Event("ADDED", rule) for rule in rules])) == kept
