@@ -73,11 +73,11 @@ class Native:
         compiling = timed(lambda: [cel.Program(expression, self._declared) for _ in range(_COMPILES)]) / _COMPILES
         count = len(self._devices)
         direct = timed(lambda: [program.matches(each) for each in self._devices]) / count
-        columns = cel.Columns(self._devices)
+        columns = cel.DeviceColumns(self._devices)
         cold = timed(lambda: columns.outcomes(program)) / count
         warm = timed(lambda: columns.outcomes(program)) / count
         another = cel.Program(expression, self._declared)
-        again = cel.Columns(self._devices, columns.interner)
+        again = cel.DeviceColumns(self._devices, columns.interner)
         for read in program.reads:
             again.column(read)
         known = timed(lambda: again.outcomes(another)) / count

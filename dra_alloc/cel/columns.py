@@ -22,7 +22,7 @@ from dra_alloc.cel.library.semver import CelSemver
 from dra_alloc.cel.program import Program
 from dra_alloc.cel.reads import Read
 
-__all__ = ["Columns", "Interner", "Outcome"]
+__all__ = ["DeviceColumns", "Interner", "Outcome"]
 
 Outcome = bool | EvaluationError
 Row = tuple[int, ...]
@@ -67,7 +67,7 @@ class _Groups(NamedTuple):
     firsts: list[int]
 
 
-class Columns:
+class DeviceColumns:
     """Devices side by side; columns are made for what programs read, and kept."""
 
     def __init__(self, devices: Sequence[CelDevice], interner: Interner | None = None) -> None:

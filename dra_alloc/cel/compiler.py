@@ -14,9 +14,9 @@ from dra_alloc.cel.check.types import ANY, BOOL, DYN, CelType, TypeTooLarge
 from dra_alloc.cel.check.validators import CompilerCrash, validate
 from dra_alloc.cel.environment import Declarations, Settings
 from dra_alloc.cel.errors import CelAbort, CelError, CompileError, Issue
-from dra_alloc.cel.plan.build import Plan, plan
+from dra_alloc.cel.plan.build import Planned, plan
 from dra_alloc.cel.syntax.parser import parse
-from dra_alloc.cel.syntax.source import Source, render
+from dra_alloc.cel.syntax.source import SourceText, render
 
 __all__ = ["Compiled", "Refused", "compile_expression", "not_bool"]
 
@@ -26,7 +26,7 @@ class Compiled:
     """A checked expression and its code."""
 
     checked: Checked
-    plan: Plan
+    plan: Planned
 
 
 #: Says what is wrong with the static type of a result, or nothing.
@@ -46,7 +46,7 @@ def compile_expression(expression: str, declared: Declarations, refused: Refused
 
     Raises: CompileError with upstream's text.
     """
-    source = Source(_well_formed(expression))
+    source = SourceText(_well_formed(expression))
     try:
         return _compile(source, declared, refused)
     except CompilerCrash as crash:
@@ -57,7 +57,7 @@ def compile_expression(expression: str, declared: Declarations, refused: Refused
         raise CompileError("compilation failed: the expression is nested too deeply") from None
 
 
-def _compile(source: Source, declared: Declarations, refused: Refused) -> Compiled:
+def _compile(source: SourceText, declared: Declarations, refused: Refused) -> Compiled:
     parsed = parse(source, declared.macros, quoted_names=declared.settings.quoted_names)
     if parsed.root is None:
         raise _failed(parsed.issues, source)
@@ -77,7 +77,7 @@ def _compile(source: Source, declared: Declarations, refused: Refused) -> Compil
         raise CompileError(f"program instantiation failed: {error.text}") from None
 
 
-def _failed(issues: list[Issue], source: Source) -> CompileError:
+def _failed(issues: list[Issue], source: SourceText) -> CompileError:
     return CompileError(f"compilation failed: {render(issues, source)}", tuple(issues))
 
 

@@ -16,7 +16,7 @@ from dra_alloc.cel.count.must_count import must_count
 from dra_alloc.cel.device import CelDevice
 from dra_alloc.cel.environment import Declarations
 from dra_alloc.cel.errors import CelAbort, CelError, EvaluationError
-from dra_alloc.cel.plan.build import Plan, plan
+from dra_alloc.cel.plan.build import Planned, plan
 from dra_alloc.cel.plan.frame import Failed
 from dra_alloc.cel.reads import Read, reads_of
 from dra_alloc.cel.values.runtime import Optional, native_error, type_name
@@ -56,7 +56,7 @@ class Program:
     _declared: Declarations
     _max_cost: int | None
     _reads: tuple[Read, ...] | None
-    _whole: Plan | None
+    _whole: Planned | None
     expression: str
     output_type: CelType
 

@@ -74,16 +74,12 @@ def test_listed_names_are_unique():
 AMBIGUOUS = {
     "Choice",
     "Cluster",
-    "Columns",
     "Draw",
-    "Part",
     "Placed",
     "Placement",
-    "Plan",
     "Question",
     "Settings",
     "Solved",
-    "Stop",
     "Undecided",
     "Verdict",
 }

@@ -41,7 +41,7 @@ from dra_alloc.cel.syntax.ast import (
     StructNode,
     dotted_name,
 )
-from dra_alloc.cel.syntax.source import Source
+from dra_alloc.cel.syntax.source import SourceText
 from dra_alloc.cel.trampoline import STRIDE, Steps, run
 
 __all__ = ["Checked", "Resolved", "check"]
@@ -59,7 +59,7 @@ _MOST_COUNTED: Final = 100_000
 _MOST_REMEMBERED: Final = 4096
 
 
-def check(root: Node, source: Source, declared: Declarations) -> tuple[Checked, list[Issue]]:
+def check(root: Node, source: SourceText, declared: Declarations) -> tuple[Checked, list[Issue]]:
     """The checked tree and what is wrong with it."""
     checker = _Checker(source, declared)
     run(checker.check(root))

@@ -29,7 +29,7 @@ from dra_alloc.cel.check.unify import Unifier, less_specific
 from dra_alloc.cel.environment import Declarations
 from dra_alloc.cel.errors import Issue
 from dra_alloc.cel.syntax.ast import Ident, Literal, Node
-from dra_alloc.cel.syntax.source import MAX_REPORTED, Source
+from dra_alloc.cel.syntax.source import MAX_REPORTED, SourceText
 from dra_alloc.cel.values.runtime import UInt
 
 __all__ = ["CheckState", "Checked", "Resolved", "Scope"]
@@ -95,7 +95,7 @@ Span = tuple[int, int, int]
 class CheckState:
     """The state of one check, and what every kind of node needs of it."""
 
-    source: Source
+    source: SourceText
     declared: Declarations
     unifier: Unifier = field(default_factory=Unifier)
     types: dict[int, CelType] = field(default_factory=dict)

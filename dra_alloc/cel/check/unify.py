@@ -142,7 +142,7 @@ class Unifier:
             return True, True
         bound = self._bound.get(variable.name)
         if bound is not None:
-            if kind.plain == bound.plain:
+            if kind == bound or kind.plain == bound.plain:
                 return True, True
             if self._assign(kind, bound):
                 general = kind if less_specific(kind, bound) else bound

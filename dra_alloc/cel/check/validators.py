@@ -14,7 +14,7 @@ from dra_alloc.cel.check.declarations import Function
 from dra_alloc.cel.check.types import CelType, checker_name
 from dra_alloc.cel.errors import CelError, Issue
 from dra_alloc.cel.syntax.ast import Call, Ident, ListNode, Literal, MapNode, Node, Select, children
-from dra_alloc.cel.syntax.source import MAX_REPORTED, Source
+from dra_alloc.cel.syntax.source import MAX_REPORTED, SourceText
 from dra_alloc.cel.values.regex import compiled
 
 __all__ = ["CompilerCrash", "validate"]
@@ -23,7 +23,7 @@ __all__ = ["CompilerCrash", "validate"]
 _MIXED: Final = frozenset(("format",))
 
 
-def validate(checked: Checked, source: Source, functions: Mapping[str, Function]) -> list[Issue]:
+def validate(checked: Checked, source: SourceText, functions: Mapping[str, Function]) -> list[Issue]:
     """Literals that cannot mean anything: patterns, times, formats, lists and maps of mixed types."""
     if not checked.doubtful:
         return []

@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 from dra_alloc.cel.check.checking import Checked
 from dra_alloc.cel.environment import Declarations
 from dra_alloc.cel.errors import CelAbort, CelError
-from dra_alloc.cel.plan.build import Plan
+from dra_alloc.cel.plan.build import Planned
 from dra_alloc.cel.plan.frame import UNSET, Failed
 from dra_alloc.cel.plan.qualifiers import MISSING, bad_qualifier, lookup, lookup_if_present
 from dra_alloc.cel.plan.rereading import reread
@@ -64,7 +64,7 @@ class _Chain(NamedTuple):
 class AttributeCounter:
     """The meter, the variables, and attributes; what else there is to evaluate is added by subclasses."""
 
-    def __init__(self, checked: Checked, plan: Plan, declared: Declarations, device: Any, limit: int) -> None:
+    def __init__(self, checked: Checked, plan: Planned, declared: Declarations, device: Any, limit: int) -> None:
         self.total = 0
         self.checked = checked
         self.plan = plan

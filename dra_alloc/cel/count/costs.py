@@ -10,7 +10,7 @@ Spec: CEL-30
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from dra_alloc.cel.check.declarations import Cost
@@ -124,4 +124,3 @@ def traverse(factor: float, *, sized: bool = False) -> Cost:
 
 NOMINAL: Final = fixed(1)
 TRAVERSE_FIRST: Final = traverse(STRING)
-ActualCost = Callable[[Sequence[Any], Any], int]

@@ -3,7 +3,9 @@ Evaluation that counts its cost and stops at a limit.
 
 It follows the expanded tree step by step, on a heap-allocated stack, so it
 also serves expressions too deep for closures. Errors are values here, because
-what upstream charges depends on what it evaluates beside them.
+what upstream charges depends on what it evaluates beside them. That makes it 12
+to 60 times as slow as the closures, so it does not stand in for them; only what
+needs a figure, or might exceed the limit, is counted.
 
 Spec: CEL-32
 """
@@ -19,7 +21,7 @@ from dra_alloc.cel.count.attributes import LIMIT_EXCEEDED, PENDING
 from dra_alloc.cel.count.folds import FoldCounter
 from dra_alloc.cel.environment import Declarations
 from dra_alloc.cel.errors import CelAbort, CelError
-from dra_alloc.cel.plan.build import Plan
+from dra_alloc.cel.plan.build import Planned
 from dra_alloc.cel.plan.frame import Failed
 from dra_alloc.cel.plan.literals import build_list, build_map, build_message
 from dra_alloc.cel.plan.membership import is_member
@@ -33,7 +35,7 @@ __all__ = ["LIMIT_EXCEEDED", "count"]
 _NEW_LIST, _NEW_MAP, _NEW_STRUCT = 10, 30, 40
 
 
-def count(checked: Checked, plan: Plan, declared: Declarations, device: Any, limit: int) -> tuple[Any, int]:
+def count(checked: Checked, plan: Planned, declared: Declarations, device: Any, limit: int) -> tuple[Any, int]:
     """
     The value of a selector on a device (a ``Failed`` if it has none) and what it cost.
 
@@ -59,7 +61,7 @@ class _Site(NamedTuple):
 class _Counter(FoldCounter):
     """Calls and literals; the rest is inherited."""
 
-    def __init__(self, checked: Checked, plan: Plan, declared: Declarations, device: Any, limit: int) -> None:
+    def __init__(self, checked: Checked, plan: Planned, declared: Declarations, device: Any, limit: int) -> None:
         super().__init__(checked, plan, declared, device, limit)
         self._sites: dict[int, _Site] = {}
 

@@ -1,6 +1,9 @@
 """
 What comprehensions cost: the steps of the expanded tree, whether or not we take them.
 
+Taking them all takes 2 to 3 times as long, and 4 to 5 times where a macro in a
+macro in a macro runs into the cost limit.
+
 Spec: CEL-32, CEL-33
 """
 

@@ -15,7 +15,7 @@ from dra_alloc.cel.check.types import opaque
 from dra_alloc.cel.errors import CelError
 from dra_alloc.cel.values.runtime import NO_SUCH_OVERLOAD
 
-__all__ = ["CIDR", "IP", "CelCidr", "CelIp", "Unreadable", "parse_cidr", "parse_ip", "read_address", "told"]
+__all__ = ["CIDR", "IP", "CelCidr", "CelIp", "NoAddress", "parse_cidr", "parse_ip", "read_address", "told"]
 
 IP: Final = opaque("net.IP")
 CIDR: Final = opaque("net.CIDR")
@@ -99,7 +99,7 @@ class CelCidr:
         return address.version == self.address.version and int(address) >> spare == int(self.address) >> spare
 
 
-class Unreadable(Exception):
+class NoAddress(Exception):
     """Go's words for a text that is no address."""
 
     def __init__(self, message: str, rest: str = "") -> None:
@@ -127,29 +127,29 @@ def _is_mapped(address: _Address) -> bool:
 def _address(text: str) -> tuple[_Address, str]:
     try:
         return read_address(text)
-    except Unreadable as problem:
+    except NoAddress as problem:
         raise CelError(
             f"IP Address {quote(text)} parse error during conversion from string: {told(text, problem)}"
         ) from None
 
 
-def told(text: str, problem: Unreadable) -> str:
+def told(text: str, problem: NoAddress) -> str:
     """Go's whole complaint about `text`."""
     return f"ParseAddr({quote(text)}): {problem}"
 
 
 def read_address(text: str) -> tuple[_Address, str]:
-    """Address and zone; raises Unreadable with Go's reason."""
+    """Address and zone; raises NoAddress with Go's reason."""
     separator = _SEPARATOR.search(text)
     if separator is None:
-        raise Unreadable("unable to parse IP")
+        raise NoAddress("unable to parse IP")
     if separator[0] == "%":
-        raise Unreadable("missing IPv6 address")
+        raise NoAddress("missing IPv6 address")
     if separator[0] == ".":
         return ipaddress.IPv4Address(_ipv4(text, text)), ""
     address, percent, zone = text.partition("%")
     if percent and not zone:
-        raise Unreadable("zone must be a non-empty string")
+        raise NoAddress("zone must be a non-empty string")
     return ipaddress.IPv6Address(_ipv6(address)), zone
 
 
@@ -160,21 +160,21 @@ def _ipv4(text: str, end: str) -> int:
     for index, char in enumerate(text):
         if char == ".":
             if not digits or index == len(text) - 1:
-                raise Unreadable("IPv4 field must have at least one digit", end[index:])
+                raise NoAddress("IPv4 field must have at least one digit", end[index:])
             if len(numbers) == 3:
-                raise Unreadable("IPv4 address too long")
+                raise NoAddress("IPv4 address too long")
             numbers.append(int(digits))
             digits = ""
         elif "0" <= char <= "9":
             if digits == "0":
-                raise Unreadable("IPv4 field has octet with leading zero")
+                raise NoAddress("IPv4 field has octet with leading zero")
             digits += char
             if int(digits) > 255:
-                raise Unreadable("IPv4 field has value >255")
+                raise NoAddress("IPv4 field has value >255")
         else:
-            raise Unreadable("unexpected character", end[index:])
+            raise NoAddress("unexpected character", end[index:])
     if len(numbers) < 3:
-        raise Unreadable("IPv4 address too short")
+        raise NoAddress("IPv4 address too short")
     return int.from_bytes([*numbers, int(digits)])
 
 
@@ -188,9 +188,9 @@ def _ipv6(text: str) -> int:
     while rest and len(groups) < 8:
         digits = _HEX.match(rest)[0]  # type: ignore[index]
         if len(digits) > 4:
-            raise Unreadable("each group must have 4 or less digits", rest)
+            raise NoAddress("each group must have 4 or less digits", rest)
         if not digits:
-            raise Unreadable("each colon-separated field must have at least one digit", rest)
+            raise NoAddress("each colon-separated field must have at least one digit", rest)
         if rest[len(digits) : len(digits) + 1] == ".":
             return _with_gap([*groups, *_embedded(rest, groups, gap)], gap)
         groups.append(int(digits, 16))
@@ -199,38 +199,38 @@ def _ipv6(text: str) -> int:
             break
         rest, gap = _after_group(rest, groups, gap)
     if rest:
-        raise Unreadable("trailing garbage after address", rest)
+        raise NoAddress("trailing garbage after address", rest)
     return _with_gap(groups, gap)
 
 
 def _after_group(rest: str, groups: list[int], gap: int | None) -> tuple[str, int | None]:
     if rest[0] != ":":
-        raise Unreadable("unexpected character, want colon", rest)
+        raise NoAddress("unexpected character, want colon", rest)
     if len(rest) == 1:
-        raise Unreadable("colon must be followed by more characters", rest)
+        raise NoAddress("colon must be followed by more characters", rest)
     if rest[1] != ":":
         return rest[1:], gap
     if gap is not None:
-        raise Unreadable("multiple :: in address", rest[1:])
+        raise NoAddress("multiple :: in address", rest[1:])
     return rest[2:], len(groups)
 
 
 def _embedded(rest: str, groups: list[int], gap: int | None) -> tuple[int, int]:
     """The last two groups, written as an IPv4 address."""
     if gap is None and len(groups) != 6:
-        raise Unreadable("embedded IPv4 address must replace the final 2 fields of the address", rest)
+        raise NoAddress("embedded IPv4 address must replace the final 2 fields of the address", rest)
     if len(groups) > 6:
-        raise Unreadable("too many hex fields to fit an embedded IPv4 at the end of the address", rest)
+        raise NoAddress("too many hex fields to fit an embedded IPv4 at the end of the address", rest)
     return divmod(_ipv4(rest, rest), 0x10000)
 
 
 def _with_gap(groups: list[int], gap: int | None) -> int:
     missing = 8 - len(groups)
     if gap is None and missing:
-        raise Unreadable("address string too short")
+        raise NoAddress("address string too short")
     if gap is not None:
         if not missing:
-            raise Unreadable("the :: must expand to at least one field of zeros")
+            raise NoAddress("the :: must expand to at least one field of zeros")
         groups = groups[:gap] + [0] * missing + groups[gap:]
     value = 0
     for group in groups:
@@ -245,7 +245,7 @@ def parse_cidr(text: str) -> CelCidr:
     """The block that `text` names; raises CelError with upstream's text."""
     try:
         block = _block(text)
-    except Unreadable as problem:
+    except NoAddress as problem:
         message = f"{_NOT_A_BLOCK}netip.ParsePrefix({quote(text)}): {problem}"
         raise CelError(f"{_NOT_A_BLOCK}{message}") from None
     if _is_mapped(block.address):
@@ -256,15 +256,15 @@ def parse_cidr(text: str) -> CelCidr:
 def _block(text: str) -> CelCidr:
     head, slash, bits = text.rpartition("/")
     if not slash:
-        raise Unreadable("no '/'")
+        raise NoAddress("no '/'")
     try:
         address, zone = read_address(head)
-    except Unreadable as problem:
-        raise Unreadable(told(head, problem)) from None
+    except NoAddress as problem:
+        raise NoAddress(told(head, problem)) from None
     if zone:
-        raise Unreadable("IPv6 zones cannot be present in a prefix")
+        raise NoAddress("IPv6 zones cannot be present in a prefix")
     if re.fullmatch(r"0|[1-9][0-9]*", bits) is None or len(bits) > 19 or int(bits) >= 2**63:
-        raise Unreadable(f"bad bits after slash: {quote(bits)}")
+        raise NoAddress(f"bad bits after slash: {quote(bits)}")
     if int(bits) > address.max_prefixlen:
-        raise Unreadable("prefix length out of range")
+        raise NoAddress("prefix length out of range")
     return CelCidr(address, int(bits))

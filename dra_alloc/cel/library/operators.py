@@ -28,7 +28,7 @@ from dra_alloc.cel.check.types import (
 from dra_alloc.cel.check.types import (
     STRING as STRING_TYPE,
 )
-from dra_alloc.cel.count.costs import STRING, UNBOUNDED, Range, actual_size, share
+from dra_alloc.cel.count.costs import STRING, Range, actual_size, share
 from dra_alloc.cel.errors import CelError
 from dra_alloc.cel.syntax.macros import STANDARD_MACROS
 from dra_alloc.cel.values import arithmetic
@@ -250,4 +250,3 @@ OPERATORS_LIBRARY: Final = Library(
     macros=STANDARD_MACROS,
     types=(BOOL, BYTES, DOUBLE, DURATION, INT, _LIST, _MAP, NULL, STRING_TYPE, TIMESTAMP, TYPE, UINT),
 )
-assert UNBOUNDED

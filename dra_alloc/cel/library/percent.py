@@ -19,7 +19,7 @@ __all__ = [
     "USER",
     "ZONE",
     "BadUrl",
-    "Part",
+    "UrlPart",
     "encoded_already",
     "escape",
     "unescape",
@@ -30,7 +30,7 @@ class BadUrl(Exception):
     """Go's words for a text that is no URL."""
 
 
-class Part(NamedTuple):
+class UrlPart(NamedTuple):
     """What may stand unescaped in a part, besides letters, digits and ``-_.~``, and what is checked when reading it."""
 
     safe: bytes
@@ -43,33 +43,33 @@ class Part(NamedTuple):
 
 _UNRESERVED: Final = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.~")
 _HOST_SAFE: Final = b"!$&'()*+,;=:[]<>\""
-HOST: Final = Part(_HOST_SAFE, strict=True)
-ZONE: Final = Part(_HOST_SAFE, strict=True, zone=True)
-PATH: Final = Part(b"$&+,/:;=@")
-USER: Final = Part(b"$&+,;=")
-QUERY: Final = Part(b"", plus_is_space=True)
-FRAGMENT: Final = Part(b"$&+,/:;=?@!()*")
+HOST: Final = UrlPart(_HOST_SAFE, strict=True)
+ZONE: Final = UrlPart(_HOST_SAFE, strict=True, zone=True)
+PATH: Final = UrlPart(b"$&+,/:;=@")
+USER: Final = UrlPart(b"$&+,;=")
+QUERY: Final = UrlPart(b"", plus_is_space=True)
+FRAGMENT: Final = UrlPart(b"$&+,/:;=?@!()*")
 _ALSO_VALID: Final = b"!$&'()*+,;=:@[]%"
 #: An escape, or what is left of one: the two digits are checked by hand.
 _ESCAPE: Final = re.compile(rb"%(?:[0-9a-fA-F]{2})?")
 _HEX: Final = re.compile(rb"[0-9a-fA-F]{2}")
 
 
-def _is_safe(byte: int, part: Part) -> bool:
+def _is_safe(byte: int, part: UrlPart) -> bool:
     return byte in _UNRESERVED or byte in part.safe
 
 
-def escape(raw: bytes, part: Part) -> str:
+def escape(raw: bytes, part: UrlPart) -> str:
     """`raw` with what is not safe in this part as ``%XX``."""
     return "".join(chr(byte) if _is_safe(byte, part) else f"%{byte:02X}" for byte in raw)
 
 
-def encoded_already(text: str, part: Part) -> bool:
+def encoded_already(text: str, part: UrlPart) -> bool:
     """Whether `text` can stand in this part as it is."""
     return all(_is_safe(byte, part) or byte in _ALSO_VALID for byte in text.encode())
 
 
-def unescape(text: str, part: Part) -> bytes:
+def unescape(text: str, part: UrlPart) -> bytes:
     """The bytes that `text` stands for; raises BadUrl with Go's text."""
     raw = text.encode()
     if part.strict:
@@ -96,7 +96,7 @@ def _bad_escape(raw: bytes, position: int) -> BadUrl:
     return BadUrl(f"invalid URL escape {quote(shown)}")
 
 
-def _check_escapes(raw: bytes, part: Part) -> None:
+def _check_escapes(raw: bytes, part: UrlPart) -> None:
     """In a host only bytes above 0x7f may be escaped, in a zone what could stand there anyway, and spaces."""
     for match in _ESCAPE.finditer(raw):
         byte = _escaped(raw, match.start())

@@ -10,7 +10,7 @@ import re
 from typing import Final, NamedTuple
 
 from dra_alloc.api.go_text import quote
-from dra_alloc.cel.library.addresses import Unreadable, read_address, told
+from dra_alloc.cel.library.addresses import NoAddress, read_address, told
 from dra_alloc.cel.library.percent import (
     FRAGMENT,
     HOST,
@@ -198,7 +198,7 @@ def _bracketed(text: str) -> str:
 def _check_literal(text: str) -> None:
     try:
         address, _ = read_address(text)
-    except Unreadable as problem:
+    except NoAddress as problem:
         raise BadUrl(f"invalid host: {told(text, problem)}") from None
     if address.version == 4:
         raise BadUrl(_NO_LITERAL)

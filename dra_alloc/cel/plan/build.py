@@ -33,10 +33,10 @@ from dra_alloc.cel.syntax.ast import Call, Comprehension, Ident, ListNode, Liter
 from dra_alloc.cel.trampoline import STRIDE, Steps, run
 from dra_alloc.cel.values.runtime import started
 
-__all__ = ["Plan", "plan"]
+__all__ = ["Planned", "plan"]
 
 
-class Plan(NamedTuple):
+class Planned(NamedTuple):
     """
     Compiled code, the number of slots it needs and how deep its calls nest.
 
@@ -63,7 +63,7 @@ class _Variable(NamedTuple):
     steps: tuple[Qualifier, ...] = ()
 
 
-def plan(checked: Checked, declared: Declarations, *, loops: bool = True) -> Plan:
+def plan(checked: Checked, declared: Declarations, *, loops: bool = True) -> Planned:
     """
     The closures of `checked`; raises CelError for what upstream finds at program build.
 
@@ -73,7 +73,7 @@ def plan(checked: Checked, declared: Declarations, *, loops: bool = True) -> Pla
     planner = _Planner(checked, declared, loops)
     code = run(planner.code(checked.root))
     constants = {node: made.value for node, made in planner.done.items() if made.constant}
-    return Plan(
+    return Planned(
         code.run, planner.slots, planner.deepest, constants, planner.calls, planner.members, frozenset(planner.eager)
     )
 

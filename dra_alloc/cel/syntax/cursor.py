@@ -12,9 +12,9 @@ from dra_alloc.cel.errors import Issue
 from dra_alloc.cel.syntax.ast import Literal, Node
 from dra_alloc.cel.syntax.lexer import Token, printable, tokenize
 from dra_alloc.cel.syntax.recovery import CLOSES, GOES_ON, MORE, expected, may_follow
-from dra_alloc.cel.syntax.source import Source
+from dra_alloc.cel.syntax.source import SourceText
 
-__all__ = ["MAX_DEPTH", "Cursor", "Deep", "Limit", "Nesting", "Stop"]
+__all__ = ["MAX_DEPTH", "Cursor", "Deep", "Limit", "Nesting", "ParseStop"]
 
 MAX_DEPTH: Final = 250
 _LOOKAHEAD: Final = 256
@@ -39,7 +39,7 @@ class Nesting(NamedTuple):
     calc: int
 
 
-class Stop(Exception):
+class ParseStop(Exception):
     """
     Parsing cannot go on here; the issue has been noted.
 
@@ -60,7 +60,7 @@ class Limit(Exception):
 class Cursor:
     """Tokens with a current one, and everything the parts of the parser share."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: SourceText) -> None:
         self._source = source
         self.tokens, self.issues = tokenize(source)
         self.at = 0
@@ -87,7 +87,7 @@ class Cursor:
         self.report(offset, message)
         return Deep(Literal(self.new_id(), offset, "<<error>>"), 0)
 
-    def syntax_error(self, token: Token, expecting: str, *, nested: bool | None = None) -> Stop:
+    def syntax_error(self, token: Token, expecting: str, *, nested: bool | None = None) -> ParseStop:
         """
         Note a syntax error.
 
@@ -102,7 +102,7 @@ class Cursor:
                 self._ended = True
         if self.at != self._resumed:
             self.report(token.start, f"Syntax error: mismatched input '{token.text}' expecting {expecting}")
-        return Stop()
+        return ParseStop()
 
     def resume(self) -> bool:
         """Go past what cannot be read, to something that goes on with or ends what is open; whether there is such."""
@@ -118,7 +118,7 @@ class Cursor:
         self._resumed = self.at
         return True
 
-    def closed_before(self, stop: Stop) -> bool:
+    def closed_before(self, stop: ParseStop) -> bool:
         """Whether the brackets around a dot without a name are taken for closed: where a dot may follow them."""
         return not stop.within and any("." in each for each in self.open)
 
@@ -136,7 +136,7 @@ class Cursor:
         The current token, which must be of `kind`, and go on.
 
         A token too many in front of it is passed over; if it alone is missing,
-        what stands there is returned and kept. Raises Stop otherwise.
+        what stands there is returned and kept. Raises ParseStop otherwise.
         """
         token = self.tokens[self.at]
         if token.kind == kind:
@@ -146,7 +146,7 @@ class Cursor:
         if self._recoveries > _MOST_RECOVERIES:
             self.report(token.start, f"Syntax error: error recovery attempt limit exceeded: {_MOST_RECOVERIES}")
             self._ended = True
-            raise Stop
+            raise ParseStop
         wanted = frozenset((kind,))
         if self.pass_over(wanted):
             return self.expect(kind)
@@ -164,13 +164,13 @@ class Cursor:
         self.at += 1
         return True
 
-    def no_name(self, start: int, token: Token) -> Stop:
+    def no_name(self, start: int, token: Token) -> ParseStop:
         """Note that no name follows the dot at `start`."""
         seen = self._source.text[start : token.start]
         seen += "" if token.kind == "eof" else token.text
         self.report(token.start, f"Syntax error: no viable alternative at input '{printable(seen)}'")
         # The brackets are taken for closed in front of the dot.
-        return Stop(within=False)
+        return ParseStop(within=False)
 
     def accept(self, kind: str) -> bool:
         """Go past the current token if it is of `kind`."""

@@ -11,7 +11,7 @@ import re
 from typing import Final, NamedTuple
 
 from dra_alloc.cel.errors import Issue
-from dra_alloc.cel.syntax.source import Source
+from dra_alloc.cel.syntax.source import SourceText
 
 __all__ = ["Scan", "Token", "printable", "scan", "tokenize"]
 
@@ -94,7 +94,7 @@ def scan(text: str) -> Scan | None:
     return found if position == len(text) else None
 
 
-def tokenize(source: Source) -> tuple[list[Token], list[Issue]]:
+def tokenize(source: SourceText) -> tuple[list[Token], list[Issue]]:
     """Every token, an eof token at the end, and the places where nothing could be read."""
     text = source.text
     tokens: list[Token] = []

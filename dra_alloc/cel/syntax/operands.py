@@ -21,12 +21,12 @@ from dra_alloc.cel.syntax.ast import (
     StructNode,
     dotted_name,
 )
-from dra_alloc.cel.syntax.cursor import Cursor, Deep, Nesting, Stop
+from dra_alloc.cel.syntax.cursor import Cursor, Deep, Nesting, ParseStop
 from dra_alloc.cel.syntax.lexer import Token
 from dra_alloc.cel.syntax.literals import CONSTANTS, READ, RESERVED, LiteralError
 from dra_alloc.cel.syntax.macros import Expansion, MacroError, MacroTable
 from dra_alloc.cel.syntax.recovery import FIELDS, GOES_ON, POSTFIX, STARTERS, expected, operand_tokens
-from dra_alloc.cel.syntax.source import Source
+from dra_alloc.cel.syntax.source import SourceText
 from dra_alloc.cel.trampoline import Steps
 
 __all__ = ["OperandParser"]
@@ -35,7 +35,7 @@ __all__ = ["OperandParser"]
 class OperandParser(Cursor):
     """The parts of an expression below its operators; `expr` is what the operator part adds."""
 
-    def __init__(self, source: Source, macros: MacroTable, *, quoted_names: bool) -> None:
+    def __init__(self, source: SourceText, macros: MacroTable, *, quoted_names: bool) -> None:
         super().__init__(source)
         self._macros = macros
         self._quoted_names = quoted_names
@@ -57,7 +57,7 @@ class OperandParser(Cursor):
             try:
                 found: Deep = yield self.expr(nesting, start)
                 break
-            except Stop as stop:
+            except ParseStop as stop:
                 del self.open[depth + 1 :]
                 found = self.partial or self.absent()
                 if not stop.within and self.tokens[self.at].kind in closers - after.NOT_CLOSING[closers is after.KEY]:
@@ -77,7 +77,7 @@ class OperandParser(Cursor):
         return Deep(Literal(self.new_id(), self.tokens[self.at].start, "<<error>>"), 0)
 
     def want_operand(self) -> None:
-        """Go past a token too many in front of an operand; raises Stop if there is no operand."""
+        """Go past a token too many in front of an operand; raises ParseStop if there is no operand."""
         token = self.tokens[self.at]
         if token.kind in STARTERS:
             return
@@ -140,7 +140,7 @@ class OperandParser(Cursor):
                 self.at += 1
                 try:
                     operand = yield from self._index(token, operand, nesting)
-                except Stop as stop:
+                except ParseStop as stop:
                     stop.ended = True
                     parts = operand.node, (self.partial or self.absent()).node
                     self.partial = Deep(Call(self.new_id(), token.start, "_[_]", None, parts), operand.height)
@@ -194,7 +194,7 @@ class OperandParser(Cursor):
         args: list[Deep] = []
         try:
             yield from self._arguments(args, nesting, after.MEMBER_ARGUMENTS if target else after.ARGUMENTS)
-        except Stop as stop:
+        except ParseStop as stop:
             stop.ended = target is not None
             nodes = tuple([each.node for each in args])
             made = self._call_or_macro(function, opening.start, target and target.node, nodes)
@@ -219,7 +219,7 @@ class OperandParser(Cursor):
                 argument = self.quick()
                 if argument is None or self.tokens[self.at].kind not in (",", ")"):
                     argument = yield from self.element(nesting, closers, argument)
-            except Stop:
+            except ParseStop:
                 read = self.read_so_far()
                 if read is not None or args:
                     args.append(read or self.absent())
@@ -260,7 +260,7 @@ class OperandParser(Cursor):
             self.partial = None
             try:
                 entries, height = yield from self._entries(nesting, self._key)
-            except Stop:
+            except ParseStop:
                 entries, height = (), 0
                 self.partial = Deep(MapNode(self.new_id(), opening.start, ()), 0)
                 if not self.closes("}"):
@@ -283,7 +283,7 @@ class OperandParser(Cursor):
             try:
                 if called:
                     yield from self._call(name, None, nesting)
-            except Stop:
+            except ParseStop:
                 self.report(first.start, f"reserved identifier: {token.text}")
                 raise
             return self.broken(first.start, f"reserved identifier: {token.text}")
@@ -300,7 +300,7 @@ class OperandParser(Cursor):
         return self.tokens[at].kind == "{"
 
     def literal(self) -> Deep:
-        """The literal at the cursor; raises Stop if there is none."""
+        """The literal at the cursor; raises ParseStop if there is none."""
         first = token = self.tokens[self.at]
         negative = token.kind == "-"
         if negative:
@@ -335,7 +335,7 @@ class OperandParser(Cursor):
                 more = self._continues("]")
             self.accept(",")
             self.expect("]", nested=True)
-        except Stop:
+        except ParseStop:
             self.partial = Deep(ListNode(self.new_id(), opening.start, ()), 0)
             if not self.closes("]"):
                 raise

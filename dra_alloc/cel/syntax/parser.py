@@ -16,13 +16,13 @@ from typing import Final, NamedTuple
 from dra_alloc.cel.errors import Issue
 from dra_alloc.cel.syntax.ast import Call, Node
 from dra_alloc.cel.syntax.binding import AND, BINARY, RELATION, TERNARY, balanced
-from dra_alloc.cel.syntax.cursor import MAX_DEPTH, Deep, Limit, Nesting, Stop
+from dra_alloc.cel.syntax.cursor import MAX_DEPTH, Deep, Limit, Nesting, ParseStop
 from dra_alloc.cel.syntax.lexer import scan
 from dra_alloc.cel.syntax.macros import MacroTable
 from dra_alloc.cel.syntax.operands import OperandParser
 from dra_alloc.cel.syntax.recovery import POSTFIX
 from dra_alloc.cel.syntax.short_parser import read_short
-from dra_alloc.cel.syntax.source import Source
+from dra_alloc.cel.syntax.source import SourceText
 from dra_alloc.cel.trampoline import Steps, run
 
 __all__ = ["MAX_CODE_POINTS", "Parsed", "parse", "parse_carefully"]
@@ -37,7 +37,7 @@ class Parsed(NamedTuple):
     issues: list[Issue]
 
 
-def parse(source: Source, macros: MacroTable, *, quoted_names: bool) -> Parsed:
+def parse(source: SourceText, macros: MacroTable, *, quoted_names: bool) -> Parsed:
     """The syntax tree of `source`, macros expanded, or the issues."""
     size = len(source.text)
     if size > MAX_CODE_POINTS:
@@ -50,12 +50,12 @@ def parse(source: Source, macros: MacroTable, *, quoted_names: bool) -> Parsed:
     return parse_carefully(source, macros, quoted_names=quoted_names)
 
 
-def parse_carefully(source: Source, macros: MacroTable, *, quoted_names: bool) -> Parsed:
+def parse_carefully(source: SourceText, macros: MacroTable, *, quoted_names: bool) -> Parsed:
     """The same whatever the selector, with every complaint."""
     parser = _Parser(source, macros, quoted_names=quoted_names)
     try:
         root = run(parser.start())
-    except (Limit, Stop):
+    except (Limit, ParseStop):
         return Parsed(None, parser.issues)
     if root.height > MAX_DEPTH:
         parser.issues.append(Issue(-1, -1, "max recursion depth exceeded"))
@@ -80,7 +80,7 @@ class _Parser(OperandParser):
             return root
         if self.tokens[self.at + 1].kind == "eof":
             self.report(token.start, f"Syntax error: extraneous input '{token.text}' expecting <EOF>")
-            raise Stop
+            raise ParseStop
         raise self.syntax_error(token, "<EOF>", nested=False)
 
     def expr(self, outer: Nesting, start: Deep | None = None) -> Steps[Deep]:
@@ -100,7 +100,7 @@ class _Parser(OperandParser):
             try:
                 second: Deep = yield from self._binary(here, None)
                 self.expect(":", nested=outer.expr > 0)
-            except Stop:
+            except ParseStop:
                 self.partial = Deep(Call(self.new_id(), mark.start, TERNARY, None, (first.node,)), first.height)
                 raise
             pending.append((mark.start, first, second))
@@ -123,7 +123,7 @@ class _Parser(OperandParser):
             if operand is None or tokens[self.at].kind in POSTFIX:
                 try:
                     operand = yield from self._unary(nesting, operand)
-                except Stop:
+                except ParseStop:
                     self._give_up(pending)
                     raise
             binary = BINARY.get(tokens[self.at].kind)

@@ -2,9 +2,11 @@
 Short selectors that read well, parsed in one go.
 
 What nearly every selector is needs no recovery and meets no limit: this parser
-makes the same tree as :mod:`dra_alloc.cel.syntax.parser`, ids included, in a third of
+makes the same tree as :mod:`dra_alloc.cel.syntax.parser`, ids included, in less than half
 the time. It gives up, rather than complain, at anything else: errors, limits,
-messages, maps, reserved and quoted names, deep nesting.
+messages, maps, reserved and quoted names, deep nesting. It stays because it
+pays: without it reading the selectors of ``benchmarks/cel.py`` takes 2.3 times as
+long, and compiling them a quarter to a half more.
 
 Spec: CEL-1
 """

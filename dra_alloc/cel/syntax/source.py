@@ -1,5 +1,5 @@
 """
-Source text by code points, and errors printed the way upstream prints them.
+SourceText text by code points, and errors printed the way upstream prints them.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 from dra_alloc.cel.errors import Issue
 
-__all__ = ["MAX_REPORTED", "Source", "render"]
+__all__ = ["MAX_REPORTED", "SourceText", "render"]
 
 MAX_REPORTED = 100
 _MAX_SNIPPET_BYTES = 16384
@@ -17,7 +17,7 @@ _WIDE_DOT = "．"
 _WIDE_CARET = "＾"
 
 
-class Source:
+class SourceText:
     """The expression and where its lines begin."""
 
     __slots__ = ("_starts", "text")
@@ -53,7 +53,7 @@ class Source:
         return self.text[start:end]
 
 
-def render(issues: Iterable[Issue], source: Source) -> str:
+def render(issues: Iterable[Issue], source: SourceText) -> str:
     """
     All issues in order of place, joined by newlines, each with its source line and a caret.
 
@@ -69,7 +69,7 @@ def render(issues: Iterable[Issue], source: Source) -> str:
     return "\n".join(parts)
 
 
-def _render_one(issue: Issue, source: Source) -> str:
+def _render_one(issue: Issue, source: SourceText) -> str:
     head = f"ERROR: <input>:{issue.line}:{issue.column + 1}: {issue.message}"
     snippet = source.line(issue.line)
     if snippet is None or len(snippet.encode("utf-8", "surrogatepass")) > _MAX_SNIPPET_BYTES:

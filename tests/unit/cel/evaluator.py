@@ -29,7 +29,7 @@ from dra_alloc.cel.plan.frame import Failed
 from dra_alloc.cel.syntax.ast import Node, Select
 from dra_alloc.cel.syntax.macros import Expansion
 from dra_alloc.cel.syntax.parser import parse
-from dra_alloc.cel.syntax.source import Source, render
+from dra_alloc.cel.syntax.source import SourceText, render
 from dra_alloc.cel.values.runtime import CelMap, Optional, UInt, is_list
 
 __all__ = ["Answer", "answer", "environment", "same", "shown", "text_of", "value"]
@@ -74,7 +74,7 @@ def answer(
 ) -> Answer:
     """What becomes of `expression`; `variables` are its names with their types, `bindings` their values."""
     declared = environment(release, variables or {})
-    source = Source(expression)
+    source = SourceText(expression)
     parsed = parse(source, declared.macros, quoted_names=declared.settings.quoted_names)
     if parsed.root is None:
         return Answer(refused=render(parsed.issues, source))
@@ -101,7 +101,7 @@ def _bound(root: Node, variables: Mapping[str, CelType]) -> Node:
     return root
 
 
-def _checked(root: Node, source: Source, declared: Declarations) -> tuple[Checked, list[Issue]]:
+def _checked(root: Node, source: SourceText, declared: Declarations) -> tuple[Checked, list[Issue]]:
     checked, issues = check(root, source, declared)
     return checked, issues or validate(checked, source, declared.functions)
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dra_alloc import cel
-from dra_alloc.cel.columns import Columns, Interner
+from dra_alloc.cel.columns import DeviceColumns, Interner
 from dra_alloc.cel.errors import EvaluationError
 from dra_alloc.cel.reads import WHOLE, Read
 from tests.unit.cel.devices import device
@@ -54,7 +54,7 @@ def test_columns_change_no_answer(expression: str, values: list[dict[str, Any]])
     prepared = [device(value) for value in values]
     interner = Interner()
     for part in (prepared, prepared[::-1], prepared[:1]):
-        outcomes = Columns(part, interner).outcomes(program)
+        outcomes = DeviceColumns(part, interner).outcomes(program)
         told = [each.text if isinstance(each, EvaluationError) else each for each in outcomes]
         assert told == [_said(program, each) for each in part]
 
@@ -64,7 +64,7 @@ def test_what_is_not_read_does_not_matter(expression: str, left: dict[str, Any],
     program = _program(expression)
     if program is None or program.reads == WHOLE:
         return
-    both = Columns([device(left), device(right)])
+    both = DeviceColumns([device(left), device(right)])
     if all(len(set(both.column(read))) == 1 for read in program.reads) and not any(d.problem for d in both.devices):
         assert _said(program, both.devices[0]) == _said(program, both.devices[1])
 
@@ -120,7 +120,7 @@ def test_an_error_waits_until_its_device_is_asked_for() -> None:
         device({}),
         device({"attributes": {"x": {"int": 1}, "v": {"version": "1"}}}),
     )
-    columns = Columns([good, bad, broken, good])
+    columns = DeviceColumns([good, bad, broken, good])
     program = ENVIRONMENT.compile('device.attributes["d"].x == 1')
     outcomes = columns.outcomes(program)
     assert outcomes[0] is True
@@ -137,7 +137,7 @@ def test_an_error_waits_until_its_device_is_asked_for() -> None:
 
 def test_values_of_different_kinds_are_different_rows() -> None:
     values = [{"int": 1}, {"bool": True}, {"string": "1"}, {"version": "1.0.0"}]
-    columns = Columns([device({"attributes": {"x": value}}) for value in values])
+    columns = DeviceColumns([device({"attributes": {"x": value}}) for value in values])
     assert len(set(columns.column(Read("attribute", "d", "x")))) == len(values)
     program = ENVIRONMENT.compile('device.attributes["d"].x == 1')
     assert columns.outcomes(program)[:3] == [True, False, False]
@@ -147,5 +147,5 @@ def test_quantities_are_told_apart_by_representation() -> None:
     devices_ = [device({"capacity": {"m": text}}) for text in ("1Gi", "1.0Gi", "1073741824", "1073741824000m")]
     program = ENVIRONMENT.compile('device.capacity["d"].m.isInteger()')
     told = [program.matches(each) for each in devices_]
-    assert Columns(devices_).outcomes(program) == told
+    assert DeviceColumns(devices_).outcomes(program) == told
     assert len(set(told)) == 2

@@ -10,7 +10,7 @@ from dra_alloc.cel.environment import declarations, settings
 from dra_alloc.cel.syntax.lexer import scan, tokenize
 from dra_alloc.cel.syntax.parser import parse_carefully
 from dra_alloc.cel.syntax.short_parser import read_short
-from dra_alloc.cel.syntax.source import Source
+from dra_alloc.cel.syntax.source import SourceText
 from fuzz.cel.devices import random_device
 from fuzz.cel.expressions import Writer
 
@@ -21,7 +21,7 @@ def _both(text: str) -> tuple[str, str]:
     """Print both trees, as texts: as values 1, 1.0 and true are equal."""
     tokens = scan(text)
     root = None if tokens is None else read_short(tokens, _DECLARED.macros)
-    careful = parse_carefully(Source(text), _DECLARED.macros, quoted_names=True).root
+    careful = parse_carefully(SourceText(text), _DECLARED.macros, quoted_names=True).root
     return repr(root), repr(careful)
 
 
@@ -80,7 +80,7 @@ def test_tokens_are_the_same_in_both_forms() -> None:
     for number in range(3000):
         random = Random(number)
         text = "".join(random.choice(pieces) for _ in range(random.randint(0, 14)))
-        tokens, issues = tokenize(Source(text))
+        tokens, issues = tokenize(SourceText(text))
         found = scan(text)
         assert (found is None) == bool(issues), text
         if found is not None:
