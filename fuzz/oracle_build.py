@@ -17,6 +17,7 @@ import sys
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -41,6 +42,8 @@ BUILD_SECONDS = 1800
 #: How long a binary is kept that nobody asks for.
 KEPT_SECONDS = 7 * 86_400
 _VERSION = re.compile(r"v(\d+)\.(\d+)\.(\d+)(?:-(alpha|beta|rc)\.(\d+))?\.mod")
+#: The Go that a module file needs; where the installed one is older, that one is used.
+_GO_LINE = re.compile(r"^go (\d+\.\d+(?:\.\d+)?)$", re.MULTILINE)
 _STAGES = {"alpha": 0, "beta": 1, "rc": 2, None: 3}
 
 
@@ -153,10 +156,30 @@ def build_tags(version: str) -> str:
     return f"line_{major}_{minor}" + (",prerelease" if "-" in version else "")
 
 
-def go_environment() -> dict[str, str]:
-    """The environment for the Go tool: two compilers at a time, whatever else is set."""
+def go_environment(pins: Path | None = None) -> dict[str, str]:
+    """The environment for the Go tool: two compilers at a time, of the Go that the pins ask for."""
     flags = [flag for flag in os.environ.get("GOFLAGS", "").split() if not flag.startswith(("-p=", "-mod="))]
-    return os.environ | {"GOFLAGS": " ".join([*flags, "-p=2"]), "CGO_ENABLED": "0"}
+    wanted = _GO_LINE.search(pins.read_text(encoding="utf-8")) if pins is not None else None
+    newer = wanted is not None and _numbers(wanted[1]) > _numbers(_local_go())
+    chosen = {"GOTOOLCHAIN": f"go{wanted[1]}"} if newer and wanted is not None else {}
+    return os.environ | {"GOFLAGS": " ".join([*flags, "-p=2"]), "CGO_ENABLED": "0"} | chosen
+
+
+@cache
+def _local_go() -> str:
+    """The version of Go that is installed; a newer one that a release needs is fetched as modules are."""
+    asked = subprocess.run(
+        ["go", "env", "GOVERSION"],
+        env=os.environ | {"GOTOOLCHAIN": "local"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return asked.stdout.strip().removeprefix("go")
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in re.findall(r"\d+", version))
 
 
 def _compile(source: Path, version: str, binary: Path) -> None:
@@ -168,7 +191,7 @@ def _compile(source: Path, version: str, binary: Path) -> None:
         done = subprocess.run(
             command,
             cwd=source,
-            env=go_environment(),
+            env=go_environment(source / "lines" / f"v{version}.mod"),
             capture_output=True,
             text=True,
             timeout=BUILD_SECONDS,

@@ -10,7 +10,9 @@ from typing import Any, Final
 
 from dra_alloc.api import FrozenMap
 from dra_alloc.errors import InputError
-from dra_alloc.profiles import Profile, gates_of, profile_for
+from dra_alloc.gates import gates_of, without_effect
+from dra_alloc.profiles import Profile, profile_for
+from dra_alloc.releases import note_on
 
 __all__ = ["DEFAULT_RELEASE", "DEFAULT_SETTINGS", "Settings"]
 
@@ -47,6 +49,12 @@ class Settings:
     def effective_gates(self) -> dict[str, bool]:
         """Return every DRA gate with its value."""
         return gates_of(self.release, self.gates)
+
+    def notes(self) -> tuple[str, ...]:
+        """Return what an answer has to say of them: the release that answered, and gates that change nothing here."""
+        note = note_on(self.release)
+        idle = (f"gate {name} is known and has no effect here" for name in without_effect(self.gates))
+        return (*((note,) if note else ()), *idle)
 
     def merges_taint_rules(self) -> bool:
         """Return whether DeviceTaintRules have an effect; before 1.35 they had no gate of their own."""

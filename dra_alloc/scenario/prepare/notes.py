@@ -1,5 +1,5 @@
 """
-Notes on how manifests and a dump were read: what has no effect, is left alone, or leads nowhere.
+Notes on who answers and on how manifests and a dump were read: what has no effect, is left alone, or leads nowhere.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ __all__ = ["notes_on"]
 
 def notes_on(manifests: Documents, dump: Documents, cluster: Cluster) -> Iterator[str]:
     """Yield what a reader has to know of the input; `cluster` is that of both."""
+    yield from cluster.settings.notes()
     if cluster.implied and cluster.nodes:
         yield "the cluster has no Node objects: nodes are those that slices name, without their labels"
     rules = len(dump.taint_rules) + len(manifests.taint_rules)
