@@ -11,10 +11,10 @@ from typing import Final
 from dra_alloc.errors import InputError, did_you_mean, in_brief
 from dra_alloc.releases import Release, parse_release, start_of
 
-__all__ = ["GATES", "GROUPS", "Stage", "gates_of", "without_effect"]
+__all__ = ["GATES", "GROUPS", "Maturity", "gates_of", "without_effect"]
 
 
-class Stage(Enum):
+class Maturity(Enum):
     """How far a gate has come; one that is off by default in beta depends on an API that is."""
 
     ALPHA = "alpha"
@@ -23,21 +23,21 @@ class Stage(Enum):
     STABLE = "stable"
 
 
-_ALPHA: Final = Stage.ALPHA
-_BETA: Final = Stage.BETA
-_STABLE: Final = Stage.STABLE
+_ALPHA: Final = Maturity.ALPHA
+_BETA: Final = Maturity.BETA
+_STABLE: Final = Maturity.STABLE
 
 #: Gate -> the releases with which its stage changed, oldest first; the last one holds from there on.
-GATES: Final[Mapping[str, Mapping[str, Stage]]] = {
+GATES: Final[Mapping[str, Mapping[str, Maturity]]] = {
     "DRAAdminAccess": {"1.32": _ALPHA, "1.34": _BETA, "1.36": _STABLE},
     "DRAConsumableCapacity": {"1.34": _ALPHA, "1.36": _BETA},
     "DRADerivedAttributes": {"1.37": _ALPHA},
     "DRADeviceBindingConditions": {"1.34": _ALPHA, "1.36": _BETA},
     "DRADeviceCompatibilityGroups": {"1.37": _ALPHA},
-    "DRADeviceTaintRules": {"1.35": _ALPHA, "1.36": Stage.BETA_OFF, "1.37": _STABLE},
+    "DRADeviceTaintRules": {"1.35": _ALPHA, "1.36": Maturity.BETA_OFF, "1.37": _STABLE},
     "DRADeviceTaints": {"1.33": _ALPHA, "1.36": _BETA, "1.37": _STABLE},
     "DRAExtendedResource": {"1.34": _ALPHA, "1.36": _BETA, "1.37": _STABLE},
-    "DRAFractionalCapacityRange": {"1.37": Stage.BETA_OFF},
+    "DRAFractionalCapacityRange": {"1.37": Maturity.BETA_OFF},
     "DRAListTypeAttributes": {"1.36": _ALPHA},
     "DRANodeAllocatableResources": {"1.36": _ALPHA},
     "DRAOptionalNodeOperations": {"1.37": _ALPHA},
@@ -48,13 +48,13 @@ GATES: Final[Mapping[str, Mapping[str, Stage]]] = {
     "DRAResourceClaimGranularStatusAuthorization": {"1.36": _BETA},
     "DRAResourcePoolStatus": {"1.36": _ALPHA},
     "DRASchedulerFilterTimeout": {"1.34": _BETA},
-    "DRAWorkloadResourceClaims": {"1.36": _ALPHA, "1.37": Stage.BETA_OFF},
+    "DRAWorkloadResourceClaims": {"1.36": _ALPHA, "1.37": Maturity.BETA_OFF},
 }
 
 #: Gates that stand for every gate of some stages which is not set by itself.
-GROUPS: Final[Mapping[str, frozenset[Stage]]] = {
-    "AllAlpha": frozenset({Stage.ALPHA}),
-    "AllBeta": frozenset({Stage.BETA, Stage.BETA_OFF}),
+GROUPS: Final[Mapping[str, frozenset[Maturity]]] = {
+    "AllAlpha": frozenset({Maturity.ALPHA}),
+    "AllBeta": frozenset({Maturity.BETA, Maturity.BETA_OFF}),
 }
 
 #: Gates of what is not modelled here: authorization, status, time limits and node resources beside the allocator.
@@ -86,7 +86,7 @@ def gates_of(release: str | Release, overrides: Mapping[str, bool] | None = None
             hint = f"{did_you_mean(name, known)} known gates: {', '.join(known)}".lstrip()
             raise InputError(f"release {parsed} has no feature gate {in_brief(name)!r}", hint=hint)
     grouped = {stage: chosen[group] for group, those in GROUPS.items() if group in chosen for stage in those}
-    default = {stage: stage in (Stage.BETA, Stage.STABLE) for stage in Stage} | grouped
+    default = {stage: stage in (Maturity.BETA, Maturity.STABLE) for stage in Maturity} | grouped
     return {name: chosen.get(name, default[stage]) for name, stage in stages.items()}
 
 
@@ -95,5 +95,5 @@ def without_effect(names: Mapping[str, bool]) -> tuple[str, ...]:
     return tuple(sorted(_UNMODELLED & names.keys()))
 
 
-def _stage(row: Mapping[str, Stage], release: Release) -> Stage | None:
+def _stage(row: Mapping[str, Maturity], release: Release) -> Maturity | None:
     return next((stage for since, stage in reversed(tuple(row.items())) if release >= start_of(since)), None)
