@@ -284,7 +284,7 @@ def test_devices_that_choose_their_nodes_keep_nodes_apart():
     """Both nodes see the same slice; two of its devices are for the first, one for the second."""
     devices = [{"name": name, "nodeName": place} for name, place in (("a", "n0"), ("b", "n0"), ("c", "n1"))]
     both = of(resource_slice("pool", devices, {"perDeviceNodeSelection": True}), [node("n0"), node("n1")])
-    alike = AlikeNodes(both.allocator, [claim(2)])
+    alike = AlikeNodes(both.known.allocator, [claim(2)])
     assert len({alike.key(each) for each in both.nodes}) == 2
     assert where(place_gang(both, pods(claim(2), claim(1))).joint) == ["n0", "n1"]
     assert place_gang(both, pods(claim(2), claim(2))).joint.verdict is Verdict.NONE
