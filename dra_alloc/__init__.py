@@ -22,16 +22,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from dra_alloc._version import __version__
-from dra_alloc.errors import (
-    DraAllocError,
-    EngineUnavailable,
-    FeatureDisabled,
-    InputError,
-    InternalError,
-    ManifestError,
-    SelectorError,
-    UnknownReference,
-)
 
 if TYPE_CHECKING:
     from dra_alloc.cluster.cluster import Cluster
@@ -40,6 +30,16 @@ if TYPE_CHECKING:
     from dra_alloc.cluster.outcomes import Allocated, NodeRefusal, Outcome, Undecided, Unsatisfiable
     from dra_alloc.cluster.placing import Placements
     from dra_alloc.cluster.settings import Settings
+    from dra_alloc.errors import (
+        DraAllocError,
+        EngineUnavailable,
+        FeatureDisabled,
+        InputError,
+        InternalError,
+        ManifestError,
+        SelectorError,
+        UnknownReference,
+    )
     from dra_alloc.manifest import Documents
     from dra_alloc.scenario.gang.gang import GangAnswers, place_gang, place_most, replicas
     from dra_alloc.scenario.gang.types import Gang, Member, Placement, Topology
@@ -94,13 +94,19 @@ _HOMES = {
     "Cheapest": "dra_alloc.solve.best.objectives",
     "Cluster": "dra_alloc.cluster.cluster",
     "Documents": "dra_alloc.manifest",
+    "DraAllocError": "dra_alloc.errors",
+    "EngineUnavailable": "dra_alloc.errors",
     "Event": "dra_alloc.cluster.edits.events",
+    "FeatureDisabled": "dra_alloc.errors",
     "FewestNodes": "dra_alloc.solve.best.objectives",
     "Fits": "dra_alloc.cluster.fits",
     "Gang": "dra_alloc.scenario.gang.types",
     "GangAnswers": "dra_alloc.scenario.gang.gang",
     "HighestRanked": "dra_alloc.solve.best.objectives",
+    "InputError": "dra_alloc.errors",
+    "InternalError": "dra_alloc.errors",
     "LeastFragmented": "dra_alloc.solve.best.objectives",
+    "ManifestError": "dra_alloc.errors",
     "Member": "dra_alloc.scenario.gang.types",
     "NodeRefusal": "dra_alloc.cluster.outcomes",
     "Objective": "dra_alloc.solve.best.objectives",
@@ -108,10 +114,12 @@ _HOMES = {
     "Placement": "dra_alloc.scenario.gang.types",
     "Placements": "dra_alloc.cluster.placing",
     "Score": "dra_alloc.solve.best.optimise",
+    "SelectorError": "dra_alloc.errors",
     "Settings": "dra_alloc.cluster.settings",
     "Stable": "dra_alloc.solve.best.objectives",
     "Topology": "dra_alloc.scenario.gang.types",
     "Undecided": "dra_alloc.cluster.outcomes",
+    "UnknownReference": "dra_alloc.errors",
     "Unsatisfiable": "dra_alloc.cluster.outcomes",
     "load": "dra_alloc.scenario.snapshot",
     "place_gang": "dra_alloc.scenario.gang.gang",

@@ -4,33 +4,25 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import sys
 
-from dra_alloc.cli.exit_codes import ExitCode
-from dra_alloc.cli.main import run
-
 
 def main() -> None:
-    """Run the command and leave with its exit code."""
-    code = run(sys.argv[1:])
-    if code == ExitCode.INTERRUPTED:
-        _leave_at_once(code)
+    """Run the command and leave with its exit code; what is loaded for it can be interrupted, too."""
+    try:
+        from dra_alloc.cli import interrupts  # noqa: PLC0415 - inside: Ctrl-C is heard here first
+
+        interrupts.hear()
+        from dra_alloc.cli.main import run  # noqa: PLC0415 - as above
+
+        code = run(sys.argv[1:])
+        interrupts.leave_when_heard()
+    except KeyboardInterrupt:
+        os._exit(130)
+    if code == 130:
+        interrupts.leave(code)
     sys.exit(code)
-
-
-def _leave_at_once(code: int) -> None:
-    """
-    Leave without taking the interpreter apart.
-
-    What pydantic was validating when it was interrupted is counted wrongly: with
-    Python 3.12 the collector crashes on it at the end.
-    """
-    for stream in filter(None, (sys.stdout, sys.stderr)):
-        with contextlib.suppress(OSError, ValueError):
-            stream.flush()
-    os._exit(code)
 
 
 if __name__ == "__main__":

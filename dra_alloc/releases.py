@@ -10,10 +10,13 @@ from typing import Final, NamedTuple
 
 from dra_alloc.errors import InputError, in_brief
 
-__all__ = ["EVER", "NEWEST", "Release", "Span", "note_on", "parse_release", "start_of"]
+__all__ = ["DEFAULT_RELEASE", "EVER", "NEWEST", "Release", "Span", "note_on", "parse_release", "start_of"]
 
 #: A minor alone means this patch of it, or this pre-release.
 NEWEST: Final = {"1.34": "1.34.13", "1.35": "1.35.10", "1.36": "1.36.6", "1.37": "1.37.2"}
+
+#: The release that is asked where none is named.
+DEFAULT_RELEASE: Final = "1.36"
 
 _NUMBER: Final = r"(0|[1-9]\d{0,2})"
 _FORM: Final = re.compile(rf"v?{_NUMBER}\.{_NUMBER}\.{_NUMBER}(?:-(alpha|beta|rc)\.{_NUMBER})?", re.ASCII)

@@ -20,7 +20,7 @@ from typing import Any
 from dra_alloc.cli.harness.allocate import answer_allocate
 from dra_alloc.errors import DraAllocError
 from dra_alloc.testing.cases import random_requests
-from dra_alloc.testing.comparison import Verdict, compare
+from dra_alloc.testing.comparison import Agreement, compare
 from dra_alloc.testing.drawing.dialect import Dialect
 from dra_alloc.testing.drawing.shrink import shrink
 from fuzz.coverage import Coverage
@@ -45,7 +45,7 @@ class Run:
     dialect: Dialect
     coverage: Coverage = field(init=False)
     rules: Counter[str] = field(default_factory=Counter)
-    differences: list[tuple[Json, Verdict]] = field(default_factory=list)
+    differences: list[tuple[Json, Agreement]] = field(default_factory=list)
     seconds: float = 0.0
 
     def __post_init__(self) -> None:
@@ -114,8 +114,8 @@ def without_timeout(request: Json) -> Json:
     return {key: value for key, value in request.items() if key != "timeoutMs"}
 
 
-def _smallest(request: Json, oracle: Oracle) -> tuple[Json, Verdict]:
-    def judge(smaller: Json) -> Verdict:
+def _smallest(request: Json, oracle: Oracle) -> tuple[Json, Agreement]:
+    def judge(smaller: Json) -> Agreement:
         return compare(without_timeout(smaller), oracle.ask(smaller), ours)
 
     kind = _kind(judge(request))
@@ -128,7 +128,7 @@ def _smallest(request: Json, oracle: Oracle) -> tuple[Json, Verdict]:
     return found, judge(found)
 
 
-def _kind(verdict: Verdict) -> tuple[str, ...]:
+def _kind(verdict: Agreement) -> tuple[str, ...]:
     """Return how both answers end, so that a smaller case shows the same difference and not another one."""
     ends = []
     for answer in (verdict.upstream or {}, verdict.ours or {}):
@@ -137,7 +137,7 @@ def _kind(verdict: Verdict) -> tuple[str, ...]:
     return tuple(ends)
 
 
-def _print(request: Json, verdict: Verdict) -> None:
+def _print(request: Json, verdict: Agreement) -> None:
     print(request.get("name", ""), json.dumps({k: v for k, v in request.items() if k != "name"}))
     print("  upstream", json.dumps(verdict.upstream))
     print("  ours    ", json.dumps(verdict.ours))

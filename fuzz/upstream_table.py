@@ -22,7 +22,7 @@ from typing import Any
 
 import yaml
 
-from dra_alloc.testing.comparison import Verdict, compare
+from dra_alloc.testing.comparison import Agreement, compare
 from fuzz.differential import ours
 from fuzz.oracle import Oracle, OracleUnavailable
 from fuzz.oracle_build import build, cache_folder, newest, resolve
@@ -118,7 +118,7 @@ def known(kind: str, release: str) -> dict[str, str]:
     return found
 
 
-def hold_ours(release: str) -> tuple[Counter[str], list[tuple[str, Verdict]]]:
+def hold_ours(release: str) -> tuple[Counter[str], list[tuple[str, Agreement]]]:
     """Counts of rows by how we answer them, and the rows that we answer differently without a reason known here."""
     version = resolve(release, "table")
     counts: Counter[str] = Counter()

@@ -4,59 +4,105 @@ The command `cel`.
 
 from __future__ import annotations
 
-from argparse import Namespace
+from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
-from typing import Final
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
 
-from dra_alloc.api import ResourceSlice
-from dra_alloc.cel import ENGINES, CompileError
-from dra_alloc.cel.engines import unknown_engine
-from dra_alloc.cli.exit_codes import ExitCode
-from dra_alloc.cli.output import show
-from dra_alloc.cli.reading import check_stdin_once, note_release, warn
-from dra_alloc.cluster.settings import Settings
-from dra_alloc.errors import InputError
-from dra_alloc.manifest import load
-from dra_alloc.manifest.device_files import load_devices
-from dra_alloc.report.cel_report import CEL_FORMATS, in_excerpts
-from dra_alloc.scenario.selecting import Comparison, Refused, Selected, compare, select
+from dra_alloc.cli import options as shared
 
-__all__ = ["run_cel"]
+if TYPE_CHECKING:
+    from dra_alloc.api import ResourceSlice
+    from dra_alloc.cli.exit_codes import ExitCode
+    from dra_alloc.scenario.selecting import Comparison, Selected
+
+__all__ = ["declare"]
 
 _BOTH: Final = "both"
+_DESCRIPTION: Final = """\
+Say which devices a CEL selector matches, and on which it fails and why;
+without --device and --cluster only whether it compiles, and its cost."""
+_EXIT_CODES: Final = """\
+exit codes:
+  0  it compiles, and a device matches and none fails
+  1  no device matches or one fails
+  2  it does not compile, or bad input
+With --engine both: 0 all engines agree, 1 they differ, 2 the native one does
+not compile it."""
 
 
-def run_cel(options: Namespace) -> int:
+def declare(command: ArgumentParser) -> None:
+    """Declare the command."""
+    command.description, command.epilog = _DESCRIPTION, _EXIT_CODES
+    command.add_argument("expression", metavar="EXPR", help="the selector")
+    command.add_argument(
+        "--device",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="devices as in a ResourceSlice, one or a list, or ResourceSlices; YAML or JSON, - for standard input; "
+        "may be repeated",
+    )
+    command.add_argument(
+        "--driver", default="", metavar="NAME", help="driver of devices in FILE that do not say theirs"
+    )
+    command.add_argument(
+        "--cluster", nargs="+", action="extend", default=[], metavar="DUMP", help="files with ResourceSlices"
+    )
+    shared.engine(command, "--engine", "native, cel-python for a second opinion, or both, to see where they differ")
+    command.add_argument(
+        "--mode",
+        choices=("stored", "new"),
+        default="stored",
+        help="kube-scheduler's environment, or the API server's for new objects (default: stored)",
+    )
+    shared.settings(command)
+    shared.output(command)
+    command.set_defaults(run=_run)
+
+
+def _run(options: Namespace) -> int:
     """
     Print what a selector says of devices; 0 if one matches and none fails, and engines that are compared agree.
 
     Raises: InputError and EngineUnavailable, before anything is printed.
     """
+    from dra_alloc.cel import ENGINES, CompileError
+    from dra_alloc.cel.engines import unknown_engine
+    from dra_alloc.cli.output import show
+    from dra_alloc.cli.reading import settings_of
+    from dra_alloc.errors import InputError
+    from dra_alloc.report.cel_report import cel_report, in_excerpts
+    from dra_alloc.scenario.selecting import compare, select
+
     if options.engine not in (*ENGINES, _BOTH):
         raise unknown_engine(options.engine, (*ENGINES, _BOTH))
     engines = tuple(ENGINES) if options.engine == _BOTH else (options.engine,)
-    gates = dict(options.gate)
-    all_settings = [Settings(options.release, gates, options.channel, options.semantics, engine) for engine in engines]
-    for settings in all_settings:
-        settings.profile()
-    note_release(all_settings[0])
+    settings = settings_of(options, engines[0])
     slices = _slices(options)
     answer: Selected | Comparison
     if options.engine == _BOTH:
-        answer = compare(options.expression, slices, all_settings, options.mode)
+        asked = [replace(settings, cel_engine=engine) for engine in engines]
+        answer = compare(options.expression, slices, asked, options.mode)
     else:
         try:
-            answer = select(options.expression, slices, all_settings[0], options.mode)
+            answer = select(options.expression, slices, settings, options.mode)
         except CompileError as error:
             hints = "".join(f"\nhint: {hint}" for hint in error.hints)
             text = error.text if options.format == "json" else in_excerpts(error.text)
             raise InputError(text + hints) from None
-    show(CEL_FORMATS[options.format](answer, options.verbose))
+    show(options, cel_report(answer))
     return _exit_code(answer)
 
 
 def _slices(options: Namespace) -> Sequence[ResourceSlice]:
     """Return everything that was named, with warnings of what no API server takes; raises InputError for nothing."""
+    from dra_alloc.cli.output import warn
+    from dra_alloc.cli.reading import check_stdin_once
+    from dra_alloc.errors import InputError
+    from dra_alloc.manifest import load
+    from dra_alloc.manifest.device_files import load_devices
+
     check_stdin_once([*options.device, *options.cluster])
     found: list[ResourceSlice] = []
     if options.device:
@@ -72,6 +118,9 @@ def _slices(options: Namespace) -> Sequence[ResourceSlice]:
 
 
 def _exit_code(answer: Selected | Comparison) -> ExitCode:
+    from dra_alloc.cli.exit_codes import ExitCode
+    from dra_alloc.scenario.selecting import Comparison, Refused
+
     if isinstance(answer, Comparison):
         first = answer.answers[0]
         if isinstance(first, Refused):

@@ -1,39 +1,88 @@
 """
-The commands `check` and `explain`.
+The command `check`.
 """
 
 from __future__ import annotations
 
-from argparse import Namespace
+from argparse import ArgumentParser, Namespace
+from typing import Final
 
-from dra_alloc.cli.exit_codes import ExitCode
-from dra_alloc.cli.objectives import objectives_of
-from dra_alloc.cli.output import show
-from dra_alloc.cli.reading import Inputs, note_release, read_inputs, warn
-from dra_alloc.cluster.settings import DEFAULT_SETTINGS, Settings
-from dra_alloc.errors import Problem
-from dra_alloc.limits import DEFAULT_PRUNED_BUDGET
-from dra_alloc.report import FORMATS
-from dra_alloc.report.counts import summary_counts
-from dra_alloc.scenario.check import Check, CheckOptions, check
-from dra_alloc.scenario.selecting import require_engine
-from dra_alloc.solve.allocator import Budget
-from dra_alloc.solve.cpsat.solver import require
+from dra_alloc.cli import exit_codes
+from dra_alloc.cli import options as shared
+from dra_alloc.limits import (
+    DEFAULT_LATE_STEP_BUDGET,
+    DEFAULT_PRUNED_BUDGET,
+    DEFAULT_SOLVER_BUDGET,
+    DEFAULT_STEP_BUDGET,
+)
 
-__all__ = ["run_check"]
+__all__ = ["declare", "declare_options"]
+
+_DESCRIPTION: Final = """\
+Say which devices the pods, claims and claim templates in MANIFESTS would get
+on the cluster in DUMP, and if none, why not. A pod's claims are allocated
+together on one node; pods come one after the other, each seeing what earlier
+ones took. Claims that have an allocation in DUMP hold their devices.
+
+MANIFESTS and DUMP are files, folders or - for standard input: YAML or JSON,
+gzip or not, as kubectl prints or applies them. Of a folder all *.yaml, *.yml
+and *.json files are read, its sub-folders' too, without what begins with a dot;
+those that hold no manifests, such as a chart's values, are passed over."""
 
 
-def run_check(options: Namespace) -> int:
+def declare(command: ArgumentParser) -> None:
+    """Declare the command."""
+    declare_options(command, _DESCRIPTION, choices=False)
+
+
+def declare_options(command: ArgumentParser, description: str, *, choices: bool) -> None:
+    """Declare a check that says with `choices` why an allocation is the one it is, too."""
+    command.description, command.epilog = description, exit_codes.SAID
+    shared.inputs(command)
+    command.add_argument("--node", metavar="NAME", help="look at this node only")
+    shared.objectives(command)
+    shared.settings(command)
+    shared.output(command)
+    shared.engine(command, "--cel-engine", "native, or cel-python for a second opinion")
+    shared.validate(command)
+    command.add_argument(
+        "--steps",
+        type=shared.positive,
+        default=DEFAULT_STEP_BUDGET,
+        metavar="N",
+        help="search steps per pod and node before the answer is undecided (default: "
+        f"{DEFAULT_STEP_BUDGET}, cut to {DEFAULT_LATE_STEP_BUDGET} where nothing but OR-tools is likely to decide; "
+        f"the pruned search takes at most {DEFAULT_PRUNED_BUDGET})",
+    )
+    command.add_argument(
+        "--solver-units",
+        type=shared.units,
+        default=DEFAULT_SOLVER_BUDGET,
+        metavar="U",
+        help="what OR-tools, where installed, may spend per pod and node, in its deterministic units of about "
+        f"a second; 0 leaves it out (default: {DEFAULT_SOLVER_BUDGET:g})",
+    )
+    command.set_defaults(run=_run, choices=choices)
+
+
+def _run(options: Namespace) -> int:
     """
     Print the report and return the exit code.
 
     Raises: InputError, and EngineUnavailable for objectives, before anything is printed.
     """
-    settings = Settings(
-        options.release, dict(options.gate), options.channel, options.semantics, cel_engine=options.cel_engine
-    )
+    from dra_alloc.cli.objectives import objectives_of
+    from dra_alloc.cli.output import show, warn
+    from dra_alloc.cli.reading import Inputs, read_inputs, settings_of
+    from dra_alloc.errors import Problem
+    from dra_alloc.report.check_report import check_report, summary_counts
+    from dra_alloc.scenario.check import CheckOptions, check
+    from dra_alloc.scenario.selecting import require_engine
+    from dra_alloc.solve.allocator import Budget
+    from dra_alloc.solve.cpsat.solver import require
+
+    settings = settings_of(options, options.cel_engine)
     require_engine(settings)
-    note_release(settings)
     objectives, problems = objectives_of(options)
     if objectives:
         require()
@@ -41,31 +90,14 @@ def run_check(options: Namespace) -> int:
         options.manifests, options.cluster, options.namespace, options.node, options.validate, tuple(problems)
     )
     manifests, dump = read_inputs(inputs, settings)
-    result = check(
-        manifests,
-        dump,
-        CheckOptions(
-            settings,
-            options.node,
-            options.namespace,
-            Budget(
-                steps=options.steps,
-                pruned=min(options.steps, DEFAULT_PRUNED_BUDGET),
-                solver=options.solver_units,
-            ),
-            choices=options.command == "explain",
-            objectives=objectives,
-        ),
-    )
+    budget = Budget(steps=options.steps, pruned=min(options.steps, DEFAULT_PRUNED_BUDGET), solver=options.solver_units)
+    asked = CheckOptions(settings, options.node, options.namespace, budget, options.choices, objectives)
+    result = check(manifests, dump, asked)
     warn(*manifests.warnings, *dump.warnings)
-    if settings.cel_engine != DEFAULT_SETTINGS.cel_engine:
+    if options.cel_engine != "native":
         warn(Problem(f"selectors are evaluated by {settings.cel_engine}, not as kube-scheduler does"))
-    show(FORMATS[options.format](result, options.verbose))
-    return _exit_code(result)
-
-
-def _exit_code(result: Check) -> ExitCode:
+    show(options, check_report(result))
     counts = summary_counts(result)
     if counts["unsatisfiable"]:
-        return ExitCode.UNSATISFIABLE
-    return ExitCode.UNDECIDED if counts["undecided"] else ExitCode.OK
+        return exit_codes.ExitCode.UNSATISFIABLE
+    return exit_codes.ExitCode.UNDECIDED if counts["undecided"] else exit_codes.ExitCode.OK

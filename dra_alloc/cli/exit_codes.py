@@ -5,8 +5,9 @@ What the command's exit code says.
 from __future__ import annotations
 
 from enum import IntEnum
+from typing import Final
 
-__all__ = ["ExitCode"]
+__all__ = ["SAID", "ExitCode"]
 
 
 class ExitCode(IntEnum):
@@ -18,3 +19,14 @@ class ExitCode(IntEnum):
     UNDECIDED = 3
     INTERNAL = 70
     INTERRUPTED = 130
+
+
+#: The same at the end of a help text.
+SAID: Final = """\
+exit codes:
+  0  as expected: everything can be allocated
+  1  something cannot be allocated
+  2  bad input or usage
+  3  undecided: the budget ran out
+  70 a bug of dra-alloc
+  130 interrupted, as by Ctrl-C"""

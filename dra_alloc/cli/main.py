@@ -6,16 +6,17 @@ from __future__ import annotations
 
 import os
 import sys
-import traceback
 from argparse import Namespace
-from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
-from typing import Final
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
 
+from dra_alloc.cli.commands import parser
 from dra_alloc.cli.exit_codes import ExitCode
-from dra_alloc.cli.options import parser
-from dra_alloc.cli.output import write_to_nowhere
-from dra_alloc.errors import DraAllocError, InputError, InternalError, ManifestError
+from dra_alloc.cli.interrupts import heard
+from dra_alloc.cli.output import tell, write_to_nowhere
+
+if TYPE_CHECKING:
+    from dra_alloc.errors import DraAllocError
 
 __all__ = ["run"]
 
@@ -26,17 +27,18 @@ def run(arguments: Sequence[str]) -> int:
     """Run the command with these arguments and return its exit code; nothing escapes but the interpreter's exit."""
     if sys.stderr is None:
         # Started with a closed stream: the exit code still speaks.
-        with Path(os.devnull).open("w", encoding="utf-8") as nowhere:
+        with os.fdopen(os.open(os.devnull, os.O_WRONLY), "w", encoding="utf-8") as nowhere:
             sys.stderr = nowhere
             return run(arguments)
     if sys.stdout is None:
         print("dra-alloc: standard output is closed, the answer has nowhere to go", file=sys.stderr)
         return ExitCode.BAD_INPUT
-    if not arguments:
-        parser().print_help(sys.stderr)
-        return ExitCode.BAD_INPUT
     try:
-        options = parser().parse_args(arguments)
+        asked = parser(arguments)
+        if not arguments:
+            asked.print_help(sys.stderr)
+            return ExitCode.BAD_INPUT
+        options = asked.parse_args(arguments)
     except SystemExit as leaving:
         return leaving.code if isinstance(leaving.code, int) else ExitCode.BAD_INPUT
     try:
@@ -46,95 +48,56 @@ def run(arguments: Sequence[str]) -> int:
         write_to_nowhere()
         return ExitCode.OK
     except OSError as error:
-        print(f"dra-alloc: {error.filename or 'the answer could not be written'}: {error.strerror}", file=sys.stderr)
+        tell(f"dra-alloc: {error.filename or 'the answer could not be written'}: {error.strerror}")
         write_to_nowhere()
         return ExitCode.BAD_INPUT
     except KeyboardInterrupt:
         return ExitCode.INTERRUPTED
-    except InputError as error:
-        _complain(error)
-        return ExitCode.BAD_INPUT
-    except InternalError as error:
-        print(f"dra-alloc: internal error: {error}\nPlease report it with the input.", file=sys.stderr)
-        return ExitCode.INTERNAL
-    except DraAllocError as error:
-        _complain(error)
-        return ExitCode.BAD_INPUT
-    except Exception:  # noqa: BLE001 - the last line of defence: a traceback would exit 1, which reads "unsatisfied"
-        traceback.print_exc()
-        print("dra-alloc: this is a bug of dra-alloc; please report it with the input.", file=sys.stderr)
-        return ExitCode.INTERNAL
+    except Exception as error:  # noqa: BLE001 - the last line of defence: a traceback would exit 1, which reads "unsatisfied"
+        return _failed(error)
 
 
 def _answered(options: Namespace) -> int:
-    command = _COMMANDS[options.command]
+    code: int
     if not sys.stderr.isatty():
-        return command(options)
-    from dra_alloc.cli.loading_bar import loading_bar  # noqa: PLC0415 - loaded when needed, as the commands are
+        code = options.run(options)
+        return code
+    from dra_alloc.cli.loading_bar import loading_bar
 
     with loading_bar(sys.stderr):
-        return command(options)
+        code = options.run(options)
+        return code
+
+
+def _failed(error: Exception) -> int:
+    """Say what went wrong, and return the exit code for it."""
+    from dra_alloc.errors import DraAllocError, InternalError
+
+    if heard():
+        return ExitCode.INTERRUPTED
+    if isinstance(error, InternalError):
+        tell(f"dra-alloc: internal error: {error}\nPlease report it with the input.")
+        return ExitCode.INTERNAL
+    if isinstance(error, DraAllocError):
+        _complain(error)
+        return ExitCode.BAD_INPUT
+    from traceback import format_exception
+
+    tell("".join(format_exception(error)) + "dra-alloc: this is a bug of dra-alloc; please report it with the input.")
+    return ExitCode.INTERNAL
 
 
 def _complain(error: DraAllocError) -> None:
-    from dra_alloc.report.layout import printable, wrapped_if_long  # noqa: PLC0415 - loaded when needed, as the commands are
+    from dra_alloc.errors import ManifestError
+    from dra_alloc.report.layout import wrapped_if_long
 
     if not isinstance(error, ManifestError):
-        print("\n".join(map(wrapped_if_long, f"dra-alloc: {printable(str(error))}".split("\n"))), file=sys.stderr)
+        tell("\n".join(map(wrapped_if_long, f"dra-alloc: {error}".split("\n"))))
         return
     for problem in error.problems[:_MOST_PROBLEMS]:
-        print(printable(str(problem)), file=sys.stderr)
+        tell(str(problem))
     count = error.count
     left = count - sum(problem.count for problem in error.problems[:_MOST_PROBLEMS])
     if left > 0:
-        print(f"... and {left:,} more", file=sys.stderr)
-    print(f"dra-alloc: {count:,} problem{'s' if count != 1 else ''} in the input, nothing was checked", file=sys.stderr)
-
-
-def _check(options: Namespace) -> int:
-    from dra_alloc.cli.check import run_check  # noqa: PLC0415 - loaded when needed: --help and --version stay fast
-
-    return run_check(options)
-
-
-def _gang(options: Namespace) -> int:
-    from dra_alloc.cli.gang import run_gang  # noqa: PLC0415 - as above
-
-    return run_gang(options)
-
-
-def _cel(options: Namespace) -> int:
-    from dra_alloc.cli.cel import run_cel  # noqa: PLC0415 - as above
-
-    return run_cel(options)
-
-
-def _conformance(options: Namespace) -> int:
-    from dra_alloc.cli.conformance import run_conformance  # noqa: PLC0415 - as above
-
-    return run_conformance(options)
-
-
-def _snapshot(options: Namespace) -> int:
-    from dra_alloc.cli.snapshot import run_snapshot  # noqa: PLC0415 - as above
-
-    return run_snapshot(options)
-
-
-def _harness(options: Namespace) -> int:
-    from dra_alloc.cli.harness.serve import serve  # noqa: PLC0415 - as above
-
-    for line in serve(sys.stdin.buffer):
-        print(line, flush=True)
-    return ExitCode.OK
-
-
-_COMMANDS: Final[Mapping[str, Callable[[Namespace], int]]] = {
-    "check": _check,
-    "explain": _check,
-    "gang": _gang,
-    "cel": _cel,
-    "conformance": _conformance,
-    "snapshot": _snapshot,
-    "harness": _harness,
-}
+        tell(f"... and {left:,} more")
+    tell(f"dra-alloc: {count:,} problem{'s' if count != 1 else ''} in the input, nothing was checked")

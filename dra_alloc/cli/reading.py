@@ -5,22 +5,19 @@ The documents that a command is given, with everything that is wrong with them a
 from __future__ import annotations
 
 import math
-import sys
+from argparse import Namespace
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
 
+from dra_alloc.cli.output import tell, warn
 from dra_alloc.cluster.settings import Settings
 from dra_alloc.errors import InputError, ManifestError, Problem
 from dra_alloc.manifest import Documents, Validate, load_readable
 from dra_alloc.manifest.read.inputs import STDIN
 from dra_alloc.releases import note_on
-from dra_alloc.report.layout import printable
 from dra_alloc.scenario.prepare.pipeline import prepare
 
-__all__ = ["Inputs", "check_stdin_once", "note_release", "read_inputs", "warn"]
-
-_MOST_WARNINGS: Final = 50
+__all__ = ["Inputs", "check_stdin_once", "read_inputs", "settings_of"]
 
 
 def check_stdin_once(paths: Sequence[str]) -> None:
@@ -29,20 +26,15 @@ def check_stdin_once(paths: Sequence[str]) -> None:
         raise InputError("standard input can be read only once", hint="name - in one place")
 
 
-def warn(*warnings: Problem) -> None:
-    """Print warnings, never without end; control characters in them must not steer a terminal."""
-    for warning in warnings[:_MOST_WARNINGS]:
-        print(f"warning: {printable(str(warning))}", file=sys.stderr)
-    left = len(warnings) - _MOST_WARNINGS
-    if left > 0:
-        print(f"warning: and {left:,} more of these", file=sys.stderr)
-
-
-def note_release(settings: Settings) -> None:
-    """Say if the release is answered as another; raises InputError for an unknown one."""
+def settings_of(options: Namespace, engine: str = "native") -> Settings:
+    """Return which kube-scheduler the options ask for; say if it is answered as another. Raises: InputError."""
+    gates = dict(options.gate)
+    settings = Settings(options.release, gates, options.channel, options.semantics, cel_engine=engine)
+    settings.profile()
     note = note_on(settings.release)
     if note:
-        print(f"note: {note}", file=sys.stderr)
+        tell(f"note: {note}")
+    return settings
 
 
 @dataclass(frozen=True, slots=True)

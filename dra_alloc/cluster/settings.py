@@ -12,11 +12,9 @@ from dra_alloc.api import FrozenMap
 from dra_alloc.errors import InputError
 from dra_alloc.gates import gates_of, without_effect
 from dra_alloc.profiles import Profile, profile_for
-from dra_alloc.releases import note_on
+from dra_alloc.releases import DEFAULT_RELEASE, note_on
 
-__all__ = ["DEFAULT_RELEASE", "DEFAULT_SETTINGS", "Settings"]
-
-DEFAULT_RELEASE = "1.36"
+__all__ = ["DEFAULT_SETTINGS", "Settings"]
 
 
 @dataclass(frozen=True, slots=True)

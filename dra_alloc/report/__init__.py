@@ -1,17 +1,26 @@
 """
-Results for people and machines: one table of formats.
+Answers for people and machines: records, and a table of formats that take any of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Final
+from collections.abc import Mapping
+from importlib import import_module
+from typing import TYPE_CHECKING, Final
 
-from dra_alloc.report.json_report import render_json
-from dra_alloc.report.text import render_text
-from dra_alloc.scenario.check import Check
+if TYPE_CHECKING:
+    from dra_alloc.report.records import Report
 
-__all__ = ["FORMATS"]
+__all__ = ["FORMATS", "rendered"]
 
-#: Format name -> what makes the whole output; `verbose` lifts the limit of one screen.
-FORMATS: Final[Mapping[str, Callable[[Check, bool], str]]] = {"text": render_text, "json": render_json}
+#: Format name -> the module whose `render(report, verbose)` makes the whole output; loaded when it is asked for.
+FORMATS: Final[Mapping[str, str]] = {
+    "text": "dra_alloc.report.text",
+    "json": "dra_alloc.report.json_report",
+}
+
+
+def rendered(report: Report, module: str, verbose: bool) -> str:
+    """Return a report in the format of a module of the table; `verbose` cuts no lists."""
+    text: str = import_module(module).render(report, verbose)
+    return text

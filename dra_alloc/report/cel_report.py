@@ -1,20 +1,20 @@
 """
-A selector's answers, as text and as JSON.
+A selector's answers: a finding for each device.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from dra_alloc.errors import shortened
 from dra_alloc.limits import CEL_SELECTOR_MAX_COST
-from dra_alloc.report.json_report import SCHEMA_VERSION
-from dra_alloc.report.layout import UNLIMITED, plural, some, wrapped
+from dra_alloc.report.layout import UNLIMITED, plural, some
+from dra_alloc.report.records import Finding, Level, Report, Section
 from dra_alloc.scenario.selecting import Comparison, DeviceVerdict, Difference, Refused, Selected
 
-__all__ = ["CEL_FORMATS", "in_excerpts"]
+__all__ = ["cel_report", "in_excerpts"]
 
 #: So many devices are shown one by one.
 _SINGLE: Final = 16
@@ -53,9 +53,31 @@ def _around_caret(source: str, marks: str) -> list[str]:
     return [f"{_ECHO}{before}{source[start:end]}{after}", f"{_ECHO}{lead}{marks[start:]}"]
 
 
-def _text(answer: Selected | Comparison, verbose: bool) -> str:
-    lines = _compared(answer, verbose) if isinstance(answer, Comparison) else _lines(answer, verbose)
-    return "\n".join(wrapped(line) for text in lines for line in (text.splitlines() or [""])) + "\n"
+def cel_report(answer: Selected | Comparison) -> Report:
+    """Return the records of a selector asked of devices, by one engine or several."""
+    if isinstance(answer, Selected):
+        findings = tuple(map(_finding, answer.devices))
+        return Report(findings, _in_lines(Section("selected", answer, _lines, _selected)))
+    differing = [
+        Finding("", "error", "engines-differ", (Section("difference", (answer, each), _difference, _said_by),))
+        for each in answer.differences
+    ]
+    return Report(tuple(differing), _in_lines(Section("compared", answer, _compared, _comparison)))
+
+
+def _in_lines(section: Section) -> Section:
+    """Return the section with texts of several lines, such as a compiler's, as so many lines."""
+    say = section.say
+    return replace(
+        section,
+        say=lambda about, verbose: (line for text in say(about, verbose) for line in text.splitlines() or [""]),
+    )
+
+
+def _finding(device: DeviceVerdict) -> Finding:
+    level: Level = "error" if device.error else "none" if device.matches else "note"
+    code = "selector-error" if device.error else "matches" if device.matches else "no-match"
+    return Finding(_name(device), level, code, (Section("device", device, _one, _device),))
 
 
 def _lines(selected: Selected, verbose: bool) -> Iterator[str]:
@@ -84,7 +106,7 @@ def _compiled(selected: Selected) -> Iterator[str]:
     yield f"reads {', '.join(selected.reads) or 'nothing of a device'}"
 
 
-def _one(verdict: DeviceVerdict) -> Iterator[str]:
+def _one(verdict: DeviceVerdict, verbose: bool = False) -> Iterator[str]:
     cost = "" if verdict.cost is None else f" (cost {verdict.cost:,})"
     yield f"{_name(verdict)}: {verdict.said}{cost}"
     yield from (f"  {value}" for value in verdict.values)
@@ -140,34 +162,38 @@ def _compared(comparison: Comparison, verbose: bool) -> Iterator[str]:
 
 def _groups(comparison: Comparison, groups: Sequence[Difference], what: str, verbose: bool) -> Iterator[str]:
     """Yield what the engines say of devices, alike ones together."""
-    width = max(map(len, comparison.engines))
     most = UNLIMITED if verbose else _MOST_DIFFERENCES
     for group in groups[:most]:
-        yield f"{what} on {plural(len(group.devices), 'device')}:"
-        for engine, verdict in zip(comparison.engines, group.verdicts, strict=True):
-            yield f"  {engine:{width}}  {verdict}"
-        yield from _by_pool(group.devices, verbose)
-        yield from (f"  {value}" for value in group.devices[0].values)
+        yield from _difference((comparison, group), verbose, what)
     if len(groups) > most:
         yield f"and {len(groups) - most} more of these: --verbose"
 
 
-def _json(answer: Selected | Comparison, verbose: bool) -> str:
-    if isinstance(answer, Selected):
-        return json.dumps({"schemaVersion": SCHEMA_VERSION, **_selected(answer)}, indent=2) + "\n"
-    body = {
-        "schemaVersion": SCHEMA_VERSION,
-        "agree": answer.agreeing,
-        "engines": [_refused(each) if isinstance(each, Refused) else _selected(each) for each in answer.answers],
-        "differences": [
-            {
-                "verdicts": dict(zip(answer.engines, each.verdicts, strict=True)),
-                "devices": [[device.driver, device.pool, device.device] for device in each.devices],
-            }
-            for each in answer.differences
-        ],
+def _difference(told: tuple[Comparison, Difference], verbose: bool, what: str = "they differ") -> Iterator[str]:
+    comparison, group = told
+    width = max(map(len, comparison.engines))
+    yield f"{what} on {plural(len(group.devices), 'device')}:"
+    for engine, verdict in zip(comparison.engines, group.verdicts, strict=True):
+        yield f"  {engine:{width}}  {verdict}"
+    yield from _by_pool(group.devices, verbose)
+    yield from (f"  {value}" for value in group.devices[0].values)
+
+
+def _comparison(comparison: Comparison) -> dict[str, Any]:
+    answers = comparison.answers
+    return {
+        "agree": comparison.agreeing,
+        "engines": [_refused(each) if isinstance(each, Refused) else _selected(each) for each in answers],
+        "differences": [_said_by((comparison, each)) for each in comparison.differences],
     }
-    return json.dumps(body, indent=2) + "\n"
+
+
+def _said_by(told: tuple[Comparison, Difference]) -> dict[str, Any]:
+    comparison, group = told
+    return {
+        "verdicts": dict(zip(comparison.engines, group.verdicts, strict=True)),
+        "devices": [[device.driver, device.pool, device.device] for device in group.devices],
+    }
 
 
 def _refused(refused: Refused) -> dict[str, Any]:
@@ -187,21 +213,11 @@ def _selected(selected: Selected) -> dict[str, Any]:
             "failing": len(selected.failing),
         },
         "hints": list(selected.hints),
-        "devices": [
-            {
-                "driver": each.driver,
-                "pool": each.pool,
-                "device": each.device,
-                "matches": each.matches,
-                "cost": each.cost,
-                "error": each.error,
-                "hints": list(each.hints),
-                "values": list(each.values),
-            }
-            for each in selected.devices
-        ],
+        "devices": list(map(_device, selected.devices)),
     }
 
 
-#: Format name -> what makes the whole output.
-CEL_FORMATS: Final[Mapping[str, Callable[[Selected | Comparison, bool], str]]] = {"text": _text, "json": _json}
+def _device(device: DeviceVerdict) -> dict[str, Any]:
+    names = ("driver", "pool", "device", "matches", "cost", "error")
+    plain = {name: getattr(device, name) for name in names}
+    return {**plain, "hints": list(device.hints), "values": list(device.values)}

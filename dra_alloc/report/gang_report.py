@@ -1,38 +1,58 @@
 """
-A gang's placements, the scheduler's order and the joint one side by side.
+A gang's placements: the joint answer and the scheduler's order, a finding each.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Final
+from collections.abc import Iterator
+from typing import Any
 
 from dra_alloc.problem.requests import claim_name
-from dra_alloc.report.json_report import SCHEMA_VERSION
-from dra_alloc.report.layout import plural, some, wrapped
+from dra_alloc.report.layout import plural, some
+from dra_alloc.report.records import Finding, Level, Report, Section
 from dra_alloc.report.scores import score_lines, score_objects
 from dra_alloc.scenario.gang.joint import JointAnswer
 from dra_alloc.scenario.gang.types import Gang, Placement
 
-__all__ = ["GANG_FORMATS"]
+__all__ = ["gang_report"]
+
+_NODES = 8
 
 
-def _text(answer: JointAnswer, verbose: bool) -> str:
-    return "\n".join(wrapped(line) for line in _lines(answer, verbose)) + "\n"
+def gang_report(answer: JointAnswer) -> Report:
+    """Return the records of a joint placement, beside what the scheduler does one by one."""
+    joint = _finding("joint", answer.answers.joint, answer, _joint)
+    greedy = _finding("greedy", answer.answers.greedy, answer, _greedy)
+    return Report((joint, greedy), Section("gang", (answer, joint, greedy), _lines, _members))
 
 
-def _lines(answer: JointAnswer, verbose: bool) -> Iterator[str]:
+def _finding(subject: str, gang: Gang, answer: JointAnswer, say: Any) -> Finding:
+    all_placed = len(gang.placements) >= (1 if answer.wanted is None else answer.wanted)
+    level: Level = "none" if all_placed else "warning" if gang.verdict == "undecided" else "error"
+    return Finding(subject, level, str(gang.verdict), (Section("placements", answer, say, lambda _: _object(gang)),))
+
+
+def _lines(told: tuple[JointAnswer, Finding, Finding], verbose: bool) -> Iterator[str]:
+    answer, joint, greedy = told
+    yield from joint.lines(verbose)
+    yield from greedy.lines(verbose)
+    yield from (f"note: {note}" for note in answer.notes)
+
+
+def _joint(answer: JointAnswer, verbose: bool) -> Iterator[str]:
+    joint = answer.answers.joint
+    yield _headline("placed jointly", joint, answer.wanted)
+    yield from _nodes(joint, verbose)
+    yield from (f"  {line}" for line in score_lines(joint.scores))
+
+
+def _greedy(answer: JointAnswer, verbose: bool) -> Iterator[str]:
     answers = answer.answers
-    yield _headline("placed jointly", answers.joint, answer.wanted)
-    yield from _nodes(answers.joint, verbose)
-    yield from (f"  {line}" for line in score_lines(answers.joint.scores))
     yield _headline("as kube-scheduler goes, one by one", answers.greedy, answer.wanted)
     if answers.lost_by_order:
         lost = len(answers.joint.placements) - len(answers.greedy.placements)
         yield f"  {plural(lost, 'pod')} lost: {_loss(answer)}"
         yield from _nodes(answers.greedy, verbose)
-    yield from (f"note: {note}" for note in answer.notes)
 
 
 def _loss(answer: JointAnswer) -> str:
@@ -56,7 +76,7 @@ def _nodes(gang: Gang, verbose: bool) -> Iterator[str]:
     members: dict[str, list[Placement]] = {}
     for placement in gang.placements:
         members.setdefault(placement.node, []).append(placement)
-    shown = list(members.items()) if verbose else list(members.items())[:8]
+    shown = list(members.items()) if verbose else list(members.items())[:_NODES]
     for node, placements in shown:
         if verbose:
             yield f"  {node}:"
@@ -71,19 +91,18 @@ def _devices(placement: Placement) -> str:
     return ", ".join(result.device for each in placement.results for result in each.devices.results)
 
 
-def _json(answer: JointAnswer, verbose: bool) -> str:
-    body = {
-        "schemaVersion": SCHEMA_VERSION,
+def _members(told: tuple[JointAnswer, Finding, Finding]) -> dict[str, Any]:
+    answer, joint, greedy = told
+    return {
         "wanted": answer.wanted,
         "lostByOrder": answer.answers.lost_by_order,
-        "joint": _gang(answer.answers.joint),
-        "greedy": _gang(answer.answers.greedy),
+        "joint": joint.members(),
+        "greedy": greedy.members(),
         "notes": list(answer.notes),
     }
-    return json.dumps(body, indent=2) + "\n"
 
 
-def _gang(gang: Gang) -> dict[str, Any]:
+def _object(gang: Gang) -> dict[str, Any]:
     placements = [
         {
             "member": each.member.name,
@@ -100,7 +119,3 @@ def _gang(gang: Gang) -> dict[str, Any]:
         "placements": placements,
         "scores": score_objects(gang.scores),
     }
-
-
-#: Format name -> what makes the whole output.
-GANG_FORMATS: Final[Mapping[str, Callable[[JointAnswer, bool], str]]] = {"text": _text, "json": _json}

@@ -4,17 +4,33 @@ How text reports lay out lines and lists: at most 80 columns, no list without an
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Sequence
 from typing import Final
 
-__all__ = ["UNLIMITED", "cut", "plural", "printable", "some", "wrapped", "wrapped_if_long"]
+__all__ = [
+    "MOST",
+    "UNLIMITED",
+    "cut",
+    "inert",
+    "plural",
+    "printable",
+    "some",
+    "wrapped",
+    "wrapped_at",
+    "wrapped_if_long",
+]
 
 _WIDTH: Final = 80
 _LONG_LINE: Final = 200
 _MOST_NAMES: Final = 6
 _MOST_CHARACTERS: Final = 240
+#: How many items of a list are told in full without `--verbose`.
+MOST: Final = 3
 UNLIMITED: Final = 1_000_000
+#: What build servers obey: GitHub's `::` at the beginning of a line, `##[`, `##vso[` and `##teamcity[` anywhere.
+_COMMAND: Final = re.compile(r"^([^\S\n]*):(?=:)|#(?=#\w*\[)", re.MULTILINE)
 
 
 def printable(text: str) -> str:
@@ -30,6 +46,11 @@ def printable(text: str) -> str:
     )
 
 
+def inert(text: str, spelt: str = r"\x") -> str:
+    """Return lines as they are printed, with a character spelt out of whatever a build server takes as a command."""
+    return _COMMAND.sub(lambda found: f"{spelt}23" if found[1] is None else f"{found[1]}{spelt}3a", text)
+
+
 def wrapped_if_long(line: str) -> str:
     """Return a line of an error, broken at 80 columns if it is very long and quotes no selector."""
     return wrapped(line) if len(line) > _LONG_LINE and not line.startswith(" | ") else line
@@ -38,13 +59,17 @@ def wrapped_if_long(line: str) -> str:
 def wrapped(line: str) -> str:
     """Return an indented line broken at 80 columns, what follows indented deeper."""
     line = printable(line)
-    indent = len(line) - len(line.lstrip())
-    return textwrap.fill(
-        line.strip(),
+    text = line.lstrip()
+    return "\n".join(wrapped_at(text.rstrip(), " " * (len(line) - len(text))))
+
+
+def wrapped_at(text: str, indent: str, deeper: str = "    ") -> list[str]:
+    """Return the lines of a text with an indent, what follows the first `deeper`."""
+    return textwrap.wrap(
+        printable(text),
         _WIDTH,
-        initial_indent=" " * indent,
-        subsequent_indent=" " * (indent + 4),
-        break_long_words=True,
+        initial_indent=indent,
+        subsequent_indent=indent + deeper,
         break_on_hyphens=False,
     )
 

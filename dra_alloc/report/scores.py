@@ -24,13 +24,5 @@ def score_lines(scores: Sequence[Score]) -> Iterator[str]:
 
 def score_objects(scores: Sequence[Score]) -> list[dict[str, Any]]:
     """Return the scores for JSON; `bound` is the least value that is not ruled out."""
-    return [
-        {
-            "objective": score.objective,
-            "value": score.value,
-            "bound": score.bound,
-            "proven": score.proven,
-            "why": score.why,
-        }
-        for score in scores
-    ]
+    names = ("objective", "value", "bound", "proven", "why")
+    return [{name: getattr(score, name) for name in names} for score in scores]

@@ -8,9 +8,10 @@ import os
 from collections.abc import Iterable, Mapping
 
 from dra_alloc.cluster.cluster import Cluster
-from dra_alloc.cluster.settings import DEFAULT_RELEASE, Settings
+from dra_alloc.cluster.settings import Settings
 from dra_alloc.errors import InputError
 from dra_alloc.manifest import load as load_documents
+from dra_alloc.releases import DEFAULT_RELEASE
 
 __all__ = ["load"]
 

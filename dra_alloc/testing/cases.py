@@ -13,7 +13,7 @@ from dra_alloc.testing.drawing.claims import claims, classes
 from dra_alloc.testing.drawing.cluster import cluster
 from dra_alloc.testing.drawing.devices import Json
 from dra_alloc.testing.drawing.dialect import SPOILING, Dialect, Mix
-from dra_alloc.testing.drawing.draw import Draw, Seeded
+from dra_alloc.testing.drawing.draw import Chooser, Seeded
 
 __all__ = ["random_request", "random_requests"]
 
@@ -42,7 +42,7 @@ _ALPHA: Final = frozenset(
 )
 
 
-def random_request(draw: Draw, dialect: Dialect, *, spoilt: bool = True) -> Json:
+def random_request(draw: Chooser, dialect: Dialect, *, spoilt: bool = True) -> Json:
     """Return a random question for the dialect's release and channel; some hold what is not valid, if `spoilt`."""
     mix = Mix.drawn(draw)
     if not spoilt:
@@ -87,7 +87,7 @@ def random_requests(seed: int, dialect: Dialect, *, start: int = 0) -> Iterator[
         number += 1
 
 
-def _features(draw: Draw, mix: Mix, dialect: Dialect) -> dict[str, bool]:
+def _features(draw: Chooser, mix: Mix, dialect: Dialect) -> dict[str, bool]:
     switches = {}
     for feature in Feature:
         off = mix.has(draw, "gates-off") or (feature in _ALPHA and draw.chance(0.4))
@@ -95,7 +95,7 @@ def _features(draw: Draw, mix: Mix, dialect: Dialect) -> dict[str, bool]:
     return switches
 
 
-def _selector_switch(draw: Draw, switches: dict[str, bool], dialect: Dialect) -> dict[str, bool]:
+def _selector_switch(draw: Chooser, switches: dict[str, bool], dialect: Dialect) -> dict[str, bool]:
     """Return the selectors' own switch for lists; schedulers of 1.36 set it without the allocator's."""
     if not dialect.selector_switch or not dialect.knows_lists or draw.chance(0.5):
         return {}

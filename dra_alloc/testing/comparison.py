@@ -14,7 +14,7 @@ from dra_alloc.api import Quantity
 from dra_alloc.profiles import Feature, Trait, profile
 from dra_alloc.rules.capacity.consumed import PANICS
 
-__all__ = ["RANDOM_IN_UPSTREAM", "Verdict", "comparable", "compare", "pool_orders"]
+__all__ = ["RANDOM_IN_UPSTREAM", "Agreement", "comparable", "compare", "pool_orders"]
 
 Json = dict[str, Any]
 Answer = Callable[[Json], Json]
@@ -42,7 +42,7 @@ _ABORTED: Final = re.compile("operation (aborted|interrupted)")
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class Agreement:
     """Whether two answers agree, and by which rule if not word by word."""
 
     same: bool
@@ -87,7 +87,7 @@ def _normal(value: Any) -> Any:
     return made
 
 
-def compare(request: Json, upstream: Mapping[str, Any], answer: Answer, *, steps: bool = True) -> Verdict:
+def compare(request: Json, upstream: Mapping[str, Any], answer: Answer, *, steps: bool = True) -> Agreement:
     """
     Return whether our answer to the request is upstream's.
 
@@ -96,7 +96,7 @@ def compare(request: Json, upstream: Mapping[str, Any], answer: Answer, *, steps
     if _ABORTED.search(upstream.get("err") or ""):
         ours = answer({**request, "engine": "auto", "timeoutMs": OUR_MS})
         rule = "both-gave-up" if ours.get("verdict") == "undecided" else "step-limit"
-        return Verdict("verdict" in ours, rule, dict(upstream), ours)
+        return Agreement("verdict" in ours, rule, dict(upstream), ours)
     if (upstream.get("n") or 0) > STEPS_COMPARED:
         request, steps = {**request, "engine": "auto", "timeoutMs": OUR_MS}, False
     if upstream.get("n") is None:
@@ -104,23 +104,23 @@ def compare(request: Json, upstream: Mapping[str, Any], answer: Answer, *, steps
     theirs = comparable(upstream, steps=steps)
     ours = comparable(answer(request), steps=steps)
     if ours == theirs:
-        return Verdict(True, "", theirs, ours)
+        return Agreement(True, "", theirs, ours)
     if "panic" in theirs and PANICS in ours.get("err", ""):
-        return Verdict(True, "panic", theirs, ours)
+        return Agreement(True, "panic", theirs, ours)
     if not steps and _ABORTED.search(ours.get("err") or ""):
-        return Verdict(True, "gave-up", theirs, ours)
+        return Agreement(True, "gave-up", theirs, ours)
     if _without_capacity(ours) == _without_capacity(theirs):
-        return Verdict(True, "bad-capacity", theirs, ours)
+        return Agreement(True, "bad-capacity", theirs, ours)
     on = [each for each in Feature if (request.get("features") or {}).get(str(each))]
     chosen = profile(request["release"], on, request.get("channel", "auto"))
     if chosen.shows(Trait.INPUT_ORDER):
         for other in pool_orders(request):
             found = comparable(answer(other), steps=steps)
             if found == theirs or ("panic" in theirs and PANICS in found.get("err", "")):
-                return Verdict(True, "pool-order", theirs, ours)
+                return Agreement(True, "pool-order", theirs, ours)
     if chosen.shows(Trait.AMOUNTS_GROW) and _grows_at_random(request):
-        return Verdict(True, "growing", theirs, ours)
-    return Verdict(False, "", theirs, ours)
+        return Agreement(True, "growing", theirs, ours)
+    return Agreement(False, "", theirs, ours)
 
 
 def _without_capacity(answer: Json) -> Json:

@@ -10,11 +10,11 @@ from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
 from dra_alloc.testing.client import Client, Failure, HarnessError
-from dra_alloc.testing.drawing.questions import Question
+from dra_alloc.testing.drawing.questions import HarnessQuestion
 from dra_alloc.testing.drawing.shrink import shrink
 from dra_alloc.testing.drawing.stripping import without
 
-__all__ = ["Finding", "Result", "Tally", "hold"]
+__all__ = ["ConformanceRun", "Mismatch", "Tally", "hold"]
 
 Json: TypeAlias = dict[str, Any]
 
@@ -40,7 +40,7 @@ class Tally:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class Mismatch:
     """
     An answer that is wrong, or missing.
 
@@ -57,11 +57,11 @@ class Finding:
 
 
 @dataclass
-class Result:
+class ConformanceRun:
     """What a run found: cases by rule, and what is wrong. `stopped` says why it ended before its time."""
 
     rules: dict[str, Tally] = field(default_factory=dict)
-    findings: list[Finding] = field(default_factory=list)
+    findings: list[Mismatch] = field(default_factory=list)
     names: list[tuple[str, str]] = field(default_factory=list)
     asked: int = 0
     stopped: str = ""
@@ -74,13 +74,13 @@ class Result:
     def _tally(self, rule: str) -> Tally:
         return self.rules.setdefault(rule, Tally())
 
-    def right(self, question: Question) -> None:
+    def right(self, question: HarnessQuestion) -> None:
         """Count a right answer."""
         for rule in question.rules:
             self._tally(rule).equal += 1
         self.names.append((question.name, question.rules[0]))
 
-    def wrong(self, finding: Finding) -> None:
+    def wrong(self, finding: Mismatch) -> None:
         """Count a wrong answer, or none."""
         for rule in finding.rules:
             tally = self._tally(rule)
@@ -92,7 +92,7 @@ class Result:
         self.names.append((finding.name, finding.rules[0]))
 
 
-def hold(client: Client, questions: Iterable[Question]) -> Result:
+def hold(client: Client, questions: Iterable[HarnessQuestion]) -> ConformanceRun:
     """
     Return how the implementation answers the questions.
 
@@ -100,15 +100,15 @@ def hold(client: Client, questions: Iterable[Question]) -> Result:
     for the rules of the smallest case, made from it, that is still answered
     wrongly. Raises: HarnessError where the command cannot be started.
     """
-    result = Result()
+    result = ConformanceRun()
     in_a_row = 0
-    doubtful: list[tuple[Question, Json]] = []
+    doubtful: list[tuple[HarnessQuestion, Json]] = []
     for question, answer in _answers(client, questions):
         result.asked += 1
         failure = answer.text if isinstance(answer, Failure) else str(answer.get("bad") or answer.get("crash") or "")
         if failure or isinstance(answer, Failure):
             in_a_row += 1
-            result.wrong(Finding(question.name, question.rules, question.request, failure=failure))
+            result.wrong(Mismatch(question.name, question.rules, question.request, failure=failure))
             if in_a_row >= HOPELESS:
                 result.stopped = f"{HOPELESS} questions in a row have no answer"
                 break
@@ -125,7 +125,7 @@ def hold(client: Client, questions: Iterable[Question]) -> Result:
     return result
 
 
-def _answers(client: Client, questions: Iterable[Question]) -> Iterator[tuple[Question, Json | Failure]]:
+def _answers(client: Client, questions: Iterable[HarnessQuestion]) -> Iterator[tuple[HarnessQuestion, Json | Failure]]:
     asked, sent = itertools.tee(questions)
     answers = client.ask_all({**question.request, "name": question.name} for question in sent)
     return zip(asked, answers, strict=True)
@@ -135,7 +135,7 @@ def _unasked(request: Json) -> Json:
     return {"bad": "not asked"}
 
 
-def _judge_again(client: Client, question: Question, answer: Json, result: Result) -> None:
+def _judge_again(client: Client, question: HarnessQuestion, answer: Json, result: ConformanceRun) -> None:
     def ask(request: Json) -> Json:
         try:
             return client.ask(request)
@@ -152,10 +152,10 @@ def _judge_again(client: Client, question: Question, answer: Json, result: Resul
         if smallest is not question:
             answer = ask(smallest.request)
             expected = smallest.judge(answer, ask)
-    result.wrong(Finding(question.name, smallest.rules, smallest.request, expected, answer))
+    result.wrong(Mismatch(question.name, smallest.rules, smallest.request, expected, answer))
 
 
-def _smallest(question: Question, ask: Any) -> Question:
+def _smallest(question: HarnessQuestion, ask: Any) -> HarnessQuestion:
     """Return the smallest question made from this one that is answered wrongly, too."""
     again = question.again
     assert again is not None

@@ -9,7 +9,7 @@ import re
 from typing import Final
 from xml.etree import ElementTree as ET
 
-from dra_alloc.testing.conformance import Finding, Result
+from dra_alloc.testing.conformance import ConformanceRun, Mismatch
 
 __all__ = ["junit"]
 
@@ -17,7 +17,7 @@ __all__ = ["junit"]
 _UNHOLDABLE: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def junit(result: Result, suite: str) -> str:
+def junit(result: ConformanceRun, suite: str) -> str:
     """Return the file's text: a test case for each question, with a failure or an error where it is wrong."""
     failing = [each for each in result.findings if not each.failure]
     erring = [each for each in result.findings if each.failure]
@@ -34,7 +34,7 @@ def junit(result: Result, suite: str) -> str:
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
 
 
-def _wrong(case: ET.Element, finding: Finding) -> None:
+def _wrong(case: ET.Element, finding: Mismatch) -> None:
     kind = "error" if finding.failure else "failure"
     message = finding.failure or f"another answer than expected: {', '.join(finding.rules)}"
     inner = ET.SubElement(case, kind, {"message": _held(message)})

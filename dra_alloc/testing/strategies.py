@@ -16,10 +16,10 @@ from dra_alloc.testing.admitted import admit_claim, admit_slice
 from dra_alloc.testing.cases import random_request
 from dra_alloc.testing.drawing.claims import claims as drawn_claims
 from dra_alloc.testing.drawing.claims import classes as drawn_classes
-from dra_alloc.testing.drawing.cluster import Cluster
+from dra_alloc.testing.drawing.cluster import DrawnCluster
 from dra_alloc.testing.drawing.cluster import cluster as drawn_cluster
 from dra_alloc.testing.drawing.dialect import SPOILING, Dialect, Mix
-from dra_alloc.testing.drawing.draw import Draw
+from dra_alloc.testing.drawing.draw import Chooser
 from dra_alloc.testing.drawing.mutation import mutated
 from dra_alloc.testing.drawing.questions import as_asked
 
@@ -79,7 +79,7 @@ def dialects(
 
 
 @st.composite
-def clusters(draw: st.DrawFn, dialect: Dialect | None = None, *, valid: bool = True) -> Cluster:
+def clusters(draw: st.DrawFn, dialect: Dialect | None = None, *, valid: bool = True) -> DrawnCluster:
     """
     Return clusters: `node`, `slices`, and what is held (`allocated`, `allocated_shared`, `aggregated`).
 
@@ -95,14 +95,16 @@ def clusters(draw: st.DrawFn, dialect: Dialect | None = None, *, valid: bool = T
 
 
 @st.composite
-def classes_from(draw: st.DrawFn, cluster: Cluster, dialect: Dialect | None = None) -> list[Json]:
+def classes_from(draw: st.DrawFn, cluster: DrawnCluster, dialect: Dialect | None = None) -> list[Json]:
     """Return the device classes that claims drawn from the cluster name."""
     drawn = _Drawn(draw)
     return drawn_classes(cluster, drawn, _mix(drawn, valid=True), dialect or Dialect("1.36"))
 
 
 @st.composite
-def claims_from(draw: st.DrawFn, cluster: Cluster, dialect: Dialect | None = None, *, valid: bool = True) -> list[Json]:
+def claims_from(
+    draw: st.DrawFn, cluster: DrawnCluster, dialect: Dialect | None = None, *, valid: bool = True
+) -> list[Json]:
     """Return claims to allocate together, most of what they ask for being in the cluster."""
     drawn = _Drawn(draw)
     made = drawn_claims(cluster, drawn, _mix(drawn, valid=valid), dialect or Dialect("1.36"))
@@ -157,6 +159,6 @@ def versions() -> st.SearchStrategy[str]:
     )
 
 
-def _mix(draw: Draw, *, valid: bool) -> Mix:
+def _mix(draw: Chooser, *, valid: bool) -> Mix:
     mix = Mix.drawn(draw)
     return mix.without(SPOILING, 0.0) if valid else mix

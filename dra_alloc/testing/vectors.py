@@ -15,7 +15,7 @@ import yaml
 
 from dra_alloc.errors import InputError
 from dra_alloc.testing.comparison import compare
-from dra_alloc.testing.drawing.questions import Answerer, Json, Question, as_asked, cel_judged
+from dra_alloc.testing.drawing.questions import Answerer, HarnessQuestion, Json, as_asked, cel_judged
 
 __all__ = ["folder", "vector_questions"]
 
@@ -44,7 +44,7 @@ def folder() -> Path:
     raise InputError("this installation has no vectors", hint="install the wheel, or work in a checkout")
 
 
-def vector_questions(release: str | None = None, channel: str | None = None) -> Iterator[Question]:
+def vector_questions(release: str | None = None, channel: str | None = None) -> Iterator[HarnessQuestion]:
     """
     Return every vector that is a question of the protocol, of a release or channel only, if one is named.
 
@@ -68,7 +68,7 @@ def _rules(case: Mapping[str, Any], area: str) -> tuple[str, ...]:
     return tuple(sorted({f"{area} {each.partition('-')[0]}" for each in case.get("statements") or ()})) or (area,)
 
 
-def _allocation(name: str, case: Mapping[str, Any]) -> Iterator[Question]:
+def _allocation(name: str, case: Mapping[str, Any]) -> Iterator[HarnessQuestion]:
     given = dict(case["given"])
     features = dict.fromkeys(given.get("features") or (), True)
     request = as_asked({**_LISTS, **given, "features": features})
@@ -78,7 +78,7 @@ def _allocation(name: str, case: Mapping[str, Any]) -> Iterator[Question]:
             for channel in channels if answers else ():
                 asked = {**request, "release": str(release), "channel": channel}
                 rules = tuple(f"vectors {each}" for each in _rules(case, "allocation"))
-                yield Question(f"{name}@{release}/{channel}", asked, rules, _one_of(asked, answers))
+                yield HarnessQuestion(f"{name}@{release}/{channel}", asked, rules, _one_of(asked, answers))
 
 
 def _answer(recorded: Mapping[str, Any]) -> Json:
@@ -106,7 +106,7 @@ def _answerer(answer: Json, ask: Answerer) -> Answerer:
     return lambda other: known.pop() if known else ask(as_asked(other))
 
 
-def _cel(name: str, case: Mapping[str, Any]) -> Iterator[Question]:
+def _cel(name: str, case: Mapping[str, Any]) -> Iterator[HarnessQuestion]:
     given, expected = case["given"], case["expected"]
     names = {"compileError": "compile", "type": "type", "maxCost": "maxcost", "cost": "cost", "match": "match"}
     wanted = {names[key]: value for key, value in expected.items() if key in names}
@@ -120,10 +120,10 @@ def _cel(name: str, case: Mapping[str, Any]) -> Iterator[Question]:
         "list": given["lists"],
         "device": device,
     }
-    yield Question(name, request, ("vectors cel",), lambda answer, ask: cel_judged(wanted, answer))
+    yield HarnessQuestion(name, request, ("vectors cel",), lambda answer, ask: cel_judged(wanted, answer))
 
 
-def _quantity(name: str, case: Mapping[str, Any]) -> Iterator[Question]:
+def _quantity(name: str, case: Mapping[str, Any]) -> Iterator[HarnessQuestion]:
     given, expected = case["given"], case["expected"]
     if set(given) != {"text"} or not isinstance(given["text"], str):
         return
@@ -131,7 +131,9 @@ def _quantity(name: str, case: Mapping[str, Any]) -> Iterator[Question]:
     wanted = {names[key]: value for key, value in expected.items() if key in names}
     if wanted:
         request = {"op": "quantity", "value": given["text"]}
-        yield Question(name, request, ("vectors quantity",), lambda answer, ask: _quantity_judged(wanted, answer))
+        yield HarnessQuestion(
+            name, request, ("vectors quantity",), lambda answer, ask: _quantity_judged(wanted, answer)
+        )
 
 
 def _quantity_judged(wanted: Json, answer: Json) -> Json | None:
@@ -140,7 +142,7 @@ def _quantity_judged(wanted: Json, answer: Json) -> Json | None:
     return None if same and ("err" in answer) == ("err" in wanted) else wanted
 
 
-_AREAS: Final[Mapping[str, Callable[[str, Mapping[str, Any]], Iterator[Question]]]] = {
+_AREAS: Final[Mapping[str, Callable[[str, Mapping[str, Any]], Iterator[HarnessQuestion]]]] = {
     "allocation": _allocation,
     "cel": _cel,
     "quantity": _quantity,

@@ -73,11 +73,7 @@ def test_listed_names_are_unique():
 #: Class names that still mean two things. It only gets shorter: who gives one of them a name of its own strikes it off.
 AMBIGUOUS = {
     "Choice",
-    "Cluster",
-    "Draw",
-    "Placed",
     "Placement",
-    "Question",
     "Settings",
     "Solved",
     "Undecided",

@@ -39,6 +39,41 @@ def interrupt(process: subprocess.Popen[bytes]) -> tuple[int, str, str]:
     return process.returncode, out.decode(), err.decode()
 
 
+@pytest.mark.parametrize(
+    "module", ["dra_alloc.cli.main", "argparse", "dra_alloc.cli.check", "pydantic", "dra_alloc.api", "dra_alloc.report"]
+)
+def test_a_command_that_is_being_loaded_is_interrupted(module: str):
+    """A line on standard error for each module tells how far it is."""
+    command = [
+        sys.executable,
+        "-X",
+        "importtime",
+        "-m",
+        "dra_alloc",
+        "check",
+        "-",
+        "--cluster",
+        "docs/examples/cluster",
+    ]
+    process = subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
+    )
+    assert process.stderr is not None
+    for line in process.stderr:
+        if line.decode().split()[-1] == module:
+            break
+    code, out, err = interrupt(process)
+    assert (code, out) == (130, "")
+    assert "Traceback" not in err
+    assert "Exception ignored" not in err
+
+
+def test_ctrl_c_that_is_not_to_be_heard_is_not():
+    program = "import signal, sys; signal.signal(signal.SIGINT, signal.SIG_IGN); from dra_alloc.cli import interrupts; "
+    program += "interrupts.hear(); assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN"
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
 def test_a_check_is_interrupted():
     process = started("check", "-", "--cluster", "docs/examples/cluster")
     assert process.stdin is not None

@@ -4,6 +4,7 @@ What becomes of the answer: readers that go away, and nothing to answer.
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -11,8 +12,10 @@ import sys
 import pytest
 
 from dra_alloc.cli.main import run
-from dra_alloc.cli.reading import warn
+from dra_alloc.cli.output import warn
 from dra_alloc.errors import Problem
+from dra_alloc.report import text
+from dra_alloc.report.records import Report, Section
 from tests.paths import EXAMPLES
 
 
@@ -42,3 +45,42 @@ def test_warnings_have_an_end(capsys):
     lines = capsys.readouterr().err.splitlines()
     assert lines[0] == "warning: number 0"
     assert lines[49:] == ["warning: number 49", "warning: and 30 more of these"]
+
+
+COMMANDS = ("::error file=x::bad", "##vso[task.setvariable]x", "##[error]x", "##teamcity[x]")
+STEERING = ("\x1b[31m", "\u202e", "\x08")
+
+
+@pytest.mark.parametrize("name", [*COMMANDS, *(f"a\n{each}" for each in COMMANDS), *STEERING, "\n  ::error::x"])
+def test_a_name_never_steers_a_terminal_or_a_build_server(name, capsys):
+    assert run(["check", name, "--cluster", name]) == 2
+    assert run(["cel", f"true {name}"]) == 2
+    assert run(["cel", "true", name]) == 2
+    assert run(["cel", "true", "--format", name]) == 2
+    warn(Problem(f"in {name}"))
+    inert_lines(capsys.readouterr().err)
+
+
+@pytest.mark.parametrize("each", COMMANDS)
+def test_texts_in_answers_stay_texts(each, capsys):
+    selector = f"device.driver == {each!r} || true"
+    assert run(["cel", selector]) == 0
+    inert_lines(capsys.readouterr().out)
+    assert run(["cel", selector, "--format", "json"]) == 0
+    out = capsys.readouterr().out
+    inert_lines(out)
+    assert json.loads(out)["expression"] == selector
+
+
+def test_a_line_that_wrapping_begins_is_no_command():
+    lines = text.render(Report((), Section("test", None, lambda *_: ["a" * 78 + " ::error::b"])), verbose=False)
+    assert lines == f"{'a' * 78}\n    \\x3a:error::b\n"
+
+
+def inert_lines(told: str) -> None:
+    """Hold that no line is a command, and none carries characters that steer."""
+    assert told
+    for line in told.removesuffix("\n").split("\n"):
+        assert line.isprintable()
+        assert not line.lstrip().startswith("::")
+        assert not any(each in line for each in ("##vso[", "##[", "##teamcity["))

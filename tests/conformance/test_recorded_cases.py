@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from dra_alloc.cli.harness.serve import answer
-from dra_alloc.testing.comparison import Verdict, compare
+from dra_alloc.testing.comparison import Agreement, compare
 
 VERSIONS = ("1.36.2", "1.37.0-alpha.2")
 FILES = ("reported.jsonl", "random.jsonl.gz")
@@ -37,7 +37,7 @@ def ours(request: dict[str, Any]) -> dict[str, Any]:
     return answer(json.dumps(request))
 
 
-def judged(row: dict[str, Any], version: str, engine: str) -> Verdict:
+def judged(row: dict[str, Any], version: str, engine: str) -> Agreement:
     # The recorded time limit was upstream's; ours are budgets of steps.
     request = {key: value for key, value in row["input"].items() if key not in ("name", "timeoutMs")}
     request |= {"release": version, "engine": engine}

@@ -7,10 +7,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from dra_alloc.testing.drawing.cluster import Cluster, Placed
+from dra_alloc.testing.drawing.cluster import DrawnCluster, DrawnDevice
 from dra_alloc.testing.drawing.devices import ATTRIBUTES, Json
 from dra_alloc.testing.drawing.dialect import Dialect, Mix
-from dra_alloc.testing.drawing.draw import Draw
+from dra_alloc.testing.drawing.draw import Chooser
 from dra_alloc.testing.drawing.number_texts import WIDE
 from dra_alloc.testing.drawing.selectors import selectors
 
@@ -19,7 +19,7 @@ __all__ = ["claims", "classes"]
 _CLASSES: Final = ("any", "picky", "d1-only")
 
 
-def classes(cluster: Cluster, draw: Draw, mix: Mix, dialect: Dialect) -> list[Json]:
+def classes(cluster: DrawnCluster, draw: Chooser, mix: Mix, dialect: Dialect) -> list[Json]:
     """Return the device classes that random claims name."""
     made: list[Json] = []
     for name in _CLASSES:
@@ -34,7 +34,7 @@ def classes(cluster: Cluster, draw: Draw, mix: Mix, dialect: Dialect) -> list[Js
     return made
 
 
-def claims(cluster: Cluster, draw: Draw, mix: Mix, dialect: Dialect) -> list[Json]:
+def claims(cluster: DrawnCluster, draw: Chooser, mix: Mix, dialect: Dialect) -> list[Json]:
     """Return claims to allocate together; devices they are planned on are not planned twice, mostly."""
     planner = _Planner(cluster, draw, mix, dialect)
     count = draw.integer(2, 3) if mix.has(draw, "several-claims") else 1
@@ -51,7 +51,7 @@ def _config(owner: str, number: int, requests: Sequence[str] = ()) -> Json:
 class _Planner:
     """Draws claims one after the other, remembering which devices are spoken for."""
 
-    def __init__(self, cluster: Cluster, draw: Draw, mix: Mix, dialect: Dialect) -> None:
+    def __init__(self, cluster: DrawnCluster, draw: Chooser, mix: Mix, dialect: Dialect) -> None:
         self._cluster = cluster
         self._draw = draw
         self._mix = mix
@@ -67,7 +67,7 @@ class _Planner:
         count = draw.integer(2, 3) if mix.has(draw, "several-requests") else 1
         if mix.has(draw, "crowd"):
             count = 3
-        planned: list[Placed] = []
+        planned: list[DrawnDevice] = []
         self._derived = draw.choice(("derived/x", "d1/a")) if mix.has(draw, "derived-attributes") else ""
         self._prefer_alike()
         requests = [self._request(f"r{number}", planned) for number in range(count)]
@@ -90,7 +90,7 @@ class _Planner:
         ask = {"deviceClassName": "any", "allocationMode": "ExactCount", "tolerations": [{"operator": "Exists"}]}
         return [{"name": "b0", "exactly": {**ask, "count": self._draw.integer(1, 2)}}]
 
-    def _request(self, name: str, planned: list[Placed]) -> Json:
+    def _request(self, name: str, planned: list[DrawnDevice]) -> Json:
         draw, mix = self._draw, self._mix
         if not mix.has(draw, "alternatives"):
             exactly = self._ask(planned)
@@ -105,7 +105,7 @@ class _Planner:
             _spoil(made, draw)
         return made
 
-    def _ask(self, planned: list[Placed], *, spare: bool = False) -> Json:
+    def _ask(self, planned: list[DrawnDevice], *, spare: bool = False) -> Json:
         draw, mix = self._draw, self._mix
         count = draw.integer(2, 3) if mix.has(draw, "count") else 1
         if mix.has(draw, "many-devices"):
@@ -131,7 +131,7 @@ class _Planner:
             ask["capacity"] = _capacity(targets[0], draw, mix)
         return ask
 
-    def _pick(self, count: int) -> list[Placed]:
+    def _pick(self, count: int) -> list[DrawnDevice]:
         draw = self._draw
         if not self._free or self._mix.has(draw, "misfit"):
             return draw.sample(self._cluster.devices, count)
@@ -148,7 +148,7 @@ class _Planner:
         value = self._free[0].wire.get("attributes", {}).get(name)
         self._free.sort(key=lambda each: each.wire.get("attributes", {}).get(name) != value)
 
-    def _tolerations(self, targets: Sequence[Placed]) -> list[Json]:
+    def _tolerations(self, targets: Sequence[DrawnDevice]) -> list[Json]:
         draw, mix = self._draw, self._mix
         taints = [taint for each in targets for taint in each.wire.get("taints", ())]
         made: list[Json] = [_toleration(taint, draw) for taint in taints if not mix.has(draw, "misfit")]
@@ -156,7 +156,7 @@ class _Planner:
             made.append(_toleration({"key": "k1", "effect": "NoSchedule"}, draw))
         return made[:3]
 
-    def _constraints(self, requests: Sequence[Json], planned: Sequence[Placed]) -> list[Json]:
+    def _constraints(self, requests: Sequence[Json], planned: Sequence[DrawnDevice]) -> list[Json]:
         draw, mix = self._draw, self._mix
         made: list[Json] = []
         for kind in ("match", "distinct"):
@@ -181,7 +181,7 @@ class _Planner:
         return [*picked, "nobody"] if draw.chance(0.05) else picked
 
 
-def _derivation(targets: Sequence[Placed], draw: Draw) -> str:
+def _derivation(targets: Sequence[DrawnDevice], draw: Chooser) -> str:
     """Return an expression for a derived attribute; most of them work on the targets."""
     driver = targets[0].driver if targets else "d1"
     path = f'device.attributes["{driver}"]'
@@ -198,7 +198,7 @@ def _derivation(targets: Sequence[Placed], draw: Draw) -> str:
     return draw.choice(("device.driver", 'semver("1.0.0")', "device.allowMultipleAllocations", "[]", "1.5", "dyn(1.5)"))
 
 
-def _alike(targets: Sequence[Placed]) -> Placed:
+def _alike(targets: Sequence[DrawnDevice]) -> DrawnDevice:
     """Return a device that has only what all the devices have, so that what holds for it holds for all."""
     first = targets[0]
     wire = dict(first.wire)
@@ -206,10 +206,10 @@ def _alike(targets: Sequence[Placed]) -> Placed:
         inner = wire.get(key, {})
         others = [each.wire.get(key, {}) for each in targets[1:]]
         wire[key] = {name: value for name, value in inner.items() if all(each.get(name) == value for each in others)}
-    return Placed(first.driver, first.pool, wire, first.here)
+    return DrawnDevice(first.driver, first.pool, wire, first.here)
 
 
-def _toleration(taint: Json, draw: Draw) -> Json:
+def _toleration(taint: Json, draw: Chooser) -> Json:
     made: Json = {"operator": "Exists"} if draw.chance(0.5) else {"operator": "Equal", "value": taint.get("value", "")}
     if made["operator"] == "Equal" and draw.chance(0.2):
         del made["operator"]
@@ -222,7 +222,7 @@ def _toleration(taint: Json, draw: Draw) -> Json:
     return made
 
 
-def _capacity(target: Placed, draw: Draw, mix: Mix) -> Json:
+def _capacity(target: DrawnDevice, draw: Chooser, mix: Mix) -> Json:
     names = list(target.wire.get("capacity", ()))
     if draw.chance(0.05) or not names:
         names.append("mem")
@@ -234,7 +234,7 @@ def _capacity(target: Placed, draw: Draw, mix: Mix) -> Json:
     return {"requests": {name: draw.choice(amounts) for name in draw.sample(names, draw.integer(1, 2))}}
 
 
-def _attribute_for(kind: str, planned: Sequence[Placed], draw: Draw) -> str:
+def _attribute_for(kind: str, planned: Sequence[DrawnDevice], draw: Chooser) -> str:
     """Return an attribute in which the planned devices agree, or differ; else one they have; else any."""
     tables = [_qualified(each) for each in planned]
     shared = [name for name in tables[0] if all(name in each for each in tables)] if tables else []
@@ -249,12 +249,12 @@ def _attribute_for(kind: str, planned: Sequence[Placed], draw: Draw) -> str:
     return f"{draw.choice(('d1', 'd2', 'ex.io'))}/{draw.choice(ATTRIBUTES)}"
 
 
-def _qualified(placed: Placed) -> Json:
+def _qualified(placed: DrawnDevice) -> Json:
     attributes = placed.wire.get("attributes", {})
     return {key if "/" in key else f"{placed.driver}/{key}": value for key, value in attributes.items()}
 
 
-def _spoil(request: Json, draw: Draw) -> None:
+def _spoil(request: Json, draw: Chooser) -> None:
     asks = [request["exactly"]] if "exactly" in request else request["firstAvailable"]
     ask = draw.choice(asks)
     kind = draw.integer(0, 5)

@@ -9,15 +9,15 @@ from typing import Any, Final
 
 from dra_alloc.testing.drawing.devices import Json, Publisher, device
 from dra_alloc.testing.drawing.dialect import Dialect, Mix
-from dra_alloc.testing.drawing.draw import Draw
+from dra_alloc.testing.drawing.draw import Chooser
 
-__all__ = ["Cluster", "Placed", "cluster"]
+__all__ = ["DrawnCluster", "DrawnDevice", "cluster"]
 
 _ZONES: Final = ("a", "b")
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
+class DrawnDevice:
     """A device with the driver and pool it is in, and whether the node asked about can reach its slice."""
 
     driver: str
@@ -32,12 +32,12 @@ class Placed:
 
 
 @dataclass(slots=True)
-class Cluster:
+class DrawnCluster:
     """A cluster's objects in wire form, and the facts that claims are drawn from."""
 
     node: Json
     slices: list[Json] = field(default_factory=list)
-    devices: list[Placed] = field(default_factory=list)
+    devices: list[DrawnDevice] = field(default_factory=list)
     allocated: list[list[str]] = field(default_factory=list)
     allocated_shared: list[list[str]] = field(default_factory=list)
     aggregated: list[Json] = field(default_factory=list)
@@ -48,10 +48,10 @@ class Cluster:
         return sorted({each.driver for each in self.devices}) or ["d1"]
 
 
-def cluster(draw: Draw, mix: Mix, dialect: Dialect) -> Cluster:
+def cluster(draw: Chooser, mix: Mix, dialect: Dialect) -> DrawnCluster:
     """Return a random cluster."""
     labels = {"zone": draw.choice(_ZONES), "rack": draw.choice(_ZONES)}
-    made = Cluster({"metadata": {"name": "n1", "labels": labels}})
+    made = DrawnCluster({"metadata": {"name": "n1", "labels": labels}})
     if draw.chance(0.7):
         made.node["status"] = {"declaredFeatures": ["Other", "DRAOptionalNodeOperations"]}
     names = _pool_names(draw, mix, draw.integer(1, dialect.pools))
@@ -63,7 +63,7 @@ def cluster(draw: Draw, mix: Mix, dialect: Dialect) -> Cluster:
     return made
 
 
-def _pool_names(draw: Draw, mix: Mix, count: int) -> list[tuple[str, str]]:
+def _pool_names(draw: Chooser, mix: Mix, count: int) -> list[tuple[str, str]]:
     names: list[tuple[str, str]] = []
     for index in range(count):
         driver = draw.choice(("d1", "d2")) if mix.has(draw, "several-drivers") else "d1"
@@ -76,7 +76,7 @@ def _pool_names(draw: Draw, mix: Mix, count: int) -> list[tuple[str, str]]:
 class _Pool:
     """One pool being made."""
 
-    def __init__(self, driver: str, name: str, draw: Draw, mix: Mix, dialect: Dialect) -> None:
+    def __init__(self, driver: str, name: str, draw: Chooser, mix: Mix, dialect: Dialect) -> None:
         self._driver = driver
         self._name = name
         self._draw = draw
@@ -84,10 +84,10 @@ class _Pool:
         self._dialect = dialect
         self._generation = draw.integer(1, 2)
         self._slices: list[Json] = []
-        self._devices: list[Placed] = []
+        self._devices: list[DrawnDevice] = []
         self._sets = self._counter_sets() if mix.has(draw, "counters") else []
 
-    def publish(self, into: Cluster) -> None:
+    def publish(self, into: DrawnCluster) -> None:
         """Add the pool's slices to the cluster."""
         draw, mix = self._draw, self._mix
         count = draw.integer(2, 3) if mix.has(draw, "several-slices") else 1
@@ -132,7 +132,7 @@ class _Pool:
                 reachable = self._place(wire, node)
             devices.append(wire)
             if record:
-                self._devices.append(Placed(self._driver, self._name, wire, reachable))
+                self._devices.append(DrawnDevice(self._driver, self._name, wire, reachable))
         spec["devices"] = devices
         if mix.has(draw, "node-operations"):
             spec["skipNodeOperations"] = draw.choice((["*"], ["NodePrepareResources", "NodeUnprepareResources"], []))
@@ -202,7 +202,7 @@ class _Pool:
         self._generation = current
 
 
-def _node_selector(draw: Draw, node: Json) -> tuple[Json, bool]:
+def _node_selector(draw: Chooser, node: Json) -> tuple[Json, bool]:
     labels: dict[str, str] = node["metadata"]["labels"]
     key = draw.choice(("zone", "rack"))
     value = labels[key] if draw.chance(0.8) else draw.choice(_ZONES)
@@ -229,7 +229,7 @@ def _node_selector(draw: Draw, node: Json) -> tuple[Json, bool]:
     return {"nodeSelectorTerms": terms}, matches
 
 
-def _hold_devices(into: Cluster, draw: Draw, mix: Mix) -> None:
+def _hold_devices(into: DrawnCluster, draw: Chooser, mix: Mix) -> None:
     for placed in into.devices:
         if not mix.has(draw, "allocated"):
             continue
@@ -244,7 +244,7 @@ def _hold_devices(into: Cluster, draw: Draw, mix: Mix) -> None:
         into.allocated.append([gone.driver, gone.pool, "gone"])
 
 
-def _share(into: Cluster, placed: Placed, draw: Draw, *, odd: bool) -> None:
+def _share(into: DrawnCluster, placed: DrawnDevice, draw: Chooser, *, odd: bool) -> None:
     kind = draw.integer(0, 5) if odd else 0
     if kind != 1:
         into.allocated_shared += [[*placed.id, f"share-{number}"] for number in range(draw.integer(1, 2))]

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 from dra_alloc.testing.drawing.dialect import Mix
-from dra_alloc.testing.drawing.draw import Draw
+from dra_alloc.testing.drawing.draw import Chooser
 from dra_alloc.testing.drawing.number_texts import WIDE
 
 __all__ = ["ATTRIBUTES", "Json", "Publisher", "device"]
@@ -32,7 +32,7 @@ class Publisher:
     lists: bool
 
 
-def device(name: str, publisher: Publisher, draw: Draw, mix: Mix) -> Json:
+def device(name: str, publisher: Publisher, draw: Chooser, mix: Mix) -> Json:
     """Return a random device of the publisher."""
     made: Json = {"name": name}
     attributes = _attributes(publisher, draw, mix)
@@ -56,7 +56,7 @@ def device(name: str, publisher: Publisher, draw: Draw, mix: Mix) -> Json:
     return made
 
 
-def _attributes(publisher: Publisher, draw: Draw, mix: Mix) -> Json:
+def _attributes(publisher: Publisher, draw: Chooser, mix: Mix) -> Json:
     made: Json = {}
     for name in ATTRIBUTES:
         if not draw.chance(0.75):
@@ -73,7 +73,7 @@ def _attributes(publisher: Publisher, draw: Draw, mix: Mix) -> Json:
     return made
 
 
-def _scalar(name: str, draw: Draw) -> Json:
+def _scalar(name: str, draw: Chooser) -> Json:
     if draw.chance(0.1):
         name = draw.choice("abcd")
     if name == "a":
@@ -85,7 +85,7 @@ def _scalar(name: str, draw: Draw) -> Json:
     return {"bool": draw.chance(0.5)}
 
 
-def _list(name: str, draw: Draw) -> Json:
+def _list(name: str, draw: Chooser) -> Json:
     length = draw.integer(1, 3)
     if name == "a":
         return {"strings": draw.sample(_STRINGS, length)}
@@ -96,14 +96,14 @@ def _list(name: str, draw: Draw) -> Json:
     return {"bools": draw.sample((True, False), length)}
 
 
-def _odd(draw: Draw, *, lists: bool) -> Json:
+def _odd(draw: Chooser, *, lists: bool) -> Json:
     options: list[Json] = [{}, {"version": "1.x"}, {"string": ""}]
     if lists:
         options += [{"ints": []}, {"strings": []}, {"versions": ["1.0.0", "1"]}]
     return draw.choice(options)
 
 
-def _capacity(draw: Draw, mix: Mix) -> Json:
+def _capacity(draw: Chooser, mix: Mix) -> Json:
     made: Json = {"value": draw.choice(("1", "2", "3", "4", "6", "8", "4500m"))}
     if mix.has(draw, "request-policy"):
         made["requestPolicy"] = _policy(draw)
@@ -117,7 +117,7 @@ def _capacity(draw: Draw, mix: Mix) -> Json:
     return made
 
 
-def _policy(draw: Draw) -> Json:
+def _policy(draw: Chooser) -> Json:
     policy: Json = {}
     if draw.chance(0.85):
         policy["default"] = draw.choice(("1", "2", "0", "1000m"))
@@ -134,7 +134,7 @@ def _policy(draw: Draw) -> Json:
     return policy
 
 
-def _uses(counter_sets: Sequence[Json], draw: Draw, mix: Mix) -> list[Json]:
+def _uses(counter_sets: Sequence[Json], draw: Chooser, mix: Mix) -> list[Json]:
     uses = []
     for counter_set in draw.sample(counter_sets, draw.integer(1, 2)):
         names = list(counter_set["counters"])
@@ -146,11 +146,11 @@ def _uses(counter_sets: Sequence[Json], draw: Draw, mix: Mix) -> list[Json]:
     return uses
 
 
-def _drawn(draw: Draw, mix: Mix) -> str:
+def _drawn(draw: Chooser, mix: Mix) -> str:
     return draw.choice(WIDE) if mix.has(draw, "wide-amounts") else str(draw.integer(1, 3))
 
 
-def _taint(draw: Draw) -> Json:
+def _taint(draw: Chooser) -> Json:
     made: Json = {"key": draw.choice(("k1", "k2")), "effect": draw.choice(("NoSchedule", "NoSchedule", "NoExecute"))}
     if draw.chance(0.15):
         made["effect"] = draw.choice(("None", "Unknown"))

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from dra_alloc.profiles import Feature, profile
-from dra_alloc.testing.drawing.draw import Draw
+from dra_alloc.testing.drawing.draw import Chooser
 
 __all__ = ["INGREDIENTS", "SPOILING", "Dialect", "Mix"]
 
@@ -134,7 +134,7 @@ class Mix:
     rates: dict[str, float] = field(default_factory=dict)
 
     @classmethod
-    def drawn(cls, draw: Draw) -> Mix:
+    def drawn(cls, draw: Chooser) -> Mix:
         """Return a random mix."""
         return cls({name: draw.choice(_RATES) * _SHARE.get(name, 1.0) for name in INGREDIENTS})
 
@@ -146,6 +146,6 @@ class Mix:
         """Return the mix with no less than that of some ingredients."""
         return Mix(self.rates | {name: max(self.rates[name], rate) for name in names})
 
-    def has(self, draw: Draw, name: str) -> bool:
+    def has(self, draw: Chooser, name: str) -> bool:
         """Return whether the ingredient goes in at this place."""
         return draw.chance(self.rates[name])

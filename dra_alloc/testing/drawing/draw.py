@@ -8,12 +8,12 @@ import random
 from collections.abc import Sequence
 from typing import Protocol, TypeVar
 
-__all__ = ["Draw", "Seeded"]
+__all__ = ["Chooser", "Seeded"]
 
 T = TypeVar("T")
 
 
-class Draw(Protocol):
+class Chooser(Protocol):
     """A source of choices. The first of equals is the simplest, for sources that shrink."""
 
     def chance(self, rate: float) -> bool:

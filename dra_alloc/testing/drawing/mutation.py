@@ -8,7 +8,7 @@ import copy
 from collections.abc import Callable, Iterator
 from typing import Any, Final, TypeAlias
 
-from dra_alloc.testing.drawing.draw import Draw
+from dra_alloc.testing.drawing.draw import Chooser
 
 __all__ = ["mutated", "places"]
 
@@ -68,7 +68,7 @@ def places(value: Any) -> Iterator[Path]:
             waiting.append(((*path, key), below))
 
 
-def mutated(value: Any, draw: Draw, times: int = 1) -> Any:
+def mutated(value: Any, draw: Chooser, times: int = 1) -> Any:
     """Return a copy of a JSON value that differs in so many places, or fewer if they fell together."""
     made = copy.deepcopy(value)
     for _ in range(times):
@@ -83,29 +83,29 @@ def mutated(value: Any, draw: Draw, times: int = 1) -> Any:
     return made
 
 
-def _replace(holder: Any, key: Any, whole: Any, draw: Draw) -> None:
+def _replace(holder: Any, key: Any, whole: Any, draw: Chooser) -> None:
     holder[key] = copy.deepcopy(draw.choice(_VALUES))
 
 
-def _drop(holder: Any, key: Any, whole: Any, draw: Draw) -> None:
+def _drop(holder: Any, key: Any, whole: Any, draw: Chooser) -> None:
     del holder[key]
 
 
-def _double(holder: Any, key: Any, whole: Any, draw: Draw) -> None:
+def _double(holder: Any, key: Any, whole: Any, draw: Chooser) -> None:
     if isinstance(holder, list):
         holder.insert(key, copy.deepcopy(holder[key]))
     else:
         holder[f"{key}s"] = copy.deepcopy(holder[key])
 
 
-def _rename(holder: Any, key: Any, whole: Any, draw: Draw) -> None:
+def _rename(holder: Any, key: Any, whole: Any, draw: Chooser) -> None:
     if isinstance(holder, dict):
         holder[draw.choice((*_KEYS, *holder))] = holder.pop(key)
     else:
         holder.append(holder.pop(key))
 
 
-def _graft(holder: Any, key: Any, whole: Any, draw: Draw) -> None:
+def _graft(holder: Any, key: Any, whole: Any, draw: Chooser) -> None:
     """Put what stands elsewhere in its place."""
     there = draw.choice(list(places(whole)))
     other = whole
@@ -114,7 +114,7 @@ def _graft(holder: Any, key: Any, whole: Any, draw: Draw) -> None:
     holder[key] = copy.deepcopy(other)
 
 
-def _nudge(holder: Any, key: Any, whole: Any, draw: Draw) -> None:
+def _nudge(holder: Any, key: Any, whole: Any, draw: Chooser) -> None:
     """Change a value a little: what is nearly right is the hardest to refuse."""
     each = holder[key]
     if isinstance(each, bool):
@@ -128,7 +128,7 @@ def _nudge(holder: Any, key: Any, whole: Any, draw: Draw) -> None:
         each.reverse()
 
 
-_CHANGES: Final[tuple[Callable[[Any, Any, Any, Draw], None], ...]] = (
+_CHANGES: Final[tuple[Callable[[Any, Any, Any, Chooser], None], ...]] = (
     _nudge,
     _drop,
     _replace,

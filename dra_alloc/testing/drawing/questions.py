@@ -14,7 +14,7 @@ from dra_alloc.testing.comparison import comparable, compare
 from dra_alloc.testing.drawing.dialect import Dialect
 from dra_alloc.testing.drawing.features import features
 
-__all__ = ["RULES", "Answerer", "Question", "as_asked", "cel_judged", "random_questions", "rules_of"]
+__all__ = ["RULES", "Answerer", "HarnessQuestion", "as_asked", "cel_judged", "random_questions", "rules_of"]
 
 Json: TypeAlias = dict[str, Any]
 #: Asks an implementation one question.
@@ -55,7 +55,7 @@ _OURS: Final = ("engine", "selectorLists", "semantics", "timeoutMs")
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class HarnessQuestion:
     """
     A request, the rules that it exercises, and how an answer is judged.
 
@@ -68,7 +68,7 @@ class Question:
     request: Json
     rules: tuple[str, ...]
     judge: Callable[[Json, Answerer], Json | None]
-    again: Callable[[Json], Question] | None = None
+    again: Callable[[Json], HarnessQuestion] | None = None
 
 
 def as_asked(request: Mapping[str, Any]) -> Json:
@@ -81,7 +81,7 @@ def rules_of(request: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(sorted({RULES[each] for each in features(request) if each in RULES})) or (_PICKS,)
 
 
-def random_questions(dialect: Dialect, seed: int, count: int, ours: Answerer) -> Iterator[Question]:
+def random_questions(dialect: Dialect, seed: int, count: int, ours: Answerer) -> Iterator[HarnessQuestion]:
     """
     Return so many random allocate questions, each followed by one of its selectors on one of its devices.
 
@@ -98,7 +98,7 @@ def random_questions(dialect: Dialect, seed: int, count: int, ours: Answerer) ->
             yield _cel(name, selector, ours)
 
 
-def _allocate(name: str, request: Json, ours: Answerer, known_answer: Json | None = None) -> Question:
+def _allocate(name: str, request: Json, ours: Answerer, known_answer: Json | None = None) -> HarnessQuestion:
     def judge(answer: Json, ask: Answerer) -> Json | None:
         expected = known_answer or ours(request)
         if expected.get("verdict") == "undecided":
@@ -107,7 +107,7 @@ def _allocate(name: str, request: Json, ours: Answerer, known_answer: Json | Non
         found = compare(request, expected, lambda other: known.pop() if known else ask(as_asked(other)), steps=False)
         return None if found.same else comparable(expected, steps=False)
 
-    return Question(name, request, rules_of(request), judge, lambda smaller: _allocate(name, smaller, ours))
+    return HarnessQuestion(name, request, rules_of(request), judge, lambda smaller: _allocate(name, smaller, ours))
 
 
 def _selector(request: Json) -> Json | None:
@@ -137,8 +137,8 @@ def _selector(request: Json) -> Json | None:
     return {"op": "cel", "expr": expressions[0], "release": request["release"], "list": switch, "device": shown}
 
 
-def _cel(name: str, request: Json, ours: Answerer) -> Question:
-    return Question(f"{name}/cel", request, ("cel",), lambda answer, ask: cel_judged(ours(request), answer))
+def _cel(name: str, request: Json, ours: Answerer) -> HarnessQuestion:
+    return HarnessQuestion(f"{name}/cel", request, ("cel",), lambda answer, ask: cel_judged(ours(request), answer))
 
 
 #: What an answer to op `cel` may lack, an implementation's or a recorded one: then it is not compared.

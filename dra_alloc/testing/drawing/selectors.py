@@ -8,9 +8,9 @@ import json
 from collections.abc import Callable
 from typing import Final
 
-from dra_alloc.testing.drawing.cluster import Placed
+from dra_alloc.testing.drawing.cluster import DrawnDevice
 from dra_alloc.testing.drawing.devices import Json
-from dra_alloc.testing.drawing.draw import Draw
+from dra_alloc.testing.drawing.draw import Chooser
 
 __all__ = ["selectors"]
 
@@ -27,13 +27,13 @@ _BROKEN: Final = (
 )
 
 
-def selectors(target: Placed, draw: Draw, *, rich: bool) -> list[Json]:
+def selectors(target: DrawnDevice, draw: Chooser, *, rich: bool) -> list[Json]:
     """Return one or two selectors, made to hold for the device; `rich` uses more of the language."""
     count = 2 if draw.chance(0.2) else 1
     return [{"cel": {"expression": _expression(target, draw, rich=rich)}} for _ in range(count)]
 
 
-def _expression(target: Placed, draw: Draw, *, rich: bool) -> str:
+def _expression(target: DrawnDevice, draw: Chooser, *, rich: bool) -> str:
     if rich and draw.chance(0.02):
         return draw.choice(_BROKEN)
     if draw.chance(0.1):
@@ -52,7 +52,7 @@ def _expression(target: Placed, draw: Draw, *, rich: bool) -> str:
     return _comparison(domain or target.driver, identifier, attributes[name], draw, rich=rich)
 
 
-def _comparison(domain: str, name: str, attribute: Json, draw: Draw, *, rich: bool) -> str:
+def _comparison(domain: str, name: str, attribute: Json, draw: Chooser, *, rich: bool) -> str:
     path = f'device.attributes["{domain}"].{name}'
     guard = f"has({path}) && " if draw.chance(0.96) else ""
     kind = next(iter(attribute), "int")
@@ -84,7 +84,7 @@ _LISTS: Final[dict[str, Callable[[str, object], str]]] = {
 }
 
 
-def _capacity(target: Placed, draw: Draw) -> str | None:
+def _capacity(target: DrawnDevice, draw: Chooser) -> str | None:
     capacity = target.wire.get("capacity", {})
     if not capacity:
         return None

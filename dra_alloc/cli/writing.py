@@ -1,0 +1,136 @@
+"""
+Files that a command writes: the old one or the new one is there at any moment, never half of one.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+import sys
+import unicodedata
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Final
+
+from dra_alloc.errors import InputError, in_brief
+
+if os.name == "posix":
+    import fcntl
+
+__all__ = ["STDOUT", "checked", "write_file"]
+
+#: The target that is standard output.
+STDOUT: Final = "-"
+#: So many bytes of a name go into that of its unfinished file, which has to fit where the name does.
+_NAME_BYTES: Final = 200
+
+
+def checked(target: str) -> str:
+    """
+    Return the name of a file to write, ``-`` for whatever is standard output.
+
+    Raises: InputError if it cannot be written, as far as that can be told before it is.
+    """
+    if not target:
+        raise InputError("the name of the file to write is empty")
+    if any(unicodedata.category(each).startswith("C") for each in target):
+        raise InputError(f"{in_brief(target)} is no name for a file to write: it has characters that cannot be shown")
+    if target == STDOUT:
+        return target
+    with _told(target):
+        path = Path(os.path.realpath(target))
+        if _is_stdout(path):
+            return STDOUT
+        mode = _mode(path)
+        if mode is not None and stat.S_ISDIR(mode):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        if mode is not None and not os.access(path, os.W_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        path.parent.stat()
+        return target
+
+
+def write_file(target: str, data: bytes) -> None:
+    """
+    Write the file, or standard output for ``-``.
+
+    A regular file is replaced once the new one is whole, with the mode it has;
+    links are followed; what is none, such as a device or a pipe, is written
+    to. What a killed run leaves beside the file, the next one takes over.
+
+    Raises: InputError.
+    """
+    target = checked(target)
+    with _told(target):
+        if target == STDOUT:
+            sys.stdout.flush()
+            sys.stdout.buffer.write(data)
+            sys.stdout.flush()
+            return
+        path = Path(os.path.realpath(target))
+        mode = _mode(path)
+        if mode is not None and not stat.S_ISREG(mode):
+            with os.fdopen(os.open(path, os.O_WRONLY), "wb") as stream:
+                stream.write(data)
+        else:
+            _replace(path, data, mode)
+
+
+@contextmanager
+def _told(target: str) -> Iterator[None]:
+    """Tell of failures of the file system in the words of the input."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise InputError(f"{target} cannot be written: {error.strerror}") from None
+
+
+def _mode(path: Path) -> int | None:
+    """Return what the file system says the path is, or None for nothing yet."""
+    try:
+        return path.stat().st_mode
+    except FileNotFoundError:
+        return None
+
+
+def _is_stdout(path: Path) -> bool:
+    """Return whether the path, such as ``/dev/stdout``, is where standard output goes."""
+    with suppress(OSError, ValueError):
+        return os.path.samestat(path.stat(), os.fstat(sys.stdout.fileno()))
+    return False
+
+
+def _replace(path: Path, data: bytes, mode: int | None) -> None:
+    name = os.fsdecode(os.fsencode(path.name)[:_NAME_BYTES])
+    partial = path.with_name(f".{name}.partial")
+    with _locked(partial) as descriptor:
+        try:
+            os.ftruncate(descriptor, 0)
+            with os.fdopen(os.dup(descriptor), "wb") as stream:
+                stream.write(data)
+            if mode is not None:
+                partial.chmod(stat.S_IMODE(mode))
+            os.fsync(descriptor)
+            partial.replace(path)
+        except BaseException:
+            partial.unlink(missing_ok=True)
+            raise
+
+
+@contextmanager
+def _locked(partial: Path) -> Iterator[int]:
+    """Yield the open unfinished file, once nobody else writes it."""
+    while True:
+        descriptor = os.open(partial, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o666)
+        try:
+            if os.name == "posix":
+                fcntl.flock(descriptor, fcntl.LOCK_EX)
+            if _mode(partial) is not None and os.path.samestat(os.fstat(descriptor), partial.lstat()):
+                yield descriptor
+                return
+        finally:
+            os.close(descriptor)

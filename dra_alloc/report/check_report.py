@@ -1,0 +1,142 @@
+"""
+The check: a finding for each placement, and totals.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import Any
+
+from dra_alloc.report.allocations import allocation_lines, allocation_object, choice_lines
+from dra_alloc.report.layout import plural, some
+from dra_alloc.report.records import Finding, Report, Section
+from dra_alloc.report.refusals import refusal_lines, refusal_object
+from dra_alloc.scenario.check import EXPLAINED_NODES, Check, Placement
+from dra_alloc.solve.cpsat.solver import INSTALL, is_installed
+
+__all__ = ["check_report", "summary_counts"]
+
+_Told = tuple[Check, tuple[Finding, ...]]
+
+
+def summary_counts(check: Check) -> dict[str, int]:
+    """Return how many subjects are allocated, unsatisfiable and undecided."""
+    verdicts = [placement.verdict for placement in check.placements]
+    return {verdict: verdicts.count(verdict) for verdict in ("allocated", "unsatisfiable", "undecided")}
+
+
+def check_report(check: Check) -> Report:
+    """Return the records of a check."""
+    findings = tuple(map(_finding, check.placements))
+    return Report(findings, Section("check", (check, findings), _lines, _members))
+
+
+def _finding(placement: Placement) -> Finding:
+    verdict = placement.verdict
+    headline = Section("headline", placement, _headline, _placement)
+    if placement.allocated is not None:
+        choice = () if placement.choice is None else (_deeper("choice", placement.choice, choice_lines),)
+        sections = (headline, _deeper("allocation", placement.allocated, allocation_lines), *choice)
+        return Finding(placement.name, "none", verdict, sections)
+    if verdict == "undecided":
+        return Finding(placement.name, "warning", verdict, (headline,))
+    code = placement.refusals[0].code if placement.refusals else verdict
+    if placement.same_as:
+        return Finding(placement.name, "error", code, (headline,))
+    reasons = _deeper("refusals", placement.refusals, refusal_lines)
+    return Finding(placement.name, "error", code, (headline, reasons, Section("unexplained", placement, _unexplained)))
+
+
+def _deeper(kind: str, about: Any, say: Any) -> Section:
+    """Return a section whose lines belong to the headline."""
+    return Section(kind, about, lambda told, verbose: (f"  {line}" for line in say(told, verbose)))
+
+
+def _headline(placement: Placement, verbose: bool) -> Iterator[str]:
+    title = f"{placement.name} ({placement.kind})"
+    if placement.allocated is not None:
+        nodes = f"{len(placement.nodes):,} of {plural(placement.nodes_asked, 'node')}"
+        yield f"{title}: allocated; fits {nodes}: {some(placement.nodes, verbose)}"
+    elif placement.same_as:
+        yield from _copies([placement], placement.same_as, verbose)
+    elif placement.verdict == "undecided":
+        yield f"{title}: undecided, the search budget ran out on {some(placement.undecided, verbose)}"
+        if placement.solver_could and not is_installed():
+            yield f"  OR-tools may decide it: {INSTALL}"
+    else:
+        yield f"{title}: cannot be allocated {_where(placement)}"
+        if placement.aborts:
+            yield "  kube-scheduler gives the pod up with an error, whatever other nodes offer:"
+
+
+def _where(placement: Placement) -> str:
+    if not placement.nodes_asked:
+        return "because the cluster has no nodes"
+    if placement.nodes_asked == 1 and placement.refusals:
+        return f"on {placement.refusals[0].node}"
+    return f"on any of {plural(placement.nodes_asked, 'node')}"
+
+
+def _unexplained(placement: Placement, verbose: bool) -> Iterator[str]:
+    if placement.unexplained:
+        more = plural(placement.unexplained, "more node")
+        yield f"  and {more}, not explained here (budget: {EXPLAINED_NODES} nodes; --node NAME explains any)"
+
+
+def _copies(placements: Sequence[Placement], same_as: str, verbose: bool) -> Iterator[str]:
+    names = some([each.name for each in placements], verbose)
+    verdict = "undecided" if placements[0].verdict == "undecided" else "cannot be allocated either"
+    yield f"{names} ({placements[0].kind}): {verdict}, as {same_as}"
+
+
+def _lines(told: _Told, verbose: bool) -> Iterator[str]:
+    """Yield findings with an empty line after each, copies of a workload in one; then notes and totals."""
+    check, findings = told
+    for same_as, pairs in groupby(zip(check.placements, findings, strict=True), lambda each: each[0].same_as):
+        if same_as is None:
+            for _, finding in pairs:
+                yield from (*finding.lines(verbose), "")
+        else:
+            yield from (*_copies([placement for placement, _ in pairs], same_as, verbose), "")
+    yield from (f"note: {note}" for note in check.notes)
+    yield _summary(check)
+
+
+def _summary(check: Check) -> str:
+    counts = summary_counts(check)
+    if not check.placements:
+        return "nothing to allocate: the manifests hold no pods, claims or claim templates"
+    words = {"allocated": "allocated", "unsatisfiable": "cannot be allocated", "undecided": "undecided"}
+    parts = [f"{count} {words[verdict]}" for verdict, count in counts.items() if count or verdict == "allocated"]
+    semantics = "" if check.settings.semantics == "upstream" else f", {check.settings.semantics} semantics"
+    return f"{', '.join(parts)} (Kubernetes {check.settings.release}, {check.channel} allocator{semantics})"
+
+
+def _members(told: _Told) -> dict[str, Any]:
+    check, findings = told
+    return {
+        "release": check.settings.release,
+        "gates": dict(check.settings.gates),
+        "channel": check.channel,
+        "semantics": check.settings.semantics,
+        "summary": summary_counts(check),
+        "placements": [each.members() for each in findings],
+        "notes": list(check.notes),
+    }
+
+
+def _placement(placement: Placement) -> dict[str, Any]:
+    return {
+        "kind": placement.kind,
+        "name": placement.name,
+        "verdict": placement.verdict,
+        "nodes": list(placement.nodes),
+        "nodesAsked": placement.nodes_asked,
+        "allocation": None if placement.allocated is None else allocation_object(placement.allocated),
+        "aborts": placement.aborts,
+        "refusals": [] if placement.same_as else [refusal_object(each) for each in placement.refusals],
+        "nodesUnexplained": 0 if placement.same_as else placement.unexplained,
+        "sameAs": placement.same_as,
+        "undecidedNodes": list(placement.undecided),
+    }

@@ -1,0 +1,105 @@
+"""
+The tallies of a refusal: by request and pool, how many devices fell to which rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from dra_alloc.cluster.outcomes import NodeRefusal
+from dra_alloc.explain.tally import Explanation, Group, PoolTally, RequestTally
+from dra_alloc.report.layout import MOST, UNLIMITED, cut, plural, some
+
+__all__ = ["group_line", "request_lines", "tally_lines", "tally_members"]
+
+_MOST_ALIKE = 2
+
+
+def tally_lines(refusal: NodeRefusal, verbose: bool) -> Iterator[str]:
+    """Yield what was placed before, if anything, and the requests that are short."""
+    explanation = refusal.explanation
+    if explanation.placed:
+        yield f"after placing {plural(len(explanation.placed), 'device')}, the most that fit together:"
+        placed: dict[str, list[str]] = {}
+        for _, request, device in explanation.placed:
+            placed.setdefault(request, []).append(device.rpartition("/")[2])
+        yield from (f"  {request}: {some(names, verbose)}" for request, names in placed.items())
+    for tally in explanation.requests:
+        yield from request_lines(tally, verbose, again=bool(explanation.placed))
+    if not refusal.error and not explanation.requests:
+        yield "no combination of devices works"
+
+
+def request_lines(tally: RequestTally, verbose: bool, *, again: bool) -> Iterator[str]:
+    """Yield what a request needs, what is left of it, and pool by pool why; `again` after others were placed."""
+    needs = "all matching devices" if tally.takes_all else plural(tally.needed, "more device" if again else "device")
+    left = "and none matches"
+    if not tally.takes_all or tally.needed:
+        left = f"and {tally.usable or 'none'} {'is' if tally.usable <= 1 else 'are'} left"
+    yield f'request "{tally.request}" needs {needs} {left}'
+    most = UNLIMITED if verbose else MOST
+    for pool in tally.pools[:most]:
+        yield from (f"  {line}" for line in _pool_lines(pool, verbose))
+    if len(tally.pools) > most:
+        yield f"  and {plural(len(tally.pools) - most, 'more pool')} (-v shows them)"
+    if not tally.pools:
+        yield "  no pool offers devices on this node"
+
+
+def _pool_lines(pool: PoolTally, verbose: bool) -> Iterator[str]:
+    if pool.state:
+        yield f"pool {pool.pool} ({pool.driver}) is {pool.state}"
+        return
+    yield f"{plural(pool.devices, 'device')} in pool {pool.pool} ({pool.driver})"
+    if pool.usable:
+        yield f"  {len(pool.usable)} could be used: {some(pool.usable, verbose)}"
+    alike: dict[object, list[Group]] = {}
+    for number, group in enumerate(pool.groups):
+        alike.setdefault(number if verbose else group.code, []).append(group)
+    for groups in alike.values():
+        if len(groups) <= _MOST_ALIKE:
+            yield from (f"  {group_line(group, verbose)}" for group in groups)
+        else:
+            count = sum(len(group.devices) for group in groups)
+            yield f"  {count}: {cut(groups[0].detail, verbose)}, or the like (-v shows all)"
+
+
+def group_line(group: Group, verbose: bool) -> str:
+    """Return how many devices fell to the same, and which, where they are few."""
+    count = len(group.devices)
+    few = count <= _MOST_ALIKE or (verbose and group.code != "class-mismatch")
+    named = f" ({some(group.devices, verbose)})" if few else ""
+    return f"{count}: {cut(group.detail, verbose)}{named}"
+
+
+def tally_members(refusal: NodeRefusal) -> dict[str, Any]:
+    """Return the tallies in JSON."""
+    explanation: Explanation = refusal.explanation
+    requests = [
+        {
+            "claim": each.claim,
+            "request": each.request,
+            "needed": each.needed,
+            "usable": each.usable,
+            "pools": [_pool(pool) for pool in each.pools],
+        }
+        for each in explanation.requests
+    ]
+    placed = [{"claim": claim, "request": request, "device": device} for claim, request, device in explanation.placed]
+    return {"requests": requests, "placedBefore": placed}
+
+
+def _pool(pool: PoolTally) -> dict[str, Any]:
+    groups = [
+        {"code": each.code, "detail": each.detail, "devices": list(each.devices), "holders": list(each.holders)}
+        for each in pool.groups
+    ]
+    return {
+        "driver": pool.driver,
+        "pool": pool.pool,
+        "state": pool.state,
+        "devices": pool.devices,
+        "usable": list(pool.usable),
+        "refused": groups,
+    }

@@ -1,0 +1,87 @@
+"""
+The table of commands: a command is loaded when it is asked for, and every format that it offers renders.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+from dra_alloc.cli.commands import COMMANDS, parser
+from dra_alloc.cli.main import run
+from tests.paths import EXAMPLES
+
+CLUSTER = ["--cluster", str(EXAMPLES / "cluster")]
+OURS = f"{shlex.quote(sys.executable)} -m dra_alloc harness"
+#: What is asked of each command that has formats; one that is added needs a line.
+ASKED = {
+    "check": ["check", str(EXAMPLES / "workloads" / "mixed.yaml"), *CLUSTER, "--node", "h100-a"],
+    "explain": ["explain", str(EXAMPLES / "workloads" / "fits.yaml"), *CLUSTER],
+    "gang": ["gang", str(EXAMPLES / "gang" / "pair.yaml"), "--cluster", str(EXAMPLES / "gang" / "one-gpu.yaml")],
+    "cel": ["cel", "device.driver == 'gpu.example.com'", "--device", str(EXAMPLES / "device.yaml")],
+    "conformance": ["conformance", "run", "--implementation", OURS, "--cases", "3"],
+}
+#: Loaded by none of these: models, and what has them.
+HEAVY = ("pydantic", "dra_alloc.api", "dra_alloc.manifest", "dra_alloc.scenario", "dra_alloc.cel", "yaml", "re2")
+
+
+def declared(command: str) -> list[Any]:
+    """The actions of a command: its own and those of its verbs."""
+    top: Any = parser([command])
+    found, left = [], [top._subparsers._group_actions[0].choices[command]]
+    for each in left:
+        found += each._actions
+        left += [inner for action in each._actions for inner in getattr(action, "_name_parser_map", {}).values()]
+    return found
+
+
+def formats() -> list[tuple[str, str]]:
+    """Each command with each format that it offers."""
+    return [
+        (each.name, form)
+        for each in COMMANDS
+        for action in declared(each.name)
+        if "--format" in action.option_strings
+        for form in action.choices
+    ]
+
+
+def test_what_is_asked_of_each_command_is_known():
+    assert {name for name, _ in formats()} == ASKED.keys()
+
+
+@pytest.mark.parametrize(("name", "form"), formats())
+def test_every_format_of_every_command_renders(name, form, capsys):
+    assert run([*ASKED[name], "--format", form]) in (0, 1)
+    told = capsys.readouterr()
+    assert "Traceback" not in told.err
+    assert told.out.strip()
+    if form == "json":
+        assert json.loads(told.out)["schemaVersion"] == 1
+
+
+def loaded(*arguments: str) -> set[str]:
+    """The modules that a run of the command loads."""
+    program = "import sys; from dra_alloc.cli.main import run; run(sys.argv[1:]); print(*sys.modules, file=sys.stderr)"
+    done = subprocess.run([sys.executable, "-c", program, *arguments], capture_output=True, text=True, check=True)
+    return set(done.stderr.split())
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["no-such-command"]])
+def test_help_loads_no_command(arguments):
+    found = loaded(*arguments)
+    assert not found & {each.module for each in COMMANDS}
+    assert not found & {*HEAVY, "dra_alloc.cli.options", "dra_alloc.errors"}
+
+
+@pytest.mark.parametrize("command", ["check", "conformance"])
+def test_help_of_a_command_loads_that_and_no_models(command):
+    found = loaded(command, "--help")
+    (module,) = [each.module for each in COMMANDS if each.name == command]
+    assert found & {each.module for each in COMMANDS} == {module}
+    assert not found & {*HEAVY}

@@ -1,0 +1,142 @@
+"""
+Files that are written: the old one or the new one, and nothing that is no regular file becomes one.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import signal
+import stat
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from dra_alloc.cli.main import run
+from dra_alloc.cli.writing import write_file
+from dra_alloc.errors import InputError
+from tests.paths import EXAMPLES
+
+CLUSTER = str(EXAMPLES / "cluster")
+
+
+def names(folder: Path) -> list[str]:
+    return [each.name for each in folder.iterdir()]
+
+
+def test_a_file_is_replaced_whole_and_keeps_its_mode(tmp_path: Path):
+    target = tmp_path / "out"
+    target.write_bytes(b"old")
+    target.chmod(0o640)
+    write_file(str(target), b"new")
+    assert target.read_bytes() == b"new"
+    assert stat.S_IMODE(target.stat().st_mode) == 0o640
+    assert names(tmp_path) == ["out"]
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_links_are_followed(tmp_path: Path, there: bool):
+    inner = tmp_path / "inner"
+    inner.mkdir()
+    real, link = inner / "real", tmp_path / "link"
+    if there:
+        real.write_bytes(b"old")
+    link.symlink_to(Path("inner") / "real")
+    write_file(str(link), b"new")
+    assert link.is_symlink()
+    assert real.read_bytes() == b"new"
+    assert names(inner) == ["real"]
+
+
+def test_a_device_stays_one():
+    write_file("/dev/null", b"new")
+    assert stat.S_ISCHR(Path("/dev/null").stat().st_mode)
+
+
+def test_a_pipe_is_written_to(tmp_path: Path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    read: list[bytes] = []
+    reader = threading.Thread(target=lambda: read.append(pipe.read_bytes()))
+    reader.start()
+    write_file(str(pipe), b"new")
+    reader.join()
+    assert read == [b"new"]
+    assert pipe.is_fifo()
+
+
+@pytest.mark.parametrize("name", ["", "a\nb", "a\x00b", "\x1b[31m", "a\u202eb", "\udcff"])
+def test_names_that_are_none_are_bad_input(name: str, capsys, tmp_path: Path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert run(["snapshot", "pack", CLUSTER, "-o", name]) == 2
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert "Traceback" not in told.err
+    assert told.err.replace("\n", " ").isprintable()
+    assert not names(tmp_path)
+
+
+def test_a_folder_and_a_missing_one_are_bad_input(tmp_path: Path):
+    for target in (tmp_path, tmp_path / "none" / "out"):
+        with pytest.raises(InputError, match="cannot be written"):
+            write_file(str(target), b"new")
+
+
+def test_standard_output_has_the_file_and_nothing_else(tmp_path: Path):
+    packed = tmp_path / "packed"
+    command = [sys.executable, "-m", "dra_alloc", "snapshot", "pack", CLUSTER, "-o"]
+    done = subprocess.run([*command, "-"], capture_output=True, check=True)
+    assert b" slices, " in done.stderr
+    packed.write_bytes(done.stdout)
+    assert run(["check", str(EXAMPLES / "workloads" / "fits.yaml"), "--cluster", str(packed)]) == 0
+    with packed.open("wb") as stream:
+        subprocess.run([*command, "/dev/stdout"], stdout=stream, stderr=subprocess.PIPE, check=True)
+    assert packed.read_bytes() == done.stdout
+
+
+def limited() -> None:
+    """Let no file grow beyond 4 KiB, as on a full disk."""
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
+
+
+WRITE = "import sys; from dra_alloc.cli.writing import write_file; write_file(sys.argv[1], b'n' * 1_000_000)"
+
+
+def test_a_full_disk_leaves_the_old_file_and_no_litter(tmp_path: Path):
+    target = tmp_path / "out"
+    target.write_bytes(b"old")
+    done = subprocess.run(
+        [sys.executable, "-c", WRITE, str(target)], preexec_fn=limited, capture_output=True, text=True, check=False
+    )
+    assert "cannot be written: File too large" in done.stderr
+    assert target.read_bytes() == b"old"
+    assert names(tmp_path) == ["out"]
+
+
+def test_what_a_killed_run_leaves_the_next_one_takes_over(tmp_path: Path):
+    target = tmp_path / "out"
+    target.write_bytes(b"old")
+    kill = f"import os, signal; os.fsync = lambda _: os.kill(os.getpid(), signal.SIGKILL); {WRITE}"
+    done = subprocess.run([sys.executable, "-c", kill, str(target)], check=False)
+    assert done.returncode == -signal.SIGKILL
+    assert target.read_bytes() == b"old"
+    assert len(names(tmp_path)) == 2
+    write_file(str(target), b"new")
+    assert target.read_bytes() == b"new"
+    assert names(tmp_path) == ["out"]
+
+
+def test_a_long_name_and_writers_at_once(tmp_path: Path):
+    target = tmp_path / ("n" * 255)
+    texts = [bytes([65 + each]) * 100_000 for each in range(8)]
+    writers = [threading.Thread(target=write_file, args=(str(target), each)) for each in texts]
+    for each in writers:
+        each.start()
+    for each in writers:
+        each.join()
+    assert target.read_bytes() in texts
+    assert len(names(tmp_path)) == 1
