@@ -29,6 +29,7 @@ from dra_alloc.rules import SearchStopped
 from dra_alloc.solve.cpsat.first import FirstAnswer, first_answer
 from dra_alloc.solve.question import Question
 from dra_alloc.solve.search.first_fit import BudgetExhausted, FirstFit
+from dra_alloc.solve.search.upstream import first_fit
 from dra_alloc.solve.stops import Stop, raise_stop
 from dra_alloc.solve.table.bounds import refuted
 from dra_alloc.solve.table.build import build_table
@@ -145,7 +146,7 @@ def _plain(question: Question) -> Answer:
         if steps > STEPS:
             raise BudgetExhausted
 
-    search = FirstFit(question.rows, question.candidates, question.fresh_rules(), tick=tick)
+    search = first_fit(question.rows, question.candidates, question.fresh_rules(), tick=tick)
     try:
         return _answer(search) if search.run() else None
     except SearchStopped as stop:

@@ -19,7 +19,7 @@ from dra_alloc.problem.devices import PoolKey, SliceRow
 from dra_alloc.problem.ledger import Ledger
 from dra_alloc.problem.namesakes import Namesakes
 from dra_alloc.problem.requests import claim_name
-from dra_alloc.rules.capacity.consumed import consumption
+from dra_alloc.rules import consumption
 from dra_alloc.solve.allocator import DEFAULT_BUDGET, Allocator, Budget
 from dra_alloc.solve.direct import Picks
 from dra_alloc.solve.outcome import Solved, SolveOutcome, Work

@@ -16,7 +16,7 @@ from dra_alloc.explain.world import World, edit_devices, edit_requests
 from dra_alloc.problem.devices import PoolKey
 from dra_alloc.problem.pools import gather
 from dra_alloc.problem.requests import claim_name
-from dra_alloc.rules.taints import barring, tolerates
+from dra_alloc.rules import barring, tolerates
 
 __all__ = ["Fact", "facts_of", "owner"]
 

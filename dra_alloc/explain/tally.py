@@ -15,7 +15,8 @@ from dra_alloc.problem.pools import GatherError, Pool
 from dra_alloc.problem.requests import Ask, RequestRow
 from dra_alloc.rules import Pick, Reason, RuleSet, SearchStopped
 from dra_alloc.solve.allocator import Allocator, Question
-from dra_alloc.solve.search.first_fit import BudgetExhausted, FirstFit
+from dra_alloc.solve.search.first_fit import BudgetExhausted
+from dra_alloc.solve.search.upstream import first_fit
 
 __all__ = ["NOTHING", "Explanation", "Group", "PoolTally", "RequestTally", "by_size", "explain", "refusal"]
 
@@ -183,7 +184,7 @@ def _together(question: Question) -> Explanation:
         if steps > _STEPS:
             raise BudgetExhausted
 
-    search = FirstFit(question.rows, question.candidates, question.fresh_rules(), tick=tick)
+    search = first_fit(question.rows, question.candidates, question.fresh_rules(), tick=tick)
     with contextlib.suppress(BudgetExhausted):
         search.run()
     rules = question.fresh_rules()

@@ -1,7 +1,9 @@
 """
 What makes a pick legal: one rule, one file.
 
-The order of :func:`install` is the order of checks, and of explanations.
+The order of :func:`install` is the order of checks, and of explanations. What
+others need of single rules is here, too; how a rule looks is in `base`, what it
+can state as facts in `facts`.
 """
 
 from __future__ import annotations
@@ -13,24 +15,40 @@ from typing import Final
 from dra_alloc.api import DeviceConstraint
 from dra_alloc.problem.requests import Ask, ClaimRow
 from dra_alloc.profiles import Feature, Profile, Trait
-from dra_alloc.rules.base import Context, Pick, Reason, Rule, SearchStopped
+from dra_alloc.rules.base import About, Context, Pick, Reason, Rule, SearchStopped
 from dra_alloc.rules.binding_conditions import BindingConditions
-from dra_alloc.rules.capacity.consumed import ConsumedCapacity
+from dra_alloc.rules.capacity.consumed import PANICS, ConsumedCapacity, consumption, panic
 from dra_alloc.rules.capacity.growing import GrowingCapacity, can_grow
 from dra_alloc.rules.capacity.negative import NegativeCapacity, can_be_negative
 from dra_alloc.rules.compatibility_groups import CompatibilityGroups
 from dra_alloc.rules.constraints.distinct_attribute import distinct_attribute
 from dra_alloc.rules.constraints.match_attribute import match_attribute
-from dra_alloc.rules.counters.counters import Counters, CountersDisabled
+from dra_alloc.rules.counters.counters import Counters, CountersDisabled, available_counters
 from dra_alloc.rules.counters.per_slice import CountersPerSlice
 from dra_alloc.rules.exclusive_use import ExclusiveUse
 from dra_alloc.rules.node_fit import NodeFit
 from dra_alloc.rules.node_operations import NodeOperations
 from dra_alloc.rules.selectors import Selectors
-from dra_alloc.rules.taints import Taints
+from dra_alloc.rules.taints import Taints, barring, tolerates
 from dra_alloc.rules.valid_pool import ValidPool
 
-__all__ = ["Context", "Pick", "Reason", "Rule", "RuleSet", "SearchStopped", "constraint_kind", "install"]
+__all__ = [
+    "PANICS",
+    "About",
+    "Context",
+    "Pick",
+    "Reason",
+    "Rule",
+    "RuleSet",
+    "SearchStopped",
+    "available_counters",
+    "barring",
+    "constraint_kind",
+    "consumption",
+    "install",
+    "panic",
+    "tolerates",
+]
 
 _Factory = Callable[[int, DeviceConstraint, Context], Rule]
 _CONSTRAINTS: Final[Mapping[str, _Factory]] = {
@@ -54,41 +72,16 @@ class RuleSet:
     The rules of one search.
 
     `candidate` rules are asked in order while a device is looked for, `take`
-    rules in order when it is taken. `leaky` says that a refusal does not give
-    back all that earlier rules hold, `misfit_stops` that a constraint refusing
-    a device of an All request ends the whole search, `reuses` that one request
-    may get the same shareable device twice, `slips` that an All alternative goes
-    on as the first one after its first device, `keeps_use` that a device refused
-    by capacity stays in use.
+    rules in order when it is taken; `profile` says how the search itself goes.
     """
 
     candidate: tuple[Rule, ...]
     take: tuple[Rule, ...]
-    leaky: bool
-    misfit_stops: bool
-    reuses: bool
-    slips: bool = False
-    keeps_use: bool = False
+    profile: Profile
 
     def take_for(self, ask: Ask) -> tuple[Rule, ...]:
         """Return the take rules that can object to this request's picks."""
         return tuple(rule for rule in self.take if rule.concerns(ask))
-
-    def given_back(self, rules: tuple[Rule, ...], refusing: int) -> tuple[Rule, ...]:
-        """
-        Return the rules to undo, newest first, after the rule at index `refusing` refused.
-
-        With the leak, a taint or constraint gives back constraints but not
-        counters, and the capacity check gives back nothing.
-
-        Spec: TAKE-2, TAKE-3, OLD-8.
-        """
-        before = rules[:refusing][::-1]
-        if not self.leaky:
-            return before
-        if isinstance(rules[refusing], ConsumedCapacity):
-            return () if self.keeps_use else tuple(rule for rule in before if isinstance(rule, ExclusiveUse))
-        return tuple(rule for rule in before if not isinstance(rule, Counters))
 
 
 def _consuming(context: Context, claims: Sequence[ClaimRow]) -> type[ConsumedCapacity]:
@@ -120,9 +113,5 @@ def install(context: Context, claims: Sequence[ClaimRow]) -> RuleSet:
     return RuleSet(
         candidate=(*valid, exclusive, *binding, Selectors(context), NodeFit(context), *capacity),
         take=(exclusive, *operations, counters, *groups, *taints, *constraints, *capacity),
-        leaky=profile.shows(Trait.REFUSAL_LEAKS),
-        misfit_stops=profile.shows(Trait.ALL_MISFIT_FATAL),
-        reuses=profile.shows(Trait.PERMUTATIONS),
-        slips=profile.shows(Trait.ALL_SLIPS),
-        keeps_use=profile.shows(Trait.REFUSAL_KEEPS_USE),
+        profile=profile,
     )

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import Enum, auto
 from typing import ClassVar, NamedTuple
 
 from dra_alloc.api import DerivedAttribute, DeviceAttribute, Node
@@ -22,7 +23,7 @@ from dra_alloc.problem.usage import Usage
 from dra_alloc.profiles import Profile
 from dra_alloc.rules.facts import Fact
 
-__all__ = ["Context", "Pick", "Reason", "Rule", "SearchStopped"]
+__all__ = ["About", "Context", "Pick", "Reason", "Rule", "SearchStopped"]
 
 
 class SearchStopped(Exception):
@@ -84,20 +85,32 @@ class Context:
         return self.claim_names[ask.claim] if self.claim_names else ""
 
 
+class About(Enum):
+    """What a rule is about, for those who treat some rules differently: how it is called does not matter to them."""
+
+    DEVICE = auto()
+    NODE = auto()
+    SELECTORS = auto()
+    USE = auto()
+    COUNTERS = auto()
+    CONSTRAINT = auto()
+    CAPACITY = auto()
+
+
 class Rule:
     """
     One law. The defaults say "no objection" and "no state".
 
-    `gathers` marks rules that already decide which devices allocationMode All
-    records; `constrains` those that implement a constraint of a claim; `spec`
-    names the statements. `sound` is False for a rule installed with a defect
-    that lets illegal picks pass, so that they are not taken for our bug.
+    `about` is what it looks at, CONSTRAINT for a constraint of a claim; `gathers`
+    marks rules that already decide which devices allocationMode All records;
+    `spec` names the statements. `sound` is False for a rule installed with a
+    defect that lets illegal picks pass, so that they are not taken for our bug.
     """
 
     code: ClassVar[str] = ""
     spec: ClassVar[tuple[str, ...]] = ()
+    about: ClassVar[About] = About.DEVICE
     gathers: ClassVar[bool] = False
-    constrains: ClassVar[bool] = False
     __slots__ = ()
 
     @property

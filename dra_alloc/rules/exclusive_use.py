@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 
 from dra_alloc.problem.devices import DeviceKey, DeviceRow
 from dra_alloc.problem.requests import Ask
-from dra_alloc.rules.base import Context, Pick, Reason, Rule
+from dra_alloc.rules.base import About, Context, Pick, Reason, Rule
 from dra_alloc.rules.facts import Dedicated, Fact
 
 __all__ = ["ExclusiveUse"]
@@ -23,6 +23,7 @@ class ExclusiveUse(Rule):
     """
 
     code = "device-in-use"
+    about = About.USE
     spec = ("USE-1", "USE-2", "USE-3")
     __slots__ = ("_context", "_exclusive", "_sharing", "_users")
 

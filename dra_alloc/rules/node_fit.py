@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dra_alloc.problem.devices import DeviceRow
 from dra_alloc.problem.nodes import NodeSelectorError, is_on_node
 from dra_alloc.problem.requests import Ask
-from dra_alloc.rules.base import Context, Pick, Reason, Rule, SearchStopped
+from dra_alloc.rules.base import About, Context, Pick, Reason, Rule, SearchStopped
 
 __all__ = ["NodeFit"]
 
@@ -22,6 +22,7 @@ class NodeFit(Rule):
     """
 
     code = "device-on-other-node"
+    about = About.NODE
     spec = ("NODE-1",)
     gathers = True
     __slots__ = ("_node",)

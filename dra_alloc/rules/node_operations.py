@@ -10,7 +10,7 @@ from typing import Final
 from dra_alloc.problem.devices import DeviceRow
 from dra_alloc.problem.requests import Ask
 from dra_alloc.profiles import Feature
-from dra_alloc.rules.base import Context, Pick, Reason, Rule
+from dra_alloc.rules.base import About, Context, Pick, Reason, Rule
 
 __all__ = ["NodeOperations"]
 
@@ -26,6 +26,7 @@ class NodeOperations(Rule):
     """
 
     code = "node-operations"
+    about = About.NODE
     spec = ("NODEOP-1",)
     __slots__ = ("_able",)
 

@@ -9,7 +9,7 @@ from collections.abc import Hashable, Iterable, Sequence
 from dra_alloc.problem.devices import DeviceRow
 from dra_alloc.problem.requests import Ask
 from dra_alloc.profiles import Trait
-from dra_alloc.rules.base import Context, Pick, Reason, Rule
+from dra_alloc.rules.base import About, Context, Pick, Reason, Rule
 
 __all__ = ["Selectors"]
 
@@ -24,6 +24,7 @@ class Selectors(Rule):
     """
 
     code = "selector-mismatch"
+    about = About.SELECTORS
     spec = ("SEL-1", "SEL-2", "SEL-3")
     gathers = True
     __slots__ = ("_alike", "_context", "_kinds", "_memo", "_memo_shared", "_selects")

@@ -14,8 +14,7 @@ from dra_alloc.problem.devices import DeviceRow
 from dra_alloc.problem.pools import Pool
 from dra_alloc.problem.requests import Ask, ClaimRow, RequestRow, claim_name
 from dra_alloc.profiles import Feature, Profile, Trait
-from dra_alloc.rules import Rule, SearchStopped, constraint_kind
-from dra_alloc.rules.selectors import Selectors
+from dra_alloc.rules import About, Rule, SearchStopped, constraint_kind
 
 __all__ = ["Admission", "admit"]
 
@@ -181,7 +180,7 @@ def _check_wire(subject: str, wire: ExactDeviceRequest | DeviceSubRequest, admis
 
 
 def _record_all(subject: str, ask: Ask, admission: Admission, selecting: Ask) -> Iterator[DeviceRow]:
-    judges = [(rule, selecting if isinstance(rule, Selectors) else ask) for rule in admission.gather]
+    judges = [(rule, selecting if rule.about is About.SELECTORS else ask) for rule in admission.gather]
     # A bad pool ends the question even if none of its devices could match.
     for pool in admission.pools:
         if not pool.whole:

@@ -16,8 +16,7 @@ from dra_alloc.problem.pools import GatherError, Pool
 from dra_alloc.problem.requests import claim_name
 from dra_alloc.problem.usage import Usage
 from dra_alloc.profiles import Profile, Trait
-from dra_alloc.rules import Context, Rule, SearchStopped, install
-from dra_alloc.rules.counters.counters import available_counters
+from dra_alloc.rules import Context, Rule, SearchStopped, available_counters, install
 from dra_alloc.solve.admit import Admission, admit
 from dra_alloc.solve.assemble import Assembly, assemble
 from dra_alloc.solve.direct import Answer, Direct, Occupied, Picks, Results, assembled

@@ -21,8 +21,7 @@ from dra_alloc.api import (
 )
 from dra_alloc.problem.requests import Ask, ClaimRow
 from dra_alloc.profiles import Feature, Profile, Trait
-from dra_alloc.rules import Pick, SearchStopped
-from dra_alloc.rules.capacity.consumed import consumption
+from dra_alloc.rules import Pick, SearchStopped, consumption
 
 __all__ = ["Assembly", "assemble"]
 

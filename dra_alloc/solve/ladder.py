@@ -29,7 +29,8 @@ from dra_alloc.solve.cpsat.first import first_answer
 from dra_alloc.solve.cpsat.solver import INSTALL, is_installed, require
 from dra_alloc.solve.outcome import Stage
 from dra_alloc.solve.question import Question
-from dra_alloc.solve.search.first_fit import BudgetExhausted, FirstFit
+from dra_alloc.solve.search.first_fit import BudgetExhausted
+from dra_alloc.solve.search.upstream import first_fit
 from dra_alloc.solve.stops import raise_stop
 from dra_alloc.solve.table.bounds import refuted
 from dra_alloc.solve.table.build import build_table
@@ -126,7 +127,7 @@ class Ladder:
         self._question = question
         self._engine = engine
         self._budget = budget
-        self._search = FirstFit(question.rows, question.candidates, question.fresh_rules(), tick=self._tick())
+        self._search = first_fit(question.rows, question.candidates, question.fresh_rules(), tick=self._tick())
         self.stages: list[Stage] = []
         self._deadline = None if budget.seconds is None else time.monotonic() + budget.seconds
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from dra_alloc.api import AllocationResult
 from dra_alloc.problem.publishing import published
-from dra_alloc.rules.base import Pick
+from dra_alloc.rules import Pick
 
 __all__ = ["Aborted", "NoFit", "OutOfBudget", "SolveOutcome", "Solved", "Stage", "Work"]
 

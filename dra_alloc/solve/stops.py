@@ -8,8 +8,7 @@ from typing import NamedTuple
 
 from dra_alloc.problem.devices import DeviceRow
 from dra_alloc.problem.requests import Ask
-from dra_alloc.rules import RuleSet, SearchStopped
-from dra_alloc.rules.capacity.consumed import panic
+from dra_alloc.rules import About, RuleSet, SearchStopped, panic
 
 __all__ = ["Stop", "look", "misfit", "raise_stop"]
 
@@ -55,7 +54,7 @@ def raise_stop(claim: str, stop: Stop, rules: RuleSet) -> None:
     if not stop.ask.all_devices:
         look(stop.ask, stop.device, rules)
     for rule in rules.take_for(stop.ask):
-        if rule.constrains:
+        if rule.about is About.CONSTRAINT:
             rule.allows(stop.ask, stop.device)
     if stop.ask.all_devices:
         raise misfit(claim, stop.ask, stop.device)

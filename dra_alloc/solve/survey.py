@@ -23,7 +23,7 @@ from dra_alloc.problem.pools import Pool, gather
 from dra_alloc.problem.requests import Ask, ClaimRow
 from dra_alloc.problem.usage import Usage
 from dra_alloc.profiles import Feature, Profile, Trait
-from dra_alloc.rules import Context, Rule, SearchStopped, install
+from dra_alloc.rules import About, Context, Rule, SearchStopped, install
 from dra_alloc.solve.admit import Admission, admit
 from dra_alloc.solve.columns import Columns, Lens
 from dra_alloc.solve.content import content
@@ -255,7 +255,7 @@ class Survey:
             return None
         asks = tuple(ask for row in rows for request in row.requests for ask in request.asks)
         rules = install(self._context(), rows)
-        constraints = tuple(rule for rule in rules.take if rule.constrains)
+        constraints = tuple(rule for rule in rules.take if rule.about is About.CONSTRAINT)
         shape = shape_of(rows, self.profile, self.selection.program)
         return Admitted(tuple(claims), rows, asks, constraints, None if shape is None else self._plan(shape, asks))
 

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dra_alloc.errors import InternalError
 from dra_alloc.limits import ALLOCATION_RESULTS_MAX
 from dra_alloc.problem.requests import Ask, ClaimRow
+from dra_alloc.profiles import Trait
 from dra_alloc.rules import Context, Pick, install
 
 __all__ = ["verify", "violations"]
@@ -17,13 +18,14 @@ __all__ = ["verify", "violations"]
 def violations(picks: Sequence[Pick], claims: Sequence[ClaimRow], context: Context) -> list[str]:
     """Return every law a finished set of picks breaks, of those the allocator in use upholds."""
     rules = install(context, claims)
+    slips = context.profile.shows(Trait.ALL_SLIPS)
     found = [text for rule in {*rules.candidate, *rules.take} if rule.sound for text in rule.violations(picks)]
     for claim in claims:
         count = sum(pick.ask.claim == claim.index for pick in picks)
         if count > ALLOCATION_RESULTS_MAX:
             found.append(f"claim {claim.name} has {count} results")
         for request in claim.requests:
-            if rules.slips and any(ask.all_devices for ask in request.asks[1:]):
+            if slips and any(ask.all_devices for ask in request.asks[1:]):
                 continue
             found += _miscounted(claim, request.asks, picks)
     return sorted(found)

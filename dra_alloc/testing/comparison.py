@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from dra_alloc.api import Quantity
 from dra_alloc.profiles import Feature, Trait, profile
-from dra_alloc.rules.capacity.consumed import PANICS
+from dra_alloc.rules import PANICS
 
 __all__ = ["RANDOM_IN_UPSTREAM", "Agreement", "comparable", "compare", "pool_orders"]
 

@@ -11,7 +11,7 @@ from dra_alloc.api import Quantity
 from dra_alloc.problem.devices import DeviceKey, DeviceRow
 from dra_alloc.problem.requests import Ask
 from dra_alloc.profiles import Profile, Trait
-from dra_alloc.rules.base import Context, Pick, Reason, Rule, SearchStopped
+from dra_alloc.rules.base import About, Context, Pick, Reason, Rule, SearchStopped
 from dra_alloc.rules.capacity.policy import AmountError, Arithmetic, consumed_amount, violates_policy
 from dra_alloc.rules.facts import Draw, Ends, Fact, Looser
 
@@ -74,6 +74,7 @@ class ConsumedCapacity(Rule):
     """
 
     code = "capacity-exhausted"
+    about = About.CAPACITY
     spec = ("CAP-4", "CAP-5", "CAP-6", "CAP-7")
     gathers = True
     __slots__ = (

@@ -11,7 +11,7 @@ from dra_alloc.api import DeviceAttribute, DeviceConstraint
 from dra_alloc.problem.devices import DeviceRow
 from dra_alloc.problem.requests import Ask
 from dra_alloc.profiles import Trait
-from dra_alloc.rules.base import Context, Pick, Reason, Rule
+from dra_alloc.rules.base import About, Context, Pick, Reason, Rule
 from dra_alloc.rules.constraints.attribute_source import AttributeSource
 from dra_alloc.rules.constraints.attribute_values import Scalar, as_scalar, as_set, describe
 from dra_alloc.rules.facts import Differ, Fact, Looser, Unmodelled
@@ -40,7 +40,7 @@ class Distinct(Rule):
     """
 
     code = "attribute-not-distinct"
-    constrains = True
+    about = About.CONSTRAINT
     spec: ClassVar[tuple[str, ...]] = ("DISTINCT-1", "DISTINCT-2", "DISTINCT-3")
     __slots__ = ("_attribute", "_claim", "_lists", "_names", "_source", "_taken")
 

@@ -10,7 +10,7 @@ from dra_alloc.api import DeviceAttribute, DeviceConstraint
 from dra_alloc.problem.devices import DeviceRow
 from dra_alloc.problem.requests import Ask
 from dra_alloc.profiles import Trait
-from dra_alloc.rules.base import Context, Pick, Reason, Rule
+from dra_alloc.rules.base import About, Context, Pick, Reason, Rule
 from dra_alloc.rules.constraints.attribute_source import AttributeSource
 from dra_alloc.rules.constraints.attribute_values import Scalar, ValueSet, as_scalar, as_set, describe
 from dra_alloc.rules.facts import Agree, Fact, Looser
@@ -29,7 +29,7 @@ def match_attribute(claim: int, constraint: DeviceConstraint, context: Context) 
 
 class _Match(Rule):
     code = "attribute-mismatch"
-    constrains = True
+    about = About.CONSTRAINT
     __slots__ = ("_attribute", "_claim", "_names", "_source")
 
     def __init__(self, claim: int, constraint: DeviceConstraint, source: AttributeSource) -> None:

@@ -12,7 +12,7 @@ from dra_alloc.problem.pools import Pool
 from dra_alloc.problem.requests import Ask
 from dra_alloc.problem.usage import Usage
 from dra_alloc.profiles import Profile, Trait
-from dra_alloc.rules.base import Context, Pick, Reason, Rule
+from dra_alloc.rules.base import About, Context, Pick, Reason, Rule
 from dra_alloc.rules.counters.charges import Charges, SharedCharges
 from dra_alloc.rules.facts import Draw, Fact, Looser
 
@@ -81,6 +81,7 @@ class Counters(Rule):
     """
 
     code = "counter-exhausted"
+    about = About.COUNTERS
     spec = ("COUNTER-1", "COUNTER-3", "COUNTER-4", "COUNTER-5")
     __slots__ = ("_by_name", "_charged", "_charges", "_context", "_keeps", "_lends", "_lent", "_pools", "_sharing")
 

@@ -11,8 +11,7 @@ from dra_alloc.api import Node, ResourceClaim
 from dra_alloc.problem.devices import DeviceKey, PoolKey
 from dra_alloc.problem.pools import GatherError
 from dra_alloc.problem.usage import Usage
-from dra_alloc.rules import Pick
-from dra_alloc.rules.capacity.consumed import consumption
+from dra_alloc.rules import Pick, consumption
 from dra_alloc.solve.allocator import Allocator, Budget
 from dra_alloc.solve.best.answer import best_answer
 from dra_alloc.solve.best.objectives import Objective

@@ -15,9 +15,7 @@ from dra_alloc.api import Node, ResourceClaim
 from dra_alloc.problem.devices import DeviceKey, DeviceRow, PoolKey
 from dra_alloc.problem.pools import GatherError, Pool
 from dra_alloc.problem.requests import Ask
-from dra_alloc.rules import Rule, RuleSet, SearchStopped
-from dra_alloc.rules.node_fit import NodeFit
-from dra_alloc.rules.node_operations import NodeOperations
+from dra_alloc.rules import About, RuleSet, SearchStopped
 from dra_alloc.solve.allocator import Allocator
 from dra_alloc.solve.table.build import build_table
 from dra_alloc.solve.table.table import AskRow, NotModelled, Slot, Table, ValueRow
@@ -111,7 +109,7 @@ def _merged(pools: Sequence[Sequence[Pool]]) -> tuple[Pool, ...]:
 def _usable(allocator: Allocator, node: Node, pools: Sequence[Pool], asks: Sequence[Ask]) -> list[DeviceRow]:
     """Return the devices that the node itself has nothing against."""
     rules = allocator.question(node, (), pools).fresh_rules()
-    about: list[Rule] = [rule for rule in (*rules.candidate, *rules.take) if isinstance(rule, _OF_NODES)]
+    about = [rule for rule in (*rules.candidate, *rules.take) if rule.about is About.NODE]
     devices = [device for pool in pools for device in pool.devices]
     return [device for device in devices if all(rule.allows(ask, device) for rule in about for ask in asks[:1])]
 
@@ -120,12 +118,9 @@ def _without_nodes(rules: RuleSet) -> RuleSet:
     """Return the rules without those that look at the node: the table knows many."""
     return replace(
         rules,
-        candidate=tuple(rule for rule in rules.candidate if not isinstance(rule, _OF_NODES)),
-        take=tuple(rule for rule in rules.take if not isinstance(rule, _OF_NODES)),
+        candidate=tuple(rule for rule in rules.candidate if rule.about is not About.NODE),
+        take=tuple(rule for rule in rules.take if rule.about is not About.NODE),
     )
-
-
-_OF_NODES: Final = (NodeFit, NodeOperations)
 
 
 def _each_once(table: Table) -> Table:

@@ -18,9 +18,8 @@ from dra_alloc.limits import ALLOCATION_RESULTS_MAX
 from dra_alloc.problem.devices import DeviceRow
 from dra_alloc.problem.requests import Ask, ClaimRow
 from dra_alloc.rules import Pick, Rule, RuleSet, SearchStopped
-from dra_alloc.solve.stops import misfit
 
-__all__ = ["BudgetExhausted", "FirstFit"]
+__all__ = ["ALL_DEVICE", "BudgetExhausted", "FirstFit", "Frame"]
 
 _BUDGET_CHECK: Final = 64
 #: Refusals by what was picked before, after which the first check comes early: on wide nodes steps are dear.
@@ -40,7 +39,7 @@ class _Signal(Enum):
 
 
 @dataclass(slots=True, eq=False)
-class _Frame:
+class Frame:
     """
     An open choice to come back to.
 
@@ -60,12 +59,12 @@ class _Frame:
 _NEXT_CLAIM: Final = 0
 _ALTERNATIVE: Final = 1
 _DEVICE: Final = 2
-_ALL_DEVICE: Final = 3
+ALL_DEVICE: Final = 3
 
 
 class FirstFit:
     """
-    One search over claims and candidate devices; use it once.
+    One search over claims and candidate devices; use it once. `upstream.first_fit` makes the one of a release.
 
     `furthest` is the largest set of picks that was reached; `refused` counts
     devices that could not be taken.
@@ -85,9 +84,8 @@ class FirstFit:
         self._claims = claims
         self._candidates = candidates
         self._rules = rules
-        self._permutations = rules.reuses
         self._tick = tick
-        self._frames: list[_Frame] = []
+        self._frames: list[Frame] = []
         self._taken = [0] * len(claims)
         self._take_rules: dict[int, tuple[Rule, ...]] = {}
         self.picks: list[Pick] = []
@@ -114,20 +112,18 @@ class FirstFit:
                 return True
             requests = self._claims[claim].requests
             if request == len(requests):
-                self._frames.append(_Frame(_NEXT_CLAIM, claim, request, None, 0, 0))
+                self._frames.append(Frame(_NEXT_CLAIM, claim, request, None, 0, 0))
                 claim, request, ask, taken, start = claim + 1, 0, None, 0, 0
                 continue
             if ask is None:
                 ask = requests[request].asks[0]
                 if requests[request].prioritized:
-                    self._frames.append(_Frame(_ALTERNATIVE, claim, request, ask, 0, 0))
+                    self._frames.append(Frame(_ALTERNATIVE, claim, request, ask, 0, 0))
                     continue
             signal = self._advance(claim, request, ask, taken, start)
             if signal is None:
                 frame = self._frames[-1]
-                taken, start = taken + 1, 0 if self._permutations else frame.index + 1
-                if frame.kind == _ALL_DEVICE and self._rules.slips:
-                    ask = requests[request].asks[0]
+                ask, taken, start = self._going_on(frame, ask), taken + 1, self._start_after(frame.index)
                 continue
             if signal is _Signal.SERVED:
                 request, ask, taken, start = request + 1, None, 0, 0
@@ -136,6 +132,18 @@ class FirstFit:
             if resumed is None:
                 return False
             claim, request, ask, taken, start = resumed
+
+    def _start_after(self, index: int) -> int:
+        """Return the candidate from which on a request goes on after it took that one."""
+        return index + 1
+
+    def _going_on(self, frame: Frame, ask: Ask) -> Ask:
+        """Return what is served after the device of the frame was taken."""
+        return ask
+
+    def _given_back(self, ask: Ask, device: DeviceRow, asked: Sequence[Rule]) -> Sequence[Rule]:
+        """Return the rules to undo, newest first, after the last of those asked refused the device."""
+        return asked[-2::-1]
 
     @property
     def selected(self) -> dict[tuple[int, int], Ask]:
@@ -165,12 +173,12 @@ class FirstFit:
         if ask.all_devices:
             if not self._take(ask, ask.recorded[taken]):
                 return _Signal.FAILED
-            self._frames.append(_Frame(_ALL_DEVICE, claim, request, ask, taken, taken))
+            self._frames.append(Frame(ALL_DEVICE, claim, request, ask, taken, taken))
             return None
         index = self._next_device(ask, start)
         if index is None:
             return _Signal.FAILED
-        self._frames.append(_Frame(_DEVICE, claim, request, ask, taken, index))
+        self._frames.append(Frame(_DEVICE, claim, request, ask, taken, index))
         return None
 
     def _next_device(self, ask: Ask, start: int) -> int | None:
@@ -193,10 +201,8 @@ class FirstFit:
             rules = self._take_rules[ask.id] = self._rules.take_for(ask)
         for position, rule in enumerate(rules):
             if not rule.add(ask, device):
-                if ask.all_devices and rule.constrains and self._rules.misfit_stops:
-                    raise misfit(self._claims[ask.claim].name, ask, device)
                 self.refused += 1
-                for earlier in self._rules.given_back(rules, position):
+                for earlier in self._given_back(ask, device, rules[: position + 1]):
                     earlier.remove(ask, device)
                 return False
         self.picks.append(Pick(ask, device))
@@ -233,13 +239,13 @@ class FirstFit:
                     if index is not None:
                         frame.index = index
                         frames.append(frame)
-                        start = 0 if self._permutations else index + 1
+                        start = self._start_after(index)
                         return frame.claim, frame.request, frame.ask, frame.taken + 1, start
         if signal is _Signal.TOO_MANY:
             raise SearchStopped("allocation max size exceeded", code="too-many-devices")
         return None
 
-    def _next_alternative(self, frame: _Frame, signal: _Signal) -> tuple[_Signal, Ask | None]:
+    def _next_alternative(self, frame: Frame, signal: _Signal) -> tuple[_Signal, Ask | None]:
         if signal is _Signal.FAILED:
             frame.only_too_many = False
         asks = self._claims[frame.claim].requests[frame.request].asks

@@ -11,10 +11,8 @@ from typing import NamedTuple
 from dra_alloc.problem.devices import DeviceRow
 from dra_alloc.problem.nodes import NodeSelectorError
 from dra_alloc.problem.requests import Ask, ClaimRow
-from dra_alloc.rules import RuleSet, SearchStopped
-from dra_alloc.rules.capacity.consumed import PANICS
-from dra_alloc.rules.counters.counters import Counters
-from dra_alloc.rules.exclusive_use import ExclusiveUse
+from dra_alloc.profiles import Trait
+from dra_alloc.rules import PANICS, About, Rule, RuleSet, SearchStopped
 from dra_alloc.rules.facts import Agree, Dedicated, Differ, Draw, Ends, Fact, Looser, Unmodelled
 from dra_alloc.solve.stops import Stop, look, raise_stop
 from dra_alloc.solve.table.table import AskRow, Charge, Knows, NotModelled, Slot, Table, ValueRow, bits
@@ -85,6 +83,7 @@ class _Builder:
         self._devices = tuple(candidates)
         self._index = {device: index for index, device in enumerate(self._devices)}
         self._rules = rules
+        self._reuses = rules.profile.shows(Trait.PERMUTATIONS)
         self._asks = [ask for row in rows for request in row.requests for ask in request.asks]
         self._facts: list[Fact] = []
         for rule in dict.fromkeys((*rules.candidate, *rules.take)):
@@ -98,7 +97,7 @@ class _Builder:
                 raise NotModelled(fact.why)
         agree = tuple(self._value_row(fact) for fact in self._facts if isinstance(fact, Agree))
         differ = tuple(self._value_row(fact) for fact in self._facts if isinstance(fact, Differ))
-        if self._rules.reuses and any(row.any_alone for row in differ):
+        if self._reuses and any(row.any_alone for row in differ):
             raise NotModelled("a device without a value of distinctAttribute has to be picked first")
         slots = tuple(
             self._slot(row.index, number, [self._ask_row(ask, agree, differ) for ask in request.asks])
@@ -121,7 +120,7 @@ class _Builder:
             self._request_charges(draws),
             agree,
             differ,
-            self._rules.reuses,
+            self._reuses,
             tuple(dict.fromkeys(fact.why for fact in self._facts if isinstance(fact, Looser))),
             any(isinstance(fact, Looser) and fact.leaks for fact in self._facts),
         )
@@ -132,10 +131,10 @@ class _Builder:
 
         Raises: NotModelled where going on as the first alternative could end the search.
         """
-        if not (self._rules.slips and any(ask.recorded is not None for ask in asks[1:])):
+        if not (self._rules.profile.shows(Trait.ALL_SLIPS) and any(ask.recorded is not None for ask in asks[1:])):
             return Slot(claim, request, tuple(asks))
         first = asks[0]
-        if first.ends or (first.constrained and self._rules.misfit_stops):
+        if first.ends or (first.constrained and self._rules.profile.shows(Trait.ALL_MISFIT_FATAL)):
             raise NotModelled("an All alternative goes on as the first one")
         self._facts.append(Looser(f"{asks[1].ask.full_name} goes on as the first alternative"))
         return Slot(claim, request, (first, *map(self._slipping, asks[1:])))
@@ -182,7 +181,7 @@ class _Builder:
         alike = (ask.class_name, wire.selectors, ask.admin, ask.tolerations, ask.capacity, derived)
         recorded = tuple(self._index[device] for device in ask.recorded) if ask.all_devices else None
         # Also constraints that are not said in facts can refuse a device.
-        constraints = tuple(id(rule) for rule in self._rules.take_for(ask) if rule.constrains)
+        constraints = tuple(map(id, self._constraints(ask)))
         key = (alike, constraints, agreeing, differing, recorded)
         if key not in self._usable:
             self._usable[key] = self._usable_for(ask)
@@ -206,6 +205,9 @@ class _Builder:
             found.reading if ask.count else 0,
         )
 
+    def _constraints(self, ask: Ask) -> list[Rule]:
+        return [rule for rule in self._rules.take_for(ask) if rule.about is About.CONSTRAINT]
+
     def _ends(self, ask: Ask, usable: int) -> dict[int, int]:
         after = next((fact.after for fact in self._facts if isinstance(fact, Ends)), None)
         if after is None:
@@ -220,7 +222,7 @@ class _Builder:
         if not ask.all_devices:
             considered, stopping = self._looked_at(ask)
         takes = self._rules.take_for(ask)
-        early = [rule for rule in takes if isinstance(rule, (ExclusiveUse, Counters))]
+        early = [rule for rule in takes if rule.about in (About.USE, About.COUNTERS)]
         late = [rule for rule in takes if rule not in early]
         reserving = [device for device in considered if all(rule.allows(ask, device) for rule in early)]
         usable = reading = 0
@@ -231,9 +233,9 @@ class _Builder:
             except SearchStopped as stop:
                 reading |= 1 << self._index[device]
                 self._facts += self._read_late(ask, device, stop)
-        charges = any(isinstance(rule, Counters) for rule in early)
+        charges = any(rule.about is About.COUNTERS for rule in early)
         charged = self._mask(device for device in reserving if device.consumes) if charges else 0
-        constraints = [rule for rule in takes if rule.constrains]
+        constraints = self._constraints(ask)
         if not (ask.all_devices and constraints):
             return _Usable(usable, charged, stopping | reading, reading=reading)
         before = takes[: takes.index(constraints[0])]
@@ -244,9 +246,8 @@ class _Builder:
 
     def _read_late(self, ask: Ask, device: DeviceRow, stop: SearchStopped) -> Iterable[Fact]:
         """Yield that the table is looser if a constraint could refuse the device before one ends the search."""
-        constraints = [rule for rule in self._rules.take_for(ask) if rule.constrains]
         try:
-            for rule in constraints[:1]:
+            for rule in self._constraints(ask)[:1]:
                 rule.allows(ask, device)
         except SearchStopped:
             return

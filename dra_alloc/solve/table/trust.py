@@ -16,7 +16,8 @@ from dataclasses import replace
 from itertools import islice
 from typing import Final
 
-from dra_alloc.rules import RuleSet
+from dra_alloc.profiles import Trait
+from dra_alloc.rules import About, RuleSet
 from dra_alloc.solve.table.table import AskRow, Knows, NotModelled, Slot, Table, ValueRow, bits
 
 __all__ = ["judged"]
@@ -35,8 +36,8 @@ def judged(table: Table, rules: RuleSet, knows: Knows = Knows.NOTHING) -> Table:
     Spec: ENGINE-2, ENGINE-6.
     Raises: NotModelled for such devices otherwise.
     """
-    leaks = tuple(islice(_leaks(table), _SHOWN)) if rules.leaky else ()
-    if rules.misfit_stops:
+    leaks = tuple(islice(_leaks(table), _SHOWN)) if rules.profile.shows(Trait.REFUSAL_LEAKS) else ()
+    if rules.profile.shows(Trait.ALL_MISFIT_FATAL):
         misfits = {ask.id for ask in table.asks if _could_misfit(table, ask, rules, leaking=bool(leaks) or table.leaks)}
         if misfits and not Knows.STOPS & knows:
             names = [ask.ask.full_name for ask in table.asks if ask.id in misfits]
@@ -55,7 +56,7 @@ def _could_misfit(table: Table, ask: AskRow, rules: RuleSet, *, leaking: bool) -
     """Return whether a constraint could refuse a device of an All request, stated in facts or not."""
     if ask.recorded is None:
         return False
-    constraints = sum(rule.constrains for rule in rules.take_for(ask.ask))
+    constraints = sum(rule.about is About.CONSTRAINT for rule in rules.take_for(ask.ask))
     stated = sum(table.agree[number].of_claim for number in ask.agree) + len(ask.differ)
     return constraints > stated or _can_misfit(table, ask, leaking=leaking)
 
