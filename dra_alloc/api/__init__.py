@@ -14,7 +14,6 @@ from dra_alloc.api.claims import (
     DerivedAttribute,
     DeviceClaim,
     DeviceClaimConfiguration,
-    DeviceConstraint,
     DeviceRequest,
     DeviceSubRequest,
     ExactDeviceRequest,
@@ -28,6 +27,7 @@ from dra_alloc.api.classes import (
     DeviceClassConfiguration,
     DeviceClassSpec,
 )
+from dra_alloc.api.constraints import DeviceConstraint
 from dra_alloc.api.devices import (
     CapacityRequestPolicy,
     CapacityRequestPolicyRange,

@@ -7,6 +7,7 @@ from typing import Annotated, ClassVar
 from pydantic import AfterValidator
 
 from dra_alloc.api._base import FrozenMap, KubeModel, List, OptText, PtrBool, PtrInt, Struct, Text
+from dra_alloc.api.constraints import DeviceConstraint
 from dra_alloc.api.meta import ObjectMeta
 from dra_alloc.api.quantity import Quantity
 from dra_alloc.api.results import ResourceClaimStatus
@@ -17,7 +18,6 @@ __all__ = [
     "DerivedAttribute",
     "DeviceClaim",
     "DeviceClaimConfiguration",
-    "DeviceConstraint",
     "DeviceRequest",
     "DeviceSubRequest",
     "ExactDeviceRequest",
@@ -85,18 +85,6 @@ class DeviceRequest(KubeModel):
     name: Text = ""
     exactly: ExactDeviceRequest | None = None
     first_available: List[DeviceSubRequest] = ()
-
-
-class DeviceConstraint(KubeModel):
-    """
-    What the devices of some requests (of all, if none is named) must share or must not share.
-
-    Attribute names are fully qualified. With both set, only `match_attribute` is validated.
-    """
-
-    requests: List[Text] = ()
-    match_attribute: OptText = None
-    distinct_attribute: OptText = None
 
 
 class DeviceClaimConfiguration(KubeModel):

@@ -34,6 +34,18 @@ class Read(NamedTuple):
     domain: str = ""
     name: str = ""
 
+    @classmethod
+    def of_attribute(cls, full_name: str) -> Read:
+        """
+        Return the read of one attribute by its full name.
+
+        Raises: ValueError for a name without a domain.
+        """
+        domain, slash, name = full_name.partition("/")
+        if not slash:
+            raise ValueError("an attribute without a domain")
+        return cls("attribute", domain, name)
+
 
 WHOLE: Final = (Read("device"),)
 

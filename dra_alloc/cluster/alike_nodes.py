@@ -93,10 +93,7 @@ def _reads(allocator: Allocator, claims: Sequence[ResourceClaim]) -> tuple[Read 
                             return None
                         found.update(survey.selection.program(selector.cel.expression).reads)
             for constraint in claim.spec.devices.constraints:
-                domain, slash, name = (constraint.match_attribute or constraint.distinct_attribute or "").partition("/")
-                if not slash:
-                    return None
-                found.add(Read("attribute", domain, name))
-    except (CompileError, LookupError):
+                found.add(Read.of_attribute("" if constraint.stated is None else constraint.stated.attribute))
+    except (CompileError, LookupError, ValueError):
         return None
     return tuple(sorted(found, key=str))

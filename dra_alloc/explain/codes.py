@@ -7,6 +7,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from dra_alloc.rules import CONSTRAINTS
+
 __all__ = ["DEVICE_CODES", "FACT_CODES", "NODE_CODES", "render_page"]
 
 #: Why one device was refused for one request.
@@ -23,8 +25,7 @@ DEVICE_CODES: Final[Mapping[str, str]] = {
     "groups-incompatible": "the device has no compatibility group in common with others of its counter set",
     "taint-not-tolerated": "the device has a NoSchedule or NoExecute taint that the request does not tolerate",
     "attribute-missing": "the device lacks the attribute that a constraint of the claim compares",
-    "attribute-mismatch": "matchAttribute: the devices picked before have another value",
-    "attribute-not-distinct": "distinctAttribute: a device picked before has the same value",
+    **{code: meaning for kind in CONSTRAINTS.values() for code, meaning in kind.codes.items()},
     "capacity-missing": "the request asks for a capacity that the device does not have",
     "capacity-policy": "the capacity's request policy does not allow the amount",
     "capacity-exhausted": "too little of a capacity is left",

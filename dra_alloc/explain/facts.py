@@ -7,7 +7,7 @@ granted; everything here could be otherwise.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -60,31 +60,21 @@ def owner(world: World, index: int) -> str:
 def _constraints(world: World) -> Iterator[Fact]:
     for index, claim in enumerate(world.claims):
         # What is said twice is one fact: without only one of them nothing would be another.
-        said: dict[str, list[int]] = {}
-        for number, constraint in enumerate(claim.spec.devices.constraints):
-            kind = "matchAttribute" if constraint.match_attribute is not None else "distinctAttribute"
-            name = constraint.match_attribute or constraint.distinct_attribute
-            scope = f" on {', '.join(constraint.requests)}" if constraint.requests else ""
-            said.setdefault(f"{kind} {name}{scope}", []).append(number)
-        for what, numbers in said.items():
+        for said in dict.fromkeys(each.said for each in claim.spec.devices.constraints if each.said):
             yield Fact(
                 "constraint",
-                f"claim {claim_name(claim)} wants {what}",
-                _without_constraints(index, numbers),
-                f"dropping {what}{owner(world, index)}",
+                f"claim {claim_name(claim)} wants {said}",
+                _without_constraints(index, said),
+                f"dropping {said}{owner(world, index)}",
                 40,
             )
 
 
-def _without_constraints(index: int, numbers: Sequence[int]) -> Callable[[World], World]:
+def _without_constraints(index: int, said: str) -> Callable[[World], World]:
     def without(world: World) -> World:
         devices = world.claims[index].spec.devices
-        # Kept in place as some that bind no request, so that later numbers stay true.
-        constraints = tuple(
-            each.model_copy(update={"requests": ("-",)}) if number in numbers else each
-            for number, each in enumerate(devices.constraints)
-        )
-        return world.with_claim(index, devices.model_copy(update={"constraints": constraints}))
+        kept = tuple(each for each in devices.constraints if each.said != said)
+        return world.with_claim(index, devices.model_copy(update={"constraints": kept}))
 
     return without
 

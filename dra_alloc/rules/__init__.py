@@ -8,9 +8,8 @@ can state as facts in `facts`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
 
 from dra_alloc.api import DeviceConstraint
 from dra_alloc.problem.requests import Ask, ClaimRow
@@ -21,8 +20,8 @@ from dra_alloc.rules.capacity.consumed import PANICS, ConsumedCapacity, consumpt
 from dra_alloc.rules.capacity.growing import GrowingCapacity, can_grow
 from dra_alloc.rules.capacity.negative import NegativeCapacity, can_be_negative
 from dra_alloc.rules.compatibility_groups import CompatibilityGroups
-from dra_alloc.rules.constraints.distinct_attribute import distinct_attribute
-from dra_alloc.rules.constraints.match_attribute import match_attribute
+from dra_alloc.rules.constraints import CONSTRAINTS
+from dra_alloc.rules.constraints.attribute_constraint import ConstraintRule
 from dra_alloc.rules.counters.counters import Counters, CountersDisabled, available_counters
 from dra_alloc.rules.counters.per_slice import CountersPerSlice
 from dra_alloc.rules.exclusive_use import ExclusiveUse
@@ -33,6 +32,7 @@ from dra_alloc.rules.taints import Taints, barring, tolerates
 from dra_alloc.rules.valid_pool import ValidPool
 
 __all__ = [
+    "CONSTRAINTS",
     "PANICS",
     "About",
     "Context",
@@ -43,27 +43,18 @@ __all__ = [
     "SearchStopped",
     "available_counters",
     "barring",
-    "constraint_kind",
+    "constraint_rule",
     "consumption",
     "install",
     "panic",
     "tolerates",
 ]
 
-_Factory = Callable[[int, DeviceConstraint, Context], Rule]
-_CONSTRAINTS: Final[Mapping[str, _Factory]] = {
-    "matchAttribute": match_attribute,
-    "distinctAttribute": distinct_attribute,
-}
 
-
-def constraint_kind(constraint: DeviceConstraint, profile: Profile) -> str | None:
-    """Return the member of the one-of that the allocator acts on; None if it knows none of them."""
-    if constraint.match_attribute is not None:
-        return "matchAttribute"
-    if constraint.distinct_attribute is not None and not profile.shows(Trait.NO_DISTINCT):
-        return "distinctAttribute"
-    return None
+def constraint_rule(constraint: DeviceConstraint, profile: Profile) -> ConstraintRule | None:
+    """Return how the allocator keeps the constraint; None if it does not know its kind."""
+    found = None if constraint.stated is None else CONSTRAINTS.get(constraint.stated.kind.wire)
+    return found if found is not None and found.known(profile) else None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -105,10 +96,10 @@ def install(context: Context, claims: Sequence[ClaimRow]) -> RuleSet:
     operations = [NodeOperations(context)] if profile.shows(Trait.SKIPPING_NEEDS_NODE) else []
     taints = [Taints(profile)] if profile.on(Feature.TAINTS) else []
     constraints = [
-        _CONSTRAINTS[kind](claim.index, constraint, context)
+        kind.make(claim, constraint, context)
         for claim in claims
         for constraint in claim.wire.spec.devices.constraints
-        if (kind := constraint_kind(constraint, profile)) is not None
+        if (kind := constraint_rule(constraint, profile)) is not None
     ]
     return RuleSet(
         candidate=(*valid, exclusive, *binding, Selectors(context), NodeFit(context), *capacity),

@@ -141,6 +141,27 @@ class Rule:
         """Return the picks, all of which it took, with what they turned out to consume if that is the rule's doing."""
         return picks
 
+    @property
+    def judges_all(self) -> bool:
+        """Return whether `complete` can say no; engines that work on facts then do not know the whole law."""
+        return type(self).complete is not Rule.complete
+
+    def complete(self, picks: Sequence[Pick]) -> bool:
+        """
+        Return whether the law holds now that everything asked for is picked, looking at nothing but the picks.
+
+        For what can be judged at the end only, such as "at least two values"; then `violations` has to agree.
+        """
+        return True
+
+    def piecewise(self, asks: Sequence[Ask]) -> bool:
+        """
+        Return whether the facts about some devices are part of those about more, and rest on their attributes alone.
+
+        Then equal slices have equal facts, whatever stands beside them.
+        """
+        return False
+
     def allows(self, ask: Ask, device: DeviceRow) -> bool:
         """Return whether the device could be the only pick; ask a rule in its first state."""
         return not self.rejects(ask, device)

@@ -14,7 +14,7 @@ from dra_alloc.problem.devices import DeviceRow
 from dra_alloc.problem.pools import Pool
 from dra_alloc.problem.requests import Ask, ClaimRow, RequestRow, claim_name
 from dra_alloc.profiles import Feature, Profile, Trait
-from dra_alloc.rules import About, Rule, SearchStopped, constraint_kind
+from dra_alloc.rules import About, Rule, SearchStopped, constraint_rule
 
 __all__ = ["Admission", "admit"]
 
@@ -71,7 +71,7 @@ def _claim(index: int, claim: ResourceClaim, admission: Admission, ids: Iterator
             "too-many-devices",
         )
     for number, constraint in enumerate(claim.spec.devices.constraints):
-        if constraint_kind(constraint, admission.profile) is None:
+        if constraint_rule(constraint, admission.profile) is None:
             _stop(
                 f"claim {name}, constraint #{number}: empty constraint (unsupported constraint type?)",
                 "unsupported-constraint",

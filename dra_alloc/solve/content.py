@@ -22,7 +22,7 @@ def content(claim: ResourceClaim) -> Hashable:
     requests = [None if devices.config else _plain(request) for request in devices.requests]
     if None in requests:
         return json.dumps(claim.spec.to_wire())
-    constraints = [(each.requests, each.match_attribute, each.distinct_attribute) for each in devices.constraints]
+    constraints = [(each.requests, each.stated) for each in devices.constraints]
     return tuple(requests), tuple(constraints)
 
 

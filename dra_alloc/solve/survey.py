@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 from weakref import WeakKeyDictionary
 
@@ -22,12 +23,12 @@ from dra_alloc.problem.overlay import Findings
 from dra_alloc.problem.pools import Pool, gather
 from dra_alloc.problem.requests import Ask, ClaimRow
 from dra_alloc.problem.usage import Usage
-from dra_alloc.profiles import Feature, Profile, Trait
+from dra_alloc.profiles import Feature, Profile
 from dra_alloc.rules import About, Context, Rule, SearchStopped, install
 from dra_alloc.solve.admit import Admission, admit
 from dra_alloc.solve.columns import Columns, Lens
 from dra_alloc.solve.content import content
-from dra_alloc.solve.masks.board import Board, Choice, Judge, Part, make_part, put_together
+from dra_alloc.solve.masks.board import Board, Choice, Constraint, Judge, Part, make_part, put_together
 from dra_alloc.solve.masks.shape import Shape, shape_of
 from dra_alloc.solve.selection import Selection
 
@@ -93,14 +94,15 @@ class Admitted:
 
 
 class Plan:
-    """A shape with those who judge devices for it, and what slices and boards are made of so far."""
+    """A shape with who judges devices for it and what constraints state of them, and the parts and boards so far."""
 
-    __slots__ = ("boards", "judges", "lens", "parts", "shape", "signatures")
+    __slots__ = ("boards", "constraints", "judges", "lens", "parts", "shape", "signatures")
 
-    def __init__(self, shape: Shape, lens: Lens, judges: Sequence[Judge]) -> None:
+    def __init__(self, shape: Shape, lens: Lens, judges: Sequence[Judge], constraints: Sequence[Constraint]) -> None:
         self.shape = shape
         self.lens = lens
         self.judges = tuple(judges)
+        self.constraints = tuple(constraints)
         self.parts: dict[int, Part | None] = {}
         self.boards: dict[Hashable, Board | None] = {}
         self.signatures: WeakKeyDictionary[Pool, tuple[int, ...]] = WeakKeyDictionary()
@@ -129,7 +131,6 @@ class Survey:
         self._class_not_found = class_not_found
         self._sharing = profile.shares
         self._counting = profile.on(Feature.PARTITIONABLE)
-        self._lists = profile.lists and not profile.shows(Trait.CLASSIC_LISTS)
         self._gathering = Gathering(inventory, profile)
         self._views: Findings[str, View] = Findings()
         self._pools: dict[str, tuple[Node, tuple[Pool, ...]]] = {}
@@ -256,17 +257,19 @@ class Survey:
         asks = tuple(ask for row in rows for request in row.requests for ask in request.asks)
         rules = install(self._context(), rows)
         constraints = tuple(rule for rule in rules.take if rule.about is About.CONSTRAINT)
-        shape = shape_of(rows, self.profile, self.selection.program)
-        return Admitted(tuple(claims), rows, asks, constraints, None if shape is None else self._plan(shape, asks))
+        shape = shape_of(rows, constraints, self.profile, self.selection.program)
+        plan = None if shape is None else self._plan(shape, asks, constraints)
+        return Admitted(tuple(claims), rows, asks, constraints, plan)
 
-    def _plan(self, shape: Shape, asks: Sequence[Ask]) -> Plan:
+    def _plan(self, shape: Shape, asks: Sequence[Ask], constraints: Sequence[Rule]) -> Plan:
         found = self._plans.get(shape)
         if found is None:
             needs = [need for slot in shape.slots for need in slot]
             first = {need.criteria: ask for need, ask in reversed(list(zip(needs, asks, strict=True)))}
             judges = [self._judge(first[number]) for number in range(len(shape.criteria))]
             lens = self.columns.lens(shape.reads, lists=self.profile.cel_lists)
-            found = self._plans.setdefault(shape, Plan(shape, lens, judges))
+            stating = [partial(rule.encode, asks) for rule in constraints]
+            found = self._plans.setdefault(shape, Plan(shape, lens, judges, stating))
         return found
 
     def _judge(self, ask: Ask) -> Judge:
@@ -323,7 +326,7 @@ class Survey:
         if found is _UNSEEN:
             devices = row.devices
             special = [(self._counting and each.draws) or (self._sharing and each.shareable) for each in devices]
-            made = make_part(devices, special, plan.shape, plan.judges, lists=self._lists)
+            made = make_part(devices, special, plan.judges, plan.constraints)
             found = plan.parts.setdefault(signature, made)
         return found
 

@@ -20,6 +20,7 @@ def violations(picks: Sequence[Pick], claims: Sequence[ClaimRow], context: Conte
     rules = install(context, claims)
     slips = context.profile.shows(Trait.ALL_SLIPS)
     found = [text for rule in {*rules.candidate, *rules.take} if rule.sound for text in rule.violations(picks)]
+    found += [f"{rule.code} at the end" for rule in rules.take if rule.sound and not rule.complete(picks)]
     for claim in claims:
         count = sum(pick.ask.claim == claim.index for pick in picks)
         if count > ALLOCATION_RESULTS_MAX:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Final, TypeAlias
 
 from dra_alloc.api import ResourceSlice
+from dra_alloc.api.constraints import DeviceConstraint
 from dra_alloc.manifest import validate_object
 
 __all__ = ["admit_claim", "admit_slice"]
@@ -67,9 +68,10 @@ def admit_claim(wire: Json) -> None:
 def _drop_uncompared(ask: Json, names: set[str], constraints: Iterable[Json]) -> None:
     """Drop derived attributes that no constraint of the request compares."""
     compared = {
-        each.get("matchAttribute", each.get("distinctAttribute"))
+        stated.attribute
         for each in constraints
         if not each.get("requests") or not names.isdisjoint(each["requests"])
+        if (stated := DeviceConstraint.from_wire(each).stated) is not None
     }
     kept = [each for each in ask.pop("derivedAttributes") if each["name"] in compared]
     if kept:

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from dra_alloc.api import DeviceClaim, DeviceConstraint, DeviceRequest, DeviceSubRequest, ExactDeviceRequest
+from dra_alloc.api.constraints import CONSTRAINT_KINDS
 
 __all__ = ["without_disabled"]
 
@@ -84,7 +85,7 @@ def _fields(
 def _constraint(
     constraint: DeviceConstraint, path: str, gates: Mapping[str, bool], dropped: list[str]
 ) -> DeviceConstraint:
-    if constraint.distinct_attribute is None or gates.get("DRAConsumableCapacity", False):
-        return constraint
-    dropped.append(f"{path}.distinctAttribute (DRAConsumableCapacity)")
-    return constraint.model_copy(update={"distinct_attribute": None})
+    gated = (kind for kind in CONSTRAINT_KINDS if kind.gate and not gates.get(kind.gate, False))
+    gone = [kind for kind in gated if getattr(constraint, kind.member) is not None]
+    dropped += [f"{path}.{kind.wire} ({kind.gate})" for kind in gone]
+    return constraint.model_copy(update=dict.fromkeys(kind.member for kind in gone)) if gone else constraint

@@ -16,6 +16,7 @@ from dra_alloc.api import (
     ResourceClaim,
     ResourceClaimTemplate,
 )
+from dra_alloc.api.constraints import CONSTRAINT_KINDS
 from dra_alloc.api.names import (
     extended_resource_faults,
     fully_qualified_name_faults,
@@ -45,7 +46,8 @@ _NOT_A_REQUEST: Final = (
     "must be the name of a request in the claim or the name of a request and a subrequest separated by '/'"
 )
 # The words of upstream, although nothing is set here.
-_NO_ATTRIBUTE: Final = 'exactly one of "matchAttribute" or "distinctAttribute" is required, but multiple fields are set'
+_KINDS: Final = " or ".join(f'"{kind.wire}"' for kind in CONSTRAINT_KINDS)
+_NO_ATTRIBUTE: Final = f"exactly one of {_KINDS} is required, but multiple fields are set"
 
 
 def check_claim(v: Violations, claim: ResourceClaim) -> None:
@@ -130,13 +132,12 @@ def _references(v: Violations, requests: tuple[str, ...], names: frozenset[str],
 
 
 def _constraint(v: Violations, constraint: DeviceConstraint, path: str) -> None:
-    """Check what must be equal or different; with both only the first is looked at. Spec: VAL-49."""
-    if constraint.match_attribute is not None:
-        v.names(f"{path}.matchAttribute", fully_qualified_name_faults(constraint.match_attribute))
-    elif constraint.distinct_attribute is not None:
-        v.names(f"{path}.distinctAttribute", fully_qualified_name_faults(constraint.distinct_attribute))
-    else:
+    """Check what a constraint states; of several kinds only the first is looked at. Spec: VAL-49."""
+    stated = constraint.stated
+    if stated is None:
         v.required(path, _NO_ATTRIBUTE)
+    else:
+        v.names(f"{path}.{stated.kind.wire}", fully_qualified_name_faults(stated.attribute))
 
 
 def _request(v: Violations, request: DeviceRequest, constraints: tuple[DeviceConstraint, ...], path: str) -> None:

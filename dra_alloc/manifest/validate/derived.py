@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from dra_alloc.api import DerivedAttribute, DeviceConstraint
+from dra_alloc.api.constraints import CONSTRAINT_KINDS
 from dra_alloc.api.names import fully_qualified_name_faults
 from dra_alloc.limits import CEL_SELECTOR_MAX_LENGTH
 from dra_alloc.manifest.validate.parts import first_of_each
@@ -17,14 +18,15 @@ __all__ = ["check_derived", "compared_by"]
 
 DERIVED_MAX: Final = 32
 _NOT_COMPARED: Final = (
-    "must be referenced by at least one matchAttribute or distinctAttribute constraint targeting this request"
+    f"must be referenced by at least one {' or '.join(kind.wire for kind in CONSTRAINT_KINDS)} constraint "
+    "targeting this request"
 )
 
 
 def compared_by(constraints: Sequence[DeviceConstraint], *names: str) -> frozenset[str]:
     """Return the attributes that constraints compare for a request that goes by these names."""
     return frozenset(
-        each.match_attribute if each.match_attribute is not None else each.distinct_attribute or ""
+        "" if each.stated is None else each.stated.attribute
         for each in constraints
         if not each.requests or not set(names).isdisjoint(each.requests)
     )

@@ -7,32 +7,31 @@ from __future__ import annotations
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from typing import ClassVar, Final
 
-from dra_alloc.api import DeviceAttribute, DeviceConstraint
+from dra_alloc.api import DeviceAttribute
+from dra_alloc.api.constraints import DeviceConstraint
 from dra_alloc.problem.devices import DeviceRow
-from dra_alloc.problem.requests import Ask
+from dra_alloc.problem.requests import Ask, ClaimRow
 from dra_alloc.profiles import Trait
-from dra_alloc.rules.base import About, Context, Pick, Reason, Rule
-from dra_alloc.rules.constraints.attribute_source import AttributeSource
+from dra_alloc.rules.base import Context, Pick, Rule
+from dra_alloc.rules.constraints.attribute_constraint import AttributeConstraint, ConstraintRule
 from dra_alloc.rules.constraints.attribute_values import Scalar, as_scalar, as_set, describe
 from dra_alloc.rules.facts import Differ, Fact, Looser, Unmodelled
 
-__all__ = ["Distinct", "DistinctPerRequest", "distinct_attribute"]
+__all__ = ["DISTINCT_ATTRIBUTE"]
 
 #: Kind of value -> the member that holds one.
 _MEMBERS: Final[Mapping[str, str]] = {"string": "string", "int": "int_", "bool": "bool_", "version": "version"}
 
 
-def distinct_attribute(claim: int, constraint: DeviceConstraint, context: Context) -> Rule:
+def _make(claim: ClaimRow, constraint: DeviceConstraint, context: Context) -> Rule:
     """Return the rule for one constraint of a claim, remembering all devices or one per request."""
-    profile = context.profile
-    kind = DistinctPerRequest if profile.shows(Trait.DISTINCT_FORGETS) else Distinct
-    source = AttributeSource(context, constraint.distinct_attribute or "")
-    if profile.shows(Trait.DISTINCT_BY_IDENTITY):
-        return DistinctByIdentity(claim, constraint, source, shares=profile.shares)
-    return kind(claim, constraint, source, lists=profile.lists and not profile.shows(Trait.CLASSIC_LISTS))
+    shows = context.profile.shows
+    if shows(Trait.DISTINCT_BY_IDENTITY):
+        return DistinctByIdentity(claim, constraint, context)
+    return (DistinctPerRequest if shows(Trait.DISTINCT_FORGETS) else Distinct)(claim, constraint, context)
 
 
-class Distinct(Rule):
+class Distinct(AttributeConstraint):
     """
     No two devices share a value; values of different kinds are distinct.
 
@@ -40,20 +39,13 @@ class Distinct(Rule):
     """
 
     code = "attribute-not-distinct"
-    about = About.CONSTRAINT
     spec: ClassVar[tuple[str, ...]] = ("DISTINCT-1", "DISTINCT-2", "DISTINCT-3")
-    __slots__ = ("_attribute", "_claim", "_lists", "_names", "_source", "_taken")
+    __slots__ = ("_lists", "_taken")
 
-    def __init__(self, claim: int, constraint: DeviceConstraint, source: AttributeSource, *, lists: bool) -> None:
-        self._claim = claim
-        self._names = constraint.requests
-        self._source = source
-        self._attribute = source.name
-        self._lists = lists
+    def __init__(self, claim: ClaimRow, constraint: DeviceConstraint, context: Context) -> None:
+        super().__init__(claim, constraint, context)
+        self._lists = context.profile.lists and not context.profile.shows(Trait.CLASSIC_LISTS)
         self._taken: list[DeviceAttribute] = []
-
-    def concerns(self, ask: Ask) -> bool:
-        return ask.claim == self._claim and ask.named_by(self._names)
 
     def add(self, ask: Ask, device: DeviceRow) -> bool:
         attribute = self._source.read(ask, device)
@@ -91,7 +83,7 @@ class Distinct(Rule):
             yield Unmodelled(f"{self._attribute} has several values at once")
             return
         yield Differ(
-            f"distinctAttribute {self._attribute}",
+            self._said,
             self._concerned(asks),
             {device: self._values(each) for device, each in alike.items()},
             {key: self._values(each) for key, each in by_request.items()},
@@ -106,11 +98,11 @@ class Distinct(Rule):
         values = as_set(attribute)
         return frozenset() if values is None else frozenset((values[0], value) for value in values[1])
 
-    def why(self, ask: Ask, device: DeviceRow) -> Reason:
-        attribute = self._source.read(ask, device)
-        if attribute is None:
-            return Reason("attribute-missing", f"has no attribute {self._attribute}, which distinctAttribute needs")
-        return Reason(self.code, f"{self._attribute} {describe(attribute)} is already picked")
+    def piecewise(self, asks: Sequence[Ask]) -> bool:
+        return True
+
+    def _objection(self, attribute: DeviceAttribute) -> str:
+        return f"{self._attribute} {describe(attribute)} is already picked"
 
     def violations(self, picks: Sequence[Pick]) -> Iterable[str]:
         seen: list[DeviceAttribute] = []
@@ -141,10 +133,11 @@ class DistinctPerRequest(Distinct):
     """
 
     spec = (*Distinct.spec, "DISTINCT-4")
-    __slots__ = ("_by_request", "_count")
+    __slots__ = ("_by_request", "_count", "_named_once")
 
-    def __init__(self, claim: int, constraint: DeviceConstraint, source: AttributeSource, *, lists: bool) -> None:
-        super().__init__(claim, constraint, source, lists=lists)
+    def __init__(self, claim: ClaimRow, constraint: DeviceConstraint, context: Context) -> None:
+        super().__init__(claim, constraint, context)
+        self._named_once = len({request.name for request in claim.requests}) == len(claim.requests)
         self._by_request: dict[str, DeviceAttribute] = {}
         self._count = 0
 
@@ -166,12 +159,15 @@ class DistinctPerRequest(Distinct):
         return self._source.read(ask, device) is not None
 
     def encode(self, asks: Sequence[Ask], devices: Sequence[DeviceRow]) -> Iterable[Fact]:
-        # With one device a request nothing is forgotten; where no value comes twice, it does not matter.
-        concerned = [ask for ask in asks if self.concerns(ask)]
-        if all(ask.count <= 1 for ask in concerned) or self._never_equal(concerned, devices):
+        # Where no value comes twice, it does not matter what is forgotten.
+        if self.piecewise(asks) or self._never_equal([ask for ask in asks if self.concerns(ask)], devices):
             yield from super().encode(asks, devices)
         else:
-            yield Looser(f"distinctAttribute {self._attribute} remembers one value per request")
+            yield Looser(f"{self._said} remembers one value per request")
+
+    def piecewise(self, asks: Sequence[Ask]) -> bool:
+        # With one device a request nothing is forgotten.
+        return self._named_once and all(ask.count <= 1 for ask in asks if self.concerns(ask))
 
     def _never_equal(self, asks: Sequence[Ask], devices: Sequence[DeviceRow]) -> bool:
         """Return whether no two devices that the requests may take have a value in common, whoever takes them."""
@@ -203,9 +199,13 @@ class DistinctByIdentity(DistinctPerRequest):
     spec = (*DistinctPerRequest.spec, "OLD-6")
     __slots__ = ("_shares",)
 
-    def __init__(self, claim: int, constraint: DeviceConstraint, source: AttributeSource, *, shares: bool) -> None:
-        super().__init__(claim, constraint, source, lists=False)
-        self._shares = shares
+    def __init__(self, claim: ClaimRow, constraint: DeviceConstraint, context: Context) -> None:
+        super().__init__(claim, constraint, context)
+        self._lists = False
+        self._shares = context.profile.shares
+
+    def piecewise(self, asks: Sequence[Ask]) -> bool:
+        return False
 
     def _differs(self, attribute: DeviceAttribute, others: Collection[DeviceAttribute]) -> bool:
         if as_scalar(attribute) is None:
@@ -218,11 +218,18 @@ class DistinctByIdentity(DistinctPerRequest):
         alike, by_request = self._source.seen(concerned, devices)
         again = self._shares and any(device.shareable for device in alike)
         alone = any(as_scalar(attribute) is None for attribute in alike.values())
-        if by_request or (any(ask.count > 1 for ask in concerned) and (again or alone)):
-            yield Looser(f"distinctAttribute {self._attribute} remembers one value per request")
+        if by_request or (not super().piecewise(asks) and (again or alone)):
+            yield Looser(f"{self._said} remembers one value per request")
             return
         values = {
             device: frozenset[Hashable]() if as_scalar(attribute) is None else frozenset((id(attribute),))
             for device, attribute in alike.items()
         }
-        yield Differ(f"distinctAttribute {self._attribute}", self._concerned(asks), values)
+        yield Differ(self._said, self._concerned(asks), values)
+
+
+DISTINCT_ATTRIBUTE: Final = ConstraintRule(
+    _make,
+    {"attribute-not-distinct": "distinctAttribute: a device picked before has the same value"},
+    known=lambda profile: not profile.shows(Trait.NO_DISTINCT),
+)

@@ -5,41 +5,31 @@ matchAttribute: the devices of a claim agree on one attribute.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Final
 
-from dra_alloc.api import DeviceAttribute, DeviceConstraint
+from dra_alloc.api import DeviceAttribute
+from dra_alloc.api.constraints import DeviceConstraint
 from dra_alloc.problem.devices import DeviceRow
-from dra_alloc.problem.requests import Ask
+from dra_alloc.problem.requests import Ask, ClaimRow
 from dra_alloc.profiles import Trait
-from dra_alloc.rules.base import About, Context, Pick, Reason, Rule
-from dra_alloc.rules.constraints.attribute_source import AttributeSource
+from dra_alloc.rules.base import Context, Pick, Rule
+from dra_alloc.rules.constraints.attribute_constraint import AttributeConstraint, ConstraintRule
 from dra_alloc.rules.constraints.attribute_values import Scalar, ValueSet, as_scalar, as_set, describe
 from dra_alloc.rules.facts import Agree, Fact, Looser
 
-__all__ = ["MatchLists", "MatchScalars", "match_attribute"]
+__all__ = ["MATCH_ATTRIBUTE"]
 
 
-def match_attribute(claim: int, constraint: DeviceConstraint, context: Context) -> Rule:
+def _make(claim: ClaimRow, constraint: DeviceConstraint, context: Context) -> Rule:
     """Return the rule for one constraint of a claim, comparing scalars or lists as the allocator does."""
     profile = context.profile
-    source = AttributeSource(context, constraint.match_attribute or "")
-    if profile.shows(Trait.CLASSIC_LISTS) or not profile.lists:
-        return MatchScalars(claim, constraint, source)
-    return MatchLists(claim, constraint, source, restores=not profile.shows(Trait.INTERSECTION_STAYS))
+    kind = MatchScalars if profile.shows(Trait.CLASSIC_LISTS) or not profile.lists else MatchLists
+    return kind(claim, constraint, context)
 
 
-class _Match(Rule):
+class _Match(AttributeConstraint):
     code = "attribute-mismatch"
-    about = About.CONSTRAINT
-    __slots__ = ("_attribute", "_claim", "_names", "_source")
-
-    def __init__(self, claim: int, constraint: DeviceConstraint, source: AttributeSource) -> None:
-        self._claim = claim
-        self._names = constraint.requests
-        self._source = source
-        self._attribute = source.name
-
-    def concerns(self, ask: Ask) -> bool:
-        return ask.claim == self._claim and ask.named_by(self._names)
+    __slots__ = ()
 
     def _common(self) -> str:
         raise NotImplementedError
@@ -47,6 +37,9 @@ class _Match(Rule):
     def _values(self, attribute: DeviceAttribute) -> frozenset[Scalar] | None:
         """Return the values to be had in common; None if a device with the attribute is never accepted."""
         raise NotImplementedError
+
+    def piecewise(self, asks: Sequence[Ask]) -> bool:
+        return True
 
     def allows(self, ask: Ask, device: DeviceRow) -> bool:
         attribute = self._source.read(ask, device)
@@ -56,19 +49,14 @@ class _Match(Rule):
         concerned = [ask for ask in asks if self.concerns(ask)]
         alike, by_request = self._source.seen(concerned, devices)
         yield Agree(
-            f"matchAttribute {self._attribute}",
+            self._said,
             frozenset(ask.id for ask in concerned),
             {device: found for device, each in alike.items() if (found := self._values(each)) is not None},
             by_request={key: found for key, each in by_request.items() if (found := self._values(each)) is not None},
         )
 
-    def why(self, ask: Ask, device: DeviceRow) -> Reason:
-        attribute = self._source.read(ask, device)
-        if attribute is None:
-            return Reason("attribute-missing", f"has no attribute {self._attribute}, which matchAttribute needs")
-        return Reason(
-            self.code, f"{self._attribute} is {describe(attribute)}, the devices picked before have {self._common()}"
-        )
+    def _objection(self, attribute: DeviceAttribute) -> str:
+        return f"{self._attribute} is {describe(attribute)}, the devices picked before have {self._common()}"
 
 
 class MatchScalars(_Match):
@@ -84,8 +72,8 @@ class MatchScalars(_Match):
     spec = ("MATCH-1", "MATCH-2", "MATCH-3")
     __slots__ = ("_count", "_value")
 
-    def __init__(self, claim: int, constraint: DeviceConstraint, source: AttributeSource) -> None:
-        super().__init__(claim, constraint, source)
+    def __init__(self, claim: ClaimRow, constraint: DeviceConstraint, context: Context) -> None:
+        super().__init__(claim, constraint, context)
         self._value: Scalar | None = None
         self._count = 0
 
@@ -125,7 +113,7 @@ class MatchLists(_Match):
     """
     The devices have at least one value of one kind in common; a scalar is a list of one.
 
-    Without `restores` giving a device back does not widen the common values again.
+    With a defect giving a device back does not widen the common values again.
 
     Spec: MATCH-1, MATCH-4, MATCH-5.
     """
@@ -133,9 +121,9 @@ class MatchLists(_Match):
     spec = ("MATCH-1", "MATCH-4", "MATCH-5")
     __slots__ = ("_restores", "_trail")
 
-    def __init__(self, claim: int, constraint: DeviceConstraint, source: AttributeSource, *, restores: bool) -> None:
-        super().__init__(claim, constraint, source)
-        self._restores = restores
+    def __init__(self, claim: ClaimRow, constraint: DeviceConstraint, context: Context) -> None:
+        super().__init__(claim, constraint, context)
+        self._restores = not context.profile.shows(Trait.INTERSECTION_STAYS)
         self._trail: list[ValueSet] = []
 
     def add(self, ask: Ask, device: DeviceRow) -> bool:
@@ -188,3 +176,8 @@ class MatchLists(_Match):
 
 def _has_lists(fact: Agree) -> bool:
     return any(len(values) > 1 for values in (*fact.values.values(), *fact.by_request.values()))
+
+
+MATCH_ATTRIBUTE: Final = ConstraintRule(
+    _make, {"attribute-mismatch": "matchAttribute: the devices picked before have another value"}
+)

@@ -7,31 +7,41 @@ nodes with the same parts share their board, with the answers found on it.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from dra_alloc.problem.devices import DeviceRow
 from dra_alloc.problem.requests import Ask
 from dra_alloc.rules import Rule, SearchStopped
-from dra_alloc.rules.constraints.attribute_values import as_scalar, as_set
-from dra_alloc.solve.masks.shape import Alike, Shape
+from dra_alloc.rules.facts import Agree, Differ, Fact
+from dra_alloc.solve.masks.shape import Shape
 from dra_alloc.solve.outcome import Work
 
-__all__ = ["Board", "Choice", "Judge", "Part", "Seat", "make_part", "put_together"]
+__all__ = ["Board", "Choice", "Constraint", "Judge", "Part", "Seat", "make_part", "put_together"]
+
+#: The facts that a constraint states about devices.
+Constraint: TypeAlias = Callable[[Sequence[DeviceRow]], Iterable[Fact]]
+
+
+class Valued(NamedTuple):
+    """
+    What a constraint says of devices: that those picked agree, or differ; and who has which value.
+
+    Devices that stand alone have an entry without a value: see :class:`Agree`.
+    """
+
+    agree: bool
+    holders: tuple[tuple[Hashable, int], ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Part:
-    """
-    One slice: `masks` per criteria, and per constraint which devices have a value, by value.
-
-    Devices that stand alone have an entry without a value: see :class:`Alike`.
-    """
+    """One slice: `masks` per criteria, and what each constraint says of its devices."""
 
     width: int
     masks: tuple[int, ...]
-    values: tuple[tuple[tuple[Hashable, int], ...], ...]
+    values: tuple[Valued, ...]
 
 
 class Seat(NamedTuple):
@@ -63,19 +73,20 @@ class Board:
     """
     All parts of a node side by side.
 
+    `agree` says by constraint whether devices have to agree or to differ,
     `holders` gives for a constraint and a device's bit the devices with the
     same value; zero for one that stands alone. `relevant` masks the devices
     that matter at all. `answers` remembers, per mask of busy devices, what the
     search found; it is part of the engine.
     """
 
-    __slots__ = ("answers", "constraints", "holders", "relevant", "slots")
+    __slots__ = ("agree", "answers", "holders", "relevant", "slots")
 
     def __init__(
-        self, slots: tuple[tuple[Seat, ...], ...], constraints: tuple[Alike, ...], holders: Sequence[Mapping[int, int]]
+        self, slots: tuple[tuple[Seat, ...], ...], agree: Sequence[bool], holders: Sequence[Mapping[int, int]]
     ) -> None:
         self.slots = slots
-        self.constraints = constraints
+        self.agree = tuple(agree)
         self.holders = tuple(holders)
         self.relevant = 0
         for slot in slots:
@@ -117,7 +128,7 @@ class _Special(Exception):
 
 
 def make_part(
-    devices: Sequence[DeviceRow], special: Sequence[bool], shape: Shape, judges: Sequence[Judge], *, lists: bool
+    devices: Sequence[DeviceRow], special: Sequence[bool], judges: Sequence[Judge], constraints: Sequence[Constraint]
 ) -> Part | None:
     """Return the part for one slice; None if only the search itself can deal with one of its devices."""
     masks: list[int] = []
@@ -128,59 +139,54 @@ def make_part(
                 if judge.allows(device, special=special[index]):
                     mask |= 1 << index
             masks.append(mask)
-        eligible = [any(mask >> index & 1 for mask in masks) for index in range(len(devices))]
-        usable = [device if able else None for device, able in zip(devices, eligible, strict=True)]
-        values = tuple(_values(each, usable, lists) for each in shape.constraints)
+        eligible = _union(masks)
+        usable = {device: 1 << index for index, device in enumerate(devices) if eligible >> index & 1}
+        values = tuple(_valued(constraint(tuple(usable)), usable) for constraint in constraints)
     except (_Special, SearchStopped):
         return None
     return Part(len(devices), tuple(masks), values)
 
 
-def _values(constraint: Alike, devices: Sequence[DeviceRow | None], lists: bool) -> tuple[tuple[Hashable, int], ...]:
+def _valued(facts: Iterable[Fact], bits: Mapping[DeviceRow, int]) -> Valued:
     """
-    Return the devices by value.
+    Return what the facts of a constraint say of devices.
 
-    Raises: _Special where a device has several values, or may only come first.
+    Raises: _Special where they say anything else than that devices agree or
+    differ, or a device has several values, or may only come first.
     """
-    found: dict[Hashable, int] = {}
-    for index, device in enumerate(devices):
-        attribute = None if device is None else device.attribute(constraint.attribute)
-        if attribute is None:
-            continue
-        scalars = (attribute.string, attribute.int_, attribute.bool_, attribute.version)
-        if sum(value is not None for value in scalars) > 1:
+    match tuple(facts):
+        case (Agree() | Differ() as fact,) if not fact.by_request:
+            agree = isinstance(fact, Agree)
+        case _:
             raise _Special
-        value: Hashable
-        if lists:
-            values = as_set(attribute)
-            if values is None and constraint.agree:
-                continue
-            if values is None or len(values[1]) > 1:
-                raise _Special
-            value = values
-        else:
-            value = as_scalar(attribute)
-            if value is None and not constraint.agree:
-                raise _Special
-        found[value] = found.get(value, 0) | 1 << index
-    return tuple(found.items())
+    found: dict[Hashable, int] = {}
+    for device, values in fact.values.items():
+        if len(values) > 1 or not (values or agree):
+            raise _Special
+        value = next(iter(values), None)
+        found[value] = found.get(value, 0) | bits[device]
+    return Valued(agree, tuple(found.items()))
 
 
-def put_together(parts: Sequence[Part], shape: Shape) -> Board:
-    """Return the board of slices in the order in which their devices are tried."""
+def put_together(parts: Sequence[Part], shape: Shape) -> Board | None:
+    """Return the board of slices in the order in which their devices are tried; None if they are of several forms."""
     masks = [0] * len(shape.criteria)
     values: list[dict[Hashable, int]] = [{} for _ in shape.constraints]
+    forms = {tuple(valued.agree for valued in part.values) for part in parts} or {(True,) * len(values)}
+    if len(forms) > 1:
+        return None
+    (agree,) = forms
     offset = 0
     for part in parts:
         for number, mask in enumerate(part.masks):
             masks[number] |= mask << offset
-        for number, held in enumerate(part.values):
-            for value, mask in held:
+        for number, valued in enumerate(part.values):
+            for value, mask in valued.holders:
                 values[number][value] = values[number].get(value, 0) | mask << offset
         offset += part.width
     holders = [_holders(each) for each in values]
     present = [_union(each.values()) for each in values]
-    return Board(_seats(shape, masks, present), shape.constraints, holders)
+    return Board(_seats(shape, masks, agree, present), agree, holders)
 
 
 def _union(masks: Iterable[int]) -> int:
@@ -202,7 +208,9 @@ def _holders(values: Mapping[Hashable, int]) -> dict[int, int]:
     return holders
 
 
-def _seats(shape: Shape, masks: Sequence[int], present: Sequence[int]) -> tuple[tuple[Seat, ...], ...]:
+def _seats(
+    shape: Shape, masks: Sequence[int], agree: Sequence[bool], present: Sequence[int]
+) -> tuple[tuple[Seat, ...], ...]:
     slots: list[tuple[Seat, ...]] = []
     ask = 0
     for needs in shape.slots:
@@ -211,9 +219,9 @@ def _seats(shape: Shape, masks: Sequence[int], present: Sequence[int]) -> tuple[
             mask = masks[need.criteria]
             for number in need.constraints:
                 mask &= present[number]
-            agree = tuple(number for number in need.constraints if shape.constraints[number].agree)
-            differ = tuple(number for number in need.constraints if not shape.constraints[number].agree)
-            seats.append(Seat(ask, need.count, mask, agree, differ))
+            agreeing = tuple(number for number in need.constraints if agree[number])
+            differing = tuple(number for number in need.constraints if not agree[number])
+            seats.append(Seat(ask, need.count, mask, agreeing, differing))
             ask += 1
         slots.append(tuple(seats))
     return tuple(slots)

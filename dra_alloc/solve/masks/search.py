@@ -27,7 +27,7 @@ class _OverBudget(Exception):
 def search(board: Board, busy: int, budget: int) -> Choice:
     """Return the first solution, or that there is none, if that takes no more than `budget` steps to find out."""
     slots = board.slots
-    if len(slots) == 1 and len(slots[0]) == 1 and not board.constraints:
+    if len(slots) == 1 and len(slots[0]) == 1 and not board.agree:
         return _only_request(slots[0][0], busy)
     free = ~busy
     for slot in slots:
@@ -75,7 +75,7 @@ class _Search:
         self._holders = board.holders
         self._budget = budget
         # Per constraint: devices that agree with the picks, or those that do not differ from them.
-        self._limits = [-1 if constraint.agree else 0 for constraint in board.constraints]
+        self._limits = [-1 if agree else 0 for agree in board.agree]
         self.picks: list[tuple[int, int]] = []
         self.served: list[int] = []
         self.steps = 0

@@ -15,16 +15,16 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from dra_alloc.api import DeviceConstraint
+from dra_alloc.api.constraints import Stated
 from dra_alloc.cel import CompileError, Selector
 from dra_alloc.cel.reads import Read
 from dra_alloc.limits import ALLOCATION_RESULTS_MAX
 from dra_alloc.problem.requests import Ask, ClaimRow
 from dra_alloc.profiles import Feature, Profile, Trait
-from dra_alloc.rules import constraint_kind
+from dra_alloc.rules import Rule
 from dra_alloc.solve.columns import AMOUNTS
 
-__all__ = ["Alike", "Need", "Shape", "shape_of"]
+__all__ = ["Need", "Shape", "shape_of"]
 
 #: More picks than this are left to the search, which needs no recursion.
 _MOST_PICKS: Final = 96
@@ -40,14 +40,6 @@ class Need:
 
 
 @dataclass(frozen=True, slots=True)
-class Alike:
-    """An attribute constraint: all devices have the same value, or no two of them have."""
-
-    attribute: str
-    agree: bool
-
-
-@dataclass(frozen=True, slots=True)
 class Shape:
     """
     What claims ask for, without names.
@@ -59,12 +51,18 @@ class Shape:
 
     slots: tuple[tuple[Need, ...], ...]
     criteria: tuple[Hashable, ...]
-    constraints: tuple[Alike, ...]
+    constraints: tuple[Stated, ...]
     reads: tuple[Read | str, ...]
 
 
-def shape_of(rows: Sequence[ClaimRow], profile: Profile, compiled: Callable[[str], Selector]) -> Shape | None:
-    """Return the shape of admitted claims, or None if they have none, as with allocators of another build."""
+def shape_of(
+    rows: Sequence[ClaimRow], constraints: Sequence[Rule], profile: Profile, compiled: Callable[[str], Selector]
+) -> Shape | None:
+    """
+    Return the shape of admitted claims, or None if they have none, as with allocators of another build.
+
+    `constraints` are the rules of their constraints, in order.
+    """
     if profile.shows(Trait.POOLS_AS_SEEN):
         return None
     asks = [ask for row in rows for request in row.requests for ask in request.asks]
@@ -72,44 +70,26 @@ def shape_of(rows: Sequence[ClaimRow], profile: Profile, compiled: Callable[[str
         return None
     if profile.on(Feature.DERIVED_ATTRIBUTES) and any(ask.wire.derived_attributes for ask in asks):
         return None
-    stated = [(row, constraint) for row in rows for constraint in row.wire.spec.devices.constraints]
-    constraints = [_alike(constraint, profile) for _, constraint in stated]
-    concerned = [frozenset(ask.id for ask in asks if _concerns(row, each, ask)) for row, each in stated]
-    if profile.shows(Trait.DISTINCT_FORGETS):
-        for alike, ids in zip(constraints, concerned, strict=True):
-            if not alike.agree and not _remembers_all(rows, [ask for ask in asks if ask.id in ids]):
-                return None
+    if any(rule.judges_all or not rule.piecewise(asks) for rule in constraints):
+        return None
+    stated = tuple(each.stated for row in rows for each in row.wire.spec.devices.constraints if each.stated is not None)
     try:
-        reads = tuple(sorted({*_reads(asks, compiled), *map(_read_of, constraints)}, key=str))
+        compared = {Read.of_attribute(each.attribute) for each in stated}
+        reads = tuple(sorted({*_reads(asks, compiled), *compared}, key=str))
     except (CompileError, ValueError):
         return None
+    concerned = [frozenset(ask.id for ask in asks if rule.concerns(ask)) for rule in constraints]
     numbers: dict[Hashable, int] = {}
     slots = tuple(
         tuple(_need(ask, numbers, concerned) for ask in request.asks) for row in rows for request in row.requests
     )
-    return Shape(slots, tuple(numbers), tuple(constraints), reads)
+    return Shape(slots, tuple(numbers), stated, reads)
 
 
 def _may_overflow(rows: Sequence[ClaimRow]) -> bool:
     """Return whether a claim could come to its limit of results, or all of them to ours."""
     most = [sum(max(ask.count for ask in request.asks) for request in row.requests) for row in rows]
     return max(most) > ALLOCATION_RESULTS_MAX or sum(most) > _MOST_PICKS
-
-
-def _alike(constraint: DeviceConstraint, profile: Profile) -> Alike:
-    if constraint_kind(constraint, profile) == "matchAttribute":
-        return Alike(constraint.match_attribute or "", agree=True)
-    return Alike(constraint.distinct_attribute or "", agree=False)
-
-
-def _concerns(row: ClaimRow, constraint: DeviceConstraint, ask: Ask) -> bool:
-    return ask.claim == row.index and ask.named_by(constraint.requests)
-
-
-def _remembers_all(rows: Sequence[ClaimRow], asks: Sequence[Ask]) -> bool:
-    """Return whether remembering one value per request name loses none."""
-    unique = all(len({request.name for request in row.requests}) == len(row.requests) for row in rows)
-    return unique and all(ask.count == 1 for ask in asks)
 
 
 def _reads(asks: Sequence[Ask], compiled: Callable[[str], Selector]) -> Iterator[Read | str]:
@@ -120,13 +100,6 @@ def _reads(asks: Sequence[Ask], compiled: Callable[[str], Selector]) -> Iterator
             yield from compiled(selector.cel.expression).reads
         if ask.capacity:
             yield AMOUNTS
-
-
-def _read_of(constraint: Alike) -> Read:
-    domain, slash, name = constraint.attribute.partition("/")
-    if not slash:
-        raise ValueError("an attribute without a domain")
-    return Read("attribute", domain, name)
 
 
 def _need(ask: Ask, numbers: dict[Hashable, int], concerned: Sequence[frozenset[int]]) -> Need:

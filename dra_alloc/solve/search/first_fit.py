@@ -109,7 +109,13 @@ class FirstFit:
                 self._patience = sys.maxsize
                 self._tick(self.steps)
             if claim == len(self._claims):
-                return True
+                if self._complete():
+                    return True
+                resumed = self._backtrack(_Signal.FAILED)
+                if resumed is None:
+                    return False
+                claim, request, ask, taken, start = resumed
+                continue
             requests = self._claims[claim].requests
             if request == len(requests):
                 self._frames.append(Frame(_NEXT_CLAIM, claim, request, None, 0, 0))
@@ -132,6 +138,10 @@ class FirstFit:
             if resumed is None:
                 return False
             claim, request, ask, taken, start = resumed
+
+    def _complete(self) -> bool:
+        """Return whether every rule is content now that everything is picked."""
+        return all(rule.complete(self.picks) for rule in self._rules.take)
 
     def _start_after(self, index: int) -> int:
         """Return the candidate from which on a request goes on after it took that one."""

@@ -87,9 +87,16 @@ class _Builder:
         self._asks = [ask for row in rows for request in row.requests for ask in request.asks]
         self._facts: list[Fact] = []
         for rule in dict.fromkeys((*rules.candidate, *rules.take)):
-            self._facts += rule.encode(self._asks, self._devices)
+            self._facts += self._stated(rule)
         self._usable: dict[Hashable, _Usable] = {}
         self._kinds: dict[Hashable, int] = {}
+
+    def _stated(self, rule: Rule) -> Iterable[Fact]:
+        """Return the facts of a rule; a constraint without any and what is judged at the end are none."""
+        facts = tuple(rule.encode(self._asks, self._devices))
+        if rule.judges_all or (rule.about is About.CONSTRAINT and not facts):
+            return (Unmodelled(f"{rule.code} cannot be said in facts"),)
+        return facts
 
     def table(self, *, every_draw: bool) -> Table:
         for fact in self._facts:

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from dra_alloc.api.constraints import CONSTRAINT_KINDS
 from dra_alloc.profiles import Release, parse_release
 
 __all__ = ["FEATURES", "features", "known_features"]
@@ -45,8 +46,7 @@ FEATURES: Final = (
     "firstAvailable",
     "severalClaims",
     "severalRequests",
-    "matchAttribute",
-    "distinctAttribute",
+    *(kind.wire for kind in CONSTRAINT_KINDS),
     "partialConstraint",
     "config",
     "allocated",
@@ -103,7 +103,7 @@ def _of_claim(devices: Json, found: set[str]) -> None:
     found |= {"config"} if devices.get("config") else set()
     found |= {"severalRequests"} if len(devices["requests"]) > 1 else set()
     for constraint in devices.get("constraints", ()):
-        found |= {key for key in ("matchAttribute", "distinctAttribute") if key in constraint}
+        found |= {kind.wire for kind in CONSTRAINT_KINDS if kind.wire in constraint}
         found |= {"partialConstraint"} if constraint.get("requests") else set()
     for request in devices["requests"]:
         found |= {"firstAvailable"} if request.get("firstAvailable") else set()

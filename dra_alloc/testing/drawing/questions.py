@@ -13,6 +13,7 @@ from dra_alloc.testing.cases import random_requests
 from dra_alloc.testing.comparison import comparable, compare
 from dra_alloc.testing.drawing.dialect import Dialect
 from dra_alloc.testing.drawing.features import features
+from dra_alloc.testing.drawing.stripping import OF_CONSTRAINTS
 
 __all__ = ["RULES", "Answerer", "HarnessQuestion", "as_asked", "cel_judged", "random_questions", "rules_of"]
 
@@ -35,10 +36,9 @@ RULES: Final[Mapping[str, str]] = {
     "aggregated": "consumable capacity",
     "consumesCounters": "counters",
     "sharedCounters": "counters",
-    "distinctAttribute": "distinct attribute",
     "allocated": "exclusive use",
     "listAttribute": "list attributes",
-    "matchAttribute": "match attribute",
+    **{wire: rule for rule, wire in OF_CONSTRAINTS.items()},
     "bindsToNode": "nodes",
     "nodeSelector": "nodes",
     "perDeviceNodeSelection": "nodes",

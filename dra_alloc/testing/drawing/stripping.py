@@ -5,10 +5,13 @@ Allocate requests without one rule's features, so that a difference can be blame
 from __future__ import annotations
 
 import copy
+import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, TypeAlias
 
-__all__ = ["STRIPPED", "without"]
+from dra_alloc.api.constraints import CONSTRAINT_KINDS
+
+__all__ = ["OF_CONSTRAINTS", "STRIPPED", "without"]
 
 Json: TypeAlias = dict[str, Any]
 
@@ -29,7 +32,10 @@ _OF_REQUESTS: Final[Mapping[str, tuple[str, ...]]] = {
     "consumable capacity": ("allocatedShared", "aggregated"),
     "exclusive use": ("allocated",),
 }
-_CONSTRAINTS: Final = {"match attribute": "matchAttribute", "distinct attribute": "distinctAttribute"}
+#: The rule of a constraint -> its member, of which its name is made.
+OF_CONSTRAINTS: Final = {
+    re.sub("[A-Z]", lambda at: f" {at[0].lower()}", kind.wire): kind.wire for kind in CONSTRAINT_KINDS
+}
 
 
 def without(request: Json, rule: str) -> Json:
@@ -43,10 +49,12 @@ def without(request: Json, rule: str) -> Json:
     for ask in _asks(made):
         for key in _OF_ASKS.get(rule, ()):
             ask.pop(key, None)
-    if rule in _CONSTRAINTS:
+    if rule in OF_CONSTRAINTS:
         for claim in made["claims"]:
             devices = claim["spec"]["devices"]
-            devices["constraints"] = [each for each in devices.get("constraints", ()) if _CONSTRAINTS[rule] not in each]
+            devices["constraints"] = [
+                each for each in devices.get("constraints", ()) if OF_CONSTRAINTS[rule] not in each
+            ]
     change = _MORE.get(rule)
     if change is not None:
         change(made)
@@ -151,4 +159,4 @@ _MORE: Final[Mapping[str, Callable[[Json], None]]] = {
 }
 
 #: The rules that can be left out.
-STRIPPED: Final = tuple(sorted({*_OF_DEVICES, *_OF_ASKS, *_OF_REQUESTS, *_CONSTRAINTS, *_MORE}))
+STRIPPED: Final = tuple(sorted({*_OF_DEVICES, *_OF_ASKS, *_OF_REQUESTS, *OF_CONSTRAINTS, *_MORE}))
