@@ -35,7 +35,6 @@ from benchmarks.cel_cases import SELECTORS, fleet
 from dra_alloc import cel
 from dra_alloc.api import DeviceAttribute, Quantity
 from dra_alloc.cel.environment import declarations
-from dra_alloc.errors import EngineUnavailable
 from fuzz.cel import cel_expr
 from fuzz.oracle_build import OracleUnavailable, build
 
@@ -93,33 +92,8 @@ class Native:
         }
 
 
-class CelPython:
-    """cel-python behind our protocol, with our functions lent to it."""
-
-    name = "cel-python"
-
-    def __init__(self, devices: list[cel.CelDevice], count: int) -> None:
-        self._devices = devices[:count]
-        self._compiler = cel.compiler("cel-python", cel.environment(RELEASE))
-
-    def measure(self, expression: str) -> Json:
-        """Return one round."""
-        try:
-            selector = self._compiler.compile(expression)
-        except cel.CompileError as error:
-            raise Unable(error.text) from None
-        try:
-            selector.matches(self._devices[0])
-        except cel.EvaluationError as error:
-            raise Unable(error.text) from None
-        compiling = timed(lambda: self._compiler.compile(expression))
-        found: list[bool] = []
-        device = timed(lambda: found.extend(map(selector.matches, self._devices))) / len(self._devices)
-        return {"compile_us": compiling, "device_us": device, "matching": sum(found) / len(found)}
-
-
 class CelExpr:
-    """cel-expr-python; making the values of a device is in its time, as it is in cel-python's and upstream's."""
+    """cel-expr-python; making the values of a device is in its time, as it is in upstream's."""
 
     name = "cel-expr-python"
 
@@ -197,14 +171,13 @@ def runners(raw: list[Json], devices: list[cel.CelDevice]) -> Iterator[Any]:
     """Yield ours and every peer that is there; say of the others why they are not."""
     yield Native(devices)
     makers: dict[str, Callable[[], Any]] = {
-        CelPython.name: lambda: CelPython(devices, 120),
         CelExpr.name: lambda: CelExpr(devices, 1_200),
         Upstream.name: lambda: Upstream(raw, 1_200),
     }
     for name, make in makers.items():
         try:
             yield make()
-        except (EngineUnavailable, OracleUnavailable, cel_expr.CelExprUnavailable) as reason:
+        except (OracleUnavailable, cel_expr.CelExprUnavailable) as reason:
             print(json.dumps({"benchmark": "cel", "left_out": name, "why": str(reason)[:200]}))
 
 

@@ -131,7 +131,7 @@ class Profile:
     One allocator of one release with one feature set: what the engines and rules are installed with.
 
     `unsupported` are features the channel does not know; `cel_lists` says that
-    selectors can read list attributes, `cel_engine` who evaluates them.
+    selectors can read list attributes.
     """
 
     release: Release
@@ -141,7 +141,6 @@ class Profile:
     semantics: Semantics
     unsupported: frozenset[Feature] = frozenset()
     cel_lists: bool = False
-    cel_engine: str = "native"
 
     def on(self, feature: Feature) -> bool:
         """Return whether the feature is switched on."""

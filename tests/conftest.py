@@ -22,7 +22,6 @@ from tests.paths import GO, ROOT, SHARED
 NEEDS = {
     "shared": "needs shared: the folder of recorded cases; set DRA_ALLOC_SHARED or put it beside the repository",
     "go": "needs go: no Go toolchain on PATH",
-    "cel-python": "needs cel-python: it is not installed; pip install 'dra-alloc[cel-python]'",
     "cel-expr-python": "needs cel-expr-python: it is not installed; pip install --group opinions",
     "solver": "needs solver: OR-tools is not installed; pip install ortools",
 }
@@ -60,13 +59,6 @@ def solver() -> None:
     """OR-tools can be used; skips, counted, where it is not installed."""
     if find_spec("ortools") is None:
         pytest.skip(NEEDS["solver"])
-
-
-@pytest.fixture(scope="session")
-def cel_python() -> None:
-    """The engine cel-python can be used; skips, counted, where it is not installed."""
-    if find_spec("celpy") is None:
-        pytest.skip(NEEDS["cel-python"])
 
 
 @pytest.fixture(scope="session")

@@ -20,23 +20,18 @@ from __future__ import annotations
 
 from dra_alloc.cel.columns import DeviceColumns, Interner, Outcome
 from dra_alloc.cel.device import Attribute, CelDevice, prepare_device
-from dra_alloc.cel.engine import MAX_EXPRESSION_BYTES, Environment, environment
-from dra_alloc.cel.engines import ENGINES, NATIVE, compile, compiler
+from dra_alloc.cel.engine import MAX_EXPRESSION_BYTES, Environment, compile, environment
 from dra_alloc.cel.errors import CompileError, EvaluationError, Issue
 from dra_alloc.cel.hints import evaluation_hints, missing_hints
 from dra_alloc.cel.program import COST_LIMIT, Program
-from dra_alloc.cel.protocol import Compiler, Selector
 from dra_alloc.cel.reads import Read
 
 __all__ = [
     "COST_LIMIT",
-    "ENGINES",
     "MAX_EXPRESSION_BYTES",
-    "NATIVE",
     "Attribute",
     "CelDevice",
     "CompileError",
-    "Compiler",
     "DeviceColumns",
     "Environment",
     "EvaluationError",
@@ -45,9 +40,7 @@ __all__ = [
     "Outcome",
     "Program",
     "Read",
-    "Selector",
     "compile",
-    "compiler",
     "environment",
     "evaluation_hints",
     "missing_hints",

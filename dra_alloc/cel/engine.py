@@ -16,7 +16,7 @@ from dra_alloc.cel.program import Program
 from dra_alloc.errors import InputError
 from dra_alloc.releases import Release
 
-__all__ = ["MAX_EXPRESSION_BYTES", "Environment", "environment"]
+__all__ = ["MAX_EXPRESSION_BYTES", "Environment", "compile", "environment"]
 
 #: kube-apiserver refuses longer selectors before it compiles them.
 MAX_EXPRESSION_BYTES: Final = 10 * 1024
@@ -108,3 +108,12 @@ def environment(
     """
     chosen = settings(release, mode, list_attributes=list_attributes, consumable_capacity=consumable_capacity)
     return _environment(chosen)
+
+
+def compile(expression: str, release: str | Release = "1.36", mode: str = "stored") -> Program:
+    """
+    The program of `expression` in the environment of a release, gates off.
+
+    Raises: CompileError; InputError for an unknown release or mode.
+    """
+    return environment(release, mode).compile(expression)

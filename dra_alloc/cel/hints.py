@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from dra_alloc.cel.device import CelDevice
-from dra_alloc.cel.protocol import Selector
+from dra_alloc.cel.program import Program
 from dra_alloc.cel.reads import Read
 from dra_alloc.errors import did_you_mean
 
@@ -60,7 +60,7 @@ def compile_hints(text: str, expression: str) -> tuple[str, ...]:
     return tuple(hints)
 
 
-def evaluation_hints(text: str, program: Selector, device: CelDevice) -> tuple[str, ...]:
+def evaluation_hints(text: str, program: Program, device: CelDevice) -> tuple[str, ...]:
     """What to do about a run-time error on `device`."""
     match = _NO_KEY.search(text)
     if match is None:
@@ -92,7 +92,7 @@ def _near(read: Read, device: CelDevice) -> Iterable[str]:
         yield meant
 
 
-def missing_hints(program: Selector, devices: Sequence[CelDevice]) -> tuple[str, ...]:
+def missing_hints(program: Program, devices: Sequence[CelDevice]) -> tuple[str, ...]:
     """Which of the names a selector reads some of `devices` lack."""
     hints = []
     for read in program.reads:

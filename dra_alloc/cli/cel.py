@@ -6,19 +6,15 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from dra_alloc.cli import options as shared
 
 if TYPE_CHECKING:
     from dra_alloc.api import ResourceSlice
-    from dra_alloc.cli.exit_codes import ExitCode
-    from dra_alloc.scenario.selecting import Comparison, Selected
 
 __all__ = ["declare"]
 
-_BOTH: Final = "both"
 _DESCRIPTION: Final = """\
 Say which devices a CEL selector matches, and on which it fails and why;
 without --device and --cluster only whether it compiles, and its cost."""
@@ -26,9 +22,7 @@ _EXIT_CODES: Final = """\
 exit codes:
   0  it compiles, and a device matches and none fails
   1  no device matches or one fails
-  2  it does not compile, or bad input
-With --engine both: 0 all engines agree, 1 they differ, 2 the native one does
-not compile it."""
+  2  it does not compile, or bad input"""
 
 
 def declare(command: ArgumentParser) -> None:
@@ -49,7 +43,6 @@ def declare(command: ArgumentParser) -> None:
     command.add_argument(
         "--cluster", nargs="+", action="extend", default=[], metavar="DUMP", help="files with ResourceSlices"
     )
-    shared.engine(command, "--engine", "native, cel-python for a second opinion, or both, to see where they differ")
     command.add_argument(
         "--mode",
         choices=("stored", "new"),
@@ -62,37 +55,25 @@ def declare(command: ArgumentParser) -> None:
 
 
 def _run(options: Namespace) -> int:
-    """
-    Print what a selector says of devices; 0 if one matches and none fails, and engines that are compared agree.
-
-    Raises: InputError and EngineUnavailable, before anything is printed.
-    """
-    from dra_alloc.cel import ENGINES, CompileError
-    from dra_alloc.cel.engines import unknown_engine
+    """Print what a selector says of devices; 0 if one matches and none fails. Raises: InputError."""
+    from dra_alloc.cel import CompileError
+    from dra_alloc.cli.exit_codes import ExitCode
     from dra_alloc.cli.output import show
     from dra_alloc.cli.reading import settings_of
     from dra_alloc.errors import InputError
     from dra_alloc.report.cel_report import cel_report, in_excerpts
-    from dra_alloc.scenario.selecting import compare, select
+    from dra_alloc.scenario.selecting import select
 
-    if options.engine not in (*ENGINES, _BOTH):
-        raise unknown_engine(options.engine, (*ENGINES, _BOTH))
-    engines = tuple(ENGINES) if options.engine == _BOTH else (options.engine,)
-    settings = settings_of(options, engines[0])
-    slices = _slices(options)
-    answer: Selected | Comparison
-    if options.engine == _BOTH:
-        asked = [replace(settings, cel_engine=engine) for engine in engines]
-        answer = compare(options.expression, slices, asked, options.mode)
-    else:
-        try:
-            answer = select(options.expression, slices, settings, options.mode)
-        except CompileError as error:
-            hints = "".join(f"\nhint: {hint}" for hint in error.hints)
-            text = error.text if options.format == "json" else in_excerpts(error.text)
-            raise InputError(text + hints) from None
+    settings = settings_of(options)
+    try:
+        answer = select(options.expression, _slices(options), settings, options.mode)
+    except CompileError as error:
+        hints = "".join(f"\nhint: {hint}" for hint in error.hints)
+        text = error.text if options.format == "json" else in_excerpts(error.text)
+        raise InputError(text + hints) from None
     show(options, cel_report(answer))
-    return _exit_code(answer)
+    good = not answer.devices or (answer.matching and not answer.failing)
+    return ExitCode.OK if good else ExitCode.UNSATISFIABLE
 
 
 def _slices(options: Namespace) -> Sequence[ResourceSlice]:
@@ -115,16 +96,3 @@ def _slices(options: Namespace) -> Sequence[ResourceSlice]:
             raise InputError("there are no ResourceSlices in the dump")
         found += slices
     return found
-
-
-def _exit_code(answer: Selected | Comparison) -> ExitCode:
-    from dra_alloc.cli.exit_codes import ExitCode
-    from dra_alloc.scenario.selecting import Comparison, Refused
-
-    if isinstance(answer, Comparison):
-        first = answer.answers[0]
-        if isinstance(first, Refused):
-            return ExitCode.BAD_INPUT
-        return ExitCode.OK if answer.agreeing else ExitCode.UNSATISFIABLE
-    good = not answer.devices or (answer.matching and not answer.failing)
-    return ExitCode.OK if good else ExitCode.UNSATISFIABLE

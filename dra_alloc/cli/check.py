@@ -43,7 +43,6 @@ def declare_options(command: ArgumentParser, description: str, *, choices: bool)
     shared.objectives(command)
     shared.settings(command)
     shared.output(command)
-    shared.engine(command, "--cel-engine", "native, or cel-python for a second opinion")
     shared.validate(command)
     command.add_argument(
         "--steps",
@@ -74,15 +73,12 @@ def _run(options: Namespace) -> int:
     from dra_alloc.cli.objectives import objectives_of
     from dra_alloc.cli.output import show, warn
     from dra_alloc.cli.reading import Inputs, read_inputs, settings_of
-    from dra_alloc.errors import Problem
     from dra_alloc.report.check_report import check_report, summary_counts
     from dra_alloc.scenario.check import CheckOptions, check
-    from dra_alloc.scenario.selecting import require_engine
     from dra_alloc.solve.allocator import Budget
     from dra_alloc.solve.cpsat.solver import require
 
-    settings = settings_of(options, options.cel_engine)
-    require_engine(settings)
+    settings = settings_of(options)
     objectives, problems = objectives_of(options)
     if objectives:
         require()
@@ -94,8 +90,6 @@ def _run(options: Namespace) -> int:
     asked = CheckOptions(settings, options.node, options.namespace, budget, options.choices, objectives)
     result = check(manifests, dump, asked)
     warn(*manifests.warnings, *dump.warnings)
-    if options.cel_engine != "native":
-        warn(Problem(f"selectors are evaluated by {settings.cel_engine}, not as kube-scheduler does"))
     show(options, check_report(result))
     counts = summary_counts(result)
     if counts["unsatisfiable"]:

@@ -15,7 +15,6 @@ __all__ = [
     "OBJECTIVES",
     "any_whole",
     "channel",
-    "engine",
     "inputs",
     "objectives",
     "output",
@@ -95,12 +94,6 @@ def _objective_names(text: str) -> list[str]:
         if name not in OBJECTIVES:
             raise argparse.ArgumentTypeError(f"{name!r} is none of {', '.join(OBJECTIVES)}")
     return names
-
-
-def engine(command: argparse.ArgumentParser, name: str, choices: str) -> None:
-    """Declare who evaluates selectors: no argparse choices, the engines are a table that --help need not load."""
-    said = f"who evaluates selectors: {choices} (default: native; others are extras, and no kube-scheduler)"
-    command.add_argument(name, default="native", metavar="NAME", help=said)
 
 
 def settings(command: argparse.ArgumentParser) -> None:

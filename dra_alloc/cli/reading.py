@@ -26,10 +26,10 @@ def check_stdin_once(paths: Sequence[str]) -> None:
         raise InputError("standard input can be read only once", hint="name - in one place")
 
 
-def settings_of(options: Namespace, engine: str = "native") -> Settings:
+def settings_of(options: Namespace) -> Settings:
     """Return which kube-scheduler the options ask for; say if it is answered as another. Raises: InputError."""
     gates = dict(options.gate)
-    settings = Settings(options.release, gates, options.channel, options.semantics, cel_engine=engine)
+    settings = Settings(options.release, gates, options.channel, options.semantics)
     settings.profile()
     note = note_on(settings.release)
     if note:

@@ -5,7 +5,7 @@ Which kube-scheduler is asked.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from dra_alloc.api import FrozenMap
@@ -22,8 +22,7 @@ class Settings:
     """
     A release with its gates, allocator channel and semantics.
 
-    `gates` overrides the release's defaults, and is copied; `cel_engine` names who evaluates
-    selectors, see :data:`dra_alloc.cel.ENGINES`.
+    `gates` overrides the release's defaults, and is copied.
 
     Raises: InputError for gates that are no map to True or False; on first use, for what the release does not know.
     """
@@ -32,7 +31,6 @@ class Settings:
     gates: Mapping[str, bool] = field(default_factory=FrozenMap)
     channel: str = "auto"
     semantics: str = "upstream"
-    cel_engine: str = "native"
 
     def __post_init__(self) -> None:
         gates: Any = self.gates
@@ -61,8 +59,7 @@ class Settings:
 
     def profile(self) -> Profile:
         """Return the allocator profile."""
-        made = profile_for(self.release, self.effective_gates(), self.channel, self.semantics)
-        return made if self.cel_engine == made.cel_engine else replace(made, cel_engine=self.cel_engine)
+        return profile_for(self.release, self.effective_gates(), self.channel, self.semantics)
 
 
 DEFAULT_SETTINGS: Final = Settings()

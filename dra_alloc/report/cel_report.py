@@ -10,15 +10,14 @@ from typing import Any, Final
 
 from dra_alloc.errors import shortened
 from dra_alloc.limits import CEL_SELECTOR_MAX_COST
-from dra_alloc.report.layout import UNLIMITED, plural, some
+from dra_alloc.report.layout import plural, some
 from dra_alloc.report.records import Finding, Level, Report, Section
-from dra_alloc.scenario.selecting import Comparison, DeviceVerdict, Difference, Refused, Selected
+from dra_alloc.scenario.selecting import DeviceVerdict, Selected
 
 __all__ = ["cel_report", "in_excerpts"]
 
 #: So many devices are shown one by one.
 _SINGLE: Final = 16
-_MOST_DIFFERENCES: Final = 8
 #: What precedes a line of the selector, and the one with the caret, in an error.
 _ECHO: Final = " | "
 _LONGEST_ECHO: Final = 200
@@ -53,16 +52,10 @@ def _around_caret(source: str, marks: str) -> list[str]:
     return [f"{_ECHO}{before}{source[start:end]}{after}", f"{_ECHO}{lead}{marks[start:]}"]
 
 
-def cel_report(answer: Selected | Comparison) -> Report:
-    """Return the records of a selector asked of devices, by one engine or several."""
-    if isinstance(answer, Selected):
-        findings = tuple(map(_finding, answer.devices))
-        return Report(findings, _in_lines(Section("selected", answer, _lines, _selected)))
-    differing = [
-        Finding("", "error", "engines-differ", (Section("difference", (answer, each), _difference, _said_by),))
-        for each in answer.differences
-    ]
-    return Report(tuple(differing), _in_lines(Section("compared", answer, _compared, _comparison)))
+def cel_report(answer: Selected) -> Report:
+    """Return the records of a selector asked of devices."""
+    findings = tuple(map(_finding, answer.devices))
+    return Report(findings, _in_lines(Section("selected", answer, _lines, _selected)))
 
 
 def _in_lines(section: Section) -> Section:
@@ -98,9 +91,6 @@ def _lines(selected: Selected, verbose: bool) -> Iterator[str]:
 
 
 def _compiled(selected: Selected) -> Iterator[str]:
-    if selected.max_cost is None:
-        yield f"compiled by {selected.engine}, which checks no types and knows no cost"
-        return
     limit = "" if selected.max_cost <= CEL_SELECTOR_MAX_COST else ": too complex for the API server"
     yield f"type {selected.output_type}, estimated cost {selected.max_cost:,} of {CEL_SELECTOR_MAX_COST:,}{limit}"
     yield f"reads {', '.join(selected.reads) or 'nothing of a device'}"
@@ -137,73 +127,9 @@ def _by_pool(devices: Sequence[DeviceVerdict], verbose: bool) -> Iterator[str]:
         yield f"  {some(names, verbose)} ({place})"
 
 
-def _compared(comparison: Comparison, verbose: bool) -> Iterator[str]:
-    width = max(map(len, comparison.engines))
-    for answer in comparison.answers:
-        if isinstance(answer, Refused):
-            said = f"does not compile: {answer.text}"
-        else:
-            said = f"matches {len(answer.matching):,}, fails on {len(answer.failing):,} of "
-            said += plural(len(answer.devices), "device") if answer.devices else "no devices"
-        yield f"{answer.engine:{width}}  {said}"
-        if isinstance(answer, Refused):
-            yield from (f"  hint: {hint}" for hint in answer.hints)
-    for answer in comparison.answers:
-        if isinstance(answer, Selected) and answer.max_cost is not None:
-            yield from _compiled(answer)
-    yield from _groups(comparison, comparison.failures, "all fail", verbose)
-    yield from _groups(comparison, comparison.differences, "they differ", verbose)
-    refusing = [each.engine for each in comparison.answers if isinstance(each, Refused)]
-    if comparison.agreeing:
-        yield "they agree"
-    elif refusing:
-        yield f"they differ: {', '.join(refusing)} does not compile it"
-
-
-def _groups(comparison: Comparison, groups: Sequence[Difference], what: str, verbose: bool) -> Iterator[str]:
-    """Yield what the engines say of devices, alike ones together."""
-    most = UNLIMITED if verbose else _MOST_DIFFERENCES
-    for group in groups[:most]:
-        yield from _difference((comparison, group), verbose, what)
-    if len(groups) > most:
-        yield f"and {len(groups) - most} more of these: --verbose"
-
-
-def _difference(told: tuple[Comparison, Difference], verbose: bool, what: str = "they differ") -> Iterator[str]:
-    comparison, group = told
-    width = max(map(len, comparison.engines))
-    yield f"{what} on {plural(len(group.devices), 'device')}:"
-    for engine, verdict in zip(comparison.engines, group.verdicts, strict=True):
-        yield f"  {engine:{width}}  {verdict}"
-    yield from _by_pool(group.devices, verbose)
-    yield from (f"  {value}" for value in group.devices[0].values)
-
-
-def _comparison(comparison: Comparison) -> dict[str, Any]:
-    answers = comparison.answers
-    return {
-        "agree": comparison.agreeing,
-        "engines": [_refused(each) if isinstance(each, Refused) else _selected(each) for each in answers],
-        "differences": [_said_by((comparison, each)) for each in comparison.differences],
-    }
-
-
-def _said_by(told: tuple[Comparison, Difference]) -> dict[str, Any]:
-    comparison, group = told
-    return {
-        "verdicts": dict(zip(comparison.engines, group.verdicts, strict=True)),
-        "devices": [[device.driver, device.pool, device.device] for device in group.devices],
-    }
-
-
-def _refused(refused: Refused) -> dict[str, Any]:
-    return {"engine": refused.engine, "compileError": refused.text, "hints": list(refused.hints)}
-
-
 def _selected(selected: Selected) -> dict[str, Any]:
     return {
         "expression": selected.expression,
-        "engine": selected.engine,
         "type": selected.output_type,
         "maxCost": selected.max_cost,
         "reads": list(selected.reads),

@@ -4,9 +4,8 @@ One selector, all devices: which match, which fail and why, and what it costs.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import groupby
 from typing import Any
 
 from dra_alloc import cel
@@ -14,7 +13,7 @@ from dra_alloc.api import ResourceSlice
 from dra_alloc.cel.library.quantity import CelQuantity
 from dra_alloc.cluster.settings import Settings
 
-__all__ = ["Comparison", "DeviceVerdict", "Difference", "Refused", "Selected", "compare", "require_engine", "select"]
+__all__ = ["DeviceVerdict", "Selected", "select"]
 
 #: How much of a device is shown for a selector that reads all of it.
 _MOST_VALUES = 64
@@ -23,10 +22,9 @@ _MOST_VALUES = 64
 @dataclass(frozen=True, slots=True)
 class DeviceVerdict:
     """
-    What the selector says of one device: a match, no match, or the engine's error text with our hints.
+    What the selector says of one device: a match, no match, or upstream's error text with our hints.
 
-    `values` are what the selector reads of the device, as text; `cost` is None
-    where the engine counts none.
+    `values` are what the selector reads of the device, as text.
     """
 
     driver: str
@@ -49,15 +47,14 @@ class Selected:
     """
     A selector asked of devices.
 
-    `max_cost` is the estimate that admission holds against its limit (None
-    where the engine has none), `reads` what of a device the answer can depend
-    on, `hints` what we would advise for the devices at hand.
+    `max_cost` is the estimate that admission holds against its limit, `reads`
+    what of a device the answer can depend on, `hints` what we would advise for
+    the devices at hand.
     """
 
     expression: str
-    engine: str
     output_type: str
-    max_cost: int | None
+    max_cost: int
     reads: tuple[str, ...]
     devices: tuple[DeviceVerdict, ...]
     hints: tuple[str, ...] = ()
@@ -73,57 +70,6 @@ class Selected:
         return tuple(each for each in self.devices if each.error)
 
 
-@dataclass(frozen=True, slots=True)
-class Refused:
-    """A selector that an engine does not compile, with its error text and our hints."""
-
-    engine: str
-    text: str
-    hints: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """What several engines say, in their order, of some devices of which they do not say the same."""
-
-    verdicts: tuple[str, ...]
-    devices: tuple[DeviceVerdict, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Comparison:
-    """
-    A selector asked of devices by several engines; the first one is the one to go by.
-
-    Engines agree on a device if all match it, all do not, or all fail: each has
-    error texts of its own, which `failures` tells.
-    """
-
-    answers: tuple[Selected | Refused, ...]
-    differences: tuple[Difference, ...]
-    failures: tuple[Difference, ...] = ()
-
-    @property
-    def engines(self) -> tuple[str, ...]:
-        """Return the names of the engines."""
-        return tuple(each.engine for each in self.answers)
-
-    @property
-    def agreeing(self) -> bool:
-        """Return whether all engines say the same of everything."""
-        refused = [isinstance(each, Refused) for each in self.answers]
-        return not self.differences and all(refused) is any(refused)
-
-
-def require_engine(settings: Settings) -> None:
-    """
-    Make sure that the settings can be used, and their CEL engine is there.
-
-    Raises: InputError; EngineUnavailable.
-    """
-    cel.compiler(settings.cel_engine, _environment(settings, "stored"))
-
-
 def select(expression: str, slices: Iterable[ResourceSlice], settings: Settings, mode: str = "stored") -> Selected:
     """
     Return what the selector makes of every device of the slices, in order.
@@ -131,49 +77,17 @@ def select(expression: str, slices: Iterable[ResourceSlice], settings: Settings,
     Mode "stored" is kube-scheduler's environment, "new" the API server's for
     new objects.
 
-    Raises: CompileError with the engine's text; InputError for settings;
-    EngineUnavailable if the engine of the settings is not installed.
+    Raises: CompileError with upstream's text; InputError for settings.
     """
     environment = _environment(settings, mode)
-    program = cel.compiler(settings.cel_engine, environment).compile(expression)
+    program = environment.compile(expression)
     devices = tuple(_prepared(slices, lists=environment.lists))
     verdicts = tuple(_verdict(program, names, device) for names, device in devices)
     hints: tuple[str, ...] = ()
     if any(each.error for each in verdicts):
         hints = cel.missing_hints(program, [device for _, device in devices])
     kind = str(program.output_type)
-    return Selected(expression, settings.cel_engine, kind, program.max_cost, _read_names(program), verdicts, hints)
-
-
-def compare(
-    expression: str, slices: Sequence[ResourceSlice], all_settings: Sequence[Settings], mode: str
-) -> Comparison:
-    """
-    Return what several engines, those of the settings, make of the devices, and where they differ.
-
-    Raises: InputError for settings; EngineUnavailable.
-    """
-    answers: list[Selected | Refused] = []
-    for settings in all_settings:
-        try:
-            answers.append(select(expression, slices, settings, mode))
-        except cel.CompileError as error:
-            answers.append(Refused(settings.cel_engine, error.text, error.hints))
-    rows = list(zip(*(each.devices for each in answers if isinstance(each, Selected)), strict=True))
-    unlike = [row for row in rows if len({(each.matches, bool(each.error)) for each in row}) > 1]
-    # With one engine left nothing is compared.
-    failing = [row for row in rows if len(row) == len(answers) and all(each.error for each in row)]
-    return Comparison(tuple(answers), tuple(_grouped(unlike)), tuple(_grouped(failing)))
-
-
-def _grouped(rows: list[tuple[DeviceVerdict, ...]]) -> Iterator[Difference]:
-    """Yield devices of which the engines say the same things, together."""
-
-    def said(row: tuple[DeviceVerdict, ...]) -> tuple[str, ...]:
-        return tuple(each.said for each in row)
-
-    for verdicts, group in groupby(sorted(rows, key=said), said):
-        yield Difference(verdicts, tuple(row[0] for row in group))
+    return Selected(expression, kind, program.max_cost, _read_names(program), verdicts, hints)
 
 
 def _environment(settings: Settings, mode: str) -> cel.Environment:
@@ -198,7 +112,7 @@ def _prepared(slices: Iterable[ResourceSlice], *, lists: bool) -> Iterator[tuple
             yield (spec.driver, spec.pool.name, device.name), prepared
 
 
-def _verdict(program: cel.Selector, names: tuple[str, str, str], device: cel.CelDevice) -> DeviceVerdict:
+def _verdict(program: cel.Program, names: tuple[str, str, str], device: cel.CelDevice) -> DeviceVerdict:
     cost, values = program.cost(device), _values(program, device)
     try:
         return DeviceVerdict(*names, program.matches(device), cost, values=values)
@@ -207,7 +121,7 @@ def _verdict(program: cel.Selector, names: tuple[str, str, str], device: cel.Cel
         return DeviceVerdict(*names, matches=False, cost=cost, error=error.text, hints=hints, values=values)
 
 
-def _read_names(program: cel.Selector) -> tuple[str, ...]:
+def _read_names(program: cel.Program) -> tuple[str, ...]:
     return tuple(_read_name(read) for read in program.reads)
 
 
@@ -215,7 +129,7 @@ def _read_name(read: cel.Read) -> str:
     return " ".join(filter(None, (read.kind, "/".join(filter(None, read[1:])))))
 
 
-def _values(program: cel.Selector, device: cel.CelDevice) -> tuple[str, ...]:
+def _values(program: cel.Program, device: cel.CelDevice) -> tuple[str, ...]:
     """Return what the selector reads of a device, with what stands there."""
     found: list[str] = []
     for read in program.reads:

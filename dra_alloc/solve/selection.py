@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dra_alloc.api import DerivedAttribute, DeviceAttribute, DeviceSelector
-from dra_alloc.cel import CelDevice, CompileError, EvaluationError, Selector, compiler, environment, prepare_device
+from dra_alloc.cel import CelDevice, CompileError, EvaluationError, Program, environment, prepare_device
 from dra_alloc.cel.derived import attribute_value, compile_derived
 from dra_alloc.problem.devices import DeviceRow
 from dra_alloc.problem.requests import Ask
@@ -34,10 +34,9 @@ class Selection:
         self._shares = not profile.shows(Trait.NO_SHARING)
         self._lists = profile.cel_lists
         stored = environment(release=profile.release, mode="stored", list_attributes=self._lists)
-        self._compiler = compiler(profile.cel_engine, stored)
         self._stored = stored
         self._derived: dict[tuple[str, DeviceRow], DeviceAttribute] = {}
-        self._programs: dict[str, Selector | CompileError] = {}
+        self._programs: dict[str, Program | CompileError] = {}
         self._prepared: dict[DeviceRow, CelDevice] = {}
 
     def selects(self, ask: Ask, device: DeviceRow, claim: str) -> bool:
@@ -103,7 +102,7 @@ class Selection:
         hint = _HINT if "no such key:" in text else ""
         return f"{owner}: selector #{number} on device {device.key}: CEL runtime error: {text}{hint}"
 
-    def program(self, expression: str) -> Selector:
+    def program(self, expression: str) -> Program:
         """
         Return the compiled selector.
 
@@ -112,7 +111,7 @@ class Selection:
         known = self._programs.get(expression)
         if known is None:
             try:
-                known = self._compiler.compile(expression)
+                known = self._stored.compile(expression)
             except CompileError as error:
                 known = error
             self._programs[expression] = known

@@ -1,11 +1,11 @@
 """
-Well-typed selectors held against cel-python and cel-expr-python, on the part of the language that each gets right.
+Well-typed selectors held against cel-expr-python, on the part of the language that it gets right.
 
     python -m fuzz.targets.cel_second_opinions [--cases 2000] [--seed 1] [--record FILE]
 
-Compared are match, no match and failure; error texts are their own. Of ill-typed
-selectors cel-expr-python has to say word for word what our checker says. Which
-part is whose, and what is left out, is in `fuzz/cel/typed.py`.
+Compared are match, no match and failure; error texts are its own. Of ill-typed
+selectors it has to say word for word what our checker says. What is left out is
+in `fuzz/cel/typed.py`.
 """
 
 from __future__ import annotations
@@ -21,10 +21,9 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import seed as seeded
 
 from dra_alloc import cel
-from dra_alloc.errors import EngineUnavailable
 from fuzz.cel import cel_expr
 from fuzz.cel.devices import prepared
-from fuzz.cel.typed import ENGINES, Typed, devices, ill_typed, selectors
+from fuzz.cel.typed import devices, ill_typed, selectors
 from fuzz.recording import Record, add_option, append
 
 __all__ = ["check_texts", "check_verdicts", "main"]
@@ -49,13 +48,6 @@ def _native(text: str, device: cel.CelDevice) -> Verdict:
         raise AssertionError(f"does not compile: {text}: {error.text}") from None
 
 
-def _cel_python(text: str, device: cel.CelDevice) -> Verdict:
-    try:
-        return cel.compile(text, RELEASE, engine="cel-python").matches(device)
-    except (cel.EvaluationError, cel.CompileError):
-        return FAILS
-
-
 def _cel_expr(text: str, device: cel.CelDevice) -> Verdict:
     try:
         return cel_expr.compile_selector(text)(cel_expr.device_data(device))
@@ -63,17 +55,11 @@ def _cel_expr(text: str, device: cel.CelDevice) -> Verdict:
         return FAILS
 
 
-_ASK: Final[dict[str, Callable[[str, cel.CelDevice], Verdict]]] = dict(
-    zip(ENGINES, (_cel_python, _cel_expr), strict=True)
-)
-
-
-def check_verdicts(engine: str, typed: Typed, document: Json) -> Verdict:
-    """What all say of a device; raises AssertionError if they do not say the same."""
-    assert engine in typed.engines
+def check_verdicts(text: str, document: Json) -> Verdict:
+    """What both say of a device; raises AssertionError if they do not say the same."""
     device = prepared(document, lists=True)
-    ours, theirs = _native(typed.text, device), _ASK[engine](typed.text, device)
-    assert ours == theirs, f"{typed.text} on {document}: ours {ours}, {engine} {theirs}"
+    ours, theirs = _native(text, device), _cel_expr(text, device)
+    assert ours == theirs, f"{text} on {document}: ours {ours}, cel-expr-python {theirs}"
     return ours
 
 
@@ -111,23 +97,19 @@ def _run(property_: Callable[..., None], cases: int, number: int) -> None:
 def _properties(seen: Counter[str]) -> dict[str, Callable[..., None]]:
     """The properties by name; `seen` counts what came of their cases."""
 
-    @given(selectors(ENGINES[0]), devices())
-    def python(typed: Typed, document: Json) -> None:
-        seen[f"cel-python: {check_verdicts(ENGINES[0], typed, document)}"] += 1
-
-    @given(selectors(ENGINES[1]), devices())
-    def cpp(typed: Typed, document: Json) -> None:
-        seen[f"cel-expr-python: {check_verdicts(ENGINES[1], typed, document)}"] += 1
+    @given(selectors(), devices())
+    def verdicts(text: str, document: Json) -> None:
+        seen[f"cel-expr-python: {check_verdicts(text, document)}"] += 1
 
     @given(ill_typed())
     def texts(text: str) -> None:
         seen[f"ill-typed: {check_texts(text)}"] += 1
 
-    return {"cel-python": python, "cel-expr-python": cpp, "ill-typed": texts}
+    return {"cel-expr-python": verdicts, "ill-typed": texts}
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """The command; 1 if there are differences, 3 where neither package is installed."""
+    """The command; 1 if there are differences, 3 where the package is not installed."""
     parser = argparse.ArgumentParser(prog="python -m fuzz.targets.cel_second_opinions")
     parser.add_argument("--cases", type=int, default=500, help="per property")
     parser.add_argument("--seed", type=int, default=1)
@@ -139,7 +121,7 @@ def main(arguments: list[str] | None = None) -> int:
     for name, property_ in _properties(seen).items():
         try:
             _run(property_, options.cases, options.seed)
-        except (EngineUnavailable, cel_expr.CelExprUnavailable) as reason:
+        except cel_expr.CelExprUnavailable as reason:
             print(f"skipped: {name}: {reason}", file=sys.stderr)
             continue
         except AssertionError as difference:

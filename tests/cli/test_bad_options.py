@@ -70,11 +70,6 @@ def test_a_gate_that_is_misspelt_is_told_the_right_one(capsys: Any) -> None:
     assert max(map(len, said.splitlines())) <= 80
 
 
-def test_an_engine_that_is_misspelt_is_told_the_right_one(capsys: Any) -> None:
-    assert run(["cel", "true", "--engine", "cel-pyhton"]) == 2
-    assert "'cel-pyhton' (did you mean cel-python? native, cel-python or both)" in capsys.readouterr().err
-
-
 def test_a_long_selector_is_cut_around_the_caret(capsys: Any) -> None:
     selector = "true || " * 100 + "nothing || " + "true || " * 100 + "true"
     assert run(["cel", selector]) == 2

@@ -81,7 +81,6 @@ def test_json_says_the_same(capsys, devices):
     found: dict[str, Any] = json.loads(out)
     assert code == 1
     assert found["summary"] == {"devices": 2, "matching": 1, "failing": 1}
-    assert found["engine"] == "native"
     assert found["hints"] == ["index is missing on 1 of 2 devices: guard it"]
     assert [each["error"] for each in found["devices"]] == ["", "no such key: index"]
     assert found["devices"][0]["values"] == ["attribute gpu.example.com/index = 3"]
@@ -145,88 +144,6 @@ def test_standard_input_is_read_once(capsys, monkeypatch):
     code, _, err = _ran(capsys, "true", "--device", "-", "--cluster", "-")
     assert code == 2
     assert "standard input can be read only once" in err
-
-
-def test_an_unknown_engine_is_bad_input(capsys):
-    for arguments in (["cel", "true", "--engine", "rust"], ["check", "-", "--cel-engine", "rust"]):
-        assert run(arguments) == 2
-        assert "unknown CEL engine 'rust' (native" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["cel", "true", "--engine", "cel-python"],
-        ["cel", "true", "--engine", "both"],
-        ["check", "-", "--cel-engine", "cel-python"],
-    ],
-)
-def test_an_engine_that_is_not_installed_is_bad_input(capsys, monkeypatch, arguments):
-    monkeypatch.setitem(sys.modules, "dra_alloc.cel.cel_python", None)
-    assert run(arguments) == 2
-    captured = capsys.readouterr()
-    assert captured.out == ""
-    assert 'pip install "dra-alloc[cel-python]"' in captured.err
-
-
-@pytest.mark.usefixtures("cel_python")
-class TestSecondEngine:
-    """What cel-python says, and how the two are compared."""
-
-    def test_its_answers_are_shown_as_its_own(self, capsys, devices):
-        code, out, _ = _ran(capsys, f'{MODEL} == "H100"', "--device", devices, "--engine", "cel-python")
-        assert code == 0
-        assert out.startswith(
-            "compiled by cel-python, which checks no types and knows no cost\nmatches 1 of 2 devices\n"
-        )
-
-    def test_both_agree(self, capsys, devices):
-        code, out, _ = _ran(capsys, f'{MODEL} == "H100"', "--device", devices, "--engine", "both")
-        assert code == 0
-        assert out.startswith(
-            "native      matches 1, fails on 0 of 2 devices\ncel-python  matches 1, fails on 0 of 2 devices\n"
-        )
-        assert out.endswith("they agree\n")
-
-    def test_where_they_differ_is_shown_with_why(self, capsys, devices):
-        code, out, _ = _ran(capsys, f'{INDEX} == "a"', "--device", devices, "--engine", "both")
-        assert code == 1
-        assert "they differ on 1 device:\n  native      does not match\n  cel-python  fails: " in out
-        assert out.endswith("  gpu-0 (gpu.example.com)\n  attribute gpu.example.com/index = 3\n")
-
-    def test_where_both_fail_both_errors_are_shown(self, capsys, devices):
-        code, out, _ = _ran(capsys, f"{INDEX} < 4", "--device", devices, "--engine", "both")
-        assert code == 0
-        assert "all fail on 1 device:\n  native      fails: no such key: index\n  cel-python  fails: no such " in out
-
-    def test_what_only_one_compiles(self, capsys, devices):
-        code, out, _ = _ran(capsys, f"{INDEX[:-6]}.?index.orValue(9) < 4", "--device", devices, "--engine", "both")
-        assert code == 1
-        assert "cel-python  does not compile: syntax error at 1:38\n" in out
-        assert out.endswith("they differ: cel-python does not compile it\n")
-
-    def test_what_native_refuses_is_bad_input(self, capsys, devices):
-        code, out, _ = _ran(capsys, "device.foo", "--device", devices, "--engine", "both", "--format", "json")
-        assert code == 2
-        found = json.loads(out)
-        assert found["agree"] is False
-        assert found["engines"][0]["compileError"].startswith("compilation failed")
-
-    def test_differences_as_json(self, capsys, devices):
-        _, out, _ = _ran(capsys, f'{INDEX} == "a"', "--device", devices, "--engine", "both", "--format", "json")
-        (difference,) = json.loads(out)["differences"]
-        assert difference["devices"] == [["gpu.example.com", "", "gpu-0"]]
-        assert difference["verdicts"]["native"] == "does not match"
-
-    def test_check_can_ask_it(self, capsys):
-        cluster = ["--cluster", str(EXAMPLES / "cluster")]
-        workload = str(EXAMPLES / "workloads" / "fits.yaml")
-        assert run(["check", workload, *cluster]) == 0
-        native = capsys.readouterr()
-        assert run(["check", workload, *cluster, "--cel-engine", "cel-python"]) == 0
-        other = capsys.readouterr()
-        assert other.out == native.out
-        assert other.err == "warning: selectors are evaluated by cel-python, not as kube-scheduler does\n"
 
 
 def test_devices_that_no_api_server_takes_are_told_and_asked_all_the_same(capsys, tmp_path):

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from dra_alloc.api.constraints import Stated
-from dra_alloc.cel import CompileError, Selector
+from dra_alloc.cel import CompileError, Program
 from dra_alloc.cel.reads import Read
 from dra_alloc.limits import ALLOCATION_RESULTS_MAX
 from dra_alloc.problem.requests import Ask, ClaimRow
@@ -56,7 +56,7 @@ class Shape:
 
 
 def shape_of(
-    rows: Sequence[ClaimRow], constraints: Sequence[Rule], profile: Profile, compiled: Callable[[str], Selector]
+    rows: Sequence[ClaimRow], constraints: Sequence[Rule], profile: Profile, compiled: Callable[[str], Program]
 ) -> Shape | None:
     """
     Return the shape of admitted claims, or None if they have none, as with allocators of another build.
@@ -92,7 +92,7 @@ def _may_overflow(rows: Sequence[ClaimRow]) -> bool:
     return max(most) > ALLOCATION_RESULTS_MAX or sum(most) > _MOST_PICKS
 
 
-def _reads(asks: Sequence[Ask], compiled: Callable[[str], Selector]) -> Iterator[Read | str]:
+def _reads(asks: Sequence[Ask], compiled: Callable[[str], Program]) -> Iterator[Read | str]:
     for ask in asks:
         for selector in (*ask.device_class.spec.selectors, *ask.wire.selectors):
             if selector.cel is None:
