@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Self
 
 from dra_alloc.testing.client import Answer, Client, Failure
-from fuzz.oracle_build import PROGRAMS, OracleUnavailable, build, go_missing, newest, resolve, versions
+from fuzz.oracle_build import PROGRAMS, OracleUnavailable, build, go_missing, newest, resolve, unasked, versions
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -127,7 +127,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m fuzz.oracle")
     commands = parser.add_subparsers(dest="command", required=True)
     builder = commands.add_parser("build", help="build the Go programs")
-    builder.add_argument("--release", help="1.34 .. 1.37 or a patch release; default: the newest of each line")
+    builder.add_argument("--release", help="1.34 .. 1.37 or a patch release; default: every one")
     builder.add_argument("--program", choices=PROGRAMS, help="default: every program")
     asker = commands.add_parser("ask", help="answer requests, one JSON object a line")
     asker.add_argument("--release", default="1.36")
@@ -141,7 +141,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _build(options: argparse.Namespace) -> int:
     for program in [options.program] if options.program else PROGRAMS:
-        for version in [options.release] if options.release else versions(program):
+        for version in [options.release] if options.release else unasked(program):
             binary = build(version, program)
             print(f"{program} {resolve(version, program)}: {binary}")
     return 0

@@ -1,0 +1,152 @@
+"""
+The command: keeps a control plane running, records worlds, compares what was recorded, or all at once.
+
+    python -m fuzz.plane serve --release 1.37
+    python -m fuzz.plane record --release 1.37 --seed 1 --worlds 20 --flavour mixed --out FOLDER
+    python -m fuzz.plane record --replay WORLD.json --out FOLDER
+    python -m fuzz.plane compare FOLDER
+    python -m fuzz.plane fuzz --release 1.36 --seed 1 --worlds 150 --keep FOLDER --record FILE
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import signal
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from fuzz.oracle_build import OracleUnavailable
+from fuzz.plane.api import ApiError
+from fuzz.plane.comparing import Tally, compare
+from fuzz.plane.drawing import FLAVOURS, draw_world
+from fuzz.plane.programs import Plane
+from fuzz.plane.running import Runner
+from fuzz.plane.settling import Unsettled
+from fuzz.recording import Record, add_option, append
+
+Json = dict[str, Any]
+UNAVAILABLE = 3
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """The command; 1 for any difference, 3 where there is no Go."""
+    options = _options(arguments)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    if options.verb == "compare":
+        return _compare(options)
+    gates = {name: on == "true" for name, _, on in (each.partition("=") for each in options.gate)}
+    try:
+        with Plane(options.release, gates) as plane:
+            return {"serve": _serve, "record": _record, "fuzz": _fuzz}[options.verb](plane, options)
+    except OracleUnavailable as reason:
+        print(f"skipped: {reason}", file=sys.stderr)
+        return UNAVAILABLE
+
+
+def _options(arguments: list[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m fuzz.plane")
+    verbs = parser.add_subparsers(dest="verb", required=True)
+    for verb in ("serve", "record", "fuzz"):
+        made = verbs.add_parser(verb)
+        made.add_argument("--release", default="1.37")
+        made.add_argument("--gate", action="append", default=[], metavar="NAME=true")
+        if verb == "serve":
+            continue
+        made.add_argument("--seed", type=int, default=1)
+        made.add_argument("--start", type=int, default=0, metavar="NUMBER")
+        made.add_argument("--worlds", type=int, default=10, help="of each flavour that is named")
+        made.add_argument("--flavour", action="append", choices=[*FLAVOURS, "mixed"], help="default: a mix of all")
+        made.add_argument("--replay", type=Path, nargs="+", metavar="FILE", help="worlds to run again, instead")
+    verbs.choices["record"].add_argument("--out", type=Path, required=True, metavar="FOLDER")
+    verbs.choices["fuzz"].add_argument("--keep", type=Path, metavar="FOLDER", help="keep worlds that differ")
+    add_option(verbs.choices["fuzz"])
+    comparing = verbs.add_parser("compare")
+    comparing.add_argument("worlds", type=Path, nargs="+", metavar="FILE_OR_FOLDER")
+    comparing.add_argument("--show", type=int, default=20, metavar="N", help="differences to print (default: 20)")
+    return parser.parse_args(arguments)
+
+
+def _serve(plane: Plane, _options: argparse.Namespace) -> int:
+    print(f"kubeconfig: {plane.folder / 'kubeconfig.json'}; interrupt to end", flush=True)
+    signal.pause()
+    return 0
+
+
+def _worlds(options: argparse.Namespace) -> Iterator[Json]:
+    if options.replay:
+        for path in options.replay:
+            yield {"name": path.stem, "flavour": "replayed", **json.loads(path.read_text(encoding="utf-8"))}
+        return
+    for number in range(options.start, options.start + options.worlds):
+        for flavour in options.flavour or [None]:
+            yield draw_world(options.seed, number, flavour)
+
+
+def _run(plane: Plane, options: argparse.Namespace) -> Iterator[Json]:
+    """Yield the worlds with what ran; those that the control plane refuses or does not finish are told."""
+    runner = Runner(plane)
+    for world in _worlds(options):
+        start = time.monotonic()
+        try:
+            ran = runner.run(world)
+        except (Unsettled, ApiError) as reason:
+            print(f"{world['name']}: {type(reason).__name__}: {reason}", flush=True)
+            continue
+        print(f"{world['name']}: {ran['ran']} {time.monotonic() - start:.1f} s", flush=True)
+        yield ran
+
+
+def _record(plane: Plane, options: argparse.Namespace) -> int:
+    options.out.mkdir(parents=True, exist_ok=True)
+    for ran in _run(plane, options):
+        (options.out / f"{ran['name']}.json").write_text(json.dumps(ran), encoding="utf-8")
+    return 0
+
+
+def _fuzz(plane: Plane, options: argparse.Namespace) -> int:
+    tally, seen, began = Tally(), Counter[str](), time.monotonic()
+    for ran in _run(plane, options):
+        seen[ran["flavour"]] += 1
+        wrong = compare(ran, tally)
+        for each in wrong:
+            print(f"  {each.kind}: {each.text}")
+        if wrong and options.keep:
+            options.keep.mkdir(parents=True, exist_ok=True)
+            (options.keep / f"{ran['name']}.json").write_text(json.dumps(ran), encoding="utf-8")
+    print(tally.table())
+    made = Record(
+        tool="control_plane",
+        release=plane.release,
+        seed=options.seed,
+        start=options.start,
+        cases=tally.worlds,
+        differences=len({each.world for each in tally.differences}),
+        seen={**seen, **tally.agreed},
+        seconds=time.monotonic() - began,
+    )
+    append(options.record, made)
+    return int(bool(tally.differences))
+
+
+def _compare(options: argparse.Namespace) -> int:
+    tally = Tally()
+    files = [found for path in options.worlds for found in (sorted(path.glob("*.json*")) if path.is_dir() else [path])]
+    for path in files:
+        data = path.read_bytes()
+        text = gzip.decompress(data) if path.suffix == ".gz" else data
+        for line in text.splitlines() if path.name.endswith(".jsonl.gz") else [text]:
+            compare(json.loads(line), tally)
+    for each in tally.differences[: options.show]:
+        print(f"{each.world}: {each.kind}: {each.text}")
+    print(tally.table())
+    return int(bool(tally.differences))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,147 @@
+"""
+Compares recorded worlds with what this package answers, attempt by attempt, and counts causes.
+
+Every attempt is asked on the state that the real scheduler had before it, so that one difference, or one draw among
+equal nodes, does not make others. Beside it each workload is asked as a whole: how many of its pods run.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+
+from fuzz.plane import ours
+from fuzz.plane.state import Moment, claim_names, devices_of, moments
+
+__all__ = ["Difference", "Tally", "compare"]
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One answer that is not what ran: `kind` says in what, `text` what both say."""
+
+    world: str
+    kind: str
+    text: str
+
+
+@dataclass
+class Tally:
+    """What comparing worlds came to; `agreed` and `differed` count questions by kind."""
+
+    worlds: int = 0
+    agreed: Counter[str] = field(default_factory=Counter)
+    differences: list[Difference] = field(default_factory=list)
+
+    def table(self) -> str:
+        """Return agreement by kind of question, and the causes: kind by flavour of the world."""
+        differed = Counter(each.kind for each in self.differences)
+        lines = [f"{self.worlds} worlds, {len({each.world for each in self.differences})} with a difference"]
+        kinds = sorted({*self.agreed, *differed})
+        lines += [f"  {kind}: {self.agreed[kind]} agree, {differed[kind]} differ" for kind in kinds]
+        by_flavour = Counter((each.kind, each.world.rsplit("-", 2)[0]) for each in self.differences)
+        lines += [f"    {count:4} {kind} in {flavour}" for (kind, flavour), count in by_flavour.most_common()]
+        return "\n".join(lines)
+
+
+def compare(world: Json, tally: Tally) -> list[Difference]:
+    """Add a recorded world to a tally; return its differences."""
+    before = len(tally.differences)
+    tally.worlds += 1
+    settings = ours.settings_of(world)
+    for moment in moments(world):
+        _compare_attempt(settings, moment, tally)
+    for number in range(len(world["steps"])):
+        _compare_step(settings, world, number, tally)
+    return tally.differences[before:]
+
+
+def _note(tally: Tally, world: Json, kind: str, said: tuple[object, object], what: str) -> None:
+    ran, answered = said
+    if ran == answered:
+        tally.agreed[kind] += 1
+    else:
+        text = f"{what}: ran {ran}, answered {answered}"
+        tally.differences.append(Difference(world["name"], kind, text))
+
+
+def _compare_attempt(settings: Any, moment: Moment, tally: Tally) -> None:
+    world, attempt = moment.world, moment.attempt
+    node, what = attempt["node"], f"step {moment.step} {attempt['owner']} {attempt['pod']}"
+    try:
+        answer = ours.place(settings, moment.pod, moment.dump(), node)
+    except Exception as error:  # noqa: BLE001 - a crash is a difference like any other
+        tally.differences.append(Difference(world["name"], "error", f"{what}: {type(error).__name__}: {error}"))
+        return
+    if answer is None:
+        tally.agreed["not asked"] += 1
+        return
+    _note(tally, world, "runs", (node is not None, bool(answer.nodes)), f"{what} {answer.reason or node}")
+    if node is None or not answer.nodes:
+        return
+    best = _best(attempt)
+    _note(tally, world, "nodes", (sorted(best), sorted(answer.nodes)), what)
+    if node in answer.nodes:
+        _note(tally, world, "devices", (_devices(world, attempt["pod"]), sorted(answer.devices.values())), what)
+
+
+def _best(attempt: Json) -> list[str]:
+    """Return the nodes that the real scheduler drew from: those with the most points, or the only one that fits."""
+    scores = {node: points["total"] for node, points in attempt.get("scores", {}).items()}
+    if not scores:
+        return [attempt["node"]]
+    return [node for node, points in scores.items() if points == max(scores.values())]
+
+
+def _devices(world: Json, pod: str) -> list[list[str]]:
+    names = claim_names(world["pods"][pod]["object"]).values()
+    return sorted(devices_of(world["claims"][name]) for name in names if name in world["claims"])
+
+
+def _compare_step(settings: Any, world: Json, number: int, tally: Tally) -> None:
+    step, work = world["steps"][number], world["work"][number]
+    work = work if isinstance(work, list) else [work]
+    before = {*step["before"]["pods"]}
+    ran = Counter({f"{each['kind']}/{each['metadata']['name']}": 0 for each in work})
+    for later in world["steps"][number : number + 1]:
+        ran.update(each["owner"] for each in later["attempts"] if each["node"] and each["pod"] not in before)
+    try:
+        answered = ours.running(settings, work, _dump_before(world, number))
+    except Exception as error:  # noqa: BLE001 - a crash is a difference like any other
+        tally.differences.append(Difference(world["name"], "error", f"step {number}: {type(error).__name__}: {error}"))
+        return
+    if answered is None:
+        tally.agreed["not asked as a whole"] += 1
+        return
+    _note(tally, world, "running", (dict(ran), {**dict.fromkeys(ran, 0), **answered}), f"step {number}")
+
+
+def _dump_before(world: Json, number: int) -> list[Json]:
+    """Return the objects that a step found: pods with and without a node, claims, and quotas with what is used."""
+    before = world["steps"][number]["before"]
+    node_of = {
+        each["pod"]: each["node"] for step in world["steps"][:number] for each in step["attempts"] if each["node"]
+    }
+    given = [*world["cluster"], *world.get("prepare", ())]
+    found = [each for each in given if each["kind"] not in {"ResourceClaim", "ResourceQuota"}]
+    quotas = [each for each in given if each["kind"] == "ResourceQuota"]
+    found += [{**each, "status": before["quotas"].get(each["metadata"]["name"], {})} for each in quotas]
+    pods = [
+        _as_then(world["pods"][name]["object"], node_of.get(name)) for name in before["pods"] if name in world["pods"]
+    ]
+    allocated = {name for pod in pods if pod["spec"].get("nodeName") for name in claim_names(pod).values()}
+    held = {each["metadata"]["name"] for each in world["cluster"] if each["kind"] == "ResourceClaim"}
+    for name in before["claims"]:
+        claim = world["claims"].get(name)
+        if claim is not None:
+            found.append(claim if name in allocated or name in held else {**claim, "status": {}})
+    return [*found, *pods]
+
+
+def _as_then(pod: Json, node: str | None) -> Json:
+    if node is not None:
+        return pod
+    return {**pod, "spec": {key: value for key, value in pod["spec"].items() if key != "nodeName"}}

@@ -1,0 +1,7 @@
+"""
+Random worlds for a control plane: a small cluster, what its namespace holds, and workloads, as plain data.
+"""
+
+from fuzz.plane.drawing.world import FLAVOURS, draw_world
+
+__all__ = ["FLAVOURS", "draw_world"]

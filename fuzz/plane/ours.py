@@ -1,0 +1,76 @@
+"""
+What this package answers about a recorded world: the one place that knows how it is asked.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from dra_alloc.cluster.settings import Settings
+from dra_alloc.manifest import Documents, load
+from dra_alloc.scenario.check import CheckOptions, check
+from fuzz.plane.state import devices_of
+
+__all__ = ["PodAnswer", "place", "running", "settings_of"]
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class PodAnswer:
+    """
+    Where a pod may go: `nodes` are those among which kube-scheduler draws, none if it stays pending.
+
+    `devices` are those on the node that was asked for, by name of the claim.
+    """
+
+    nodes: frozenset[str]
+    devices: dict[str, list[str]] = field(default_factory=dict)
+    reason: str = ""
+
+
+def settings_of(world: Json) -> Settings:
+    """Return the settings under which a world was recorded."""
+    return Settings(release=world["release"].rpartition(".")[0], gates=world.get("gates", {}))
+
+
+def running(settings: Settings, work: list[Json], dump: list[Json]) -> dict[str, int] | None:
+    """Return how many pods of each workload run, by `Kind/name`; None where none of them was asked."""
+    answer = check(_documents(work), _documents(dump), CheckOptions(settings=settings))
+    found: Counter[str] = Counter()
+    asked = False
+    for placement in answer.placements:
+        for each in work:
+            if each["kind"] == placement.kind and f"/{each['metadata']['name']}" in placement.name:
+                found[f"{each['kind']}/{each['metadata']['name']}"] += placement.allocated is not None
+                asked = True
+    return dict(found) if asked else None
+
+
+def place(settings: Settings, pod: Json, dump: list[Json], node: str | None) -> PodAnswer | None:
+    """Return where a pod may go, and its devices on `node`; None where it was not asked."""
+    manifests, cluster = _documents([pod]), _documents(dump)
+    answer = check(manifests, cluster, CheckOptions(settings=settings))
+    asked = [each for each in answer.placements if each.kind == "Pod"]
+    if not asked:
+        return None
+    nodes = frozenset(asked[0].nodes)
+    devices: dict[str, list[str]] = {}
+    if node in nodes:
+        there = check(manifests, cluster, CheckOptions(settings=settings, node=node))
+        placed = next(each.allocated for each in there.placements if each.kind == "Pod")
+        for claim in placed.claims if placed else ():
+            wire = claim.to_wire()
+            devices[wire["metadata"]["name"]] = devices_of(wire)
+    reason = asked[0].refusals[0].code if asked[0].refusals else ""
+    return PodAnswer(nodes, devices, reason)
+
+
+def _documents(objects: Iterable[Json]) -> Documents:
+    whole = {"apiVersion": "v1", "kind": "List", "items": list(objects)}
+    return load("-", stdin=io.BytesIO(json.dumps(whole).encode()), validate="ignore")

@@ -1,0 +1,100 @@
+"""
+The objects of a recorded world as they were at a moment: what a dump of the cluster would have held.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+__all__ = ["Moment", "claim_names", "devices_of", "moments"]
+
+Json = dict[str, Any]
+
+
+class Moment:
+    """
+    A recorded world before one attempt of the scheduler: `attempt` follows; `bound` have their node already.
+    """
+
+    def __init__(self, world: Json, step: int, attempt: Json, bound: tuple[str, ...]) -> None:
+        self.world = world
+        self.step = step
+        self.attempt = attempt
+        self.bound = bound
+
+    @property
+    def pod(self) -> Json:
+        """The pod that is tried, as stored before it had a node; with the claims that were made for it."""
+        return _pending(self.world["pods"][self.attempt["pod"]]["object"])
+
+    def dump(self) -> list[Json]:
+        """Return the cluster's objects: those of the start, pods with a node, and claims as they were."""
+        world = self.world
+        pods = [world["pods"][name]["object"] for name in self.bound]
+        allocated = {name for pod in pods for name in claim_names(pod).values()}
+        own = set(claim_names(self.pod).values())
+        held = {each["metadata"]["name"] for each in world["cluster"] if each["kind"] == "ResourceClaim"}
+        given = [each for each in (*world["cluster"], *world.get("prepare", ())) if each["kind"] != "ResourceClaim"]
+        claims = []
+        for name, claim in world["claims"].items():
+            if name in allocated or name in held:
+                claims.append(claim)
+            elif name in own or not claim["metadata"].get("ownerReferences"):
+                claims.append({**claim, "status": {}})
+        return [*given, *claims, *pods]
+
+
+def moments(world: Json) -> Iterator[Moment]:
+    """Yield the moments before each attempt that bound a pod, and before the last one of each that has no node."""
+    bound: tuple[str, ...] = ()
+    last = {each["pod"]: (number, index) for number, index, each in _numbered(world)}
+    for number, index, attempt in _numbered(world):
+        name = attempt["pod"]
+        if name not in world["pods"]:
+            continue
+        if attempt["node"] or last[name] == (number, index):
+            yield Moment(world, number, attempt, bound)
+        if attempt["node"]:
+            bound = (*bound, name)
+
+
+def _numbered(world: Json) -> Iterator[tuple[int, int, Json]]:
+    for number, step in enumerate(world["steps"]):
+        for index, attempt in enumerate(step["attempts"]):
+            yield number, index, attempt
+
+
+def _pending(pod: Json) -> Json:
+    spec = {key: value for key, value in pod["spec"].items() if key != "nodeName"}
+    status = {key: value for key, value in pod["status"].items() if key == "resourceClaimStatuses"}
+    return {**pod, "spec": spec, "status": status}
+
+
+def claim_names(pod: Json) -> dict[str, str]:
+    """Return a pod's claims by the name that the pod has for them; that of its extended resources by none."""
+    found = {
+        each["name"]: each["resourceClaimName"]
+        for each in pod["spec"].get("resourceClaims", ())
+        if each.get("resourceClaimName")
+    }
+    status = pod.get("status", {})
+    for each in status.get("resourceClaimStatuses", ()):
+        if each.get("resourceClaimName"):
+            found[each["name"]] = each["resourceClaimName"]
+    extended = status.get("extendedResourceClaimStatus")
+    if extended:
+        found[""] = extended["resourceClaimName"]
+    return found
+
+
+def devices_of(claim: Json) -> list[str]:
+    """Return the devices of a claim as text: `request driver/pool/device`, and what is consumed of it."""
+    results = claim.get("status", {}).get("allocation", {}).get("devices", {}).get("results", ())
+    return sorted(_said(each) for each in results)
+
+
+def _said(result: Json) -> str:
+    said = f"{result['request']} {result['driver']}/{result['pool']}/{result['device']}"
+    consumed = result.get("consumedCapacity")
+    return f"{said} {sorted(consumed.items())}" if consumed else said
