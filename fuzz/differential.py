@@ -20,7 +20,7 @@ from typing import Any
 from dra_alloc.cli.harness.allocate import answer_allocate
 from dra_alloc.errors import DraAllocError
 from dra_alloc.testing.cases import random_requests
-from dra_alloc.testing.comparison import Agreement, compare
+from dra_alloc.testing.comparison import ABORTED, NOT_COMPARED, Agreement, compare
 from dra_alloc.testing.drawing.dialect import Dialect
 from dra_alloc.testing.drawing.shrink import shrink
 from fuzz.coverage import Coverage
@@ -30,8 +30,9 @@ from fuzz.recording import Record, add_option, append
 __all__ = ["Run", "ours", "run"]
 
 Json = dict[str, Any]
-#: Upstream's time per question; what takes longer is compared by verdict only.
+#: Upstream's time per question, and per question that took longer and is asked again, alone.
 TIMEOUT_MS = 250
+MORE_MS = 5_000
 #: So many differences have one cause most of the time.
 STOP_AFTER = 20
 #: Long runs are reported and recorded in parts, so that one that is stopped has not run for nothing.
@@ -51,12 +52,18 @@ class Run:
     def __post_init__(self) -> None:
         self.coverage = Coverage(self.dialect.release)
 
+    @property
+    def compared(self) -> int:
+        """Return how many cases were compared: both sides had time to end."""
+        return self.coverage.cases - sum(self.rules[rule] for rule in NOT_COMPARED)
+
     def line(self) -> str:
         """Return the figures in a line."""
         rate = self.coverage.cases / max(self.seconds, 0.001)
         return (
             f"{self.dialect.release} {self.dialect.channel}: {len(self.differences)} differences in "
-            f"{self.coverage.summary()}; by rule {dict(self.rules)}; {self.seconds:.0f} s, {rate:.0f}/s"
+            f"{self.compared} compared of {self.coverage.summary()}; "
+            f"by rule {dict(self.rules)}; {self.seconds:.0f} s, {rate:.0f}/s"
         )
 
     def record(self, seed: int, start: int) -> Record:
@@ -95,7 +102,8 @@ def run(dialect: Dialect, oracle: Oracle, *, seed: int, cases: int, start: int =
     began = time.monotonic()
     requests = itertools.islice(random_requests(seed, dialect, start=start), cases)
     asked, sent = itertools.tee({**each, "timeoutMs": TIMEOUT_MS} for each in requests)
-    for request, upstream in zip(asked, oracle.batch(sent), strict=True):
+    for request, answer in zip(asked, oracle.batch(sent), strict=True):
+        upstream = _with_more_time(request, answer, oracle.release)
         verdict = compare(without_timeout(request), upstream, ours)
         found.coverage.add(request, upstream)
         if verdict.rule:
@@ -107,6 +115,14 @@ def run(dialect: Dialect, oracle: Oracle, *, seed: int, cases: int, start: int =
                 break
     found.seconds = time.monotonic() - began
     return found
+
+
+def _with_more_time(request: Json, answer: Json, release: str) -> Json:
+    """Return upstream's answer, asked once more, of a process of its own, where it ran out of time."""
+    if not ABORTED.search(answer.get("err") or ""):
+        return answer
+    with Oracle(release) as patient:
+        return patient.ask({**request, "timeoutMs": MORE_MS})
 
 
 def without_timeout(request: Json) -> Json:

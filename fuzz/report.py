@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from dra_alloc.releases import Span, parse_release
-from dra_alloc.testing.comparison import RANDOM_IN_UPSTREAM
+from dra_alloc.testing.comparison import NOT_COMPARED, RANDOM_IN_UPSTREAM
 from dra_alloc.traits import TRAITS, Channel, TraitRecord
 from fuzz.coverage import FEATURES, pairs_of
 from fuzz.recording import ROOT, RUNS, Record, read
@@ -43,7 +43,7 @@ Random clusters and claims, upstream's allocator and ours, compared in results,
 error text, node-only flag and, where the allocator counts them, search steps.
 """
 _EXPLAINED: Final = """\
-Answers that agree by a rule for what is random in upstream:
+Answers that agree by a rule for what is random in upstream, and cases that were not compared:
 """
 _RULES: Final = """\
 ## Cases by feature
@@ -101,6 +101,11 @@ class _Sum:
     seen: Counter[str] = field(default_factory=Counter)
     missing: frozenset[tuple[str, str]] | None = None
 
+    @property
+    def compared(self) -> int:
+        """How many cases were compared: both sides came to an end."""
+        return self.cases - sum(self.explained[rule] for rule in NOT_COMPARED)
+
     def add(self, run: Record) -> None:
         self.cases += run.cases
         self.differences += run.differences
@@ -157,12 +162,22 @@ def _of(sums: dict[Key, _Sum], tool: str) -> Iterator[tuple[str, str, _Sum]]:
 
 def _allocation(sums: dict[Key, _Sum]) -> str:
     head = (
-        *("release", "channel", "cases*", "differences*", "by a rule*", "allocated*", "over 10 steps back*"),
+        *(
+            "release",
+            "channel",
+            "cases*",
+            "compared*",
+            "differences*",
+            "by a rule*",
+            "allocated*",
+            "over 10 steps back*",
+        ),
         *("pairs of features missing*", "seeds"),
     )
     rows = [
         (
-            *(release, channel, each.cases, each.differences, each.explained.total()),
+            *(release, channel, each.cases, each.compared, each.differences),
+            each.explained.total() - each.cases + each.compared,
             *(_share(each.allocated, each.cases), _share(each.backtracking, each.cases)),
             *(len((each.missing or frozenset()) & frozenset(pairs_of(release))), _seeds(each)),
         )
@@ -279,7 +294,7 @@ def _releases(span: Span) -> str:
 def page(runs: Iterable[Record]) -> str:
     """Return the page for these runs."""
     sums = _sums(runs)
-    compared = sum(each.cases for key, each in sums.items() if key[0] in _UPSTREAM)
+    compared = sum(each.compared for key, each in sums.items() if key[0] in _UPSTREAM)
     differing = sum(each.differences for key, each in sums.items() if key[0] in _UPSTREAM)
     hours = sum(each.seconds for each in sums.values()) / 3600
     total = (

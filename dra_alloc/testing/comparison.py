@@ -14,7 +14,7 @@ from dra_alloc.api import Quantity
 from dra_alloc.profiles import Feature, Trait, profile
 from dra_alloc.rules import PANICS
 
-__all__ = ["RANDOM_IN_UPSTREAM", "Agreement", "comparable", "compare", "pool_orders"]
+__all__ = ["ABORTED", "NOT_COMPARED", "RANDOM_IN_UPSTREAM", "Agreement", "comparable", "compare", "pool_orders"]
 
 Json = dict[str, Any]
 Answer = Callable[[Json], Json]
@@ -27,10 +27,12 @@ RANDOM_IN_UPSTREAM: Final[Mapping[str, str]] = {
     "growing": "amounts that grow do so in map order on devices with several capacities: such answers are not compared",
     "pool-order": "channels that do not sort pools try them in map order: one order must give upstream's answer",
     "panic": "upstream crashes: only that ours says so is compared",
-    "step-limit": "upstream ran out of time: only a right verdict in bounded time is compared",
-    "gave-up": "ours ran out of time on a search of thousands of steps: counted apart",
-    "both-gave-up": "upstream ran out of time and ours out of its budget: counted apart",
+    "step-limit": "upstream ran out of time, also with more of it: not compared, ours has a verdict",
+    "gave-up": "ours ran out of time on a search of thousands of steps: not compared",
+    "both-gave-up": "upstream ran out of time and ours out of its budget: not compared",
 }
+#: Rules under which nothing was compared: such cases do not count as comparisons.
+NOT_COMPARED: Final = frozenset(("step-limit", "gave-up", "both-gave-up"))
 
 #: Longer searches are compared by their answer; ours then uses bounds, so that one case cannot take a minute.
 STEPS_COMPARED: Final = 4000
@@ -38,7 +40,8 @@ OUR_MS: Final = 2000
 
 _BAD_ATTRIBUTE: Final = re.compile(r"attribute \S+: (?=unsupported attribute value|parse semantic).*")
 _BAD_CAPACITY: Final = re.compile(r"(?<=: capacity )\"[^\"]+\": capacity (request|value) .*")
-_ABORTED: Final = re.compile("operation (aborted|interrupted)")
+#: The error of a search that ran out of its time.
+ABORTED: Final = re.compile("operation (aborted|interrupted)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +96,7 @@ def compare(request: Json, upstream: Mapping[str, Any], answer: Answer, *, steps
 
     `answer` gives ours; it is asked again for other pool orders where upstream's is random.
     """
-    if _ABORTED.search(upstream.get("err") or ""):
+    if ABORTED.search(upstream.get("err") or ""):
         ours = answer({**request, "engine": "auto", "timeoutMs": OUR_MS})
         rule = "both-gave-up" if ours.get("verdict") == "undecided" else "step-limit"
         return Agreement("verdict" in ours, rule, dict(upstream), ours)
@@ -107,7 +110,7 @@ def compare(request: Json, upstream: Mapping[str, Any], answer: Answer, *, steps
         return Agreement(True, "", theirs, ours)
     if "panic" in theirs and PANICS in ours.get("err", ""):
         return Agreement(True, "panic", theirs, ours)
-    if not steps and _ABORTED.search(ours.get("err") or ""):
+    if not steps and ABORTED.search(ours.get("err") or ""):
         return Agreement(True, "gave-up", theirs, ours)
     if _without_capacity(ours) == _without_capacity(theirs):
         return Agreement(True, "bad-capacity", theirs, ours)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from dra_alloc.testing.comparison import compare
+from dra_alloc.testing.comparison import NOT_COMPARED, compare
 from dra_alloc.testing.drawing.questions import cel_judged
 
 RIGHT: dict[str, Any] = {"results": [{"devices": {"results": [{"request": "r", "device": "a"}]}}]}
@@ -29,3 +29,11 @@ def test_costs_that_one_answer_lacks_are_not_compared():
     assert cel_judged({**known, "cost": 7}, known) is None
     assert cel_judged({**known, "cost": 7}, {**known, "cost": 8}) is not None
     assert cel_judged(known, {**known, "match": False}) is not None
+
+
+@pytest.mark.parametrize(("verdict", "rule"), [("allocated", "step-limit"), ("undecided", "both-gave-up")])
+def test_where_upstream_ran_out_of_time_nothing_was_compared(verdict: str, rule: str):
+    """Whatever ours says: a case like that is neither a difference nor a comparison."""
+    request = {"release": "1.36.6", "features": {}, "slices": [SLICE]}
+    found = compare(request, {"err": "operation aborted"}, lambda _: {**RIGHT, "verdict": verdict})
+    assert (found.rule, found.rule in NOT_COMPARED) == (rule, True)
