@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from dra_alloc.cluster.fits import Fits
     from dra_alloc.cluster.outcomes import Allocated, NodeRefusal, Outcome, Undecided, Unsatisfiable
     from dra_alloc.cluster.placing import Placements
+    from dra_alloc.cluster.schedule import Schedule
+    from dra_alloc.cluster.scheduled import NotAsked, PodOutcome, Scheduled, Unschedulable, Unsettled, Waiting
     from dra_alloc.cluster.settings import Settings
     from dra_alloc.errors import (
         DraAllocError,
@@ -69,10 +71,14 @@ __all__ = [
     "ManifestError",
     "Member",
     "NodeRefusal",
+    "NotAsked",
     "Objective",
     "Outcome",
     "Placement",
     "Placements",
+    "PodOutcome",
+    "Schedule",
+    "Scheduled",
     "Score",
     "SelectorError",
     "Settings",
@@ -81,6 +87,9 @@ __all__ = [
     "Undecided",
     "UnknownReference",
     "Unsatisfiable",
+    "Unschedulable",
+    "Unsettled",
+    "Waiting",
     "__version__",
     "load",
     "place_gang",
@@ -109,10 +118,14 @@ _HOMES = {
     "ManifestError": "dra_alloc.errors",
     "Member": "dra_alloc.scenario.gang.types",
     "NodeRefusal": "dra_alloc.cluster.outcomes",
+    "NotAsked": "dra_alloc.cluster.scheduled",
     "Objective": "dra_alloc.solve.best.objectives",
     "Outcome": "dra_alloc.cluster.outcomes",
     "Placement": "dra_alloc.scenario.gang.types",
     "Placements": "dra_alloc.cluster.placing",
+    "PodOutcome": "dra_alloc.cluster.scheduled",
+    "Schedule": "dra_alloc.cluster.schedule",
+    "Scheduled": "dra_alloc.cluster.scheduled",
     "Score": "dra_alloc.solve.best.optimise",
     "SelectorError": "dra_alloc.errors",
     "Settings": "dra_alloc.cluster.settings",
@@ -121,6 +134,9 @@ _HOMES = {
     "Undecided": "dra_alloc.cluster.outcomes",
     "UnknownReference": "dra_alloc.errors",
     "Unsatisfiable": "dra_alloc.cluster.outcomes",
+    "Unschedulable": "dra_alloc.cluster.scheduled",
+    "Unsettled": "dra_alloc.cluster.scheduled",
+    "Waiting": "dra_alloc.cluster.scheduled",
     "load": "dra_alloc.scenario.snapshot",
     "place_gang": "dra_alloc.scenario.gang.gang",
     "place_most": "dra_alloc.scenario.gang.gang",

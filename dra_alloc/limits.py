@@ -14,11 +14,15 @@ __all__ = [
     "DEFAULT_PRUNED_BUDGET",
     "DEFAULT_SOLVER_BUDGET",
     "DEFAULT_STEP_BUDGET",
+    "RESERVED_FOR_MAX_SIZE",
     "DefaultSteps",
 ]
 
 #: `status.allocation.devices.results` of one claim.
 ALLOCATION_RESULTS_MAX: Final = 32
+
+#: `status.reservedFor` of one claim: how many consumers share it.
+RESERVED_FOR_MAX_SIZE: Final = 256
 
 #: `selectors[].cel.expression`: estimated cost at admission, counted cost at run time.
 CEL_SELECTOR_MAX_COST: Final = 1_000_000

@@ -6,11 +6,12 @@ from typing import ClassVar
 
 from pydantic import ConfigDict
 
-from dra_alloc.api._base import FrozenMap, KubeModel, List, OptText, PtrBool, Struct, Text
+from dra_alloc.api._base import FrozenMap, Int, KubeModel, List, OptText, PtrBool, Struct, Text
 from dra_alloc.api.meta import ObjectMeta, Timestamp
 from dra_alloc.api.quantity import Quantity
 
 __all__ = [
+    "ContainerImage",
     "Namespace",
     "Node",
     "NodeSelector",
@@ -68,11 +69,19 @@ class NodeSpec(PartialModel):
     taints: List[Taint] = ()
 
 
+class ContainerImage(PartialModel):
+    """An image that the node has."""
+
+    names: List[Text] = ()
+    size_bytes: Int = 0
+
+
 class NodeStatus(PartialModel):
     """What the node offers: `capacity` in all, `allocatable` to pods; `declared_features` is what its kubelet can."""
 
     capacity: FrozenMap[str, Quantity] = FrozenMap()
     allocatable: FrozenMap[str, Quantity] = FrozenMap()
+    images: List[ContainerImage] = ()
     declared_features: List[Text] = ()
 
 

@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
-from dra_alloc.api._base import FrozenMap, List, OptText, PtrInt, PtrText, Struct, Text
-from dra_alloc.api.meta import Labels, ObjectMeta
-from dra_alloc.api.nodes import NodeSelector, PartialModel
+from pydantic import Field
+
+from dra_alloc.api._base import FrozenMap, Int, List, OptText, PtrBool, PtrInt, PtrText, RawJson, Struct, Text
+from dra_alloc.api.meta import Labels, LabelSelector, ObjectMeta
+from dra_alloc.api.nodes import NodeSelector, NodeSelectorTerm, PartialModel
 from dra_alloc.api.quantity import ZERO, Quantity
 
 __all__ = [
     "Affinity",
     "Container",
     "ContainerExtendedResourceRequest",
+    "ContainerPort",
+    "ContainerStatus",
+    "ImageVolume",
     "NodeAffinity",
     "NodeAllocatableClaimStatus",
+    "PersistentVolumeClaimVolume",
     "Pod",
+    "PodAffinity",
+    "PodAffinityTerm",
+    "PodCondition",
     "PodExtendedResourceClaimStatus",
     "PodGroup",
     "PodGroupSpec",
@@ -24,9 +33,13 @@ __all__ = [
     "PodSchedulingGroup",
     "PodSpec",
     "PodStatus",
+    "PreferredSchedulingTerm",
     "ResourceClaimUse",
     "ResourceRequirements",
     "Toleration",
+    "TopologySpreadConstraint",
+    "Volume",
+    "WeightedPodAffinityTerm",
 ]
 
 
@@ -45,10 +58,21 @@ class ResourceRequirements(PartialModel):
     claims: List[ResourceClaimUse] = ()
 
 
+class ContainerPort(PartialModel):
+    """A port of a container; with `host_port` one of the node as well."""
+
+    container_port: Int = 0
+    host_port: Int = 0
+    host_ip: OptText = Field(default=None, alias="hostIP")
+    protocol: OptText = None
+
+
 class Container(PartialModel):
     """A container; an init container with `restart_policy` Always keeps running."""
 
     name: Text = ""
+    image: OptText = None
+    ports: List[ContainerPort] = ()
     restart_policy: PtrText = None
     resources: Struct[ResourceRequirements] = ResourceRequirements.model_construct()
 
@@ -71,16 +95,85 @@ class Toleration(PartialModel):
     toleration_seconds: PtrInt = None
 
 
+class PreferredSchedulingTerm(PartialModel):
+    """Nodes the pod would rather run on, and how much."""
+
+    weight: Int = 0
+    preference: Struct[NodeSelectorTerm] = NodeSelectorTerm.model_construct()
+
+
 class NodeAffinity(PartialModel):
-    """Nodes the pod must run on."""
+    """Nodes the pod must run on, and nodes it would rather run on."""
 
     required_during_scheduling_ignored_during_execution: NodeSelector | None = None
+    preferred_during_scheduling_ignored_during_execution: List[PreferredSchedulingTerm] = ()
+
+
+class PodAffinityTerm(PartialModel):
+    """Pods of some labels and namespaces, and the node label that says what is near them."""
+
+    label_selector: LabelSelector | None = None
+    namespaces: List[Text] = ()
+    topology_key: Text = ""
+    namespace_selector: LabelSelector | None = None
+    match_label_keys: List[Text] = ()
+    mismatch_label_keys: List[Text] = ()
+
+
+class WeightedPodAffinityTerm(PartialModel):
+    """Pods to be near or not near to, and how much it matters."""
+
+    weight: Int = 0
+    pod_affinity_term: Struct[PodAffinityTerm] = PodAffinityTerm.model_construct()
+
+
+class PodAffinity(PartialModel):
+    """Pods the pod must be near to, and those it would rather be near to; the same of pods to keep away from."""
+
+    required_during_scheduling_ignored_during_execution: List[PodAffinityTerm] = ()
+    preferred_during_scheduling_ignored_during_execution: List[WeightedPodAffinityTerm] = ()
 
 
 class Affinity(PartialModel):
-    """Where the pod must run."""
+    """Where the pod must run, and where it would rather."""
 
     node_affinity: NodeAffinity | None = None
+    pod_affinity: PodAffinity | None = None
+    pod_anti_affinity: PodAffinity | None = None
+
+
+class TopologySpreadConstraint(PartialModel):
+    """How even the pods of some labels are to be spread over the values of a node label."""
+
+    max_skew: Int = 0
+    topology_key: Text = ""
+    when_unsatisfiable: Text = ""
+    label_selector: LabelSelector | None = None
+    min_domains: PtrInt = None
+    node_affinity_policy: OptText = None
+    node_taints_policy: OptText = None
+    match_label_keys: List[Text] = ()
+
+
+class ImageVolume(PartialModel):
+    """An image as a volume."""
+
+    reference: OptText = None
+
+
+class PersistentVolumeClaimVolume(PartialModel):
+    """A volume by the name of its claim."""
+
+    claim_name: Text = ""
+
+
+class Volume(PartialModel):
+    """A volume of the pod: what of it matters to scheduling."""
+
+    name: Text = ""
+    image: ImageVolume | None = None
+    persistent_volume_claim: PersistentVolumeClaimVolume | None = None
+    ephemeral: RawJson = None
 
 
 class PodSchedulingGate(PartialModel):
@@ -105,6 +198,10 @@ class PodSpec(PartialModel):
     scheduler_name: OptText = None
     scheduling_gates: List[PodSchedulingGate] = ()
     priority: PtrInt = None
+    priority_class_name: OptText = None
+    host_network: PtrBool = None
+    topology_spread_constraints: List[TopologySpreadConstraint] = ()
+    volumes: List[Volume] = ()
     init_containers: List[Container] = ()
     containers: List[Container] = ()
     ephemeral_containers: List[Container] = ()
@@ -161,11 +258,32 @@ class NodeAllocatableClaimStatus(PartialModel):
     overhead: List[NodeAllocatableOverheadAmount] = ()
 
 
+class ContainerStatus(PartialModel):
+    """What a container was given; since it can be resized it may differ from what it asks for."""
+
+    name: Text = ""
+    allocated_resources: FrozenMap[str, Quantity] = FrozenMap()
+    resources: ResourceRequirements | None = None
+
+
+class PodCondition(PartialModel):
+    """One aspect of a pod's state."""
+
+    type: Text = ""
+    status: Text = ""
+    reason: Text = ""
+
+
 class PodStatus(PartialModel):
     """What was made and decided for the pod."""
 
     phase: OptText = None
+    conditions: List[PodCondition] = ()
     nominated_node_name: OptText = None
+    container_statuses: List[ContainerStatus] = ()
+    init_container_statuses: List[ContainerStatus] = ()
+    allocated_resources: FrozenMap[str, Quantity] = FrozenMap()
+    resources: ResourceRequirements | None = None
     resource_claim_statuses: List[PodResourceClaimStatus] = ()
     extended_resource_claim_status: PodExtendedResourceClaimStatus | None = None
     node_allocatable_resource_claim_statuses: List[NodeAllocatableClaimStatus] = ()

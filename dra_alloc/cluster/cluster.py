@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dra_alloc.api import DeviceClass, Node, ResourceClaim, ResourceSlice
+from dra_alloc.api import DeviceClass, Node, Pod, ResourceClaim, ResourceSlice
 from dra_alloc.cluster.arguments import (
     heed,
     listed,
@@ -30,6 +30,8 @@ from dra_alloc.cluster.holding import allocated_elsewhere, completed
 from dra_alloc.cluster.known import Known, KnownParts
 from dra_alloc.cluster.outcomes import Allocated, NodeRefusal, Outcome, Undecided, Unsatisfiable, claims_of
 from dra_alloc.cluster.placing import Placements, place
+from dra_alloc.cluster.population import Population
+from dra_alloc.cluster.schedule import Schedule, schedule
 from dra_alloc.cluster.settings import DEFAULT_SETTINGS, Settings
 from dra_alloc.errors import Problem, UnknownReference, first_few
 from dra_alloc.manifest import Documents
@@ -101,6 +103,11 @@ class Cluster:
     def implied(self) -> bool:
         """Whether there are no Node objects: nodes are then those that slices name."""
         return self.known.contents.implied
+
+    @property
+    def population(self) -> Population:
+        """Pods that have a node, namespaces, and templates of claims."""
+        return self.known.contents.population
 
     @property
     def state_hash(self) -> str:
@@ -238,6 +245,19 @@ class Cluster:
         given = listed(pods, "pods", "pods, each a sequence of ResourceClaim objects")
         return place(self, (asked_claims(claims, f"pods[{number}]") for number, claims in enumerate(given)), budget)
 
+    def schedule(self, pods: Iterable[Any], *, node_choice: str = "score", budget: Budget = DEFAULT_BUDGET) -> Schedule:
+        """
+        Return what kube-scheduler's default profile does with the pods, each after what earlier ones took.
+
+        Pods are ours, dictionaries or models of the Kubernetes client; their
+        claims are the cluster's, or made from its templates. `node_choice` is
+        "score", the node it scores highest, or "first", the first that fits.
+
+        Raises: InputError for what is no pod.
+        """
+        heed(budget)
+        return schedule(self, pods, node_choice, budget)
+
     def after(self, outcome: Outcome) -> Cluster:
         """
         Return the cluster in which the outcome's claims are allocated; only `Allocated` changes anything.
@@ -271,6 +291,11 @@ class Cluster:
         """
         given = objects_in(claims, "claims", ResourceClaim, "ResourceClaim")
         return self._edited(Edit(claims=by_name(given, self.claims)))
+
+    def with_pods(self, pods: Iterable[Pod]) -> Cluster:
+        """Return the cluster with more pods; those without a node, and finished ones, do not count."""
+        given = objects_in(pods, "pods", Pod, "Pod")
+        return Cluster(self.known.populated(self.population.with_pods(given)))
 
     def without_claims(self, names: Iterable[str]) -> Cluster:
         """Return the cluster without claims of these names, each `namespace/name`."""

@@ -11,6 +11,7 @@ from typing import Any
 from dra_alloc.api import DeviceClass, DeviceTaintRule, FrozenMap, Node, ResourceClaim, ResourceSlice
 from dra_alloc.cluster.claim_names import by_name
 from dra_alloc.cluster.implied_nodes import implied_nodes
+from dra_alloc.cluster.population import NOBODY, Population
 from dra_alloc.cluster.settings import DEFAULT_SETTINGS, Settings
 from dra_alloc.errors import Problem
 from dra_alloc.manifest import Documents
@@ -26,7 +27,7 @@ __all__ = ["Contents", "contents_of"]
 @dataclass(frozen=True, slots=True, eq=False)
 class Contents:
     """
-    Nodes, slices with the taint rules merged into them, classes, claims, and the scheduler that is asked.
+    Nodes, slices with the taint rules merged into them, classes, claims, pods, and the scheduler that is asked.
 
     `warnings` are those of the load; the nodes are `implied` if there are no
     Node objects, and follow what slices name.
@@ -39,13 +40,14 @@ class Contents:
     settings: Settings = DEFAULT_SETTINGS
     warnings: tuple[Problem, ...] = ()
     implied: bool = False
+    population: Population = NOBODY
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickles have objects alone, which share nothing with what is remembered of them; slices keep their order."""
         wires: list[Any] = [row.wire for row in self.inventory.slices]
         slices = [wire.model() if isinstance(wire, WireRecord) else wire for wire in wires]
         maps = dict(self.classes), dict(self.claims)
-        rest = self.settings, self.warnings, self.implied
+        rest = self.settings, self.warnings, self.implied, self.population
         return _unpickled, (self.nodes, (slices, self.inventory.taint_rules), maps, rest)
 
 
@@ -53,7 +55,7 @@ def _unpickled(
     nodes: tuple[Node, ...],
     slices: tuple[Sequence[ResourceSlice], Sequence[DeviceTaintRule]],
     maps: tuple[dict[str, DeviceClass], dict[str, ResourceClaim]],
-    rest: tuple[Settings, tuple[Problem, ...], bool],
+    rest: tuple[Settings, tuple[Problem, ...], bool, Population],
 ) -> Contents:
     classes, claims = maps
     return Contents(nodes, Inventory.build(*slices), FrozenMap(classes), Overlay(claims), *rest)
@@ -85,4 +87,5 @@ def contents_of(documents: Documents, held: Holdings, settings: Settings) -> Con
         settings,
         documents.warnings,
         implied=not documents.nodes,
+        population=Population.of(documents),
     )

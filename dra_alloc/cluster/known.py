@@ -12,6 +12,7 @@ from dra_alloc.api import AllocationResult, Node, ResourceClaim
 from dra_alloc.cluster.contents import Contents
 from dra_alloc.cluster.edits.digests import Digests
 from dra_alloc.cluster.outcomes import NodeRefusal
+from dra_alloc.cluster.population import Population
 from dra_alloc.cluster.settings import Settings
 from dra_alloc.cluster.standings import Roster, Standings
 from dra_alloc.explain.tally import explain
@@ -167,7 +168,7 @@ class Known:
         if parts.digests is None:
             slices = (row.wire for row in contents.inventory.slices)
             rest = (*contents.claims.values(), *contents.classes.values(), *contents.nodes)
-            parts.digests = Digests((*slices, *rest, *contents.inventory.taint_rules))
+            parts.digests = Digests((*slices, *rest, *contents.inventory.taint_rules, *contents.population.objects))
         return parts.digests
 
     @property
@@ -210,6 +211,12 @@ class Known:
             looks = had.survey.columns
             parts.survey = Survey(contents.inventory, contents.classes, settings.profile(), not_found, looks)
         return Known(contents, parts)
+
+    def populated(self, population: Population) -> Known:
+        """Return the same contents with other pods."""
+        parts = self.parts.now()
+        parts.digests = parts.intended = None
+        return Known(replace(self.contents, population=population), parts)
 
     def on_nodes(self, nodes: tuple[Node, ...]) -> Known:
         """Return the same contents with other Node objects."""

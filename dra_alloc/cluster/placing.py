@@ -76,7 +76,7 @@ class Placing:
         self._occupancy = known.occupancy.opened()
         self._namesakes = Namesakes(cluster.inventory.by_pool)
         self._allocator = Allocator(known.allocator.state, known.allocator.profile, known.survey, self._occupancy)
-        self._standings = known.standings.opened(self._occupancy, self._search)
+        self.standings = known.standings.opened(self._occupancy, self.search)
         profile = self._allocator.profile
         self._sharing = profile.shares
         self._ledger: Ledger | None = None
@@ -87,17 +87,18 @@ class Placing:
         """Return where the claims of these names are allocated together, and take their devices."""
         known = claims
         if any(claim.status.allocation for claim in claims) or not self._placed.keys().isdisjoint(names):
-            known = [self._known(claim) for claim in claims]
+            known = [self.known(claim) for claim in claims]
             pending = [claim for claim in known if claim.status.allocation is None]
             if len(pending) < len(known):
                 return self._with_allocated(known, pending)
         asked = Asked.of(known, self._cluster.known.survey, self._budget)
-        place, code = self._standings.first(asked)
+        place, code = self.standings.first(asked)
         if code == FITS:
-            return self._take(asked, place, known, names)
+            return self.take(asked, place, known, names)
         return self._without(asked, place, code, ())
 
-    def _known(self, claim: ResourceClaim) -> ResourceClaim:
+    def known(self, claim: ResourceClaim) -> ResourceClaim:
+        """Return the claim, with its allocation if an earlier pod got it one."""
         if not self._placed or claim.status.allocation is not None:
             return claim
         name = claim_name(claim)
@@ -106,7 +107,7 @@ class Placing:
 
     def _with_allocated(self, known: Sequence[ResourceClaim], pending: Sequence[ResourceClaim]) -> Outcome:
         """Return the outcome where claims that have an allocation restrict the nodes."""
-        roster = self._standings.roster
+        roster = self.standings.roster
         if not pending:
             for node in roster.nodes:
                 if all(reaches(claim, node) for claim in known):
@@ -114,11 +115,11 @@ class Placing:
             refusals = (allocated_elsewhere(known, node) for node in roster.nodes)
             return Unsatisfiable(tuple(each for each in refusals if each is not None))
         asked = Asked.of(pending, self._cluster.known.survey, self._budget)
-        place, code = self._standings.first(asked)
+        place, code = self.standings.first(asked)
         while place >= 0 and not self._reach(known, place):
-            place, code = self._standings.first(asked, place + 1)
+            place, code = self.standings.first(asked, place + 1)
         if code == FITS:
-            return self._take(asked, place, known, [claim_name(claim) for claim in pending])
+            return self.take(asked, place, known, [claim_name(claim) for claim in pending])
         outcome = self._without(asked, place, code, known)
         if not isinstance(outcome, Unsatisfiable) or outcome.aborts:
             return outcome
@@ -128,12 +129,12 @@ class Placing:
         return Unsatisfiable(tuple(refused[name] for name in roster.names if name in refused))
 
     def _reach(self, known: Sequence[ResourceClaim], place: int) -> bool:
-        node = self._standings.roster.nodes[place]
+        node = self.standings.roster.nodes[place]
         return all(reaches(claim, node) for claim in known)
 
     def _without(self, asked: Asked, place: int, code: int, known: Sequence[ResourceClaim]) -> Outcome:
         """Return the outcome where no node fits; nodes that known claims rule out are of no concern."""
-        standings = self._standings
+        standings = self.standings
         if code == ABORTS:
             return standings.abort(asked, place)
         places = [place for place in places_of(standings.codes(asked), UNDECIDED) if self._reach(known, place)]
@@ -141,9 +142,9 @@ class Placing:
             return Undecided(tuple([standings.roster.names[place] for place in places]), Work())
         return Unsatisfiable(standings.refusals(asked))
 
-    def _take(self, asked: Asked, place: int, known: Sequence[ResourceClaim], names: Sequence[str]) -> Allocated:
+    def take(self, asked: Asked, place: int, known: Sequence[ResourceClaim], names: Sequence[str]) -> Allocated:
         """Take devices for the claims asked about, which have these names."""
-        standings = self._standings
+        standings = self.standings
         node, row = standings.roster.nodes[place], standings.alone(place)
         allocated = None if row is None else self._take_alone(asked, node, row, known)
         concerning: Iterable[int] | None = (place,)
@@ -176,7 +177,7 @@ class Placing:
         """Return the answer for a node that fits, and the pools of which devices were taken."""
         answer = self._allocator.direct.answer_admitted(node, asked.admitted, self._budget.steps)
         if answer is None:
-            outcome = self._search(node, asked.claims, self._budget)
+            outcome = self.search(node, asked.claims, self._budget)
             assert isinstance(outcome, Solved)
             return outcome, self._take_picks(outcome)
         outcome = self._allocator.told(answer)
@@ -205,7 +206,7 @@ class Placing:
         for each, where in self._namesakes.of(row, place):
             self._occupancy.take(each, 1 << where)
 
-    def _search(self, node: Node, claims: Sequence[ResourceClaim], budget: Budget) -> SolveOutcome:
+    def search(self, node: Node, claims: Sequence[ResourceClaim], budget: Budget) -> SolveOutcome:
         """Answer with what was placed so far on record."""
         if self._unbooked:
             made = [

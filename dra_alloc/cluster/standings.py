@@ -144,19 +144,20 @@ class Standings:
         code = self.code(asked, place)
         if code == ABORTS:
             return self.abort(asked, place)
-        return Unsatisfiable((self._refusal(asked, place, code),)) if code in _REFUSED else None
+        return Unsatisfiable((self.refusal(asked, place, code),)) if code in _REFUSED else None
 
     def refusals(self, asked: Asked) -> Callable[[], tuple[NodeRefusal, ...]]:
         """Return what makes the refusals of all nodes that do not fit; later changes do not show in them."""
         codes = self.codes(asked)
-        failing = {place: self._refusal(asked, place, FAILS) for place in places_of(codes, FAILS)}
+        failing = {place: self.refusal(asked, place, FAILS) for place in places_of(codes, FAILS)}
         return lambda: tuple(
-            failing.get(place) or self._refusal(asked, place, code)
+            failing.get(place) or self.refusal(asked, place, code)
             for place, code in enumerate(codes)
             if code in _REFUSED
         )
 
-    def _refusal(self, asked: Asked, place: int, code: int) -> NodeRefusal:
+    def refusal(self, asked: Asked, place: int, code: int) -> NodeRefusal:
+        """Return why a node with this code does not fit."""
         name = self.roster.names[place]
         if code == FAILS:
             return NodeRefusal(name, *self._error(asked, place))

@@ -1,0 +1,57 @@
+"""
+Whether claims that are allocated already can be used on a node.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dra_alloc.api import DeviceRequestAllocationResult, Node, ResourceClaim
+from dra_alloc.cluster.holding import reaches
+from dra_alloc.problem.requests import claim_name
+from dra_alloc.profiles import Feature, Profile
+
+__all__ = ["unavailable"]
+
+_OPTIONAL_OPERATIONS = "DRAOptionalNodeOperations"
+
+
+def unavailable(claims: Sequence[ResourceClaim], node: Node, profile: Profile) -> tuple[str, str] | None:
+    """
+    Return the first claim that cannot be used on the node, and why; None if all can.
+
+    It is allocated for other nodes, its device reports that binding failed, or
+    a device skips node operations that the node does not declare as optional.
+    """
+    for claim in claims:
+        if claim.status.allocation is None:
+            continue
+        name = claim_name(claim)
+        if not reaches(claim, node):
+            return name, f"claim {name} is allocated, and not for this node"
+        results = claim.status.allocation.devices.results
+        skips = any(each.skip_node_operations for each in results)
+        if skips and _OPTIONAL_OPERATIONS not in node.status.declared_features:
+            return name, f"claim {name} skips node operations, and the node does not declare {_OPTIONAL_OPERATIONS}"
+        failed = _failed(claim, results) if profile.on(Feature.BINDING) else ""
+        if failed:
+            return name, f"claim {name} is allocated, and binding failed: {failed}"
+    return None
+
+
+def _failed(claim: ResourceClaim, results: Sequence[DeviceRequestAllocationResult]) -> str:
+    """Return the condition that says a device could not be bound; devices are looked at up to one that is not ready."""
+    for result in results:
+        if not result.binding_conditions:
+            continue
+        key = (result.driver, result.pool, result.device, result.share_id)
+        found = [each for each in claim.status.devices if (each.driver, each.pool, each.device, each.share_id) == key]
+        if not found:
+            return ""
+        true = {each.type for each in found[0].conditions if each.status == "True"}
+        for condition in result.binding_failure_conditions:
+            if condition in true:
+                return f"{condition} of device {result.driver}/{result.pool}/{result.device}"
+        if not true.issuperset(result.binding_conditions):
+            return ""
+    return ""

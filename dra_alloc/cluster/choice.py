@@ -1,0 +1,95 @@
+"""
+Which of the nodes that fit kube-scheduler takes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from dra_alloc.api import ResourceClaim
+from dra_alloc.pods.attempts import Attempt
+from dra_alloc.pods.scores.scaling import scaled
+from dra_alloc.pods.scores.table import totals
+from dra_alloc.releases import Release
+from dra_alloc.solve.outcome import Solved, SolveOutcome
+
+__all__ = ["Choice", "NodeChoice", "best", "prefers", "worth"]
+
+#: How a node is chosen among those that fit.
+NodeChoice = str
+#: As many nodes are always looked at; with more the scheduler stops once it has found a share of all.
+_ALWAYS: Final = 100
+_LEAST_SHARE: Final = 5
+#: The weight of how early the alternatives are that DRA gives, and since when it is a score.
+_WEIGHT: Final = 2
+_ALTERNATIVES: Final = 8
+_SCORED_SINCE: Final = Release(1, 35, 0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The place chosen, all that are as good, and of how many kube-scheduler scores, if not of all."""
+
+    place: int
+    equal: tuple[int, ...]
+    sampled: int | None = None
+
+
+def best(attempt: Attempt, places: Sequence[int], worth_of: Callable[[int], int] | None) -> Choice:
+    """
+    Return the best of the places, the first of those that are equal.
+
+    `worth_of` is the score of the devices on a node, if there is one. Where
+    the scheduler scores some nodes only, any that fits may be among them.
+    """
+    if len(places) == 1:
+        return Choice(places[0], (places[0],))
+    scores = totals(attempt, places)
+    devices = None if worth_of is None else scaled([worth_of(place) for place in places])
+    if devices is not None:
+        scores = [total + _WEIGHT * score for total, score in zip(scores, devices, strict=True)]
+    highest = max(scores)
+    equal = tuple([place for place, score in zip(places, scores, strict=True) if score == highest])
+    looked_at = _looked_at(len(attempt.tenancy.nodes))
+    if len(places) > looked_at:
+        return Choice(equal[0], tuple(places), looked_at)
+    return Choice(equal[0], equal)
+
+
+def _looked_at(nodes: int) -> int:
+    """Return how many nodes that fit the scheduler looks for before it scores them."""
+    if nodes < _ALWAYS:
+        return nodes
+    return max(_ALWAYS, nodes * max(_LEAST_SHARE, 50 - nodes // 125) // 100)
+
+
+def prefers(claims: Sequence[ResourceClaim], release: Release) -> bool:
+    """Return whether the nodes differ by the alternatives that these claims get."""
+    return release >= _SCORED_SINCE and any(
+        request.first_available for claim in claims for request in claim.spec.devices.requests
+    )
+
+
+def worth(claims: Sequence[ResourceClaim], outcome: SolveOutcome) -> int:
+    """Return how early the alternatives are, over all requests that have some: 8 for each first one, 7 for a second."""
+    pending = [claim for claim in claims if claim.status.allocation is None]
+    picked = [set() for _ in pending] if not isinstance(outcome, Solved) else _picked(outcome, len(pending))
+    given = iter(picked)
+    total = 0
+    for claim in claims:
+        allocation = claim.status.allocation
+        names = next(given) if allocation is None else {each.request for each in allocation.devices.results}
+        for request in claim.spec.devices.requests:
+            for number, each in enumerate(request.first_available):
+                if f"{request.name}/{each.name}" in names:
+                    total += _ALTERNATIVES - number
+    return total
+
+
+def _picked(outcome: Solved, claims: int) -> list[set[str]]:
+    found: list[set[str]] = [set() for _ in range(claims)]
+    for ask, _ in outcome.picks:
+        found[ask.claim].add(ask.full_name)
+    return found

@@ -1,0 +1,56 @@
+"""
+What else is in a cluster that matters to pods: pods with a node, namespaces, templates of claims.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from dra_alloc.api import FrozenMap, Namespace, ObjectMeta, Pod, ResourceClaimTemplate
+from dra_alloc.manifest import Documents
+from dra_alloc.pods.views import is_finished
+
+__all__ = ["NOBODY", "Population"]
+
+
+@dataclass(frozen=True, slots=True)
+class Population:
+    """
+    The pods that hold room on nodes, the labels of namespaces, and templates of claims by ``namespace/name``.
+
+    """
+
+    pods: tuple[Pod, ...] = ()
+    namespaces: Mapping[str, Mapping[str, str]] = field(default_factory=FrozenMap)
+    templates: Mapping[str, ResourceClaimTemplate] = field(default_factory=FrozenMap)
+
+    @classmethod
+    def of(cls, documents: Documents) -> Population:
+        """Return what loaded objects say."""
+        return cls(
+            _running(documents.pods),
+            FrozenMap({each.metadata.name or "": each.metadata.labels for each in documents.namespaces}),
+            FrozenMap({each.metadata.full_name: each for each in documents.templates}),
+        )
+
+    @property
+    def objects(self) -> tuple[object, ...]:
+        """All there is, with namespaces as they are known here."""
+        namespaces = [
+            Namespace.made(metadata=ObjectMeta.made(name=name, labels=labels))
+            for name, labels in self.namespaces.items()
+        ]
+        return (*self.pods, *self.templates.values(), *namespaces)
+
+    def with_pods(self, pods: Iterable[Pod]) -> Population:
+        """Return the same with those more pods that hold room."""
+        return replace(self, pods=(*self.pods, *_running(pods)))
+
+
+def _running(pods: Iterable[Pod]) -> tuple[Pod, ...]:
+    return tuple(pod for pod in pods if pod.spec.node_name and not is_finished(pod))
+
+
+NOBODY: Final = Population()

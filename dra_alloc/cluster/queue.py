@@ -1,0 +1,128 @@
+"""
+Pods before the scheduler looks at nodes: their order, what lets them wait, and claims that they cannot use.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from dra_alloc.api import DeviceClass, Pod, ResourceClaim
+from dra_alloc.cluster.scheduled import NotAsked, Waiting
+from dra_alloc.limits import RESERVED_FOR_MAX_SIZE
+from dra_alloc.pods.views import is_finished
+
+__all__ = ["Queued", "in_order", "missing_class", "not_asked", "reserved_up", "waiting"]
+
+_DEFAULT_SCHEDULER: Final = "default-scheduler"
+#: The priorities that every cluster has.
+_BUILT_IN: Final = {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
+
+
+@dataclass(frozen=True, slots=True)
+class Queued:
+    """
+    A pod and its claims: names of claims that the cluster has or that pods share, and claims made for it alone.
+
+    Those that are `generated` come from templates and serve the pod that owns
+    them; `missing` says why some are not there.
+    """
+
+    pod: Pod
+    claims: tuple[str | ResourceClaim, ...] = ()
+    generated: frozenset[str] = frozenset()
+    missing: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The pod's name with its namespace."""
+        return self.pod.metadata.full_name
+
+    @property
+    def priority(self) -> int:
+        """The pod's priority; without one that of a class that every cluster has, or 0."""
+        spec = self.pod.spec
+        return spec.priority if spec.priority is not None else _BUILT_IN.get(spec.priority_class_name or "", 0)
+
+    def notes(self) -> Iterator[str]:
+        """Yield what is not looked at and could change the answer."""
+        spec = self.pod.spec
+        if spec.scheduler_name and spec.scheduler_name != _DEFAULT_SCHEDULER:
+            yield f"scheduler {spec.scheduler_name} decides, which may do otherwise than kube-scheduler"
+        if any(each.persistent_volume_claim or each.ephemeral for each in spec.volumes):
+            yield "volumes are not looked at: they may leave fewer nodes"
+        if spec.priority is None and spec.priority_class_name and spec.priority_class_name not in _BUILT_IN:
+            yield f"the priority of class {spec.priority_class_name} is not known and taken as 0"
+
+
+def in_order(pods: Sequence[Queued]) -> list[int]:
+    """Return the numbers of the pods in the order of the scheduler's queue: higher priority first, then as given."""
+    return sorted(range(len(pods)), key=lambda number: -pods[number].priority)
+
+
+def not_asked(queued: Queued) -> NotAsked | None:
+    """Return why there is nothing to schedule: the pod has a node, is finished, or is being deleted."""
+    pod = queued.pod
+    node = pod.spec.node_name or ""
+    if is_finished(pod):
+        return NotAsked(queued.name, "finished", f"the pod is finished: {pod.status.phase}")
+    if node:
+        return NotAsked(queued.name, "bound", f"the pod has its node: {node}", node)
+    if pod.metadata.deletion_timestamp is not None:
+        return NotAsked(queued.name, "terminating", "skip schedule deleting pod")
+    return None
+
+
+def waiting(queued: Queued, claims: Mapping[str, ResourceClaim]) -> Waiting | None:
+    """Return what lets the pod wait before any attempt: gates, then claims missing, going, or another pod's."""
+    pod = queued.pod
+    if pod.spec.scheduling_gates:
+        gates = " ".join(each.name for each in pod.spec.scheduling_gates)
+        return Waiting(queued.name, "scheduling-gates", f"waiting for scheduling gates: [{gates}]")
+    if queued.missing:
+        return Waiting(queued.name, "claim-missing", queued.missing[0])
+    for each in queued.claims:
+        if not isinstance(each, str):
+            continue
+        claim = claims.get(each)
+        if claim is None:
+            return Waiting(queued.name, "claim-missing", f'could not find ResourceClaim "{each}"')
+        name = claim.metadata.name
+        if claim.metadata.deletion_timestamp is not None:
+            return Waiting(queued.name, "claim-deleted", f'resourceclaim "{name}" is being deleted')
+        if each in queued.generated and not _is_owned(claim, pod):
+            text = f"ResourceClaim {each} was not created for Pod {queued.name} (Pod is not owner)"
+            return Waiting(queued.name, "claim-not-owned", text)
+    return None
+
+
+def _is_owned(claim: ResourceClaim, pod: Pod) -> bool:
+    """Return whether the pod controls the claim; a pod without a uid is known by its name."""
+    uid = pod.metadata.uid
+    for each in claim.metadata.owner_references:
+        if each.controller:
+            return each.uid == uid if uid else (each.kind, each.name) == ("Pod", pod.metadata.name)
+    return False
+
+
+def reserved_up(pod: Pod, claims: Iterable[ResourceClaim], reserved: Callable[[ResourceClaim], int]) -> str:
+    """Return the scheduler's words if one of the claims has all the consumers that it can have; else nothing."""
+    for claim in claims:
+        if claim.status.allocation is None or reserved(claim) < RESERVED_FOR_MAX_SIZE:
+            continue
+        if not any(each.uid == pod.metadata.uid for each in claim.status.reserved_for):
+            return "resourceclaim in use"
+    return ""
+
+
+def missing_class(claims: Iterable[ResourceClaim], classes: Mapping[str, DeviceClass]) -> str:
+    """Return the scheduler's words for the first DeviceClass that there is not; else nothing."""
+    for claim in claims:
+        for request in claim.spec.devices.requests:
+            wanted = [(request.name, request.exactly.device_class_name)] if request.exactly is not None else []
+            wanted += [(f"{request.name}/{sub.name}", sub.device_class_name) for sub in request.first_available]
+            for name, device_class in wanted:
+                if device_class and device_class not in classes:
+                    return f"request {name}: device class {device_class} does not exist"
+    return ""

@@ -1,0 +1,159 @@
+"""
+What pods ask of a node's own resources, as the scheduler adds it up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Final
+
+from dra_alloc.api import Container, ContainerStatus, Pod, Quantity
+
+__all__ = ["CPU", "EPHEMERAL", "MEMORY", "PODS", "UNASKED", "asked_of_container", "in_units", "pod_requests", "used_by"]
+
+CPU: Final = "cpu"
+MEMORY: Final = "memory"
+EPHEMERAL: Final = "ephemeral-storage"
+PODS: Final = "pods"
+_HUGE: Final = "hugepages-"
+_KNOWN: Final = frozenset({CPU, MEMORY, EPHEMERAL, PODS})
+
+#: Amounts by resource, in billionths, so that sums are exact.
+Nanos = dict[str, int]
+_Asked = Callable[[Container], Mapping[str, Quantity]]
+#: What counts for scores where a container does not say.
+UNASKED: Final[Mapping[str, int]] = {CPU: Quantity("100m").nano, MEMORY: Quantity("200Mi").nano}
+
+
+def in_units(amounts: Mapping[str, int]) -> dict[str, int]:
+    """
+    Return amounts in the scheduler's units, rounded up: thousandths of a cpu, whole numbers of all else.
+
+    Names that are no resource of nodes are left out.
+    """
+    return {
+        name: -(-amount // 10**6) if name == CPU else -(-amount // 10**9)
+        for name, amount in amounts.items()
+        if name in _KNOWN or name.startswith((_HUGE, "attachable-volumes-")) or "/" in name
+    }
+
+
+def asked_of_container(container: Container) -> Mapping[str, Quantity]:
+    """Return what a container asks for; a limit stands for a missing request."""
+    resources = container.resources
+    return {**resources.limits, **resources.requests} if resources.limits else resources.requests
+
+
+def pod_requests(pod: Pod, unasked: Mapping[str, int] | None = None, *, pod_level: bool = True) -> Nanos:
+    """
+    Return what the pod asks for, before any node has it.
+
+    Containers and sidecars run together, init containers one after the other
+    beside the sidecars before them. What the pod asks for as a whole counts
+    instead, overhead on top. `unasked` stands for what a container leaves out.
+    """
+    total = _together(pod, asked_of_container, unasked)
+    if pod_level:
+        total |= _of_the_pod(pod, total)
+    return _plus_overhead(pod, total)
+
+
+def used_by(pod: Pod, unasked: Mapping[str, int] | None = None) -> Nanos:
+    """
+    Return what a pod uses on its node: what it asks for, or what it was given where that is more.
+
+    A resize that cannot be done does not count.
+    """
+    status = pod.status
+    given = {each.name: each for each in (*status.container_statuses, *status.init_container_statuses)}
+    if not any(each.allocated_resources or each.resources for each in given.values()) and status.resources is None:
+        return pod_requests(pod, unasked)
+    hopeless = any(each.type == "PodResizePending" and each.reason == "Infeasible" for each in status.conditions)
+
+    def wanted(container: Container) -> Mapping[str, Quantity]:
+        return {} if hopeless else asked_of_container(container)
+
+    def allocated(container: Container) -> Mapping[str, Quantity]:
+        found = given.get(container.name)
+        return (found.allocated_resources if found is not None else {}) or wanted(container)
+
+    def actual(container: Container) -> Mapping[str, Quantity]:
+        found: ContainerStatus | None = given.get(container.name)
+        resources = None if found is None else found.resources
+        return (resources.requests if resources is not None else {}) or allocated(container)
+
+    total = _highest(_together(pod, each, unasked) for each in (wanted, allocated, actual))
+    whole = {} if hopeless else _of_the_pod(pod, total)
+    if whole or (pod.spec.resources is not None and pod.spec.resources.requests):
+        more = (status.allocated_resources, status.resources.requests if status.resources is not None else {})
+        total |= _highest((whole, *(_nanos(each) for each in more)))
+    return _plus_overhead(pod, total)
+
+
+def _together(pod: Pod, asked: _Asked, unasked: Mapping[str, int] | None) -> Nanos:
+    def of(container: Container) -> Nanos:
+        found = _nanos(asked(container))
+        return {**unasked, **found} if unasked else found
+
+    total: Nanos = {}
+    for container in pod.spec.containers:
+        _add(total, of(container))
+    sidecars: Nanos = {}
+    most: Nanos = {}
+    for container in pod.spec.init_containers:
+        amounts = of(container)
+        if container.restart_policy == "Always":
+            _add(total, amounts)
+            _add(sidecars, amounts)
+            amounts = sidecars
+        else:
+            _add(amounts, sidecars)
+        most = _highest((most, amounts))
+    return _highest((total, most))
+
+
+def _of_the_pod(pod: Pod, containers: Nanos) -> Nanos:
+    """
+    Return what the pod asks for as a whole, with the API server's defaults.
+
+    With limits alone it is what the containers ask for, or else the limit.
+    """
+    resources = pod.spec.resources
+    if resources is None:
+        return {}
+    whole = {name: amount.nano for name, amount in resources.requests.items() if _is_of_pods(name)}
+    if resources.limits:
+        for name, amount in containers.items():
+            if name in (CPU, MEMORY):
+                whole.setdefault(name, amount)
+        for name, limit in resources.limits.items():
+            if _is_of_pods(name):
+                whole.setdefault(name, limit.nano)
+    return whole
+
+
+def _is_of_pods(name: str) -> bool:
+    return name in (CPU, MEMORY) or name.startswith(_HUGE)
+
+
+def _plus_overhead(pod: Pod, total: Nanos) -> Nanos:
+    _add(total, _nanos(pod.spec.overhead))
+    return total
+
+
+def _nanos(amounts: Mapping[str, Quantity]) -> Nanos:
+    return {name: amount.nano for name, amount in amounts.items()}
+
+
+def _add(total: Nanos, more: Mapping[str, int]) -> None:
+    for name, amount in more.items():
+        total[name] = total.get(name, 0) + amount
+
+
+def _highest(several: Iterable[Mapping[str, int]]) -> Nanos:
+    most: Nanos = {}
+    for amounts in several:
+        for name, amount in amounts.items():
+            if amount > most.get(name, amount - 1):
+                most[name] = amount
+    return most

@@ -1,0 +1,3 @@
+"""
+The filters of kube-scheduler's default profile that pods and nodes decide, one file each.
+"""

@@ -1,0 +1,101 @@
+"""
+NodeAffinity: labels and names of the nodes that a pod must run on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from dra_alloc.api import Node, NodeSelector, PodSpec
+from dra_alloc.pods.attempts import Attempt
+from dra_alloc.pods.objections import Objection
+from dra_alloc.problem.nodes import NodeSelectorError, selects_node
+
+__all__ = ["admits", "refused", "required"]
+
+_TEXT: Final = "node(s) didn't match Pod's node affinity/selector"
+_NAMES: Final = "node(s) didn't satisfy plugin(s) [NodeAffinity]"
+_CONFLICT: Final = "pod affinity terms conflict"
+_SAID: Final = "the node does not match the pod's required node affinity"
+
+
+def required(spec: PodSpec) -> NodeSelector | None:
+    """Return the node affinity that the pod requires."""
+    affinity = spec.affinity
+    if affinity is None or affinity.node_affinity is None:
+        return None
+    return affinity.node_affinity.required_during_scheduling_ignored_during_execution
+
+
+def admits(spec: PodSpec) -> Callable[[Node], bool]:
+    """Return what tells whether selector and required affinity admit a node; what cannot be read admits none."""
+    selector = required(spec)
+    wanted = spec.node_selector
+
+    def judge(node: Node) -> bool:
+        labels = node.metadata.labels
+        if any(labels.get(key) != value for key, value in wanted.items()):
+            return False
+        return selector is None or _selects(selector, node)
+
+    return judge
+
+
+def refused(attempt: Attempt) -> Mapping[int, Objection]:
+    """
+    Return the nodes that the pod's selector or required affinity rule out.
+
+    Where every term names its nodes the others are not looked at.
+    """
+    spec = attempt.pod.spec
+    selector = required(spec)
+    if selector is None and not spec.node_selector:
+        return {}
+    tenancy = attempt.tenancy
+    found: dict[int, Objection] = {}
+    named = None if selector is None else _named(selector)
+    if named is not None:
+        text = _NAMES if named else _CONFLICT
+        names = ", ".join(sorted(named)) or "no node at all"
+        elsewhere = Objection("node-affinity", (text,), f"the pod's node affinity names {names}")
+        found = {place: elsewhere for place in range(len(tenancy.nodes)) if place not in _places(named, tenancy.places)}
+    for key, value in spec.node_selector.items():
+        said = f"the node lacks the label {key}={value} of the pod's nodeSelector"
+        lacking = Objection("node-selector", (_TEXT,), said)
+        labelled = tenancy.domains(key)
+        for place in range(len(tenancy.nodes)):
+            if place not in found and labelled.get(place) != value:
+                found[place] = lacking
+    if selector is not None:
+        unmatched = Objection("node-affinity", (_TEXT,), _SAID)
+        for place, node in enumerate(tenancy.nodes):
+            if place not in found and not _selects(selector, node):
+                found[place] = unmatched
+    return found
+
+
+def _places(names: frozenset[str], places: Mapping[str, int]) -> frozenset[int]:
+    return frozenset(places[name] for name in names if name in places)
+
+
+def _named(selector: NodeSelector) -> frozenset[str] | None:
+    """Return the nodes that the terms name; None if a term names none."""
+    names: frozenset[str] = frozenset()
+    for term in selector.node_selector_terms:
+        lists = [
+            frozenset(each.values)
+            for each in term.match_fields
+            if each.key == "metadata.name" and each.operator == "In"
+        ]
+        if not lists:
+            return None
+        names |= frozenset.intersection(*lists)
+    return names if selector.node_selector_terms else None
+
+
+def _selects(selector: NodeSelector, node: Node) -> bool:
+    try:
+        return selects_node(selector, node)
+    except NodeSelectorError:
+        return False

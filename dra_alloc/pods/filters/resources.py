@@ -1,0 +1,69 @@
+"""
+NodeResourcesFit: cpu, memory, storage, huge pages, number of pods and what device plugins offer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from dra_alloc.pods.amounts import CPU, EPHEMERAL, MEMORY, PODS
+from dra_alloc.pods.attempts import Attempt
+from dra_alloc.pods.objections import Objection, Shortfall
+from dra_alloc.pods.tenancy import Load
+
+__all__ = ["refused", "shortfalls"]
+
+#: What every node has: one that does not say how much of it, says nothing of it.
+_ALWAYS: Final = frozenset({CPU, MEMORY, PODS})
+_FIRST: Final = (CPU, MEMORY, EPHEMERAL)
+
+
+def refused(attempt: Attempt) -> Mapping[int, Objection]:
+    """
+    Return the nodes that have too little left of what the pod asks for.
+
+    A node without allocatable resources is not judged. What a DeviceClass
+    serves is asked from DRA where the node offers none of it.
+    """
+    asked = {name: amount for name, amount in attempt.pod.requests.items() if amount > 0 and name != PODS}
+    loads = attempt.tenancy.loads
+    judged = ((load, _objection(asked, load, attempt.ruling.served)) for load in set(loads))
+    found = {load: objection for load, objection in judged if objection is not None}
+    return {place: found[load] for place, load in enumerate(loads) if load in found} if found else {}
+
+
+def shortfalls(asked: Mapping[str, int], load: Load, served: Mapping[str, str]) -> list[Shortfall]:
+    """Return what a node has too little of, one more pod included, in the scheduler's order."""
+    offered, used = load.allocatable, load.used
+    if not offered:
+        return []
+    found: list[Shortfall] = []
+    if load.pods + 1 > offered.get(PODS, load.pods + 1):
+        found.append(Shortfall(PODS, 1, load.pods, offered[PODS]))
+    for name in (*_FIRST, *sorted(asked.keys() - _FIRST)):
+        amount = asked.get(name, 0)
+        there = offered.get(name, 0)
+        if amount == 0 or (name in _ALWAYS and name not in offered) or (there == 0 and name in served):
+            continue
+        if amount > there - used.get(name, 0):
+            found.append(Shortfall(name, amount, used.get(name, 0), there))
+    return found
+
+
+def _objection(asked: Mapping[str, int], load: Load, served: Mapping[str, str]) -> Objection | None:
+    found = shortfalls(asked, load, served)
+    if not found:
+        return None
+    texts = tuple("Too many pods" if each.resource == PODS else f"Insufficient {each.resource}" for each in found)
+    lasting = any(each.asked > each.allocatable for each in found if each.resource != PODS)
+    said = "; ".join(map(_said, found))
+    return Objection("node-resources", texts, said, lasting=lasting, shortfalls=tuple(found))
+
+
+def _said(each: Shortfall) -> str:
+    if each.resource == PODS:
+        return f"the node runs {each.used} pods of {each.allocatable}"
+    unit = "m" if each.resource == CPU else ""
+    left = each.allocatable - each.used
+    return f"asks for {each.asked}{unit} {each.resource}, {left}{unit} of {each.allocatable}{unit} are left"

@@ -1,0 +1,67 @@
+"""
+Label selectors, read once and then asked of many objects.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from dra_alloc.api import LabelSelector
+
+__all__ = ["EVERYTHING", "NOTHING", "Selector", "selector_of"]
+
+#: A label's key, an operator, and the values it is held against.
+Requirement = tuple[str, str, frozenset[str]]
+_Test = Callable[[str | None, frozenset[str]], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Selector:
+    """
+    Requirements of which all must hold.
+
+    None at all select everything, which is not the same as the selector that
+    is absent: that one selects `nothing`.
+    """
+
+    requirements: tuple[Requirement, ...] = ()
+    nothing: bool = False
+
+    @property
+    def empty(self) -> bool:
+        """Return whether it selects everything because it asks for nothing."""
+        return not self.requirements and not self.nothing
+
+    def matches(self, labels: Mapping[str, str]) -> bool:
+        """Return whether it selects an object of these labels."""
+        if self.nothing:
+            return False
+        return all(_TESTS[operator](labels.get(key), values) for key, operator, values in self.requirements)
+
+
+EVERYTHING: Final = Selector()
+NOTHING: Final = Selector(nothing=True)
+_TESTS: Final[Mapping[str, _Test]] = {
+    "In": lambda value, wanted: value in wanted,
+    "NotIn": lambda value, wanted: value not in wanted,
+    "Exists": lambda value, _: value is not None,
+    "DoesNotExist": lambda value, _: value is None,
+}
+
+
+def selector_of(given: LabelSelector | None, more: Iterable[Requirement] = ()) -> Selector:
+    """
+    Return what a label selector stands for, with requirements added.
+
+    One that is absent, or has an operator that there is not, selects nothing.
+    """
+    if given is None:
+        return NOTHING
+    requirements: list[Requirement] = [(key, "In", frozenset([value])) for key, value in given.match_labels.items()]
+    for each in given.match_expressions:
+        if each.operator not in _TESTS:
+            return NOTHING
+        requirements.append((each.key, each.operator, frozenset(each.values)))
+    return Selector((*requirements, *more))

@@ -1,0 +1,45 @@
+"""
+All scores of kube-scheduler's default profile with their weights, DRA's own besides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from dra_alloc.pods.attempts import Attempt
+from dra_alloc.pods.scores import images, node_affinity, pod_affinity, resources, spread, tainted
+
+__all__ = ["SCORES", "Score", "totals"]
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """A plugin of the scheduler by its name there, and how much its score counts."""
+
+    name: str
+    weight: int
+    scores: Callable[[Attempt, Sequence[int]], list[int] | None]
+
+
+SCORES: Final = (
+    Score("TaintToleration", 3, tainted.scores),
+    Score("NodeAffinity", 2, node_affinity.scores),
+    Score("NodeResourcesFit", 1, resources.least_allocated),
+    Score("PodTopologySpread", 2, spread.scores),
+    Score("InterPodAffinity", 2, pod_affinity.scores),
+    Score("NodeResourcesBalancedAllocation", 1, resources.balance),
+    Score("ImageLocality", 1, images.scores),
+)
+
+
+def totals(attempt: Attempt, places: Sequence[int]) -> list[int]:
+    """Return the sum of the weighted scores of each node; what is the same for all nodes is left out."""
+    found = [0] * len(places)
+    for each in SCORES:
+        scores = each.scores(attempt, places)
+        if scores is not None:
+            weight = each.weight
+            found = [total + weight * score for total, score in zip(found, scores, strict=True)]
+    return found

@@ -1,0 +1,48 @@
+"""
+Which node taints a pod puts up with.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from dra_alloc.api import Taint, Toleration
+
+__all__ = ["CORDON", "repelling", "tolerated"]
+
+#: What a cordon stands for: who tolerates it may run on a cordoned node.
+CORDON: Final = Taint(key="node.kubernetes.io/unschedulable", effect="NoSchedule")
+_KEEPS_OFF: Final = frozenset({"NoSchedule", "NoExecute"})
+_INTEGER: Final = re.compile(r"0|-?[1-9][0-9]*")
+
+
+def tolerated(taint: Taint, tolerations: Iterable[Toleration], *, comparing: bool = False) -> bool:
+    """Return whether one of the tolerations is for the taint; with `comparing` they may hold numbers against it."""
+    return any(_tolerates(each, taint, comparing=comparing) for each in tolerations)
+
+
+def repelling(taints: Iterable[Taint], tolerations: Sequence[Toleration], *, comparing: bool = False) -> Taint | None:
+    """Return the first taint that keeps the pod off the node."""
+    for taint in taints:
+        if taint.effect in _KEEPS_OFF and not tolerated(taint, tolerations, comparing=comparing):
+            return taint
+    return None
+
+
+def _tolerates(toleration: Toleration, taint: Taint, *, comparing: bool) -> bool:
+    if toleration.effect and toleration.effect != taint.effect:
+        return False
+    if toleration.key and toleration.key != taint.key:
+        return False
+    wanted, found = toleration.value or "", taint.value or ""
+    match toleration.operator or "Equal":
+        case "Equal":
+            return wanted == found
+        case "Exists":
+            return True
+        case "Lt" | "Gt" if comparing and _INTEGER.fullmatch(wanted) and _INTEGER.fullmatch(found):
+            return int(found) < int(wanted) if toleration.operator == "Lt" else int(found) > int(wanted)
+        case _:
+            return False

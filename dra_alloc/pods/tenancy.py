@@ -1,0 +1,165 @@
+"""
+Which pods run on which node, and what that leaves, while pods are scheduled one after the other.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeVar, cast
+
+from dra_alloc.api import Node, Pod, Taint
+from dra_alloc.pods.amounts import in_units
+from dra_alloc.pods.views import Owner, PodView, Port, Term, is_finished
+
+__all__ = ["Load", "Tenancy"]
+
+_T = TypeVar("_T")
+#: How many pods of a kind there are on each node.
+Places = Counter[int]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Load:
+    """
+    What pods may use of a node, what they use, and how many there are; the same object for nodes in the same state.
+
+    `counted` are cpu and memory as scores count them. Without `allocatable`
+    the node does not say what it has.
+    """
+
+    allocatable: Mapping[str, int]
+    used: Mapping[str, int]
+    counted: tuple[int, int] = (0, 0)
+    pods: int = 0
+
+    def offers(self, resource: str) -> bool:
+        """Return whether pods may use any of the resource, as far as is known."""
+        return self.allocatable.get(resource, 0) > 0
+
+    def plus(self, pod: PodView) -> Load:
+        """Return the load with one more pod."""
+        used = {**self.used}
+        for name, amount in pod.uses.items():
+            used[name] = used.get(name, 0) + amount
+        cpu, memory = pod.counts_as
+        return Load(self.allocatable, used, (self.counted[0] + cpu, self.counted[1] + memory), self.pods + 1)
+
+
+class Tenancy:
+    """
+    Nodes in order with the pods on them; it changes as pods are added, and is for one thread.
+
+    Pods that look alike are counted, not listed.
+    """
+
+    def __init__(
+        self, nodes: Sequence[Node], namespaces: Mapping[str, Mapping[str, str]], pods: Iterable[Pod] = ()
+    ) -> None:
+        self.nodes = tuple(nodes)
+        self.namespaces = namespaces
+        self.places: dict[str, int] = {}
+        for place, node in enumerate(self.nodes):
+            self.places.setdefault(node.metadata.name or "", place)
+        self._interned: dict[Hashable, Load] = {}
+        self._allocatable: dict[Hashable, Mapping[str, int]] = {}
+        self.loads = [self._fresh(node) for node in self.nodes]
+        self.ports: dict[int, set[Port]] = {}
+        #: Pods that are not being deleted and those that are, by namespace and labels.
+        self.staying: dict[tuple[str, Mapping[str, str]], Places] = {}
+        self.leaving: dict[tuple[str, Mapping[str, str]], Places] = {}
+        self.owned: dict[Owner, Places] = {}
+        self.near: dict[Term, Places] = {}
+        self.apart: dict[Term, Places] = {}
+        self.rather: dict[tuple[int, Term], Places] = {}
+        self._views: dict[Hashable, PodView] = {}
+        self._found: dict[str, object] = {}
+        for pod in pods:
+            name = pod.spec.node_name
+            if name in self.places and not is_finished(pod):
+                self.add(self.view(pod), self.places[name])
+
+    def view(self, pod: Pod) -> PodView:
+        """Return the pod as plugins read it: one object for pods that differ in name only."""
+        view = PodView.of(pod)
+        status = pod.status
+        if status.container_statuses or status.init_container_statuses or status.resources is not None:
+            return view
+        # The spec is kept by the view, so its id stays its own.
+        key = (id(pod.spec), view.namespace, view.labels, view.owner)
+        return self._views.setdefault(key, view)
+
+    def add(self, pod: PodView, place: int) -> None:
+        """Let the pod run on the node."""
+        self.loads[place] = self._intern(self.loads[place].plus(pod))
+        if pod.ports:
+            self.ports.setdefault(place, set()).update(pod.ports)
+        deleted = pod.pod.metadata.deletion_timestamp is not None
+        alike = self.leaving if deleted else self.staying
+        alike.setdefault((pod.namespace, pod.labels), Counter())[place] += 1
+        if pod.owner is not None and not deleted:
+            self.owned.setdefault(pod.owner, Counter())[place] += 1
+        if pod.spec.affinity is None:
+            return
+        for term in pod.near:
+            self.near.setdefault(term, Counter())[place] += 1
+        for term in pod.apart:
+            self.apart.setdefault(term, Counter())[place] += 1
+        for wish in pod.rather:
+            self.rather.setdefault(wish, Counter())[place] += 1
+
+    def running(self, term: Term) -> Places:
+        """Return on which nodes pods run that the term means, those being deleted included."""
+        found: Places = Counter()
+        for alike in (self.staying, self.leaving):
+            for (namespace, labels), places in alike.items():
+                if term.matches(namespace, labels, self.namespaces):
+                    found.update(places)
+        return found
+
+    @cached_property
+    def by_label(self) -> _ByLabel:
+        """The nodes by the values of their labels."""
+        return _ByLabel(self.nodes)
+
+    @cached_property
+    def tainted(self) -> Mapping[int, tuple[Taint, ...]]:
+        """The taints of the nodes that have any."""
+        return {place: node.spec.taints for place, node in enumerate(self.nodes) if node.spec.taints}
+
+    def found(self, what: str, find: Callable[[], _T]) -> _T:
+        """Return what was found out about the nodes, whatever runs there; at first it is found."""
+        if what not in self._found:
+            self._found[what] = find()
+        return cast("_T", self._found[what])
+
+    def domains(self, key: str) -> Mapping[int, str]:
+        """Return the value of a label on each node that has it."""
+        return self.by_label[key]
+
+    def _fresh(self, node: Node) -> Load:
+        given = node.status.allocatable
+        known = self._allocatable.get(given)
+        if known is None:
+            known = in_units({name: amount.nano for name, amount in given.items()})
+            self._allocatable[given] = known
+        return self._intern(Load(known, {}))
+
+    def _intern(self, load: Load) -> Load:
+        key = (id(load.allocatable), frozenset(load.used.items()), load.counted, load.pods)
+        return self._interned.setdefault(key, load)
+
+
+class _ByLabel(dict[str, Mapping[int, str]]):
+    """For each label that is asked for, its values by place."""
+
+    def __init__(self, nodes: Sequence[Node]) -> None:
+        super().__init__()
+        self._labels = [node.metadata.labels for node in nodes]
+
+    def __missing__(self, key: str) -> Mapping[int, str]:
+        found = {place: labels[key] for place, labels in enumerate(self._labels) if key in labels}
+        self[key] = found
+        return found

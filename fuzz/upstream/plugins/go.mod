@@ -1,0 +1,3 @@
+module dra-alloc/upstream/plugins
+
+go 1.26.0
