@@ -37,10 +37,10 @@ __all__ = [
 ]
 
 ROOT = Path(__file__).resolve().parent
-PROGRAMS = ("allocator", "apiserver", "tracker", "table", "fleet", "selectors", "controlplane")
+PROGRAMS = ("allocator", "apiserver", "tracker", "table", "fleet", "selectors", "controlplane", "plugins")
 TEST_PROGRAMS = ("table",)
 #: Whole programs of upstream: each line takes minutes of all processors, so that tests ask the newest line alone.
-NEWEST_ONLY = ("controlplane",)
+NEWEST_ONLY = ("controlplane", "plugins")
 BUILD_SECONDS = 5400
 #: How long a binary is kept that nobody asks for.
 KEPT_SECONDS = 7 * 86_400

@@ -33,6 +33,7 @@ CASES_OF: Final = {
     "hostile_manifests": 150,
     "hostile_requests": 1500,
     "permuted_input": 400,
+    "pods_on_nodes": 500,
     "quantity_arithmetic": 5000,
     "quantity_upstream": 5000,
     "reasons_hold": 60,

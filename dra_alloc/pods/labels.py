@@ -10,7 +10,7 @@ from typing import Final
 
 from dra_alloc.api import LabelSelector
 
-__all__ = ["EVERYTHING", "NOTHING", "Selector", "selector_of"]
+__all__ = ["EVERYTHING", "NOTHING", "LabelTest", "selector_of"]
 
 #: A label's key, an operator, and the values it is held against.
 Requirement = tuple[str, str, frozenset[str]]
@@ -18,7 +18,7 @@ _Test = Callable[[str | None, frozenset[str]], bool]
 
 
 @dataclass(frozen=True, slots=True)
-class Selector:
+class LabelTest:
     """
     Requirements of which all must hold.
 
@@ -41,8 +41,8 @@ class Selector:
         return all(_TESTS[operator](labels.get(key), values) for key, operator, values in self.requirements)
 
 
-EVERYTHING: Final = Selector()
-NOTHING: Final = Selector(nothing=True)
+EVERYTHING: Final = LabelTest()
+NOTHING: Final = LabelTest(nothing=True)
 _TESTS: Final[Mapping[str, _Test]] = {
     "In": lambda value, wanted: value in wanted,
     "NotIn": lambda value, wanted: value not in wanted,
@@ -51,7 +51,7 @@ _TESTS: Final[Mapping[str, _Test]] = {
 }
 
 
-def selector_of(given: LabelSelector | None, more: Iterable[Requirement] = ()) -> Selector:
+def selector_of(given: LabelSelector | None, more: Iterable[Requirement] = ()) -> LabelTest:
     """
     Return what a label selector stands for, with requirements added.
 
@@ -64,4 +64,4 @@ def selector_of(given: LabelSelector | None, more: Iterable[Requirement] = ()) -
         if each.operator not in _TESTS:
             return NOTHING
         requirements.append((each.key, each.operator, frozenset(each.values)))
-    return Selector((*requirements, *more))
+    return LabelTest((*requirements, *more))

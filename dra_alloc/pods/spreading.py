@@ -11,7 +11,7 @@ from typing import Final
 from dra_alloc.api import TopologySpreadConstraint
 from dra_alloc.pods.attempts import Attempt
 from dra_alloc.pods.filters.node_affinity import admits
-from dra_alloc.pods.labels import Selector, selector_of
+from dra_alloc.pods.labels import LabelTest, selector_of
 from dra_alloc.pods.taints import repelling
 from dra_alloc.pods.views import PodView, added_keys
 
@@ -27,7 +27,7 @@ class Constraint:
 
     key: str
     max_skew: int
-    selector: Selector | None
+    selector: LabelTest | None
     min_domains: int = 1
     honours_affinity: bool = True
     honours_taints: bool = False

@@ -10,7 +10,7 @@ from functools import cached_property
 
 from dra_alloc.api import Pod, PodAffinity, PodAffinityTerm, PodSpec
 from dra_alloc.pods.amounts import CPU, MEMORY, UNASKED, in_units, pod_requests, used_by
-from dra_alloc.pods.labels import NOTHING, Requirement, Selector, selector_of
+from dra_alloc.pods.labels import NOTHING, LabelTest, Requirement, selector_of
 
 __all__ = ["Owner", "PodView", "Port", "Term", "added_keys", "is_finished", "owner_of"]
 
@@ -27,8 +27,8 @@ class Term:
     """Pods of some labels and namespaces, and the label of nodes that says which of these are near each other."""
 
     namespaces: frozenset[str]
-    places: Selector
-    pods: Selector
+    places: LabelTest
+    pods: LabelTest
     key: str
 
     def matches(

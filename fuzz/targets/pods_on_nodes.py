@@ -24,7 +24,7 @@ from fuzz.target import Broken, Json, Target, command
 
 __all__ = ["TARGET", "main", "world"]
 
-_RELEASES: Final = ("1.37.2", "1.36.3", "1.35.4")
+_RELEASES: Final = ("1.37.2",)
 _ZONE: Final = "topology.kubernetes.io/zone"
 _HOST: Final = "kubernetes.io/hostname"
 _NOW: Final = "DuringSchedulingIgnoredDuringExecution"
@@ -40,6 +40,11 @@ _LABELS: Final[tuple[Json, ...]] = (
 )
 _NAMESPACES: Final = {"one": {"team": "red"}, "two": {"team": "blue"}, "three": {}}
 _IMAGES: Final = ("base:1", "registry.example/app", "registry.example/tool:2")
+_SIZES: Final = (
+    ("base:1", 3 * 10**7),
+    ("registry.example/app:latest", 5 * 10**8),
+    ("registry.example/tool:2", 2 * 10**9),
+)
 
 
 class _Drawing:
@@ -74,9 +79,8 @@ class _Drawing:
         taints = [{"key": key, "value": value, "effect": self.one(_EFFECTS)} for key, value in self.some(_TAINTS, 2)]
         if taints and self.chance(0.4):
             spec["taints"] = taints
-        images = [
-            {"names": [self.one(_IMAGES), "x@sha256:1"], "sizeBytes": self.one((3 * 10**7, 5 * 10**8, 2 * 10**9))}
-        ]
+        image, size = self.one(_SIZES)
+        images = [{"names": [image, f"{image}@sha256:1"], "sizeBytes": size}]
         status: Json = {"allocatable": offered, "capacity": offered}
         if self.chance(0.3):
             status["images"] = images
@@ -88,7 +92,7 @@ class _Drawing:
         if self.chance(0.2):
             spec["initContainers"] = [self.init(number) for number in range(self.one((1, 2)))]
         if self.chance(0.1):
-            spec["resources"] = {self.one(("requests", "limits")): {"cpu": "1500m", "memory": "1Gi"}}
+            spec["resources"] = {"requests": self.one(({"cpu": "1500m", "memory": "1Gi"}, {"memory": "2Gi"}))}
         if self.chance(0.1):
             spec["overhead"] = {"cpu": "250m"}
         if self.chance(0.1):

@@ -20,7 +20,7 @@ from tests.paths import ROOT
 
 #: A second or so each; continuous integration runs more (fuzz.run_ci).
 CASES = {"add_and_remove": 12, "determinism": 20, "dump_and_load": 20, "hostile_manifests": 25, "reasons_hold": 5}
-WITH_GO = {"cel_selectors", "cel_syntax", "quantity_upstream"}
+WITH_GO = {"cel_selectors", "cel_syntax", "pods_on_nodes", "quantity_upstream"}
 
 
 def _main(name: str):

@@ -12,7 +12,7 @@ from dra_alloc.pods.attempts import Attempt
 from dra_alloc.pods.objections import Objection
 from dra_alloc.problem.nodes import NodeSelectorError, selects_node
 
-__all__ = ["admits", "refused", "required"]
+__all__ = ["admits", "not_named", "refused", "required"]
 
 _TEXT: Final = "node(s) didn't match Pod's node affinity/selector"
 _NAMES: Final = "node(s) didn't satisfy plugin(s) [NodeAffinity]"
@@ -45,21 +45,11 @@ def admits(spec: PodSpec) -> Callable[[Node], bool]:
 def refused(attempt: Attempt) -> Mapping[int, Objection]:
     """
     Return the nodes that the pod's selector or required affinity rule out.
-
-    Where every term names its nodes the others are not looked at.
     """
     spec = attempt.pod.spec
     selector = required(spec)
-    if selector is None and not spec.node_selector:
-        return {}
     tenancy = attempt.tenancy
     found: dict[int, Objection] = {}
-    named = None if selector is None else _named(selector)
-    if named is not None:
-        text = _NAMES if named else _CONFLICT
-        names = ", ".join(sorted(named)) or "no node at all"
-        elsewhere = Objection("node-affinity", (text,), f"the pod's node affinity names {names}")
-        found = {place: elsewhere for place in range(len(tenancy.nodes)) if place not in _places(named, tenancy.places)}
     for key, value in spec.node_selector.items():
         said = f"the node lacks the label {key}={value} of the pod's nodeSelector"
         lacking = Objection("node-selector", (_TEXT,), said)
@@ -73,6 +63,19 @@ def refused(attempt: Attempt) -> Mapping[int, Objection]:
             if place not in found and not _selects(selector, node):
                 found[place] = unmatched
     return found
+
+
+def not_named(attempt: Attempt) -> Mapping[int, Objection]:
+    """Return the nodes that no filter looks at: where all terms of the required affinity name nodes, the others."""
+    selector = required(attempt.pod.spec)
+    named = None if selector is None else _named(selector)
+    if named is None:
+        return {}
+    tenancy = attempt.tenancy
+    names = ", ".join(sorted(named)) or "no node at all"
+    elsewhere = Objection("node-affinity", (_NAMES if named else _CONFLICT,), f"the pod's node affinity names {names}")
+    kept = _places(named, tenancy.places)
+    return {place: elsewhere for place in range(len(tenancy.nodes)) if place not in kept}
 
 
 def _places(names: frozenset[str], places: Mapping[str, int]) -> frozenset[int]:

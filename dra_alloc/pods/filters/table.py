@@ -32,8 +32,7 @@ class Filter:
     """
     A plugin of the scheduler by its name there.
 
-    One that is `fixed` says the same of a node whatever runs there. `place`
-    orders them, `before` is its place in older releases.
+    One that is `fixed` says the same of a node whatever runs there.
     """
 
     name: str
@@ -63,7 +62,7 @@ def objections(attempt: Attempt) -> Mapping[int, Objection]:
     fixed = attempt.pod.found.get(key)
     if fixed is None:
         order = _FIXED if attempt.ruling.release >= _NAME_FIRST_SINCE else (_FIXED[1], _FIXED[0], *_FIXED[2:])
-        fixed = attempt.pod.found[key] = _first(order, attempt, {})
+        fixed = attempt.pod.found[key] = _first(order, attempt, node_affinity.not_named(attempt))
     return _first(_MOVING, attempt, cast("Mapping[int, Objection]", fixed))
 
 

@@ -11,11 +11,11 @@ from typing import Final
 from dra_alloc.pods.attempts import Attempt
 from dra_alloc.pods.scores import images, node_affinity, pod_affinity, resources, spread, tainted
 
-__all__ = ["SCORES", "Score", "totals"]
+__all__ = ["SCORES", "NodeScore", "totals"]
 
 
 @dataclass(frozen=True, slots=True)
-class Score:
+class NodeScore:
     """A plugin of the scheduler by its name there, and how much its score counts."""
 
     name: str
@@ -24,13 +24,13 @@ class Score:
 
 
 SCORES: Final = (
-    Score("TaintToleration", 3, tainted.scores),
-    Score("NodeAffinity", 2, node_affinity.scores),
-    Score("NodeResourcesFit", 1, resources.least_allocated),
-    Score("PodTopologySpread", 2, spread.scores),
-    Score("InterPodAffinity", 2, pod_affinity.scores),
-    Score("NodeResourcesBalancedAllocation", 1, resources.balance),
-    Score("ImageLocality", 1, images.scores),
+    NodeScore("TaintToleration", 3, tainted.scores),
+    NodeScore("NodeAffinity", 2, node_affinity.scores),
+    NodeScore("NodeResourcesFit", 1, resources.least_allocated),
+    NodeScore("PodTopologySpread", 2, spread.scores),
+    NodeScore("InterPodAffinity", 2, pod_affinity.scores),
+    NodeScore("NodeResourcesBalancedAllocation", 1, resources.balance),
+    NodeScore("ImageLocality", 1, images.scores),
 )
 
 
