@@ -43,6 +43,9 @@ if TYPE_CHECKING:
         UnknownReference,
     )
     from dra_alloc.manifest import Documents
+    from dra_alloc.pods.expanding import ExpandedPod
+    from dra_alloc.pods.workloads.states import PodState
+    from dra_alloc.scenario.expand import Expansion, expand
     from dra_alloc.scenario.gang.gang import GangAnswers, place_gang, place_most, replicas
     from dra_alloc.scenario.gang.types import Gang, Member, Placement, Topology
     from dra_alloc.scenario.snapshot import load
@@ -59,6 +62,8 @@ __all__ = [
     "DraAllocError",
     "EngineUnavailable",
     "Event",
+    "ExpandedPod",
+    "Expansion",
     "FeatureDisabled",
     "FewestNodes",
     "Fits",
@@ -77,6 +82,7 @@ __all__ = [
     "Placement",
     "Placements",
     "PodOutcome",
+    "PodState",
     "Schedule",
     "Scheduled",
     "Score",
@@ -91,6 +97,7 @@ __all__ = [
     "Unsettled",
     "Waiting",
     "__version__",
+    "expand",
     "load",
     "place_gang",
     "place_most",
@@ -106,6 +113,8 @@ _HOMES = {
     "DraAllocError": "dra_alloc.errors",
     "EngineUnavailable": "dra_alloc.errors",
     "Event": "dra_alloc.cluster.edits.events",
+    "ExpandedPod": "dra_alloc.pods.expanding",
+    "Expansion": "dra_alloc.scenario.expand",
     "FeatureDisabled": "dra_alloc.errors",
     "FewestNodes": "dra_alloc.solve.best.objectives",
     "Fits": "dra_alloc.cluster.fits",
@@ -124,6 +133,7 @@ _HOMES = {
     "Placement": "dra_alloc.scenario.gang.types",
     "Placements": "dra_alloc.cluster.placing",
     "PodOutcome": "dra_alloc.cluster.scheduled",
+    "PodState": "dra_alloc.pods.workloads.states",
     "Schedule": "dra_alloc.cluster.schedule",
     "Scheduled": "dra_alloc.cluster.scheduled",
     "Score": "dra_alloc.solve.best.optimise",
@@ -137,6 +147,7 @@ _HOMES = {
     "Unschedulable": "dra_alloc.cluster.scheduled",
     "Unsettled": "dra_alloc.cluster.scheduled",
     "Waiting": "dra_alloc.cluster.scheduled",
+    "expand": "dra_alloc.scenario.expand",
     "load": "dra_alloc.scenario.snapshot",
     "place_gang": "dra_alloc.scenario.gang.gang",
     "place_most": "dra_alloc.scenario.gang.gang",

@@ -39,6 +39,7 @@ def declare_options(command: ArgumentParser, description: str, *, choices: bool)
     """Declare a check that says with `choices` why an allocation is the one it is, too."""
     command.description, command.epilog = description, exit_codes.SAID
     shared.inputs(command)
+    shared.pod_templates(command)
     command.add_argument("--node", metavar="NAME", help="look at this node only")
     shared.objectives(command)
     shared.settings(command)
@@ -73,6 +74,7 @@ def _run(options: Namespace) -> int:
     from dra_alloc.cli.objectives import objectives_of
     from dra_alloc.cli.output import show, warn
     from dra_alloc.cli.reading import Inputs, read_inputs, settings_of
+    from dra_alloc.pods.workloads.shapes import taught_by
     from dra_alloc.report.check_report import check_report, summary_counts
     from dra_alloc.scenario.check import CheckOptions, check
     from dra_alloc.solve.allocator import Budget
@@ -82,12 +84,13 @@ def _run(options: Namespace) -> int:
     objectives, problems = objectives_of(options)
     if objectives:
         require()
+    taught = tuple(map(taught_by, options.pod_template))
     inputs = Inputs(
-        options.manifests, options.cluster, options.namespace, options.node, options.validate, tuple(problems)
+        options.manifests, options.cluster, options.namespace, options.node, options.validate, tuple(problems), taught
     )
     manifests, dump = read_inputs(inputs, settings)
     budget = Budget(steps=options.steps, pruned=min(options.steps, DEFAULT_PRUNED_BUDGET), solver=options.solver_units)
-    asked = CheckOptions(settings, options.node, options.namespace, budget, options.choices, objectives)
+    asked = CheckOptions(settings, options.node, options.namespace, budget, options.choices, objectives, taught)
     result = check(manifests, dump, asked)
     warn(*manifests.warnings, *dump.warnings)
     show(options, check_report(result))

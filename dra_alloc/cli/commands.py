@@ -31,6 +31,7 @@ class Command(NamedTuple):
 COMMANDS: Final = (
     Command("check", "say which devices manifests would get, or why none", "dra_alloc.cli.check"),
     Command("explain", "the same, with why these devices and what a refusal rests on", "dra_alloc.cli.explain"),
+    Command("expand", "print the pods and claims that manifests make", "dra_alloc.cli.expand"),
     Command("gang", "place many pods together: all or nothing, or as many as possible", "dra_alloc.cli.gang"),
     Command("cel", "say which devices a CEL selector matches, and what it costs", "dra_alloc.cli.cel"),
     Command("snapshot", "keep what was read from a dump in a file that loads in an instant", "dra_alloc.cli.snapshot"),

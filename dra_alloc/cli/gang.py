@@ -23,6 +23,7 @@ def declare(command: ArgumentParser) -> None:
     """Declare the command."""
     command.description, command.epilog = _DESCRIPTION, exit_codes.SAID
     shared.inputs(command)
+    shared.pod_templates(command)
     command.add_argument("--most", action="store_true", help="as many of the pods as possible, not all or nothing")
     command.add_argument(
         "--copies",
@@ -47,6 +48,7 @@ def _run(options: Namespace) -> int:
     from dra_alloc.cli.objectives import objectives_of
     from dra_alloc.cli.output import show, warn
     from dra_alloc.cli.reading import Inputs, read_inputs, settings_of
+    from dra_alloc.pods.workloads.shapes import taught_by
     from dra_alloc.report.gang_report import gang_report
     from dra_alloc.scenario.gang.joint import JointOptions, place_jointly
     from dra_alloc.scenario.gang.types import Topology, Verdict
@@ -54,10 +56,11 @@ def _run(options: Namespace) -> int:
     _check_together(options)
     settings = settings_of(options)
     objectives, problems = objectives_of(options)
-    inputs = Inputs(options.manifests, options.cluster, options.namespace, problems=tuple(problems))
+    taught = tuple(map(taught_by, options.pod_template))
+    inputs = Inputs(options.manifests, options.cluster, options.namespace, problems=tuple(problems), taught=taught)
     manifests, dump = read_inputs(inputs, settings)
     topology = Topology(options.topology, must=not options.prefer) if options.topology else None
-    asked = JointOptions(settings, options.namespace, options.most, options.copies, topology, objectives)
+    asked = JointOptions(settings, options.namespace, options.most, options.copies, topology, objectives, taught)
     answer = place_jointly(manifests, dump, asked)
     warn(*manifests.warnings, *dump.warnings)
     show(options, gang_report(answer))

@@ -18,6 +18,7 @@ __all__ = [
     "inputs",
     "objectives",
     "output",
+    "pod_templates",
     "positive",
     "seconds",
     "settings",
@@ -49,6 +50,18 @@ def inputs(command: argparse.ArgumentParser) -> None:
         default="default",
         metavar="NAME",
         help="namespace of manifests that name none (default: default)",
+    )
+
+
+def pod_templates(command: argparse.ArgumentParser) -> None:
+    """Declare what teaches kinds that make pods."""
+    command.add_argument(
+        "--pod-template",
+        action="append",
+        default=[],
+        metavar="KIND=PATH[:COUNT]",
+        help="where the pod templates of a kind stand and the number of the pods of each, such as "
+        "MyKind=spec.roles[*].template:spec.roles[*].replicas; MyKind= for a kind that makes no pods; may be repeated",
     )
 
 

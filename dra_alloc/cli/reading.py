@@ -14,8 +14,9 @@ from dra_alloc.cluster.settings import Settings
 from dra_alloc.errors import InputError, ManifestError, Problem
 from dra_alloc.manifest import Documents, Validate, load_readable
 from dra_alloc.manifest.read.inputs import STDIN
+from dra_alloc.pods.workloads.shapes import Taught
 from dra_alloc.releases import note_on
-from dra_alloc.scenario.prepare.pipeline import prepare
+from dra_alloc.scenario.prepare.pipeline import Prepared, prepare
 
 __all__ = ["Inputs", "check_stdin_once", "read_inputs", "settings_of"]
 
@@ -47,6 +48,7 @@ class Inputs:
     node: str | None = None
     validate: Validate = "strict"
     problems: Sequence[Problem] = ()
+    taught: tuple[Taught, ...] = ()
 
 
 def read_inputs(inputs: Inputs, settings: Settings) -> tuple[Documents, Documents]:
@@ -63,7 +65,7 @@ def read_inputs(inputs: Inputs, settings: Settings) -> tuple[Documents, Document
     dump, more = load_readable(inputs.dumps, validate=inputs.validate) if inputs.dumps else (Documents(), ())
     problems = (*inputs.problems, *wrong, *more)
     if problems:
-        besides = prepare(asked, dump, settings, inputs.namespace, inputs.node).every_problem
+        besides = prepare(Prepared(asked, dump, settings, inputs.namespace, inputs.node, inputs.taught)).every_problem
         raise ManifestError(_by_place([*problems, *besides]))
     if not asked.places and not asked.unknown:
         warn(*asked.warnings, *dump.warnings)

@@ -3,16 +3,17 @@ Documents in: YAML and JSON files to v1-shaped objects, with a place for every p
 """
 
 from dra_alloc.manifest.budget import DEFAULT_BUDGET, ReadBudget
-from dra_alloc.manifest.documents import Documents, Place, Workload
+from dra_alloc.manifest.documents import Documents, Place, PodTemplate, Workload
 from dra_alloc.manifest.load import Validate, load, load_readable
 from dra_alloc.manifest.plain_file import load_plain
 from dra_alloc.manifest.repetition import Repeated
-from dra_alloc.manifest.validate.objects import pod_spec_path, validate_object
+from dra_alloc.manifest.validate.objects import validate_object
 
 __all__ = [
     "DEFAULT_BUDGET",
     "Documents",
     "Place",
+    "PodTemplate",
     "ReadBudget",
     "Repeated",
     "Validate",
@@ -20,6 +21,5 @@ __all__ = [
     "load",
     "load_plain",
     "load_readable",
-    "pod_spec_path",
     "validate_object",
 ]

@@ -4,7 +4,7 @@ What a load returns: the objects by kind, and where each was read.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -30,24 +30,33 @@ from dra_alloc.manifest.read.paths import Path, tokens
 from dra_alloc.manifest.read.positions import Steps
 from dra_alloc.manifest.read.texts import Text
 
-__all__ = ["Documents", "Place", "Workload", "object_name"]
+__all__ = ["Documents", "Place", "PodTemplate", "Workload", "object_name"]
+
+
+@dataclass(frozen=True, slots=True)
+class PodTemplate:
+    """A pod template in a workload: the path of its pod spec, and the pod; none if what stands there is no pod spec."""
+
+    path: str
+    pod: Pod | None
 
 
 @dataclass(frozen=True, slots=True)
 class Workload:
     """
-    An object that makes pods: its pod template as a Pod in the workload's namespace.
-
-    `replicas` is how many pods it asks for at once; absent where it does not
-    say. `counts` are the numbers it is taken from, by their paths.
+    An object that makes pods, or holds a pod template: as it was written, and its templates as pods in its namespace.
     """
 
     api_version: str
     kind: str
     metadata: ObjectMeta
-    pod: Pod
-    replicas: int | None = None
-    counts: FrozenMap[str, int] = field(default_factory=FrozenMap)
+    body: FrozenMap[str, Any]
+    templates: tuple[PodTemplate, ...] = ()
+
+    @property
+    def group(self) -> str:
+        """The API group of its kind."""
+        return self.api_version.rpartition("/")[0]
 
     @property
     def name(self) -> str:
@@ -124,6 +133,19 @@ class Documents:
         """What the claims hold, as it was noted of those that were read here."""
         return self.noted.of(self.claims)
 
+    def written(self, items: Iterable[Any]) -> Iterator[tuple[Any, Mapping[str, Any]]]:
+        """Yield objects of these documents with all that was written of them, as far as it can be read again."""
+        wanted: dict[str, dict[Path, Any]] = {}
+        for item in items:
+            place = self.places.get(id(item))
+            if place is not None:
+                wanted.setdefault(place.file, {})[place.steps] = item
+        for file, there in wanted.items():
+            text = self.texts.get(file)
+            for steps, value in text.objects(there) if text is not None else ():
+                if isinstance(value, Mapping):
+                    yield there[steps], value
+
     def where(self, item: Any, path: str = "") -> Where:
         """
         Return where an object of these documents, or a v1 path in it, was read.
@@ -151,6 +173,8 @@ class Documents:
         return [self._placed(item, problem, lines.get(number)) for number, (item, problem) in enumerate(pairs)]
 
     def _placed(self, item: Any, problem: Problem, line: int | None) -> Problem:
+        if item is None:
+            return problem
         place = self.places.get(id(item))
         name = object_name(item.kind, item.metadata.namespace, item.metadata.name)
         path = problem.where.path

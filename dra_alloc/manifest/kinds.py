@@ -23,6 +23,7 @@ from dra_alloc.api import (
 from dra_alloc.errors import in_brief
 
 __all__ = [
+    "HIDDEN_TEMPLATES",
     "RESOURCE_GROUP",
     "SLICE",
     "Kind",
@@ -42,8 +43,9 @@ class Kind:
     """
     A kind that is read: into which member of `Documents`, as which model, in which versions.
 
-    A workload has no model: `template` is the path of its pod template and
-    `counts` the paths of the numbers of its pods, of which the smallest counts.
+    A workload has no model. Those of the API server itself are here, with the
+    path of their `template` and of the numbers (`counts`) that it checks; any
+    other is found by its shape, or is one of `HIDDEN_TEMPLATES`.
     """
 
     group: str
@@ -92,6 +94,23 @@ _ALL: Final = (
 SLICE: Final = _ALL[0]
 _BY_NAME: Final[Mapping[tuple[str, str], Kind]] = {(kind.group, kind.name): kind for kind in _ALL}
 _BY_KIND: Final[Mapping[str, Kind]] = {kind.name: kind for kind in _ALL}
+
+#: Kinds that make pods although no pod spec may be seen in them: what they make is said by `dra_alloc.pods.workloads`.
+HIDDEN_TEMPLATES: Final = frozenset(
+    {
+        ("trainer.kubeflow.org", "TrainJob"),
+        ("kubevirt.io", "VirtualMachine"),
+        ("kubevirt.io", "VirtualMachineInstance"),
+        ("kubevirt.io", "VirtualMachineInstanceReplicaSet"),
+        ("argoproj.io", "Rollout"),
+        ("argoproj.io", "Workflow"),
+        ("argoproj.io", "CronWorkflow"),
+        ("tekton.dev", "TaskRun"),
+        ("tekton.dev", "PipelineRun"),
+        ("sparkoperator.k8s.io", "SparkApplication"),
+        ("sparkoperator.k8s.io", "ScheduledSparkApplication"),
+    }
+)
 
 # Kinds of our group that are passed over because no allocation depends on them.
 _PASSED_OVER: Final = {"ResourcePoolStatusRequest": ("v1alpha3",), "PodSchedulingContext": ("v1alpha3",)}

@@ -28,6 +28,7 @@ from dra_alloc.manifest.make.inspection import Flaw, in_words, number_of
 from dra_alloc.manifest.make.layouts import Layout, Layouts
 from dra_alloc.manifest.make.objects import Made, make
 from dra_alloc.manifest.make.records import slice_from_json
+from dra_alloc.manifest.make.workloads import pod_making
 from dra_alloc.manifest.progress import watched
 from dra_alloc.manifest.read.inputs import InputBytes, SkippedInput, UnreadableInput, sources, without_empty
 from dra_alloc.manifest.read.json_reader import (
@@ -313,7 +314,7 @@ class _Reading:
                 self._report(raw, called, Flaw((each,), f"{each} is missing or no string"))
             self.lost.add(kind_name, value)
             return
-        if kind is None:
+        if (kind := kind or pod_making(api_version, kind_name, value)) is None:
             self.lost.anything |= faulty
             self._loading.unknown[f"{in_brief(api_version)} {in_brief(kind_name)}"] += 1
             return

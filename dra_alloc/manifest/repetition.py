@@ -27,20 +27,20 @@ def without_repetitions(found: list[_Found], repeated: Repeated) -> tuple[list[_
 
     Spec: CONV-25, CONV-26.
     """
-    first: dict[tuple[str, str | None, str], int] = {}
+    first: dict[tuple[str, str, str | None, str], int] = {}
     kept: list[_Found] = []
     problems: list[Problem] = []
     warnings: list[Problem] = []
     for entry in found:
         kind, item, place = entry
         metadata = item.metadata
-        key = (kind.name, metadata.namespace, metadata.name)
+        key = (kind.group, kind.name, metadata.namespace, metadata.name)
         position = first.setdefault(key, len(kept)) if metadata.name else len(kept)
         if position == len(kept):
             kept.append(entry)
             continue
         _, earlier, there = kept[position]
-        where = Where(object_name(*key), "", place.file, place.line)
+        where = Where(object_name(*key[1:]), "", place.file, place.line)
         if earlier == item:
             warnings.append(Problem(f"given again, the same as at {there.file}:{there.line}", where))
         elif repeated == "refuse":

@@ -4,15 +4,18 @@ Objects that leave their namespace to kubectl or their name to the API server, n
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, Final
 
+from dra_alloc.api import ObjectMeta
 from dra_alloc.manifest import Documents, Workload
+from dra_alloc.pods.workloads.names import unique
 
 __all__ = ["in_namespace", "named"]
 
 #: What has a name of its own in the cluster, and can leave it to generateName.
-_NAMED: Final = ("claims", "templates", "pods")
+_NAMED: Final = ("claims", "templates", "pods", "workloads")
 
 
 def in_namespace(documents: Documents, namespace: str) -> Documents:
@@ -22,37 +25,41 @@ def in_namespace(documents: Documents, namespace: str) -> Documents:
         if item.metadata.namespace:
             return item
         meta = item.metadata.model_copy(update={"namespace": namespace})
-        if isinstance(item, Workload):
-            pod_meta = item.pod.metadata.model_copy(update={"namespace": namespace})
-            return replace(item, metadata=meta, pod=item.pod.model_copy(update={"metadata": pod_meta}))
-        return item.model_copy(update={"metadata": meta})
+        return _with_meta(item, meta)
 
-    return documents.mapped(put, *_NAMED, "workloads")
+    return documents.mapped(put, *_NAMED)
 
 
 def named(documents: Documents, dump: Documents) -> Documents:
     """
-    Return the documents with a name for every claim, template and pod that has only generateName.
+    Return the documents with a name for every object that has only generateName.
 
     The API server appends five random characters; here it is the first number
     that makes the name a new one, so that answers can be told apart and repeat.
+
+    Spec: EXPAND-1.
     """
-    taken = {
-        (member, each.metadata.namespace, each.metadata.name)
-        for member in _NAMED
-        for each in (*getattr(documents, member), *getattr(dump, member))
-    }
+    taken: dict[tuple[str, str | None], set[str]] = {}
     for member in _NAMED:
+        for each in (*getattr(documents, member), *getattr(dump, member)):
+            taken.setdefault((each.kind, each.metadata.namespace), set()).add(each.metadata.name or "")
 
-        def name(item: Any, member: str = member) -> Any:
-            meta = item.metadata
-            if meta.name or not meta.generate_name:
-                return item
-            number = 1
-            while (key := (member, meta.namespace, f"{meta.generate_name}{number}")) in taken:
-                number += 1
-            taken.add(key)
-            return item.model_copy(update={"metadata": meta.model_copy(update={"name": key[2]})})
+    drawing: dict[tuple[str, str | None, str], Iterator[str]] = {}
 
-        documents = documents.mapped(name, member)
-    return documents
+    def name(item: Any) -> Any:
+        meta = item.metadata
+        if meta.name or not meta.generate_name:
+            return item
+        there = taken[item.kind, meta.namespace]
+        key = item.kind, meta.namespace, meta.generate_name
+        made = next(drawing.setdefault(key, unique(meta.generate_name, there)))
+        there.add(made)
+        return _with_meta(item, meta.model_copy(update={"name": made}))
+
+    return documents.mapped(name, *_NAMED)
+
+
+def _with_meta(item: Any, meta: ObjectMeta) -> Any:
+    if isinstance(item, Workload):
+        return replace(item, metadata=meta)
+    return item.model_copy(update={"metadata": meta})

@@ -19,11 +19,12 @@ from dra_alloc.explain.reasons import WORK, Reasons
 from dra_alloc.manifest import Documents
 from dra_alloc.pods.extended_resources import asks_for_extended, extended_claim
 from dra_alloc.pods.node_filter import pod_objection
+from dra_alloc.pods.workloads.shapes import Taught
 from dra_alloc.problem.requests import claim_name
 from dra_alloc.profiles import Semantics
 from dra_alloc.scenario.explaining import Choice, choice_on, reasons_on
 from dra_alloc.scenario.objective_notes import idle_notes
-from dra_alloc.scenario.prepare.pipeline import prepare
+from dra_alloc.scenario.prepare.pipeline import Prepared, prepare
 from dra_alloc.scenario.prepare.subjects import Subject
 from dra_alloc.solve.allocator import DEFAULT_BUDGET, Budget
 from dra_alloc.solve.best.objectives import Objective, knowing_nodes
@@ -67,6 +68,7 @@ class CheckOptions:
     budget: Budget = DEFAULT_BUDGET
     choices: bool = False
     objectives: tuple[Objective, ...] = ()
+    taught: tuple[Taught, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,9 +138,12 @@ def check(manifests: Documents, dump: Documents, options: CheckOptions = CheckOp
     EngineUnavailable for objectives without OR-tools.
     """
     options, notes = _as_promised(options)
-    prepared = prepare(manifests, dump, options.settings, options.namespace, options.node).required()
+    prepared = prepare(
+        Prepared(manifests, dump, options.settings, options.namespace, options.node, options.taught)
+    ).required()
     cluster = before = prepared.cluster
     nodes = cluster.nodes if options.node is None else (cluster.node(options.node),)
+    only = {each.metadata.name: (each,) for each in nodes}
     placements: list[Placement] = []
     allowance = _Allowance(_CHECK_WORK)
     template: str | None = None
@@ -148,7 +153,9 @@ def check(manifests: Documents, dump: Documents, options: CheckOptions = CheckOp
             placements.append(replace(last, name=subject.name, same_as=last.same_as or last.name))
             continue
         template = subject.template
-        placement = _place(_Asking(cluster, subject, options.budget, allowance), nodes, options)
+        # A DaemonSet's pod is for one node, and the others have nothing to say of it.
+        there = nodes if subject.node is None else only.get(subject.node, nodes)
+        placement = _place(_Asking(cluster, subject, options.budget, allowance), there, options)
         placements.append(placement)
         if placement.allocated is not None:
             cluster = cluster.after(placement.allocated)

@@ -78,9 +78,9 @@ def test_claims_that_leave_their_name_to_the_api_server_are_told_apart(
     )
     found = placements(capsys, write_manifest(tmp_path, text))
     assert [(each["name"], *devices(each)) for each in found] == [
-        ("default/c-2", "x0"),
+        ("default/c-00000", "x0"),
         ("default/c-1", "x1"),
-        ("default/c-3", "x2"),
+        ("default/c-00001", "x2"),
     ]
 
 
@@ -88,12 +88,12 @@ def test_copies_that_are_refused_alike_are_refused_once(tmp_path: Path, capsys: 
     path = write_manifest(tmp_path, CLUSTER + workload("Deployment", "replicas: 3000, "))
     found = placements(capsys, path)
     assert [each["verdict"] for each in found] == ["allocated"] * 3 + ["unsatisfiable"] * 2997
-    assert {each["sameAs"] for each in found[4:]} == {"default/w-3"}
+    assert {each["sameAs"] for each in found[4:]} == {"default/w-0000000000-00003"}
     assert found[3]["refusals"]
     assert not found[4]["refusals"]
     assert run(["check", str(path)]) == 1
     told = capsys.readouterr().out
-    assert "cannot be allocated either, as default/w-3" in " ".join(told.split())
+    assert "cannot be allocated either, as default/w-0000000000-00003" in " ".join(told.split())
     assert len(told.splitlines()) < 40
 
 
@@ -106,7 +106,10 @@ def test_more_copies_than_are_tried_are_bad_input(tmp_path: Path, capsys: pytest
 
 def test_a_daemon_set_has_a_pod_on_every_node_that_takes_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     everywhere = placements(capsys, write_manifest(tmp_path, CLUSTER + workload("DaemonSet")))
-    assert [(each["name"], each["nodes"]) for each in everywhere] == [("default/w-a", ["a"]), ("default/w-b", ["b"])]
+    assert [(each["name"], each["nodes"]) for each in everywhere] == [
+        ("default/w-00000", ["a"]),
+        ("default/w-00001", ["b"]),
+    ]
     picky = workload("DaemonSet").replace("spec: {resourceClaims", 'spec: {nodeSelector: {gpu: "true"}, resourceClaims')
     (only,) = placements(capsys, write_manifest(tmp_path, CLUSTER + picky))
     assert only["nodes"] == ["b"]

@@ -17,7 +17,7 @@ from dra_alloc.releases import EVER, Span
 if TYPE_CHECKING:
     from dra_alloc.cel.count.estimate import CallEstimate, Estimator, Operand
     from dra_alloc.cel.syntax.ast import Node
-    from dra_alloc.cel.syntax.macros import Expansion
+    from dra_alloc.cel.syntax.macros import MacroExpansion
 
 __all__ = [
     "ALWAYS",
@@ -135,7 +135,7 @@ class Macro:
 
     name: str
     arity: int
-    expand: Callable[[Expansion, Node | None, tuple[Node, ...]], Node | None]
+    expand: Callable[[MacroExpansion, Node | None, tuple[Node, ...]], Node | None]
     member: bool = True
 
 

@@ -10,12 +10,12 @@ from typing import Final
 
 from dra_alloc.cel.check.declarations import Library, Macro, Window
 from dra_alloc.cel.syntax.ast import Ident, Node
-from dra_alloc.cel.syntax.macros import Expansion, MacroError, in_namespace
+from dra_alloc.cel.syntax.macros import MacroError, MacroExpansion, in_namespace
 
 __all__ = ["BINDINGS_LIBRARY"]
 
 
-def _bind(make: Expansion, target: Node | None, args: tuple[Node, ...]) -> Node | None:
+def _bind(make: MacroExpansion, target: Node | None, args: tuple[Node, ...]) -> Node | None:
     if not in_namespace(target, "cel"):
         return None
     name, init, body = args

@@ -13,7 +13,7 @@ from dra_alloc.cel.check.types import map_of, param
 from dra_alloc.cel.errors import CelError
 from dra_alloc.cel.library.printed import printed
 from dra_alloc.cel.syntax.ast import Node
-from dra_alloc.cel.syntax.macros import Expansion, MacroError, variable_name
+from dra_alloc.cel.syntax.macros import MacroError, MacroExpansion, variable_name
 from dra_alloc.cel.values.runtime import CelMap, MutableMap, check_hashable, key_of
 
 __all__ = ["COMPREHENSIONS_LIBRARY"]
@@ -32,21 +32,21 @@ def _variables(args: tuple[Node, ...]) -> tuple[str, str]:
     return first, second
 
 
-def _all(make: Expansion, target: Node | None, args: tuple[Node, ...]) -> Node:
+def _all(make: MacroExpansion, target: Node | None, args: tuple[Node, ...]) -> Node:
     assert target is not None
     condition = make.call("@not_strictly_false", make.accumulator())
     step = make.call("_&&_", make.accumulator(), args[2])
     return make.fold(target, _variables(args), (make.literal(True), condition, step, make.accumulator()), "all")
 
 
-def _exists(make: Expansion, target: Node | None, args: tuple[Node, ...]) -> Node:
+def _exists(make: MacroExpansion, target: Node | None, args: tuple[Node, ...]) -> Node:
     assert target is not None
     condition = make.call("@not_strictly_false", make.call("!_", make.accumulator()))
     step = make.call("_||_", make.accumulator(), args[2])
     return make.fold(target, _variables(args), (make.literal(False), condition, step, make.accumulator()), "exists")
 
 
-def _exists_one(make: Expansion, target: Node | None, args: tuple[Node, ...]) -> Node:
+def _exists_one(make: MacroExpansion, target: Node | None, args: tuple[Node, ...]) -> Node:
     assert target is not None
     more = make.call("_+_", make.accumulator(), make.literal(1))
     step = make.call("_?_:_", args[2], more, make.accumulator())
@@ -54,7 +54,7 @@ def _exists_one(make: Expansion, target: Node | None, args: tuple[Node, ...]) ->
     return make.fold(target, _variables(args), (make.literal(0), make.literal(True), step, result), "exists_one")
 
 
-def _transform(make: Expansion, target: Node | None, args: tuple[Node, ...], init: Node, step: Node) -> Node:
+def _transform(make: MacroExpansion, target: Node | None, args: tuple[Node, ...], init: Node, step: Node) -> Node:
     """A fold that takes every step, or with a fourth argument the ones it selects."""
     assert target is not None
     if len(args) == 4:
@@ -62,18 +62,18 @@ def _transform(make: Expansion, target: Node | None, args: tuple[Node, ...], ini
     return make.fold(target, _variables(args), (init, make.literal(True), step, make.accumulator()), "transform")
 
 
-def _transform_list(make: Expansion, target: Node | None, args: tuple[Node, ...]) -> Node:
+def _transform_list(make: MacroExpansion, target: Node | None, args: tuple[Node, ...]) -> Node:
     step = make.call("_+_", make.accumulator(), make.list(args[-1]))
     return _transform(make, target, args, make.list(), step)
 
 
-def _transform_map(make: Expansion, target: Node | None, args: tuple[Node, ...]) -> Node:
+def _transform_map(make: MacroExpansion, target: Node | None, args: tuple[Node, ...]) -> Node:
     key = make.ident(_variables(args)[0])
     step = make.call(_INSERT, make.accumulator(), key, args[-1])
     return _transform(make, target, args, make.empty_map(), step)
 
 
-def _transform_entry(make: Expansion, target: Node | None, args: tuple[Node, ...]) -> Node:
+def _transform_entry(make: MacroExpansion, target: Node | None, args: tuple[Node, ...]) -> Node:
     step = make.call(_INSERT, make.accumulator(), args[-1])
     return _transform(make, target, args, make.empty_map(), step)
 

@@ -37,7 +37,7 @@ from dra_alloc.cel.library.budget import check_elements
 from dra_alloc.cel.library.time_values import Duration, Timestamp
 from dra_alloc.cel.plan.frame import Failed
 from dra_alloc.cel.syntax.ast import Call, Comprehension, Ident, ListNode, Literal, Node, Select
-from dra_alloc.cel.syntax.macros import Expansion, MacroError, variable_name
+from dra_alloc.cel.syntax.macros import MacroError, MacroExpansion, variable_name
 from dra_alloc.cel.values.equality import compare, equal
 from dra_alloc.cel.values.runtime import UInt, go_type, is_list, type_value, unsupported
 
@@ -177,7 +177,7 @@ def _sort_by_keys(values: Any, keys: Any) -> tuple[Any, ...]:
     return _sorted(values, keys)
 
 
-def _sort_by(make: Expansion, target: Node | None, args: tuple[Node, ...]) -> Node:
+def _sort_by(make: MacroExpansion, target: Node | None, args: tuple[Node, ...]) -> Node:
     """``list.sortBy(x, key)``: the list bound to a name, sorted by the list of its keys."""
     assert target is not None
     if not isinstance(target, (Call, Comprehension, Ident, ListNode, Select)):

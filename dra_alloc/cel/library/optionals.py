@@ -12,7 +12,7 @@ from dra_alloc.cel.check.declarations import Function, Library, Macro, Overload,
 from dra_alloc.cel.check.types import BOOL, DYN, INT, STRING, CelType, list_of, map_of, optional_of, param
 from dra_alloc.cel.errors import CelError
 from dra_alloc.cel.syntax.ast import Ident, Node
-from dra_alloc.cel.syntax.macros import Expansion, MacroError
+from dra_alloc.cel.syntax.macros import MacroError, MacroExpansion
 from dra_alloc.cel.values.runtime import NONE, Optional, UInt, size_of
 
 __all__ = ["OPTIONALS_LIBRARY"]
@@ -50,7 +50,7 @@ def _unwrap(values: Any) -> tuple[Any, ...]:
 
 
 def _mapper(wrapped: bool, message: str) -> Any:
-    def expand(make: Expansion, target: Node | None, args: tuple[Node, ...]) -> Node:
+    def expand(make: MacroExpansion, target: Node | None, args: tuple[Node, ...]) -> Node:
         assert target is not None
         name, body = args
         if not isinstance(name, Ident):

@@ -18,8 +18,8 @@ __all__ = [
     "ACCUMULATOR",
     "STANDARD_MACROS",
     "UNUSED",
-    "Expansion",
     "MacroError",
+    "MacroExpansion",
     "MacroTable",
     "in_namespace",
     "variable_name",
@@ -42,7 +42,7 @@ class MacroError(Exception):
         self.message = message
 
 
-class Expansion:
+class MacroExpansion:
     """Makes nodes at the place of one macro call."""
 
     __slots__ = ("_new_id", "offset")
@@ -106,7 +106,7 @@ def in_namespace(target: Node | None, namespace: str) -> bool:
     return isinstance(target, Ident) and target.name == namespace
 
 
-def _has(make: Expansion, target: Node | None, args: tuple[Node, ...]) -> Node:
+def _has(make: MacroExpansion, target: Node | None, args: tuple[Node, ...]) -> Node:
     argument = args[0]
     if not isinstance(argument, Select):
         raise MacroError(argument, "invalid argument to has() macro")
@@ -117,7 +117,7 @@ _NAME = "argument must be a simple name"
 _IDENTIFIER = "argument is not an identifier"
 
 
-def _all(make: Expansion, target: Node | None, args: tuple[Node, ...]) -> Node:
+def _all(make: MacroExpansion, target: Node | None, args: tuple[Node, ...]) -> Node:
     assert target is not None
     name = variable_name(args[0], _NAME)
     init = make.literal(True)
@@ -126,7 +126,7 @@ def _all(make: Expansion, target: Node | None, args: tuple[Node, ...]) -> Node:
     return make.fold(target, (name,), (init, condition, step, make.accumulator()), "all")
 
 
-def _exists(make: Expansion, target: Node | None, args: tuple[Node, ...]) -> Node:
+def _exists(make: MacroExpansion, target: Node | None, args: tuple[Node, ...]) -> Node:
     assert target is not None
     name = variable_name(args[0], _NAME)
     init = make.literal(False)
@@ -135,7 +135,7 @@ def _exists(make: Expansion, target: Node | None, args: tuple[Node, ...]) -> Nod
     return make.fold(target, (name,), (init, condition, step, make.accumulator()), "exists")
 
 
-def _exists_one(make: Expansion, target: Node | None, args: tuple[Node, ...]) -> Node:
+def _exists_one(make: MacroExpansion, target: Node | None, args: tuple[Node, ...]) -> Node:
     assert target is not None
     name = variable_name(args[0], _NAME)
     more = make.call("_+_", make.accumulator(), make.literal(1))
@@ -144,7 +144,7 @@ def _exists_one(make: Expansion, target: Node | None, args: tuple[Node, ...]) ->
     return make.fold(target, (name,), (make.literal(0), make.literal(True), step, result), "exists_one")
 
 
-def _map(make: Expansion, target: Node | None, args: tuple[Node, ...]) -> Node:
+def _map(make: MacroExpansion, target: Node | None, args: tuple[Node, ...]) -> Node:
     assert target is not None
     name = variable_name(args[0], _IDENTIFIER)
     step = make.call("_+_", make.accumulator(), make.list(args[-1]))
@@ -153,7 +153,7 @@ def _map(make: Expansion, target: Node | None, args: tuple[Node, ...]) -> Node:
     return make.fold(target, (name,), (make.list(), make.literal(True), step, make.accumulator()), "map")
 
 
-def _filter(make: Expansion, target: Node | None, args: tuple[Node, ...]) -> Node:
+def _filter(make: MacroExpansion, target: Node | None, args: tuple[Node, ...]) -> Node:
     assert target is not None
     name = variable_name(args[0], _IDENTIFIER)
     step = make.call("_+_", make.accumulator(), make.list(args[0]))

@@ -24,7 +24,7 @@ from dra_alloc.cel.syntax.ast import (
 from dra_alloc.cel.syntax.cursor import Cursor, Deep, Nesting, ParseStop
 from dra_alloc.cel.syntax.lexer import Token
 from dra_alloc.cel.syntax.literals import CONSTANTS, READ, RESERVED, LiteralError
-from dra_alloc.cel.syntax.macros import Expansion, MacroError, MacroTable
+from dra_alloc.cel.syntax.macros import MacroError, MacroExpansion, MacroTable
 from dra_alloc.cel.syntax.recovery import FIELDS, GOES_ON, POSTFIX, STARTERS, expected, operand_tokens
 from dra_alloc.cel.syntax.source import SourceText
 from dra_alloc.cel.trampoline import Steps
@@ -233,7 +233,7 @@ class OperandParser(Cursor):
         macro = self._macros.get((function, len(args), target is not None))
         if macro is not None:
             try:
-                expanded = macro.expand(Expansion(self.new_id, offset), target, args)
+                expanded = macro.expand(MacroExpansion(self.new_id, offset), target, args)
             except MacroError as error:
                 return self.broken(error.node.offset, error.message).node
             if expanded is not None:

@@ -21,7 +21,7 @@ from dra_alloc.cel.syntax.ast import Call, Ident, ListNode, Literal, Node, Selec
 from dra_alloc.cel.syntax.binding import AND, BINARY, TERNARY, balanced
 from dra_alloc.cel.syntax.lexer import Scan
 from dra_alloc.cel.syntax.literals import CONSTANTS, READ, RESERVED, LiteralError
-from dra_alloc.cel.syntax.macros import Expansion, MacroError, MacroTable
+from dra_alloc.cel.syntax.macros import MacroError, MacroExpansion, MacroTable
 
 __all__ = ["read_short"]
 
@@ -203,7 +203,7 @@ class _ShortParser:
         self.at += 1
         args = self._elements(")", depth)
         macro = self._macros.get((function, len(args), target is not None))
-        expanded = None if macro is None else macro.expand(Expansion(self._new_id, offset), target, args)
+        expanded = None if macro is None else macro.expand(MacroExpansion(self._new_id, offset), target, args)
         return expanded or Call(self._new_id(), offset, function, target, args)
 
     def _elements(self, closing: str, depth: int) -> tuple[Any, ...]:

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from dra_alloc.cli.harness.allocate import answer_allocate
 from dra_alloc.cli.harness.reading import TOO_DEEP, read_line
+from dra_alloc.cli.harness.rule import answer_rule
 from dra_alloc.cli.harness.validate import answer_validate
 from dra_alloc.cli.harness.values import answer_cel, answer_quantity
 from dra_alloc.errors import DraAllocError, InputError, in_brief
@@ -40,6 +41,7 @@ def _operations(steps: int) -> Mapping[str, Callable[[Mapping[str, Any]], dict[s
         _ALLOCATE: partial(answer_allocate, steps=steps),
         "cel": answer_cel,
         "quantity": answer_quantity,
+        "rule": answer_rule,
         "validate": answer_validate,
     }
 

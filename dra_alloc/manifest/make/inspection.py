@@ -20,7 +20,7 @@ from dra_alloc.manifest.read.json_numbers import JsonFloat
 from dra_alloc.manifest.read.paths import MapKey, Path, render
 from dra_alloc.manifest.read.raw import Unread
 
-__all__ = ["Flaw", "in_words", "inspect", "number_in_words", "number_of"]
+__all__ = ["Flaw", "in_words", "inspect", "number_in_words", "number_of", "plain"]
 
 _INT64: Final = range(-(1 << 63), 1 << 63)
 _SHOWN: Final = 60
@@ -46,7 +46,7 @@ class Flaw:
 
 def inspect(value: Any, shape: ObjectType, nesting: int) -> tuple[Any, tuple[Flaw, ...]]:
     """
-    Return the object without its unknown fields, and everything found wrong in it.
+    Return the object without the unknown fields of closed objects, and everything found wrong in it.
 
     Spec: CONV-10 to CONV-18.
     """
@@ -92,6 +92,8 @@ class _Inspector:
                 hint = hint_for_unknown(shape, name) if len(self.findings) < _HINTED else ""
                 place = (*path, name)
                 self.findings.append(Flaw(place, f'unknown field "{render(place)}"', hint, unknown_field=True))
+            else:
+                kept[name] = member
         return kept
 
     def _list(self, value: Any, shape: ListType, path: Path) -> list[Any] | None:
@@ -187,7 +189,7 @@ def _raw(value: Any, nesting: int) -> tuple[Any, str]:
     for _ in range(nesting):
         level = [inner for outer in level for inner in _members(outer)]
         if not level:
-            return _plain(value), ""
+            return plain(value), ""
     return value, f"nested deeper than {nesting} levels"
 
 
@@ -197,9 +199,10 @@ def _members(value: Any) -> Any:
     return value if isinstance(value, list) else ()
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
+    """Return plain values with fractions as floats."""
     if isinstance(value, dict):
-        return {key: _plain(member) for key, member in value.items()}
+        return {key: plain(member) for key, member in value.items()}
     if isinstance(value, list):
-        return [_plain(member) for member in value]
+        return [plain(member) for member in value]
     return float(value) if isinstance(value, JsonFloat) else value

@@ -12,14 +12,14 @@ from typing import Any, Final
 import msgspec
 from pydantic import ValidationError
 
-from dra_alloc.api import FrozenMap, ObjectMeta, Pod, ResourceSlice
+from dra_alloc.api import ObjectMeta, Pod, ResourceSlice
 from dra_alloc.manifest.convert.conversion import OtherShape, reshape, to_v1
-from dra_alloc.manifest.documents import Workload
 from dra_alloc.manifest.kinds import Kind
 from dra_alloc.manifest.make.defaults import set_defaults
 from dra_alloc.manifest.make.inspection import Flaw, inspect
 from dra_alloc.manifest.make.records import record_from_model, slice_from_plain
 from dra_alloc.manifest.make.schema import Leaf, ObjectType, SchemaType, schema_of
+from dra_alloc.manifest.make.workloads import workload_of
 
 __all__ = ["Made", "make"]
 
@@ -71,9 +71,9 @@ def _rest(cleaned: Any, kind: Kind, version: str) -> Any:
 
 def _typed(value: dict[str, Any], kind: Kind, version: str) -> Any:
     """Return the object of plain values that fit. Raises: one of `_NOT_FITTING`."""
-    shaped = set_defaults(to_v1(value, kind.name, version), kind.name, version)
     if kind.model is None:
-        return _workload(shaped, kind)
+        return workload_of(value, kind, version)
+    shaped = set_defaults(to_v1(value, kind.name, version), kind.name, version)
     shaped = {**shaped, "apiVersion": f"{kind.group}/v1" if kind.group else "v1", "kind": kind.name}
     if kind.model is not ResourceSlice:
         return kind.model.from_wire(shaped)
@@ -84,33 +84,6 @@ def _typed(value: dict[str, Any], kind: Kind, version: str) -> Any:
         return record_from_model(ResourceSlice.from_wire(shaped))
 
 
-def _workload(value: Mapping[str, Any], kind: Kind) -> Workload:
-    """Return the record of a workload. Raises: ValidationError, ValueError."""
-    metadata = ObjectMeta.from_wire(value.get("metadata") or {})
-    template = _at(value, kind.template) or {}
-    if not isinstance(template, Mapping):
-        raise OtherShape("the pod template is no object")
-    labels = {**(template.get("metadata") or {}), "namespace": metadata.namespace}
-    pod = Pod.from_wire({"metadata": labels, "spec": template.get("spec")})
-    counts = {".".join(path): number for path in kind.counts if (number := _at(value, path)) is not None}
-    if any(type(number) is not int for number in counts.values()):
-        raise ValueError("the number of pods is no number")
-    first = ".".join(kind.counts[0]) if kind.counts else ""
-    replicas = min({first: 1, **counts}.values()) if kind.counts else None
-    api_version = f"{kind.group}/v1" if kind.group else "v1"
-    return Workload(api_version, kind.name, metadata, pod, replicas, FrozenMap(counts))
-
-
-def _at(value: Any, path: tuple[str, ...]) -> Any:
-    for step in path:
-        if value is None:
-            return None
-        if not isinstance(value, Mapping):
-            raise OtherShape(f"{step} stands in something that is no object")
-        value = value.get(step)
-    return value
-
-
 def _shape(kind: Kind, version: str) -> ObjectType:
     """Return the shape of an object in the version it was written in."""
     if kind.model is not None:
@@ -118,7 +91,7 @@ def _shape(kind: Kind, version: str) -> ObjectType:
     pod = schema_of(Pod).fields
     template = _open({"metadata": pod["metadata"], "spec": pod["spec"]})
     inner: dict[str, SchemaType] = {"metadata": schema_of(ObjectMeta)}
-    shape = _nested(_open(inner), kind.template, template)
+    shape = _nested(_open(inner), kind.template, template) if kind.template else _open(inner)
     for path in kind.counts:
         shape = _nested(shape, path, Leaf.INT64)
     return shape

@@ -51,7 +51,7 @@ class _Envelope(ObjectHeader, rename="camel", gc=False):
     items: list[Raw] | None = None
 
 
-_LIST: Final = b'"List"'
+_LIST: Final = b'List"'
 _HEADER: Final = msgspec.json.Decoder(ObjectHeader)
 _ENVELOPE: Final = msgspec.json.Decoder(_Envelope)
 _SKIP: Final = msgspec.json.Decoder(Raw)
@@ -118,9 +118,9 @@ def header_of(text: bytes | memoryview) -> ObjectHeader:
 
 
 def says_list(text: bytes | memoryview) -> bool:
-    """Say whether an object says that it is a List; the word is looked for before the text is parsed."""
+    """Say whether an object says that it is a list, typed or not; the word is looked for before the text is parsed."""
     raw = bytes(text)
-    return (_LIST in raw or b"\\" in raw) and header_of(raw).kind == "List"
+    return (_LIST in raw or b"\\" in raw) and (header_of(raw).kind or "").endswith("List")
 
 
 def repeated_keys(text: bytes | memoryview, value: object) -> list[tuple[tuple[str, ...], int]]:

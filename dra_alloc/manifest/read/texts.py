@@ -1,18 +1,23 @@
 """
-Texts of inputs after they were read, to tell the lines of what turns out wrong later.
+Texts of inputs after they were read: for the lines of what turns out wrong later, and for all that was written.
 """
 
 from __future__ import annotations
 
 import stat
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Final
+from pathlib import Path as File
+from typing import Any, Final
 
 from dra_alloc.manifest.budget import DEFAULT_BUDGET
 from dra_alloc.manifest.read.inputs import InputBytes, sources
+from dra_alloc.manifest.read.json_reader import plain_from_json, read_json
+from dra_alloc.manifest.read.members import unlisted
+from dra_alloc.manifest.read.paths import Path
 from dra_alloc.manifest.read.positions import Steps, positions_in_json, positions_in_yaml
+from dra_alloc.manifest.read.raw import Noticed
+from dra_alloc.manifest.read.yaml_reader import read_yaml
 
 __all__ = ["Text"]
 
@@ -41,20 +46,33 @@ class Text:
 
     def lines(self, wanted: Collection[Steps]) -> Mapping[Steps, int]:
         """Return the line of each path, or of what there is of it, in one reading; nothing if it cannot be read."""
-        data = self.data
-        if data is None and self.state is not None and self.state == _state(self.name):
-            read = next(iter(sources([self.name], None, DEFAULT_BUDGET)))
-            data = read.data if isinstance(read, InputBytes) else None
+        data = self._bytes()
         if data is None:
             return {}
         find = positions_in_json if self.is_json else positions_in_yaml
         return {steps: line for steps, (line, _) in find(data, wanted).items()}
 
+    def objects(self, wanted: Collection[Path]) -> Iterator[tuple[Path, Any]]:
+        """Yield the plain values of the objects at these places, in one reading; nothing if it cannot be read."""
+        data = self._bytes()
+        if data is None:
+            return
+        for raw in read_json(data) if self.is_json else read_yaml(data, DEFAULT_BUDGET, Noticed()):
+            for each in unlisted(raw, 0):
+                if each.place in wanted:
+                    yield each.place, each.value if each.text is None else plain_from_json(each.text)
+
+    def _bytes(self) -> bytes | None:
+        if self.data is not None or self.state is None or self.state != _state(self.name):
+            return self.data
+        read = next(iter(sources([self.name], None, DEFAULT_BUDGET)))
+        return read.data if isinstance(read, InputBytes) else None
+
 
 def _state(name: str) -> tuple[int, int] | None:
     """Return size and time of the last change of a file; nothing for what can be read only once."""
     try:
-        state = Path(name).stat()
+        state = File(name).stat()
     except (OSError, ValueError):
         return None
     return (state.st_size, state.st_mtime_ns) if stat.S_ISREG(state.st_mode) else None

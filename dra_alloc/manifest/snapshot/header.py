@@ -43,7 +43,7 @@ __all__ = [
 ]
 
 MAGIC: Final = b"dra-alloc snapshot\n"
-FORMAT: Final = 4
+FORMAT: Final = 5
 _LENGTH: Final = 8
 _DIGEST: Final = 16
 #: So many bytes of the first line may be wrong before the file is taken for something else.

@@ -16,10 +16,10 @@ from typing import Any, NamedTuple
 import msgspec
 
 from dra_alloc._version import __version__
-from dra_alloc.api import FrozenMap, KubeModel, ObjectMeta, Pod
 from dra_alloc.manifest.documents import Documents, Place, Workload
-from dra_alloc.manifest.kinds import SLICE, Kind, kind_named
+from dra_alloc.manifest.kinds import SLICE, Kind, is_read, kind_named, recognise
 from dra_alloc.manifest.make.outlines import Outline
+from dra_alloc.manifest.make.workloads import pod_making, workload_of
 from dra_alloc.manifest.snapshot.header import (
     FORMAT,
     UNDECODABLE,
@@ -123,11 +123,9 @@ def _objects(content: _Body) -> Iterator[Unpacked]:
             item, outline = slice_from_packed(each)
             yield Unpacked(SLICE, item, Place(place.file, place.steps, place.line, SLICE.name, place.version), outline)
         for other in content.others:
-            kind = kind_named(other.kind)
+            kind, item = _read(other.kind, other.text)
             place = other.place
-            yield Unpacked(
-                kind, _read(kind, other.text), Place(place.file, place.steps, place.line, kind.name, place.version)
-            )
+            yield Unpacked(kind, item, Place(place.file, place.steps, place.line, kind.name, place.version))
     except (*UNDECODABLE, KeyError) as error:
         raise SnapshotError(f"a damaged snapshot: {error}") from None
 
@@ -136,28 +134,20 @@ def _others(documents: Documents) -> Iterator[_Other]:
     members = ("classes", "claims", "templates", "taint_rules", "nodes", "namespaces", "pods", "pod_groups")
     for item in (each for member in (*members, "workloads") for each in getattr(documents, member)):
         place = documents.places[id(item)]
-        yield _Other(place.kind, json.dumps(_written(item)), _packed_place(place))
+        written = item.body if isinstance(item, Workload) else item.to_wire()
+        yield _Other(place.kind, json.dumps(written), _packed_place(place))
 
 
-def _written(item: KubeModel | Workload) -> Any:
-    if isinstance(item, Workload):
-        return [
-            item.api_version,
-            item.kind,
-            item.metadata.to_wire(),
-            item.pod.to_wire(),
-            item.replicas,
-            dict(item.counts),
-        ]
-    return item.to_wire()
-
-
-def _read(kind: Kind, text: str) -> Any:
-    if kind.model is not None:
-        return kind.model.from_json(text)
-    api_version, name, metadata, pod, replicas, counts = json.loads(text)
-    found = ObjectMeta.from_wire(metadata), Pod.from_wire(pod)
-    return Workload(api_version, name, *found, replicas, FrozenMap(counts))
+def _read(name: str, text: str) -> tuple[Kind, Any]:
+    kind = kind_named(name) if is_read(name) else None
+    if kind is not None and kind.model is not None:
+        return kind, kind.model.from_json(text)
+    value = json.loads(text)
+    api_version = value["apiVersion"]
+    found = recognise(api_version, name) or pod_making(api_version, name, value)
+    if found is None:
+        raise KeyError(name)
+    return found, workload_of(value, found, api_version.rpartition("/")[2])
 
 
 def _packed_place(place: Place) -> _Place:

@@ -7,32 +7,36 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from dra_alloc.api import Pod
 from dra_alloc.errors import Problem
 from dra_alloc.manifest.documents import Workload, object_name
-from dra_alloc.manifest.kinds import kind_named
+from dra_alloc.manifest.kinds import recognise
+from dra_alloc.manifest.make.workloads import at
+from dra_alloc.manifest.read.paths import render
 from dra_alloc.manifest.validate.claims import check_claim, check_class, check_template
 from dra_alloc.manifest.validate.pods import check_pod, check_pod_spec
 from dra_alloc.manifest.validate.slices import check_slice, check_taint_rule
 from dra_alloc.manifest.validate.violations import Violations
 
-__all__ = ["pod_spec_path", "validate_object"]
+__all__ = ["validate_object"]
 
 _INT32_MAX: Final = (1 << 31) - 1
 
 
-def pod_spec_path(owner: Pod | Workload) -> str:
-    """Return where the spec of the pod stands in an object that is a pod or makes some."""
-    return ".".join((*kind_named(owner.kind).template, "spec"))
-
-
 def _workload(v: Violations, workload: Workload) -> None:
-    for path, count in workload.counts.items():
-        if count < 0:
-            v.invalid(path, count, "must be greater than or equal to 0")
-        elif count > _INT32_MAX:
-            v.invalid(path, count, "does not fit into 32 bits")
-    check_pod_spec(v, workload.pod.spec, pod_spec_path(workload))
+    for path in _counts(workload):
+        count = at(workload.body, path)
+        if count is not None and count < 0:
+            v.invalid(render(path), count, "must be greater than or equal to 0")
+        elif count is not None and count > _INT32_MAX:
+            v.invalid(render(path), count, "does not fit into 32 bits")
+    for template in workload.templates:
+        if template.pod is not None:
+            check_pod_spec(v, template.pod.spec, template.path)
+
+
+def _counts(workload: Workload) -> tuple[tuple[str, ...], ...]:
+    kind = recognise(workload.api_version, workload.kind)
+    return kind.counts if kind is not None else ()
 
 
 _CHECKS: Final[Mapping[str, Callable[[Violations, Any], None]]] = {

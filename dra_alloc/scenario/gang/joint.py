@@ -12,6 +12,7 @@ from dra_alloc.cluster.cluster import Cluster
 from dra_alloc.cluster.settings import DEFAULT_SETTINGS, Settings
 from dra_alloc.errors import InputError
 from dra_alloc.manifest import Documents
+from dra_alloc.pods.workloads.shapes import Taught
 from dra_alloc.problem.requests import claim_name
 from dra_alloc.scenario.gang.gang import GangAnswers, place_gang, place_most, replicas
 from dra_alloc.scenario.gang.joint_nodes import common_ground
@@ -41,6 +42,7 @@ class JointOptions:
     copies: int | None = None
     topology: Topology | None = None
     objectives: tuple[Objective, ...] = ()
+    taught: tuple[Taught, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +67,7 @@ def place_jointly(manifests: Documents, dump: Documents, options: JointOptions) 
     nodes, which no joint question takes;
     EngineUnavailable for objectives without OR-tools.
     """
-    prepared = prepare(manifests, dump, options.settings, options.namespace).required()
+    prepared = prepare(Prepared(manifests, dump, options.settings, options.namespace, taught=options.taught)).required()
     if not prepared.subjects:
         raise InputError("there is nothing to place: the manifests hold no pods, claims or templates")
     ground = common_ground(prepared.subjects, prepared.cluster)

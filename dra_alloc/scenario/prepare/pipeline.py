@@ -30,8 +30,9 @@ from dra_alloc.cluster.settings import Settings
 from dra_alloc.errors import ManifestError, Problem, UnknownReference
 from dra_alloc.manifest import Documents
 from dra_alloc.manifest.lost import Lost
-from dra_alloc.pods.expanding import AskedPod, pods_of, too_many
+from dra_alloc.pods.expanding import ExpandedPod, expanded
 from dra_alloc.pods.naming import in_namespace, named
+from dra_alloc.pods.workloads.shapes import Taught
 from dra_alloc.scenario.prepare.gating import gated
 from dra_alloc.scenario.prepare.merging import merged
 from dra_alloc.scenario.prepare.notes import notes_on
@@ -46,6 +47,7 @@ class Prepared:
     """
     Manifests and a dump under way to subjects; whatever a later step makes is empty before it.
 
+    `taught` says of kinds that are not known what pods they make.
     `merged` is the dump with the manifests applied, `cluster` the cluster that
     results, `pods` are those that objects ask for, `subjects` the pods with
     their claims, and claims of their own. `problems` make the input a bad one.
@@ -56,9 +58,10 @@ class Prepared:
     settings: Settings
     namespace: str
     node: str | None = None
+    taught: tuple[Taught, ...] = ()
     merged: Documents = field(default_factory=Documents)
     cluster: Cluster = field(default_factory=lambda: Cluster.of(Documents()))
-    pods: tuple[AskedPod, ...] = ()
+    pods: tuple[ExpandedPod, ...] = ()
     subjects: tuple[Subject, ...] = ()
     problems: tuple[Problem, ...] = ()
     notes: tuple[str, ...] = ()
@@ -99,15 +102,13 @@ class Prepared:
 Step = Callable[[Prepared], Prepared]
 
 
-def prepare(
-    manifests: Documents, dump: Documents, settings: Settings, namespace: str, node: str | None = None
-) -> Prepared:
+def prepare(given: Prepared) -> Prepared:
     """
     Return the manifests applied to the dump, and what they ask of it; with problems instead of an error for bad ones.
 
     Raises: InputError for settings.
     """
-    return run(Prepared(manifests, dump, settings, namespace, node), STEPS)
+    return run(given, STEPS)
 
 
 def run(prepared: Prepared, steps: Sequence[Step]) -> Prepared:
@@ -138,8 +139,12 @@ def _clustered(prepared: Prepared) -> Prepared:
 
 
 def _expanded(prepared: Prepared) -> Prepared:
-    pods = tuple(pods_of(prepared.manifests, prepared.cluster.nodes))
-    return replace(prepared, pods=pods).misplaced(too_many(prepared.manifests))
+    made = expanded(prepared.manifests, prepared.dump, prepared.cluster.nodes, prepared.taught)
+    prepared = replace(prepared, pods=made.pods).misplaced(made.problems).noting(made.notes)
+    if not made.claims:
+        return prepared
+    with_claims = replace(prepared.merged, claims=(*prepared.merged.claims, *made.claims))
+    return replace(prepared, merged=with_claims, cluster=Cluster.of(with_claims, prepared.settings))
 
 
 def _claiming(prepared: Prepared) -> Prepared:

@@ -27,7 +27,7 @@ from dra_alloc.cel.library.time_values import Timestamp
 from dra_alloc.cel.plan.build import plan
 from dra_alloc.cel.plan.frame import Failed
 from dra_alloc.cel.syntax.ast import Node, Select
-from dra_alloc.cel.syntax.macros import Expansion
+from dra_alloc.cel.syntax.macros import MacroExpansion
 from dra_alloc.cel.syntax.parser import parse
 from dra_alloc.cel.syntax.source import SourceText, render
 from dra_alloc.cel.values.runtime import CelMap, Optional, UInt, is_list
@@ -95,7 +95,7 @@ def value(expression: str, release: str = "1.36") -> Any:
 
 def _bound(root: Node, variables: Mapping[str, CelType]) -> Node:
     ids = numbers(1_000_000)
-    make = Expansion(lambda: next(ids), 0)
+    make = MacroExpansion(lambda: next(ids), 0)
     for name in variables:
         root = make.bind(name, Select(next(ids), 0, make.ident("@bindings"), name), root)
     return root

@@ -14,7 +14,7 @@ from dra_alloc.explain.reasons import Reasons, reasons
 from dra_alloc.explain.world import World
 from dra_alloc.manifest import load
 from dra_alloc.scenario.explaining import world_of
-from dra_alloc.scenario.prepare.pipeline import prepare
+from dra_alloc.scenario.prepare.pipeline import Prepared, prepare
 from fuzz.targets.reasons_hold import check_reasons
 
 EXAMPLES = Path(__file__).parents[3] / "docs" / "examples"
@@ -23,7 +23,7 @@ EXAMPLES = Path(__file__).parents[3] / "docs" / "examples"
 def two_halves_and_more(release: str, node: str) -> World:
     """Return the shipped example: without the class its selector fails on devices that have no profile."""
     manifests = load([str(EXAMPLES / "workloads" / "mixed.yaml")])
-    prepared = prepare(manifests, load([str(EXAMPLES / "cluster")]), Settings(release), "default")
+    prepared = prepare(Prepared(manifests, load([str(EXAMPLES / "cluster")]), Settings(release), "default"))
     subject = next(each for each in prepared.subjects if each.name.endswith("two-halves-and-more"))
     claims = [prepared.cluster.claims[each] if isinstance(each, str) else each for each in subject.claims]
     return world_of(prepared.cluster, claims, prepared.cluster.node(node))

@@ -67,10 +67,13 @@ def test_lists_typed_lists_and_lists_in_lists():
     typed = {"apiVersion": "resource.k8s.io/v1", "kind": "ResourceSliceList", "items": [member]}
     untyped = {"apiVersion": "v1", "kind": "List", "items": [SLICE]}
     nested = {"apiVersion": "v1", "kind": "List", "items": [untyped]}
-    loaded = [read(json.dumps(value)).slices for value in (SLICE, typed, untyped, nested)]
+    inside = {"apiVersion": "v1", "kind": "List", "items": [typed]}
+    loaded = [read(json.dumps(value)).slices for value in (SLICE, typed, untyped, nested, inside)]
     assert all(slices == loaded[0] for slices in loaded)
     # JSON is YAML; the blank in front keeps it from being taken for JSON.
-    assert all(read("# yaml\n" + json.dumps(value)).slices == loaded[0] for value in (SLICE, typed, untyped, nested))
+    assert all(
+        read("# yaml\n" + json.dumps(value)).slices == loaded[0] for value in (SLICE, typed, untyped, nested, inside)
+    )
 
 
 def test_slices_of_old_versions():
@@ -130,17 +133,22 @@ def test_workloads_keep_their_pods():
                 f"apiVersion: apps/v1\nkind: DaemonSet\nmetadata: {{name: ds}}\nspec: {{template: {pod}}}",
                 f"apiVersion: batch/v1\nkind: Job\nmetadata: {{name: j}}\nspec: {{template: {pod}}}",
                 f"apiVersion: batch/v1\nkind: CronJob\nmetadata: {{name: cj}}\nspec: {cron}",
+                f"apiVersion: a.b/v2\nkind: Mine\nmetadata: {{name: m}}\nspec: {{parts: [{pod}]}}",
             ]
         )
     )
-    assert [(one.kind, one.name, one.namespace, one.replicas) for one in documents.workloads] == [
-        ("Deployment", "d", "ns", 3),
-        ("DaemonSet", "ds", "", None),
-        ("Job", "j", "", 1),
-        ("CronJob", "cj", "", 2),
+    assert [(one.kind, one.name, one.namespace) for one in documents.workloads] == [
+        ("Deployment", "d", "ns"),
+        ("DaemonSet", "ds", ""),
+        ("Job", "j", ""),
+        ("CronJob", "cj", ""),
+        ("Mine", "m", ""),
     ]
-    assert {one.pod.spec.resource_claims[0].resource_claim_name for one in documents.workloads} == {"z"}
-    assert documents.workloads[0].pod.metadata.namespace == "ns"
+    pods = {template.path: template.pod for one in documents.workloads for template in one.templates}
+    assert set(pods) == {"spec.template.spec", "spec.jobTemplate.spec.template.spec", "spec.parts[0].spec"}
+    assert {pod.spec.resource_claims[0].resource_claim_name for pod in pods.values() if pod is not None} == {"z"}
+    assert documents.workloads[0].templates[0].pod.metadata.namespace == "ns"
+    assert documents.workloads[0].body["spec"]["replicas"] == 3
 
 
 def test_problems_in_pod_templates_have_their_path():

@@ -74,6 +74,11 @@ apiVersion: apps/v1
 kind: Deployment
 metadata: {name: d, namespace: x}
 spec: {replicas: 2, template: {spec: {containers: []}}}
+---
+apiVersion: example.com/v1
+kind: Mine
+metadata: {name: m, namespace: x}
+spec: {share: 0.5, parts: [{spec: {containers: [{name: c, resources: {requests: {cpu: 0.5}}}]}}]}
 """,
         encoding="utf-8",
     )

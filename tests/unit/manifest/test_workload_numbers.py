@@ -1,5 +1,5 @@
 """
-How many pods a workload asks for at once, and numbers no workload may have.
+Numbers of pods that no workload may have.
 """
 
 from __future__ import annotations
@@ -20,29 +20,6 @@ def workload(kind: str, counts: str):
     text = f"apiVersion: {API.get(kind, 'apps/v1')}\nkind: {kind}\nmetadata: {{name: a}}\nspec: {spec}\n"
     (found,) = load(["-"], stdin=io.BytesIO(text.encode())).workloads
     return found
-
-
-@pytest.mark.parametrize(
-    ("kind", "counts", "replicas"),
-    [
-        ("Deployment", "", 1),
-        ("Deployment", "replicas: 0", 0),
-        ("StatefulSet", "replicas: 3", 3),
-        ("DaemonSet", "replicas: 3", None),
-        ("Job", "", 1),
-        ("Job", "parallelism: 3", 3),
-        ("Job", "completions: 3", 1),
-        ("Job", "parallelism: 3, completions: 2", 2),
-        ("Job", "parallelism: 2, completions: 3", 2),
-        ("Job", "parallelism: 2, completions: null", 2),
-        ("Job", "parallelism: 0, completions: 3", 0),
-        ("CronJob", "parallelism: 3, completions: 2", 2),
-    ],
-)
-def test_as_many_pods_as_run_at_once(kind, counts, replicas):
-    found = workload(kind, counts)
-    assert found.replicas == replicas
-    assert validate_object(found) == []
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,70 @@
+"""
+Harness op `rule`: one rule of naming, quota or queues, asked alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from dra_alloc.cli.harness.shapes import check_shape
+from dra_alloc.errors import InputError, in_brief
+from dra_alloc.pods.workloads.names import claim_base, cut, indexed_base, job_gang_names, ray_base
+
+__all__ = ["RULES", "answer_rule"]
+
+Given = Mapping[str, Any]
+
+
+def _claim_name(given: Given) -> dict[str, Any]:
+    _check(given, {"owner": str, "claim": str})
+    base = claim_base(given["owner"], given["claim"])
+    return {"baseOfName": cut(base), "generateName": base}
+
+
+def _indexed_pod(given: Given) -> dict[str, Any]:
+    _check(given, {"job": str, "index": int})
+    return {"generateName": indexed_base(given["job"], given["index"])}
+
+
+def _job_gang_names(given: Given) -> dict[str, Any]:
+    _check(given, {"job": str, "uid": str})
+    made = job_gang_names(given["job"], given["uid"])
+    return {"podGroup": made.pod_group, "template": made.template, "workload": made.workload}
+
+
+def _ray_pod(given: Given) -> dict[str, Any]:
+    _check(given, {"cluster": str, "group": str})
+    return {"head": ray_base(given["cluster"]), "worker": ray_base(given["cluster"], given["group"])}
+
+
+def _check(given: Given, shape: Mapping[str, type]) -> None:
+    """Refuse what is missing, unknown, or of another type. Raises: InputError."""
+    check_shape(given, shape, "in ")
+    missing = next((key for key in shape if given.get(key) is None), None)
+    if missing is not None:
+        raise InputError(f"in.{missing} is missing")
+
+
+#: What answers each rule: a new one is a line here.
+RULES: Final[Mapping[str, Callable[[Given], dict[str, Any]]]] = {
+    "expand/claim-name": _claim_name,
+    "expand/indexed-pod": _indexed_pod,
+    "expand/job-gang-names": _job_gang_names,
+    "expand/ray-pod": _ray_pod,
+}
+
+
+def answer_rule(request: Mapping[str, Any]) -> dict[str, Any]:
+    """
+    Return `out`, what the rule says of `in`.
+
+    Raises: InputError for a request that cannot be understood.
+    """
+    check_shape(request, {"rule": str, "in": dict})
+    rule = request.get("rule") or ""
+    if rule not in RULES:
+        raise InputError(f"unknown rule {in_brief(repr(rule))} (known: {', '.join(RULES)})")
+    if request.get("in") is None:
+        raise InputError("in is missing")
+    return {"out": RULES[rule](request["in"])}

@@ -1,0 +1,145 @@
+"""
+The claims of a pod: those that it names, and those that are made for it from templates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Final
+
+from dra_alloc.api import FrozenMap, ObjectMeta, OwnerReference, Pod, ResourceClaim, ResourceClaimTemplate
+from dra_alloc.pods.workloads.names import claim_base, unique
+
+__all__ = ["POD_CLAIM_NAME", "ClaimUse", "ClaimsThere"]
+
+#: Which entry of the pod a claim was made for.
+POD_CLAIM_NAME: Final = "resource.kubernetes.io/pod-claim-name"
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimUse:
+    """
+    What stands behind an entry of a pod's claims.
+
+    `claim` is the full name of one that is there, or one that is made for the
+    pod; without it nothing is needed, `missing` (kind and full name) is not
+    there, or `objection` says why the claim that is there is not the pod's.
+    """
+
+    position: int
+    claim: str | ResourceClaim | None = None
+    missing: tuple[str, str] | None = None
+    objection: str = ""
+
+
+@dataclass(slots=True)
+class ClaimsThere:
+    """The claims and claim templates that are there, by full name; grows by the names of claims that are made."""
+
+    claims: dict[str, ResourceClaim] = field(default_factory=dict)
+    templates: dict[str, ResourceClaimTemplate] = field(default_factory=dict)
+    taken: dict[str, set[str]] = field(default_factory=dict)
+    made_for: dict[tuple[str, str, str], str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, claims: Iterable[ResourceClaim], templates: Iterable[ResourceClaimTemplate]) -> ClaimsThere:
+        """Return those of the input."""
+        there = cls(templates={_full(each.metadata): each for each in templates})
+        for claim in claims:
+            there.add(claim)
+        return there
+
+    def add(self, claim: ResourceClaim) -> None:
+        """Note a claim."""
+        meta = claim.metadata
+        full, namespace = _full(meta), meta.namespace or ""
+        self.claims[full] = claim
+        self.taken.setdefault(namespace, set()).add(meta.name or "")
+        entry, owner = meta.annotations.get(POD_CLAIM_NAME), _owner(meta)
+        if entry and owner is not None:
+            self.made_for[namespace, owner.uid or owner.name, entry] = full
+
+    def of_pod(self, pod: Pod) -> Iterator[ClaimUse]:
+        """
+        Yield what stands behind each entry of a pod, in order.
+
+        What the pod's status says comes first: a claim without a name is not
+        needed, one that is there has to be the pod's. Then a claim that was
+        made for the entry, and last one that is made now.
+
+        Spec: EXPAND-40 to EXPAND-44.
+        """
+        namespace = pod.metadata.namespace or ""
+        said = {each.name: each.resource_claim_name for each in pod.status.resource_claim_statuses}
+        for position, entry in enumerate(pod.spec.resource_claims):
+            if entry.resource_claim_name:
+                full = f"{namespace}/{entry.resource_claim_name}"
+                there = full in self.claims
+                yield ClaimUse(position, full if there else None, None if there else ("ResourceClaim", full))
+            elif entry.resource_claim_template_name:
+                if entry.name in said and said[entry.name] is None:
+                    yield ClaimUse(position)
+                else:
+                    yield self._from_template(pod, position, said.get(entry.name))
+
+    def _from_template(self, pod: Pod, position: int, said: str | None) -> ClaimUse:
+        meta, entry = pod.metadata, pod.spec.resource_claims[position]
+        namespace = meta.namespace or ""
+        full = f"{namespace}/{said}" if said else ""
+        claim = self.claims.get(full)
+        if claim is not None:
+            return ClaimUse(position, full, objection=_not_of(pod, claim))
+        made = self.made_for.get((namespace, meta.uid or meta.name or "", entry.name))
+        if made is not None and not _not_of(pod, self.claims[made]):
+            return ClaimUse(position, made)
+        name = f"{namespace}/{entry.resource_claim_template_name}"
+        template = self.templates.get(name)
+        if template is None:
+            return ClaimUse(position, missing=("ResourceClaimTemplate", name))
+        taken = self.taken.setdefault(namespace, set())
+        new = _made(template, pod, entry.name, taken)
+        taken.add(new.metadata.name or "")
+        return ClaimUse(position, new)
+
+
+def _made(template: ResourceClaimTemplate, pod: Pod, entry: str, taken: set[str]) -> ResourceClaim:
+    """Return the claim that is made for an entry of a pod. Spec: EXPAND-2, EXPAND-42."""
+    of_template, owner = template.spec.metadata, pod.metadata.name or pod.metadata.generate_name or ""
+    base = claim_base(owner, entry)
+    meta = ObjectMeta.made(
+        name=next(unique(base, taken)),
+        generate_name=base,
+        namespace=pod.metadata.namespace,
+        labels=of_template.labels,
+        annotations=FrozenMap({**of_template.annotations, POD_CLAIM_NAME: entry}),
+        owner_references=(
+            OwnerReference.made(
+                api_version="v1",
+                kind="Pod",
+                name=owner,
+                uid=pod.metadata.uid or "",
+                controller=True,
+                block_owner_deletion=True,
+            ),
+        ),
+    )
+    return ResourceClaim.made(metadata=meta, spec=template.spec.spec)
+
+
+def _owner(meta: ObjectMeta) -> OwnerReference | None:
+    pods = (each for each in meta.owner_references if each.kind == "Pod")
+    return next((each for each in pods if each.controller is not False), None)
+
+
+def _not_of(pod: Pod, claim: ResourceClaim) -> str:
+    """Return why a claim was not made for a pod, in the scheduler's words; empty if it was. Spec: EXPAND-43."""
+    owner, meta = _owner(claim.metadata), pod.metadata
+    same = owner is not None and (owner.uid == meta.uid if owner.uid and meta.uid else owner.name == meta.name)
+    if same and claim.metadata.namespace == meta.namespace:
+        return ""
+    return f"ResourceClaim {_full(claim.metadata)} was not created for Pod {_full(meta)} (Pod is not owner)"
+
+
+def _full(meta: ObjectMeta) -> str:
+    return f"{meta.namespace or ''}/{meta.name or ''}"

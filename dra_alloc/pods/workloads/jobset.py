@@ -1,0 +1,84 @@
+"""
+JobSet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from dra_alloc.manifest import Workload
+from dra_alloc.pods.workloads.batch import JobRun, pods_of_job
+from dra_alloc.pods.workloads.plans import Around, Controller, PodPlan, PodSet
+from dra_alloc.pods.workloads.reading import (
+    controller_of,
+    copies,
+    flag,
+    items,
+    labelled,
+    template_in,
+    text,
+    together,
+    value_at,
+    with_labels,
+)
+
+__all__ = ["Replicated", "job_set", "replicated_jobs"]
+
+_PREFIX: Final = "jobset.sigs.k8s.io"
+_EXCLUSIVE: Final = "alpha.jobset.sigs.k8s.io/exclusive-topology"
+
+#: The replicated jobs of a JobSet, and where in the workload they stand.
+Replicated = tuple[tuple[Mapping[str, Any], str], ...]
+
+
+def job_set(workload: Workload, around: Around) -> PodPlan:
+    """Return the pods of all its Jobs, `<set>-<replicated job>-<number>`, in order. Spec: EXPAND-16."""
+    path = "spec.replicatedJobs"
+    jobs = tuple((each, f"{path}[{number}]") for number, each in enumerate(items(workload.body, path)))
+    return replicated_jobs(workload, jobs, around, suspended=flag(workload.body, "spec.suspend"))
+
+
+def replicated_jobs(workload: Workload, jobs: Replicated, around: Around, *, suspended: bool) -> PodPlan:
+    """Return the pods of the Jobs of a JobSet, its own or one that it makes. Spec: EXPAND-16. Raises: Misfit."""
+    called = f"{workload.kind} {workload.metadata.full_name}"
+    if suspended:
+        return PodPlan(notes=(f"{called} is suspended: it makes no pods",))
+    sets = together(found for each, at in jobs for found in _jobs(workload, each, at, around))
+    return PodPlan(sets, notes=tuple(_notes(workload, jobs, called)))
+
+
+def _jobs(workload: Workload, replicated: Mapping[str, Any], at: str, around: Around) -> Iterator[PodSet]:
+    group = text(replicated, "name")
+    spec = value_at(replicated, "template.spec") or {}
+    there = around.pods(workload)
+    template = template_in(spec, "template", f"{at}.template.spec")
+    for number in range(copies(replicated, "replicas", 1, at)):
+        name = f"{workload.name}-{group}-{number}"
+        marks = {
+            f"{_PREFIX}/jobset-name": workload.name,
+            f"{_PREFIX}/replicatedjob-name": group,
+            f"{_PREFIX}/job-index": str(number),
+        }
+        child = around.named("Job", workload.namespace, name)
+        controller = controller_of(child) if child is not None else Controller("batch/v1", "Job", name)
+        status = value_at(child.body, "status") if child is not None else None
+        mine = around.pods(child) if child is not None else with_labels(there, marks)
+        told = labelled(template, marks, marks)
+        found = pods_of_job(
+            JobRun(controller, {**spec, "template": told}, f"{at}.template.spec", status, mine, indexed=True)
+        )
+        if found is not None:
+            yield found
+
+
+def _notes(workload: Workload, jobs: Replicated, called: str) -> Iterator[str]:
+    in_order = text(workload.body, "spec.startupPolicy.startupPolicyOrder") == "InOrder"
+    if in_order and len(jobs) > 1:
+        yield f"{called}: each replicated job starts when the one before is ready; all are counted"
+    after = [text(each, "name") for each, _ in jobs if items(each, "dependsOn")]
+    if after:
+        yield f"{called}: {', '.join(after)} start after others; all are counted at once"
+    holders = (workload.metadata.annotations, *(value_at(each, "template.metadata.annotations") for each, _ in jobs))
+    if any(_EXCLUSIVE in (each or ()) for each in holders):
+        yield f"{called}: exclusive placement by topology is not looked at"

@@ -1,0 +1,79 @@
+"""
+LeaderWorkerSet and DisaggregatedSet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from dra_alloc.manifest import Workload
+from dra_alloc.pods.workloads.plans import Around, Controller, PodPlan, PodSet, PodSlot, by_name
+from dra_alloc.pods.workloads.reading import copies, items, labelled, template_in, text, together, value_at
+
+__all__ = ["disaggregated_set", "leader_worker_set"]
+
+_PREFIX: Final = "leaderworkerset.sigs.k8s.io"
+_TEMPLATES: Final = "leaderWorkerTemplate"
+
+
+def leader_worker_set(workload: Workload, around: Around) -> PodPlan:
+    """
+    Return the leaders, `<set>-<group>`, then the workers of each group, `<set>-<group>-<number>` from 1.
+
+    Spec: EXPAND-17.
+    """
+    spec = value_at(workload.body, "spec") or {}
+    sets = together(_groups(workload, workload.name, spec, "spec", around))
+    return PodPlan(sets, notes=tuple(_notes(workload, spec)))
+
+
+def disaggregated_set(workload: Workload, around: Around) -> PodPlan:
+    """Return the pods of a LeaderWorkerSet `<set>-<role>` for each role. Spec: EXPAND-18."""
+    sets: list[PodSet] = []
+    for number, role in enumerate(items(workload.body, "spec.roles")):
+        spec = value_at(role, "spec") or {}
+        sets += _groups(workload, f"{workload.name}-{text(role, 'name')}", spec, f"spec.roles[{number}].spec", around)
+    assumed = (
+        f"{workload.kind} {workload.metadata.full_name}: its LeaderWorkerSets are named as assumed, `<set>-<role>`"
+    )
+    return PodPlan(together(sets), notes=(assumed,))
+
+
+def _groups(workload: Workload, name: str, spec: Mapping[str, Any], at: str, around: Around) -> Iterator[PodSet]:
+    size = copies(spec, f"{_TEMPLATES}.size", 1, at)
+    groups = copies(spec, "replicas", 1, at)
+    worker = template_in(spec, f"{_TEMPLATES}.workerTemplate", at)
+    own = value_at(spec, f"{_TEMPLATES}.leaderTemplate") is not None
+    leader = template_in(spec, f"{_TEMPLATES}.leaderTemplate", at) if own else worker
+    there = around.pods(workload)
+    leaders = [_slot(name, group, 0, f"{name}-{group}") for group in range(groups)]
+    path = f"{at}.{_TEMPLATES}.{'leader' if own else 'worker'}Template.spec"
+    maker = Controller("apps/v1", "StatefulSet", name)
+    yield PodSet(
+        labelled(leader, {f"{_PREFIX}/name": name}), path, maker, groups, slots=leaders, key_of=by_name, there=there
+    )
+    for group in range(groups):
+        workers = [_slot(name, group, number, f"{name}-{group}-{number}") for number in range(1, size)]
+        yield PodSet(
+            labelled(worker, {f"{_PREFIX}/name": name}),
+            f"{at}.{_TEMPLATES}.workerTemplate.spec",
+            Controller("apps/v1", "StatefulSet", f"{name}-{group}"),
+            len(workers),
+            slots=workers,
+            key_of=by_name,
+            there=there,
+        )
+
+
+def _slot(name: str, group: int, number: int, pod: str) -> PodSlot:
+    return PodSlot(pod, pod, labels={f"{_PREFIX}/group-index": str(group), f"{_PREFIX}/worker-index": str(number)})
+
+
+def _notes(workload: Workload, spec: Mapping[str, Any]) -> Iterator[str]:
+    called = f"{workload.kind} {workload.metadata.full_name}"
+    annotations = workload.metadata.annotations
+    if any(each in annotations for each in (f"{_PREFIX}/exclusive-topology", f"{_PREFIX}/subgroup-exclusive-topology")):
+        yield f"{called}: exclusive placement by topology is not looked at"
+    if text(spec, "startupPolicy", "LeaderCreated") == "LeaderReady":
+        yield f"{called}: the workers of a group start when its leader is ready; all are counted"
