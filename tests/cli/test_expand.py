@@ -126,3 +126,10 @@ status: {phase: Running}
     answer = json.loads(capsys.readouterr().out)
     assert [each["name"] for each in answer["placements"]] == ["default/w-1"]
     assert "pods that are not scheduled anew: 1 bound" in answer["notes"]
+
+
+def test_templates_that_make_no_pods_are_not_judged(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    policy = "---\napiVersion: kyverno.io/v1\nkind: ClusterPolicy\nmetadata: {name: p}\n"
+    policy += "spec: {rules: [{validate: {pattern: {spec: {resourceClaims: [{name: '?*'}]}}}}]}\n"
+    assert run(["check", str(write_manifest(tmp_path, SET + CLUSTER + policy))]) == 0
+    assert "2 allocated" in capsys.readouterr().out

@@ -14,6 +14,7 @@ from dra_alloc.cluster.settings import Settings
 from dra_alloc.errors import Problem, Where, first_few, in_brief, shortened
 from dra_alloc.limits import CEL_SELECTOR_MAX_COST, CEL_SELECTOR_MAX_LENGTH
 from dra_alloc.manifest import Documents, validate_object
+from dra_alloc.pods.workloads.table import NO_MAKERS
 
 __all__ = ["KnownNames", "reference_problems"]
 
@@ -56,7 +57,7 @@ def _refused(manifests: Documents) -> Iterator[_Found]:
         *manifests.slices,
         *manifests.taint_rules,
         *manifests.pods,
-        *manifests.workloads,
+        *(each for each in manifests.workloads if (each.group, each.kind) not in NO_MAKERS),
     ):
         yield from ((item, problem) for problem in validate_object(item))
 
