@@ -18,7 +18,7 @@ from dra_alloc.cluster.queue import Queued
 from dra_alloc.cluster.scheduled import PodOutcome, Scheduled
 from dra_alloc.cluster.scheduling import Scheduling, scheduled
 from dra_alloc.errors import InputError
-from dra_alloc.pods.generated_claims import claim_from_template
+from dra_alloc.pods.claims import claim_from_template
 from dra_alloc.solve.allocator import Budget
 
 if TYPE_CHECKING:

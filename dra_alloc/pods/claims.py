@@ -4,14 +4,14 @@ The claims of a pod: those that it names, and those that are made for it from te
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
 from dra_alloc.api import FrozenMap, ObjectMeta, OwnerReference, Pod, ResourceClaim, ResourceClaimTemplate
 from dra_alloc.pods.workloads.names import claim_base, unique
 
-__all__ = ["POD_CLAIM_NAME", "ClaimUse", "ClaimsThere"]
+__all__ = ["POD_CLAIM_NAME", "ClaimUse", "ClaimsThere", "claim_from_template"]
 
 #: Which entry of the pod a claim was made for.
 POD_CLAIM_NAME: Final = "resource.kubernetes.io/pod-claim-name"
@@ -98,13 +98,15 @@ class ClaimsThere:
         if template is None:
             return ClaimUse(position, missing=("ResourceClaimTemplate", name))
         taken = self.taken.setdefault(namespace, set())
-        new = _made(template, pod, entry.name, taken)
+        new = claim_from_template(template, pod, entry.name, taken)
         taken.add(new.metadata.name or "")
         return ClaimUse(position, new)
 
 
-def _made(template: ResourceClaimTemplate, pod: Pod, entry: str, taken: set[str]) -> ResourceClaim:
-    """Return the claim that is made for an entry of a pod. Spec: EXPAND-2, EXPAND-42."""
+def claim_from_template(
+    template: ResourceClaimTemplate, pod: Pod, entry: str, taken: Collection[str] = ()
+) -> ResourceClaim:
+    """Return the claim that is made for an entry of a pod's claims. Spec: EXPAND-2, EXPAND-42."""
     of_template, owner = template.spec.metadata, pod.metadata.name or pod.metadata.generate_name or ""
     base = claim_base(owner, entry)
     meta = ObjectMeta.made(

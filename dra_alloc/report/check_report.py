@@ -106,7 +106,7 @@ def _lines(told: _Told, verbose: bool) -> Iterator[str]:
 def _summary(check: Check) -> str:
     counts = summary_counts(check)
     if not check.placements:
-        return "nothing to allocate: the manifests hold no pods, claims or claim templates"
+        return "nothing to allocate: the manifests ask for no pods, claims or claim templates now"
     words = {"allocated": "allocated", "unsatisfiable": "cannot be allocated", "undecided": "undecided"}
     parts = [f"{count} {words[verdict]}" for verdict, count in counts.items() if count or verdict == "allocated"]
     semantics = "" if check.settings.semantics == "upstream" else f", {check.settings.semantics} semantics"

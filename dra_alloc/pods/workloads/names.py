@@ -9,7 +9,7 @@ for the hash of a pod template.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterator
 from itertools import count
 from typing import Final, NamedTuple
 
@@ -58,7 +58,7 @@ def drawn(base: str, number: int) -> str:
     return f"{cut(base)}{number:0{_SUFFIX}}"
 
 
-def unique(base: str, taken: Iterable[str] | set[str]) -> Iterator[str]:
+def unique(base: str, taken: Collection[str]) -> Iterator[str]:
     """Yield generated names that are not taken. Spec: EXPAND-1."""
     return (name for number in count() if (name := drawn(base, number)) not in taken)
 

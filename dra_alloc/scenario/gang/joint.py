@@ -69,7 +69,7 @@ def place_jointly(manifests: Documents, dump: Documents, options: JointOptions) 
     """
     prepared = prepare(Prepared(manifests, dump, options.settings, options.namespace, taught=options.taught)).required()
     if not prepared.subjects:
-        raise InputError("there is nothing to place: the manifests hold no pods, claims or templates")
+        raise InputError("there is nothing to place: the manifests ask for no pods, claims or templates now")
     ground = common_ground(prepared.subjects, prepared.cluster)
     cluster = ground.cluster
     members = tuple(

@@ -115,9 +115,9 @@ def test_devices_are_taken_and_claims_made_from_templates():
     first = done[0]
     assert isinstance(first, Scheduled)
     (made_claim,) = first.claims
-    assert made_claim.metadata.full_name == "ns/p-c0"
+    assert made_claim.metadata.full_name == "ns/p-c0-00000"
     assert made_claim.status.allocation is not None
-    assert done.cluster.claims["ns/q-c0"].status.allocation is not None
+    assert done.cluster.claims["ns/q-c0-00000"].status.allocation is not None
     last = done[2]
     assert isinstance(last, Unschedulable)
     assert last.message == "0/2 nodes are available: 2 cannot allocate all claims."
