@@ -110,6 +110,13 @@ from dra_alloc.api.quantity import (
     Quantity,
     QuantityError,
 )
+from dra_alloc.api.quotas import (
+    ResourceQuota,
+    ResourceQuotaSpec,
+    ResourceQuotaStatus,
+    ScopedResourceSelectorRequirement,
+    ScopeSelector,
+)
 from dra_alloc.api.results import (
     AllocatedDeviceStatus,
     AllocationResult,
@@ -235,9 +242,14 @@ __all__ = [
     "ResourcePoolStatusRequest",
     "ResourcePoolStatusRequestSpec",
     "ResourcePoolStatusRequestStatus",
+    "ResourceQuota",
+    "ResourceQuotaSpec",
+    "ResourceQuotaStatus",
     "ResourceRequirements",
     "ResourceSlice",
     "ResourceSliceSpec",
+    "ScopeSelector",
+    "ScopedResourceSelectorRequirement",
     "Semver",
     "SemverError",
     "ShareableCapacity",

@@ -197,6 +197,7 @@ class PodSpec(PartialModel):
     tolerations: List[Toleration] = ()
     scheduler_name: OptText = None
     scheduling_gates: List[PodSchedulingGate] = ()
+    active_deadline_seconds: PtrInt = None
     priority: PtrInt = None
     priority_class_name: OptText = None
     host_network: PtrBool = None
@@ -278,6 +279,7 @@ class PodStatus(PartialModel):
     """What was made and decided for the pod."""
 
     phase: OptText = None
+    qos_class: OptText = None
     conditions: List[PodCondition] = ()
     nominated_node_name: OptText = None
     container_statuses: List[ContainerStatus] = ()

@@ -35,6 +35,7 @@ DEVICE_CODES: Final[Mapping[str, str]] = {
 NODE_CODES: Final[Mapping[str, str]] = {
     "no-fit": "no choice of devices works; the counts say what each device fell to",
     "allocated-elsewhere": "a claim has an allocation already, and it is not for this node",
+    "quota": "a quota of the namespace lets the pod, or a claim of it, not be made",
     "node-name": "the pod is bound to another node",
     "node-selector": "the node lacks a label of the pod's nodeSelector, or a slice's node selector cannot be evaluated",
     "node-affinity": "the node does not match the pod's required node affinity",

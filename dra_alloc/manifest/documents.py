@@ -19,6 +19,7 @@ from dra_alloc.api import (
     PodGroup,
     ResourceClaim,
     ResourceClaimTemplate,
+    ResourceQuota,
     ResourceSlice,
 )
 from dra_alloc.errors import NAME_SHOWN, Problem, Where, in_brief
@@ -100,6 +101,7 @@ class Documents:
     namespaces: tuple[Namespace, ...] = ()
     pods: tuple[Pod, ...] = ()
     pod_groups: tuple[PodGroup, ...] = ()
+    quotas: tuple[ResourceQuota, ...] = ()
     workloads: tuple[Workload, ...] = ()
     unknown: Mapping[str, int] = field(default_factory=dict)
     warnings: tuple[Problem, ...] = ()

@@ -9,7 +9,19 @@ from typing import Final
 
 from dra_alloc.api import Container, ContainerStatus, Pod, Quantity
 
-__all__ = ["CPU", "EPHEMERAL", "MEMORY", "PODS", "UNASKED", "asked_of_container", "in_units", "pod_requests", "used_by"]
+__all__ = [
+    "CPU",
+    "EPHEMERAL",
+    "MEMORY",
+    "PODS",
+    "UNASKED",
+    "asked_of_container",
+    "asks_as_a_whole",
+    "in_units",
+    "pod_limits",
+    "pod_requests",
+    "used_by",
+]
 
 CPU: Final = "cpu"
 MEMORY: Final = "memory"
@@ -56,6 +68,15 @@ def pod_requests(pod: Pod, unasked: Mapping[str, int] | None = None, *, pod_leve
     if pod_level:
         total |= _of_the_pod(pod, total)
     return _plus_overhead(pod, total)
+
+
+def pod_limits(pod: Pod) -> Nanos:
+    """Return what the pod may use at most, where it says so; overhead comes on top of limits that there are."""
+    total = _together(pod, lambda container: container.resources.limits, None)
+    if pod.spec.resources is not None:
+        total |= {name: amount.nano for name, amount in pod.spec.resources.limits.items() if _is_of_pods(name)}
+    over = _nanos(pod.spec.overhead)
+    return {name: amount + over.get(name, 0) if amount else 0 for name, amount in total.items()}
 
 
 def used_by(pod: Pod, unasked: Mapping[str, int] | None = None) -> Nanos:
@@ -130,6 +151,12 @@ def _of_the_pod(pod: Pod, containers: Nanos) -> Nanos:
             if _is_of_pods(name):
                 whole.setdefault(name, limit.nano)
     return whole
+
+
+def asks_as_a_whole(pod: Pod) -> bool:
+    """Say whether the pod asks for, or limits, any resource beside what its containers do."""
+    resources = pod.spec.resources
+    return resources is not None and any(map(_is_of_pods, (*resources.requests, *resources.limits)))
 
 
 def _is_of_pods(name: str) -> bool:

@@ -24,10 +24,18 @@ from dra_alloc.api import (
     ResourceClaimSpec,
 )
 
-__all__ = ["asks_for_extended", "class_by_resource", "extended_claim", "unserved"]
+__all__ = [
+    "EXTENDED_CLAIM",
+    "IMPLICIT",
+    "asks_for_extended",
+    "class_by_resource",
+    "extended_claim",
+    "is_extended",
+    "unserved",
+]
 
 IMPLICIT: Final = "deviceclass.resource.kubernetes.io/"
-_ANNOTATION: Final = "resource.kubernetes.io/extended-resource-claim"
+EXTENDED_CLAIM: Final = "resource.kubernetes.io/extended-resource-claim"
 
 
 def class_by_resource(classes: Iterable[DeviceClass]) -> Mapping[str, str]:
@@ -72,7 +80,7 @@ def extended_claim(pod: Pod, node: Node, classes: Mapping[str, str]) -> Resource
     meta = ObjectMeta(
         name=f"{pod.metadata.name or ''}-extended-resources",
         namespace=pod.metadata.namespace,
-        annotations=FrozenMap({_ANNOTATION: "true"}),
+        annotations=FrozenMap({EXTENDED_CLAIM: "true"}),
     )
     requests.sort(key=lambda request: request.name)
     return ResourceClaim(metadata=meta, spec=ResourceClaimSpec(devices=DeviceClaim(requests=tuple(requests))))
@@ -91,10 +99,11 @@ def unserved(pod: Pod, node: Node, classes: Mapping[str, str]) -> str | None:
 def _extended(pod: Pod) -> list[str]:
     containers = (*pod.spec.init_containers, *pod.spec.containers)
     names = {name for each in containers for name, amount in _asked(each).items() if amount > 0}
-    return sorted(name for name in names if _is_extended(name))
+    return sorted(name for name in names if is_extended(name))
 
 
-def _is_extended(name: str) -> bool:
+def is_extended(name: str) -> bool:
+    """Say whether a resource is neither Kubernetes' own nor a node's, or stands for a class."""
     domain, slash, _ = name.partition("/")
     if not slash or name.startswith("requests."):
         return False

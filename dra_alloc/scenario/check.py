@@ -259,8 +259,10 @@ class _Asking:
         return [self.cluster.claims[each] if isinstance(each, str) else each for each in self.subject.claims]
 
     def objection(self, node: Node) -> tuple[str, str] | None:
-        """Return why the pod cannot run on the node whatever its claims are, as code and text."""
+        """Return why the pod is not made, or cannot run on the node whatever its claims are, as code and text."""
         pod = self.subject.pod
+        if self.subject.forbidden:
+            return "quota", self.subject.forbidden
         return None if pod is None else pod_objection(pod, node, self.cluster.known.class_by_resource)
 
     def claims(self, node: Node) -> list[ResourceClaim]:

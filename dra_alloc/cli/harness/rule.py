@@ -7,8 +7,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+from dra_alloc.api import ResourceClaim
+from dra_alloc.cli.harness.reading import read_model, read_quantity
 from dra_alloc.cli.harness.shapes import check_shape
 from dra_alloc.errors import InputError, in_brief
+from dra_alloc.pods.quota.claims import ExtendedNames, claim_charge
 from dra_alloc.pods.workloads.names import claim_base, cut, indexed_base, job_gang_names, ray_base
 
 __all__ = ["RULES", "answer_rule"]
@@ -38,6 +41,16 @@ def _ray_pod(given: Given) -> dict[str, Any]:
     return {"head": ray_base(given["cluster"]), "worker": ray_base(given["cluster"], given["group"])}
 
 
+def _claim_usage(given: Given) -> dict[str, Any]:
+    _check(given, {"claim": dict, "extendedResourceNames": dict, "podUsage": dict, "draExtendedResource": bool})
+    claim = read_model(ResourceClaim, given["claim"], ("in", "claim"))
+    named = given["extendedResourceNames"]
+    check_shape(named, dict.fromkeys(named, str), "in.extendedResourceNames.")
+    paid = {key: read_quantity(value, "in.podUsage", key) for key, value in given["podUsage"].items()}
+    usage = claim_charge(claim, ExtendedNames(given["draExtendedResource"], named), paid).usage
+    return {"usage": {key: str(usage[key]) for key in sorted(usage)}}
+
+
 def _check(given: Given, shape: Mapping[str, type]) -> None:
     """Refuse what is missing, unknown, or of another type. Raises: InputError."""
     check_shape(given, shape, "in ")
@@ -52,6 +65,7 @@ RULES: Final[Mapping[str, Callable[[Given], dict[str, Any]]]] = {
     "expand/indexed-pod": _indexed_pod,
     "expand/job-gang-names": _job_gang_names,
     "expand/ray-pod": _ray_pod,
+    "resourcequota/claim-usage": _claim_usage,
 }
 
 

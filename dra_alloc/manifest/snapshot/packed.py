@@ -132,7 +132,7 @@ def _objects(content: _Body) -> Iterator[Unpacked]:
 
 def _others(documents: Documents) -> Iterator[_Other]:
     members = ("classes", "claims", "templates", "taint_rules", "nodes", "namespaces", "pods", "pod_groups")
-    for item in (each for member in (*members, "workloads") for each in getattr(documents, member)):
+    for item in (each for member in (*members, "quotas", "workloads") for each in getattr(documents, member)):
         place = documents.places[id(item)]
         written = item.body if isinstance(item, Workload) else item.to_wire()
         yield _Other(place.kind, json.dumps(written), _packed_place(place))

@@ -13,9 +13,10 @@ that a new one is a function and its line in `STEPS`. They go in this order:
 6. `_expanded`: the pods that objects make, a DaemonSet's on each node. What may not be created, is there already,
    waits, or goes before others is seen to here and after it, pod by pod, before any claim is.
 7. `_claiming`: each pod with its claims, then the claims and templates that no pod uses.
-8. `refused`: what the API server would not take, and names that lead nowhere.
-9. `_needing`: subjects that need no devices are left out.
-10. `_noted`: notes on how the input was read. Last, when all is known.
+8. `_making`: what quotas let be made. After claims are known, which count, too.
+9. `refused`: what the API server would not take, and names that lead nowhere.
+10. `_needing`: subjects that need no devices are left out.
+11. `_noted`: notes on how the input was read. Last, when all is known.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ from dra_alloc.pods.workloads.shapes import Taught
 from dra_alloc.scenario.prepare.gating import gated
 from dra_alloc.scenario.prepare.merging import merged
 from dra_alloc.scenario.prepare.notes import notes_on
+from dra_alloc.scenario.prepare.quotas import forbidden
 from dra_alloc.scenario.prepare.references import KnownNames, reference_problems
 from dra_alloc.scenario.prepare.subjects import Subject, subjects_of
 
@@ -152,6 +154,13 @@ def _claiming(prepared: Prepared) -> Prepared:
     return replace(prepared, subjects=subjects).misplaced(found)
 
 
+def _making(prepared: Prepared) -> Prepared:
+    asked = [each for each in prepared.pods if each.is_asked]
+    given = (prepared.manifests, prepared.dump)
+    subjects, notes = forbidden(prepared.subjects, asked, given, prepared.cluster)
+    return replace(prepared, subjects=subjects).noting(notes)
+
+
 def refused(prepared: Prepared) -> Prepared:
     """Return it with what the API server would refuse, and classes that are neither there nor lost."""
     lost, settings = prepared.lost, prepared.settings
@@ -180,6 +189,7 @@ STEPS: Final[tuple[Step, ...]] = (
     _clustered,
     _expanded,
     _claiming,
+    _making,
     refused,
     _needing,
     _noted,

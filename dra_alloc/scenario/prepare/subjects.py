@@ -28,6 +28,7 @@ class Subject:
     `claims` holds claim names that exist already or are shared, and claims
     that are made for this subject only. Subjects of one `template`, the name
     of a workload, differ in name only. A `node` is the one that a DaemonSet's pod is for.
+    `forbidden` is why the API server makes no such object, or not all its claims.
     """
 
     kind: str
@@ -36,11 +37,12 @@ class Subject:
     pod: Pod | None = None
     template: str | None = None
     node: str | None = None
+    forbidden: str = ""
 
     @property
     def needs_devices(self) -> bool:
-        """Return whether there is anything to place for DRA."""
-        return bool(self.claims) or self.pod is None or asks_for_extended(self.pod)
+        """Return whether there is anything to place for DRA, or anything to say."""
+        return bool(self.claims or self.forbidden) or self.pod is None or asks_for_extended(self.pod)
 
 
 def subjects_of(

@@ -267,7 +267,8 @@ def test_the_refusal_can_rest_on_the_fact(code: str) -> None:
 
 def test_no_code_is_documented_that_nothing_produces() -> None:
     assert set(DEVICES) == set(DEVICE_CODES)
-    assert {*ABORTS, *PODS, "allocated-elsewhere"} == set(NODE_CODES)
+    # Quotas: tests/unit/scenario/test_quotas.py.
+    assert {*ABORTS, *PODS, "allocated-elsewhere", "quota"} == set(NODE_CODES)
     assert set(FACTS) == set(FACT_CODES)
 
 

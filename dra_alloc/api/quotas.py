@@ -1,0 +1,55 @@
+"""Resource quotas: what the objects of a namespace may ask for together."""
+
+from __future__ import annotations
+
+from dra_alloc.api._base import FrozenMap, List, Struct, Text
+from dra_alloc.api.meta import ObjectMeta
+from dra_alloc.api.nodes import PartialModel
+from dra_alloc.api.quantity import Quantity
+
+__all__ = [
+    "ResourceQuota",
+    "ResourceQuotaSpec",
+    "ResourceQuotaStatus",
+    "ScopeSelector",
+    "ScopedResourceSelectorRequirement",
+]
+
+
+class ScopedResourceSelectorRequirement(PartialModel):
+    """Which objects of a scope: those of any value, or of some."""
+
+    scope_name: Text = ""
+    operator: Text = ""
+    values: List[Text] = ()
+
+
+class ScopeSelector(PartialModel):
+    """Scopes that must all hold."""
+
+    match_expressions: List[ScopedResourceSelectorRequirement] = ()
+
+
+class ResourceQuotaSpec(PartialModel):
+    """The limit of each resource, and to which objects it applies."""
+
+    hard: FrozenMap[str, Quantity] = FrozenMap()
+    scopes: List[Text] = ()
+    scope_selector: ScopeSelector | None = None
+
+
+class ResourceQuotaStatus(PartialModel):
+    """The limits that are enforced, and what is used of them."""
+
+    hard: FrozenMap[str, Quantity] = FrozenMap()
+    used: FrozenMap[str, Quantity] = FrozenMap()
+
+
+class ResourceQuota(PartialModel):
+    """What the objects of a namespace may ask for together."""
+
+    api_version: Text = "v1"
+    kind: Text = "ResourceQuota"
+    metadata: Struct[ObjectMeta] = ObjectMeta.model_construct()
+    spec: Struct[ResourceQuotaSpec] = ResourceQuotaSpec.model_construct()
+    status: Struct[ResourceQuotaStatus] = ResourceQuotaStatus.model_construct()

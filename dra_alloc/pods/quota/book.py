@@ -1,0 +1,177 @@
+"""
+The quotas of namespaces as a book: every object that is made is charged to all of them, or refused by one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from dra_alloc.api import (
+    DeviceClass,
+    FrozenMap,
+    Pod,
+    Quantity,
+    ResourceClaim,
+    ResourceQuota,
+    ScopedResourceSelectorRequirement,
+)
+from dra_alloc.manifest import Documents
+from dra_alloc.pods.extended_resources import class_by_resource
+from dra_alloc.pods.quota.charges import Amounts, Charge, counted
+from dra_alloc.pods.quota.claims import ExtendedNames, claim_charge, paid_by
+from dra_alloc.pods.quota.pods import pod_charge
+
+__all__ = ["Account", "QuotaBook", "Refusal"]
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A quota does not let an object be made: `reason` is why, `text` what the API server answers."""
+
+    quota: str
+    reason: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """One quota: its limits, what is used of them, and the scopes in which an object has to be to count."""
+
+    name: str
+    hard: Amounts
+    used: Amounts
+    scopes: tuple[ScopedResourceSelectorRequirement, ...] = ()
+
+    @classmethod
+    def of(cls, quota: ResourceQuota) -> Account:
+        """Return a quota with what its status says is used."""
+        spec = quota.spec
+        scopes = [ScopedResourceSelectorRequirement.made(scope_name=each, operator="Exists") for each in spec.scopes]
+        if spec.scope_selector is not None:
+            scopes += spec.scope_selector.match_expressions
+        return cls(quota.metadata.name or "", spec.hard, quota.status.used, tuple(scopes))
+
+    def counts(self, charge: Charge) -> bool:
+        """Say whether the quota is one for an object at all. Spec: QUOTA-5, QUOTA-7, QUOTA-9."""
+        return any(map(charge.concerns, self.hard)) and all(map(charge.is_in, self.scopes))
+
+    def objection(self, charge: Charge) -> str:
+        """Return why an object that counts may not be made even if nothing was used; empty if it may."""
+        missing = charge.unspecified(key for key in self.hard if charge.concerns(key))
+        return f"failed quota: {self.name}: {missing}" if missing else ""
+
+    def charged(self, charge: Charge) -> Account:
+        """Return the quota with an object more."""
+        return replace(self, used=FrozenMap({**self.used, **dict(self._sums(charge))}))
+
+    def excess(self, charge: Charge) -> str:
+        """Return by what an object that counts exceeds the quota, in upstream's words; empty if it fits."""
+        beyond = sorted(key for key, total in self._sums(charge) if total > self.hard[key])
+        if not beyond:
+            return ""
+        parts = {
+            "requested": charge.usage,
+            "used": self.used,
+            "limited": self.hard,
+        }
+        said = [f"{word}: {_printed(amounts, beyond)}" for word, amounts in parts.items()]
+        return f"exceeded quota: {self.name}, {', '.join(said)}"
+
+    def _sums(self, charge: Charge) -> Iterator[tuple[str, Quantity]]:
+        """Yield what would be used of each limit that the object touches; of nothing asked nothing is too much."""
+        for key, amount in charge.usage.items():
+            if key in self.hard and amount.nano:
+                yield key, self.used[key] + amount if key in self.used else amount
+
+
+def _printed(amounts: Amounts, keys: Iterable[str]) -> str:
+    return ",".join(f"{key}={amounts[key]}" for key in keys if key in amounts)
+
+
+@dataclass(frozen=True, slots=True)
+class QuotaBook:
+    """
+    The quotas of every namespace; an object is charged to all of its namespace, or to none.
+
+    `charge` returns another book: this one stays as it is.
+    """
+
+    accounts: Mapping[str, tuple[Account, ...]] = field(default_factory=FrozenMap)
+    names: ExtendedNames = field(default_factory=ExtendedNames)
+
+    @classmethod
+    def of(
+        cls, quotas: Iterable[ResourceQuota], there: Documents, classes: Iterable[DeviceClass], *, extended: bool
+    ) -> QuotaBook:
+        """
+        Return the book of quotas in a namespace full of objects that are there.
+
+        What a quota's status does not say is counted. `extended` is the gate
+        DRAExtendedResource.
+
+        Spec: QUOTA-11.
+        """
+        known = tuple(classes)
+        explicit = {each.metadata.name or "": each.spec.extended_resource_name or "" for each in known}
+        of_class = {name: resource for name, resource in explicit.items() if resource}
+        names = ExtendedNames(extended, of_class, class_by_resource(known)) if extended else ExtendedNames()
+        grouped: dict[str, list[Account]] = {}
+        for quota in quotas:
+            grouped.setdefault(quota.metadata.namespace or "", []).append(Account.of(quota))
+        book = cls(FrozenMap(), names)
+        made = {namespace: book._counted(namespace, accounts, there) for namespace, accounts in grouped.items()}
+        return replace(book, accounts=FrozenMap(made))
+
+    def charge(self, item: Any, made_for: Pod | None = None) -> tuple[QuotaBook, Refusal | None]:
+        """
+        Return the book with an object more, or this one and why it may not be made.
+
+        Pods and claims are charged what they ask for, any other object that
+        it is there. `made_for` is the pod for whose extended resources the
+        scheduler makes a claim.
+
+        Spec: QUOTA-12, QUOTA-13.
+        """
+        namespace = item.metadata.namespace or ""
+        accounts = self.accounts.get(namespace, ())
+        if not accounts:
+            return self, None
+        charge = self._charge(item, made_for)
+        counting = [each for each in accounts if each.counts(charge)]
+        for look in (Account.objection, Account.excess):
+            for each in counting:
+                reason = look(each, charge)
+                if reason:
+                    text = f'{charge.resource} "{item.metadata.name or ""}" is forbidden: {reason}'
+                    return self, Refusal(each.name, reason, text)
+        after = tuple([each.charged(charge) if each in counting else each for each in accounts])
+        return replace(self, accounts=FrozenMap({**self.accounts, namespace: after})), None
+
+    def _charge(self, item: Any, made_for: Pod | None) -> Charge:
+        if isinstance(item, Pod):
+            return pod_charge(item)
+        if isinstance(item, ResourceClaim):
+            return claim_charge(item, self.names, pod_charge(made_for).usage if made_for is not None else None)
+        return counted(item.api_version, item.kind)
+
+    def _counted(self, namespace: str, accounts: list[Account], there: Documents) -> tuple[Account, ...]:
+        """Return quotas, by name, with what is used of them; what objects use is added up where it is not said."""
+        accounts.sort(key=lambda each: each.name)
+        if all(each.hard.keys() <= each.used.keys() for each in accounts):
+            return tuple(accounts)
+        pods = {each.metadata.full_name: each for each in there.pods}
+        counted_up = [replace(each, used=dict.fromkeys(each.hard, Quantity.of(0))) for each in accounts]
+        for item in _objects(there):
+            if (item.metadata.namespace or "") == namespace:
+                payer = paid_by(item, pods) if isinstance(item, ResourceClaim) else None
+                charge = self._charge(item, payer)
+                counted_up = [each.charged(charge) if each.counts(charge) else each for each in counted_up]
+        pairs = zip(accounts, counted_up, strict=True)
+        return tuple([replace(said, used=FrozenMap({**own.used, **said.used})) for said, own in pairs])
+
+
+def _objects(there: Documents) -> Iterator[Any]:
+    """Yield everything that quotas can count."""
+    yield from (*there.pods, *there.claims, *there.templates, *there.pod_groups, *there.quotas, *there.workloads)

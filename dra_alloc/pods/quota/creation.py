@@ -1,0 +1,168 @@
+"""
+Which pods and claims quotas let controllers and users make, in the order in which they are made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from dra_alloc.api import DeviceClass, ObjectMeta, OwnerReference, Pod, ResourceClaim, ResourceQuota
+from dra_alloc.errors import in_brief
+from dra_alloc.manifest import Documents
+from dra_alloc.pods.expanding import ExpandedPod
+from dra_alloc.pods.quota.book import QuotaBook, Refusal
+from dra_alloc.pods.workloads.states import PodState
+
+__all__ = ["CreatedPod", "Creation", "created", "quota_book"]
+
+
+@dataclass(frozen=True, slots=True)
+class CreatedPod:
+    """
+    A pod that was asked for: `refused` if it is not made, `unclaimed` if it is and a claim of its own is not.
+
+    The latter stays pending, and its other claims from there on are not made either.
+    """
+
+    pod: ExpandedPod
+    refused: Refusal | None = None
+    unclaimed: Refusal | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Creation:
+    """Pods in the order asked, objects of the input that are refused, and the book with all that is made."""
+
+    book: QuotaBook
+    pods: tuple[CreatedPod, ...] = ()
+    refused: tuple[tuple[Any, Refusal], ...] = ()
+
+    def notes(self) -> Iterator[str]:
+        """Yield what quotas refuse: of every workload how many pods, and the answer to the first."""
+        counts: dict[int, tuple[Any, list[Refusal], list[Refusal], int]] = {}
+        for each in self.pods:
+            if each.pod.is_asked:
+                owner = each.pod.owner
+                _, refused, unclaimed, asked = counts.get(id(owner), (owner, [], [], 0))
+                refused += [each.refused] if each.refused is not None else []
+                unclaimed += [each.unclaimed] if each.unclaimed is not None else []
+                counts[id(owner)] = (owner, refused, unclaimed, asked + 1)
+        for owner, refused, unclaimed, asked in counts.values():
+            name = f"{owner.kind} {in_brief(owner.metadata.full_name)}"
+            for found, fate in ((refused, "not made"), (unclaimed, "waiting for a claim that is not made")):
+                if found:
+                    yield f"{len(found)} of {asked} pods of {name} {fate}: {found[0].text}"
+
+
+def quota_book(
+    manifests: Documents, dump: Documents, classes: Iterable[DeviceClass], *, extended: bool = True
+) -> QuotaBook:
+    """
+    Return the book of a dump's quotas with those of the manifests applied; what is in the dump is there already.
+
+    Spec: QUOTA-11.
+    """
+    quotas: dict[str, ResourceQuota] = {each.metadata.full_name: each for each in dump.quotas}
+    for each in manifests.quotas:
+        before = quotas.get(each.metadata.full_name)
+        status = before.status if before is not None else ResourceQuota.made().status
+        quotas[each.metadata.full_name] = each.replaced(status=status)
+    return QuotaBook.of(quotas.values(), dump, classes, extended=extended)
+
+
+def created(
+    book: QuotaBook,
+    manifests: Documents,
+    dump: Documents,
+    pods: Iterable[tuple[ExpandedPod, Sequence[ResourceClaim]]],
+) -> Creation:
+    """
+    Return what becomes of the manifests' objects, and of the pods that they make with the claims made for each.
+
+    Spec: QUOTA-20 to QUOTA-24.
+    """
+    if not book.accounts:
+        return Creation(book, tuple([CreatedPod(each) for each, _ in pods]))
+    making = _Making(book, frozenset(_names(dump)))
+    for item in (*manifests.quotas, *manifests.templates, *manifests.pod_groups, *manifests.claims):
+        making.apply(item)
+    made = tuple([making.pod(each, claims) for each, claims in pods])
+    return Creation(making.book, made, tuple(making.refused.values()))
+
+
+def _names(there: Documents) -> Iterator[tuple[str, str]]:
+    """Yield kind and full name of what is there and can be made."""
+    members = (there.quotas, there.templates, there.pod_groups, there.claims, there.pods, there.workloads)
+    for item in (each for member in members for each in member):
+        yield item.kind, item.metadata.full_name
+
+
+@dataclass(slots=True)
+class _Making:
+    """Objects made one after the other."""
+
+    book: QuotaBook
+    there: frozenset[tuple[str, str]]
+    refused: dict[tuple[str, str], tuple[Any, Refusal]] = field(default_factory=dict)
+    done: set[tuple[str, str]] = field(default_factory=set)
+    #: Workloads of which a pod was refused that later ones wait for.
+    stopped: dict[tuple[str, str], Refusal] = field(default_factory=dict)
+
+    def apply(self, item: Any) -> Refusal | None:
+        """Make an object that is not there, once; return why it may not be made."""
+        name = (item.kind, item.metadata.full_name)
+        if name in self.done or name in self.there:
+            return self.refused[name][1] if name in self.refused else None
+        self.done.add(name)
+        self.book, refusal = self.book.charge(item)
+        if refusal is not None:
+            self.refused[name] = (item, refusal)
+        return refusal
+
+    def pod(self, asked: ExpandedPod, claims: Sequence[ResourceClaim]) -> CreatedPod:
+        """Make a pod, after what makes it, and then its claims until one is refused."""
+        refusal = self._refusal(asked)
+        if refusal is not None:
+            return CreatedPod(asked, refused=refusal)
+        for claim in claims:
+            self.book, refusal = self.book.charge(claim)
+            if refusal is not None:
+                return CreatedPod(asked, unclaimed=refusal)
+        return CreatedPod(asked)
+
+    def _refusal(self, asked: ExpandedPod) -> Refusal | None:
+        if asked.state is not PodState.NEW:
+            return self.apply(asked.pod) if isinstance(asked.owner, Pod) else None
+        owner = (asked.owner.kind, asked.owner.metadata.full_name)
+        if owner in self.stopped:
+            return self.stopped[owner]
+        refusal = self.apply(asked.owner) or self._between(asked)
+        if refusal is None:
+            self.book, refusal = self.book.charge(asked.pod)
+            if refusal is not None and asked.in_order:
+                self.stopped[owner] = refusal
+        return refusal
+
+    def _between(self, asked: ExpandedPod) -> Refusal | None:
+        """Make the object between a workload and its pod, such as a ReplicaSet, if there is another."""
+        owners = asked.pod.metadata.owner_references
+        owner = next((each for each in owners if each.controller), None)
+        if owner is None or (owner.kind, owner.name) == (asked.owner.kind, asked.owner.metadata.name):
+            return None
+        return self.apply(_Controller.of(owner, asked.pod))
+
+
+@dataclass(frozen=True, slots=True)
+class _Controller:
+    """What is known of an object that stands between a workload and its pods."""
+
+    api_version: str
+    kind: str
+    metadata: ObjectMeta
+
+    @classmethod
+    def of(cls, owner: OwnerReference, pod: Pod) -> _Controller:
+        """Return the controller of a pod."""
+        return cls(owner.api_version, owner.kind, ObjectMeta.made(name=owner.name, namespace=pod.metadata.namespace))

@@ -1,0 +1,50 @@
+"""
+Subjects that quotas do not let be made, or not with all their claims.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from dra_alloc.api import ResourceClaim
+from dra_alloc.cluster.cluster import Cluster
+from dra_alloc.manifest import Documents
+from dra_alloc.pods.expanding import ExpandedPod
+from dra_alloc.pods.quota.creation import created, quota_book
+from dra_alloc.problem.requests import claim_name
+from dra_alloc.scenario.prepare.subjects import Subject
+
+__all__ = ["forbidden"]
+
+
+def forbidden(
+    subjects: Sequence[Subject], pods: Sequence[ExpandedPod], given: tuple[Documents, Documents], cluster: Cluster
+) -> tuple[tuple[Subject, ...], tuple[str, ...]]:
+    """
+    Return the subjects, those that quotas refuse with the API server's answer, and notes on these.
+
+    `pods` are those behind the first subjects, in order; `given` are the
+    manifests and the dump.
+
+    Spec: QUOTA-20 to QUOTA-25.
+    """
+    manifests, dump = given
+    if not (manifests.quotas or dump.quotas):
+        return tuple(subjects), ()
+    extended = cluster.settings.effective_gates().get("DRAExtendedResource", False)
+    book = quota_book(manifests, dump, cluster.classes.values(), extended=extended)
+    asked = [
+        (pod, [each for each in subject.claims if isinstance(each, ResourceClaim)])
+        for pod, subject in zip(pods, subjects, strict=False)
+    ]
+    found = created(book, manifests, dump, asked)
+    answers = [(each.refused or each.unclaimed) for each in found.pods]
+    answers += [None] * (len(subjects) - len(answers))
+    unmade = {claim_name(item): answer for item, answer in found.refused if isinstance(item, ResourceClaim)}
+    marked = []
+    for subject, own in zip(subjects, answers, strict=True):
+        named = (unmade.get(each) for each in subject.claims if isinstance(each, str))
+        answer = own or next((each for each in named if each is not None), None)
+        marked.append(subject if answer is None else replace(subject, forbidden=answer.text))
+    return tuple(marked), tuple(found.notes())

@@ -1,0 +1,105 @@
+"""
+Checks of pods and claims that quotas do not let be made.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+
+from dra_alloc.manifest import Documents, load
+from dra_alloc.scenario.check import Check, check
+
+DUMP = """
+apiVersion: v1
+kind: Node
+metadata: {name: n1}
+---
+apiVersion: resource.k8s.io/v1
+kind: DeviceClass
+metadata: {name: gpu}
+---
+apiVersion: resource.k8s.io/v1
+kind: ResourceSlice
+metadata: {name: s}
+spec:
+  driver: d
+  nodeName: n1
+  pool: {name: n1, resourceSliceCount: 1, generation: 1}
+  devices: [{name: a}, {name: b}, {name: c}]
+---
+apiVersion: resource.k8s.io/v1
+kind: ResourceClaimTemplate
+metadata: {name: t, namespace: ns}
+spec: {spec: {devices: {requests: [{name: r, exactly: {deviceClassName: gpu}}]}}}
+---
+"""
+DEVICES = "gpu.deviceclass.resource.k8s.io/devices"
+
+
+def read(text: str) -> Documents:
+    return load(["-"], stdin=io.BytesIO(text.encode()))
+
+
+def checked(hard: dict[str, str], *items: dict[str, object]) -> Check:
+    """The check of some objects in a namespace with a quota, in a cluster with three devices."""
+    meta = {"name": "q", "namespace": "ns"}
+    quota = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": meta, "spec": {"hard": hard}}
+    manifests = json.dumps({"apiVersion": "v1", "kind": "List", "items": items})
+    return check(read(manifests), read(DUMP + json.dumps(quota)))
+
+
+def pod(name: str, **entry: str) -> dict[str, object]:
+    container = {"name": "c", "resources": {"requests": {"cpu": "1"}}}
+    claims = [{"name": "r", **entry}] if entry else []
+    meta = {"name": name, "namespace": "ns"}
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": meta,
+        "spec": {"containers": [container], "resourceClaims": claims},
+    }
+
+
+def deployment(replicas: int) -> dict[str, object]:
+    template = {"metadata": {"labels": {"a": "b"}}, "spec": pod("x", resourceClaimTemplateName="t")["spec"]}
+    meta = {"name": "d", "namespace": "ns"}
+    spec = {"replicas": replicas, "selector": {"matchLabels": {"a": "b"}}, "template": template}
+    return {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": meta, "spec": spec}
+
+
+CLAIM = {
+    "apiVersion": "resource.k8s.io/v1",
+    "kind": "ResourceClaim",
+    "metadata": {"name": "shared", "namespace": "ns"},
+    "spec": {"devices": {"requests": [{"name": "r", "exactly": {"deviceClassName": "gpu"}}]}},
+}
+
+
+def verdicts(found: Check) -> list[str]:
+    return [each.verdict for each in found.placements]
+
+
+def test_a_refused_pod_runs_nowhere_and_takes_no_devices():
+    found = checked({DEVICES: "2"}, deployment(3), pod("free", resourceClaimTemplateName="t"))
+    assert verdicts(found) == ["allocated", "allocated", "unsatisfiable", "unsatisfiable"]
+    (refusal,) = found.placements[3].refusals
+    assert refusal.code == "quota"
+    assert refusal.error.endswith(f"exceeded quota: q, requested: {DEVICES}=1, used: {DEVICES}=2, limited: {DEVICES}=2")
+    assert any("1 of 3 pods of Deployment ns/d waiting for a claim" in each for each in found.notes)
+    found = checked({"pods": "1"}, deployment(2), pod("free", resourceClaimTemplateName="t"))
+    assert verdicts(found) == ["allocated", "unsatisfiable", "unsatisfiable"]
+
+
+def test_who_names_a_refused_claim_waits():
+    found = checked({"count/resourceclaims.resource.k8s.io": "0"}, CLAIM, pod("p", resourceClaimName="shared"))
+    assert verdicts(found) == ["unsatisfiable"]
+    assert found.placements[0].refusals[0].error.startswith('resourceclaims.resource.k8s.io "shared" is forbidden')
+    assert verdicts(checked({"count/resourceclaims.resource.k8s.io": "0"}, CLAIM)) == ["unsatisfiable"]
+    assert verdicts(checked({"count/resourceclaims.resource.k8s.io": "1"}, CLAIM)) == ["allocated"]
+
+
+def test_a_refused_pod_without_devices_is_told():
+    found = checked({"requests.cpu": "1"}, pod("a"), pod("b"))
+    assert [(each.name, each.verdict) for each in found.placements] == [("ns/b", "unsatisfiable")]
+    assert verdicts(checked({"requests.cpu": "2"}, pod("a"), pod("b"))) == []
