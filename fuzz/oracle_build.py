@@ -231,6 +231,7 @@ def main() -> int:
     """Build what tests and the bounded fuzzing ask; unlike `fuzz.oracle` this needs no package but Python's own."""
     wanted = [("allocator", each) for each in versions()]
     wanted += [(program, each) for program in ("tracker", "apiserver") for each in newest(program)]
+    wanted += [(program, each) for program in NEWEST_ONLY for each in unasked(program)]
     for program, version in [*wanted, ("table", "1.36")]:
         print(build(version, program), flush=True)
     return 0

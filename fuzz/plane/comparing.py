@@ -7,6 +7,7 @@ equal nodes, does not make others. Beside it each workload is asked as a whole: 
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
@@ -79,13 +80,22 @@ def _compare_attempt(settings: Any, moment: Moment, tally: Tally) -> None:
     if answer is None:
         tally.agreed["not asked"] += 1
         return
-    _note(tally, world, "runs", (node is not None, bool(answer.nodes)), f"{what} {answer.reason or node}")
+    _note(tally, world, "runs", (node is not None, bool(answer.nodes)), f"{what} {answer.message or node}")
+    if node is None and answer.message is not None:
+        _note(tally, world, "message", (_message(moment), answer.message), what)
     if node is None or not answer.nodes:
         return
     best = _best(attempt)
     _note(tally, world, "nodes", (sorted(best), sorted(answer.nodes)), what)
     if node in answer.nodes:
         _note(tally, world, "devices", (_devices(world, attempt["pod"]), sorted(answer.devices.values())), what)
+
+
+def _message(moment: Moment) -> str:
+    """Return what the real scheduler wrote on the pod, without what it says of preemption."""
+    conditions = moment.world["pods"][moment.attempt["pod"]]["object"]["status"].get("conditions", ())
+    said: str = next((each.get("message", "") for each in conditions), "")
+    return re.split(r" (?:preemption: |no new claims to deallocate)", said)[0]
 
 
 def _best(attempt: Json) -> list[str]:

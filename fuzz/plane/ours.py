@@ -26,12 +26,13 @@ class PodAnswer:
     """
     Where a pod may go: `nodes` are those among which kube-scheduler draws, none if it stays pending.
 
-    `devices` are those on the node that was asked for, by name of the claim.
+    `devices` are those on the node that was asked for, by name of the claim; `message` is what the scheduler would
+    write on a pod that it tried and that stays pending, None where that is not known.
     """
 
     nodes: frozenset[str]
     devices: dict[str, list[str]] = field(default_factory=dict)
-    reason: str = ""
+    message: str | None = None
 
 
 def settings_of(world: Json) -> Settings:
@@ -67,8 +68,7 @@ def place(settings: Settings, pod: Json, dump: list[Json], node: str | None) -> 
         for claim in placed.claims if placed else ():
             wire = claim.to_wire()
             devices[wire["metadata"]["name"]] = devices_of(wire)
-    reason = asked[0].refusals[0].code if asked[0].refusals else ""
-    return PodAnswer(nodes, devices, reason)
+    return PodAnswer(nodes, devices)
 
 
 def _documents(objects: Iterable[Json]) -> Documents:

@@ -14,6 +14,7 @@ import atexit
 import contextlib
 import http.client
 import json
+import os
 import secrets
 import shutil
 import socket
@@ -29,11 +30,13 @@ from typing import Any, Final, Self
 from fuzz.oracle_build import OracleUnavailable, build, resolve
 from fuzz.plane.api import Api, ApiError, Etcd
 
-__all__ = ["Plane"]
+__all__ = ["PROGRAM", "Plane"]
 
 PROGRAM: Final = "controlplane"
 READY_SECONDS: Final = 120
 _ATTEMPTS: Final = 3
+#: Folders are named by the process that is to remove them.
+_FOLDER: Final = "dra-alloc-plane-"
 _KEY: Final = "accounts.key"
 _END_SECONDS: Final = 10
 _CONTROLLERS: Final = (
@@ -126,7 +129,8 @@ class Plane:
             shutil.rmtree(self.folder, ignore_errors=True)
 
     def _start(self, binary: Path) -> None:
-        self.folder = Path(tempfile.mkdtemp(prefix="plane-"))
+        _drop_left_behind()
+        self.folder = Path(tempfile.mkdtemp(prefix=f"{_FOLDER}{os.getpid()}-"))
         atexit.register(self.close)
         etcd, peer, secure, metrics = _free_ports(4)
         token = secrets.token_hex(16)
@@ -201,6 +205,24 @@ class _Metrics:
                 if line.startswith(start):
                     found[line.split('"')[1]] = int(float(line.rpartition(" ")[2]))
         return found
+
+
+def _drop_left_behind() -> None:
+    """Remove the folders of processes that were killed before they could."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{_FOLDER}*"):
+        owner = folder.name.removeprefix(_FOLDER).partition("-")[0]
+        if owner.isdecimal() and int(owner) != os.getpid() and not _lives(int(owner)):
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _lives(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
 
 
 def _free_ports(count: int) -> Iterator[int]:

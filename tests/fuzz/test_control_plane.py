@@ -6,6 +6,13 @@ from __future__ import annotations
 
 import io
 import json
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
 
 import pytest
 
@@ -15,6 +22,7 @@ from fuzz.plane.attempts import AttemptLog, attempts
 from fuzz.plane.comparing import Tally, compare
 from fuzz.plane.drawing import FLAVOURS, draw_world
 from fuzz.plane.state import claim_names, devices_of, moments
+from tests.paths import ROOT
 
 LOG = """\
 I1128 22:00:00.000001 42 schedule_one.go:117] "Attempting to schedule pod" pod="w/a"
@@ -174,3 +182,30 @@ def test_what_ran_otherwise_is_told(change, kind):
     change(world)
     assert kind in {each.kind for each in compare(world, tally)}
     assert f" {kind} in made" in tally.table()
+
+
+def _answers(port):
+    with socket.socket() as asked:
+        return asked.connect_ex(("127.0.0.1", port)) == 0
+
+
+@pytest.mark.needs_go
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
+def test_the_programs_end_with_who_started_them(how):
+    command = [sys.executable, "-m", "fuzz.plane", "serve"]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as serving:
+        assert serving.stdout is not None
+        told = re.match(r"kubeconfig: (\S+);", serving.stdout.readline())
+        if told is None:
+            pytest.skip("needs go: the modules of upstream cannot be had")
+        folder = Path(told[1]).parent
+        (cluster,) = json.loads(Path(told[1]).read_text(encoding="utf-8"))["clusters"]
+        port = int(cluster["cluster"]["server"].rpartition(":")[2])
+        assert _answers(port)
+        serving.send_signal(how)
+        serving.wait(30)
+    end = time.monotonic() + 20
+    while _answers(port) and time.monotonic() < end:
+        time.sleep(0.1)
+    assert not _answers(port)
+    assert folder.exists() == (how == signal.SIGKILL)  # nobody is left to remove it, but the next to start does

@@ -13,12 +13,16 @@ __all__ = ["draw_pod"]
 
 REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"
 PREFERRED: Final = "preferredDuringSchedulingIgnoredDuringExecution"
+_LARGE: Final = ("100m", "250m", "500m", "1", "1500m", "2")
+#: So little that something else decides.
+_SMALL: Final = ("10m", "50m", "100m", "250m")
 _KEYS: Final = (HOSTNAME, ZONE, ZONE)
 
 
 def draw_pod(sketch: Sketch, app: str) -> Json:
     """Return labels and spec of a pod template."""
-    containers = [_container(sketch, f"c{index}") for index in range(sketch.one((1, 1, 1, 2)))]
+    cpus = _LARGE if sketch.may("large") or sketch.draw.chance(0.3) else _SMALL
+    containers = [_container(sketch, f"c{index}", sketch.one(cpus)) for index in range(sketch.one((1, 1, 1, 2)))]
     spec: Json = {"containers": containers}
     if sketch.has("init"):
         spec["initContainers"] = [_init(sketch, index) for index in range(sketch.one((1, 1, 2)))]
@@ -40,8 +44,8 @@ def draw_pod(sketch: Sketch, app: str) -> Json:
     return {"metadata": {"labels": {"app": app, "tier": sketch.one(("web", "db"))}}, "spec": spec}
 
 
-def _container(sketch: Sketch, name: str) -> Json:
-    resources: Json = {"requests": _amounts(sketch, sketch.one(("100m", "250m", "500m", "1", "1500m", "2")))}
+def _container(sketch: Sketch, name: str, cpu: str) -> Json:
+    resources: Json = {"requests": _amounts(sketch, cpu)}
     if sketch.draw.chance(0.1):
         resources = {} if sketch.draw.chance(0.5) else {"limits": resources["requests"]}
     if sketch.has("storage"):
@@ -55,7 +59,8 @@ def _container(sketch: Sketch, name: str) -> Json:
 
 
 def _amounts(sketch: Sketch, cpu: str) -> Json:
-    found = {"cpu": cpu, "memory": sketch.one(("64Mi", "256Mi", "1Gi", "2Gi", "3Gi"))}
+    memories = ("64Mi", "128Mi") if cpu in _SMALL else ("64Mi", "256Mi", "1Gi", "2Gi", "3Gi")
+    found = {"cpu": cpu, "memory": sketch.one(memories)}
     if sketch.draw.chance(0.1):
         del found[sketch.one(("cpu", "memory"))]
     return found

@@ -19,7 +19,7 @@ _ADMIN: Final = {"resource.kubernetes.io/admin-access": "true"}
 _DEVICES: Final = {"devices": 0.8}
 #: How often each feature is drawn where it can be, by flavour.
 FLAVOURS: Final[Mapping[str, Mapping[str, float]]] = {
-    "plain": {},
+    "plain": {"large": 1.0},
     "pods": {"pods": 0.6},
     "storage": {"storage": 0.7},
     "hugepages": {"hugepages": 0.6},
@@ -60,7 +60,10 @@ _RARE: Final = ("gates", "podlevel", "overhead", "hugepages", "plugin", "priorit
 
 def _mixed() -> Mapping[str, float]:
     names = {feature for rates in FLAVOURS.values() for feature in rates}
-    return {name: 0.05 if name in _RARE else 0.15 for name in sorted(names)} | {"devices": 0.5, "quota": 0.3}
+    return {name: 0.05 if name in _RARE else 0.15 for name in sorted(names - {"large"})} | {
+        "devices": 0.5,
+        "quota": 0.3,
+    }
 
 
 def draw_world(seed: int, number: int, flavour: str | None = None) -> Json:
@@ -77,7 +80,11 @@ def draw_world(seed: int, number: int, flavour: str | None = None) -> Json:
     draw_prepared_claims(sketch)
     if sketch.has("quota"):
         sketch.prepare.append(_quota(sketch))
-    work = [[draw_workload(sketch, f"a{index}")] for index in range(sketch.one((1, 2, 2, 3, 3, 4, 5, 6)))]
+    work: list[list[Json]] = []
+    for index in range(sketch.one((1, 2, 2, 3, 3, 4, 5, 6))):
+        if not work or not sketch.draw.chance(0.1):
+            work.append([])
+        work[-1].append(draw_workload(sketch, f"a{index}"))
     return {
         "name": f"{flavour}-{seed}-{number}",
         "flavour": flavour,
