@@ -77,9 +77,6 @@ def _compare_attempt(settings: Any, moment: Moment, tally: Tally) -> None:
     except Exception as error:  # noqa: BLE001 - a crash is a difference like any other
         tally.differences.append(Difference(world["name"], "error", f"{what}: {type(error).__name__}: {error}"))
         return
-    if answer is None:
-        tally.agreed["not asked"] += 1
-        return
     _note(tally, world, "runs", (node is not None, bool(answer.nodes)), f"{what} {answer.message or node}")
     if node is None and answer.message is not None:
         _note(tally, world, "message", (_message(moment), answer.message), what)

@@ -11,6 +11,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+from dra_alloc.cluster.cluster import Cluster
+from dra_alloc.cluster.scheduled import Scheduled, Unschedulable
 from dra_alloc.cluster.settings import Settings
 from dra_alloc.manifest import Documents, load
 from dra_alloc.scenario.check import CheckOptions, check
@@ -19,6 +21,7 @@ from fuzz.plane.state import devices_of
 __all__ = ["PodAnswer", "place", "running", "settings_of"]
 
 Json = dict[str, Any]
+_REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 
 
 @dataclass(frozen=True)
@@ -27,7 +30,7 @@ class PodAnswer:
     Where a pod may go: `nodes` are those among which kube-scheduler draws, none if it stays pending.
 
     `devices` are those on the node that was asked for, by name of the claim; `message` is what the scheduler would
-    write on a pod that it tried and that stays pending, None where that is not known.
+    write on a pod that it tried and that stays pending, None where it does not try.
     """
 
     nodes: frozenset[str]
@@ -53,22 +56,28 @@ def running(settings: Settings, work: list[Json], dump: list[Json]) -> dict[str,
     return dict(found) if asked else None
 
 
-def place(settings: Settings, pod: Json, dump: list[Json], node: str | None) -> PodAnswer | None:
-    """Return where a pod may go, and its devices on `node`; None where it was not asked."""
-    manifests, cluster = _documents([pod]), _documents(dump)
-    answer = check(manifests, cluster, CheckOptions(settings=settings))
-    asked = [each for each in answer.placements if each.kind == "Pod"]
-    if not asked:
-        return None
-    nodes = frozenset(asked[0].nodes)
-    devices: dict[str, list[str]] = {}
-    if node in nodes:
-        there = check(manifests, cluster, CheckOptions(settings=settings, node=node))
-        placed = next(each.allocated for each in there.placements if each.kind == "Pod")
-        for claim in placed.claims if placed else ():
-            wire = claim.to_wire()
-            devices[wire["metadata"]["name"]] = devices_of(wire)
-    return PodAnswer(nodes, devices)
+def place(settings: Settings, pod: Json, dump: list[Json], node: str | None) -> PodAnswer:
+    """Return where a pod may go, and its devices on `node`, whichever of the equal ones that is."""
+    cluster = Cluster.of(_documents(dump), settings)
+    (outcome,) = cluster.schedule([pod])
+    if not isinstance(outcome, Scheduled):
+        return PodAnswer(frozenset(), message=outcome.message if isinstance(outcome, Unschedulable) else None)
+    nodes = frozenset(outcome.equal or (outcome.node,))
+    if node is not None and node != outcome.node:
+        (outcome,) = cluster.schedule([_pinned(pod, node)])
+    claims = [each.to_wire() for each in outcome.claims] if isinstance(outcome, Scheduled) else []
+    return PodAnswer(nodes, {each["metadata"].get("name", ""): devices_of(each) for each in claims})
+
+
+def _pinned(pod: Json, node: str) -> Json:
+    """Return the pod as one that wants this node, whatever else it wants."""
+    here = {"key": "metadata.name", "operator": "In", "values": [node]}
+    affinity = pod["spec"].get("affinity", {})
+    nodes = affinity.get("nodeAffinity", {})
+    terms = nodes.get(_REQUIRED, {}).get("nodeSelectorTerms") or [{}]
+    pinned = [{**each, "matchFields": [*each.get("matchFields", ()), here]} for each in terms]
+    nodes = {**nodes, _REQUIRED: {"nodeSelectorTerms": pinned}}
+    return {**pod, "spec": {**pod["spec"], "affinity": {**affinity, "nodeAffinity": nodes}}}
 
 
 def _documents(objects: Iterable[Json]) -> Documents:
