@@ -3,7 +3,7 @@ The command: keeps a control plane running, records worlds, compares what was re
 
     python -m fuzz.plane serve --release 1.37
     python -m fuzz.plane record --release 1.37 --seed 1 --worlds 20 --flavour mixed --out FOLDER
-    python -m fuzz.plane record --replay WORLD.json --out FOLDER
+    python -m fuzz.plane record --replay WORLD.json --out FILE.jsonl.gz
     python -m fuzz.plane compare FOLDER
     python -m fuzz.plane fuzz --release 1.36 --seed 1 --worlds 150 --keep FOLDER --record FILE
 """
@@ -28,10 +28,12 @@ from fuzz.plane.drawing import FLAVOURS, draw_world
 from fuzz.plane.programs import Plane
 from fuzz.plane.running import Runner
 from fuzz.plane.settling import Unsettled
+from fuzz.plane.state import recorded
 from fuzz.recording import Record, add_option, append
 
 Json = dict[str, Any]
 UNAVAILABLE = 3
+_PACKED = ".jsonl.gz"
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -63,7 +65,7 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
         made.add_argument("--worlds", type=int, default=10, help="of each flavour that is named")
         made.add_argument("--flavour", action="append", choices=[*FLAVOURS, "mixed"], help="default: a mix of all")
         made.add_argument("--replay", type=Path, nargs="+", metavar="FILE", help="worlds to run again, instead")
-    verbs.choices["record"].add_argument("--out", type=Path, required=True, metavar="FOLDER")
+    verbs.choices["record"].add_argument("--out", type=Path, required=True, metavar=f"FOLDER_OR_FILE{_PACKED}")
     verbs.choices["fuzz"].add_argument("--keep", type=Path, metavar="FOLDER", help="keep worlds that differ")
     add_option(verbs.choices["fuzz"])
     comparing = verbs.add_parser("compare")
@@ -103,10 +105,18 @@ def _run(plane: Plane, options: argparse.Namespace) -> Iterator[Json]:
 
 
 def _record(plane: Plane, options: argparse.Namespace) -> int:
-    options.out.mkdir(parents=True, exist_ok=True)
+    if options.out.name.endswith(_PACKED):
+        with gzip.open(options.out, "wt", encoding="utf-8") as file:
+            file.writelines(json.dumps(ran, separators=(",", ":")) + "\n" for ran in _run(plane, options))
+        return 0
     for ran in _run(plane, options):
-        (options.out / f"{ran['name']}.json").write_text(json.dumps(ran), encoding="utf-8")
+        _keep(ran, options.out)
     return 0
+
+
+def _keep(ran: Json, folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / f"{ran['name']}.json").write_text(json.dumps(ran), encoding="utf-8")
 
 
 def _fuzz(plane: Plane, options: argparse.Namespace) -> int:
@@ -117,8 +127,7 @@ def _fuzz(plane: Plane, options: argparse.Namespace) -> int:
         for each in wrong:
             print(f"  {each.kind}: {each.text}")
         if wrong and options.keep:
-            options.keep.mkdir(parents=True, exist_ok=True)
-            (options.keep / f"{ran['name']}.json").write_text(json.dumps(ran), encoding="utf-8")
+            _keep(ran, options.keep)
     print(tally.table())
     made = Record(
         tool="control_plane",
@@ -136,12 +145,9 @@ def _fuzz(plane: Plane, options: argparse.Namespace) -> int:
 
 def _compare(options: argparse.Namespace) -> int:
     tally = Tally()
-    files = [found for path in options.worlds for found in (sorted(path.glob("*.json*")) if path.is_dir() else [path])]
-    for path in files:
-        data = path.read_bytes()
-        text = gzip.decompress(data) if path.suffix == ".gz" else data
-        for line in text.splitlines() if path.name.endswith(".jsonl.gz") else [text]:
-            compare(json.loads(line), tally)
+    for path in options.worlds:
+        for world in recorded(path):
+            compare(world, tally)
     for each in tally.differences[: options.show]:
         print(f"{each.world}: {each.kind}: {each.text}")
     print(tally.table())

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from fuzz.plane import ours
-from fuzz.plane.state import Moment, claim_names, devices_of, moments
+from fuzz.plane.state import Moment, accepted, claim_names, devices_of, moments
 
 __all__ = ["Difference", "Tally", "compare"]
 
@@ -120,9 +120,6 @@ def _compare_step(settings: Any, world: Json, number: int, tally: Tally) -> None
     except Exception as error:  # noqa: BLE001 - a crash is a difference like any other
         tally.differences.append(Difference(world["name"], "error", f"step {number}: {type(error).__name__}: {error}"))
         return
-    if answered is None:
-        tally.agreed["not asked as a whole"] += 1
-        return
     _note(tally, world, "running", (dict(ran), {**dict.fromkeys(ran, 0), **answered}), f"step {number}")
 
 
@@ -132,7 +129,7 @@ def _dump_before(world: Json, number: int) -> list[Json]:
     node_of = {
         each["pod"]: each["node"] for step in world["steps"][:number] for each in step["attempts"] if each["node"]
     }
-    given = [*world["cluster"], *world.get("prepare", ())]
+    given = accepted(world)
     found = [each for each in given if each["kind"] not in {"ResourceClaim", "ResourceQuota"}]
     quotas = [each for each in given if each["kind"] == "ResourceQuota"]
     found += [{**each, "status": before["quotas"].get(each["metadata"]["name"], {})} for each in quotas]

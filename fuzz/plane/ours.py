@@ -15,7 +15,8 @@ from dra_alloc.cluster.cluster import Cluster
 from dra_alloc.cluster.scheduled import Scheduled, Unschedulable
 from dra_alloc.cluster.settings import Settings
 from dra_alloc.manifest import Documents, load
-from dra_alloc.scenario.check import CheckOptions, check
+from dra_alloc.pods.workloads.states import PodState
+from dra_alloc.scenario.expand import expand
 from fuzz.plane.state import devices_of
 
 __all__ = ["PodAnswer", "place", "running", "settings_of"]
@@ -43,17 +44,21 @@ def settings_of(world: Json) -> Settings:
     return Settings(release=world["release"].rpartition(".")[0], gates=world.get("gates", {}))
 
 
-def running(settings: Settings, work: list[Json], dump: list[Json]) -> dict[str, int] | None:
-    """Return how many pods of each workload run, by `Kind/name`; None where none of them was asked."""
-    answer = check(_documents(work), _documents(dump), CheckOptions(settings=settings))
-    found: Counter[str] = Counter()
-    asked = False
-    for placement in answer.placements:
-        for each in work:
-            if each["kind"] == placement.kind and f"/{each['metadata']['name']}" in placement.name:
-                found[f"{each['kind']}/{each['metadata']['name']}"] += placement.allocated is not None
-                asked = True
-    return dict(found) if asked else None
+def running(settings: Settings, work: list[Json], dump: list[Json]) -> dict[str, int]:
+    """Return how many new pods of each workload find a node, by `Kind/name`."""
+    found = expand(_documents(work), _documents(dump))
+    new = [each for each in found.pods if each.state in {PodState.NEW, PodState.WAITING, PodState.GATED}]
+    made = [claim.to_wire() for claim in found.claims]
+    cluster = Cluster.of(_documents([*dump, *made]), settings)
+    counts: Counter[str] = Counter()
+    stopped = set()
+    for each, outcome in zip(new, cluster.schedule([each.pod for each in new]), strict=True):
+        owner = f"{each.owner.kind}/{each.owner.metadata.name}"
+        placed = isinstance(outcome, Scheduled) and owner not in stopped
+        counts[owner] += placed
+        if each.in_order and not placed:
+            stopped.add(owner)
+    return dict(counts)
 
 
 def place(settings: Settings, pod: Json, dump: list[Json], node: str | None) -> PodAnswer:

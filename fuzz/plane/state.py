@@ -4,10 +4,13 @@ The objects of a recorded world as they were at a moment: what a dump of the clu
 
 from __future__ import annotations
 
+import gzip
+import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
-__all__ = ["Moment", "claim_names", "devices_of", "moments"]
+__all__ = ["Moment", "accepted", "claim_names", "devices_of", "moments", "recorded"]
 
 Json = dict[str, Any]
 
@@ -35,7 +38,7 @@ class Moment:
         allocated = {name for pod in pods for name in claim_names(pod).values()}
         own = set(claim_names(self.pod).values())
         held = {each["metadata"]["name"] for each in world["cluster"] if each["kind"] == "ResourceClaim"}
-        given = [each for each in (*world["cluster"], *world.get("prepare", ())) if each["kind"] != "ResourceClaim"]
+        given = [each for each in accepted(world) if each["kind"] != "ResourceClaim"]
         claims = []
         for name, claim in world["claims"].items():
             if name in allocated or name in held:
@@ -43,6 +46,24 @@ class Moment:
             elif name in own or not claim["metadata"].get("ownerReferences"):
                 claims.append({**claim, "status": {}})
         return [*given, *claims, *pods]
+
+
+def recorded(path: Path) -> Iterator[Json]:
+    """Yield the worlds of a file, JSON or packed lines of it, or of all such files in a folder."""
+    if path.is_dir():
+        for each in sorted([*path.glob("*.json"), *path.glob("*.jsonl.gz")]):
+            yield from recorded(each)
+    elif path.suffix == ".gz":
+        with gzip.open(path, "rt", encoding="utf-8") as lines:
+            yield from map(json.loads, lines)
+    else:
+        yield json.loads(path.read_text(encoding="utf-8"))
+
+
+def accepted(world: Json) -> list[Json]:
+    """Return the objects that were there before any workload: without those that the API server refused."""
+    given = (*world["cluster"], *world.get("prepare", ()))
+    return [each for each in given if f"{each['kind']}/{each['metadata']['name']}" not in world.get("refused", ())]
 
 
 def moments(world: Json) -> Iterator[Moment]:

@@ -14,7 +14,7 @@ __all__ = ["draw_bound_pods", "draw_nodes"]
 PLUGIN: Final = "vendor.example.com/accelerator"
 _TAINTS: Final = (
     {"key": "dedicated", "value": "ml", "effect": "NoSchedule"},
-    {"key": "dedicated", "value": "web", "effect": "NoSchedule"},
+    {"key": "team", "value": "web", "effect": "NoSchedule"},
     {"key": "maintenance", "effect": "NoExecute"},
     {"key": "slow", "value": "yes", "effect": "PreferNoSchedule"},
 )
