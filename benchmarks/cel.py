@@ -163,7 +163,7 @@ def prepared(device: Json) -> cel.CelDevice:
         {name: DeviceAttribute.from_wire(value) for name, value in device["attributes"].items()},
         {name: Quantity.parse(amount) for name, amount in device["capacity"].items()},
         None,
-        lists=False,
+        cel.Reading(lists=False),
     )
 
 

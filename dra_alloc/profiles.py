@@ -99,6 +99,14 @@ _SHARING_FEATURES: Final = _STABLE_FEATURES | {Feature.BINDING, Feature.CONSUMAB
 #: What each channel's allocator supports, since the release given; the first channel that fits is used.
 CHANNEL_FEATURES: Final[tuple[tuple[str, Mapping[Channel, frozenset[Feature]]], ...]] = (
     (
+        "1.38",
+        {
+            Channel.STABLE: _SHARING_FEATURES | {Feature.FRACTIONAL_RANGE},
+            Channel.INCUBATING: frozenset(Feature),
+            Channel.EXPERIMENTAL: frozenset(Feature),
+        },
+    ),
+    (
         "1.37.0",
         {
             Channel.STABLE: _STABLE_FEATURES,

@@ -72,6 +72,14 @@ class Trait(StrEnum):
     GROUPS_HIDE_SLICES = "groups-hide-slices"
     AMOUNTS_GROW = "amounts-grow"
     COUNTERS_SHARE_AMOUNTS = "counters-share-amounts"
+    SHARED_GIVEN_WHOLE = "shared-given-whole"
+    BUILDS_COMPARED = "builds-compared"
+    ODD_VALUES_PICKED = "odd-values-picked"
+    NEGATIVE_ROUNDED = "negative-rounded"
+    CAPACITY_BY_SPELLING = "capacity-by-spelling"
+    BROKEN_FAILS_ALL = "broken-fails-all"
+    ODD_VALUES_UNNAMED = "odd-values-unnamed"
+    WIDE_DEFAULT_COPIED = "wide-default-copied"
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +110,9 @@ _TO_136: Final = Span(end="1.37")
 _BEFORE_136: Final = Span(end="1.36")
 _ONLY_134: Final = Span(end="1.35")
 _ONLY_135: Final = Span("1.35", "1.36")
-_SINCE_136: Final = Span("1.36")
+#: And once more with 1.38, which ends what its stable allocator had of the oldest one.
+_TO_138: Final = Span(end="1.38")
+_SINCE_136: Final = Span("1.36", "1.38")
 _SINCE_1370: Final = Span("1.37.0")
 _OLDER: Final = frozenset({Channel.STABLE, Channel.INCUBATING})
 
@@ -122,11 +132,11 @@ def _in_newest_allocators(summary: str, repaired: Span, issue: int | None = None
 
 TRAITS: Final[Mapping[Trait, tuple[TraitRecord, ...]]] = {
     Trait.INPUT_ORDER: (
-        TraitRecord("pools and slices are tried in input order, not by name", EVER, _STABLE),
+        TraitRecord("pools and slices are tried in input order, not by name", _TO_138, _STABLE),
         TraitRecord("pools and slices are tried in input order, not by name", _BEFORE_136, _NEWER),
     ),
     Trait.PERMUTATIONS: (
-        TraitRecord("devices of one request are tried in every order", EVER, _STABLE),
+        TraitRecord("devices of one request are tried in every order", _TO_138, _STABLE),
         TraitRecord("devices of one request are tried in every order", _BEFORE_136, _NEWER),
     ),
     Trait.COUNTER_SLICES_EVERYWHERE: (
@@ -138,7 +148,7 @@ TRAITS: Final[Mapping[Trait, tuple[TraitRecord, ...]]] = {
         TraitRecord("a slice with shared counters is read while partitionable devices are off", _ONLY_135, _STABLE),
     ),
     Trait.EXCLUSIVE_STATE_ONLY: (
-        TraitRecord("only devices held exclusively draw on counters, not shared ones", EVER, _STABLE),
+        TraitRecord("only devices held exclusively draw on counters, not shared ones", _TO_138, _STABLE),
         TraitRecord(
             "only devices held exclusively draw on counters, not shared ones",
             Span(end="1.36.2"),
@@ -151,11 +161,8 @@ TRAITS: Final[Mapping[Trait, tuple[TraitRecord, ...]]] = {
     Trait.SILENT_CAPACITY_GATE: _in_older_allocators("capacity requests are ignored while their feature is off"),
     Trait.NO_SHARING: _in_older_allocators("every device is dedicated"),
     Trait.CLASSIC_LISTS: (
-        TraitRecord(
-            "constraints compare scalars only; a list is accepted on the first device",
-            EVER,
-            _STABLE | {Channel.INCUBATING},
-        ),
+        TraitRecord("constraints compare scalars only; a list is accepted on the first device", _TO_138, _OLDER),
+        TraitRecord("constraints compare scalars only; a list is accepted on the first device", Span("1.38"), _STABLE),
     ),
     Trait.CEL_NAMES_DEVICE: (TraitRecord("CEL run-time errors name the device and give a hint", Span("1.37")),),
     Trait.CONFIG_PER_REQUEST: (TraitRecord("claim config is listed once per request it names", _TO_136),),
@@ -310,8 +317,13 @@ TRAITS: Final[Mapping[Trait, tuple[TraitRecord, ...]]] = {
     Trait.SKIPPING_NEEDS_NODE: (
         TraitRecord(
             "a slice that skips node operations needs the feature for that, and a node that declares it",
-            _SINCE_1370,
+            Span("1.37.0", "1.38"),
             _EXPERIMENTAL,
+        ),
+        TraitRecord(
+            "a slice that skips node operations needs the feature for that, and a node that declares it",
+            Span("1.38"),
+            _NEWER,
         ),
     ),
     Trait.DERIVED_NEEDS_GATE: (
@@ -340,7 +352,38 @@ TRAITS: Final[Mapping[Trait, tuple[TraitRecord, ...]]] = {
         ),
     ),
     Trait.ALL_BAD_POOL_FATAL: (
-        TraitRecord("All on an incomplete or invalid pool aborts every node", EVER, defect=True, issue=141898),
+        TraitRecord("All on an incomplete or invalid pool aborts every node", _TO_138, defect=True, issue=141898),
+    ),
+    Trait.SHARED_GIVEN_WHOLE: (
+        TraitRecord(
+            "a device that stopped being shareable is given out whole while shares of it are held", _TO_138, defect=True
+        ),
+    ),
+    Trait.BUILDS_COMPARED: (
+        TraitRecord("constraints tell versions apart by their build metadata", _TO_138, defect=True),
+    ),
+    Trait.ODD_VALUES_PICKED: (
+        TraitRecord("a value that constraints cannot compare is taken alone, or never", _TO_138, defect=True),
+    ),
+    Trait.WIDE_DEFAULT_COPIED: (
+        TraitRecord("a default beyond 64 bits or a billionth has to obey its own policy", _TO_138),
+    ),
+    Trait.BROKEN_FAILS_ALL: (
+        TraitRecord("an attribute without a readable value fails every selector on its device", _TO_138),
+    ),
+    Trait.CAPACITY_BY_SPELLING: (
+        TraitRecord("names of capacities are compared as they are spelt, with or without domain", _TO_138, defect=True),
+    ),
+    Trait.ODD_VALUES_UNNAMED: (
+        TraitRecord(
+            "the error of a value that cannot be compared names neither claim nor request",
+            Span("1.38"),
+            _NEWER,
+            defect=True,
+        ),
+    ),
+    Trait.NEGATIVE_ROUNDED: (
+        TraitRecord("a negative amount asked for is rounded up by its policy", _TO_138, defect=True),
     ),
 }
 

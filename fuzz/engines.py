@@ -55,6 +55,8 @@ DIALECTS: Final = tuple(
         ("1.36", "experimental"),
         ("1.37", "incubating"),
         ("1.37", "experimental"),
+        ("1.38", "stable"),
+        ("1.38", "experimental"),
         ("1.35", "experimental"),
         ("1.34", "experimental"),
     )

@@ -16,7 +16,7 @@ from fuzz.run_all import names, run_each
 
 __all__ = ["CASES_OF", "main"]
 
-RELEASES: Final = ("1.34.13", "1.35.10", "1.36.2", "1.36.6", "1.37.2")
+RELEASES: Final = ("1.34.13", "1.35.10", "1.36.2", "1.36.6", "1.37.2", "1.38.0-beta.0")
 CHANNELS: Final = ("stable", "incubating", "experimental")
 CASES: Final = 300
 SEED: Final = 20_261_128

@@ -7,7 +7,7 @@ Compile once, ask for many devices::
 
     environment = cel.environment("1.36")
     program = environment.compile('device.driver == "gpu.example.com"')
-    device = cel.prepare_device("gpu.example.com", attributes, capacity, None, lists=environment.lists)
+    device = cel.prepare_device("gpu.example.com", attributes, capacity, None, environment.reading)
     program.matches(device)
 
 Ask for many devices at once with :class:`DeviceColumns`: one evaluation for every
@@ -19,7 +19,7 @@ How a function or a library is added: ``docs/development.md``.
 from __future__ import annotations
 
 from dra_alloc.cel.columns import DeviceColumns, Interner, Outcome
-from dra_alloc.cel.device import Attribute, CelDevice, prepare_device
+from dra_alloc.cel.device import Attribute, CelDevice, Reading, prepare_device
 from dra_alloc.cel.engine import MAX_EXPRESSION_BYTES, Environment, compile, environment
 from dra_alloc.cel.errors import CompileError, EvaluationError, Issue
 from dra_alloc.cel.hints import evaluation_hints, missing_hints
@@ -40,6 +40,7 @@ __all__ = [
     "Outcome",
     "Program",
     "Read",
+    "Reading",
     "compile",
     "environment",
     "evaluation_hints",

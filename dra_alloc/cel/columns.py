@@ -15,7 +15,7 @@ from threading import Lock
 from typing import Any, Final, NamedTuple
 from weakref import WeakKeyDictionary
 
-from dra_alloc.cel.device import CelDevice
+from dra_alloc.cel.device import CelDevice, GuardedNames
 from dra_alloc.cel.errors import EvaluationError
 from dra_alloc.cel.library.quantity import CelQuantity
 from dra_alloc.cel.library.semver import CelSemver
@@ -27,6 +27,7 @@ __all__ = ["DeviceColumns", "Interner", "Outcome"]
 Outcome = bool | EvaluationError
 Row = tuple[int, ...]
 _ABSENT: Final = ("absent",)
+_BROKEN: Final = ("broken",)
 
 
 class Interner:
@@ -175,7 +176,10 @@ def _tokens(read: Read, devices: Sequence[CelDevice]) -> list[Any]:
     tokens = []
     for each in maps:
         names = each.get(domain)
-        tokens.append(_token(names[name]) if names is not None and name in names else _ABSENT)
+        if names is not None and name in names:
+            tokens.append(_token(names[name]))
+        else:
+            tokens.append(_BROKEN if isinstance(names, GuardedNames) and name in names.broken else _ABSENT)
     return tokens
 
 
@@ -185,5 +189,8 @@ def _whole(device: CelDevice) -> Any:
 
 def _content(domains: dict[str, dict[str, Any]]) -> Any:
     return tuple(
-        [(domain, tuple([(name, _token(value)) for name, value in names.items()])) for domain, names in domains.items()]
+        [
+            (domain, tuple([(name, _token(value)) for name, value in names.items()]), *getattr(names, "broken", ()))
+            for domain, names in domains.items()
+        ]
     )

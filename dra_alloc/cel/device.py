@@ -11,22 +11,35 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import lru_cache
-from typing import Any, Final, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
 from dra_alloc.api import Quantity
 from dra_alloc.api.semver import Semver, SemverError
 from dra_alloc.cel.check.types import BOOL, STRING, CelType, map_of, struct
+from dra_alloc.cel.errors import CelError
 from dra_alloc.cel.library.quantity import QUANTITY, CelQuantity
 from dra_alloc.cel.library.semver import CelSemver
 from dra_alloc.cel.values.runtime import CelMap
 
-__all__ = ["MAX_DOMAIN", "MAX_ID", "MAX_NAMES", "MAX_VALUE", "Attribute", "CelDevice", "device_type", "prepare_device"]
+__all__ = [
+    "MAX_DOMAIN",
+    "MAX_ID",
+    "MAX_NAMES",
+    "MAX_VALUE",
+    "Attribute",
+    "CelDevice",
+    "GuardedNames",
+    "Reading",
+    "device_type",
+    "prepare_device",
+]
 
 MAX_NAMES: Final = 32
 MAX_DOMAIN: Final = 63
 MAX_ID: Final = 32
 MAX_VALUE: Final = 64
 _EMPTY: Final = CelMap({})
+_UNREADABLE: Final = "value is invalid or its type is not supported by this version"
 
 
 class Attribute(Protocol):
@@ -50,6 +63,17 @@ class Attribute(Protocol):
     def versions(self) -> tuple[str, ...] | None: ...
 
 
+class Reading(NamedTuple):
+    """
+    Whether list-typed attributes are decoded; `late`: a broken attribute fails only the selectors that read it.
+
+    Before 1.38 it fails every selector on its device.
+    """
+
+    lists: bool
+    late: bool = False
+
+
 class DomainMap(CelMap):
     """The outer map of attributes or capacity: every domain can be looked up."""
 
@@ -58,6 +82,33 @@ class DomainMap(CelMap):
     def find(self, key: Any, default: Any = None) -> Any:
         """The names of a domain, an empty map if there is none."""
         return self.entries.get(key, _EMPTY) if type(key) is str else _EMPTY
+
+
+class GuardedNames(dict[str, Any]):
+    """
+    The names of a domain of which some are broken: reading one of these fails, and ``in`` does not see it.
+
+    Raises: CelError when one is read, or all are.
+    """
+
+    __slots__ = ("broken",)
+
+    def __init__(self, names: Mapping[str, Any]) -> None:
+        super().__init__(names)
+        self.broken: dict[str, str] = dict(names.broken) if isinstance(names, GuardedNames) else {}
+
+    def __missing__(self, name: str) -> Any:
+        self._check(name)
+        raise KeyError(name)
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """The value of the name, or the default."""
+        self._check(name)
+        return super().get(name, default)
+
+    def _check(self, name: str) -> None:
+        if name in self.broken:
+            raise CelError(self.broken[name])
 
 
 class CelDevice:
@@ -117,11 +168,10 @@ def prepare_device(
     attributes: Mapping[str, Attribute],
     capacity: Mapping[str, Quantity],
     allow_multiple: bool | None,
-    *,
-    lists: bool,
+    reading: Reading,
 ) -> CelDevice:
     """
-    A device decoded for evaluation; `lists` says whether list-typed attributes are.
+    A device decoded for evaluation, in the way a release reads one.
 
     Of two spellings of one name (``memory`` and ``DRIVER/memory``) the
     qualified one wins, where upstream picks at random. Of several broken
@@ -131,11 +181,19 @@ def prepare_device(
     decoded: dict[str, dict[str, Any]] = {}
     problem = ""
     for domain, short, name in _in_order(driver, attributes):
-        value = _decode(attributes[name], lists)
-        if isinstance(value, _Broken):
+        value = _decode(attributes[name], reading)
+        if isinstance(value, _Broken) and reading.late:
+            names = decoded.get(domain)
+            decoded[domain] = guarded = GuardedNames(names or {})
+            guarded.broken[short] = f"attribute {short}: {_UNREADABLE}"
+            guarded.pop(short, None)
+        elif isinstance(value, _Broken):
             problem = problem or f"attribute {name}: {value.text}"
         else:
-            decoded.setdefault(domain, {})[short] = value
+            names = decoded.setdefault(domain, {})
+            names[short] = value
+            if isinstance(names, GuardedNames):
+                names.broken.pop(short, None)
     amounts: dict[str, dict[str, Any]] = {}
     for domain, short, name in _in_order(driver, capacity):
         amounts.setdefault(domain, {})[short] = CelQuantity(capacity[name])
@@ -186,12 +244,12 @@ _LISTS: Final[tuple[tuple[str, Callable[[Any], Any]], ...]] = (
 )
 
 
-def _decode(attribute: Attribute, lists: bool) -> Any:
-    """The value, lists before scalars, or what is wrong with it."""
-    if lists:
+def _decode(attribute: Attribute, reading: Reading) -> Any:
+    """The value, lists before scalars, or what is wrong with it; an empty list is nothing to a late reading."""
+    if reading.lists:
         for member, read in _LISTS:
             values = getattr(attribute, member)
-            if values is not None:
+            if values or (values is not None and not reading.late):
                 return read(values)
     if attribute.int_ is not None:
         return attribute.int_

@@ -9,6 +9,7 @@ from functools import cache
 from threading import Lock
 from typing import Final
 
+from dra_alloc.cel.device import Reading
 from dra_alloc.cel.environment import Declarations, Settings, declarations, settings
 from dra_alloc.cel.errors import CompileError
 from dra_alloc.cel.hints import compile_hints
@@ -38,9 +39,9 @@ class Environment:
         self._lock = Lock()
 
     @property
-    def lists(self) -> bool:
-        """Whether list-typed attributes are decoded; pass it to :func:`prepare_device`."""
-        return self.settings.lists
+    def reading(self) -> Reading:
+        """How devices are read; pass it to :func:`prepare_device`."""
+        return self.settings.reading
 
     @property
     def declared(self) -> Declarations:

@@ -16,9 +16,9 @@ from functools import cache
 from types import MappingProxyType
 from typing import Any, Final, Literal, NamedTuple
 
-from dra_alloc.cel.check.declarations import CEL_GO_029, Function, Library, Macro, Overload, Window
+from dra_alloc.cel.check.declarations import CEL_GO_029, CEL_GO_033, Function, Library, Macro, Overload, Window
 from dra_alloc.cel.check.types import ANY, DURATION, DYN, INT, TIMESTAMP, CelType, list_of, map_of, type_of
-from dra_alloc.cel.device import device_type
+from dra_alloc.cel.device import Reading, device_type
 from dra_alloc.cel.library import LIBRARIES
 from dra_alloc.cel.library.messages import MESSAGES, NULL_VALUE
 from dra_alloc.errors import InputError
@@ -49,9 +49,10 @@ class Settings:
     gates: frozenset[str]
 
     @property
-    def lists(self) -> bool:
-        """Whether list-typed attributes are decoded."""
-        return self._from("1.37") or (self._from("1.36") and LIST_ATTRIBUTES in self.gates)
+    def reading(self) -> Reading:
+        """How devices are read."""
+        lists = self._from("1.37") or (self._from("1.36") and LIST_ATTRIBUTES in self.gates)
+        return Reading(lists, late=self._from("1.38"))
 
     @property
     def attribute_type(self) -> CelType:
@@ -89,6 +90,11 @@ class Settings:
     def wrapped_results(self) -> bool:
         """Whether a selector may result in the message that wraps a bool."""
         return self._from(CEL_GO_029)
+
+    @property
+    def undeclared(self) -> str:
+        """What follows the name of what nobody declared, in the error."""
+        return "" if self._from(CEL_GO_033) else " (in container '')"
 
     @property
     def rooted_names(self) -> bool:

@@ -23,7 +23,7 @@ Names = Mapping[tuple[str, str], frozenset[str]]
 
 
 class Held(NamedTuple):
-    """The names of devices held exclusively, and of those with consumed capacity, by driver and pool."""
+    """The names of devices held exclusively, and of those with shares, by driver and pool."""
 
     whole: Names
     consumed: Names
@@ -39,8 +39,6 @@ class Held(NamedTuple):
                     continue
                 names = whole
                 if sharing and result.share_id:
-                    if not result.consumed_capacity:
-                        continue
                     names = consumed
                 pair = result.driver, result.pool
                 known = names.get(pair)
@@ -60,7 +58,7 @@ class Held(NamedTuple):
 
 class Occupancy:
     """
-    For every slice the devices held exclusively, and whether capacity of any of its devices is consumed.
+    For every slice the devices held exclusively, and whether any of its devices has shares.
 
     `masks` has the slices with held devices. Of a device that several
     generations of a pool have, all are held.
@@ -82,7 +80,7 @@ class Occupancy:
     @classmethod
     def of(cls, usage: Usage, by_pool: Overlay[PoolKey, tuple[SliceRow, ...]]) -> Occupancy:
         """Return the occupancy of what is used."""
-        return cls(Held(_by_pool(usage.exclusive), _by_pool(usage.consumed)), by_pool)
+        return cls(Held(_by_pool(usage.exclusive), _by_pool((*usage.shared, *usage.consumed))), by_pool)
 
     def changed(self, old: Iterable[SliceRow], new: Iterable[SliceRow], usage: Usage | None) -> Occupancy:
         """
@@ -187,7 +185,7 @@ def _held_of(rows: Iterable[SliceRow], usage: Usage) -> Held:
     """Return which devices of some slices are held."""
     keys = [DeviceKey(*row.pool, device.name) for row in rows for device in row.wire.spec.devices]
     return Held(
-        _by_pool(key for key in keys if key in usage.exclusive), _by_pool(key for key in keys if key in usage.consumed)
+        _by_pool(key for key in keys if key in usage.exclusive), _by_pool(key for key in keys if usage.shares(key))
     )
 
 

@@ -81,7 +81,7 @@ def select(expression: str, slices: Iterable[ResourceSlice], settings: Settings,
     """
     environment = _environment(settings, mode)
     program = environment.compile(expression)
-    devices = tuple(_prepared(slices, lists=environment.lists))
+    devices = tuple(_prepared(slices, environment.reading))
     verdicts = tuple(_verdict(program, names, device) for names, device in devices)
     hints: tuple[str, ...] = ()
     if any(each.error for each in verdicts):
@@ -101,13 +101,15 @@ def _environment(settings: Settings, mode: str) -> cel.Environment:
     )
 
 
-def _prepared(slices: Iterable[ResourceSlice], *, lists: bool) -> Iterator[tuple[tuple[str, str, str], cel.CelDevice]]:
+def _prepared(
+    slices: Iterable[ResourceSlice], reading: cel.Reading
+) -> Iterator[tuple[tuple[str, str, str], cel.CelDevice]]:
     for each in slices:
         spec = each.spec
         for device in spec.devices:
             capacity = {name: amount.value for name, amount in device.capacity.items()}
             prepared = cel.prepare_device(
-                spec.driver, device.attributes, capacity, device.allow_multiple_allocations, lists=lists
+                spec.driver, device.attributes, capacity, device.allow_multiple_allocations, reading
             )
             yield (spec.driver, spec.pool.name, device.name), prepared
 

@@ -19,7 +19,7 @@ from typing import Any, Final
 import msgspec
 
 from dra_alloc.api import DeviceAttribute, DeviceCapacity
-from dra_alloc.cel import prepare_device
+from dra_alloc.cel import Reading, prepare_device
 from dra_alloc.cel.reads import WHOLE, Read
 from dra_alloc.problem.devices import SliceRow
 from dra_alloc.solve.frames import Frames, amounts, exact, is_simple
@@ -161,7 +161,7 @@ class Columns:
     def _is_read(self, attribute: DeviceAttribute, lists: bool) -> bool:
         known = self._readable.get((attribute, lists))
         if known is None:
-            problem = prepare_device("", {"a": attribute}, {}, None, lists=lists).problem
+            problem = prepare_device("", {"a": attribute}, {}, None, Reading(lists)).problem
             known = self._readable[attribute, lists] = not problem
         return known
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dra_alloc.api import DerivedAttribute, DeviceAttribute, DeviceSelector
-from dra_alloc.cel import CelDevice, CompileError, EvaluationError, Program, environment, prepare_device
+from dra_alloc.cel import CelDevice, CompileError, EvaluationError, Program, Reading, environment, prepare_device
 from dra_alloc.cel.derived import attribute_value, compile_derived
 from dra_alloc.problem.devices import DeviceRow
 from dra_alloc.problem.requests import Ask
@@ -33,6 +33,7 @@ class Selection:
         self._names_device = profile.shows(Trait.CEL_NAMES_DEVICE)
         self._shares = not profile.shows(Trait.NO_SHARING)
         self._lists = profile.cel_lists
+        self._reading = Reading(self._lists, late=not profile.shows(Trait.BROKEN_FAILS_ALL))
         stored = environment(release=profile.release, mode="stored", list_attributes=self._lists)
         self._stored = stored
         self._derived: dict[tuple[str, DeviceRow], DeviceAttribute] = {}
@@ -128,7 +129,7 @@ class Selection:
                 device.attributes,
                 {name: capacity.value for name, capacity in device.capacity.items()},
                 device.shareable and self._shares,
-                lists=self._lists,
+                self._reading,
             )
         return prepared
 

@@ -8,7 +8,7 @@ share one survey.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import partial
@@ -16,7 +16,7 @@ from typing import Any, Final
 from weakref import WeakKeyDictionary
 
 from dra_alloc.api import AllocationResult, DeviceClass, DeviceSubRequest, ExactDeviceRequest, Node, ResourceClaim
-from dra_alloc.problem.devices import PoolKey, SliceRow
+from dra_alloc.problem.devices import DeviceRow, PoolKey, SliceRow
 from dra_alloc.problem.gathering import Gathering, Offer
 from dra_alloc.problem.inventory import Inventory
 from dra_alloc.problem.overlay import Findings
@@ -25,6 +25,7 @@ from dra_alloc.problem.requests import Ask, ClaimRow
 from dra_alloc.problem.usage import Usage
 from dra_alloc.profiles import Feature, Profile
 from dra_alloc.rules import About, Context, Rule, SearchStopped, install
+from dra_alloc.rules.facts import Fact
 from dra_alloc.solve.admit import Admission, admit
 from dra_alloc.solve.columns import Columns, Lens
 from dra_alloc.solve.content import content
@@ -268,7 +269,7 @@ class Survey:
             first = {need.criteria: ask for need, ask in reversed(list(zip(needs, asks, strict=True)))}
             judges = [self._judge(first[number]) for number in range(len(shape.criteria))]
             lens = self.columns.lens(shape.reads, lists=self.profile.cel_lists)
-            stating = [partial(rule.encode, asks) for rule in constraints]
+            stating = [partial(_stated, rule, asks) for rule in constraints]
             found = self._plans.setdefault(shape, Plan(shape, lens, judges, stating))
         return found
 
@@ -337,6 +338,18 @@ def _signatures(pool: Pool, plan: Plan) -> tuple[int, ...]:
     if len(found) > 1:
         plan.signatures[pool] = found
     return found
+
+
+def _stated(rule: Rule, asks: Sequence[Ask], devices: Sequence[DeviceRow]) -> Iterable[Fact]:
+    """
+    Return the facts of a constraint about devices.
+
+    Raises: SearchStopped where looking at one of them ends the search, of which the facts say nothing.
+    """
+    for asking in (ask for ask in asks if rule.concerns(ask)):
+        for device in devices:
+            rule.allows(asking, device)
+    return rule.encode(asks, devices)
 
 
 def _wires(claim: ResourceClaim) -> list[ExactDeviceRequest | DeviceSubRequest]:

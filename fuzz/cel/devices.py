@@ -64,8 +64,8 @@ def _distinct(random: Random, driver: str) -> list[str]:
     return list(found.values())
 
 
-def prepared(device: Json, *, lists: bool) -> cel.CelDevice:
+def prepared(device: Json, reading: cel.Reading) -> cel.CelDevice:
     """The device as our engine takes it."""
     attributes = {name: DeviceAttribute.model_validate(value) for name, value in device["attributes"].items()}
     capacity = {name: Quantity.parse(amount) for name, amount in device["capacity"].items()}
-    return cel.prepare_device(device["driver"], attributes, capacity, device["multi"], lists=lists)
+    return cel.prepare_device(device["driver"], attributes, capacity, device["multi"], reading)

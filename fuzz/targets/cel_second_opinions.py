@@ -57,7 +57,7 @@ def _cel_expr(text: str, device: cel.CelDevice) -> Verdict:
 
 def check_verdicts(text: str, document: Json) -> Verdict:
     """What both say of a device; raises AssertionError if they do not say the same."""
-    device = prepared(document, lists=True)
+    device = prepared(document, cel.Reading(lists=True))
     ours, theirs = _native(text, device), _cel_expr(text, device)
     assert ours == theirs, f"{text} on {document}: ours {ours}, cel-expr-python {theirs}"
     return ours

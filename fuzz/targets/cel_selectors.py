@@ -29,7 +29,7 @@ from fuzz.recording import Record, add_option, append
 __all__ = ["Setting", "compare", "differences", "main", "ours", "questions"]
 
 Json = dict[str, Any]
-RELEASES: Final = ("1.34", "1.35", "1.36", "1.37")
+RELEASES: Final = ("1.34", "1.35", "1.36", "1.37", "1.38")
 DEVICES_PER_SELECTOR: Final = 3
 _AGAIN: Final = 12
 _AT_A_CRASH: Final = "cost at a crash"
@@ -86,7 +86,7 @@ def ours(request: Json, environment: cel.Environment) -> Json:
         program = environment.compile(request["expr"])
     except cel.CompileError as error:
         return {"compile": error.text}
-    device = prepared(request["device"], lists=environment.lists)
+    device = prepared(request["device"], environment.reading)
     found: Json = {"type": str(program.output_type), "maxcost": program.max_cost, "cost": program.cost(device)}
     try:
         return found | {"match": program.matches(device)}

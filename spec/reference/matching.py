@@ -36,7 +36,7 @@ def _is_true(selector: DeviceSelector, offer: Offer) -> bool:
     device = offer.device
     capacity = {name: each.value for name, each in device.capacity.items()}
     driver, multiple = offer.slice.spec.driver, device.allow_multiple_allocations
-    seen = cel.prepare_device(driver, device.attributes, capacity, multiple, lists=True)
+    seen = cel.prepare_device(driver, device.attributes, capacity, multiple, cel.Reading(lists=True))
     try:
         return _program(selector.cel.expression).matches(seen)
     except (cel.CompileError, cel.EvaluationError):

@@ -60,7 +60,7 @@ def _device(value: Row, *, lists: bool) -> cel.CelDevice:
         if lists or not any(member in attribute for member in _LISTS)
     }
     capacity = {name: Quantity.parse(amount) for name, amount in value.get("capacity", {}).items()}
-    return cel.prepare_device(value["driver"], attributes, capacity, value.get("multi"), lists=lists)
+    return cel.prepare_device(value["driver"], attributes, capacity, value.get("multi"), cel.Reading(lists))
 
 
 def _outcome(program: cel.Program, device: cel.CelDevice) -> dict[str, Any]:
@@ -82,7 +82,7 @@ class _Answers:
     def __init__(self, name: str, devices: Mapping[str, Row]) -> None:
         release, mode, lists = ENVIRONMENTS[name]
         self.environment = cel.environment(release, mode, lists)
-        self.devices = {each: _device(value, lists=self.environment.lists) for each, value in devices.items()}
+        self.devices = {each: _device(value, lists=self.environment.reading.lists) for each, value in devices.items()}
         self.kept: dict[str, dict[str, Any]] = {}
 
     def of(self, row: Row) -> dict[str, Any]:

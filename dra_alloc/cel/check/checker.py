@@ -157,7 +157,7 @@ class _Checker(CheckState):
         function = self.function(node.function)
         if function is None:
             self.types[node.id] = ERROR
-            self.report(node.offset, f"undeclared reference to '{node.function}' (in container '')")
+            self.report(node.offset, f"undeclared reference to '{node.function}'{self.declared.settings.undeclared}")
             return
         self.resolve(node, function, target)
 
@@ -274,7 +274,7 @@ class _Checker(CheckState):
         found = self.lookup(node.name)
         if found is None:
             self.types[node.id] = ERROR
-            self.report(node.offset, f"undeclared reference to '{node.name}' (in container '')")
+            self.report(node.offset, f"undeclared reference to '{node.name}'{self.declared.settings.undeclared}")
             return
         name, kind = found
         result = kind.params[0] if kind.kind == "type" and kind.params else kind

@@ -171,7 +171,7 @@ class CheckState:
         found = self.lookup(node.name)
         if found is None:
             self.types[node.id] = ERROR
-            self.report(node.offset, f"undeclared reference to '{node.name}' (in container '')")
+            self.report(node.offset, f"undeclared reference to '{node.name}'{self.declared.settings.undeclared}")
         else:
             self.names[node.id], self.types[node.id] = found
 

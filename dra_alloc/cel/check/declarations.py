@@ -23,6 +23,7 @@ __all__ = [
     "ALWAYS",
     "BEFORE_029",
     "CEL_GO_029",
+    "CEL_GO_033",
     "EXAMINED",
     "SINCE_029",
     "Cost",
@@ -53,6 +54,8 @@ class Window:
 ALWAYS = Window()
 #: The release with which cel-go 0.29 came, which reads and checks several things otherwise.
 CEL_GO_029: Final = "1.37.0-beta.0"
+#: The release with which cel-go 0.33 came.
+CEL_GO_033: Final = "1.38"
 BEFORE_029: Final = Window(span=Span(end=CEL_GO_029))
 SINCE_029: Final = Window(span=Span(CEL_GO_029))
 

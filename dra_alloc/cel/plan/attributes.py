@@ -183,7 +183,7 @@ def _named(field: str, domain: str, step: Qualifier) -> Run:
     def test(frame: Frame) -> bool:
         device: CelDevice = frame[0]
         domains = device.attributes if of_attributes else device.capacity
-        return name in domains.get(domain, _NOTHING)
+        return domains.get(domain, _NOTHING).get(name, MISSING) is not MISSING
 
     if step.test:
         return test

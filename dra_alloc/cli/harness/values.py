@@ -51,20 +51,20 @@ def answer_cel(request: Mapping[str, Any]) -> dict[str, Any]:
         program = environment.compile(expression)
     except cel.CompileError as error:
         return {"compile": error.text}
-    device = _device(request.get("device") or {}, lists=environment.lists)
+    device = _device(request.get("device") or {}, environment.reading)
     cost, said = program.weigh(device)
     answer = {"type": str(program.output_type), "maxcost": program.max_cost, "cost": cost}
     return {**answer, "err": said.text} if isinstance(said, cel.EvaluationError) else {**answer, "match": said}
 
 
-def _device(wire: Mapping[str, Any], *, lists: bool) -> cel.CelDevice:
+def _device(wire: Mapping[str, Any], reading: cel.Reading) -> cel.CelDevice:
     check_shape(wire, _DEVICE, "device ")
     return cel.prepare_device(
         wire.get("driver") or "",
         {name: _attribute(name, value) for name, value in (wire.get("attributes") or {}).items()},
         {name: read_quantity(value, "device.capacity", name) for name, value in (wire.get("capacity") or {}).items()},
         wire.get("multi"),
-        lists=lists,
+        reading,
     )
 
 

@@ -13,6 +13,7 @@ from dra_alloc.problem.requests import Ask
 from dra_alloc.profiles import Profile, Trait
 from dra_alloc.rules.base import About, Context, Pick, Reason, Rule, SearchStopped
 from dra_alloc.rules.capacity.policy import AmountError, Arithmetic, consumed_amount, violates_policy
+from dra_alloc.rules.capacity.spelling import asked, full_name, offered, spelling, totals
 from dra_alloc.rules.facts import Draw, Ends, Fact, Looser
 
 __all__ = ["PANICS", "ConsumedCapacity", "consumption", "panic"]
@@ -29,21 +30,21 @@ def consumption(device: DeviceRow, ask: Ask, profile: Profile) -> Mapping[str, Q
     policy does not allow. An amount that cannot be computed comes first.
     What is settled for a request is not computed again.
 
-    Spec: CAP-4, CAP-7, GROW-4.
+    Spec: CAP-4, CAP-7, CAP-13, GROW-4.
     Raises: AmountError.
     """
     if ask.settled is not None:
         return ask.settled
-    requested = dict(ask.capacity)
-    if not requested.keys() <= device.capacity.keys():
+    requested = asked(ask, device, profile)
+    if requested is None:
         return None
     arithmetic = Arithmetic.of(profile)
     amounts: dict[str, Quantity] = {}
-    for name, capacity in device.capacity.items():
+    for name, capacity in offered(device, profile).items():
         try:
             amounts[name] = consumed_amount(capacity, requested.get(name), arithmetic)
         except AmountError as error:
-            raise AmountError(f'capacity "{name}": {error}') from None
+            raise AmountError(f'capacity "{full_name(name, device, profile)}": {error}') from None
     for name, amount in amounts.items():
         policy = device.capacity[name].request_policy
         if policy is not None and violates_policy(policy, amount, arithmetic):
@@ -134,13 +135,16 @@ class ConsumedCapacity(Rule):
         return takes is None or any(amount > device.capacity[name].value.nano for name, amount in takes.items())
 
     def _short(self, device: DeviceRow, takes: Mapping[str, int]) -> str | None:
-        consumed = self._consumed.get(device.key, {})
+        consumed = self._held(device)
         flying = self._in_flight.get(device.key, {})
         for name, amount in takes.items():
             total = consumed.get(name, 0) + flying.get(name, 0) + amount
             if total > device.capacity[name].value.nano:
                 return name
         return None
+
+    def _held(self, device: DeviceRow) -> Mapping[str, int]:
+        return totals(self._consumed.get(device.key, {}), device, self._context.profile)
 
     def add(self, ask: Ask, device: DeviceRow) -> bool:
         if self._of_another:
@@ -204,8 +208,8 @@ class ConsumedCapacity(Rule):
         if not device.capacity:
             return
         takes = [(ask.id, takes) for ask in asks if (takes := self._takes_if_any(ask, device)) is not None]
-        consumed = self._consumed.get(device.key, {})
-        for name, capacity in device.capacity.items():
+        consumed = self._held(device)
+        for name, capacity in offered(device, self._context.profile).items():
             left = capacity.value.nano - consumed.get(name, 0)
             amounts = {(ask, device): amounts[name] for ask, amounts in takes if amounts[name]}
             # Without anything left no request is allowed, not even one that takes nothing.
@@ -249,7 +253,8 @@ class ConsumedCapacity(Rule):
     def why(self, ask: Ask, device: DeviceRow) -> Reason:
         takes = self._takes(ask, device)
         if takes is None:
-            missing = [name for name, _ in ask.capacity if name not in device.capacity]
+            profile = self._context.profile
+            missing = [name for name, _ in ask.capacity if spelling(name, device, profile) is None]
             if missing:
                 return Reason("capacity-missing", f"has no capacity {', '.join(missing)}")
             return Reason("capacity-policy", "its request policy does not allow the amount asked for")
@@ -268,12 +273,12 @@ class ConsumedCapacity(Rule):
             if takes is None:
                 yield f"{device.key} does not offer the capacity that {ask.full_name} asks for"
                 continue
-            totals = used.setdefault(device, dict(self._consumed.get(device.key, {})))
+            taken = used.setdefault(device, dict(self._held(device)))
             for name, amount in takes.items():
-                if totals.get(name, 0) + amount.nano > device.capacity[name].value.nano:
+                if taken.get(name, 0) + amount.nano > device.capacity[name].value.nano:
                     yield f"capacity {name} of {device.key} is overdrawn"
                 if device.shareable:
-                    totals[name] = totals.get(name, 0) + amount.nano
+                    taken[name] = taken.get(name, 0) + amount.nano
 
 
 def _looked_at(asks: Sequence[Ask], devices: Sequence[DeviceRow]) -> Iterable[tuple[Ask, DeviceRow]]:

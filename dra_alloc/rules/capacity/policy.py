@@ -17,6 +17,7 @@ _MOST: Final = 2**63 - 1
 _WHOLE: Final = 10**9
 _MILLI: Final = 10**6
 _UNREPRESENTABLE: Final = "capacity request cannot be represented in the device's range arithmetic"
+_NEGATIVE: Final = "capacity value is negative"
 
 
 class AmountError(ValueError):
@@ -30,27 +31,38 @@ class Arithmetic:
 
     `checked`: what leaves 64 bits or is negative is an error, it does not wrap
     around. `milli`: ranges are computed in thousandths where they can be.
+    `positive`: an amount asked for may not be negative, whatever the policy.
+    `knows_default`: a default taken unasked is known as such even if it is wide.
     """
 
     checked: bool
     milli: bool
+    positive: bool = False
+    knows_default: bool = False
 
     @classmethod
     def of(cls, profile: Profile) -> Arithmetic:
         """Return the arithmetic of an allocator."""
-        return cls(not profile.shows(Trait.CAPACITY_WRAPS), profile.on(Feature.FRACTIONAL_RANGE))
+        return cls(
+            not profile.shows(Trait.CAPACITY_WRAPS),
+            profile.on(Feature.FRACTIONAL_RANGE),
+            not profile.shows(Trait.NEGATIVE_ROUNDED),
+            not profile.shows(Trait.WIDE_DEFAULT_COPIED),
+        )
 
 
 def consumed_amount(capacity: DeviceCapacity, requested: Quantity | None, arithmetic: Arithmetic) -> Quantity:
     """
     Return what a request takes of one capacity after rounding by the policy.
 
-    Spec: CAP-1, CAP-2, CAP-7, CAP-8, CAP-9.
+    Spec: CAP-1, CAP-2, CAP-7, CAP-8, CAP-9, CAP-12.
     Raises: AmountError.
     """
+    if arithmetic.positive and requested is not None and requested.nano < 0:
+        raise AmountError(f"{_NEGATIVE}: request {requested}")
     amount = _rounded(capacity, requested, arithmetic)
     if arithmetic.checked and amount.nano < 0:
-        raise AmountError("capacity value is negative")
+        raise AmountError(_NEGATIVE)
     return amount
 
 
@@ -134,12 +146,15 @@ def violates_policy(policy: CapacityRequestPolicy, amount: Quantity, arithmetic:
     Return whether a rounded amount is one the policy does not allow.
 
     The default always is allowed, if it is spelt the same way; a wide one never
-    is the same, as what is consumed is a copy of it.
+    is the same, as what is consumed is a copy of it (up to 1.37).
 
     Spec: CAP-3, CAP-8, GROW-6.
     """
-    if policy.default is not None and not amount.wide and amount.same_representation(policy.default):
-        return False
+    if policy.default is not None:
+        if arithmetic.knows_default and amount is policy.default:
+            return False
+        if not amount.wide and amount.same_representation(policy.default):
+            return False
     span = policy.valid_range
     if span is not None:
         if span.max is not None and amount > span.max:

@@ -10,8 +10,9 @@ from typing import TypeAlias
 from dra_alloc.api import DerivedAttribute, DeviceAttribute
 from dra_alloc.problem.devices import DeviceRow
 from dra_alloc.problem.requests import Ask
-from dra_alloc.profiles import Feature
+from dra_alloc.profiles import Feature, Trait
 from dra_alloc.rules.base import Context, SearchStopped
+from dra_alloc.rules.constraints.attribute_values import ValueSet, as_set, is_comparable, without_builds
 
 __all__ = ["AttributeSource", "Attributes", "AttributesByRequest"]
 
@@ -23,15 +24,20 @@ class AttributeSource:
     """
     Reads the one attribute that a constraint compares.
 
-    Spec: DERIVED-1, DERIVED-2, DERIVED-3.
+    Spec: DERIVED-1, DERIVED-2, DERIVED-3, MATCH-6, MATCH-7.
     """
 
-    __slots__ = ("_context", "_derived", "_knows", "name")
+    __slots__ = ("_builds", "_checks", "_context", "_derived", "_knows", "_lists", "_names_request", "name")
 
     def __init__(self, context: Context, name: str) -> None:
         self.name = name
         self._context = context
         self._knows = context.profile.on(Feature.DERIVED_ATTRIBUTES)
+        profile = context.profile
+        self._lists = profile.lists and not profile.shows(Trait.CLASSIC_LISTS)
+        self._checks = not profile.shows(Trait.ODD_VALUES_PICKED)
+        self._names_request = not profile.shows(Trait.ODD_VALUES_UNNAMED)
+        self._builds = profile.shows(Trait.BUILDS_COMPARED)
         self._derived: dict[int, DerivedAttribute | None] = {}
 
     def _of_request(self, ask: Ask) -> DerivedAttribute | None:
@@ -46,10 +52,28 @@ class AttributeSource:
         """
         Return the attribute of the device as the request sees it; None if there is none.
 
-        Raises: SearchStopped for an expression that does not compile or fails.
+        Raises: SearchStopped for an expression that does not compile or fails, and for a value nobody can compare.
         """
         derived = self._of_request(ask)
-        return device.attribute(self.name) if derived is None else self._context.derive(derived, device)
+        found = device.attribute(self.name) if derived is None else self._context.derive(derived, device)
+        if found is None:
+            return None
+        if not self._comparable(found, derived=derived is not None):
+            who = f"claim {self._context.claim_name(ask)}, request {ask.own_name}: " if self._names_request else ""
+            text = f"{who}device {device.key}: unsupported attribute value for {self.name}"
+            raise SearchStopped(text, code="attribute-unsupported")
+        return found if self._builds else without_builds(found)
+
+    def _comparable(self, attribute: DeviceAttribute, *, derived: bool) -> bool:
+        if not self._checks or is_comparable(attribute, lists=self._lists):
+            return True
+        # An expression may yield a list of nothing, which has nothing in common with any.
+        return derived and self._lists
+
+    def values(self, attribute: DeviceAttribute) -> ValueSet | None:
+        """Return the values and their kind; None if there are none, and a list of none is no reason to refuse."""
+        found = as_set(attribute)
+        return ("string", frozenset()) if found is None and self._checks else found
 
     def seen(self, asks: Sequence[Ask], devices: Sequence[DeviceRow]) -> tuple[Attributes, AttributesByRequest]:
         """
@@ -59,7 +83,8 @@ class AttributeSource:
         Where reading one ends the search, the request sees none.
         """
         if all(self._of_request(ask) is None for ask in asks):
-            return {device: found for device in devices if (found := device.attribute(self.name)) is not None}, {}
+            found = ((device, self._published(device)) for device in devices)
+            return {device: attribute for device, attribute in found if attribute is not None}, {}
         alike: Attributes = {}
         by_request: AttributesByRequest = {}
         for device in devices:
@@ -69,6 +94,12 @@ class AttributeSource:
             elif seen and seen[0][1] is not None:
                 alike[device] = seen[0][1]
         return alike, by_request
+
+    def _published(self, device: DeviceRow) -> DeviceAttribute | None:
+        found = device.attribute(self.name)
+        if found is None or not self._comparable(found, derived=False):
+            return None
+        return found if self._builds else without_builds(found)
 
     def _read_if_any(self, ask: Ask, device: DeviceRow) -> DeviceAttribute | None:
         try:

@@ -4,11 +4,13 @@ Attribute values as the two attribute constraints compare them.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TypeAlias
 
 from dra_alloc.api import DeviceAttribute
+from dra_alloc.api.semver import Semver, SemverError
 
-__all__ = ["Scalar", "ValueSet", "as_scalar", "as_set", "describe"]
+__all__ = ["Scalar", "ValueSet", "as_scalar", "as_set", "describe", "is_comparable", "without_builds"]
 
 #: Kind and value; versions compare as strings of their own kind.
 Scalar: TypeAlias = tuple[str, str | int | bool]
@@ -47,6 +49,37 @@ def as_set(attribute: DeviceAttribute) -> ValueSet | None:
     if attribute.version is not None:
         return "version", frozenset((attribute.version,))
     return None
+
+
+def is_comparable(attribute: DeviceAttribute, *, lists: bool) -> bool:
+    """Return whether constraints can compare the value: versions have to be some, and lists only with the feature."""
+    if attribute.int_ is not None or attribute.bool_ is not None or attribute.string is not None:
+        return True
+    if attribute.version is not None:
+        return _is_version(attribute.version)
+    if not lists:
+        return False
+    if attribute.ints or attribute.bools or attribute.strings:
+        return True
+    return bool(attribute.versions) and all(map(_is_version, attribute.versions or ()))
+
+
+@lru_cache(maxsize=4096)
+def _is_version(text: str) -> bool:
+    try:
+        Semver.parse(text)
+    except SemverError:
+        return False
+    return True
+
+
+def without_builds(attribute: DeviceAttribute) -> DeviceAttribute:
+    """Return the attribute with its versions without build metadata, which says nothing of precedence (SEM-12)."""
+    if attribute.version is not None and "+" in attribute.version:
+        return attribute.replaced(version=attribute.version.partition("+")[0])
+    if attribute.versions and any("+" in each for each in attribute.versions):
+        return attribute.replaced(versions=tuple(each.partition("+")[0] for each in attribute.versions))
+    return attribute
 
 
 def describe(attribute: DeviceAttribute) -> str:

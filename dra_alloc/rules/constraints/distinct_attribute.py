@@ -14,7 +14,7 @@ from dra_alloc.problem.requests import Ask, ClaimRow
 from dra_alloc.profiles import Trait
 from dra_alloc.rules.base import Context, Pick, Rule
 from dra_alloc.rules.constraints.attribute_constraint import AttributeConstraint, ConstraintRule
-from dra_alloc.rules.constraints.attribute_values import Scalar, as_scalar, as_set, describe
+from dra_alloc.rules.constraints.attribute_values import Scalar, as_scalar, describe
 from dra_alloc.rules.facts import Differ, Fact, Looser, Unmodelled
 
 __all__ = ["DISTINCT_ATTRIBUTE"]
@@ -64,11 +64,11 @@ class Distinct(AttributeConstraint):
                 return not others
             member = _MEMBERS[value[0]]
             return all(getattr(other, member) != value[1] for other in others)
-        values = as_set(attribute)
+        values = self._source.values(attribute)
         if values is None:
             return False
         for other in others:
-            theirs = as_set(other)
+            theirs = self._source.values(other)
             if theirs is not None and theirs[0] == values[0] and theirs[1] & values[1]:
                 return False
         return True
@@ -95,7 +95,7 @@ class Distinct(AttributeConstraint):
     def _values(self, attribute: DeviceAttribute) -> frozenset[Scalar]:
         if not self._lists:
             return frozenset(_scalars(attribute))
-        values = as_set(attribute)
+        values = self._source.values(attribute)
         return frozenset() if values is None else frozenset((values[0], value) for value in values[1])
 
     def piecewise(self, asks: Sequence[Ask]) -> bool:

@@ -14,7 +14,7 @@ from dra_alloc.problem.requests import Ask, ClaimRow
 from dra_alloc.profiles import Trait
 from dra_alloc.rules.base import Context, Pick, Rule
 from dra_alloc.rules.constraints.attribute_constraint import AttributeConstraint, ConstraintRule
-from dra_alloc.rules.constraints.attribute_values import Scalar, ValueSet, as_scalar, as_set, describe
+from dra_alloc.rules.constraints.attribute_values import Scalar, ValueSet, as_scalar, describe
 from dra_alloc.rules.facts import Agree, Fact, Looser
 
 __all__ = ["MATCH_ATTRIBUTE"]
@@ -128,7 +128,7 @@ class MatchLists(_Match):
 
     def add(self, ask: Ask, device: DeviceRow) -> bool:
         attribute = self._source.read(ask, device)
-        values = None if attribute is None else as_set(attribute)
+        values = None if attribute is None else self._source.values(attribute)
         if values is None:
             return False
         if self._trail:
@@ -146,7 +146,7 @@ class MatchLists(_Match):
             self._trail[-1] = narrowest
 
     def _values(self, attribute: DeviceAttribute) -> frozenset[Scalar] | None:
-        values = as_set(attribute)
+        values = self._source.values(attribute)
         return None if values is None else frozenset((values[0], value) for value in values[1])
 
     def encode(self, asks: Sequence[Ask], devices: Sequence[DeviceRow]) -> Iterable[Fact]:
@@ -164,12 +164,13 @@ class MatchLists(_Match):
             if not self.concerns(ask):
                 continue
             attribute = self._source.read(ask, device)
-            values = None if attribute is None else as_set(attribute)
+            values = None if attribute is None else self._source.values(attribute)
             if values is None:
                 yield f"{device.key} has no value of {self._attribute}"
                 return
+            first = common is None
             common = values if common is None else (common[0], common[1] & values[1])
-            if common[0] != values[0] or not common[1]:
+            if common[0] != values[0] or not (first or common[1]):
                 yield f"{self._attribute} has no value in common"
                 return
 

@@ -42,7 +42,7 @@ type allocation struct {
 	claims   []*resourceapi.ResourceClaim
 	lists    *bool
 	classes  named.Objects[resourceapi.DeviceClass]
-	slices   []*resourceapi.ResourceSlice
+	slices   []*slice
 	state    structured.AllocatedState
 	timeout  time.Duration
 }
@@ -216,7 +216,8 @@ func (call *allocation) readObjects(raw map[string]json.RawMessage) error {
 	if err := decodeObject(raw["claims"], &call.claims); err != nil {
 		return fmt.Errorf("claims: %w", err)
 	}
-	if err := decodeObject(raw["slices"], &call.slices); err != nil {
+	var err error
+	if call.slices, err = decodeSlices(raw["slices"]); err != nil {
 		return fmt.Errorf("slices: %w", err)
 	}
 	var classes []*resourceapi.DeviceClass
@@ -232,7 +233,7 @@ func (call *allocation) readObjects(raw map[string]json.RawMessage) error {
 func readState(raw map[string]json.RawMessage) (structured.AllocatedState, error) {
 	state := structured.AllocatedState{
 		AllocatedDevices:         sets.New[structured.DeviceID](),
-		AllocatedSharedDeviceIDs: sets.New[structured.SharedDeviceID](),
+		AllocatedSharedDeviceIDs: noShares(),
 		AggregatedCapacity:       structured.NewConsumedCapacityCollection(),
 	}
 	var exclusive [][3]string
@@ -249,7 +250,7 @@ func readState(raw map[string]json.RawMessage) (structured.AllocatedState, error
 	for _, id := range shared {
 		shareID := types.UID(id[3])
 		device := structured.MakeDeviceID(id[0], id[1], id[2])
-		state.AllocatedSharedDeviceIDs.Insert(structured.MakeSharedDeviceID(device, &shareID))
+		addShare(state, device, &shareID)
 	}
 	for _, entry := range aggregated {
 		amounts := map[resourceapi.QualifiedName]resource.Quantity{}

@@ -77,17 +77,17 @@ func evaluate(raw map[string]json.RawMessage) (answer, error) {
 }
 
 func (d celDevice) upstream() (dracel.Device, error) {
-	device := dracel.Device{Driver: d.Driver, AllowMultipleAllocations: d.Multi}
+	device := resourceapi.Device{AllowMultipleAllocations: d.Multi}
 	if err := decodeObject(d.Attributes, &device.Attributes); err != nil {
-		return device, fmt.Errorf("attributes: %w", err)
+		return dracel.Device{}, fmt.Errorf("attributes: %w", err)
 	}
 	device.Capacity = map[resourceapi.QualifiedName]resourceapi.DeviceCapacity{}
 	for name, text := range d.Capacity {
 		var value resource.Quantity
 		if err := decodeObject(text, &value); err != nil {
-			return device, fmt.Errorf("capacity %s: %w", name, err)
+			return dracel.Device{}, fmt.Errorf("capacity %s: %w", name, err)
 		}
 		device.Capacity[resourceapi.QualifiedName(name)] = resourceapi.DeviceCapacity{Value: value}
 	}
-	return device, nil
+	return asSelected(&resourceapi.ResourceSlice{Spec: resourceapi.ResourceSliceSpec{Driver: d.Driver, Devices: []resourceapi.Device{device}}})
 }

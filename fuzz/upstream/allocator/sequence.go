@@ -76,7 +76,7 @@ func take(state structured.AllocatedState, results []resourceapi.AllocationResul
 			case device.ShareID == nil:
 				state.AllocatedDevices.Insert(id)
 			default:
-				state.AllocatedSharedDeviceIDs.Insert(structured.MakeSharedDeviceID(id, device.ShareID))
+				addShare(state, id, device.ShareID)
 				state.AggregatedCapacity.Insert(structured.NewDeviceConsumedCapacity(id, device.ConsumedCapacity))
 			}
 		}

@@ -60,10 +60,10 @@ def test_releases_and_modes() -> None:
     assert cel.environment("1.36.2") is cel.environment("1.36")
     assert cel.environment("1.37").settings.quoted_names
     assert not cel.environment("1.37.0-alpha.2").settings.quoted_names
-    assert not cel.environment("1.36").lists
-    assert cel.environment("1.36", list_attributes=True).lists
-    assert not cel.environment("1.35", list_attributes=True).lists
-    assert cel.environment("1.37").lists
+    assert not cel.environment("1.36").reading.lists
+    assert cel.environment("1.36", list_attributes=True).reading.lists
+    assert not cel.environment("1.35", list_attributes=True).reading.lists
+    assert cel.environment("1.37").reading.lists
     with pytest.raises(InputError):
         cel.environment("1.20")
     with pytest.raises(InputError):

@@ -22,7 +22,7 @@ def _answer(given: dict[str, Any]) -> dict[str, Any]:
         program = environment.compile(given["expression"])
     except cel.CompileError as error:
         return {"compileError": error.text}
-    prepared = device(given["device"], lists=environment.lists)
+    prepared = device(given["device"], environment.reading)
     found = {"type": str(program.output_type), "maxCost": program.max_cost, "cost": program.cost(prepared)}
     try:
         return found | {"match": program.matches(prepared)}

@@ -39,7 +39,15 @@ def test_the_release_after_the_newest_selects_as_the_newest(lists):
     now, later = (declarations(cel.environment(each, "stored", lists).settings) for each in (NOW, NEXT))
     assert _signatures(later) == _signatures(now)
     assert (later.macros, later.types, later.fields) == (now.macros, now.types, now.fields)
-    for name in ("lists", "attribute_type", "quoted_names", "strict_optionals", "rereads_optionals", "rooted_names"):
+    for name in (
+        "reading",
+        "undeclared",
+        "attribute_type",
+        "quoted_names",
+        "strict_optionals",
+        "rereads_optionals",
+        "rooted_names",
+    ):
         assert getattr(later.settings, name) == getattr(now.settings, name)
     written = [declarations(cel.environment(each, "new", lists).settings) for each in (NOW, NEXT)]
     assert written[0].functions.keys() <= written[1].functions.keys()

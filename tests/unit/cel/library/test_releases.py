@@ -50,7 +50,7 @@ def test_the_lists_extension_is_new_in_135_and_stored_everywhere(expression: str
         cel.environment("1.34", "new").compile(selector)
     for release, mode in (("1.35", "new"), ("1.34", "stored")):
         environment = cel.environment(release, mode)
-        assert environment.compile(selector).matches(device({"driver": "d"}, lists=environment.lists))
+        assert environment.compile(selector).matches(device({"driver": "d"}, environment.reading))
 
 
 @pytest.mark.parametrize(("expression", "before", "after"), CHANGES, ids=[row[0] for row in CHANGES])
