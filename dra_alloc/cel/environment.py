@@ -92,6 +92,11 @@ class Settings:
         return self._from(CEL_GO_029)
 
     @property
+    def stops_at_failure(self) -> bool:
+        """Whether calls and literals end with the first part that fails, most of them uncharged."""
+        return self._from(CEL_GO_033)
+
+    @property
     def undeclared(self) -> str:
         """What follows the name of what nobody declared, in the error."""
         return "" if self._from(CEL_GO_033) else " (in container '')"

@@ -50,10 +50,14 @@ def count(checked: Checked, plan: Planned, declared: Declarations, device: Any, 
 
 
 class _Site(NamedTuple):
-    """What is known about a call before it runs; `run` is None where operands are not simply evaluated."""
+    """
+    What is known about a call before it runs; `run` is None where operands are not simply evaluated.
+
+    One of the first `unpaid` operands that fails ends the call, which is not charged then.
+    """
 
     operands: tuple[Node, ...]
-    early: bool
+    unpaid: int
     cost: Cost | None
     run: Callable[..., Any] | None
 
@@ -110,7 +114,12 @@ class _Counter(FoldCounter):
     def _site(self, node: Call) -> _Site:
         resolved = self.checked.calls[node.id]
         run = _EQUALITY.get(resolved.function) or self.plan.calls.get(node.id)
-        return _Site(resolved.operands, node.id in self.plan.eager, self._cost(resolved), run)
+        unpaid = len(resolved.operands)
+        if not self.settings.stops_at_failure:
+            unpaid = unpaid - 1 if node.id in self.plan.eager else 0
+        elif resolved.function in _PAID:
+            unpaid = 0
+        return _Site(resolved.operands, unpaid, self._cost(resolved), run)
 
     def _cost(self, resolved: Resolved) -> Cost | None:
         function = self.functions[resolved.function]
@@ -121,18 +130,20 @@ class _Counter(FoldCounter):
         return function.cost
 
     def strict_call(self, site: _Site, run: Callable[..., Any]) -> Steps[Any]:
-        """A call of all its operands; an `early` one gives up at the first that fails, and is not charged."""
+        """A call of all its operands, or of those up to the first that fails."""
         operands = []
         failed: Failed | None = None
-        last = len(site.operands) - 1
         for index, node in enumerate(site.operands):
             value = self.quick(node)
             if value is PENDING:
                 value = yield self.value(node)
             if type(value) is Failed and failed is None:
                 failed = value
-                if site.early and index < last:
+                if index < site.unpaid:
                     return value
+                if self.settings.stops_at_failure:
+                    operands += [value] * (len(site.operands) - index)
+                    break
             operands.append(value)
         cost = site.cost
         if cost is not None and cost.before:
@@ -187,14 +198,15 @@ class _Counter(FoldCounter):
     # Literals
 
     def parts(self, nodes: Sequence[Node], cost: int) -> Steps[list[Any] | Failed]:
-        """The values of literal elements; the first that fails ends it, and is charged for."""
+        """The values of literal elements; the first that fails ends it, and is charged for up to 1.37."""
         values: list[Any] = []
         for node in nodes:
             value = self.quick(node)
             if value is PENDING:
                 value = yield self.value(node)
             if type(value) is Failed:
-                self.charge(cost)
+                if not self.settings.stops_at_failure:
+                    self.charge(cost)
                 return value
             values.append(value)
         return values
@@ -245,6 +257,8 @@ def _differs(left: Any, right: Any) -> bool:
         return True
 
 
+#: What is charged even where an operand fails and the call ends with it.
+_PAID: Final = frozenset(("_==_", "_!=_", "!_"))
 _EQUALITY: Final[dict[str, Callable[..., Any]]] = {"_==_": equal, "_!=_": _differs}
 
 
