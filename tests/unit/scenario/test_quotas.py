@@ -68,7 +68,7 @@ def deployment(replicas: int) -> dict[str, object]:
     return {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": meta, "spec": spec}
 
 
-CLAIM = {
+CLAIM: dict[str, object] = {
     "apiVersion": "resource.k8s.io/v1",
     "kind": "ResourceClaim",
     "metadata": {"name": "shared", "namespace": "ns"},
