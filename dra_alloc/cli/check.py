@@ -41,6 +41,13 @@ def declare_options(command: ArgumentParser, description: str, *, choices: bool)
     shared.inputs(command)
     shared.pod_templates(command)
     command.add_argument("--node", metavar="NAME", help="look at this node only")
+    command.add_argument(
+        "--node-choice",
+        choices=("score", "first"),
+        default="score",
+        help="the node a pod goes to, of those that fit: the one that kube-scheduler scores highest, of equal ones the "
+        "first in the dump, or the first in the dump (default: score)",
+    )
     shared.objectives(command)
     shared.settings(command)
     shared.output(command)
@@ -90,7 +97,9 @@ def _run(options: Namespace) -> int:
     )
     manifests, dump = read_inputs(inputs, settings)
     budget = Budget(steps=options.steps, pruned=min(options.steps, DEFAULT_PRUNED_BUDGET), solver=options.solver_units)
-    asked = CheckOptions(settings, options.node, options.namespace, budget, options.choices, objectives, taught)
+    asked = CheckOptions(
+        settings, options.node, options.namespace, budget, options.choices, objectives, taught, options.node_choice
+    )
     result = check(manifests, dump, asked)
     warn(*manifests.warnings, *dump.warnings)
     show(options, check_report(result))

@@ -13,7 +13,7 @@ from dra_alloc.cluster.scheduled import NotAsked, Waiting
 from dra_alloc.limits import RESERVED_FOR_MAX_SIZE
 from dra_alloc.pods.views import is_finished
 
-__all__ = ["Queued", "in_order", "missing_class", "not_asked", "reserved_up", "waiting"]
+__all__ = ["Queued", "in_order", "missing_class", "not_asked", "priority_of", "reserved_up", "waiting"]
 
 _DEFAULT_SCHEDULER: Final = "default-scheduler"
 #: The priorities that every cluster has.
@@ -41,9 +41,8 @@ class Queued:
 
     @property
     def priority(self) -> int:
-        """The pod's priority; without one that of a class that every cluster has, or 0."""
-        spec = self.pod.spec
-        return spec.priority if spec.priority is not None else _BUILT_IN.get(spec.priority_class_name or "", 0)
+        """The pod's priority."""
+        return priority_of(self.pod)
 
     def notes(self) -> Iterator[str]:
         """Yield what is not looked at and could change the answer."""
@@ -54,6 +53,12 @@ class Queued:
             yield "volumes are not looked at: they may leave fewer nodes"
         if spec.priority is None and spec.priority_class_name and spec.priority_class_name not in _BUILT_IN:
             yield f"the priority of class {spec.priority_class_name} is not known and taken as 0"
+
+
+def priority_of(pod: Pod) -> int:
+    """Return the pod's priority; without one that of a class that every cluster has, or 0."""
+    spec = pod.spec
+    return spec.priority if spec.priority is not None else _BUILT_IN.get(spec.priority_class_name or "", 0)
 
 
 def in_order(pods: Sequence[Queued]) -> list[int]:

@@ -97,9 +97,16 @@ class Unschedulable:
         if self.text:
             return self.text
         refusals = self.refusals
-        counts = Counter(text for each in refusals for text in (each.error or "cannot allocate all claims").split(", "))
+        counts = Counter(text for each in refusals for text in _said(each))
         reasons = ", ".join(sorted(f"{count} {text}" for text, count in counts.items()))
         return f"0/{len(refusals)} nodes are available: {reasons}."
+
+
+def _said(refusal: NodeRefusal) -> list[str]:
+    """Return the scheduler's words for a refusal of one node."""
+    if refusal.code == "allocated-elsewhere":
+        return ["resourceclaim not available on the node"]
+    return (refusal.error or "cannot allocate all claims").split(", ")
 
 
 PodOutcome = Scheduled | Waiting | NotAsked | Unschedulable | Unsettled

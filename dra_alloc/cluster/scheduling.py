@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Scheduling", "scheduled"]
 
-_ELSEWHERE: Final = "resourceclaim not available on the node"
 #: Objections that go away when other pods find a node.
 _PASSING: Final = frozenset({"pod-affinity", "topology-spread"})
 
@@ -117,7 +116,7 @@ class Scheduling:
             return Unschedulable(queued.name, text, "claim-in-use", notes=notes)
         text = missing_class(pending, self._cluster.classes)
         if text:
-            return Unschedulable(queued.name, text, "class-missing", notes=notes)
+            return Unschedulable(queued.name, text, "unknown-class", notes=notes)
         return self._on_nodes(queued, known, pending, notes)
 
     def _on_nodes(

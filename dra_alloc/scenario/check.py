@@ -4,21 +4,29 @@ The check: everything the manifests ask for, placed in order on one cluster.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Final
 
 from dra_alloc.api import Node, ResourceClaim
 from dra_alloc.cluster.best_place import BestWanted, best_place
+from dra_alloc.cluster.choice import best, prefers, worth
 from dra_alloc.cluster.cluster import Cluster
 from dra_alloc.cluster.outcomes import Allocated, NodeRefusal, Outcome, Undecided
+from dra_alloc.cluster.queue import priority_of
 from dra_alloc.cluster.settings import DEFAULT_SETTINGS, Settings
 from dra_alloc.cluster.standings import FITS, Asked
+from dra_alloc.errors import first_few
 from dra_alloc.explain.reasons import WORK, Reasons
 from dra_alloc.manifest import Documents
+from dra_alloc.pods.attempts import Attempt, Ruling
 from dra_alloc.pods.extended_resources import asks_for_extended, extended_claim
-from dra_alloc.pods.node_filter import pod_objection
+from dra_alloc.pods.filters.table import objections
+from dra_alloc.pods.node_filter import missing_resource, pod_objection
+from dra_alloc.pods.objections import Objection
+from dra_alloc.pods.tenancy import Tenancy
+from dra_alloc.pods.views import PodView
 from dra_alloc.pods.workloads.shapes import Taught
 from dra_alloc.problem.requests import claim_name
 from dra_alloc.profiles import Semantics
@@ -59,7 +67,8 @@ class CheckOptions:
 
     `choices` asks why an allocation is the one it is, too. With `objectives`
     each subject gets the best answer instead of the first, with intended
-    semantics whatever the settings say.
+    semantics whatever the settings say. `node_choice` is "score", the node
+    that kube-scheduler scores highest, or "first", the first that fits.
     """
 
     settings: Settings = DEFAULT_SETTINGS
@@ -69,6 +78,7 @@ class CheckOptions:
     choices: bool = False
     objectives: tuple[Objective, ...] = ()
     taught: tuple[Taught, ...] = ()
+    node_choice: str = "score"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,13 +86,14 @@ class Placement:
     """
     What became of one subject.
 
-    `nodes` fit, in cluster order; `allocated` is the answer on the first of
-    them. Without one `refusals` say why not, node by node, as far as nodes
-    were looked into (`nodes_asked` counts them all); `undecided` nodes ran out
-    of budget. With `aborts` kube-scheduler gives the pod up with an error.
-    `same_as` names an earlier copy of the same workload that was refused on
-    the same cluster, and so for the same reasons. `solver_could` says that
-    CP-SAT could decide an undecided node.
+    `nodes` fit, in cluster order; `allocated` is the answer on one of them, and
+    `equal` are those that kube-scheduler scores as high. Without one `refusals`
+    say why not, node by node, as far as nodes were looked into (`nodes_asked`
+    counts them all); `undecided` nodes ran out of budget. With `aborts`
+    kube-scheduler gives the pod up with an error. `same_as` names an earlier
+    copy of the same workload that was refused on the same cluster, and so for
+    the same reasons. `solver_could` says that CP-SAT could decide an undecided
+    node.
     """
 
     kind: str
@@ -96,6 +107,7 @@ class Placement:
     choice: Choice | None = None
     same_as: str | None = None
     solver_could: bool = False
+    equal: tuple[str, ...] = ()
 
     @property
     def verdict(self) -> str:
@@ -130,8 +142,8 @@ def check(manifests: Documents, dump: Documents, options: CheckOptions = CheckOp
     Return what the manifests' pods and claims get on the dumped cluster.
 
     The manifests are applied to the dump first, see :func:`prepare`. Pods are placed one after the
-    other, each sees what earlier ones took; then claims and templates that no
-    pod uses.
+    other, higher priority first, each sees what earlier ones took; then claims
+    and templates that no pod uses.
 
     Raises: ManifestError with every reference and selector that is wrong;
     UnknownReference for a node that does not exist; InputError for settings;
@@ -147,7 +159,8 @@ def check(manifests: Documents, dump: Documents, options: CheckOptions = CheckOp
     placements: list[Placement] = []
     allowance = _Allowance(_CHECK_WORK)
     template: str | None = None
-    for subject in prepared.subjects:
+    tenancy = Tenancy(cluster.nodes, cluster.population.namespaces, cluster.population.pods)
+    for subject in sorted(prepared.subjects, key=_turn):
         last = placements[-1] if placements else None
         if last is not None and last.allocated is None and template is not None and template == subject.template:
             placements.append(replace(last, name=subject.name, same_as=last.same_as or last.name))
@@ -155,18 +168,44 @@ def check(manifests: Documents, dump: Documents, options: CheckOptions = CheckOp
         template = subject.template
         # A DaemonSet's pod is for one node, and the others have nothing to say of it.
         there = nodes if subject.node is None else only.get(subject.node, nodes)
-        placement = _place(_Asking(cluster, subject, options.budget, allowance), there, options)
+        placement = _place(_Asking(cluster, subject, options.budget, allowance, tenancy), there, options)
         placements.append(placement)
         if placement.allocated is not None:
             cluster = cluster.after(placement.allocated)
+            _settle(tenancy, subject, placement.allocated.node)
             used = (placement.allocated.node,)
             options = replace(options, objectives=tuple(knowing_nodes(each, used) for each in options.objectives))
     channel = str(options.settings.profile().channel)
     placed = [
         claim_name(each) for placement in placements if placement.allocated for each in placement.allocated.claims
     ]
-    notes = (*notes, *prepared.notes, *idle_notes(options.objectives, before, placed))
+    notes = (
+        *notes,
+        *prepared.notes,
+        *_silent_nodes(prepared.subjects, nodes),
+        *idle_notes(options.objectives, before, placed),
+    )
     return Check(tuple(placements), options.settings, channel, notes, cluster)
+
+
+def _turn(subject: Subject) -> tuple[bool, int]:
+    """Return where the subject stands in the scheduler's queue; claims of their own come after pods."""
+    return subject.pod is None, 0 if subject.pod is None else -priority_of(subject.pod)
+
+
+def _settle(tenancy: Tenancy, subject: Subject, node: str) -> None:
+    """Let the pod run on its node."""
+    if subject.pod is not None and node in tenancy.places:
+        tenancy.add(tenancy.view(subject.pod), tenancy.places[node])
+
+
+def _silent_nodes(subjects: Sequence[Subject], nodes: Sequence[Node]) -> tuple[str, ...]:
+    """Return a note if pods ask for what nodes do not say they have."""
+    silent = [node.metadata.name or "" for node in nodes if not node.status.allocatable]
+    if not silent or not any(PodView.of(each.pod).requests for each in subjects if each.pod is not None):
+        return ()
+    said = f"{first_few(silent)}: no status.allocatable, so that cpu, memory and the like are not looked at there"
+    return (said,)
 
 
 def _as_promised(options: CheckOptions) -> tuple[CheckOptions, tuple[str, ...]]:
@@ -203,16 +242,39 @@ def _place(asking: _Asking, nodes: Sequence[Node], options: CheckOptions) -> Pla
         else:
             refused += [(node, refusal) for refusal in outcome.refusals]
     refusals = () if first is not None else _explained(asking, refused)
-    choice = None
+    choice, equal = None, tuple[str, ...]()
     if first is not None and options.objectives:
         best = BestWanted(asking.claims, options.objectives, options.budget, same_everywhere=not asking.depends_on_node)
         first = best_place(cluster, best, [cluster.node(name) for name in (*fits, *undecided)]) or first
-    elif first is not None and options.choices:
+    elif first is not None and options.node_choice == "score":
+        first, equal = _scored(asking, first, fits)
+    if first is not None and options.choices and not options.objectives:
         choice = choice_on(cluster, asking.claims(cluster.node(first.node)), first)
     placement = Placement(
         subject.kind, subject.name, tuple(fits), first, refusals, tuple(undecided), len(nodes), choice=choice
     )
-    return replace(placement, solver_could=any(undecided.values()))
+    return replace(placement, solver_could=any(undecided.values()), equal=equal)
+
+
+def _scored(asking: _Asking, first: Allocated, fits: Sequence[str]) -> tuple[Allocated, tuple[str, ...]]:
+    """Return the answer on the node that kube-scheduler scores highest, and the nodes that are as good."""
+    attempt, cluster = asking.attempt, asking.cluster
+    places = cluster.known.roster.places
+    if attempt is None or len(fits) < 2 or any(name not in places for name in fits):
+        return first, ()
+    claims = asking.claims(cluster.node(first.node))
+    pending = [claim for claim in claims if claim.status.allocation is None]
+
+    def worth_of(place: int) -> int:
+        return worth(claims, cluster.known.ask(cluster.nodes[place], pending, asking.budget))
+
+    scored = pending and prefers(claims, attempt.ruling.release)
+    chosen = best(attempt, [places[name] for name in fits], worth_of if scored else None)
+    equal = tuple([cluster.known.roster.names[place] for place in chosen.equal])
+    if chosen.place == places[first.node]:
+        return first, equal
+    outcome = asking.outcome(cluster.nodes[chosen.place], known_to_fit=False)
+    return (outcome, equal) if isinstance(outcome, Allocated) else (first, equal)
 
 
 @dataclass(frozen=True, eq=False)
@@ -223,6 +285,21 @@ class _Asking:
     subject: Subject
     budget: Budget
     allowance: _Allowance
+    tenancy: Tenancy
+
+    @cached_property
+    def attempt(self) -> Attempt | None:
+        """The attempt to find a node for the pod, if there is one and it has none yet."""
+        pod = self.subject.pod
+        if pod is None or pod.spec.node_name:
+            return None
+        settings, served = self.cluster.settings, self.cluster.known.class_by_resource
+        ruling = Ruling(settings.profile().release, settings.effective_gates(), served)
+        return Attempt(self.tenancy.view(pod), self.tenancy, ruling)
+
+    @cached_property
+    def _objections(self) -> Mapping[int, Objection]:
+        return {} if self.attempt is None else objections(self.attempt)
 
     def outcome(self, node: Node, *, known_to_fit: bool) -> Outcome | None:
         """
@@ -260,10 +337,17 @@ class _Asking:
 
     def objection(self, node: Node) -> tuple[str, str] | None:
         """Return why the pod is not made, or cannot run on the node whatever its claims are, as code and text."""
-        pod = self.subject.pod
+        pod, served = self.subject.pod, self.cluster.known.class_by_resource
         if self.subject.forbidden:
             return "quota", self.subject.forbidden
-        return None if pod is None else pod_objection(pod, node, self.cluster.known.class_by_resource)
+        if pod is None:
+            return None
+        if self.attempt is None:
+            return pod_objection(pod, node, served)
+        found = self._objections.get(self.tenancy.places.get(node.metadata.name or "", -1))
+        if found is not None:
+            return found.code, f"{found.text}: {found.detail}" if found.detail else found.text
+        return missing_resource(pod, node, served)
 
     def claims(self, node: Node) -> list[ResourceClaim]:
         """Return the claims to place on the node."""

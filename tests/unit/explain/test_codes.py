@@ -14,6 +14,7 @@ PATTERNS = (
     r'\bcode(?:: ClassVar\[str\])? ?= ?"([a-z-]+)"',
     r'\bReason\(\s*"([a-z-]+)"',
     r'\bFact\(\s*"([a-z-]+)"',
+    r'\bObjection\(\s*"([a-z-]+)"',
     r'\bNodeRefusal\(\s*name, "([a-z-]+)"',
     r'return "([a-z-]+)", f?"',
     r'^ +"([a-z]+(?:-[a-z]+)+)",$',

@@ -180,7 +180,7 @@ def test_the_question_ends_with_the_code(code: str) -> None:
     assert outcome.text
 
 
-def pods(node: Json, spec: Json, *, held: bool = False) -> Check:
+def pods(node: Json, spec: Json, *, held: bool = False, there: Json | None = None) -> Check:
     """Return what a check says of a pod with this spec, on a node with these members and one device."""
     pool = {"name": "p", "generation": 1, "resourceSliceCount": 1}
     requests = {"requests": [{"name": "r", "exactly": {"deviceClassName": "any"}}]}
@@ -207,6 +207,9 @@ def pods(node: Json, spec: Json, *, held: bool = False) -> Check:
         },
         {"apiVersion": RESOURCES, **found},
     ]
+    if there is not None:
+        running = {"metadata": {"name": "there", "namespace": "default"}, "spec": {"nodeName": "n", **there}}
+        dump.append({"apiVersion": "v1", "kind": "Pod", **running})
     body = {
         "containers": [{"name": "c", "image": "i"}],
         "resourceClaims": [{"name": "c", "resourceClaimName": "c"}],
@@ -224,6 +227,17 @@ RESOURCES = "resource.k8s.io/v1"
 AFFINITY = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [term("Exists")]}}}
 ASKS_MORE = {"name": "c", "image": "i", "resources": {"limits": {"example.com/gpu": "1"}}}
 
+HOST = {"labels": {"kubernetes.io/hostname": "n"}}
+EVERY = {"topologyKey": "kubernetes.io/hostname", "labelSelector": {}}
+NEAR = {"requiredDuringSchedulingIgnoredDuringExecution": [EVERY]}
+WITH_PORT = {"name": "c", "image": "i", "ports": [{"containerPort": 80, "hostPort": 80}]}
+#: A pod that runs on the node with the codes of which it is.
+THERE: dict[str, Json] = {
+    "node-ports": {"containers": [WITH_PORT]},
+    "pod-anti-affinity": {},
+    "pod-anti-affinity-of-others": {"affinity": {"podAntiAffinity": NEAR}},
+}
+
 PODS: dict[str, tuple[Json, Json]] = {
     "no-fit": ({"metadata": {"name": "m"}}, {}),
     "node-name": ({}, {"nodeName": "m"}),
@@ -231,13 +245,20 @@ PODS: dict[str, tuple[Json, Json]] = {
     "node-selector": ({}, {"nodeSelector": {"zone": "a"}}),
     "node-taint": ({"spec": {"taints": [{"key": "k", "effect": "NoSchedule"}]}}, {}),
     "extended-resource": ({}, {"containers": [ASKS_MORE]}),
+    "node-unschedulable": ({"spec": {"unschedulable": True}}, {}),
+    "node-resources": ({"status": {"allocatable": {"cpu": "1", "memory": "1Gi", "pods": "0"}}}, {}),
+    "topology-spread": ({}, {"topologySpreadConstraints": [{"maxSkew": 1, "topologyKey": "z", "labelSelector": {}}]}),
+    "pod-affinity": ({}, {"affinity": {"podAffinity": NEAR}}),
+    "node-ports": ({"metadata": HOST}, {"containers": [WITH_PORT]}),
+    "pod-anti-affinity": ({"metadata": HOST}, {"affinity": {"podAntiAffinity": NEAR}}),
+    "pod-anti-affinity-of-others": ({"metadata": HOST}, {}),
 }
 
 
 @pytest.mark.parametrize("code", PODS)
 def test_the_node_is_refused_to_the_pod_with_the_code(code: str) -> None:
     node, spec = PODS[code]
-    assert codes_of(pods(node, spec)) == {code}
+    assert codes_of(pods(node, spec, there=THERE.get(code))) == {code}
 
 
 def test_a_claim_that_is_allocated_elsewhere() -> None:
