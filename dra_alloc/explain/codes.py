@@ -51,6 +51,7 @@ NODE_CODES: Final[Mapping[str, str]] = {
     "pool-incomplete": "allocationMode All while a pool is being updated: kube-scheduler gives up",
     "pool-invalid": "a pool contradicts itself, such as by a device name used twice",
     "all-misfit": "a device of an All request violates a constraint: kube-scheduler gives up",
+    "attribute-unsupported": "a constraint compares an attribute whose value cannot be: kube-scheduler gives up",
     "capacity-amount": "an amount of capacity is negative or cannot be computed: kube-scheduler gives up",
     "scheduler-panics": "kube-scheduler of that release crashes on the question",
     "too-many-devices": "a claim needs more than 32 devices",

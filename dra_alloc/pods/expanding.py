@@ -5,7 +5,7 @@ The pods that objects make, each once: those that are there, and those that thei
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from pydantic import ValidationError
@@ -111,9 +111,9 @@ def _of_unknown(manifests: Documents) -> Iterator[tuple[Any, Problem]]:
         if problem is None and any(
             (each.group, each.kind) == (api_version.rpartition("/")[0], name) for each in MAKERS
         ):
-            problem = Problem(f"there is no pod template in a {name} of {api_version}")
+            problem = Problem(f"there is no pod template in a {name} of {in_brief(api_version)}")
         if problem is not None:
-            yield None, problem
+            yield None, replace(problem, where=Where("the manifests"))
 
 
 def _in_order(manifests: Documents) -> Iterator[Pod | Workload]:

@@ -40,7 +40,8 @@ def interrupt(process: subprocess.Popen[bytes]) -> tuple[int, str, str]:
 
 
 @pytest.mark.parametrize(
-    "module", ["dra_alloc.cli.main", "argparse", "dra_alloc.cli.options", "pydantic", "dra_alloc.api", "dra_alloc.report"]
+    "module",
+    ["dra_alloc.cli.main", "argparse", "dra_alloc.cli.options", "pydantic", "dra_alloc.api", "dra_alloc.report"],
 )
 def test_a_command_that_is_being_loaded_is_interrupted(module: str):
     """A line on standard error for each module tells how far it is."""

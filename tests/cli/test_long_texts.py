@@ -98,7 +98,10 @@ def test_no_message_is_long_whatever_is(document, tmp_path, capsys):
         refused += code == 2
         assert len(said.err) < MOST, place
         for line in said.err.splitlines():
-            assert line.startswith((f"{path}:", "dra-alloc:", "warning:", "note:", "... and")), (place, line[:100])
+            assert line.startswith((f"{path}:", "dra-alloc:", "warning:", "note:", "... and", "the manifests:")), (
+                place,
+                line[:100],
+            )
     assert refused > 10
 
 

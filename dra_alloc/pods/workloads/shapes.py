@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from dra_alloc.errors import InputError, Problem, in_brief
 from dra_alloc.manifest import Workload
+from dra_alloc.manifest.kinds import is_read, kind_named
 from dra_alloc.manifest.read.paths import Path, render, tokens
 from dra_alloc.pods.workloads.plans import Around, Misfit, PodPlan, PodSet
 from dra_alloc.pods.workloads.reading import bounded, controller_of, copies, template_in, together, value_at
@@ -147,6 +148,8 @@ def unserved_kind(api_version: str, kind: str) -> Problem | None:
     near = get_close_matches(kind, (*ours, *(closed or ())), 1, _NEAR if closed is None else _ALIKE)
     if closed is None and not near:
         return None
+    if is_read(kind):
+        return _no_match(api_version, kind, f"its group is {kind_named(kind).group}")
     return _no_match(api_version, kind, f"did you mean {near[0]}?" if near else "")
 
 

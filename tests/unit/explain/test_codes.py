@@ -16,7 +16,7 @@ PATTERNS = (
     r'\bFact\(\s*"([a-z-]+)"',
     r'\bObjection\(\s*"([a-z-]+)"',
     r'\bNodeRefusal\(\s*name, "([a-z-]+)"',
-    r'return "([a-z-]+)", f?"',
+    r'return "([a-z-]+)", (?:f?"|self)',
     r'^ +"([a-z]+(?:-[a-z]+)+)",$',
     r', "([a-z]+(?:-[a-z]+)+)"\)$',
     r', "([a-z]+(?:-[a-z]+)+)", work, on_node',

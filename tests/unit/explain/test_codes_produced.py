@@ -147,7 +147,16 @@ def deriving() -> Json:
     return with_gate(request(PLAIN, claim(wanted, match="x")), "DerivedAttributes")
 
 
+def without_value() -> Json:
+    """Two devices one of which has an attribute without a value, for a release that says so."""
+    made = {**request([device("a", numa=0), device("b", numa=1)], claim(ask(1), match="numa")), "release": "1.38"}
+    attributes = made["slices"][0]["spec"]["devices"][0]["attributes"]
+    attributes.update({key: {} for key in attributes})
+    return made
+
+
 ABORTS: dict[str, Json] = {
+    "attribute-unsupported": without_value(),
     "all-misfit": request([device("a", numa=0), device("b", numa=1)], claim(ask(None), match="numa")),
     "capacity-amount": negative(),
     "derived-attribute": deriving(),
@@ -240,7 +249,6 @@ THERE: dict[str, Json] = {
 
 PODS: dict[str, tuple[Json, Json]] = {
     "no-fit": ({"metadata": {"name": "m"}}, {}),
-    "node-name": ({}, {"nodeName": "m"}),
     "node-affinity": ({}, {"affinity": AFFINITY}),
     "node-selector": ({}, {"nodeSelector": {"zone": "a"}}),
     "node-taint": ({"spec": {"taints": [{"key": "k", "effect": "NoSchedule"}]}}, {}),
@@ -289,7 +297,7 @@ def test_the_refusal_can_rest_on_the_fact(code: str) -> None:
 def test_no_code_is_documented_that_nothing_produces() -> None:
     assert set(DEVICES) == set(DEVICE_CODES)
     # Quotas: tests/unit/scenario/test_quotas.py.
-    assert {*ABORTS, *PODS, "allocated-elsewhere", "quota"} == set(NODE_CODES)
+    assert {*ABORTS, *PODS, "allocated-elsewhere", "quota", "node-name"} == set(NODE_CODES)
     assert set(FACTS) == set(FACT_CODES)
 
 

@@ -6,11 +6,10 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from dataclasses import replace
 
 import pytest
 
-from dra_alloc.api import FrozenMap, ResourceClaimStatus
+from dra_alloc.api import ObjectMeta, ResourceClaimStatus
 from dra_alloc.scenario.gang.cells import Cells, cells_of_nodes, wants_one_device
 from dra_alloc.scenario.gang.gang import Verdict, can_place, place_gang, place_most
 from dra_alloc.scenario.gang.menus import Menus, Shapes
@@ -69,7 +68,7 @@ def test_a_used_gpu_is_another_kind_of_cell():
     world = gpus(2)
     held = place_gang(world, pods(HALF)).joint.placements[0]
     status = ResourceClaimStatus(allocation=held.results[0])
-    taken = replace(world, claims=FrozenMap({"held": HALF.model_copy(update={"status": status})}))
+    taken = world.with_claim(HALF.model_copy(update={"metadata": ObjectMeta(name="held"), "status": status}))
     assert dict(ways(taken, WHOLE, HALF, HALF)) == {((0, 1),): 1, ((0, 2), (1, 0)): 1}
 
 

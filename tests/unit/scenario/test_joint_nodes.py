@@ -25,7 +25,12 @@ def _slice(node: str, devices: int) -> dict[str, Any]:
 
 
 def _node(name: str, zone: str, **spec: Any) -> dict[str, Any]:
-    return {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": {"zone": zone}}, "spec": spec}
+    return {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {"name": name, "labels": {"zone": zone, "kubernetes.io/hostname": name}},
+        "spec": spec,
+    }
 
 
 CLUSTER = [
@@ -69,7 +74,7 @@ def _asked(tmp_path: Path, pods: list[dict[str, Any]], **options: Any) -> JointA
     ("spec", "fit"),
     [
         ({}, 3),
-        ({"nodeName": "n3"}, 1),
+        ({"nodeSelector": {"kubernetes.io/hostname": "n3"}}, 1),
         ({"nodeSelector": {"zone": "z1"}}, 3),
         ({"nodeSelector": {"zone": "z9"}}, 0),
         ({"tolerations": [{"operator": "Exists"}]}, 7),
@@ -87,7 +92,7 @@ def test_what_is_left_out_is_said(tmp_path):
 
 
 def test_pods_of_different_nodes_are_no_joint_question(tmp_path):
-    pods = [TEMPLATE, _pod("p", **CLAIMS, nodeName="n1"), _pod("q", **CLAIMS)]
+    pods = [TEMPLATE, _pod("p", **CLAIMS, nodeSelector={"kubernetes.io/hostname": "n1"}), _pod("q", **CLAIMS)]
     with pytest.raises(InputError, match=r"default/p may run on 1 of 4 nodes and default/q on 2"):
         _asked(tmp_path, pods)
 
