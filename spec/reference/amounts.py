@@ -5,17 +5,34 @@ How much of a device's capacity a request takes.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TypeVar
 
-from dra_alloc.api import CapacityRequestPolicy, Device, DeviceCapacity, Quantity
-from spec.reference.question import Question, Wanted
+from dra_alloc.api import CapacityRequestPolicy, DeviceCapacity, Quantity
+from spec.reference.question import Offer, Question, Wanted
 
-__all__ = ["amounts"]
+__all__ = ["amounts", "by_full_name", "capacities"]
 
+T = TypeVar("T")
 ONE = 10**9
 LARGEST = 2**63 - 1
 
 
-def amounts(wanted: Wanted, device: Device, question: Question) -> Mapping[str, int] | None:
+def by_full_name(named: Mapping[str, T], driver: str) -> dict[str, T]:
+    """
+    Return what has names of capacities, named with their domain; the spelling with the domain counts.
+
+    Spec: CAP-13.
+    """
+    short = {f"{driver}/{name}": each for name, each in named.items() if "/" not in name}
+    return short | {name: each for name, each in named.items() if "/" in name}
+
+
+def capacities(offer: Offer) -> dict[str, DeviceCapacity]:
+    """Return the capacities of the device by their full names."""
+    return by_full_name(offer.device.capacity, offer.slice.spec.driver)
+
+
+def amounts(wanted: Wanted, offer: Offer, question: Question) -> Mapping[str, int] | None:
     """
     Return what the request takes of every capacity of the device, in billionths; None if that cannot be had.
 
@@ -23,12 +40,13 @@ def amounts(wanted: Wanted, device: Device, question: Question) -> Mapping[str, 
     """
     if not question.on("ConsumableCapacity"):
         return {}
-    asked = dict(wanted.wire.capacity.requests) if wanted.wire.capacity is not None else {}
-    if not set(asked) <= set(device.capacity):
+    requests = wanted.wire.capacity.requests if wanted.wire.capacity is not None else {}
+    asked, offered = by_full_name(requests, offer.slice.spec.driver), capacities(offer)
+    if not set(asked) <= set(offered):
         return None
-    taken = {name: _amount(capacity, asked.get(name)) for name, capacity in device.capacity.items()}
+    taken = {name: _amount(capacity, asked.get(name)) for name, capacity in offered.items()}
     known = {name: amount for name, amount in taken.items() if amount is not None and amount.nano >= 0}
-    policies = {name: capacity.request_policy for name, capacity in device.capacity.items()}
+    policies = {name: capacity.request_policy for name, capacity in offered.items()}
     if len(known) < len(taken) or not all(_is_allowed(policies[name], amount) for name, amount in known.items()):
         return None
     return {name: amount.nano for name, amount in known.items()}

@@ -55,8 +55,13 @@ def _scalar(attribute: DeviceAttribute) -> Values | None:
     for kind in ("string", "int_", "bool_", "version"):
         value = getattr(attribute, kind)
         if value is not None:
-            return kind, frozenset({value})
+            return kind, frozenset({_without_build(value) if kind == "version" else value})
     return None
+
+
+def _without_build(version: str) -> str:
+    """Return the version without build metadata, which constraints never compare. Spec: MATCH-6."""
+    return version.partition("+")[0]
 
 
 def _listed(attribute: DeviceAttribute) -> Values | None:
@@ -64,11 +69,11 @@ def _listed(attribute: DeviceAttribute) -> Values | None:
     for kind, of in (("ints", "int_"), ("bools", "bool_"), ("strings", "string"), ("versions", "version")):
         values = getattr(attribute, kind)
         if values:
-            return of, frozenset(values)
+            return of, frozenset(map(_without_build, values) if kind == "versions" else values)
     for kind in ("int_", "bool_", "string", "version"):
         value = getattr(attribute, kind)
         if value is not None:
-            return kind, frozenset({value})
+            return kind, frozenset({_without_build(value) if kind == "version" else value})
     return None
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from spec.reference.amounts import amounts
+from spec.reference.amounts import amounts, by_full_name, capacities
 from spec.reference.constraints import holds
 from spec.reference.matching import matches, tolerated
 from spec.reference.pools import Pool, devices_of
@@ -54,7 +54,7 @@ def _taken(picks: Sequence[Pick], question: Question) -> Iterator[str]:
     """
     No device goes to two, but shareable ones, and with admin access to a second claim.
 
-    Spec: USE-1, USE-2, USE-3, SEARCH-3.
+    Spec: USE-1..USE-4, SEARCH-3.
     """
     for index, pick in enumerate(picks):
         key, shareable = pick.offer.key, question.shareable(pick.offer.device)
@@ -62,7 +62,7 @@ def _taken(picks: Sequence[Pick], question: Question) -> Iterator[str]:
         if pick.wanted.admin:
             taken = not shareable and any(each.claim == pick.wanted.claim for each in before)
         else:
-            taken = key in question.held or (not shareable and bool(before))
+            taken = key in question.held or (not shareable and (bool(before) or key in question.shared))
         if taken or pick.wanted in before:
             yield f"{key} is taken already when {pick.wanted.full} gets it"
 
@@ -127,10 +127,12 @@ def _overfilled(picks: Sequence[Pick], question: Question) -> Iterator[str]:
 
     Spec: CAP-4, CAP-5, CAP-6.
     """
-    filled: dict[Key, Counter[str]] = {key: Counter(amount) for key, amount in question.consumed.items()}
+    filled: dict[Key, Counter[str]] = {
+        key: Counter(by_full_name(amount, key[0])) for key, amount in question.consumed.items()
+    }
     for pick in picks:
-        key, capacity = pick.offer.key, pick.offer.device.capacity
-        taken = amounts(pick.wanted, pick.offer.device, question)
+        key, capacity = pick.offer.key, capacities(pick.offer)
+        taken = amounts(pick.wanted, pick.offer, question)
         if taken is None:
             yield f"{pick.wanted.full} cannot have the amounts it asks of {key}"
             continue

@@ -8,7 +8,7 @@ from functools import cache
 
 from dra_alloc import cel
 from dra_alloc.api import DeviceSelector, DeviceTaint, DeviceToleration
-from spec.reference.amounts import amounts
+from spec.reference.amounts import amounts, capacities
 from spec.reference.nodes import device_is_for
 from spec.reference.pools import Pool
 from spec.reference.question import Offer, Question, Wanted
@@ -60,8 +60,8 @@ def all_devices(wanted: Wanted, pools: list[Pool], question: Question) -> list[O
 
 
 def _is_large_enough(wanted: Wanted, offer: Offer, question: Question) -> bool:
-    taken = amounts(wanted, offer.device, question)
-    capacity = offer.device.capacity
+    taken = amounts(wanted, offer, question)
+    capacity = capacities(offer)
     return taken is not None and all(taken[name] <= capacity[name].value.nano for name in taken)
 
 

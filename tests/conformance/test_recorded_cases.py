@@ -22,7 +22,8 @@ from dra_alloc.testing.comparison import Agreement, compare
 VERSIONS = ("1.36.2", "1.37.0-alpha.2")
 FILES = ("reported.jsonl", "random.jsonl.gz")
 #: What may be compared by less than every word, and how many rows may need it.
-ALLOWED = {"pool-order": 5, "step-limit": 4}
+#: Where the machine does much else, ours may run out of its two seconds on a long search.
+ALLOWED = {"pool-order": 5, "step-limit": 4, "gave-up": 2}
 
 
 def rows(shared: Path, name: str) -> Iterator[dict[str, Any]]:
