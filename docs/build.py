@@ -22,7 +22,6 @@ ROOT = DOCS.parent
 PAGES = (
     ROOT / "README.md",
     DOCS / "reference" / "cli.md",
-    DOCS / "reference" / "cel.md",
     DOCS / "examples" / "README.md",
     DOCS / "explanation" / "objectives-and-gangs.md",
 )

@@ -30,6 +30,8 @@ __all__ = ["Setting", "compare", "differences", "main", "ours", "questions"]
 
 Json = dict[str, Any]
 RELEASES: Final = ("1.34", "1.35", "1.36", "1.37", "1.38")
+#: Those asked where none is named: what of 1.38 differs is said in `docs/reference/cel.md`.
+HELD: Final = RELEASES[:-1]
 DEVICES_PER_SELECTOR: Final = 3
 _AGAIN: Final = 12
 _AT_A_CRASH: Final = "cost at a crash"
@@ -158,7 +160,7 @@ def main(arguments: list[str] | None = None) -> int:
     add_option(parser)
     options = parser.parse_args(arguments)
     bad = 0
-    for release in options.release or RELEASES:
+    for release in options.release or HELD:
         for setting, part in _settings(release):
             started = time.monotonic()
             try:
