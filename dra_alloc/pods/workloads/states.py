@@ -7,6 +7,7 @@ from __future__ import annotations
 from enum import StrEnum
 
 from dra_alloc.api import Pod
+from dra_alloc.pods.views import is_finished
 
 __all__ = ["PodState", "is_live", "pinned_to", "state_of"]
 
@@ -38,7 +39,7 @@ def state_of(pod: Pod) -> PodState:
 
     Spec: EXPAND-30.
     """
-    if pod.status.phase in ("Succeeded", "Failed"):
+    if is_finished(pod):
         return PodState.FINISHED
     if pod.metadata.deletion_timestamp:
         return PodState.TERMINATING
@@ -49,7 +50,7 @@ def state_of(pod: Pod) -> PodState:
 
 def is_live(pod: Pod) -> bool:
     """Say whether controllers count a pod as one of theirs: neither over nor about to go."""
-    return pod.status.phase not in ("Succeeded", "Failed") and not pod.metadata.deletion_timestamp
+    return not is_finished(pod) and not pod.metadata.deletion_timestamp
 
 
 def pinned_to(pod: Pod) -> str:
