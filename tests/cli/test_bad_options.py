@@ -11,6 +11,9 @@ from dra_alloc.cli.main import run
 from dra_alloc.errors import InputError
 from dra_alloc.releases import NEWEST, note_on, parse_release
 
+#: Lines of which only a pre-release is known.
+NOT_OUT = {line for line, newest in NEWEST.items() if "-" in newest}
+
 
 @pytest.mark.parametrize(
     "release", ["1.36.02", "1.036.2", "1.36.99999999999999999999", "1.36.1000", "1.99", "1.36.", "1.36.-1", "", "１.36"]
@@ -28,14 +31,19 @@ def test_a_patch_newer_than_the_newest_is_answered_as_that_with_one_note(line: s
     assert run(["cel", "true", "--release", line, "--format", form]) == 0
     newest = capsys.readouterr()
     assert newer.out == newest.out
-    note = f"release {line}.99 is not known here; the answer is that of {NEWEST[line]}, the newest known patch"
+    kind = "pre-release" if line in NOT_OUT else "patch"
+    note = f"release {line}.99 is not known here; the answer is that of {NEWEST[line]}, the newest known {kind}"
     assert newer.err == f"note: {note}\n"
-    assert newest.err == ""
+    assert newest.err == (f"note: {note_on(line)}\n" if line in NOT_OUT else "")
 
 
 def test_known_patches_and_prereleases_need_no_note() -> None:
-    for known in (*NEWEST, *NEWEST.values(), "v1.36", "1.36.2", "1.37.0-alpha.2", "1.37.0"):
+    for known in (*(set(NEWEST) - NOT_OUT), *NEWEST.values(), "v1.36", "1.36.2", "1.37.0-alpha.2", "1.37.0"):
         assert note_on(known) == ""
+    for line in NOT_OUT:
+        assert note_on(line) == (
+            f"release {line} is not out yet; the answer is that of {NEWEST[line]}, the newest known pre-release"
+        )
     assert str(parse_release("1.37.0-alpha.2")) == "1.37.0-alpha.2"
     assert parse_release("1.36.99") == parse_release("1.36") == parse_release(NEWEST["1.36"])
 
