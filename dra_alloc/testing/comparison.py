@@ -100,17 +100,21 @@ def compare(request: Json, upstream: Mapping[str, Any], answer: Answer, *, steps
         ours = answer({**request, "engine": "auto", "timeoutMs": OUR_MS})
         rule = "both-gave-up" if ours.get("verdict") == "undecided" else "step-limit"
         return Agreement("verdict" in ours, rule, dict(upstream), ours)
+    bounded = {**request, "engine": "auto", "timeoutMs": OUR_MS}
     if (upstream.get("n") or 0) > STEPS_COMPARED:
-        request, steps = {**request, "engine": "auto", "timeoutMs": OUR_MS}, False
-    if upstream.get("n") is None:
-        steps = False  # the allocator keeps no statistics
+        request, steps = bounded, False
+    answered = answer(request)
+    if upstream.get("n") is None:  # the allocator keeps no statistics: only our own search tells that it is a long one
+        steps = False
+        if answered.get("verdict") == "undecided":
+            request, answered = bounded, answer(bounded)
     theirs = comparable(upstream, steps=steps)
-    ours = comparable(answer(request), steps=steps)
+    ours = comparable(answered, steps=steps)
     if ours == theirs:
         return Agreement(True, "", theirs, ours)
     if "panic" in theirs and PANICS in ours.get("err", ""):
         return Agreement(True, "panic", theirs, ours)
-    if not steps and ABORTED.search(ours.get("err") or ""):
+    if not steps and answered.get("verdict") == "undecided":
         return Agreement(True, "gave-up", theirs, ours)
     if _without_capacity(ours) == _without_capacity(theirs):
         return Agreement(True, "bad-capacity", theirs, ours)

@@ -37,3 +37,17 @@ def test_where_upstream_ran_out_of_time_nothing_was_compared(verdict: str, rule:
     request = {"release": "1.36.6", "features": {}, "slices": [SLICE]}
     found = compare(request, {"err": "operation aborted"}, lambda _: {**RIGHT, "verdict": verdict})
     assert (found.rule, found.rule in NOT_COMPARED) == (rule, True)
+
+
+@pytest.mark.parametrize(("second", "rule"), [("unsatisfiable", ""), ("undecided", "gave-up")])
+def test_a_search_that_keeps_no_statistics_and_is_long_is_asked_with_every_engine(second: str, rule: str):
+    request = {"release": "1.34.13", "channel": "stable", "features": {}, "slices": [SLICE]}
+    asked: list[Any] = []
+
+    def ours(other: dict[str, Any]) -> dict[str, Any]:
+        asked.append(other.get("engine"))
+        undecided = {"results": None, "err": "gave up after 2000064 search steps", "verdict": "undecided"}
+        return undecided if len(asked) == 1 or second == "undecided" else {"results": None, "verdict": second}
+
+    found = compare(request, {"results": None}, ours)
+    assert (found.same, found.rule, asked) == (True, rule, [None, "auto"])
