@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import count
 from typing import Final
 
 from dra_alloc.api import ResourceClaim
@@ -73,23 +74,22 @@ def prefers(claims: Sequence[ResourceClaim], release: Release) -> bool:
 
 
 def worth(claims: Sequence[ResourceClaim], outcome: SolveOutcome) -> int:
-    """Return how early the alternatives are, over all requests that have some: 8 for each first one, 7 for a second."""
-    pending = [claim for claim in claims if claim.status.allocation is None]
-    picked = [set() for _ in pending] if not isinstance(outcome, Solved) else _picked(outcome, len(pending))
-    given = iter(picked)
+    """
+    Return how early the alternatives are, over all requests that have some: 8 for each first one, 7 for a second.
+
+    The outcome is that of those not allocated, in this order; it may be that of
+    more claims, such as one for extended resources, which have no alternatives.
+    """
+    picked: dict[int, set[str]] = {}
+    for ask, _ in outcome.picks if isinstance(outcome, Solved) else ():
+        picked.setdefault(ask.claim, set()).add(ask.full_name)
+    pending = count()
     total = 0
     for claim in claims:
         allocation = claim.status.allocation
-        names = next(given) if allocation is None else {each.request for each in allocation.devices.results}
+        names = {each.request for each in allocation.devices.results} if allocation else picked.get(next(pending), ())
         for request in claim.spec.devices.requests:
             for number, each in enumerate(request.first_available):
                 if f"{request.name}/{each.name}" in names:
                     total += _ALTERNATIVES - number
     return total
-
-
-def _picked(outcome: Solved, claims: int) -> list[set[str]]:
-    found: list[set[str]] = [set() for _ in range(claims)]
-    for ask, _ in outcome.picks:
-        found[ask.claim].add(ask.full_name)
-    return found

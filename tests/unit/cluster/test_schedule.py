@@ -259,6 +259,9 @@ def test_earlier_alternatives_are_better():
     # Both nodes are as empty: 100 * 7 // 8 against 100, twice.
     assert outcomes(made.schedule([pod("p", from_template("t"))])) == ["b"]
     assert outcomes(made.schedule([pod("p", from_template("t"))], node_choice="first")) == ["a"]
+    # The claim for extended resources beside it has no alternatives.
+    made = cluster(node("a"), node("b"), gpus("a", 2), gpus("b", 3), either)
+    assert outcomes(made.schedule([pod("p", from_template("t"), more={"example.com/gpu": "1"})])) == ["b"]
 
 
 def test_a_pod_that_others_help_is_tried_again():
