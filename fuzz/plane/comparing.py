@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 from fuzz.plane import ours
-from fuzz.plane.state import Moment, accepted, claim_names, devices_of, moments
+from fuzz.plane.state import Moment, accepted, called, claim_names, devices_of, moments
 
 __all__ = ["Difference", "Tally", "compare"]
 
@@ -85,7 +86,7 @@ def _compare_attempt(settings: Any, moment: Moment, tally: Tally) -> None:
     best = _best(attempt)
     _note(tally, world, "nodes", (sorted(best), sorted(answer.nodes)), what)
     if node in answer.nodes:
-        _note(tally, world, "devices", (_devices(world, attempt["pod"]), sorted(answer.devices.values())), what)
+        _note(tally, world, "devices", (_devices(world, attempt["pod"]), answer.devices), what)
 
 
 def _message(moment: Moment) -> str:
@@ -103,24 +104,48 @@ def _best(attempt: Json) -> list[str]:
     return [node for node, points in scores.items() if points == max(scores.values())]
 
 
-def _devices(world: Json, pod: str) -> list[list[str]]:
-    names = claim_names(world["pods"][pod]["object"]).values()
-    return sorted(devices_of(world["claims"][name]) for name in names if name in world["claims"])
+def _devices(world: Json, pod: str) -> dict[str, list[str]]:
+    """Return the devices of a pod by claim; what is drawn of the name of a claim that the scheduler makes is cut."""
+    names = claim_names(world["pods"][pod]["object"]).items()
+    return {
+        name if entry else name.rpartition("-")[0]: devices_of(world["claims"][name])
+        for entry, name in names
+        if name in world["claims"]
+    }
 
 
 def _compare_step(settings: Any, world: Json, number: int, tally: Tally) -> None:
     step, work = world["steps"][number], world["work"][number]
     work = work if isinstance(work, list) else [work]
-    before = {*step["before"]["pods"]}
+    what, before = f"step {number}", {*step["before"]["pods"]}
+    drawn = [(each["owner"], each["node"]) for each in step["attempts"] if each["node"] and each["pod"] not in before]
     ran = Counter({f"{each['kind']}/{each['metadata']['name']}": 0 for each in work})
-    for later in world["steps"][number : number + 1]:
-        ran.update(each["owner"] for each in later["attempts"] if each["node"] and each["pod"] not in before)
+    none = dict.fromkeys(ran, 0)
+    ran.update(owner for owner, _ in drawn)
     try:
-        answered = ours.running(settings, work, _dump_before(world, number))
+        asked = ours.Step(settings, work, _dump_before(world, number))
+        answered = asked.running()
+        if answered != ran:
+            answered = asked.following(drawn)
+            what += ", by the nodes that were drawn"
     except Exception as error:  # noqa: BLE001 - a crash is a difference like any other
-        tally.differences.append(Difference(world["name"], "error", f"step {number}: {type(error).__name__}: {error}"))
+        tally.differences.append(Difference(world["name"], "error", f"{what}: {type(error).__name__}: {error}"))
         return
-    _note(tally, world, "running", (dict(ran), {**dict.fromkeys(ran, 0), **answered}), f"step {number}")
+    _note(tally, world, "running", (dict(ran), {**none, **answered}), what)
+    missing = Counter(_names(world, {*none})) - asked.names
+    _note(tally, world, "names", ([*missing], []), f"step {number}, answered {[*asked.names]}")
+
+
+def _names(world: Json, owners: set[str]) -> Iterator[str]:
+    """Yield the names of the pods of some workloads, and of the claims made for them from templates."""
+    pods = [each["object"] for each in world["pods"].values() if each["owner"] in owners]
+    made = {each["resourceClaimName"] for pod in pods for each in _statuses(pod) if each.get("resourceClaimName")}
+    return called(pods, [world["claims"][name] for name in sorted(made & {*world["claims"]})])
+
+
+def _statuses(pod: Json) -> list[Json]:
+    found: list[Json] = pod.get("status", {}).get("resourceClaimStatuses", [])
+    return found
 
 
 def _dump_before(world: Json, number: int) -> list[Json]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 import io
 import json
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,13 +15,15 @@ from dra_alloc.cluster.cluster import Cluster
 from dra_alloc.cluster.scheduled import Scheduled, Unschedulable
 from dra_alloc.cluster.settings import Settings
 from dra_alloc.manifest import Documents, load
+from dra_alloc.pods.expanding import ExpandedPod
 from dra_alloc.pods.workloads.states import PodState
 from dra_alloc.scenario.expand import expand
-from fuzz.plane.state import devices_of
+from fuzz.plane.state import called, devices_of
 
-__all__ = ["PodAnswer", "place", "running", "settings_of"]
+__all__ = ["PodAnswer", "Step", "place", "settings_of"]
 
 Json = dict[str, Any]
+_NEW = frozenset({PodState.NEW, PodState.WAITING, PodState.GATED})
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 
 
@@ -44,21 +46,59 @@ def settings_of(world: Json) -> Settings:
     return Settings(release=world["release"].rpartition(".")[0], gates=world.get("gates", {}))
 
 
-def running(settings: Settings, work: list[Json], dump: list[Json]) -> dict[str, int]:
-    """Return how many new pods of each workload find a node, by `Kind/name`."""
-    found = expand(_documents(work), _documents(dump))
-    new = [each for each in found.pods if each.state in {PodState.NEW, PodState.WAITING, PodState.GATED}]
-    made = [claim.to_wire() for claim in found.claims]
-    cluster = Cluster.of(_documents([*dump, *made]), settings)
-    counts: Counter[str] = Counter()
-    stopped = set()
-    for each, outcome in zip(new, cluster.schedule([each.pod for each in new]), strict=True):
-        owner = f"{each.owner.kind}/{each.owner.metadata.name}"
-        placed = isinstance(outcome, Scheduled) and owner not in stopped
-        counts[owner] += placed
-        if each.in_order and not placed:
-            stopped.add(owner)
-    return dict(counts)
+class Step:
+    """
+    Workloads that are applied to a cluster: the pods and claims they make, and what becomes of these.
+
+    The answers: `names` of pods and claims, as `state.called` has them, and by `Kind/name` how many pods find a node.
+    """
+
+    def __init__(self, settings: Settings, work: list[Json], dump: list[Json]) -> None:
+        found = expand(_documents(work), _documents(dump))
+        made = [claim.to_wire() for claim in found.claims]
+        self._cluster = Cluster.of(_documents([*dump, *made]), settings)
+        self._new = [each for each in found.pods if each.state in _NEW]
+        self.names = Counter(called([each.pod.to_wire() for each in self._new], made))
+
+    def running(self) -> Counter[str]:
+        """Return how many pods run if of equal nodes the first is taken."""
+        return self._placed(self._cluster, self._new)
+
+    def following(self, drawn: Iterable[tuple[str, str]]) -> Counter[str]:
+        """
+        Return how many pods run if of equal nodes those are taken that were: `drawn` are workload and node.
+
+        What was taken without being equal, or by a pod that was not made, is left out.
+        """
+        cluster, left = self._cluster, dict[str, list[ExpandedPod]]()
+        for each in self._new:
+            left.setdefault(_owner(each), []).append(each)
+        counts: Counter[str] = Counter()
+        for owner, node in drawn:
+            pod = next((each.pod for each in left.get(owner, ())), None)
+            if pod is None:
+                continue
+            (outcome,) = cluster.schedule([pod])
+            if isinstance(outcome, Scheduled) and node in (outcome.equal or (outcome.node,)):
+                cluster = cluster.schedule([_pinned(pod.to_wire(), node)]).cluster
+                counts[owner] += 1
+                left[owner].pop(0)
+        return counts + self._placed(cluster, [each for rest in left.values() for each in rest])
+
+    def _placed(self, cluster: Cluster, pods: Sequence[ExpandedPod]) -> Counter[str]:
+        counts: Counter[str] = Counter()
+        stopped = set()
+        for each, outcome in zip(pods, cluster.schedule([each.pod for each in pods]), strict=True):
+            owner = _owner(each)
+            placed = isinstance(outcome, Scheduled) and owner not in stopped
+            counts[owner] += placed
+            if each.in_order and not placed:
+                stopped.add(owner)
+        return counts
+
+
+def _owner(found: ExpandedPod) -> str:
+    return f"{found.owner.kind}/{found.owner.metadata.name}"
 
 
 def place(settings: Settings, pod: Json, dump: list[Json], node: str | None) -> PodAnswer:

@@ -4,8 +4,8 @@ Starts etcd, kube-apiserver, kube-controller-manager and kube-scheduler on this 
     python -m fuzz.plane serve --release 1.37
 
 Nothing is shared between two control planes, so that several run at once: ports are free ones of the loopback
-interface, files are in a folder that goes with them. The programs end with their standard input, so that they also end
-when whoever started them is killed.
+interface, files are in a folder that goes with them. The programs end with their standard input, and so does what
+removes the folder: nothing is left when whoever started them is killed.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ import atexit
 import contextlib
 import http.client
 import json
-import os
 import secrets
 import shutil
 import socket
@@ -35,8 +34,9 @@ __all__ = ["PROGRAM", "Plane"]
 PROGRAM: Final = "controlplane"
 READY_SECONDS: Final = 120
 _ATTEMPTS: Final = 3
-#: Folders are named by the process that is to remove them.
 _FOLDER: Final = "dra-alloc-plane-"
+#: Waits until who started it is no more, gives the programs a second to end, too, and removes the folder.
+_KEEPER: Final = ("sh", "-c", 'cat; sleep 1; rm -rf -- "$1"', "sh")
 _KEY: Final = "accounts.key"
 _END_SECONDS: Final = 10
 _CONTROLLERS: Final = (
@@ -129,8 +129,9 @@ class Plane:
             shutil.rmtree(self.folder, ignore_errors=True)
 
     def _start(self, binary: Path) -> None:
-        _drop_left_behind()
-        self.folder = Path(tempfile.mkdtemp(prefix=f"{_FOLDER}{os.getpid()}-"))
+        self.folder = Path(tempfile.mkdtemp(prefix=_FOLDER))
+        keeper = subprocess.Popen([*_KEEPER, str(self.folder)], stdin=subprocess.PIPE, start_new_session=True)
+        self._running.append(keeper)
         atexit.register(self.close)
         etcd, peer, secure, metrics = _free_ports(4)
         token = secrets.token_hex(16)
@@ -205,24 +206,6 @@ class _Metrics:
                 if line.startswith(start):
                     found[line.split('"')[1]] = int(float(line.rpartition(" ")[2]))
         return found
-
-
-def _drop_left_behind() -> None:
-    """Remove the folders of processes that were killed before they could."""
-    for folder in Path(tempfile.gettempdir()).glob(f"{_FOLDER}*"):
-        owner = folder.name.removeprefix(_FOLDER).partition("-")[0]
-        if owner.isdecimal() and int(owner) != os.getpid() and not _lives(int(owner)):
-            shutil.rmtree(folder, ignore_errors=True)
-
-
-def _lives(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True
 
 
 def _free_ports(count: int) -> Iterator[int]:

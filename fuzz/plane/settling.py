@@ -20,6 +20,8 @@ Json = dict[str, Any]
 QUIET: Final = 0.25
 #: So long after the last write what is missing counts as refused, once an event says that it was.
 PATIENCE: Final = 0.5
+#: So long after the last write pods that the scheduler tries again and again have been tried often enough.
+RETRIED: Final = 4.0
 LIMIT: Final = 45.0
 _POLL: Final = 0.02
 _REFUSALS: Final = ("FailedCreate", "FailedResourceClaimCreation")
@@ -78,7 +80,7 @@ def settle(plane: Plane, namespace: str, workloads: list[Json]) -> Rest:
             continue
         if quiet > PATIENCE:
             rest.refused = _refusals(plane, namespace)
-        reason = _unfinished(plane, rest, workloads)
+        reason = _unfinished(plane, rest, workloads, retried=quiet > RETRIED)
         if reason:
             done_since = None
         elif done_since is None:
@@ -126,7 +128,7 @@ def _refusals(plane: Plane, namespace: str) -> dict[str, str]:
     return found
 
 
-def _unfinished(plane: Plane, rest: Rest, workloads: list[Json]) -> str:
+def _unfinished(plane: Plane, rest: Rest, workloads: list[Json], *, retried: bool) -> str:
     """Return what is still to come; nothing if all is done."""
     waiting = [pod["metadata"]["name"] for pod in rest.pods if _lacks_claims(pod, rest.refused)]
     if waiting:
@@ -140,9 +142,9 @@ def _unfinished(plane: Plane, rest: Rest, workloads: list[Json]) -> str:
     counts = plane.metrics.read()
     bound = sum(bool(pod["spec"].get("nodeName")) for pod in rest.pods)
     open_ones = len(rest.pods) - bound
-    held = counts.get("unschedulable", 0) + counts.get("gated", 0)
-    busy = counts.get("active", 0) + counts.get("backoff", 0) + counts.get("assumed_pods", 0)
-    return f"the scheduler: {counts} for {open_ones} pods" if busy or held != open_ones else ""
+    resting = ("unschedulable", "gated", "backoff") if retried else ("unschedulable", "gated")
+    held = sum(counts.get(queue, 0) for queue in resting)
+    return f"the scheduler: {counts} for {open_ones} pods" if counts.get("assumed_pods") or held != open_ones else ""
 
 
 def _lacks_claims(pod: Json, refused: Mapping[str, str]) -> bool:

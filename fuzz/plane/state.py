@@ -6,13 +6,15 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
-__all__ = ["Moment", "accepted", "claim_names", "devices_of", "moments", "recorded"]
+__all__ = ["Moment", "accepted", "called", "claim_names", "devices_of", "moments", "recorded"]
 
 Json = dict[str, Any]
+#: So many characters of a name are drawn.
+_DRAWN: Final = 5
 
 
 class Moment:
@@ -107,6 +109,28 @@ def claim_names(pod: Json) -> dict[str, str]:
     if extended:
         found[""] = extended["resourceClaimName"]
     return found
+
+
+def called(pods: Iterable[Json], claims: Iterable[Json]) -> Iterator[str]:
+    """Yield the names of pods and of the claims made for them, with `*` for what is drawn and `#` for a hash."""
+    names: dict[str, str] = {}
+    for pod in pods:
+        meta = pod["metadata"]
+        mark = meta.get("labels", {}).get("pod-template-hash")
+        name = _without_draw(meta)
+        names[meta["name"]] = name.replace(mark, "#") if mark else name
+        yield names[meta["name"]]
+    for claim in claims:
+        meta = claim["metadata"]
+        owner = next((str(each["name"]) for each in meta.get("ownerReferences", ())), "")
+        if owner in names:
+            yield _without_draw(meta).replace(owner, names[owner])
+
+
+def _without_draw(meta: Json) -> str:
+    """Return the name; a StatefulSet's pods have a generateName, too, but theirs is not used."""
+    name, base = str(meta["name"]), meta.get("generateName")
+    return f"{base}*" if base and len(name) == len(base) + _DRAWN else name
 
 
 def devices_of(claim: Json) -> list[str]:

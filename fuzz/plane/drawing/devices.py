@@ -6,11 +6,12 @@ from __future__ import annotations
 
 from typing import Final
 
-from fuzz.plane.drawing.sketch import DRIVER, RESOURCES, Json, Sketch
+from fuzz.plane.drawing.sketch import DRIVER, EXTENDED, RESOURCES, Json, Sketch
 
 __all__ = ["draw_claim_of", "draw_devices", "draw_prepared_claims"]
 
-EXTENDED: Final = "example.com/gpu"
+#: What every class stands for without saying so.
+_IMPLICIT: Final = "deviceclass.resource.kubernetes.io/big"
 _BIG: Final = f"device.capacity['{DRIVER}'].memory.isGreaterThan(quantity('20Gi'))"
 _MODELS: Final = ("a", "b")
 
@@ -40,13 +41,22 @@ def _node_pool(sketch: Sketch, node: str) -> None:
         _partitioned(sketch, node)
         return
     devices = [_device(sketch, index) for index in range(sketch.one((0, 1, 2, 2, 3, 4)))]
-    _slice(sketch, node, {"nodeName": node, "devices": devices})
+    if not sketch.has("pools"):
+        _slice(sketch, node, {"nodeName": node, "devices": devices})
+        return
+    # In two slices, of which the second may be missing, or in one that is older than the next.
+    half = len(devices) // 2
+    old = sketch.draw.chance(0.3)
+    for number, part in enumerate((devices[:half], devices[half:])):
+        if number == 0 or sketch.draw.chance(0.8):
+            of_pool = {"generation": 1 + number} if old else {"resourceSliceCount": 2}
+            _slice(sketch, node, {"nodeName": node, "devices": part}, f"{node}-{number}", **of_pool)
 
 
-def _slice(sketch: Sketch, pool: str, spec: Json, name: str = "", count: int = 1) -> None:
+def _slice(sketch: Sketch, pool: str, spec: Json, name: str = "", **of_pool: int) -> None:
     whole = {
         "driver": DRIVER,
-        "pool": {"name": pool, "generation": 1, "resourceSliceCount": count},
+        "pool": {"name": pool, "generation": 1, "resourceSliceCount": 1, **of_pool},
         **spec,
     }
     meta = {"name": name or f"{pool}-gpu"}
@@ -88,8 +98,8 @@ def _partitioned(sketch: Sketch, node: str) -> None:
                 }
             )
     devices = sketch.draw.sample(devices, len(devices)) if sketch.draw.chance(0.3) else devices
-    _slice(sketch, node, {"nodeName": node, "sharedCounters": counters}, f"{node}-counters", 2)
-    _slice(sketch, node, {"nodeName": node, "devices": devices}, f"{node}-parts", 2)
+    _slice(sketch, node, {"nodeName": node, "sharedCounters": counters}, f"{node}-counters", resourceSliceCount=2)
+    _slice(sketch, node, {"nodeName": node, "devices": devices}, f"{node}-parts", resourceSliceCount=2)
 
 
 def _network_pool(sketch: Sketch) -> None:
@@ -106,7 +116,8 @@ def _claim_spec(sketch: Sketch) -> Json:
     names = ["r0"] if sketch.draw.chance(0.75) else ["r0", "r1"]
     devices: Json = {"requests": [_request(sketch, name) for name in names]}
     if sketch.has("match") or (len(names) > 1 and sketch.draw.chance(0.3)):
-        devices["constraints"] = [{"requests": names, "matchAttribute": f"{DRIVER}/{sketch.one(('model', 'numa'))}"}]
+        which = "distinctAttribute" if sketch.may("shares") and sketch.draw.chance(0.3) else "matchAttribute"
+        devices["constraints"] = [{"requests": names, which: f"{DRIVER}/{sketch.one(('model', 'numa'))}"}]
     return {"devices": devices}
 
 
@@ -159,7 +170,8 @@ def draw_prepared_claims(sketch: Sketch) -> None:
 
 def _held(sketch: Sketch) -> None:
     """Claims of pods that run already, with the first devices of their node's pool."""
-    pods = [each for each in sketch.cluster if each["kind"] == "Pod"]
+    of_namespace = [each for each in sketch.cluster if each["metadata"].get("namespace") == sketch.namespace]
+    pods = [each for each in of_namespace if each["kind"] == "Pod"]
     left = {
         each["spec"]["nodeName"]: list(each["spec"]["devices"])
         for each in sketch.cluster
@@ -193,11 +205,19 @@ def _held(sketch: Sketch) -> None:
         )
 
 
+def _extended(sketch: Sketch, spec: Json) -> None:
+    """Let one or two containers ask for devices by the name of a resource."""
+    containers = [*spec.get("initContainers", ()), *spec["containers"]]
+    for container in sketch.draw.sample(containers, 1 if sketch.draw.chance(0.7) else min(2, len(containers))):
+        name = sketch.one((EXTENDED, EXTENDED, EXTENDED, _IMPLICIT))
+        container["resources"].setdefault("limits", {})[name] = sketch.one(("1", "1", "2"))
+
+
 def draw_claim_of(sketch: Sketch, pod: Json) -> None:
     """Let a pod ask for devices: by template, a shared claim, or an extended resource."""
     container = pod["spec"]["containers"][0]
     if sketch.has("extended"):
-        container["resources"].setdefault("limits", {})[EXTENDED] = sketch.one(("1", "1", "2"))
+        _extended(sketch, pod["spec"])
         if sketch.draw.chance(0.6):
             return
     if not sketch.has("devices"):

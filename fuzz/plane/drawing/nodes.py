@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from fuzz.plane.drawing.sketch import HOSTNAME, ZONE, Json, Sketch
+from fuzz.plane.drawing.sketch import EXTENDED, HOSTNAME, ZONE, Json, Sketch
 
 __all__ = ["draw_bound_pods", "draw_nodes"]
 
@@ -45,6 +45,8 @@ def _node(sketch: Sketch, index: int) -> Json:
         amounts["hugepages-2Mi"] = sketch.one(("512Mi", "1Gi"))
     if sketch.has("plugin"):
         amounts[PLUGIN] = sketch.one(("1", "2", "4"))
+    if sketch.may("extended") and sketch.draw.chance(0.15):
+        amounts[EXTENDED] = sketch.one(("0", "1", "2"))
     spec: Json = {}
     if sketch.has("taints"):
         spec["taints"] = sketch.draw.sample(_TAINTS, sketch.one((1, 1, 2)))
@@ -77,6 +79,8 @@ def draw_bound_pods(sketch: Sketch) -> None:
             "metadata": sketch.meta(f"old-{index}", labels=labels, uid=f"old-{index}"),
             "spec": {"nodeName": sketch.node_name(), "containers": [container]},
         }
+        if sketch.draw.chance(0.2):
+            pod["metadata"]["namespace"] = sketch.neighbour
         if sketch.has("anti-affinity"):
             term = {"topologyKey": sketch.one((HOSTNAME, ZONE)), "labelSelector": {"matchLabels": {"app": "a0"}}}
             kind = "requiredDuringSchedulingIgnoredDuringExecution"

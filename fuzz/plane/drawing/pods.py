@@ -35,6 +35,9 @@ def draw_pod(sketch: Sketch, app: str) -> Json:
         spec["runtimeClassName"] = "heavy"
     if sketch.has("ports"):
         containers[0]["ports"] = [_port(sketch)]
+        if sketch.draw.chance(0.2):
+            spec["hostNetwork"] = True
+            containers[0]["ports"][0] |= {"containerPort": containers[0]["ports"][0]["hostPort"]}
     if sketch.has("gates"):
         spec["schedulingGates"] = [{"name": "example.com/wait"}]
     if sketch.has("priority"):
@@ -161,7 +164,11 @@ def _pod_term(sketch: Sketch, app: str) -> Json:
         selector = {"matchExpressions": [{"key": "tier", "operator": "In", "values": ["web"]}]}
     term: Json = {"topologyKey": sketch.one(_KEYS), "labelSelector": selector}
     if sketch.draw.chance(0.1):
-        term["namespaceSelector"] = {}
+        term["namespaceSelector"] = sketch.one(({}, {"matchLabels": {"team": "red"}}))
+    if sketch.draw.chance(0.1):
+        term["namespaces"] = [sketch.one((sketch.namespace, sketch.neighbour))]
+    if sketch.draw.chance(0.1):
+        term[sketch.one(("matchLabelKeys", "mismatchLabelKeys"))] = ["tier"]
     return term
 
 
@@ -182,4 +189,6 @@ def _spread(sketch: Sketch, app: str, key: str) -> Json:
         found["nodeAffinityPolicy"] = sketch.one(("Honor", "Ignore"))
     if sketch.draw.chance(0.2):
         found["nodeTaintsPolicy"] = sketch.one(("Honor", "Ignore"))
+    if sketch.draw.chance(0.2):
+        found["matchLabelKeys"] = [sketch.one(("pod-template-hash", "controller-revision-hash"))]
     return found

@@ -10,7 +10,7 @@ from typing import Any, Final, TypeVar
 
 from dra_alloc.testing.drawing.draw import Seeded
 
-__all__ = ["APPS", "DRIVER", "HOSTNAME", "RESOURCES", "ZONE", "Json", "Sketch"]
+__all__ = ["APPS", "DRIVER", "EXTENDED", "HOSTNAME", "RESOURCES", "ZONE", "Json", "Sketch"]
 
 Json = dict[str, Any]
 T = TypeVar("T")
@@ -20,6 +20,8 @@ APPS: Final = "apps/v1"
 HOSTNAME: Final = "kubernetes.io/hostname"
 ZONE: Final = "topology.kubernetes.io/zone"
 DRIVER: Final = "gpu.example.com"
+#: What a device class stands for, and some nodes have from a device plugin.
+EXTENDED: Final = "example.com/gpu"
 
 
 @dataclass
@@ -33,6 +35,11 @@ class Sketch:
     cluster: list[Json] = field(default_factory=list)
     prepare: list[Json] = field(default_factory=list)
     apps: list[str] = field(default_factory=list)
+
+    @property
+    def neighbour(self) -> str:
+        """The other namespace, in which pods may run from the start."""
+        return f"{self.namespace}-other"
 
     def has(self, feature: str) -> bool:
         """Return True in as many cases as the feature's rate says."""

@@ -4,11 +4,18 @@ Random workloads: the kinds whose controllers run, each with a pod template.
 
 from __future__ import annotations
 
+from typing import Final
+
 from fuzz.plane.drawing.devices import draw_claim_of
 from fuzz.plane.drawing.pods import draw_pod
 from fuzz.plane.drawing.sketch import APPS, Json, Sketch
 
 __all__ = ["draw_workload"]
+
+_KINDS: Final = (
+    *("Deployment", "Deployment", "Deployment", "ReplicaSet", "ReplicationController"),
+    *("StatefulSet", "StatefulSet", "DaemonSet", "DaemonSet", "Job", "Job", "Job", "Pod", "Pod"),
+)
 
 
 def draw_workload(sketch: Sketch, name: str) -> Json:
@@ -16,11 +23,14 @@ def draw_workload(sketch: Sketch, name: str) -> Json:
     pod = draw_pod(sketch, name)
     draw_claim_of(sketch, pod)
     sketch.apps.append(name)
-    kind = sketch.one(("Deployment", "Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "Job", "Job", "Pod"))
+    kind = sketch.one(_KINDS)
     if kind == "Pod":
         return {"apiVersion": "v1", "kind": kind, "metadata": sketch.meta(name, **pod["metadata"]), "spec": pod["spec"]}
     if kind == "Job":
         return _job(sketch, name, pod)
+    if kind == "ReplicationController":
+        controlled = {"replicas": sketch.one((1, 2, 3)), "selector": {"app": name}, "template": pod}
+        return {"apiVersion": "v1", "kind": kind, "metadata": sketch.meta(name), "spec": controlled}
     spec: Json = {"selector": {"matchLabels": {"app": name}}, "template": pod}
     if kind != "DaemonSet":
         spec["replicas"] = sketch.one((1, 2, 2, 3, 3, 4, 6))

@@ -54,16 +54,17 @@ FLAVOURS: Final[Mapping[str, Mapping[str, float]]] = {
     "admin": {**_DEVICES, "admin": 0.4},
     "device-quota": {**_DEVICES, "quota": 0.9, "extended": 0.3, "shared": 0.2},
     "held": {**_DEVICES, "bound": 1.0},
+    "pools": {**_DEVICES, "pools": 0.5},
 }
-_RARE: Final = ("gates", "podlevel", "overhead", "hugepages", "plugin", "priority")
+#: How many features a mixed world has beside devices, and how often each is drawn.
+_SEVERAL: Final = (2, 3, 4, 5, 6, 8, 10)
+_RATES: Final = (0.15, 0.3, 0.3, 0.6)
 
 
-def _mixed() -> Mapping[str, float]:
-    names = {feature for rates in FLAVOURS.values() for feature in rates}
-    return {name: 0.05 if name in _RARE else 0.15 for name in sorted(names - {"large"})} | {
-        "devices": 0.5,
-        "quota": 0.3,
-    }
+def _mixed(draw: Seeded) -> Mapping[str, float]:
+    names = sorted({feature for rates in FLAVOURS.values() for feature in rates} - {"large", "devices"})
+    found = {name: draw.choice(_RATES) for name in draw.sample(names, draw.choice(_SEVERAL))}
+    return found | {"devices": draw.choice((0.0, 0.3, 0.6, 0.9)), "quota": found.get("quota", 0.3)}
 
 
 def draw_world(seed: int, number: int, flavour: str | None = None) -> Json:
@@ -71,7 +72,7 @@ def draw_world(seed: int, number: int, flavour: str | None = None) -> Json:
     draw = Seeded(f"world {seed} {number} {flavour}")
     if flavour is None:
         flavour = draw.choice([*FLAVOURS]) if draw.chance(0.25) else "mixed"
-    rates = FLAVOURS[flavour] if flavour != "mixed" else _mixed()
+    rates = FLAVOURS[flavour] if flavour != "mixed" else _mixed(draw)
     sketch = Sketch(draw, f"w{seed}-{number}", rates)
     _draw_namespace(sketch)
     draw_nodes(sketch)
@@ -100,6 +101,9 @@ def _draw_namespace(sketch: Sketch) -> None:
     if sketch.may("admin") and sketch.draw.chance(0.7):
         meta["labels"] = dict(_ADMIN)
     sketch.cluster.append({"apiVersion": "v1", "kind": "Namespace", "metadata": meta})
+    if sketch.may("bound"):
+        other = {"name": sketch.neighbour, "labels": {"team": "red"}}
+        sketch.cluster.append({"apiVersion": "v1", "kind": "Namespace", "metadata": other})
     if sketch.may("priority"):
         for name, value in (("high", 1000), ("low", -5)):
             sketch.cluster.append(
