@@ -81,6 +81,7 @@ KINDS: Final = {
     "stops the search": "an error of another kind",
     "has to be picked first": "permutations of devices without a value",
     "several values at once": "an attribute with several values at once",
+    "list of nothing": "a list of nothing under distinctAttribute",
 }
 
 

@@ -19,7 +19,7 @@ def look(ask: Ask, device: DeviceRow, rules: RuleSet) -> bool:
 
     Raises: SearchStopped, NodeSelectorError where looking at it ends the search.
     """
-    return all(rule.allows(ask, device) for rule in rules.candidate)
+    return not any(rule.rejects(ask, device) for rule in rules.candidate)
 
 
 def misfit(claim: str, ask: Ask, device: DeviceRow) -> SearchStopped:

@@ -79,8 +79,12 @@ class Distinct(AttributeConstraint):
 
     def encode(self, asks: Sequence[Ask], devices: Sequence[DeviceRow]) -> Iterable[Fact]:
         alike, by_request = self._source.seen([ask for ask in asks if self.concerns(ask)], devices)
-        if not self._lists and any(len(_scalars(each)) > 1 for each in (*alike.values(), *by_request.values())):
+        every = (*alike.values(), *by_request.values())
+        if not self._lists and any(len(_scalars(each)) > 1 for each in every):
             yield Unmodelled(f"{self._attribute} has several values at once")
+            return
+        if self._lists and any(found is not None and not found[1] for found in map(self._source.values, every)):
+            yield Unmodelled(f"{self._attribute} is a list of nothing, which differs from all")
             return
         yield Differ(
             self._said,

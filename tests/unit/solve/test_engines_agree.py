@@ -61,6 +61,43 @@ def test_an_error_comes_before_what_cannot_be(solver):
         assert compare_engines({**request, "semantics": semantics}, by_solver) == "exact with errors, stopped"
 
 
+ONE = {"deviceClassName": "any", "allocationMode": "ExactCount", "count": 1}
+
+
+def test_selectors_are_asked_before_held_shares_count(solver):
+    """A whole device of which shares are held is refused only when it is taken: its selector's error comes first."""
+    picky = {**ONE, "selectors": [{"cel": {"expression": 'device.attributes["d"].a == "u"'}}]}
+    request = _question([{"name": "x", "attributes": {"a": {"version": "1.0.0"}}}], [{"name": "r", "exactly": picky}])
+    request |= {"semantics": "intended", "aggregated": [{"id": ["d", "p", "x"], "cap": {"mem": "1"}}]}
+    assert compare_engines(request, by_solver) == "exact with errors, stopped"
+
+
+def test_a_derived_list_of_nothing_differs_from_all(solver):
+    """Upstream lets it follow any pick; no table says so, so that it is left to the plain search."""
+    nothing = [{"name": "d/a", "expression": "[]"}]
+    wanted = [
+        {"name": "r1", "exactly": ONE},
+        {"name": "r2", "exactly": {**ONE, "derivedAttributes": nothing}},
+    ]
+    devices = [{"name": "x", "attributes": {"a": {"string": "u"}}}, {"name": "y"}]
+    request = _question(devices, wanted, constraints=[{"distinctAttribute": "d/a"}])
+    assert compare_engines(request, by_solver) == f"{NOT_MODELLED}: a list of nothing under distinctAttribute, found"
+
+
+def _question(devices, requests, *, constraints=()):
+    pool = {"name": "p", "generation": 1, "resourceSliceCount": 1}
+    features = ("ConsumableCapacity", "DerivedAttributes", "ListTypeAttributes", "PrioritizedList")
+    return {
+        "release": "1.38",
+        "channel": "experimental",
+        "features": dict.fromkeys(features, True),
+        "node": {"metadata": {"name": "n"}},
+        "claims": [{"spec": {"devices": {"requests": requests, "constraints": list(constraints)}}}],
+        "classes": [{"metadata": {"name": "any"}}],
+        "slices": [{"spec": {"driver": "d", "pool": pool, "nodeName": "n", "devices": devices}}],
+    }
+
+
 def test_recorded_oddities_of_upstream_are_not_modelled_away(shared):
     """Leaks, All requests that end the search, lost values: each is either seen as such or answered alike."""
     seen = set()
