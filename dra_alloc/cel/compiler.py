@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from dra_alloc.cel.check.checker import Checked, check
 from dra_alloc.cel.check.types import ANY, BOOL, DYN, CelType, TypeTooLarge
 from dra_alloc.cel.check.validators import CompilerCrash, validate
-from dra_alloc.cel.environment import Declarations, Settings
+from dra_alloc.cel.environment import Declarations, EnvironmentKey
 from dra_alloc.cel.errors import CelAbort, CelError, CompileError, Issue
 from dra_alloc.cel.plan.build import Planned, plan
 from dra_alloc.cel.syntax.parser import parse
@@ -30,10 +30,10 @@ class Compiled:
 
 
 #: Says what is wrong with the static type of a result, or nothing.
-Refused = Callable[[CelType, Settings], str]
+Refused = Callable[[CelType, EnvironmentKey], str]
 
 
-def not_bool(output: CelType, settings: Settings) -> str:
+def not_bool(output: CelType, settings: EnvironmentKey) -> str:
     """What is wrong with the result of a selector."""
     accepted = (BOOL, ANY, DYN) if settings.attribute_type == DYN else (BOOL, ANY)
     shown = output.plain if settings.wrapped_results else output

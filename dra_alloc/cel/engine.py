@@ -10,7 +10,7 @@ from threading import Lock
 from typing import Final
 
 from dra_alloc.cel.device import Reading
-from dra_alloc.cel.environment import Declarations, Settings, declarations, settings
+from dra_alloc.cel.environment import Declarations, EnvironmentKey, declarations, settings
 from dra_alloc.cel.errors import CompileError
 from dra_alloc.cel.hints import compile_hints
 from dra_alloc.cel.program import Program
@@ -32,7 +32,7 @@ class Environment:
     shared between threads. Failures are remembered too.
     """
 
-    def __init__(self, chosen: Settings) -> None:
+    def __init__(self, chosen: EnvironmentKey) -> None:
         self.settings = chosen
         self._declared: Declarations = declarations(chosen)
         self._programs: OrderedDict[str, Program | CompileError] = OrderedDict()
@@ -82,12 +82,12 @@ class Environment:
 
 
 @cache
-def _environment(chosen: Settings) -> Environment:
+def _environment(chosen: EnvironmentKey) -> Environment:
     # Two threads may both make one; all get the one that came first, and share its programs.
     return _ENVIRONMENTS.setdefault(chosen, Environment(chosen))
 
 
-_ENVIRONMENTS: Final[dict[Settings, Environment]] = {}
+_ENVIRONMENTS: Final[dict[EnvironmentKey, Environment]] = {}
 
 
 def environment(

@@ -24,7 +24,7 @@ from dra_alloc.cel.library.messages import MESSAGES, NULL_VALUE
 from dra_alloc.errors import InputError
 from dra_alloc.releases import Release, parse_release, start_of
 
-__all__ = ["UNDEFINED_TYPES", "Declarations", "Mode", "Settings", "declarations", "settings"]
+__all__ = ["UNDEFINED_TYPES", "Declarations", "EnvironmentKey", "Mode", "declarations", "settings"]
 
 Mode = Literal["stored", "new"]
 CONSUMABLE_CAPACITY: Final = "DRAConsumableCapacity"
@@ -36,7 +36,7 @@ UNDEFINED_TYPES: Final = frozenset(("duration", "timestamp", "kubernetes.DRADevi
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class EnvironmentKey:
     """
     What distinguishes one environment from another.
 
@@ -148,7 +148,7 @@ class Declarations:
     `answers` what answers a call of some overloads.
     """
 
-    settings: Settings
+    settings: EnvironmentKey
     functions: Mapping[str, Function]
     candidates: Candidates
     macros: Mapping[tuple[str, int, bool], Macro]
@@ -161,7 +161,7 @@ class Declarations:
     )
 
 
-def settings(release: str | Release, mode: str, *, list_attributes: bool, consumable_capacity: bool) -> Settings:
+def settings(release: str | Release, mode: str, *, list_attributes: bool, consumable_capacity: bool) -> EnvironmentKey:
     """The settings a caller asks for; raises InputError for an unknown release or mode."""
     if mode not in ("stored", "new"):
         raise InputError(f"unknown CEL mode {mode!r}", hint="stored or new")
@@ -170,7 +170,7 @@ def settings(release: str | Release, mode: str, *, list_attributes: bool, consum
     first = max(start for start in starts if start <= parsed)
     gates = {LIST_ATTRIBUTES: list_attributes, CONSUMABLE_CAPACITY: consumable_capacity}
     chosen: Mode = "new" if mode == "new" else "stored"
-    return Settings(first, chosen, frozenset(name for name, on in gates.items() if on))
+    return EnvironmentKey(first, chosen, frozenset(name for name, on in gates.items() if on))
 
 
 _FIELDS: Final = {
@@ -179,7 +179,7 @@ _FIELDS: Final = {
 
 
 @cache
-def declarations(chosen: Settings) -> Declarations:
+def declarations(chosen: EnvironmentKey) -> Declarations:
     """The declarations these settings leave."""
     known = [library for library in LIBRARIES if chosen.knows(library.window)]
     types = {name: type_of(message.type) for name, message in MESSAGES.items()}
@@ -204,7 +204,7 @@ def declarations(chosen: Settings) -> Declarations:
     )
 
 
-def _functions(libraries: list[Library], chosen: Settings) -> dict[str, Function]:
+def _functions(libraries: list[Library], chosen: EnvironmentKey) -> dict[str, Function]:
     """Functions by name, the overloads of all libraries joined in table order."""
     merged: dict[str, Function] = {}
     for library in libraries:

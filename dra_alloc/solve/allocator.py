@@ -21,7 +21,7 @@ from dra_alloc.solve.admit import Admission, admit
 from dra_alloc.solve.assemble import Assembly, assemble
 from dra_alloc.solve.direct import Answer, Direct, Occupied, Picks, Results, assembled
 from dra_alloc.solve.ladder import DEFAULT_BUDGET, Budget, Engine, Found, Ladder
-from dra_alloc.solve.masks.board import Choice
+from dra_alloc.solve.masks.board import BoardAnswer
 from dra_alloc.solve.outcome import Aborted, NoFit, OutOfBudget, Solved, SolveOutcome, Work
 from dra_alloc.solve.question import Question
 from dra_alloc.solve.search.first_fit import BudgetExhausted
@@ -133,7 +133,7 @@ class Allocator:
         return Solved(results, Picks(admitted.asks, view.slices, choice), work)
 
     def results_alone(
-        self, node: Node, row: SliceRow, admitted: Admitted, choice: Choice
+        self, node: Node, row: SliceRow, admitted: Admitted, choice: BoardAnswer
     ) -> tuple[AllocationResult, ...]:
         """Return the results of a solution on a node's only slice, one per claim."""
         picks = Picks(admitted.asks, (row,), choice)()

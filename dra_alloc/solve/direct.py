@@ -17,7 +17,7 @@ from dra_alloc.problem.pools import Pool
 from dra_alloc.problem.requests import Ask
 from dra_alloc.rules import Pick
 from dra_alloc.solve.assemble import Assembly, assemble
-from dra_alloc.solve.masks.board import Board, Choice
+from dra_alloc.solve.masks.board import Board, BoardAnswer
 from dra_alloc.solve.masks.search import search
 from dra_alloc.solve.outcome import Stage, Work
 from dra_alloc.solve.survey import Admitted, Survey, View
@@ -37,7 +37,7 @@ class Answer(NamedTuple):
 
     admitted: Admitted
     view: View
-    choice: Choice
+    choice: BoardAnswer
     work: Work
 
 
@@ -91,7 +91,9 @@ class Direct:
         choice, work = decide(board, busy & board.relevant, admitted, view.slices)
         return Answer(admitted, view, choice, work) if _is_within(choice, steps) else None
 
-    def answer_alone(self, row: SliceRow, admitted: Admitted | None, steps: int | None) -> tuple[Choice, Work] | None:
+    def answer_alone(
+        self, row: SliceRow, admitted: Admitted | None, steps: int | None
+    ) -> tuple[BoardAnswer, Work] | None:
         """Return the same for a node to which the slice is all there is, without a look at the node."""
         if admitted is None or admitted.plan is None:
             return None
@@ -103,12 +105,12 @@ class Direct:
         return found if _is_within(found[0], steps) else None
 
 
-def _is_within(choice: Choice, steps: int | None) -> bool:
+def _is_within(choice: BoardAnswer, steps: int | None) -> bool:
     """Return whether the search came to an end, and within the steps."""
     return choice.found is not None and (steps is None or choice.steps <= steps)
 
 
-def decide(board: Board, busy: int, admitted: Admitted, slices: Sequence[SliceRow]) -> tuple[Choice, Work]:
+def decide(board: Board, busy: int, admitted: Admitted, slices: Sequence[SliceRow]) -> tuple[BoardAnswer, Work]:
     """
     Return what is found on a board, searching only if it was not asked before with these devices busy.
 
@@ -136,7 +138,7 @@ class Picks:
 
     __slots__ = ("_asks", "_choice", "_slices")
 
-    def __init__(self, asks: Sequence[Ask], slices: Sequence[SliceRow], choice: Choice) -> None:
+    def __init__(self, asks: Sequence[Ask], slices: Sequence[SliceRow], choice: BoardAnswer) -> None:
         self._asks = asks
         self._slices = slices
         self._choice = choice
@@ -186,7 +188,7 @@ class Results:
 
 
 def assembled(
-    admitted: Admitted, choice: Choice, picks: tuple[Pick, ...], assembly: Assembly
+    admitted: Admitted, choice: BoardAnswer, picks: tuple[Pick, ...], assembly: Assembly
 ) -> tuple[AllocationResult, ...]:
     """Return one result per claim for a choice."""
     served = iter(choice.served)
@@ -198,7 +200,7 @@ def assembled(
     return assemble(admitted.rows, picks, selected, assembly)
 
 
-def _check(choice: Choice, board: Board, busy: int, picks: Sequence[Pick], admitted: Admitted) -> None:
+def _check(choice: BoardAnswer, board: Board, busy: int, picks: Sequence[Pick], admitted: Admitted) -> None:
     """Hold a solution against the definitions; `picks` are for those of constraints. Raises: InternalError."""
     if not choice.found:
         return

@@ -29,7 +29,7 @@ from dra_alloc.rules.facts import Fact
 from dra_alloc.solve.admit import Admission, admit
 from dra_alloc.solve.columns import Columns, Lens
 from dra_alloc.solve.content import content
-from dra_alloc.solve.masks.board import Board, Choice, Constraint, Judge, Part, make_part, put_together
+from dra_alloc.solve.masks.board import Board, BoardAnswer, Constraint, Judge, Part, make_part, put_together
 from dra_alloc.solve.masks.shape import Shape, shape_of
 from dra_alloc.solve.selection import Selection
 
@@ -62,7 +62,7 @@ class View:
         self.only = self.slices[0] if len(self.slices) == 1 else None
         self.direct = all(map(_is_plain, self.slices))
         self.boards: dict[Plan, Board | None] = {}
-        self.results: dict[tuple[int, int], tuple[Sequence[ClaimRow], Choice, tuple[AllocationResult, ...]]] = {}
+        self.results: dict[tuple[int, int], tuple[Sequence[ClaimRow], BoardAnswer, tuple[AllocationResult, ...]]] = {}
 
 
 def _is_plain(row: SliceRow) -> bool:

@@ -74,10 +74,6 @@ def test_listed_names_are_unique():
 AMBIGUOUS = {
     "Choice",
     "Placement",
-    "Settings",
-    "Solved",
-    "Undecided",
-    "Verdict",
 }
 
 

@@ -21,7 +21,7 @@ from dra_alloc.scenario.gang.packing import Packed
 from dra_alloc.solve.best.answer import best_answer
 from dra_alloc.solve.best.objectives import Objective
 from dra_alloc.solve.best.optimise import Score
-from dra_alloc.solve.cpsat.solver import Model, Solved, Verdict
+from dra_alloc.solve.cpsat.solver import Model, Solution, SolveStatus
 from dra_alloc.solve.outcome import OutOfBudget
 
 __all__ = ["pack_best"]
@@ -99,11 +99,11 @@ class _Packing:
         for shape, wanted in enumerate(self.demand):
             placed = [(offer.taken, offer.counts[shape]) for offer in self._offers if offer.counts[shape]]
             self._model.linear(placed, 0 if self._most else wanted, wanted)
-        found: Solved | None = None
+        found: Solution | None = None
         known = True
         if self._most:
             found = self._least([(offer.taken, -sum(offer.counts)) for offer in self._offers])
-            known = found is not None and found.verdict is Verdict.OPTIMAL
+            known = found is not None and found.verdict is SolveStatus.OPTIMAL
         proven = known
         # A node's own best may not be proven either.
         known = known and all(score.proven for offer in self._offers for score in offer.scores)
@@ -117,18 +117,18 @@ class _Packing:
             known = known and scores[-1].proven
         return self._packed(found, nodes, proven, tuple(scores))
 
-    def _least(self, terms: list[tuple[int, int]]) -> Solved | None:
+    def _least(self, terms: list[tuple[int, int]]) -> Solution | None:
         """Return a solution with the least sum, which later ones must not exceed; None if there is none."""
         found = self._model.best_solution(terms, _LIMIT)
-        if found.verdict is Verdict.UNKNOWN:
+        if found.verdict is SolveStatus.UNKNOWN:
             raise TooMuchWork("the solver's budget ran out")
-        if found.verdict is Verdict.NONE:
+        if found.verdict is SolveStatus.NONE:
             return None
         self._model.linear(terms, None, found.objective)
         self._model.start_from(found.values)
         return found
 
-    def _packed(self, found: Solved | None, nodes: Sequence[Node], proven: bool, scores: tuple[Score, ...]) -> Packed:
+    def _packed(self, found: Solution | None, nodes: Sequence[Node], proven: bool, scores: tuple[Score, ...]) -> Packed:
         chosen: dict[int, Counts] = {}
         for alike, offers in self._groups:
             fillings = (

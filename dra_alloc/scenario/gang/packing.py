@@ -12,7 +12,7 @@ from dra_alloc.api import Node
 from dra_alloc.scenario.gang.cells import cells_of_nodes, wants_one_device
 from dra_alloc.scenario.gang.menus import Counts, Menus, TooMuchWork
 from dra_alloc.solve.best.optimise import Score
-from dra_alloc.solve.cpsat.solver import Model, Solved, Verdict, is_installed
+from dra_alloc.solve.cpsat.solver import Model, Solution, SolveStatus, is_installed
 
 __all__ = ["NodePrice", "Packed", "pack"]
 
@@ -122,7 +122,7 @@ class _Packing:
                 offered.append((taken, count))
         return taken
 
-    def solve(self, cost: Sequence[tuple[int, int]]) -> Solved | None:
+    def solve(self, cost: Sequence[tuple[int, int]]) -> Solution | None:
         """
         Return the solution of least cost, or with most pods; None if there is none.
 
@@ -139,11 +139,11 @@ class _Packing:
             solved = model.best_solution(cost, _LIMIT)
         else:
             solved = model.any_solution(_LIMIT)
-        if solved.verdict is Verdict.UNKNOWN:
+        if solved.verdict is SolveStatus.UNKNOWN:
             raise TooMuchWork("the solver's budget ran out")
-        return None if solved.verdict is Verdict.NONE else solved
+        return None if solved.verdict is SolveStatus.NONE else solved
 
-    def packed(self, solved: Solved, taken: Sequence[tuple[Node, Counts]]) -> Packed:
+    def packed(self, solved: Solution, taken: Sequence[tuple[Node, Counts]]) -> Packed:
         """Return the offers taken, without what exceeds the demand."""
         left = [solved.values[each] for each in self._placed]
         complete = left == list(self.demand)
@@ -153,4 +153,4 @@ class _Packing:
             left = [more - one for one, more in zip(here, left, strict=True)]
             if any(here):
                 counts.append((node, here))
-        return Packed(tuple(counts), complete, solved.verdict is Verdict.OPTIMAL)
+        return Packed(tuple(counts), complete, solved.verdict is SolveStatus.OPTIMAL)

@@ -14,7 +14,7 @@ from dra_alloc.rules import Pick
 from dra_alloc.scenario.gang.books import Books
 from dra_alloc.scenario.gang.menus import TooMuchWork
 from dra_alloc.scenario.gang.types import Gang, Member, Placement, Verdict, WantNumbers
-from dra_alloc.solve.joint.answer import Placed, Undecided, all_placed, most_placed
+from dra_alloc.solve.joint.answer import JointUndecided, Placed, all_placed, most_placed
 from dra_alloc.solve.joint.spread import Spread, spread
 from dra_alloc.solve.ladder import Found
 from dra_alloc.solve.question import Question
@@ -37,7 +37,7 @@ def place_sharing(cluster: Cluster, nodes: Sequence[Node], members: Sequence[Mem
             whole, placed = _one_more_each(cluster, nodes, members, (whole, placed))
     except NotModelled as reason:
         raise TooMuchWork(f"nodes share pools, and all of them at once cannot be asked: {reason}") from None
-    except Undecided as reason:
+    except JointUndecided as reason:
         raise TooMuchWork(str(reason)) from None
     if placed is None:
         return Gang(Verdict.NONE, (), "nodes share pools, and there are not enough devices for all")
@@ -64,7 +64,7 @@ def _one_more_each(
         asked = spread(cluster.known.allocator, nodes, [member.claims for member in members[:count]])
         try:
             more = all_placed(asked, count)
-        except Undecided:
+        except JointUndecided:
             return whole, placed
         if more is None:
             break

@@ -14,7 +14,7 @@ from dra_alloc.solve.best.freedom import Freedom, freedom_of
 from dra_alloc.solve.best.objectives import Objective, Stable
 from dra_alloc.solve.best.terms import terms_of
 from dra_alloc.solve.cpsat.model import TableModel
-from dra_alloc.solve.cpsat.solver import Model, Solved, Verdict
+from dra_alloc.solve.cpsat.solver import Model, Solution, SolveStatus
 from dra_alloc.solve.question import Question
 from dra_alloc.solve.table.build import build_table
 from dra_alloc.solve.table.table import Knows
@@ -99,7 +99,7 @@ class _Climb:
         self._model = model
         self._freedom = freedom
         self._limit = limit
-        self._solved: Solved | None = None
+        self._solved: Solution | None = None
         self._none = False
         self._bounds: list[int] = []
         self._work = 0.0
@@ -116,9 +116,9 @@ class _Climb:
             model.start_from(self._solved.values)
         found = model.best_solution(terms, self._left)
         self._work += found.work
-        self._none = found.verdict is Verdict.NONE
+        self._none = found.verdict is SolveStatus.NONE
         self._bounds.append(found.bound + constant)
-        if found.verdict not in (Verdict.FOUND, Verdict.OPTIMAL):
+        if found.verdict not in (SolveStatus.FOUND, SolveStatus.OPTIMAL):
             return False
         self._solved = found
         model.linear(terms, None, found.objective)
@@ -130,10 +130,10 @@ class _Climb:
             return Best(Status.NONE, self._work)
         first = self._model.model.first_solution(self._model.order, self._left)
         self._work += first.work
-        known = first.verdict in (Verdict.FOUND, Verdict.OPTIMAL)
+        known = first.verdict in (SolveStatus.FOUND, SolveStatus.OPTIMAL)
         solved = first if known else self._solved
         if solved is None:
-            return Best(Status.NONE if first.verdict is Verdict.NONE else Status.UNDECIDED, self._work)
+            return Best(Status.NONE if first.verdict is SolveStatus.NONE else Status.UNDECIDED, self._work)
         picks, selected = self._model.answer(solved.values)
         ranks = ranks_of(question, selected)
         scores = [

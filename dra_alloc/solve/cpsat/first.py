@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from dra_alloc.problem.requests import Ask
 from dra_alloc.rules import Pick
 from dra_alloc.solve.cpsat.model import TableModel
-from dra_alloc.solve.cpsat.solver import Model, Verdict
+from dra_alloc.solve.cpsat.solver import Model, SolveStatus
 from dra_alloc.solve.stops import Stop
 from dra_alloc.solve.table.table import Table
 
@@ -42,9 +42,9 @@ def first_answer(table: Table, limit: float, seconds: float | None = None) -> Fi
     """
     model = TableModel(table, Model())
     solved = model.model.first_solution(model.order, limit, seconds)
-    if solved.verdict is Verdict.UNKNOWN:
+    if solved.verdict is SolveStatus.UNKNOWN:
         return FirstAnswer(None, solved.work)
-    if solved.verdict is Verdict.NONE:
+    if solved.verdict is SolveStatus.NONE:
         return FirstAnswer(False, solved.work)
     stopped = model.stopped(solved.values)
     if stopped is not None:

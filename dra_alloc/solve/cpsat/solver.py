@@ -18,7 +18,7 @@ from typing import Any, Final
 
 from dra_alloc.errors import EngineUnavailable
 
-__all__ = ["INSTALL", "LARGEST", "Model", "Solved", "Verdict", "is_installed", "require"]
+__all__ = ["INSTALL", "LARGEST", "Model", "Solution", "SolveStatus", "is_installed", "require"]
 
 _SEED: Final = 1
 #: CP-SAT computes in int64 and wants head-room below it.
@@ -27,7 +27,7 @@ LARGEST: Final = 2**60
 Term = tuple[int, int]
 
 
-class Verdict(Enum):
+class SolveStatus(Enum):
     """How a solve ended; FOUND is a solution, OPTIMAL one that is proven best."""
 
     FOUND = auto()
@@ -41,10 +41,10 @@ INSTALL: Final = "pip install ortools"
 
 
 @dataclass(frozen=True, slots=True)
-class Solved:
+class Solution:
     """One solve: values of all variables if there is a solution, its objective and the proven bound, work done."""
 
-    verdict: Verdict
+    verdict: SolveStatus
     values: Sequence[int]
     objective: int
     bound: int
@@ -138,7 +138,7 @@ class Model:
         """Let there be no solution."""
         self._model.add_bool_or([])
 
-    def first_solution(self, order: Sequence[int], limit: float, seconds: float | None = None) -> Solved:
+    def first_solution(self, order: Sequence[int], limit: float, seconds: float | None = None) -> Solution:
         """
         Return the solution that is first when each variable in turn is as large as it can be.
 
@@ -163,7 +163,7 @@ class Model:
             solver.parameters.max_time_in_seconds = seconds
         return self._solve(solver)
 
-    def any_solution(self, limit: float) -> Solved:
+    def any_solution(self, limit: float) -> Solution:
         """Return any solution."""
         return self._solve(self._solver(limit))
 
@@ -173,7 +173,7 @@ class Model:
         for variable, value in zip(self._variables, values, strict=False):
             self._model.add_hint(variable, value)
 
-    def best_solution(self, terms: Iterable[Term], limit: float) -> Solved:
+    def best_solution(self, terms: Iterable[Term], limit: float) -> Solution:
         """Return a solution in which the weighted sum is least."""
         self._model.minimize(self._sum(terms))
         return self._solve(self._solver(limit))
@@ -188,18 +188,18 @@ class Model:
         parameters.symmetry_level = 0
         return solver
 
-    def _solve(self, solver: Any) -> Solved:
+    def _solve(self, solver: Any) -> Solution:
         cp_model = self._cp_model
         verdicts = {
-            cp_model.OPTIMAL: Verdict.OPTIMAL,
-            cp_model.FEASIBLE: Verdict.FOUND,
-            cp_model.INFEASIBLE: Verdict.NONE,
+            cp_model.OPTIMAL: SolveStatus.OPTIMAL,
+            cp_model.FEASIBLE: SolveStatus.FOUND,
+            cp_model.INFEASIBLE: SolveStatus.NONE,
         }
-        verdict = verdicts.get(_solved(solver, self._model), Verdict.UNKNOWN)
-        has_values = verdict in (Verdict.OPTIMAL, Verdict.FOUND)
+        verdict = verdicts.get(_solved(solver, self._model), SolveStatus.UNKNOWN)
+        has_values = verdict in (SolveStatus.OPTIMAL, SolveStatus.FOUND)
         response = solver.response_proto
         values = tuple(response.solution) if has_values else ()
-        return Solved(
+        return Solution(
             verdict,
             values,
             round(solver.objective_value) if has_values else 0,

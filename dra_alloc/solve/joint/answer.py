@@ -11,21 +11,21 @@ from typing import Final
 from dra_alloc.problem.requests import Ask
 from dra_alloc.rules import Pick
 from dra_alloc.solve.cpsat.model import TableModel
-from dra_alloc.solve.cpsat.solver import INSTALL, Model, Solved, Verdict, is_installed
+from dra_alloc.solve.cpsat.solver import INSTALL, Model, Solution, SolveStatus, is_installed
 from dra_alloc.solve.joint.spread import Spread
 from dra_alloc.solve.ladder import DEFAULT_BUDGET, Budget
 from dra_alloc.solve.table.bounds import refuted
 from dra_alloc.solve.table.pruned import PrunedSearch
 from dra_alloc.solve.table.table import Slot, bits
 
-__all__ = ["SPREAD_BUDGET", "Placed", "Undecided", "all_placed", "most_placed"]
+__all__ = ["SPREAD_BUDGET", "JointUndecided", "Placed", "all_placed", "most_placed"]
 
 SPREAD_BUDGET: Final = replace(DEFAULT_BUDGET, solver=5.0)
 #: Steps before the solver is asked.
 _BEFORE_SOLVER: Final = 1_600
 
 
-class Undecided(Exception):
+class JointUndecided(Exception):
     """The budget is used up; says what could help."""
 
 
@@ -48,7 +48,7 @@ def all_placed(spread: Spread, pods: int, budget: Budget = SPREAD_BUDGET) -> Pla
     Return where all pods go; None if there is no such placement.
 
     Spec: GANG-5.
-    Raises: Undecided, NotModelled.
+    Raises: JointUndecided, NotModelled.
     """
     table = spread.table
     if refuted(table) is not None:
@@ -59,7 +59,7 @@ def all_placed(spread: Spread, pods: int, budget: Budget = SPREAD_BUDGET) -> Pla
     if found is None and solver:
         model = TableModel(table, Model())
         solved = model.model.any_solution(budget.solver)
-        if solved.verdict is Verdict.NONE:
+        if solved.verdict is SolveStatus.NONE:
             return None
         if solved.values:
             picks, selected = model.answer(solved.values)
@@ -67,7 +67,7 @@ def all_placed(spread: Spread, pods: int, budget: Budget = SPREAD_BUDGET) -> Pla
         found = search.run(budget.pruned)
     if found is None:
         hint = "" if is_installed() else f"; OR-tools may decide it ({INSTALL})"
-        raise Undecided(f"nodes share pools, and {search.steps} steps did not decide what fits together{hint}")
+        raise JointUndecided(f"nodes share pools, and {search.steps} steps did not decide what fits together{hint}")
     return _placed(spread, range(pods), search.picks, search.selected) if found else None
 
 
@@ -76,10 +76,10 @@ def most_placed(spread: Spread, pods: int, budget: Budget = SPREAD_BUDGET) -> Pl
     Return a placement of as many pods as possible.
 
     Spec: GANG-4, GANG-5.
-    Raises: Undecided, NotModelled.
+    Raises: JointUndecided, NotModelled.
     """
     if not is_installed():
-        raise Undecided(f"nodes share pools: how many pods fit needs OR-tools: {INSTALL}")
+        raise JointUndecided(f"nodes share pools: how many pods fit needs OR-tools: {INSTALL}")
     spare = _Optional(spread)
     model = TableModel(replace(spread.table, slots=spare.slots), Model())
     terms = []
@@ -88,16 +88,16 @@ def most_placed(spread: Spread, pods: int, budget: Budget = SPREAD_BUDGET) -> Pl
         for one in left_out[1:]:
             model.model.linear([(left_out[0], 1), (one, -1)], 0, 0)
         terms += [(each, 1) for each in left_out[:1]]
-    solved: Solved = model.model.best_solution(terms, budget.solver)
+    solved: Solution = model.model.best_solution(terms, budget.solver)
     if not solved.values:
-        raise Undecided("nodes share pools, and the solver's budget ran out")
+        raise JointUndecided("nodes share pools, and the solver's budget ran out")
     gone = {
         number for number, asks in spare.left_out.items() if any(solved.values[model.chosen[each]] for each in asks)
     }
     picks, selected = model.answer(solved.values)
     selected = {key: ask for key, ask in selected.items() if spread.pod_of[key[0]] not in gone}
     there = [number for number in range(pods) if number not in gone]
-    return replace(_placed(spread, there, picks, selected), proven=solved.verdict is Verdict.OPTIMAL)
+    return replace(_placed(spread, there, picks, selected), proven=solved.verdict is SolveStatus.OPTIMAL)
 
 
 class _Optional:

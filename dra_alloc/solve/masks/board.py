@@ -18,7 +18,7 @@ from dra_alloc.rules.facts import Agree, Differ, Fact
 from dra_alloc.solve.masks.shape import Shape
 from dra_alloc.solve.outcome import Work
 
-__all__ = ["Board", "Choice", "Constraint", "Judge", "Part", "Seat", "make_part", "put_together"]
+__all__ = ["Board", "BoardAnswer", "Constraint", "Judge", "Part", "Seat", "make_part", "put_together"]
 
 #: The facts that a constraint states about devices.
 Constraint: TypeAlias = Callable[[Sequence[DeviceRow]], Iterable[Fact]]
@@ -54,7 +54,7 @@ class Seat(NamedTuple):
     differ: tuple[int, ...]
 
 
-class Choice(NamedTuple):
+class BoardAnswer(NamedTuple):
     """
     What a search came to: nothing found (None if the budget ran out), or a solution.
 
@@ -92,7 +92,7 @@ class Board:
         for slot in slots:
             for seat in slot:
                 self.relevant |= seat.mask
-        self.answers: dict[int, tuple[Choice, Work]] = {}
+        self.answers: dict[int, tuple[BoardAnswer, Work]] = {}
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -12,19 +12,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from dra_alloc.solve.masks.board import Board, Choice, Seat
+from dra_alloc.solve.masks.board import Board, BoardAnswer, Seat
 
 __all__ = ["search"]
 
 
-_NOTHING: Final = Choice(found=False, steps=0)
+_NOTHING: Final = BoardAnswer(found=False, steps=0)
 
 
 class _OverBudget(Exception):
     """The search made more steps than it was given."""
 
 
-def search(board: Board, busy: int, budget: int) -> Choice:
+def search(board: Board, busy: int, budget: int) -> BoardAnswer:
     """Return the first solution, or that there is none, if that takes no more than `budget` steps to find out."""
     slots = board.slots
     if len(slots) == 1 and len(slots[0]) == 1 and not board.agree:
@@ -40,20 +40,20 @@ def search(board: Board, busy: int, budget: int) -> Choice:
     try:
         found = attempt.serve(0, free)
     except _OverBudget:
-        return Choice(found=None, steps=attempt.steps)
+        return BoardAnswer(found=None, steps=attempt.steps)
     if not found:
-        return Choice(found=False, steps=attempt.steps)
+        return BoardAnswer(found=False, steps=attempt.steps)
     return _solution(attempt.steps, attempt.picks, attempt.served)
 
 
-def _solution(steps: int, picks: Sequence[tuple[int, int]], served: Sequence[int]) -> Choice:
+def _solution(steps: int, picks: Sequence[tuple[int, int]], served: Sequence[int]) -> BoardAnswer:
     taken = 0
     for _, index in picks:
         taken |= 1 << index
-    return Choice(True, steps, tuple(picks), tuple(served), taken)
+    return BoardAnswer(True, steps, tuple(picks), tuple(served), taken)
 
 
-def _only_request(seat: Seat, busy: int) -> Choice:
+def _only_request(seat: Seat, busy: int) -> BoardAnswer:
     mask = seat.mask & ~busy
     if mask.bit_count() < seat.wanted:
         return _NOTHING

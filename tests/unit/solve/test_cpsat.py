@@ -13,7 +13,7 @@ from dra_alloc.cli.harness.allocate import read_request
 from dra_alloc.errors import EngineUnavailable
 from dra_alloc.solve.allocator import DEFAULT_BUDGET, Budget, Engine
 from dra_alloc.solve.cpsat.first import first_answer
-from dra_alloc.solve.cpsat.solver import Model, Verdict
+from dra_alloc.solve.cpsat.solver import Model, SolveStatus
 from dra_alloc.solve.outcome import NoFit, OutOfBudget, Solved
 from dra_alloc.solve.table.build import build_table
 from tests.unit.solve.questions import ask, claim, device, request, table
@@ -118,6 +118,6 @@ def test_the_door_speaks_of_no_solution_and_of_the_best(solver):
     x = model.integer(0, 10)
     model.linear([(x, 2)], 7, None)
     best = model.best_solution([(x, 3)], 1.0)
-    assert (best.verdict, best.values, best.objective, best.bound) == (Verdict.OPTIMAL, (4,), 12, 12)
+    assert (best.verdict, best.values, best.objective, best.bound) == (SolveStatus.OPTIMAL, (4,), 12, 12)
     model.linear([(x, 1)], None, 3)
-    assert model.any_solution(1.0).verdict is Verdict.NONE
+    assert model.any_solution(1.0).verdict is SolveStatus.NONE
