@@ -3,7 +3,7 @@ A real control plane of a Kubernetes release, random worlds applied to it, and w
 
 A world is an object of plain data, as in `shared/cases/pods/worlds`:
 
-- `name`, `flavour` (which features it has, see `drawing.FLAVOURS`), `ns`: its namespace;
+- `name`, `flavour` (which features it has, see `drawing.FLAVOURS`), `seed`, `ns`: its namespace;
 - `cluster`: objects that are there from the start, with status where there is one: Namespace, Node, bound Pods,
   DeviceClass, ResourceSlice, ResourceClaim, PriorityClass, RuntimeClass;
 - `prepare`: objects of the namespace that workloads use: ResourceQuota, ResourceClaimTemplate, ResourceClaim;
@@ -11,7 +11,8 @@ A world is an object of plain data, as in `shared/cases/pods/worlds`:
 
 A recorded world has besides:
 
-- `release`, `gates`: of the control plane; `refused`: the server's message by `Kind/name` of cluster or prepare;
+- `release`, `gates`: of the control plane; `seconds`: how long it took;
+- `refused`: the server's message by `Kind/name` of cluster or prepare;
 - `ran`: how many pods of each workload have a node, by `Kind/name`; a pod that no workload made by itself;
 - `steps`, one for each list of `work`:
   `before`: names of pods and claims that the step found, and the status of quotas;
@@ -23,4 +24,6 @@ A recorded world has besides:
 - `pods`: by name `owner` and `object`, as stored at the end, without defaults that say nothing; the condition
   PodScheduled where it is not true has the scheduler's message;
 - `claims`: by name, as stored at the end, with their allocation.
+
+One that did not come to rest has `unsettled`, why, instead of what ran.
 """

@@ -4,7 +4,7 @@ The command: keeps a control plane running, records worlds, compares what was re
     python -m fuzz.plane serve --release 1.37
     python -m fuzz.plane record --release 1.37 --seed 1 --worlds 20 --flavour mixed --out FOLDER
     python -m fuzz.plane record --replay WORLD.json --out FILE.jsonl.gz
-    python -m fuzz.plane compare FOLDER
+    python -m fuzz.plane compare FOLDER --record FILE
     python -m fuzz.plane fuzz --release 1.36 --seed 1 --worlds 150 --keep FOLDER --record FILE
 """
 
@@ -15,19 +15,15 @@ import gzip
 import json
 import signal
 import sys
-import time
-from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 from fuzz.oracle_build import OracleUnavailable
-from fuzz.plane.api import ApiError
 from fuzz.plane.comparing import Tally, compare
 from fuzz.plane.drawing import FLAVOURS, draw_world
 from fuzz.plane.programs import Plane
 from fuzz.plane.running import Runner
-from fuzz.plane.settling import Unsettled
 from fuzz.plane.state import recorded
 from fuzz.recording import Record, add_option, append
 
@@ -66,11 +62,10 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
         made.add_argument("--flavour", action="append", choices=[*FLAVOURS, "mixed"], help="default: a mix of all")
         made.add_argument("--replay", type=Path, nargs="+", metavar="FILE", help="worlds to run again, instead")
     verbs.choices["record"].add_argument("--out", type=Path, required=True, metavar=f"FOLDER_OR_FILE{_PACKED}")
-    verbs.choices["fuzz"].add_argument("--keep", type=Path, metavar="FOLDER", help="keep worlds that differ")
-    add_option(verbs.choices["fuzz"])
-    comparing = verbs.add_parser("compare")
-    comparing.add_argument("worlds", type=Path, nargs="+", metavar="FILE_OR_FOLDER")
-    comparing.add_argument("--show", type=int, default=20, metavar="N", help="differences to print (default: 20)")
+    verbs.add_parser("compare").add_argument("worlds", type=Path, nargs="+", metavar="FILE_OR_FOLDER")
+    for verb in ("fuzz", "compare"):
+        verbs.choices[verb].add_argument("--keep", type=Path, metavar="FOLDER", help="keep worlds that differ")
+        add_option(verbs.choices[verb])
     return parser.parse_args(arguments)
 
 
@@ -91,16 +86,11 @@ def _worlds(options: argparse.Namespace) -> Iterator[Json]:
 
 
 def _run(plane: Plane, options: argparse.Namespace) -> Iterator[Json]:
-    """Yield the worlds with what ran; those that the control plane refuses or does not finish are told."""
+    """Yield the worlds with what ran, and tell of each."""
     runner = Runner(plane)
     for world in _worlds(options):
-        start = time.monotonic()
-        try:
-            ran = runner.run(world)
-        except (Unsettled, ApiError) as reason:
-            print(f"{world['name']}: {type(reason).__name__}: {reason}", flush=True)
-            continue
-        print(f"{world['name']}: {ran['ran']} {time.monotonic() - start:.1f} s", flush=True)
+        ran = runner.run(world)
+        print(f"{ran['name']}: {ran.get('unsettled') or ran['ran']} {ran.get('seconds', '-')} s", flush=True)
         yield ran
 
 
@@ -120,38 +110,37 @@ def _keep(ran: Json, folder: Path) -> None:
 
 
 def _fuzz(plane: Plane, options: argparse.Namespace) -> int:
-    tally, seen, began = Tally(), Counter[str](), time.monotonic()
-    for ran in _run(plane, options):
-        seen[ran["flavour"]] += 1
-        wrong = compare(ran, tally)
-        for each in wrong:
-            print(f"  {each.kind}: {each.text}")
-        if wrong and options.keep:
-            _keep(ran, options.keep)
-    print(tally.table())
-    made = Record(
-        tool="control_plane",
-        release=plane.release,
-        seed=options.seed,
-        start=options.start,
-        cases=tally.worlds,
-        differences=len({each.world for each in tally.differences}),
-        seen={**seen, **tally.agreed},
-        seconds=time.monotonic() - began,
-    )
-    append(options.record, made)
-    return int(bool(tally.differences))
+    return _compared(_run(plane, options), options)
 
 
 def _compare(options: argparse.Namespace) -> int:
-    tally = Tally()
-    for path in options.worlds:
-        for world in recorded(path):
-            compare(world, tally)
-    for each in tally.differences[: options.show]:
-        print(f"{each.world}: {each.kind}: {each.text}")
-    print(tally.table())
-    return int(bool(tally.differences))
+    return _compared((world for path in options.worlds for world in recorded(path)), options)
+
+
+def _compared(worlds: Iterable[Json], options: argparse.Namespace) -> int:
+    """Compare worlds with what this package answers, tell the differences, and record the figures by seed."""
+    tallies: dict[tuple[str, str, int], Tally] = {}
+    for world in worlds:
+        gates = ", ".join(f"{name}={str(on).lower()}" for name, on in world["gates"].items())
+        wrong = compare(world, tallies.setdefault((world["release"], gates, world.get("seed", 0)), Tally()))
+        for each in wrong:
+            print(f"{each.world}: {each.kind}: {each.text}", flush=True)
+        if wrong and options.keep:
+            _keep(world, options.keep)
+    for (release, gates, seed), tally in tallies.items():
+        print(f"{release} {gates} seed {seed}: {tally.table()}")
+        made = Record(
+            tool="control_plane",
+            release=release,
+            setting=gates,
+            seed=seed,
+            cases=tally.worlds,
+            differences=tally.broken,
+            seen={**tally.agreed, "unsettled": tally.unsettled},
+            seconds=tally.seconds,
+        )
+        append(options.record, made)
+    return int(any(tally.differences for tally in tallies.values()))
 
 
 if __name__ == "__main__":

@@ -35,13 +35,20 @@ class Tally:
     """What comparing worlds came to; `agreed` and `differed` count questions by kind."""
 
     worlds: int = 0
+    unsettled: int = 0
+    seconds: float = 0.0
     agreed: Counter[str] = field(default_factory=Counter)
     differences: list[Difference] = field(default_factory=list)
+
+    @property
+    def broken(self) -> int:
+        """How many worlds have a difference."""
+        return len({each.world for each in self.differences})
 
     def table(self) -> str:
         """Return agreement by kind of question, and the causes: kind by flavour of the world."""
         differed = Counter(each.kind for each in self.differences)
-        lines = [f"{self.worlds} worlds, {len({each.world for each in self.differences})} with a difference"]
+        lines = [f"{self.worlds} worlds, {self.broken} with a difference; {self.unsettled} did not come to rest"]
         kinds = sorted({*self.agreed, *differed})
         lines += [f"  {kind}: {self.agreed[kind]} agree, {differed[kind]} differ" for kind in kinds]
         by_flavour = Counter((each.kind, each.world.rsplit("-", 2)[0]) for each in self.differences)
@@ -50,9 +57,13 @@ class Tally:
 
 
 def compare(world: Json, tally: Tally) -> list[Difference]:
-    """Add a recorded world to a tally; return its differences."""
+    """Add a recorded world to a tally; return its differences. One that did not come to rest is counted apart."""
+    if "unsettled" in world:
+        tally.unsettled += 1
+        return []
     before = len(tally.differences)
     tally.worlds += 1
+    tally.seconds += world.get("seconds", 0.0)
     settings = ours.settings_of(world)
     for moment in moments(world):
         _compare_attempt(settings, moment, tally)

@@ -51,15 +51,22 @@ class Runner:
         """
         Return the world with what ran; see `fuzz.plane` for the format.
 
-        Raises: Unsettled where the control plane did not come to rest; ApiError for a world that it refuses.
+        One that the control plane refuses, or that does not come to rest, has `unsettled` instead: why.
         """
-        self._clear()
+        began = time.monotonic()
+        of_plane = {"release": self._plane.release, "gates": dict(self._plane.gates)}
         try:
-            return self._recorded(world)
-        finally:
             self._clear()
+            try:
+                ran = self._recorded(world)
+            finally:
+                self._clear()
+        except (Unsettled, ApiError) as reason:
+            return {**world, **of_plane, "unsettled": f"{type(reason).__name__}: {reason}"}
+        return {**world, **of_plane, **ran, "seconds": round(time.monotonic() - began, 1)}
 
     def _recorded(self, world: Json) -> Json:
+        """Return what a recorded world has besides. Raises: Unsettled, ApiError."""
         namespace, api = world["ns"], self._plane.api
         given = [*world["cluster"], *world.get("prepare", ())]
         if not any(each["kind"] == "Namespace" for each in given):
@@ -76,9 +83,6 @@ class Runner:
             rest = settle(self._plane, namespace, applied)
             steps.append({"before": before, **_step(self._log.new(), rest, denied)})
         return {
-            **world,
-            "release": self._plane.release,
-            "gates": dict(self._plane.gates),
             "refused": refused,
             "steps": steps,
             **_outcome(world, rest, api.list("resource.k8s.io/v1", "ResourceClaim", namespace)),

@@ -20,8 +20,8 @@ Json = dict[str, Any]
 QUIET: Final = 0.25
 #: So long after the last write what is missing counts as refused, once an event says that it was.
 PATIENCE: Final = 0.5
-#: So long after the last write pods that the scheduler tries again and again have been tried often enough.
-RETRIED: Final = 4.0
+#: So long after the last pod came or got its node, those that the scheduler tries for ever were tried often enough.
+RETRIED: Final = 5.0
 LIMIT: Final = 45.0
 _POLL: Final = 0.02
 _REFUSALS: Final = ("FailedCreate", "FailedResourceClaimCreation")
@@ -44,6 +44,11 @@ class Rest:
     owners: Mapping[str, str]
     refused: dict[str, str] = field(default_factory=dict)
 
+    @property
+    def counts(self) -> tuple[int, int]:
+        """How many pods there are, and how many of them have a node."""
+        return len(self.pods), sum(bool(pod["spec"].get("nodeName")) for pod in self.pods)
+
     def owner(self, pod: Json) -> str:
         """Return `Kind/name` of the workload that a pod comes from; its own if from none."""
         meta = pod["metadata"]
@@ -65,7 +70,7 @@ def settle(plane: Plane, namespace: str, workloads: list[Json]) -> Rest:
     end = time.monotonic() + LIMIT
     revision, since = plane.etcd.revision(), time.monotonic()
     done_since: float | None = None
-    reason = "writes"
+    reason, found, found_at = "writes", (0, 0), since
     while time.monotonic() < end:
         time.sleep(_POLL)
         now = plane.etcd.revision()
@@ -80,7 +85,9 @@ def settle(plane: Plane, namespace: str, workloads: list[Json]) -> Rest:
             continue
         if quiet > PATIENCE:
             rest.refused = _refusals(plane, namespace)
-        reason = _unfinished(plane, rest, workloads, retried=quiet > RETRIED)
+        if rest.counts != found:
+            found, found_at = rest.counts, time.monotonic()
+        reason = _unfinished(plane, rest, workloads, retried=time.monotonic() - found_at > RETRIED)
         if reason:
             done_since = None
         elif done_since is None:
@@ -140,8 +147,8 @@ def _unfinished(plane: Plane, rest: Rest, workloads: list[Json], *, retried: boo
         if wanted is None or made[name] < wanted:
             return f"{made[name]} of {wanted} pods of {name}"
     counts = plane.metrics.read()
-    bound = sum(bool(pod["spec"].get("nodeName")) for pod in rest.pods)
-    open_ones = len(rest.pods) - bound
+    made_ones, bound = rest.counts
+    open_ones = made_ones - bound
     resting = ("unschedulable", "gated", "backoff") if retried else ("unschedulable", "gated")
     held = sum(counts.get(queue, 0) for queue in resting)
     return f"the scheduler: {counts} for {open_ones} pods" if counts.get("assumed_pods") or held != open_ones else ""

@@ -17,11 +17,13 @@ from pathlib import Path
 import pytest
 
 from dra_alloc.manifest import load
+from fuzz.plane.__main__ import main
 from fuzz.plane.api import path_of
 from fuzz.plane.attempts import AttemptLog, attempts
 from fuzz.plane.comparing import Tally, compare
 from fuzz.plane.drawing import FLAVOURS, draw_world
 from fuzz.plane.state import called, claim_names, devices_of, moments
+from fuzz.recording import read
 from tests.paths import ROOT
 
 LOG = """\
@@ -74,6 +76,7 @@ def test_a_world_is_the_same_each_time_and_reads_without_a_problem(flavour):
         ("spread", '"topologySpreadConstraints"'),
         ("ports", '"hostPort"'),
         ("quota", '"ResourceQuota"'),
+        ("services", '"clusterIP"'),
         ("held", '"reservedFor"'),
         ("counters", '"consumesCounters"'),
         ("shares", '"allowMultipleAllocations"'),
@@ -195,6 +198,18 @@ def test_what_ran_otherwise_is_told(change, kind):
     change(world)
     assert kind in {each.kind for each in compare(world, tally)}
     assert f" {kind} in made" in tally.table()
+
+
+def test_figures_are_recorded_by_seed_and_worlds_that_did_not_come_to_rest_are_counted(tmp_path, capsys):
+    restless = {"name": "made-0-1", "release": "1.37.2", "gates": {}, "seed": 9, "unsettled": "Unsettled: writes"}
+    for world in ({**_recorded(), "gates": {}, "seed": 9, "seconds": 3.5}, restless):
+        (tmp_path / f"{world['name']}.json").write_text(json.dumps(world), encoding="utf-8")
+    record = tmp_path / "runs.jsonl"
+    assert main(["compare", str(tmp_path), "--record", str(record)]) == 0
+    (made,) = read(record)
+    assert (made.tool, made.release, made.seed, made.cases, made.differences) == ("control_plane", "1.37.2", 9, 1, 0)
+    assert (made.seen["runs"], made.seen["unsettled"], made.seconds) == (2, 1, 3.5)
+    assert "1 did not come to rest" in capsys.readouterr().out
 
 
 def _answers(port):

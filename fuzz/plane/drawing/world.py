@@ -36,6 +36,7 @@ FLAVOURS: Final[Mapping[str, Mapping[str, float]]] = {
     "pod-affinity": {"pod-affinity": 0.6},
     "preferred-pods": {"preferred-pod-affinity": 0.5, "preferred-anti-affinity": 0.5},
     "spread": {"spread": 0.7, "taints": 0.1, "cordon": 0.1},
+    "services": {"services": 0.8, "bound": 0.3},
     "ports": {"ports": 0.7, "bound": 0.3},
     "priority": {"priority": 0.6},
     "gates": {"gates": 0.4},
@@ -81,6 +82,9 @@ def draw_world(seed: int, number: int, flavour: str | None = None) -> Json:
     draw_prepared_claims(sketch)
     if sketch.has("quota"):
         sketch.prepare.append(_quota(sketch))
+    for name in ("s0", "s1"):
+        if sketch.has("services"):
+            sketch.prepare.append(_service(sketch, name))
     work: list[list[Json]] = []
     for index in range(sketch.one((1, 2, 2, 3, 3, 4, 5, 6))):
         if not work or not sketch.draw.chance(0.1):
@@ -89,6 +93,7 @@ def draw_world(seed: int, number: int, flavour: str | None = None) -> Json:
     return {
         "name": f"{flavour}-{seed}-{number}",
         "flavour": flavour,
+        "seed": seed,
         "ns": sketch.namespace,
         "cluster": sketch.cluster,
         "prepare": sketch.prepare,
@@ -125,6 +130,13 @@ def _draw_namespace(sketch: Sketch) -> None:
                 "overhead": {"podFixed": {"cpu": "250m", "memory": "256Mi"}},
             }
         )
+
+
+def _service(sketch: Sketch, name: str) -> Json:
+    """Return a Service of some pods: what it selects, the scheduler spreads."""
+    selector = {"app": sketch.one(("a0", "a0", "a1", "a2"))} if sketch.draw.chance(0.7) else {"tier": "web"}
+    spec = {"clusterIP": "None", "selector": selector, "ports": [{"port": 80}]}
+    return {"apiVersion": "v1", "kind": "Service", "metadata": sketch.meta(name), "spec": spec}
 
 
 def _quota(sketch: Sketch) -> Json:
