@@ -19,6 +19,7 @@ from dra_alloc.cel.device import CelDevice, GuardedNames
 from dra_alloc.cel.errors import EvaluationError
 from dra_alloc.cel.library.quantity import CelQuantity
 from dra_alloc.cel.library.semver import CelSemver
+from dra_alloc.cel.plan.frame import Failed
 from dra_alloc.cel.program import Program
 from dra_alloc.cel.reads import Read
 
@@ -157,6 +158,8 @@ def _token(value: Any) -> Any:
         return CelSemver, str(value.version)
     if isinstance(value, CelQuantity):
         return CelQuantity, value.quantity.__reduce__()[1]
+    if type(value) is Failed:
+        return _BROKEN
     if isinstance(value, tuple):
         return tuple, tuple([_token(each) for each in value])
     return type(value), value
@@ -179,7 +182,7 @@ def _tokens(read: Read, devices: Sequence[CelDevice]) -> list[Any]:
         if names is not None and name in names:
             tokens.append(_token(names[name]))
         else:
-            tokens.append(_BROKEN if isinstance(names, GuardedNames) and name in names.broken else _ABSENT)
+            tokens.append(_BROKEN if isinstance(names, GuardedNames) and names.is_broken(name) else _ABSENT)
     return tokens
 
 
@@ -190,7 +193,10 @@ def _whole(device: CelDevice) -> Any:
 def _content(domains: dict[str, dict[str, Any]]) -> Any:
     return tuple(
         [
-            (domain, tuple([(name, _token(value)) for name, value in names.items()]), *getattr(names, "broken", ()))
+            (
+                domain,
+                tuple([(name, _token(value)) for name, value in names.items()]),
+            )
             for domain, names in domains.items()
         ]
     )

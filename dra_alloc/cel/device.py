@@ -19,6 +19,7 @@ from dra_alloc.cel.check.types import BOOL, STRING, CelType, map_of, struct
 from dra_alloc.cel.errors import CelError
 from dra_alloc.cel.library.quantity import QUANTITY, CelQuantity
 from dra_alloc.cel.library.semver import CelSemver
+from dra_alloc.cel.plan.frame import Failed
 from dra_alloc.cel.values.runtime import CelMap
 
 __all__ = [
@@ -86,29 +87,33 @@ class DomainMap(CelMap):
 
 class GuardedNames(dict[str, Any]):
     """
-    The names of a domain of which some are broken: reading one of these fails, and ``in`` does not see it.
+    The names of a domain of which some are broken: these count and are walked, but ``in`` does not see them.
 
-    Raises: CelError when one is read, or all are.
+    Who walks them gets a Failed as the value.
+    Raises: CelError when a broken one is read.
     """
 
-    __slots__ = ("broken",)
+    __slots__ = ()
 
-    def __init__(self, names: Mapping[str, Any]) -> None:
-        super().__init__(names)
-        self.broken: dict[str, str] = dict(names.broken) if isinstance(names, GuardedNames) else {}
+    def __contains__(self, name: object) -> bool:
+        return super().__contains__(name) and not self.is_broken(name)
 
-    def __missing__(self, name: str) -> Any:
-        self._check(name)
-        raise KeyError(name)
+    def __getitem__(self, name: str) -> Any:
+        return _readable(super().__getitem__(name))
 
     def get(self, name: str, default: Any = None) -> Any:
         """The value of the name, or the default."""
-        self._check(name)
-        return super().get(name, default)
+        return _readable(super().get(name, default))
 
-    def _check(self, name: str) -> None:
-        if name in self.broken:
-            raise CelError(self.broken[name])
+    def is_broken(self, name: object) -> bool:
+        """Whether reading the name fails."""
+        return isinstance(name, str) and type(super().get(name)) is Failed
+
+
+def _readable(value: Any) -> Any:
+    if type(value) is Failed:
+        raise CelError(value.error.text)
+    return value
 
 
 class CelDevice:
@@ -183,17 +188,12 @@ def prepare_device(
     for domain, short, name in _in_order(driver, attributes):
         value = _decode(attributes[name], reading)
         if isinstance(value, _Broken) and reading.late:
-            names = decoded.get(domain)
-            decoded[domain] = guarded = GuardedNames(names or {})
-            guarded.broken[short] = f"attribute {short}: {_UNREADABLE}"
-            guarded.pop(short, None)
+            decoded[domain] = GuardedNames(decoded.get(domain, {}))
+            decoded[domain][short] = Failed(CelError(f"attribute {short}: {_UNREADABLE}"))
         elif isinstance(value, _Broken):
             problem = problem or f"attribute {name}: {value.text}"
         else:
-            names = decoded.setdefault(domain, {})
-            names[short] = value
-            if isinstance(names, GuardedNames):
-                names.broken.pop(short, None)
+            decoded.setdefault(domain, {})[short] = value
     amounts: dict[str, dict[str, Any]] = {}
     for domain, short, name in _in_order(driver, capacity):
         amounts.setdefault(domain, {})[short] = CelQuantity(capacity[name])

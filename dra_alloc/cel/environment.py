@@ -97,6 +97,16 @@ class EnvironmentKey:
         return self._from(CEL_GO_033)
 
     @property
+    def types_hold_types(self) -> bool:
+        """Whether the types of two types have to fit each other where a type variable stands in one."""
+        return self._from(CEL_GO_033)
+
+    @property
+    def nested_sizes(self) -> bool:
+        """Whether the static estimate knows the sizes of elements and keys to any depth."""
+        return self._from(CEL_GO_033)
+
+    @property
     def undeclared(self) -> str:
         """What follows the name of what nobody declared, in the error."""
         return "" if self._from(CEL_GO_033) else " (in container '')"

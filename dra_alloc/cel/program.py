@@ -11,8 +11,9 @@ from typing import Any, Final
 from dra_alloc.cel.check.types import CelType
 from dra_alloc.cel.compiler import Compiled, Refused, compile_expression, not_bool
 from dra_alloc.cel.count.counting import count
-from dra_alloc.cel.count.estimate import estimate
+from dra_alloc.cel.count.estimate import Estimator
 from dra_alloc.cel.count.must_count import must_count
+from dra_alloc.cel.count.nested import NestedEstimator
 from dra_alloc.cel.device import CelDevice
 from dra_alloc.cel.environment import Declarations
 from dra_alloc.cel.errors import CelAbort, CelError, EvaluationError
@@ -77,7 +78,8 @@ class Program:
         """The static estimate that admission compares with `COST_LIMIT`; where it stays below, nothing is counted."""
         found = self._max_cost
         if found is None:
-            found = estimate(self._compiled.checked, self._declared.functions).high
+            kind = NestedEstimator if self._declared.settings.nested_sizes else Estimator
+            found = kind(self._compiled.checked, self._declared.functions).most()
             object.__setattr__(self, "_max_cost", found)
         return found
 

@@ -40,10 +40,10 @@ _BROKEN: Final[tuple[Json, ...]] = ({}, {"version": "1.2"}, {"version": ""})
 _AMOUNTS: Final = ("40Gi", "0", "500m", "1", "1Gi", "1.5Gi", "-3")
 
 
-def random_device(random: Random, *, lists: bool) -> Json:
+def random_device(random: Random, *, lists: bool, nameless: bool = True) -> Json:
     """A device as the harness protocol has it; broken attributes are rare, and alone."""
     values = (*_SCALARS, *_LISTED) if lists else _SCALARS
-    driver = random.choice(("gpu.example.com", "d", "x.io", ""))
+    driver = random.choice(("gpu.example.com", "d", "x.io", "") if nameless else ("gpu.example.com", "d", "x.io"))
     attributes = {name: dict(random.choice(values)) for name in _distinct(random, driver)}
     if random.random() < 0.01:
         attributes["broken"] = dict(random.choice(_BROKEN))

@@ -25,7 +25,7 @@ from dra_alloc.cel.check.types import (
     checker_name,
     optional_of,
 )
-from dra_alloc.cel.check.unify import Unifier, less_specific
+from dra_alloc.cel.check.unify import Unifier
 from dra_alloc.cel.environment import Declarations
 from dra_alloc.cel.errors import Issue
 from dra_alloc.cel.syntax.ast import Ident, Literal, Node
@@ -97,7 +97,7 @@ class CheckState:
 
     source: SourceText
     declared: Declarations
-    unifier: Unifier = field(default_factory=Unifier)
+    unifier: Unifier = field(init=False)
     types: dict[int, CelType] = field(default_factory=dict)
     names: dict[int, str] = field(default_factory=dict)
     calls: dict[int, Resolved] = field(default_factory=dict)
@@ -107,6 +107,9 @@ class CheckState:
     doubtful: bool = False
     scope: Scope | None = None
     depth: int = 0
+
+    def __post_init__(self) -> None:
+        self.unifier = Unifier(told=self.declared.settings.types_hold_types)
 
     def report(self, offset: int, message: str) -> None:
         line, column = self.source.location(offset)
@@ -180,7 +183,7 @@ class CheckState:
         if previous is None:
             return kind
         if self.unifier.assignable(previous, kind):
-            return previous if less_specific(previous, kind) else kind
+            return previous if self.unifier.less_specific(previous, kind) else kind
         return DYN
 
     def unwrap(self, node: Node, kind: CelType) -> CelType:

@@ -22,10 +22,12 @@ if TYPE_CHECKING:
 __all__ = [
     "ALWAYS",
     "BEFORE_029",
+    "BEFORE_033",
     "CEL_GO_029",
     "CEL_GO_033",
     "EXAMINED",
     "SINCE_029",
+    "SINCE_033",
     "Cost",
     "Function",
     "Library",
@@ -58,6 +60,8 @@ CEL_GO_029: Final = "1.37.0-beta.0"
 CEL_GO_033: Final = "1.38"
 BEFORE_029: Final = Window(span=Span(end=CEL_GO_029))
 SINCE_029: Final = Window(span=Span(CEL_GO_029))
+BEFORE_033: Final = Window(span=Span(end=CEL_GO_033))
+SINCE_033: Final = Window(span=Span(CEL_GO_033))
 
 
 @dataclass(frozen=True, slots=True)

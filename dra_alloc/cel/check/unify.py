@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 from dra_alloc.cel.check.types import DYN, CelType
 
-__all__ = ["Unifier", "is_dyn_or_error", "less_specific"]
+__all__ = ["Unifier", "is_dyn_or_error"]
 
 _SCALARS = frozenset(("bool", "bytes", "double", "int", "string", "uint", "any", "duration", "timestamp", "struct"))
 _NULLABLE = frozenset(("opaque", "struct", "any", "duration", "timestamp", "null"))
@@ -29,9 +29,11 @@ def is_dyn_or_error(kind: CelType) -> bool:
 class Unifier:
     """The type variables of one check and what is known about them."""
 
-    __slots__ = ("_bound", "_trail", "count")
+    __slots__ = ("_bound", "_told", "_trail", "count")
 
-    def __init__(self) -> None:
+    def __init__(self, *, told: bool = False) -> None:
+        #: Whether types of types are looked into where a variable may stand in them.
+        self._told = told
         self._bound: dict[str, CelType] = {}
         self._trail: list[tuple[str, CelType | None]] = []
         self.count = 0
@@ -127,7 +129,7 @@ class Unifier:
         if left.kind in _SCALARS:
             return left.kind == right.kind and left.name == right.name
         if left.kind == "type":
-            return right.kind == "type"
+            return right.kind == "type" and (not self._told or self._assign_types(left, right))
         return (
             left.kind in _PARAMETRIC
             and left.kind == right.kind
@@ -135,6 +137,13 @@ class Unifier:
             and len(left.params) == len(right.params)
             and self._assign_all(left.params, right.params)
         )
+
+    def _assign_types(self, left: CelType, right: CelType) -> bool:
+        """Whether one type of a type may be used for another: any two, unless a variable stands in one."""
+        if not left.params or not right.params:
+            return not right.params
+        inner, other = left.params[0], right.params[0]
+        return not (_has_variable(inner) or _has_variable(other)) or self._assign(inner, other)
 
     def _substitutable(self, kind: CelType, variable: CelType) -> tuple[bool, bool]:
         """Whether `kind` may stand for `variable`, and whether something already did."""
@@ -145,7 +154,7 @@ class Unifier:
             if kind == bound or kind.plain == bound.plain:
                 return True, True
             if self._assign(kind, bound):
-                general = kind if less_specific(kind, bound) else bound
+                general = kind if self.less_specific(kind, bound) else bound
                 if self._absent(variable, general):
                     self._bind(variable.name, general)
                 return True, True
@@ -169,20 +178,25 @@ class Unifier:
                 return False
         return True
 
-
-def less_specific(left: CelType, right: CelType) -> bool:
-    """Whether `left` is equal to `right` or more general."""
-    if left.is_dyn or left.kind == "param":
-        return True
-    if right.is_dyn or right.kind == "param" or left.kind != right.kind:
-        return False
-    if left.kind == "type":
-        return True
-    if left.kind in _PARAMETRIC:
-        if left.name != right.name or len(left.params) != len(right.params):
+    def less_specific(self, left: CelType, right: CelType) -> bool:
+        """Whether `left` is equal to `right` or more general."""
+        if left.is_dyn or left.kind == "param":
+            return True
+        if right.is_dyn or right.kind == "param" or left.kind != right.kind:
             return False
-        for each, other in zip(left.params, right.params, strict=True):  # noqa: SIM110
-            if not less_specific(each, other):
+        if left.kind == "type":
+            if not self._told or not left.params:
+                return True
+            return bool(right.params) and self.less_specific(left.params[0], right.params[0])
+        if left.kind in _PARAMETRIC:
+            if left.name != right.name or len(left.params) != len(right.params):
                 return False
-        return True
-    return left.plain == right.plain
+            for each, other in zip(left.params, right.params, strict=True):  # noqa: SIM110
+                if not self.less_specific(each, other):
+                    return False
+            return True
+        return left.plain == right.plain
+
+
+def _has_variable(kind: CelType) -> bool:
+    return kind.kind == "param" or any(_has_variable(each) for each in kind.params)

@@ -187,7 +187,7 @@ class AttributeCounter:
             key = step.key if isinstance(step.key, str) else (yield from self._key(step.key))
             found = _looked_up(value, key, if_present=optional or step.test)
             if type(found) is Failed:
-                if not optional:
+                if not optional or self.settings.stops_at_failure:
                     self.charge(1)
                 return found
             if found is MISSING:

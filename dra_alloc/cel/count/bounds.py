@@ -13,7 +13,7 @@ from dra_alloc.cel.check.types import CelType
 from dra_alloc.cel.device import MAX_DOMAIN, MAX_ID, MAX_NAMES, MAX_VALUE
 from dra_alloc.cel.syntax.ast import ListNode, Literal, MapNode, Node
 
-__all__ = ["is_scalar", "literal_size", "size_at"]
+__all__ = ["is_fixed", "is_scalar", "literal_size", "size_at"]
 
 _SCALARS: Final = frozenset(("bool", "double", "duration", "int", "timestamp", "uint"))
 
@@ -79,8 +79,14 @@ def literal_size(node: Node) -> int | None:
     return len(node.entries) if isinstance(node, MapNode) else None
 
 
+def is_fixed(kind: CelType) -> bool:
+    """Whether values of a type count 1 from 1.38 on: scalars, types, and optionals of them."""
+    held = kind.params[0] if kind.is_optional and kind.params else kind
+    return held.kind in _SCALARS or held.kind == "type"
+
+
 def is_scalar(kind: CelType) -> bool:
-    """Whether values of a type, looked into if optional, count 1."""
+    """Whether values of a type, looked into if optional, count 1 up to 1.37."""
     while kind.is_optional and kind.params:
         kind = kind.params[0]
     return kind.kind in _SCALARS

@@ -42,28 +42,45 @@ PATTERN: Final = 0.25
 
 
 class Range(NamedTuple):
-    """A range of sizes or costs, both ends included."""
+    """
+    A range of sizes or costs, both ends included.
+
+    From 1.38 on a size may know the sizes of its keys and of its elements (of a map, the values); what is made of two
+    sizes holds what either does.
+    """
 
     low: int
     high: int
+    key: Range | None = None
+    element: Range | None = None
 
     def plus(self, other: Range) -> Range:
         if other is FREE:
             return self
         low, high = self.low + other.low, self.high + other.high
-        if high <= UNBOUNDED and low <= UNBOUNDED:
-            return Range(low, high)
-        return Range(min(low, UNBOUNDED), min(high, UNBOUNDED))
+        if high > UNBOUNDED or low > UNBOUNDED:
+            low, high = min(low, UNBOUNDED), min(high, UNBOUNDED)
+        return Range(low, high, self.key, self.element).with_parts(other.key, other.element)
 
     def times(self, other: Range) -> Range:
-        return Range(min(self.low * other.low, UNBOUNDED), min(self.high * other.high, UNBOUNDED))
+        low, high = min(self.low * other.low, UNBOUNDED), min(self.high * other.high, UNBOUNDED)
+        return Range(low, high, self.key, self.element).with_parts(other.key, other.element)
 
     def scaled(self, factor: float) -> Range:
-        """Both ends times `factor`, rounded up."""
+        """Both ends times `factor`, rounded up: a cost."""
         return Range(share(self.low, factor), share(self.high, factor))
 
     def union(self, other: Range) -> Range:
-        return Range(min(self.low, other.low), max(self.high, other.high))
+        low, high = min(self.low, other.low), max(self.high, other.high)
+        return Range(low, high, self.key, self.element).with_parts(other.key, other.element)
+
+    def with_parts(self, key: Range | None, element: Range | None) -> Range:
+        """The same, with keys and elements that may be as large as these, too."""
+        if key is None and element is None:
+            return self
+        key = key if self.key is None or key is None else self.key.union(key)
+        element = element if self.element is None or element is None else self.element.union(element)
+        return Range(self.low, self.high, key or self.key, element or self.element)
 
 
 FREE: Final = Range(0, 0)

@@ -10,13 +10,13 @@ Spec: CEL-31
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 from dra_alloc.cel.check.checker import Checked, Resolved
 from dra_alloc.cel.check.declarations import Function
-from dra_alloc.cel.check.types import CelType
 from dra_alloc.cel.count.bounds import is_scalar, literal_size, size_at
 from dra_alloc.cel.count.costs import FREE, ONE, UNBOUNDED, UNKNOWN, Range
+from dra_alloc.cel.count.operands import CallEstimate, Entries, Local, Operand, Path
 from dra_alloc.cel.syntax.ast import (
     Call,
     Comprehension,
@@ -27,60 +27,27 @@ from dra_alloc.cel.syntax.ast import (
     Node,
     Select,
     StructNode,
+    children,
 )
 from dra_alloc.cel.syntax.macros import ACCUMULATOR
 from dra_alloc.cel.trampoline import STRIDE, Steps, run
 
-__all__ = ["CallEstimate", "Entries", "Estimator", "Operand", "estimate"]
+__all__ = ["CallEstimate", "Estimator", "Operand"]
 
 _NEW_LIST: Final = Range(10, 10)
 _NEW_MAP: Final = Range(30, 30)
 _NEW_STRUCT: Final = Range(40, 40)
 _SELECTABLE: Final = frozenset(("map", "struct", "param"))
-Path = tuple[str, ...]
-
-
-class Entries(NamedTuple):
-    """Sizes of the keys (indices) and values of a list or map."""
-
-    kind: str
-    key: Range
-    value: Range
-
-    def union(self, other: Entries) -> Entries:
-        return Entries(self.kind, self.key.union(other.key), self.value.union(other.value))
-
-
-class CallEstimate(NamedTuple):
-    """The cost of a call without its operands, and the size of the result if known."""
-
-    cost: Range
-    size: Range | None = None
-    joined: bool = False
-
-
-class Operand(NamedTuple):
-    """An operand as cost entries see it: `size` is None where nothing is known."""
-
-    node: Node | None
-    type: CelType
-    path: Path
-    size: Range | None
-
-
-class _Local(NamedTuple):
-    path: Path
-    size: Range | None
-    entries: Entries | None
-
-
-def estimate(checked: Checked, functions: Mapping[str, Function]) -> Range:
-    """The range of costs of evaluating `checked`; the upper end is what admission looks at."""
-    return run(Estimator(checked, functions).cost(checked.root))
 
 
 class Estimator:
-    """Walks a checked tree once; cost entries of libraries ask it for sizes."""
+    """
+    Walks a checked tree once; cost entries of libraries ask it for sizes.
+
+    `exact` says that the standard library is estimated in whole numbers, and that what gets too large stays there.
+    """
+
+    exact = False
 
     def __init__(self, checked: Checked, functions: Mapping[str, Function]) -> None:
         self._checked = checked
@@ -89,8 +56,12 @@ class Estimator:
         self._entries: dict[int, Entries] = {}
         self._paths: dict[int, Path] = {}
         self._costs: dict[int, Range] = {}
-        self._locals: dict[str, list[_Local]] = {}
+        self._locals: dict[str, list[Local]] = {}
         self._depth = 0
+
+    def most(self) -> int:
+        """The highest cost of evaluating the tree, which is what admission looks at."""
+        return run(self.cost(self._checked.root)).high
 
     # For cost entries
 
@@ -105,6 +76,18 @@ class Estimator:
         most = size_at(operand.path)
         return UNKNOWN if most is None else Range(0, most)
 
+    def share(self, size: Range, parts: int) -> Range:
+        """The cost of one of so many parts of a size, for functions of the standard library."""
+        return size.scaled(1 / parts)
+
+    def grown(self, low: int, high: int) -> Range:
+        """A size that may have become too large for its type: then it wraps around."""
+        return Range(low % 2**64, high % 2**64)
+
+    def joined(self, left: Operand, right: Operand) -> Range:
+        """The size of both together."""
+        return self.size(left).plus(self.size(right))
+
     def element(self, operand: Operand) -> Operand | None:
         """An element of a list operand, None if its type has no elements."""
         if not operand.type.params:
@@ -114,7 +97,7 @@ class Estimator:
 
     # What is known about nodes
 
-    def _local(self, node: Node) -> _Local | None:
+    def _local(self, node: Node) -> Local | None:
         if isinstance(node, Ident):
             stack = self._locals.get(self._checked.names[node.id])
             if stack:
@@ -298,15 +281,21 @@ class Estimator:
 
     def _list(self, node: ListNode) -> Steps[Range]:
         cost: Range = yield from self._sum(node.elements)
-        self._entries[node.id] = Entries("list", ONE, self._union(node.elements))
+        self._note_literal(node)
         return cost.plus(_NEW_LIST)
 
     def _map(self, node: MapNode) -> Steps[Range]:
-        keys = [entry.key for entry in node.entries if not isinstance(entry.key, str)]
-        values = [entry.value for entry in node.entries]
-        cost: Range = yield from self._sum([part for pair in zip(keys, values, strict=True) for part in pair])
-        self._entries[node.id] = Entries("map", self._union(keys), self._union(values))
+        cost: Range = yield from self._sum(children(node))
+        self._note_literal(node)
         return cost.plus(_NEW_MAP)
+
+    def _note_literal(self, node: ListNode | MapNode) -> None:
+        """Remember how large what a literal holds can be."""
+        if isinstance(node, ListNode):
+            self._entries[node.id] = Entries("list", ONE, self._union(node.elements))
+            return
+        keys = [entry.key for entry in node.entries if not isinstance(entry.key, str)]
+        self._entries[node.id] = Entries("map", self._union(keys), self._union([entry.value for entry in node.entries]))
 
     def _union(self, nodes: Sequence[Node]) -> Range:
         if not nodes:
@@ -327,7 +316,7 @@ class Estimator:
     # Comprehensions
 
     def _push(self, name: str, path: Path, size: Range | None, entries: Entries | None = None) -> None:
-        self._locals.setdefault(name, []).append(_Local(path, size, entries))
+        self._locals.setdefault(name, []).append(Local(path, size, entries))
 
     def _push_value_of(self, name: str, node: Node) -> None:
         self._push(name, self._path(node), self._size(node), self._entries_of(node))
@@ -352,8 +341,7 @@ class Estimator:
         self._push_value_of(node.accumulator, node.init)
         if _is_bind(node):
             cost = yield from self.cost(node.result)
-            self._pop(node.accumulator)
-            self._copy(node, node.result)
+            self._end_bind(node)
             return total.plus(cost)
         self._push_loop(node)
         each = yield from self._sum((node.step, node.condition))
@@ -366,6 +354,10 @@ class Estimator:
         count = self._size_or_unknown(node.range)
         self._note_result(node, count)
         return total.plus(count.times(each))
+
+    def _end_bind(self, node: Comprehension) -> None:
+        self._pop(node.accumulator)
+        self._copy(node, node.result)
 
     def _note_result(self, node: Comprehension, count: Range) -> None:
         if isinstance(node.init, Literal):

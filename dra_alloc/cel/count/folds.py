@@ -95,13 +95,14 @@ class FoldCounter(AttributeCounter):
         return found
 
     def _counted(self, node: Comprehension, items: Iterable[Any], predicate: Node) -> Steps[Any]:
-        outer = self.scope
+        outer, stops = self.scope, self.settings.stops_at_failure
         count: Any = 0
         for item in items:
             self._enter(node, outer, item)
             value = yield self.value(predicate)
             if value is True:
-                self.charge_steps(_COUNT_MORE)
+                ended = stops and type(count) is Failed
+                self.charge_steps(_READ if ended else _COUNT_MORE)
                 count = count if type(count) is Failed else count + 1
             elif value is not False:
                 count = value if type(value) is Failed else _NO_OVERLOAD
@@ -116,7 +117,7 @@ class FoldCounter(AttributeCounter):
         assert isinstance(new, ListNode)
         element = new.elements[0]
         new_list = 0 if new.id in self.plan.constants else _NEW_LIST
-        outer = self.scope
+        outer, stops = self.scope, self.settings.stops_at_failure
         failed: Failed | None = None
         built: list[Any] = []
         for item in items:
@@ -127,8 +128,14 @@ class FoldCounter(AttributeCounter):
                     if value is not False:
                         failed = value if type(value) is Failed else _NO_OVERLOAD
                     continue
+            if stops and failed is not None:
+                self.charge(_READ)
+                continue
             value = yield self.value(element)
             self.charge_steps(_READ)
+            if stops and type(value) is Failed:
+                failed = value
+                continue
             self.charge(new_list)
             self.charge_steps(_APPEND)
             if type(value) is Failed:

@@ -18,6 +18,8 @@ LIBRARIES: Final[tuple[Library, ...]] = tuple(
     resolve_name(f"{__name__}.{place}")
     for place in (
         "operators:OPERATORS_LIBRARY",
+        "operators:COMPARISONS_BEFORE_033",
+        "operators:COMPARISONS_LIBRARY",
         "conversions:CONVERSIONS_LIBRARY",
         "text:TEXT_LIBRARY",
         "times:TIMES_LIBRARY",

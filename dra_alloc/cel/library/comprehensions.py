@@ -12,6 +12,7 @@ from dra_alloc.cel.check.declarations import Function, Library, Macro, Overload,
 from dra_alloc.cel.check.types import map_of, param
 from dra_alloc.cel.errors import CelError
 from dra_alloc.cel.library.printed import printed
+from dra_alloc.cel.plan.frame import Failed
 from dra_alloc.cel.syntax.ast import Node
 from dra_alloc.cel.syntax.macros import MacroError, MacroExpansion, variable_name
 from dra_alloc.cel.values.runtime import CelMap, MutableMap, check_hashable, key_of
@@ -91,6 +92,8 @@ def _insert(into: CelMap, key: Any, value: Any) -> CelMap:
 
 def _insert_all(into: CelMap, other: CelMap) -> CelMap:
     for key, value in other.items():
+        if type(value) is Failed:
+            raise CelError(value.error.text)
         into = _insert(into, key, value)
     return into
 

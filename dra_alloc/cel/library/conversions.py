@@ -106,12 +106,12 @@ def _scan(args: Sequence[Any], result: Any) -> int:
 def _to_bytes(estimator: Estimator, target: Operand | None, args: Sequence[Operand]) -> CallEstimate:
     size = estimator.size(args[0])
     # Each character may take four bytes.
-    return estimator.call(size.scaled(STRING), Range(size.low, (size.high * 4) % 2**64))
+    return estimator.call(estimator.share(size, 10), estimator.grown(size.low, size.high * 4))
 
 
 def _to_text(estimator: Estimator, target: Operand | None, args: Sequence[Operand]) -> CallEstimate:
     size = estimator.size(args[0])
-    return estimator.call(size.scaled(STRING), Range(size.low // 4, size.high))
+    return estimator.call(estimator.share(size, 10), Range(size.low // 4, size.high))
 
 
 CONVERSIONS_LIBRARY: Final = Library(

@@ -1,20 +1,28 @@
 """
 The lists extension, version 3.
 
-The trap: some costs look into their arguments without asking what they are.
-Where an argument failed, or is no list, the whole evaluation crashes and no
-``||`` saves it; see `_list_size`.
-
 Spec: CEL-55
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cmp_to_key
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-from dra_alloc.cel.check.declarations import BEFORE_029, SINCE_029, Cost, Function, Library, Macro, Overload, Window
+from dra_alloc.cel.check.declarations import (
+    BEFORE_029,
+    BEFORE_033,
+    CEL_GO_029,
+    CEL_GO_033,
+    SINCE_033,
+    Cost,
+    Function,
+    Library,
+    Macro,
+    Overload,
+    Window,
+)
 from dra_alloc.cel.check.types import (
     BOOL,
     BYTES,
@@ -31,18 +39,28 @@ from dra_alloc.cel.check.types import (
 from dra_alloc.cel.check.types import (
     STRING as STRING_TYPE,
 )
-from dra_alloc.cel.count.costs import STRING, UNBOUNDED, UNKNOWN, Range, plain_size
-from dra_alloc.cel.errors import CelAbort, CelError
+from dra_alloc.cel.errors import CelError
 from dra_alloc.cel.library.budget import check_elements
+from dra_alloc.cel.library.list_costs import (
+    DISTINCT,
+    FLATTEN,
+    FLATTEN_BEFORE_029,
+    FLATTEN_ONLY_029,
+    RANGE,
+    RANGE_BEFORE_029,
+    RANGE_ONLY_029,
+    REVERSE,
+    REVERSE_BEFORE_033,
+    SLICE,
+    SLICE_BEFORE_033,
+    sorting,
+)
 from dra_alloc.cel.library.time_values import Duration, Timestamp
-from dra_alloc.cel.plan.frame import Failed
-from dra_alloc.cel.syntax.ast import Call, Comprehension, Ident, ListNode, Literal, Node, Select
+from dra_alloc.cel.syntax.ast import Call, Comprehension, Ident, ListNode, Node, Select
 from dra_alloc.cel.syntax.macros import MacroError, MacroExpansion, variable_name
 from dra_alloc.cel.values.equality import compare, equal
-from dra_alloc.cel.values.runtime import UInt, go_type, is_list, type_value, unsupported
-
-if TYPE_CHECKING:
-    from dra_alloc.cel.count.estimate import CallEstimate, Estimator, Operand
+from dra_alloc.cel.values.runtime import UInt, is_list, type_value, unsupported
+from dra_alloc.releases import Span
 
 __all__ = ["LISTS_LIBRARY"]
 
@@ -50,13 +68,10 @@ _T: Final = param("T")
 _LIST: Final = list_of(_T)
 _ORDERED: Final = (INT, UINT, DOUBLE, BOOL, DURATION, TIMESTAMP, STRING_TYPE, BYTES)
 _COMPARABLE: Final = (int, UInt, float, bool, Duration, Timestamp, str, bytes)
-_NOT_A_LIST: Final = "internal error: interface conversion: {} is not traits.Lister: missing method"
-#: What knows how to be added, the first thing asked of a list.
-_ADDED: Final = (int, float, str, bytes, Duration, Timestamp)
 _BY_KEYS: Final = "@sortByAssociatedKeys"
 _INPUT: Final = "@__sortBy_input__"
-#: A new list, and the call.
-_BASE: Final = Range(11, 11)
+_MAX_RANGE: Final = 1_000_000
+_ONLY_029: Final = Window(span=Span(CEL_GO_029, CEL_GO_033))
 
 
 def _slice(values: Any, start: int, end: int) -> tuple[Any, ...]:
@@ -107,6 +122,12 @@ def _spelled(value: Any) -> str:
 def _range(size: int) -> range:
     check_elements(size)
     return range(size)
+
+
+def _range_from_033(size: int) -> range:
+    if size > _MAX_RANGE:
+        raise CelError(f"lists.range: size {size} exceeds maximum allowed ({_MAX_RANGE})")
+    return _strict_range(size)
 
 
 def _strict_range(size: int) -> range:
@@ -190,152 +211,30 @@ def _sort_by(make: MacroExpansion, target: Node | None, args: tuple[Node, ...]) 
     return make.bind(_INPUT, target, make.member_call(_BY_KEYS, make.ident(_INPUT), keys))
 
 
-# Costs
-
-
-def _list_size(value: Any) -> int:
-    """The length of a list; raises CelAbort for anything else, as upstream panics."""
-    if is_list(value):
-        return len(value)
-    if type(value) is Failed:
-        raise CelAbort(f"{_NOT_A_LIST.format('*types.Err')} Add")
-    missing = "Contains" if isinstance(value, _ADDED) and type(value) is not bool else "Add"
-    raise CelAbort(f"{_NOT_A_LIST.format(go_type(value))} {missing}")
-
-
-def _linear_actual(args: Sequence[Any], result: Any) -> int:
-    return _BASE.low + (len(args[0]) if is_list(args[0]) else 1)
-
-
-def _linear(estimator: Estimator, target: Operand | None, args: Sequence[Operand]) -> CallEstimate | None:
-    if target is None:
-        return None
-    size = estimator.size(target)
-    return estimator.call(size.plus(_BASE), size)
-
-
-def _literal(operand: Operand) -> int | None:
-    """The value of an int literal, None for anything else."""
-    node = operand.node
-    return node.value if isinstance(node, Literal) and type(node.value) is int else None
-
-
-def _slice_actual(args: Sequence[Any], result: Any) -> int:
-    return _BASE.low + plain_size(result)
-
-
-def _slice_estimate(estimator: Estimator, target: Operand | None, args: Sequence[Operand]) -> CallEstimate | None:
-    if target is None:
-        return None
-    start, end = _literal(args[0]), _literal(args[1])
-    # Negative numbers count as 0, and the difference of unsigned numbers wraps around.
-    last = estimator.size(target).high if end is None else max(end, 0)
-    size = (last - max(start or 0, 0)) % 2**64
-    return estimator.call(Range(size, size).scaled(1.0).plus(_BASE), Range(size, size))
-
-
-def _flatten_actual(args: Sequence[Any], result: Any) -> int:
-    # A negative depth wraps around.
-    return (_BASE.low + _whole(plain_size(args[0]) * float(_depth(args)))) % 2**64
-
-
-def _flatten_actual_from_029(args: Sequence[Any], result: Any) -> int:
-    depth = _depth(args)
-    return _BASE.low + _whole(plain_size(args[0]) * float(1 if depth < 0 else depth))
-
-
-def _depth(args: Sequence[Any]) -> int:
-    depth = args[1] if len(args) > 1 else 1
-    if type(depth) is not int:
-        found = "*types.Err" if type(depth) is Failed else go_type(depth)
-        raise CelAbort(f"internal error: interface conversion: ref.Val is {found}, not types.Int")
-    return depth
-
-
-def _whole(cost: float) -> int:
-    return int(cost) if cost < 2.0**64 else UNBOUNDED
-
-
-def _flatten_estimate(estimator: Estimator, target: Operand | None, args: Sequence[Operand]) -> CallEstimate | None:
-    if target is None:
-        return None
-    size = estimator.size(target)
-    depth = _literal(args[0]) if args else 1
-    if depth is None:
-        return estimator.call(size.times(Range(UNBOUNDED, UNBOUNDED)).plus(_BASE), size)
-    return estimator.call(size.scaled(float(max(depth, 0))).plus(_BASE), size)
-
-
-def _range_actual(args: Sequence[Any], result: Any) -> int:
-    return _BASE.low + (max(args[0], 0) if type(args[0]) is int else 1)
-
-
-def _strict_range_actual(args: Sequence[Any], result: Any) -> int:
-    return _BASE.low + (args[0] if type(args[0]) is int and args[0] >= 0 else 1)
-
-
-def _range_estimate(estimator: Estimator, target: Operand | None, args: Sequence[Operand]) -> CallEstimate:
-    size = _literal(args[0])
-    if size is None:
-        return estimator.call(Range(UNBOUNDED, UNBOUNDED), UNKNOWN)
-    whole = Range(max(size, 0), max(size, 0))
-    return estimator.call(whole.plus(_BASE), whole)
-
-
-def _square_actual(args: Sequence[Any], result: Any) -> int:
-    values = args[-1]
-    pairs = _list_size(values) ** 2
-    texts = pairs and isinstance(values[0], (str, bytes))
-    return _BASE.low + int(pairs * (2 + STRING if texts else 2))
-
-
-def _square(size: Range) -> Range:
-    return size.times(size)
-
-
-def _distinct_estimate(estimator: Estimator, target: Operand | None, args: Sequence[Operand]) -> CallEstimate | None:
-    if target is None:
-        return None
-    pairs = _square(estimator.size(target))
-    return estimator.call(pairs.plus(pairs).plus(_BASE), pairs)
-
-
-def _sort_estimate(compared: CelType) -> Callable[[Estimator, Operand | None, Sequence[Operand]], CallEstimate | None]:
-    def estimate(estimator: Estimator, target: Operand | None, args: Sequence[Operand]) -> CallEstimate | None:
-        if target is None:
-            return None
-        pairs = _square(estimator.size(target))
-        cost = pairs.plus(pairs).plus(_BASE)
-        if compared in (STRING_TYPE, BYTES):
-            cost = cost.plus(pairs.scaled(STRING))
-        return estimator.call(cost, pairs)
-
-    return estimate
-
-
 def _sort_overloads(form: str, keyed: bool) -> tuple[Overload, ...]:
     made = []
     for kind in _ORDERED:
         compared = list_of(kind)
         params, result = ((_LIST, compared), _LIST) if keyed else ((compared,), compared)
-        cost = Cost(_square_actual, _sort_estimate(kind), crashes=True)
-        made.append(Overload(form.format(kind.name), params, result, member=True, cost=cost))
+        made.append(Overload(form.format(kind.name), params, result, member=True, cost=sorting(kind)))
     return tuple(made)
 
 
-_LINEAR: Final = Cost(_linear_actual, _linear)
-_SLICE: Final = Cost(_slice_actual, _slice_estimate, before=False)
-_FLATTEN: Final = Cost(_flatten_actual, _flatten_estimate, crashes=True)
-_FLATTEN_FROM_029: Final = Cost(_flatten_actual_from_029, _flatten_estimate, crashes=True)
-_RANGE: Final = Cost(_range_actual, _range_estimate)
-_STRICT_RANGE: Final = Cost(_strict_range_actual, _range_estimate)
-_DISTINCT: Final = Cost(_square_actual, _distinct_estimate, crashes=True)
+def _member(
+    identifier: str, params: tuple[CelType, ...], run: Callable[..., Any], before: Cost, since: Cost
+) -> tuple[Overload, ...]:
+    """A method of lists that is counted otherwise since 1.38."""
+    return tuple(
+        Overload(identifier, params, _LIST, run, member=True, cost=cost, window=window)
+        for cost, window in ((before, BEFORE_033), (since, SINCE_033))
+    )
 
 
 def _flatten_overloads(identifier: str, params: tuple[CelType, ...], result: CelType) -> tuple[Overload, ...]:
     variants = (
-        (_flatten, _FLATTEN, BEFORE_029),
-        (_flatten_from_029, _FLATTEN_FROM_029, SINCE_029),
+        (_flatten, FLATTEN_BEFORE_029, BEFORE_029),
+        (_flatten_from_029, FLATTEN_ONLY_029, _ONLY_029),
+        (_flatten_from_029, FLATTEN, SINCE_033),
     )
     return tuple(
         Overload(identifier, params, result, run, member=True, cost=cost, window=window)
@@ -346,7 +245,7 @@ def _flatten_overloads(identifier: str, params: tuple[CelType, ...], result: Cel
 LISTS_LIBRARY: Final = Library(
     "lists",
     functions=(
-        Function("slice", (Overload("list_slice", (_LIST, INT, INT), _LIST, _slice, member=True, cost=_SLICE),)),
+        Function("slice", _member("list_slice", (_LIST, INT, INT), _slice, SLICE_BEFORE_033, SLICE)),
         Function(
             "flatten",
             (
@@ -358,12 +257,13 @@ LISTS_LIBRARY: Final = Library(
         Function(
             "lists.range",
             (
-                Overload("lists_range", (INT,), list_of(INT), _range, cost=_RANGE, window=BEFORE_029),
-                Overload("lists_range", (INT,), list_of(INT), _strict_range, cost=_STRICT_RANGE, window=SINCE_029),
+                Overload("lists_range", (INT,), list_of(INT), _range, cost=RANGE_BEFORE_029, window=BEFORE_029),
+                Overload("lists_range", (INT,), list_of(INT), _strict_range, cost=RANGE_ONLY_029, window=_ONLY_029),
+                Overload("lists_range", (INT,), list_of(INT), _range_from_033, cost=RANGE, window=SINCE_033),
             ),
         ),
-        Function("distinct", (Overload("list_distinct", (_LIST,), _LIST, _distinct, member=True, cost=_DISTINCT),)),
-        Function("reverse", (Overload("list_reverse", (_LIST,), _LIST, _reverse, member=True, cost=_LINEAR),)),
+        Function("distinct", (Overload("list_distinct", (_LIST,), _LIST, _distinct, member=True, cost=DISTINCT),)),
+        Function("reverse", _member("list_reverse", (_LIST,), _reverse, REVERSE_BEFORE_033, REVERSE)),
         Function("sort", _sort_overloads("list_{}_sort", keyed=False), run=_sort),
         Function(_BY_KEYS, _sort_overloads("list_{}_sortByAssociatedKeys", keyed=True), run=_sort_by_keys),
     ),

@@ -10,13 +10,14 @@ import ipaddress
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from dra_alloc.cel.check.declarations import Cost, Function, Library, Overload, Window
+from dra_alloc.cel.check.declarations import CEL_GO_033, Cost, Function, Library, Overload, Window
 from dra_alloc.cel.check.types import BOOL, INT, CelType
 from dra_alloc.cel.check.types import STRING as STRING_TYPE
 from dra_alloc.cel.count.costs import NOMINAL, ONE, STRING, TRAVERSE_FIRST, Range, plain_size, share, traverse
 from dra_alloc.cel.errors import CelError
 from dra_alloc.cel.library.addresses import CIDR, IP, CelCidr, CelIp, parse_cidr, parse_ip
 from dra_alloc.cel.values.runtime import NO_SUCH_OVERLOAD
+from dra_alloc.releases import Span
 
 if TYPE_CHECKING:
     from dra_alloc.cel.count.estimate import CallEstimate, Estimator, Operand
@@ -197,6 +198,20 @@ CIDR_LIBRARY: Final = Library(
         Function(
             "ip",
             (Overload("cidr_ip", (CIDR,), IP, lambda value: CelIp(value.address), member=True, cost=NOMINAL),),
+        ),
+        Function(
+            "isMask",
+            (
+                Overload(
+                    "cidr_is_mask",
+                    (CIDR,),
+                    BOOL,
+                    lambda value: value.masked() == value,
+                    member=True,
+                    cost=NOMINAL,
+                    window=Window(since=38, span=Span(CEL_GO_033)),
+                ),
+            ),
         ),
         _member("masked", "cidr_masked", (CIDR,), CIDR, CelCidr.masked),
         _member("prefixLength", "cidr_prefix_length", (CIDR,), INT, lambda value: value.bits),

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from dra_alloc.cel.check.declarations import Cost, Function, Library, Overload
+from dra_alloc.cel.check.declarations import BEFORE_033, SINCE_033, Cost, Function, Library, Overload, Window
 from dra_alloc.cel.check.types import (
     BOOL,
     BYTES,
@@ -38,7 +38,7 @@ from dra_alloc.cel.values.runtime import NO_SUCH_OVERLOAD, CelMap, is_list, size
 if TYPE_CHECKING:
     from dra_alloc.cel.count.estimate import CallEstimate, Estimator, Operand
 
-__all__ = ["OPERATORS_LIBRARY", "contains_value"]
+__all__ = ["COMPARISONS_BEFORE_033", "COMPARISONS_LIBRARY", "OPERATORS_LIBRARY", "contains_value"]
 
 _A, _B = param("A"), param("B")
 _LIST, _MAP = list_of(_A), map_of(_A, _B)
@@ -83,17 +83,16 @@ def _sum_actual(args: Sequence[Any], result: Any) -> int:
 
 
 def _sum_estimate(estimator: Estimator, target: Operand | None, args: Sequence[Operand]) -> CallEstimate:
-    size = estimator.size(args[0]).plus(estimator.size(args[1]))
-    return estimator.call(size.scaled(STRING), size, joined=True)
+    size = estimator.joined(args[0], args[1])
+    return estimator.call(estimator.share(size, 10), size, joined=True)
 
 
 def _list_sum_estimate(estimator: Estimator, target: Operand | None, args: Sequence[Operand]) -> CallEstimate:
-    size = estimator.size(args[0]).plus(estimator.size(args[1]))
-    return estimator.call(Range(1, 1), size, joined=True)
+    return estimator.call(Range(1, 1), estimator.joined(args[0], args[1]), joined=True)
 
 
 def _in_list_estimate(estimator: Estimator, target: Operand | None, args: Sequence[Operand]) -> CallEstimate:
-    return estimator.call(estimator.size(args[1]).scaled(1.0))
+    return estimator.call(estimator.share(estimator.size(args[1]), 1))
 
 
 _EQUALITY: Final = Cost(_equality_actual, _equality_estimate)
@@ -133,13 +132,19 @@ def _size(value: Any) -> int:
     return size
 
 
-def _ordered(function: str, test: Callable[[int], bool]) -> Callable[[Any, Any], bool]:
+def _ordered(function: str, test: Callable[[int], bool], numbers: bool) -> Callable[[Any, Any], bool]:
     def run(left: Any, right: Any) -> bool:
         if not is_comparable(left):
             raise unsupported(function, left)
+        if not numbers and (_is_nan(left) or _is_nan(right)):
+            return False
         return test(compare(left, right))
 
     return run
+
+
+def _is_nan(value: Any) -> bool:
+    return type(value) is float and value != value
 
 
 _COMPARED: Final[tuple[tuple[str, CelType, CelType], ...]] = (
@@ -160,12 +165,12 @@ _COMPARED: Final[tuple[tuple[str, CelType, CelType], ...]] = (
 )
 
 
-def _comparison(function: str, prefix: str, test: Callable[[int], bool]) -> Function:
+def _comparison(function: str, prefix: str, test: Callable[[int], bool], numbers: bool) -> Function:
     overloads = tuple(
         Overload(f"{prefix}_{name}", (left, right), BOOL, cost=_ORDER if name in ("string", "bytes") else None)
         for name, left, right in _COMPARED
     )
-    return Function(function, overloads, run=_ordered(function, test))
+    return Function(function, overloads, run=_ordered(function, test, numbers))
 
 
 def _overloads(rows: Sequence[tuple[str, CelType, CelType, CelType]], costs: dict[str, Cost]) -> tuple[Overload, ...]:
@@ -211,6 +216,20 @@ def _sizes() -> tuple[Overload, ...]:
     )
 
 
+def _comparisons(window: Window, *, numbers: bool) -> Library:
+    """``<`` and its like; `numbers` says that only numbers can be ordered, otherwise NaN is unlike everything."""
+    rows: tuple[tuple[str, str, Callable[[int], bool]], ...] = (
+        ("_<_", "less", lambda order: order < 0),
+        ("_<=_", "less_equals", lambda order: order <= 0),
+        ("_>_", "greater", lambda order: order > 0),
+        ("_>=_", "greater_equals", lambda order: order >= 0),
+    )
+    functions = tuple(_comparison(*row, numbers) for row in rows)
+    return Library("standard comparisons", functions, window=window)
+
+
+COMPARISONS_BEFORE_033: Final = _comparisons(BEFORE_033, numbers=True)
+COMPARISONS_LIBRARY: Final = _comparisons(SINCE_033, numbers=False)
 OPERATORS_LIBRARY: Final = Library(
     "standard operators",
     functions=(
@@ -235,10 +254,6 @@ OPERATORS_LIBRARY: Final = Library(
             run=arithmetic.negate,
         ),
         Function("_-_", _overloads(_SUBTRACT_ROWS, {}), run=arithmetic.subtract),
-        _comparison("_<_", "less", lambda order: order < 0),
-        _comparison("_<=_", "less_equals", lambda order: order <= 0),
-        _comparison("_>_", "greater", lambda order: order > 0),
-        _comparison("_>=_", "greater_equals", lambda order: order >= 0),
         Function("_[_]", (Overload("index_list", (_LIST, INT), _A), Overload("index_map", (_MAP, _A), _B))),
         Function(
             "@in",

@@ -20,6 +20,7 @@ from dra_alloc.cel.check.types import CelType
 from dra_alloc.cel.errors import CelError
 from dra_alloc.cel.library.budget import BoundedText
 from dra_alloc.cel.library.time_values import Duration, Timestamp
+from dra_alloc.cel.plan.frame import Failed
 from dra_alloc.cel.trampoline import Steps, run
 from dra_alloc.cel.values.go_numbers import format_double
 from dra_alloc.cel.values.runtime import CelMap, UInt, is_list, type_name
@@ -260,6 +261,8 @@ def _nested(value: Any, out: BoundedText) -> Steps[None]:
         out.add("{")
         entries = sorted(((_key(key), each) for key, each in value.items()), key=lambda entry: entry[0])
         for index, (key, each) in enumerate(entries):
+            if type(each) is Failed:
+                raise CelError(f"{FAILED}could not find key: {key}")
             out.add(f"{', ' if index else ''}{key}:")
             yield _nested(each, out)
         out.add("}")

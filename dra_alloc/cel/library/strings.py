@@ -197,14 +197,19 @@ def _join_estimate(estimator: Estimator, target: Operand | None, args: Sequence[
 
 def _quote_estimate(estimator: Estimator, target: Operand | None, args: Sequence[Operand]) -> CallEstimate:
     size = estimator.size(args[0])
-    # Upstream's arithmetic wraps around: what is unbounded ends up empty.
-    return estimator.call(size.scaled(STRING), Range((size.low + 2) % 2**64, (2 * size.high + 2) % 2**64))
+    # Up to 1.37 upstream's arithmetic wraps around: what is unbounded ends up empty.
+    return estimator.call(estimator.share(size, 10), estimator.grown(size.low + 2, 2 * size.high + 2))
+
+
+def _format_estimate(estimator: Estimator, target: Operand | None, args: Sequence[Operand]) -> CallEstimate | None:
+    return None if target is None else estimator.call(estimator.share(estimator.size(target), 10))
 
 
 _COPY: Final = traverse(STRING, sized=True)
 _REPLACE: Final = Cost(_scan_twice, _replace_estimate)
 _SPLIT: Final = Cost(_scan_twice, _split_estimate)
 _JOIN: Final = Cost(_join_actual, _join_estimate)
+_FORMAT: Final = Cost(TRAVERSE_FIRST.actual, _format_estimate)
 _QUOTE: Final = Cost(lambda args, result: share(plain_size(args[0]), STRING), _quote_estimate)
 
 
@@ -267,7 +272,7 @@ STRINGS_LIBRARY: Final = Library(
         Function(
             "format",
             (Overload("string_format", (STRING_TYPE, list_of(DYN)), STRING_TYPE, format_text, member=True),),
-            cost=TRAVERSE_FIRST,
+            cost=_FORMAT,
             validate=format_complaints,
             variadic=True,
         ),

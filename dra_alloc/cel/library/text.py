@@ -36,7 +36,8 @@ def pattern_cost(text: Any, pattern: Any) -> int:
 
 def pattern_estimate(estimator: Estimator, text: Operand, pattern: Operand) -> Any:
     """The range of :func:`pattern_cost`."""
-    return estimator.size(text).plus(ONE).scaled(STRING).times(estimator.size(pattern).scaled(PATTERN))
+    walked = estimator.share(estimator.size(text).plus(ONE), 10)
+    return walked.times(estimator.share(estimator.size(pattern), 4))
 
 
 def _search_estimate(estimator: Estimator, target: Operand | None, args: Sequence[Operand]) -> CallEstimate | None:
@@ -47,12 +48,13 @@ def _search_estimate(estimator: Estimator, target: Operand | None, args: Sequenc
 def _contains_estimate(estimator: Estimator, target: Operand | None, args: Sequence[Operand]) -> CallEstimate | None:
     if target is None:
         return None
-    return estimator.call(estimator.size(target).scaled(STRING).times(estimator.size(args[0]).scaled(STRING)))
+    text, part = (estimator.share(estimator.size(each), 10) for each in (target, args[0]))
+    return estimator.call(text.times(part))
 
 
 def _affix_estimate(estimator: Estimator, target: Operand | None, args: Sequence[Operand]) -> CallEstimate:
     # Up to the 1.37 alphas upstream estimated by the argument and counted by the receiver.
-    return estimator.call(estimator.size(args[0]).scaled(STRING))
+    return estimator.call(estimator.share(estimator.size(args[0]), 10))
 
 
 def _contains_actual(args: Sequence[Any], result: Any) -> int:

@@ -6,15 +6,19 @@ Spec: CEL-59
 
 from __future__ import annotations
 
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Final
 
-from dra_alloc.cel.check.declarations import Function, Library, Overload
+from dra_alloc.cel.check.declarations import BEFORE_033, SINCE_033, Cost, Function, Library, Overload
 from dra_alloc.cel.check.types import BOOL, STRING, CelType, list_of, map_of, struct
-from dra_alloc.cel.count.costs import NOMINAL, traverse
+from dra_alloc.cel.count.costs import NOMINAL, ONE, Range, traverse
 from dra_alloc.cel.count.costs import STRING as STRING_FACTOR
 from dra_alloc.cel.errors import CelError
 from dra_alloc.cel.library.url_parse import BadUrl, Url, parse_request_uri, parse_url, query_values
 from dra_alloc.cel.values.runtime import NO_SUCH_OVERLOAD, CelMap
+
+if TYPE_CHECKING:
+    from dra_alloc.cel.count.estimate import CallEstimate, Estimator, Operand
 
 __all__ = ["URL", "URL_LIBRARY", "CelUrl"]
 
@@ -68,8 +72,21 @@ def _shown(text: str) -> str:
     return text.encode(errors="surrogateescape").decode(errors="replace") if not text.isascii() else text
 
 
-def _part(name: str, identifier: str, run: Any, result: CelType = STRING) -> Function:
-    return Function(name, (Overload(identifier, (URL,), result, run, member=True),), cost=NOMINAL)
+def _sized(most: int) -> Cost:
+    """A step into a URL, whose part is as long as the whole, or some times that."""
+
+    def estimate(estimator: Estimator, target: Operand | None, args: Sequence[Operand]) -> CallEstimate | None:
+        return None if target is None else estimator.call(ONE, estimator.size(target).times(Range(1, most)))
+
+    return Cost(NOMINAL.actual, estimate)
+
+
+def _part(name: str, identifier: str, run: Any, result: CelType = STRING, *, most: int = 1) -> Function:
+    costs = ((NOMINAL, BEFORE_033), (_sized(most), SINCE_033))
+    return Function(
+        name,
+        tuple(Overload(identifier, (URL,), result, run, member=True, cost=cost, window=when) for cost, when in costs),
+    )
 
 
 URL_LIBRARY: Final = Library(
@@ -80,7 +97,7 @@ URL_LIBRARY: Final = Library(
         _part("getHost", "url_get_host", lambda value: _shown(value.url.host)),
         _part("getHostname", "url_get_hostname", lambda value: _shown(value.url.hostname)),
         _part("getPort", "url_get_port", lambda value: value.url.port),
-        _part("getEscapedPath", "url_get_escaped_path", lambda value: value.url.escaped_path),
+        _part("getEscapedPath", "url_get_escaped_path", lambda value: value.url.escaped_path, most=3),
         _part("getQuery", "url_get_query", _query, map_of(STRING, list_of(STRING))),
         Function("isURL", (Overload("is_url_string", (STRING,), BOOL, _is_url),), cost=NOMINAL),
     ),

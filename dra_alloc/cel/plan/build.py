@@ -23,7 +23,7 @@ from dra_alloc.cel.plan.attributes import Qualifier, attribute, domain_steps, do
 from dra_alloc.cel.plan.calls import apply, either_optional, once
 from dra_alloc.cel.plan.dispatch import implementation, prepared
 from dra_alloc.cel.plan.folds import Fold, exists_one_loop, fold, map_loop, quantifier
-from dra_alloc.cel.plan.frame import UNSET, Code, Frame, Run, constant, lazy
+from dra_alloc.cel.plan.frame import UNSET, Code, Frame, Run, constant, lazy, read_value
 from dra_alloc.cel.plan.literals import build_list, build_map, build_message
 from dra_alloc.cel.plan.logic import conditional, connective, equality, not_equal, not_strictly_false, ordered
 from dra_alloc.cel.plan.membership import constant_set, in_set, text_in
@@ -283,7 +283,7 @@ class _Planner:
         around = self._scope
         self._scope = _Variable(node.var, _read(slots[0]), self._scope)
         if node.var2:
-            self._scope = _Variable(node.var2, _read(slots[1]), self._scope)
+            self._scope = _Variable(node.var2, read_value(slots[1]), self._scope)
         made: Run | None = yield from self.loop(node, over.run, slots)
         if made is None:
             condition: Code = yield from self.code(node.condition)

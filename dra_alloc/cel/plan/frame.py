@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 
 from dra_alloc.cel.errors import CelError
 
-__all__ = ["UNSET", "Code", "Failed", "Frame", "Run", "constant", "lazy"]
+__all__ = ["UNSET", "Code", "Failed", "Frame", "Run", "constant", "lazy", "read_value"]
 
 Frame = list[Any]
 Run = Callable[[Frame], Any]
@@ -37,6 +37,18 @@ class Code(NamedTuple):
 def constant(value: Any) -> Code:
     """Code that always gives `value`."""
     return Code(lambda frame: value, True, value)
+
+
+def read_value(slot: int) -> Run:
+    """Read `slot`, which may hold an error: the value of a broken attribute."""
+
+    def run(frame: Frame) -> Any:
+        value = frame[slot]
+        if type(value) is Failed:
+            raise CelError(value.error.text)
+        return value
+
+    return run
 
 
 def lazy(slot: int, init: Run) -> Run:

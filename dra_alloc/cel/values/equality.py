@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from dra_alloc.cel.check.types import CelType
 from dra_alloc.cel.errors import CelAbort, CelError
+from dra_alloc.cel.plan.frame import Failed
 from dra_alloc.cel.values.runtime import NO_SUCH_OVERLOAD, CelMap, ConcatList, Optional, UInt, is_list
 
 __all__ = ["compare", "equal", "is_comparable"]
@@ -72,22 +73,27 @@ class _Pairs:
     would compare each occurrence. Work beyond any cost limit is given up.
     """
 
-    __slots__ = ("_met", "_waiting", "_work")
+    __slots__ = ("_met", "_waiting", "_work", "listed")
 
     def __init__(self) -> None:
         #: Keeps what it names alive, since only then the identities stay theirs.
         self._met: dict[tuple[int, int], tuple[Any, Any]] = {}
-        self._waiting: list[tuple[Any, Any]] = []
+        self._waiting: list[tuple[Any, Any, bool]] = []
         self._work = 0
+        #: Whether the pair at hand lies in a list, where errors do not count.
+        self.listed = False
 
     def add(self, left: Any, right: Any) -> None:
         pair = id(left), id(right)
         if pair not in self._met:
             self._met[pair] = left, right
-            self._waiting.append((left, right))
+            self._waiting.append((left, right, self.listed))
 
     def pop(self) -> tuple[Any, Any] | None:
-        return self._waiting.pop() if self._waiting else None
+        if not self._waiting:
+            return None
+        left, right, self.listed = self._waiting.pop()
+        return left, right
 
     def work(self, amount: int) -> None:
         """Raises CelAbort once more was compared than any selector may."""
@@ -123,13 +129,18 @@ def _lists_alike(left: Any, right: Any, pairs: _Pairs) -> bool:
         pairs.add(left.right, right.right)
         return True
     pairs.work(len(left))
+    pairs.listed = True
     return _parts_alike(zip(left, right, strict=True), pairs)
 
 
 def _maps_alike(left: CelMap, right: CelMap, pairs: _Pairs) -> bool:
     pairs.work(len(left))
     for key, value in left.items():
-        other = right.find(key, _MISSING)
+        if type(value) is Failed:
+            if pairs.listed:
+                return True
+            raise CelError(value.error.text)
+        other = right.find(key, _MISSING) if right.contains(key) else _MISSING
         if other is _MISSING or not _parts_alike(((value, other),), pairs):
             return False
     return True

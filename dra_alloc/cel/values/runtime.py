@@ -172,8 +172,8 @@ class _Identity:
         self.value = value
 
     def __eq__(self, other: object) -> bool:
-        # Only literals are one object upstream; results of calls are new each time, ours may be kept.
-        literal = is_list(self.value) or isinstance(self.value, CelMap)
+        # Literals and the empty optional are one object upstream; results of calls are new each time, ours may be kept.
+        literal = self.value is NONE or is_list(self.value) or isinstance(self.value, CelMap)
         return literal and type(other) is _Identity and self.value is other.value
 
     def __hash__(self) -> int:
@@ -266,7 +266,9 @@ class CelMap:
         return default
 
     def contains(self, key: Any) -> bool:
-        """Whether ``key in map``; a default of a device map does not count."""
+        """Whether ``key in map``; a default of a device map does not count, nor does what is broken."""
+        if type(key) is str:
+            return key in self.entries
         return CelMap.find(self, key, _MISSING) is not _MISSING
 
 

@@ -20,7 +20,7 @@ from dra_alloc.cel.check.checking import Checked
 from dra_alloc.cel.check.types import CelType, struct
 from dra_alloc.cel.check.validators import validate
 from dra_alloc.cel.count.counting import count
-from dra_alloc.cel.count.estimate import estimate
+from dra_alloc.cel.count.estimate import Estimator
 from dra_alloc.cel.environment import Declarations, declarations, settings
 from dra_alloc.cel.errors import CelAbort, CelError, Issue
 from dra_alloc.cel.library.time_values import Timestamp
@@ -81,7 +81,7 @@ def answer(
     checked, issues = _checked(_bound(parsed.root, variables or {}), source, declared)
     if issues:
         return Answer(refused=render(issues, source))
-    most = estimate(checked, declared.functions).high
+    most = Estimator(checked, declared.functions).most()
     found = Answer(kind=checked.output_type, max_cost=most)
     return _run(checked, declared, CelMap.of((bindings or {}).items()), found)
 
