@@ -1,13 +1,18 @@
 """
 The wire objects of resource.k8s.io and the exact value types in them.
 
-Models are shaped as v1 with the fields of every release up to 1.37; older
+Models are shaped as v1 with the fields of every release up to 1.38; older
 versions are converted by `dra_alloc.manifest`.
 """
 
 from dra_alloc.api._base import (
     FrozenMap,
     KubeModel,
+)
+from dra_alloc.api.amounts.quantity import (
+    Format,
+    Quantity,
+    QuantityError,
 )
 from dra_alloc.api.claims import (
     CapacityRequirements,
@@ -104,11 +109,6 @@ from dra_alloc.api.poolstatus import (
     ResourcePoolStatusRequestStatus,
     ShareableCapacity,
     ShareableSummary,
-)
-from dra_alloc.api.quantity import (
-    Format,
-    Quantity,
-    QuantityError,
 )
 from dra_alloc.api.quotas import (
     ResourceQuota,

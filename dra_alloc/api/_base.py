@@ -17,7 +17,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, GetCoreSchem
 from pydantic.alias_generators import to_camel
 from pydantic_core import PydanticCustomError, core_schema
 
-from dra_alloc.api.quantity import Quantity
+from dra_alloc.api.amounts.quantity import Quantity
 
 __all__ = ["FrozenMap", "KubeModel", "RawJson"]
 

@@ -7,9 +7,9 @@ from typing import Annotated, ClassVar
 from pydantic import AfterValidator
 
 from dra_alloc.api._base import FrozenMap, KubeModel, List, OptText, PtrBool, PtrInt, Struct, Text
+from dra_alloc.api.amounts.quantity import Quantity
 from dra_alloc.api.constraints import DeviceConstraint
 from dra_alloc.api.meta import ObjectMeta
-from dra_alloc.api.quantity import Quantity
 from dra_alloc.api.results import ResourceClaimStatus
 from dra_alloc.api.selectors import DeviceSelector, DeviceToleration, OpaqueDeviceConfiguration
 

@@ -19,9 +19,9 @@ from dra_alloc.api._base import (
     PtrText,
     Text,
 )
+from dra_alloc.api.amounts.quantity import ZERO, Quantity
 from dra_alloc.api.meta import Timestamp
 from dra_alloc.api.nodes import NodeSelector
-from dra_alloc.api.quantity import ZERO, Quantity
 
 __all__ = [
     "CapacityRequestPolicy",

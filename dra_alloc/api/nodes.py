@@ -7,8 +7,8 @@ from typing import ClassVar
 from pydantic import ConfigDict
 
 from dra_alloc.api._base import FrozenMap, Int, KubeModel, List, OptText, PtrBool, Struct, Text
+from dra_alloc.api.amounts.quantity import Quantity
 from dra_alloc.api.meta import ObjectMeta, Timestamp
-from dra_alloc.api.quantity import Quantity
 
 __all__ = [
     "ContainerImage",

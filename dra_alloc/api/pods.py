@@ -5,9 +5,9 @@ from __future__ import annotations
 from pydantic import Field
 
 from dra_alloc.api._base import FrozenMap, Int, List, OptText, PtrBool, PtrInt, PtrText, RawJson, Struct, Text
+from dra_alloc.api.amounts.quantity import ZERO, Quantity
 from dra_alloc.api.meta import Labels, LabelSelector, ObjectMeta
 from dra_alloc.api.nodes import NodeSelector, NodeSelectorTerm, PartialModel
-from dra_alloc.api.quantity import ZERO, Quantity
 
 __all__ = [
     "Affinity",

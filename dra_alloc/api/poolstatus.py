@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dra_alloc.api._base import Int, KubeModel, List, OptText, PtrInt, Struct, Text
+from dra_alloc.api.amounts.quantity import Quantity
 from dra_alloc.api.meta import Condition, ObjectMeta
-from dra_alloc.api.quantity import Quantity
 
 __all__ = [
     "PartitionSummary",

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dra_alloc.api._base import FrozenMap, List, Struct, Text
+from dra_alloc.api.amounts.quantity import Quantity
 from dra_alloc.api.meta import ObjectMeta
 from dra_alloc.api.nodes import PartialModel
-from dra_alloc.api.quantity import Quantity
 
 __all__ = [
     "ResourceQuota",

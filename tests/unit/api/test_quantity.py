@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dra_alloc.api import Format, Quantity, QuantityError
-from dra_alloc.api._quantity_text import print_json_number
-from dra_alloc.api.quantity import _MEMO
+from dra_alloc.api.amounts.quantity import _MEMO
+from dra_alloc.api.amounts.text import print_json_number
 
 _DIGITS = st.text("0123456789", max_size=24)
 _SUFFIX = st.sampled_from(["", "n", "u", "m", "k", "M", "G", "T", "P", "E", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"])

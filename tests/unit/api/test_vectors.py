@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from dra_alloc.api import DeviceCapacity, Quantity, QuantityError, Semver, SemverError
-from dra_alloc.api.quantity import Format
+from dra_alloc.api.amounts.quantity import Format
 from dra_alloc.api.semver import admits_version
 from tests.paths import ROOT
 

@@ -8,8 +8,8 @@ from typing import Any, Final, NoReturn
 from pydantic import GetCoreSchemaHandler
 from pydantic_core import PydanticCustomError, core_schema
 
-from dra_alloc.api._quantity_int64 import approximate, scaled_int64
-from dra_alloc.api._quantity_text import (
+from dra_alloc.api.amounts.int64 import approximate, scaled_int64
+from dra_alloc.api.amounts.text import (
     FORMAT_WRONG,
     MAX_EXPONENT,
     MAX_INT64,
