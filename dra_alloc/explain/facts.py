@@ -189,7 +189,13 @@ def _holders(world: World) -> Iterator[Fact]:
     for name, allocation in world.allocations.items():
         count = sum(not each.admin_access for each in allocation.devices.results)
         noun = "device" if count == 1 else "devices"
-        yield Fact("holder", f"claim {name} holds {count} {noun}", _freed(name), f"freeing claim {name}", 10)
+        text = f"claim {name} holds {count} {noun}"
+        users = world.going.get(name)
+        if users is None:
+            yield Fact("holder", text, _freed(name), f"freeing claim {name}", 10)
+        else:
+            why = f"it is being deleted{f', in use by {users}' if users else ''}"
+            yield Fact("holder", f"{text}: {why}", _freed(name), f"the end of claim {name} ({why})", 10)
 
 
 def _freed(name: str) -> Callable[[World], World]:

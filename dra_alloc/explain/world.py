@@ -19,6 +19,7 @@ from dra_alloc.api import (
     DeviceSubRequest,
     DeviceTaintRule,
     ExactDeviceRequest,
+    FrozenMap,
     Node,
     ResourceClaim,
     ResourceSlice,
@@ -88,8 +89,9 @@ class World:
     Claims to place on a node, and what stands against it.
 
     `allocations` are those of other claims that hold devices of the node's
-    pools, by claim name; `slices` those of the pools alone. `surveys` is
-    handed on to variations.
+    pools, by claim name, and `going` says of those that are being deleted who
+    uses them; `slices` are those of the pools alone. `surveys` is handed on to
+    variations.
     """
 
     node: Node
@@ -99,6 +101,7 @@ class World:
     slices: tuple[ResourceSlice, ...]
     taint_rules: tuple[DeviceTaintRule, ...]
     profile: Profile
+    going: Mapping[str, str] = field(default_factory=FrozenMap)
     surveys: Surveys = field(default_factory=Surveys, repr=False)
 
     def allocator(self) -> Allocator:

@@ -9,9 +9,10 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from dra_alloc.api import FrozenMap, ObjectMeta, OwnerReference, Pod, ResourceClaim, ResourceClaimTemplate
+from dra_alloc.pods.objections import Objection
 from dra_alloc.pods.workloads.names import claim_base, unique
 
-__all__ = ["POD_CLAIM_NAME", "ClaimUse", "ClaimsThere", "claim_from_template"]
+__all__ = ["POD_CLAIM_NAME", "ClaimUse", "ClaimsThere", "claim_from_template", "going"]
 
 #: Which entry of the pod a claim was made for.
 POD_CLAIM_NAME: Final = "resource.kubernetes.io/pod-claim-name"
@@ -24,13 +25,13 @@ class ClaimUse:
 
     `claim` is the full name of one that is there, or one that is made for the
     pod; without it nothing is needed, `missing` (kind and full name) is not
-    there, or `objection` says why the claim that is there is not the pod's.
+    there, or `objection` says why the claim that is there does not serve the pod.
     """
 
     position: int
     claim: str | ResourceClaim | None = None
     missing: tuple[str, str] | None = None
-    objection: str = ""
+    objection: Objection | None = None
 
 
 @dataclass(slots=True)
@@ -66,17 +67,21 @@ class ClaimsThere:
 
         What the pod's status says comes first: a claim without a name is not
         needed, one that is there has to be the pod's. Then a claim that was
-        made for the entry, and last one that is made now.
+        made for the entry, and last one that is made now. One that is being
+        deleted serves nobody.
 
-        Spec: EXPAND-40 to EXPAND-44.
+        Spec: EXPAND-40 to EXPAND-45.
         """
         namespace = pod.metadata.namespace or ""
         said = {each.name: each.resource_claim_name for each in pod.status.resource_claim_statuses}
         for position, entry in enumerate(pod.spec.resource_claims):
             if entry.resource_claim_name:
                 full = f"{namespace}/{entry.resource_claim_name}"
-                there = full in self.claims
-                yield ClaimUse(position, full if there else None, None if there else ("ResourceClaim", full))
+                claim = self.claims.get(full)
+                if claim is None:
+                    yield ClaimUse(position, missing=("ResourceClaim", full))
+                else:
+                    yield ClaimUse(position, full, objection=going(claim))
             elif entry.resource_claim_template_name:
                 if entry.name in said and said[entry.name] is None:
                     yield ClaimUse(position)
@@ -89,10 +94,10 @@ class ClaimsThere:
         full = f"{namespace}/{said}" if said else ""
         claim = self.claims.get(full)
         if claim is not None:
-            return ClaimUse(position, full, objection=_not_of(pod, claim))
+            return ClaimUse(position, full, objection=going(claim) or _not_of(pod, claim))
         made = self.made_for.get((namespace, meta.uid or meta.name or "", entry.name))
         if made is not None and not _not_of(pod, self.claims[made]):
-            return ClaimUse(position, made)
+            return ClaimUse(position, made, objection=going(self.claims[made]))
         name = f"{namespace}/{entry.resource_claim_template_name}"
         template = self.templates.get(name)
         if template is None:
@@ -134,13 +139,21 @@ def _owner(meta: ObjectMeta) -> OwnerReference | None:
     return next((each for each in pods if each.controller is not False), None)
 
 
-def _not_of(pod: Pod, claim: ResourceClaim) -> str:
-    """Return why a claim was not made for a pod, in the scheduler's words; empty if it was. Spec: EXPAND-43."""
+def going(claim: ResourceClaim) -> Objection | None:
+    """Return what the scheduler has against a claim that is being deleted. Spec: EXPAND-45."""
+    if claim.metadata.deletion_timestamp is None:
+        return None
+    return Objection("claim-deleted", (f'resourceclaim "{claim.metadata.name}" is being deleted',))
+
+
+def _not_of(pod: Pod, claim: ResourceClaim) -> Objection | None:
+    """Return what the scheduler has against a claim that was not made for the pod. Spec: EXPAND-43."""
     owner, meta = _owner(claim.metadata), pod.metadata
     same = owner is not None and (owner.uid == meta.uid if owner.uid and meta.uid else owner.name == meta.name)
     if same and claim.metadata.namespace == meta.namespace:
-        return ""
-    return f"ResourceClaim {_full(claim.metadata)} was not created for Pod {_full(meta)} (Pod is not owner)"
+        return None
+    text = f"ResourceClaim {_full(claim.metadata)} was not created for Pod {_full(meta)} (Pod is not owner)"
+    return Objection("claim-not-owned", (text,))
 
 
 def _full(meta: ObjectMeta) -> str:

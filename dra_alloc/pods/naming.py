@@ -20,6 +20,8 @@ _NAMED: Final = ("claims", "templates", "pods", "pod_groups", "quotas", "workloa
 
 def in_namespace(documents: Documents, namespace: str) -> Documents:
     """Return the documents with every namespaced object that names no namespace put into this one."""
+    if all(item.metadata.namespace for member in _NAMED for item in getattr(documents, member)):
+        return documents
 
     def put(item: Any) -> Any:
         if item.metadata.namespace:

@@ -338,8 +338,9 @@ class _Asking:
     def objection(self, node: Node) -> tuple[str, str] | None:
         """Return why the pod is not made, or cannot run on the node whatever its claims are, as code and text."""
         pod, served = self.subject.pod, self.cluster.known.class_by_resource
-        if self.subject.forbidden:
-            return "quota", self.subject.forbidden
+        barred = self.subject.barred
+        if barred is not None:
+            return barred.code, barred.text
         if pod is None:
             return None
         if self.attempt is None:

@@ -4,13 +4,14 @@ The reasons of a refusal in a cluster: facts, fixes, hints.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from dra_alloc.api import AllocationResult, Node, ResourceClaim
+from dra_alloc.api import AllocationResult, FrozenMap, Node, ResourceClaim
 from dra_alloc.cluster.cluster import Cluster
 from dra_alloc.cluster.defaulting import defaulted
 from dra_alloc.cluster.outcomes import Allocated
+from dra_alloc.errors import first_few
 from dra_alloc.explain.choice import PassedOver, SkippedAlternative, passed_over, skipped_alternatives
 from dra_alloc.explain.reasons import WORK, Reasons, reasons
 from dra_alloc.explain.world import World
@@ -33,14 +34,16 @@ def world_of(cluster: Cluster, claims: Sequence[ResourceClaim], node: Node) -> W
     rows = [row for key in keys for row in cluster.inventory.by_pool[key]]
     rules = {id(rule): rule for row in rows for rule in row.taint_rules}
     pending = tuple(claim for claim in defaulted(claims) if claim.status.allocation is None)
+    allocations = _allocations(cluster, frozenset(keys))
     return World(
         node,
         pending,
-        _allocations(cluster, frozenset(keys)),
+        allocations,
         cluster.classes,
         tuple(row.wire for row in rows),
         tuple(rules.values()),
         profile,
+        _going(cluster, allocations),
     )
 
 
@@ -53,6 +56,18 @@ def _allocations(cluster: Cluster, pools: frozenset[PoolKey]) -> dict[str, Alloc
         ):
             found[name] = allocation
     return found
+
+
+def _going(cluster: Cluster, names: Iterable[str]) -> FrozenMap[str, str]:
+    """Return who uses those of the claims that are being deleted."""
+    claims = ((name, cluster.claims[name]) for name in names)
+    return FrozenMap(
+        {
+            name: first_few([f"{each.resource}/{each.name}" for each in claim.status.reserved_for])
+            for name, claim in claims
+            if claim.metadata.deletion_timestamp is not None
+        }
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,13 +5,20 @@ Manifests as the API server would store them under the gates of a release.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import replace
+from typing import Any, Final
 
-from dra_alloc.api import ResourceClaim, ResourceClaimSpec, ResourceClaimTemplate
-from dra_alloc.manifest import Documents
+from dra_alloc.api import FrozenMap, Pod, ResourceClaim, ResourceClaimSpec, ResourceClaimTemplate
+from dra_alloc.errors import first_few
+from dra_alloc.manifest import Documents, Workload
 from dra_alloc.manifest.make.gates import without_disabled
 
-__all__ = ["gated"]
+__all__ = ["as_there", "gated", "gated_spec"]
+
+#: Kinds of which the status says what is there already.
+_WITH_STATUS: Final = ("claims", "pods", "workloads")
+#: What only a cluster can say.
+_OF_A_CLUSTER: Final = ("nodes", "slices", "classes", "claims", "pods", "namespaces")
 
 
 def gated(manifests: Documents, gates: Mapping[str, bool]) -> tuple[Documents, tuple[str, ...]]:
@@ -23,9 +30,9 @@ def gated(manifests: Documents, gates: Mapping[str, bool]) -> tuple[Documents, t
     notes: list[str] = []
 
     def stored(item: ResourceClaim | ResourceClaimTemplate, spec: ResourceClaimSpec) -> ResourceClaimSpec:
-        devices, dropped = without_disabled(spec.devices, gates)
+        made, dropped = gated_spec(spec, gates)
         notes.extend(f"{manifests.where(item).object}: {each} is off, the field is dropped" for each in dropped)
-        return spec.model_copy(update={"devices": devices}) if dropped else spec
+        return made
 
     def change(item: Any) -> Any:
         outer = item.spec if isinstance(item, ResourceClaimTemplate) else None
@@ -36,3 +43,50 @@ def gated(manifests: Documents, gates: Mapping[str, bool]) -> tuple[Documents, t
         return item.model_copy(update={"spec": spec if outer is None else outer.model_copy(update={"spec": spec})})
 
     return manifests.mapped(change, "claims", "templates"), tuple(notes)
+
+
+def gated_spec(spec: ResourceClaimSpec, gates: Mapping[str, bool]) -> tuple[ResourceClaimSpec, tuple[str, ...]]:
+    """Return what a claim asks for without the fields of disabled gates, and what these were."""
+    devices, dropped = without_disabled(spec.devices, gates)
+    return (spec.model_copy(update={"devices": devices}) if dropped else spec), dropped
+
+
+def as_there(manifests: Documents, dump: Documents) -> tuple[Documents, tuple[str, ...]]:
+    """
+    Return the manifests with pods as they are in the cluster already, and without the status of objects that are new.
+
+    An object with a UID comes from a cluster and is there. Where no cluster is
+    given, the manifests are it, and all that they say holds. A note says whose
+    status was left out.
+
+    Spec: GATE-2.
+    """
+    if not any(getattr(dump, member) for member in _OF_A_CLUSTER):
+        return manifests, ()
+    there = {_key(item): item for member in _WITH_STATUS for item in getattr(dump, member)}
+    dropped: list[str] = []
+
+    def change(item: Any) -> Any:
+        known = there.get(_key(item))
+        if known is not None:
+            return known if isinstance(item, Pod) else item
+        made = item if item.metadata.uid else _without_status(item)
+        if made is not item:
+            dropped.append(f"{item.kind} {item.metadata.full_name}")
+        return made
+
+    changed = manifests.mapped(change, *_WITH_STATUS)
+    return changed, (f"the status of what is new is not stored: {first_few(dropped)}",) if dropped else ()
+
+
+def _key(item: Any) -> tuple[str, str | None, str | None]:
+    return item.kind, item.metadata.namespace, item.metadata.name
+
+
+def _without_status(item: Any) -> Any:
+    if isinstance(item, Workload):
+        if not item.body.get("status"):
+            return item
+        return replace(item, body=FrozenMap({name: each for name, each in item.body.items() if name != "status"}))
+    empty = type(item.status)()
+    return item if item.status == empty else item.model_copy(update={"status": empty})

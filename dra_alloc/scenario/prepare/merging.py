@@ -4,32 +4,55 @@ Manifests applied to a dump: whose object counts where both have one.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Protocol, TypeVar
+from typing import Any, Final, Protocol, TypeVar
 
-from dra_alloc.api import ObjectMeta, ResourceClaim
+from dra_alloc.api import ObjectMeta, ResourceClaim, ResourceClaimSpec, ResourceClaimTemplate
+from dra_alloc.errors import Problem, Where
 from dra_alloc.manifest import Documents
 from dra_alloc.problem.requests import claim_name
+from dra_alloc.scenario.prepare.gating import gated_spec
 
-__all__ = ["merged"]
+__all__ = ["changed_specs", "merged"]
+
+_APPLIED: Final = ("slices", "classes", "templates", "taint_rules", "nodes", "namespaces", "pods")
 
 
 def merged(dump: Documents, manifests: Documents) -> Documents:
-    """Return the dump with the manifests applied; a claim's status in the dump is kept."""
-    claims = {claim_name(claim): claim for claim in dump.claims}
-    for claim in manifests.claims:
-        before = claims.get(claim_name(claim))
-        claims[claim_name(claim)] = claim if before is None else _with_status(claim, before)
-    return replace(
-        dump,
-        slices=_merged(dump.slices, manifests.slices),
-        classes=_merged(dump.classes, manifests.classes),
-        templates=_merged(dump.templates, manifests.templates),
-        taint_rules=_merged(dump.taint_rules, manifests.taint_rules),
-        nodes=_merged(dump.nodes, manifests.nodes),
-        claims=tuple(claims.values()),
-    )
+    """Return the dump with the manifests applied; a claim of the dump stays as it is, since its spec cannot change."""
+    there = {claim_name(claim) for claim in dump.claims}
+    new = [claim for claim in manifests.claims if claim_name(claim) not in there]
+    others: dict[str, Any] = {member: _merged(getattr(dump, member), getattr(manifests, member)) for member in _APPLIED}
+    return replace(dump, claims=(*dump.claims, *new), **others)
+
+
+def changed_specs(
+    dump: Documents, manifests: Documents, gates: Mapping[str, bool]
+) -> Iterator[tuple[ResourceClaim | ResourceClaimTemplate, Problem]]:
+    """
+    Yield the manifests' claims and claim templates that are in the dump with another spec, which cannot change.
+
+    Spec: GATE-3.
+    """
+    stored: list[ResourceClaim | ResourceClaimTemplate] = [*dump.claims, *dump.templates]
+    applied: list[ResourceClaim | ResourceClaimTemplate] = [*manifests.claims, *manifests.templates]
+    there = {(each.kind, each.metadata.full_name): each for each in stored}
+    for item in applied:
+        before = there.get((item.kind, item.metadata.full_name))
+        if before is not None and not _same_spec(item, before, gates):
+            hint = "it is in the cluster with another spec: delete it there first, or name this one differently"
+            yield item, Problem("Invalid value: field is immutable", Where(path="spec"), hint)
+
+
+def _same_spec(item: Any, before: Any, gates: Mapping[str, bool]) -> bool:
+    given, stored = item.spec, before.spec
+    if not isinstance(given, ResourceClaimSpec):
+        if given.metadata != stored.metadata:
+            return False
+        given, stored = given.spec, stored.spec
+    # The manifests' is without the fields of disabled gates already; a stored one keeps them, also when it is applied.
+    return bool(given == stored) or bool(given == gated_spec(stored, gates)[0])
 
 
 class _Named(Protocol):
@@ -43,9 +66,7 @@ _N = TypeVar("_N", bound=_Named)
 
 
 def _merged(dumped: Sequence[_N], applied: Sequence[_N]) -> tuple[_N, ...]:
+    if not applied:
+        return tuple(dumped)
     named = {(each.metadata.namespace, each.metadata.name): each for each in (*dumped, *applied)}
     return tuple(named.values())
-
-
-def _with_status(claim: ResourceClaim, before: ResourceClaim) -> ResourceClaim:
-    return claim.model_copy(update={"status": before.status}) if claim.status.allocation is None else claim

@@ -4,19 +4,20 @@ From documents to prepared subjects, step by step: what check, gang, the harness
 Each step takes what is prepared so far and returns it with one thing more, so
 that a new one is a function and its line in `STEPS`. They go in this order:
 
-1. `_in_namespace`: objects that name no namespace get the command's, as kubectl does.
+1. `_in_namespace`: objects that name no namespace get the command's, as kubectl does; so do those of a dump.
 2. `_named`: what has only generateName gets a name. After the namespace, in which a name has to be new.
-3. `stored`: fields of disabled gates are dropped, as the API server does with what it is sent. Objects of the dump
+3. `_there`: pods that the dump has are as they are there, and what is new has no status.
+4. `stored`: fields of disabled gates are dropped, as the API server does with what it is sent. Objects of the dump
    are stored already.
-4. `_merged`: the manifests' objects replace or join the dump's.
-5. `_clustered`: the cluster of all of them. What depends on nodes comes after it.
-6. `_expanded`: the pods that objects make, a DaemonSet's on each node. What may not be created, is there already,
+5. `_merged`: the manifests' objects replace or join the dump's. A spec that cannot change has to be the same.
+6. `_clustered`: the cluster of all of them. What depends on nodes comes after it.
+7. `_expanded`: the pods that objects make, a DaemonSet's on each node. What may not be created, is there already,
    waits, or goes before others is seen to here and after it, pod by pod, before any claim is.
-7. `_claiming`: each pod with its claims, then the claims and templates that no pod uses.
-8. `_making`: what quotas let be made. After claims are known, which count, too.
-9. `refused`: what the API server would not take, and names that lead nowhere.
-10. `_needing`: subjects that need no devices are left out.
-11. `_noted`: notes on how the input was read. Last, when all is known.
+8. `_claiming`: each pod with its claims, then the claims and templates that no pod uses.
+9. `_making`: what quotas let be made, and what admin access is. After claims are known, which count, too.
+10. `refused`: what the API server would not take, and names that lead nowhere.
+11. `_needing`: subjects that need no devices are left out.
+12. `_noted`: notes on how the input was read. Last, when all is known.
 """
 
 from __future__ import annotations
@@ -34,8 +35,9 @@ from dra_alloc.manifest.lost import Lost
 from dra_alloc.pods.expanding import ExpandedPod, expanded
 from dra_alloc.pods.naming import in_namespace, named
 from dra_alloc.pods.workloads.shapes import Taught
-from dra_alloc.scenario.prepare.gating import gated
-from dra_alloc.scenario.prepare.merging import merged
+from dra_alloc.scenario.prepare.admin_access import admin_access_problems, of_unknown_namespaces, without_admin_access
+from dra_alloc.scenario.prepare.gating import as_there, gated
+from dra_alloc.scenario.prepare.merging import changed_specs, merged
 from dra_alloc.scenario.prepare.notes import notes_on
 from dra_alloc.scenario.prepare.quotas import forbidden
 from dra_alloc.scenario.prepare.references import KnownNames, reference_problems
@@ -119,11 +121,17 @@ def run(prepared: Prepared, steps: Sequence[Step]) -> Prepared:
 
 
 def _in_namespace(prepared: Prepared) -> Prepared:
-    return replace(prepared, manifests=in_namespace(prepared.manifests, prepared.namespace))
+    manifests, dump = (in_namespace(each, prepared.namespace) for each in (prepared.manifests, prepared.dump))
+    return replace(prepared, manifests=manifests, dump=dump)
 
 
 def _named(prepared: Prepared) -> Prepared:
     return replace(prepared, manifests=named(prepared.manifests, prepared.dump))
+
+
+def _there(prepared: Prepared) -> Prepared:
+    manifests, left_out = as_there(prepared.manifests, prepared.dump)
+    return replace(prepared, manifests=manifests).noting(left_out)
 
 
 def stored(prepared: Prepared) -> Prepared:
@@ -133,7 +141,9 @@ def stored(prepared: Prepared) -> Prepared:
 
 
 def _merged(prepared: Prepared) -> Prepared:
-    return replace(prepared, merged=merged(prepared.dump, prepared.manifests))
+    dump, manifests = prepared.dump, prepared.manifests
+    changed = changed_specs(dump, manifests, prepared.settings.effective_gates())
+    return replace(prepared, merged=merged(dump, manifests)).misplaced(changed)
 
 
 def _clustered(prepared: Prepared) -> Prepared:
@@ -158,7 +168,9 @@ def _making(prepared: Prepared) -> Prepared:
     asked = [each for each in prepared.pods if each.is_asked]
     given = (prepared.manifests, prepared.dump)
     subjects, notes = forbidden(prepared.subjects, asked, given, prepared.cluster)
-    return replace(prepared, subjects=subjects).noting(notes)
+    wrong = admin_access_problems(prepared.manifests, prepared.dump, prepared.merged)
+    allowed = without_admin_access(subjects, prepared.merged)
+    return replace(prepared, subjects=allowed).noting(notes).misplaced(wrong)
 
 
 def refused(prepared: Prepared) -> Prepared:
@@ -177,13 +189,17 @@ def _needing(prepared: Prepared) -> Prepared:
 
 
 def _noted(prepared: Prepared) -> Prepared:
-    return prepared.noting(notes_on(prepared.manifests, prepared.dump, prepared.cluster))
+    manifests, dump = prepared.manifests, prepared.dump
+    return prepared.noting(
+        (*notes_on(manifests, dump, prepared.cluster), *of_unknown_namespaces(manifests, prepared.merged))
+    )
 
 
 #: What is done to documents, in order.
 STEPS: Final[tuple[Step, ...]] = (
     _in_namespace,
     _named,
+    _there,
     stored,
     _merged,
     _clustered,

@@ -11,6 +11,7 @@ from dra_alloc.api import ResourceClaim
 from dra_alloc.cluster.cluster import Cluster
 from dra_alloc.manifest import Documents
 from dra_alloc.pods.expanding import ExpandedPod
+from dra_alloc.pods.objections import Objection
 from dra_alloc.pods.quota.creation import created, quota_book
 from dra_alloc.problem.requests import claim_name
 from dra_alloc.scenario.prepare.subjects import Subject
@@ -46,5 +47,6 @@ def forbidden(
     for subject, own in zip(subjects, answers, strict=True):
         named = (unmade.get(each) for each in subject.claims if isinstance(each, str))
         answer = own or next((each for each in named if each is not None), None)
-        marked.append(subject if answer is None else replace(subject, forbidden=answer.text))
+        barred = subject.barred if answer is None else Objection("quota", (answer.text,))
+        marked.append(replace(subject, barred=barred))
     return tuple(marked), tuple(found.notes())

@@ -12,9 +12,10 @@ from dra_alloc.api import ObjectMeta, Pod, ResourceClaim
 from dra_alloc.errors import NAME_SHOWN, Problem, Where, in_brief
 from dra_alloc.manifest import Documents, Workload
 from dra_alloc.manifest.lost import Lost
-from dra_alloc.pods.claims import ClaimsThere
+from dra_alloc.pods.claims import ClaimsThere, going
 from dra_alloc.pods.expanding import ExpandedPod
 from dra_alloc.pods.extended_resources import asks_for_extended
+from dra_alloc.pods.objections import Objection
 from dra_alloc.problem.requests import claim_name
 
 __all__ = ["Subject", "subjects_of"]
@@ -28,7 +29,8 @@ class Subject:
     `claims` holds claim names that exist already or are shared, and claims
     that are made for this subject only. Subjects of one `template`, the name
     of a workload, differ in name only. A `node` is the one that a DaemonSet's pod is for.
-    `forbidden` is why the API server makes no such object, or not all its claims.
+    `barred` is why it is never asked of a node: the API server makes no such
+    object, or not all its claims, or one of these serves nobody.
     """
 
     kind: str
@@ -37,12 +39,12 @@ class Subject:
     pod: Pod | None = None
     template: str | None = None
     node: str | None = None
-    forbidden: str = ""
+    barred: Objection | None = None
 
     @property
     def needs_devices(self) -> bool:
         """Return whether there is anything to place for DRA, or anything to say."""
-        return bool(self.claims or self.forbidden) or self.pod is None or asks_for_extended(self.pod)
+        return bool(self.claims or self.barred) or self.pod is None or asks_for_extended(self.pod)
 
 
 def subjects_of(
@@ -79,7 +81,9 @@ class _Reading:
         if not asked.is_asked:
             return None
         claims: dict[str, str | ResourceClaim] = {}
+        barred: Objection | None = None
         for use in self.there.of_pod(pod):
+            barred = barred or use.objection
             if use.missing is not None:
                 place = "resourceClaimName" if use.missing[0] == "ResourceClaim" else "resourceClaimTemplateName"
                 self._missing(owner, f"{asked.path}.resourceClaims[{use.position}].{place}", *use.missing)
@@ -87,7 +91,7 @@ class _Reading:
                 # Entries of one pod may share a claim that is there.
                 name = use.claim if isinstance(use.claim, str) else claim_name(use.claim)
                 claims.setdefault(name, use.claim)
-        return Subject(owner.kind, asked.name, tuple(claims.values()), pod, asked.template, asked.node)
+        return Subject(owner.kind, asked.name, tuple(claims.values()), pod, asked.template, asked.node, barred)
 
     def _missing(self, owner: Pod | Workload, path: str, kind: str, full: str) -> None:
         namespace, _, name = full.partition("/")
@@ -102,7 +106,7 @@ class _Reading:
         for claim in self.manifests.claims:
             name = claim_name(claim)
             if name not in self.used:
-                yield Subject("ResourceClaim", name, (name,))
+                yield Subject("ResourceClaim", name, (name,), barred=going(self.there.claims[name]))
 
     def free_templates(self) -> Iterator[Subject]:
         """Return one claim for every template that none of the manifests' pods use."""

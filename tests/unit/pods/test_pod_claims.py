@@ -129,7 +129,20 @@ def test_a_claim_of_a_pod_that_is_there(pod, claims, wanted, objection):
     there = ClaimsThere.of(documents.claims, documents.templates)
     (use,) = there.of_pod(documents.pods[0])
     found = use.claim.metadata.name if isinstance(use.claim, ResourceClaim) else use.claim
-    assert (found, use.objection, use.missing) == (wanted, objection, None)
+    assert (found, use.objection.text if use.objection else "", use.missing) == (wanted, objection, None)
+
+
+def test_a_claim_that_is_being_deleted_serves_nobody():
+    going = claim("p-x-abcde").replace(
+        "  name: p-x-abcde\n", '  name: p-x-abcde\n  deletionTimestamp: "2026-01-01T00:00:00Z"\n'
+    )
+    template = TEMPLATE.replace("{name: one}", "{name: one, namespace: default}")
+    named = POD.replace("resourceClaimTemplateName: one", "resourceClaimName: p-x-abcde")
+    for pod in (POD, POD + status("p-x-abcde"), named):
+        documents = read(template + pod + going)
+        (use,) = ClaimsThere.of(documents.claims, documents.templates).of_pod(documents.pods[0])
+        assert use.objection is not None
+        assert use.objection.texts == ('resourceclaim "p-x-abcde" is being deleted',)
 
 
 GROVE = """

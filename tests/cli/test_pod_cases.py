@@ -1,0 +1,77 @@
+"""
+The small inputs behind public reports that `check` once got wrong, each as it has to be told.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from dra_alloc.cli.main import run
+
+
+class Case(NamedTuple):
+    """One question: the folder, the files asked about, how the run ends, and what is said and what is not."""
+
+    folder: str
+    workload: str
+    exits: int
+    said: tuple[str, ...]
+    unsaid: tuple[str, ...] = ()
+    cluster: str = "cluster.yaml"
+
+
+CASES = (
+    Case(
+        "nvidia-725-zombie-claims",
+        "workload-uses-zombie.yaml",
+        1,
+        ('resourceclaim "batch-7-gpu-x2x2x" is being deleted',),
+    ),
+    Case(
+        "nvidia-725-zombie-claims",
+        "workload.yaml",
+        1,
+        ("the end of claim batch/batch-7-gpu-x2x2x (it is being deleted, in use by pods/batch-7)",),
+        ("freeing",),
+    ),
+    Case(
+        "kk-139772-pods-as-dumped",
+        "workload.yaml",
+        0,
+        ("default/waiting (Pod): allocated", "gpu: gpu-0", "1 terminating, 1 finished", "1 allocated"),
+    ),
+    Case(
+        "kk-139772-pods-as-dumped", "workload-finished-only.yaml", 0, ("default/waiting (Pod): allocated", "1 finished")
+    ),
+    Case(
+        "kk-139772-pods-as-dumped",
+        "workload-suspended-job.yaml",
+        0,
+        (
+            "Job default/held is suspended",
+            "Pod default/gated is not scheduled before its gate is gone",
+            "nothing to allocate",
+        ),
+    ),
+    Case("jobset-762-crds", "workload.yaml", 1, ("3 allocated, 1 cannot be allocated",)),
+    Case(
+        "jobset-762-crds",
+        "workload-vmi.yaml",
+        0,
+        ("default/virt-launcher-vm-00000 (VirtualMachineInstance): allocated",),
+    ),
+)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.folder}/{case.workload}/{case.cluster}")
+def test_each_is_told_as_it_is(case: Case, shared: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = shared / "cases" / "pods" / case.folder
+    code = run(["check", str(folder / case.workload), "--cluster", str(folder / case.cluster)])
+    captured = capsys.readouterr()
+    text = " ".join((captured.out + captured.err).split())
+    assert code == case.exits, text
+    assert [each for each in case.said if each not in text] == [], text
+    assert [each for each in case.unsaid if each in text] == [], text
