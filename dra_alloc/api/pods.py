@@ -4,7 +4,19 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from dra_alloc.api._base import FrozenMap, Int, List, OptText, PtrBool, PtrInt, PtrText, RawJson, Struct, Text
+from dra_alloc.api._base import (
+    FrozenMap,
+    Int,
+    KubeModel,
+    List,
+    OptText,
+    PtrBool,
+    PtrInt,
+    PtrText,
+    RawJson,
+    Struct,
+    Text,
+)
 from dra_alloc.api.amounts.quantity import ZERO, Quantity
 from dra_alloc.api.meta import Labels, LabelSelector, ObjectMeta
 from dra_alloc.api.nodes import NodeSelector, NodeSelectorTerm, PartialModel
@@ -77,8 +89,8 @@ class Container(PartialModel):
     resources: Struct[ResourceRequirements] = ResourceRequirements.model_construct()
 
 
-class PodResourceClaim(PartialModel):
-    """A claim of the pod: an existing one, or one made from a template."""
+class PodResourceClaim(KubeModel):
+    """A claim of the pod: an existing one, or one made from a template. It has no other members, in any release."""
 
     name: Text = ""
     resource_claim_name: PtrText = None

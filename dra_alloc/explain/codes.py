@@ -42,7 +42,6 @@ NODE_CODES: Final[Mapping[str, str]] = {
     "node-name": "the pod is bound to another node",
     "node-selector": "the node lacks a label of the pod's nodeSelector, or a slice's node selector cannot be evaluated",
     "node-affinity": "the node does not match the pod's required node affinity",
-    "extended-resource": "the pod asks for an extended resource that nothing offers on the node",
     "node-taint": "the pod does not tolerate a taint of the node",
     "node-unschedulable": "the node is cordoned, and the pod does not tolerate that",
     "node-ports": "a port of the node that the pod wants is taken",

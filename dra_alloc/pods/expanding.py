@@ -316,7 +316,8 @@ _COPIED: Final = ("labels", "annotations", "finalizers")
 def _first(error: Exception) -> str:
     if isinstance(error, ValidationError):
         detail = error.errors(include_url=False, include_context=False, include_input=False)[0]
-        return f"{'.'.join(str(step) for step in detail['loc'])}: {detail['msg']}"
+        path = ".".join(str(step) for step in detail["loc"])
+        return f'unknown field "{path}"' if detail["type"] == "extra_forbidden" else f"{path}: {detail['msg']}"
     return str(error)
 
 

@@ -31,6 +31,8 @@ __all__ = [
     "class_by_resource",
     "extended_claim",
     "is_extended",
+    "offers",
+    "unclassed",
     "unserved",
 ]
 
@@ -73,7 +75,7 @@ def extended_claim(pod: Pod, node: Node, classes: Mapping[str, str]) -> Resource
 
     Spec: EXT-2 (which resources), EXT-3 (requests).
     """
-    served = [name for name in _extended(pod) if name in classes and not _offers(node, name)]
+    served = [name for name in _extended(pod) if name in classes and not offers(node, name)]
     requests = [request for name in served for request in _requests(pod, name, classes[name])]
     if not requests:
         return None
@@ -92,8 +94,19 @@ def asks_for_extended(pod: Pod) -> bool:
 
 
 def unserved(pod: Pod, node: Node, classes: Mapping[str, str]) -> str | None:
-    """Return the first extended resource that neither a DeviceClass nor the node offers; None if there is none."""
-    return next((name for name in _extended(pod) if name not in classes and not _offers(node, name)), None)
+    """
+    Return the first extended resource that neither a DeviceClass nor the node offers; None if there is none.
+
+    A node without allocatable resources does not say what it offers.
+    """
+    if not node.status.allocatable:
+        return None
+    return next((name for name in unclassed(pod, classes) if not offers(node, name)), None)
+
+
+def unclassed(pod: Pod, classes: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the extended resources that the pod asks for and no DeviceClass serves."""
+    return tuple(name for name in _extended(pod) if name not in classes)
 
 
 def _extended(pod: Pod) -> list[str]:
@@ -116,7 +129,8 @@ def _asked(container: Container) -> dict[str, int]:
     return {name: amount.value() for name, amount in amounts.items()}
 
 
-def _offers(node: Node, resource: str) -> bool:
+def offers(node: Node, resource: str) -> bool:
+    """Return whether the node offers a resource through a device plugin, as far as it says."""
     amount = node.status.allocatable.get(resource)
     return amount is not None and amount.value() > 0
 

@@ -14,7 +14,7 @@ from dra_alloc.api import Node, NodeSelector, Pod, Taint, Toleration
 from dra_alloc.pods.extended_resources import unserved
 from dra_alloc.problem.nodes import NodeSelectorError, selects_node
 
-__all__ = ["missing_resource", "node_objection", "pod_objection"]
+__all__ = ["node_objection", "pod_objection"]
 
 _BLOCKING = frozenset({"NoSchedule", "NoExecute"})
 
@@ -35,17 +35,10 @@ def node_objection(pod: Pod, node: Node) -> tuple[str, str] | None:
     return None if spec.node_name else _taint_objection(pod, node)
 
 
-def missing_resource(pod: Pod, node: Node, classes: Mapping[str, str]) -> tuple[str, str] | None:
-    """Return the same if the pod asks for an extended resource that neither a class nor the node offers."""
-    missing = unserved(pod, node, classes)
-    if missing is None:
-        return None
-    return "extended-resource", f"no DeviceClass serves {missing}, and the node does not offer it"
-
-
 def pod_objection(pod: Pod, node: Node, classes: Mapping[str, str]) -> tuple[str, str] | None:
     """Return the same, and whether all extended resources are there: behind one of the classes or on the node."""
-    return missing_resource(pod, node, classes) or node_objection(pod, node)
+    missing = unserved(pod, node, classes)
+    return node_objection(pod, node) if missing is None else ("node-resources", f"Insufficient {missing}")
 
 
 def _required_affinity(pod: Pod) -> NodeSelector | None:

@@ -23,7 +23,7 @@ from dra_alloc.manifest import Documents
 from dra_alloc.pods.attempts import Attempt, Ruling
 from dra_alloc.pods.extended_resources import asks_for_extended, extended_claim
 from dra_alloc.pods.filters.table import objections
-from dra_alloc.pods.node_filter import missing_resource, pod_objection
+from dra_alloc.pods.node_filter import pod_objection
 from dra_alloc.pods.objections import Objection
 from dra_alloc.pods.tenancy import Tenancy
 from dra_alloc.pods.views import PodView
@@ -348,7 +348,7 @@ class _Asking:
         found = self._objections.get(self.tenancy.places.get(node.metadata.name or "", -1))
         if found is not None:
             return found.code, f"{found.text}: {found.detail}" if found.detail else found.text
-        return missing_resource(pod, node, served)
+        return None
 
     def claims(self, node: Node) -> list[ResourceClaim]:
         """Return the claims to place on the node."""

@@ -13,7 +13,7 @@ from dra_alloc.api import ResourceSlice
 from dra_alloc.cel.library.quantity import CelQuantity
 from dra_alloc.cluster.settings import Settings
 
-__all__ = ["DeviceVerdict", "Selected", "select"]
+__all__ = ["DeviceVerdict", "Selected", "environment_for", "prepared_devices", "select"]
 
 #: How much of a device is shown for a selector that reads all of it.
 _MOST_VALUES = 64
@@ -79,9 +79,9 @@ def select(expression: str, slices: Iterable[ResourceSlice], settings: Settings,
 
     Raises: CompileError with upstream's text; InputError for settings.
     """
-    environment = _environment(settings, mode)
+    environment = environment_for(settings, mode)
     program = environment.compile(expression)
-    devices = tuple(_prepared(slices, environment.reading))
+    devices = tuple(prepared_devices(slices, environment.reading))
     verdicts = tuple(_verdict(program, names, device) for names, device in devices)
     hints: tuple[str, ...] = ()
     if any(each.error for each in verdicts):
@@ -90,7 +90,8 @@ def select(expression: str, slices: Iterable[ResourceSlice], settings: Settings,
     return Selected(expression, kind, program.max_cost, _read_names(program), verdicts, hints)
 
 
-def _environment(settings: Settings, mode: str) -> cel.Environment:
+def environment_for(settings: Settings, mode: str) -> cel.Environment:
+    """Return what selectors are compiled in: "stored" is kube-scheduler's, "new" the API server's for new objects."""
     gates = settings.effective_gates()
     profile = settings.profile()
     return cel.environment(
@@ -101,9 +102,10 @@ def _environment(settings: Settings, mode: str) -> cel.Environment:
     )
 
 
-def _prepared(
+def prepared_devices(
     slices: Iterable[ResourceSlice], reading: cel.Reading
 ) -> Iterator[tuple[tuple[str, str, str], cel.CelDevice]]:
+    """Yield the devices of the slices as selectors read them, each with its driver, pool and name."""
     for each in slices:
         spec = each.spec
         for device in spec.devices:

@@ -196,3 +196,110 @@ def test_what_names_no_namespace_is_in_the_commands_also_in_the_cluster(tmp_path
     for options, namespace in (((), "default"), (("--namespace", "team"), "team")):
         report = Asked(tmp_path, capsys, users, cluster).report(*options, exits=0)
         assert [each["name"] for each in report["placements"]] == [f"{namespace}/p", f"{namespace}/q"]
+
+
+def test_what_containers_do_not_get_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def notes(containers: str) -> str:
+        user = pod("p", "resourceClaimTemplateName: t", containers=containers) + template("t")
+        return " ".join(Asked(tmp_path, capsys, user).report(exits=0)["notes"])
+
+    uses = "{{name: c, image: i, resources: {{claims: [{{name: c{}}}]}}}}"
+    told = notes(uses.format(", request: q"))
+    assert 'Pod default/p: container c uses request "q" of claim c, which has no such request' in told
+    assert "no container uses" not in told
+    assert "Pod default/p: no container uses the pod's claim c" in notes("{name: c, image: i}")
+    right = notes(uses.format(", request: r"))
+    assert "no such request" not in right
+    assert "no container uses" not in right
+
+
+def test_a_claim_template_that_no_pod_uses_is_asked_about_alone(tmp_path: Path, capsys) -> None:
+    alone = Asked(tmp_path, capsys, template("t") + template("u")).report(exits=0)
+    assert [each["name"] for each in alone["placements"]] == ["default/t", "default/u"]
+    beside = Asked(tmp_path, capsys, pod("p", "resourceClaimTemplateName: t") + template("t") + template("u"))
+    report = beside.report(exits=0)
+    assert [each["name"] for each in report["placements"]] == ["default/p"]
+    assert "no pod uses these claim templates, which are not asked about: default/u" in report["notes"]
+
+
+@pytest.mark.parametrize(
+    ("entry", "hint"),
+    [
+        ("source: {resourceClaimTemplateName: t}", "gone since 1.31"),
+        ("clusterResourceClaimTemplateName: t", "KEP-5978"),
+        ("resourceClaimTemplatName: t", 'did you mean "resourceClaimTemplateName"?'),
+    ],
+)
+def test_unknown_fields_of_a_pods_claims_are_named(entry: str, hint: str, tmp_path: Path, capsys) -> None:
+    name = entry.partition(":")[0]
+    job = pod("p", entry).replace("kind: Pod", "kind: Job").replace("apiVersion: v1", "apiVersion: batch/v1")
+    job = job.replace("spec:\n", "spec:\n template:\n  spec:\n", 1).replace("\n  resource", "\n   resource")
+    job = job.replace("\n  containers", "\n   restartPolicy: Never\n   containers")
+    for path, user in (("spec", pod("p", entry)), ("spec.template.spec", job)):
+        said = Asked(tmp_path, capsys, user + template("t")).text(exits=2)
+        assert f'unknown field "{path}.resourceClaims[0].{name}"' in said
+        assert hint in said
+    other = "apiVersion: example.com/v1\nkind: Thing\nmetadata: {name: x}\nspec: {template: {spec: "
+    other += f"{{resourceClaims: [{{name: c, {entry}}}], containers: [{{name: c}}]}}}}}}\n"
+    assert f'unknown field "resourceClaims.0.{name}"' in Asked(tmp_path, capsys, other).text(exits=2)
+
+
+ALLOCATABLE = "metadata: {name: node}, status: {allocatable: {cpu: '4', memory: 8Gi, pods: '9'%s}}}"
+WANTS_GPU = "{name: c, image: i, resources: {limits: {example.com/gpu: '1'}, claims: [{name: c}]}}"
+
+
+def offering(more: str, spec: str = "{}") -> str:
+    """Return the cluster with a node that says what it offers, and with the class's spec."""
+    return CLUSTER.replace("metadata: {name: node}}", ALLOCATABLE % more).replace("spec: {}}", f"spec: {spec}}}")
+
+
+def test_what_a_cluster_does_not_say_is_not_known(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    user = pod("p", "resourceClaimTemplateName: t", containers=WANTS_GPU) + template("t")
+    unknown = "whether there is any example.com/gpu is not known without status.allocatable: node"
+    without_nodes = CLUSTER.replace("- {apiVersion: v1, kind: Node, metadata: {name: node}}\n", "")
+    for cluster in (CLUSTER, without_nodes):
+        assert unknown in Asked(tmp_path, capsys, user, cluster).report(exits=0)["notes"]
+    for offered, code in (("", 1), (", example.com/gpu: '1'", 0)):
+        assert unknown not in Asked(tmp_path, capsys, user, offering(offered)).report(exits=code)["notes"]
+
+
+def test_what_is_offered_twice_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    twice = "example.com/gpu may be offered twice, by a device plugin and as class any: what is taken one way is not"
+    gpu = ", example.com/gpu: '2'"
+    named = "{extendedResourceName: example.com/gpu%s}"
+    ours = ", selectors: [{cel: {expression: 'device.driver == \"d\"'}}]"
+    others = ours.replace('"d', '"other')
+    for offered, spec, told in (
+        (gpu, named % "", True),
+        (gpu, named % ours, True),
+        ("", named % ours, False),
+        (gpu, "{}", False),
+        (gpu, named % others, False),
+    ):
+        alone = Asked(tmp_path, capsys, claim("c"), offering(offered, spec))
+        notes = alone.report(exits=0 if others not in spec else 1)["notes"]
+        assert any(note.startswith(twice) for note in notes) is told, (offered, spec)
+
+
+def test_a_class_with_the_name_of_a_resource_needs_the_gate(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    user = pod("p", "resourceClaimTemplateName: t", containers=WANTS_GPU) + template("t")
+    asked = Asked(tmp_path, capsys, user, offering("", "{extendedResourceName: example.com/gpu}"))
+    why = "class any does not serve example.com/gpu: the gate DRAExtendedResource is off in 1.34"
+    assert why in asked.report("--release", "1.34", exits=1)["notes"]
+    report = asked.report("--release", "1.34", "--gate", "DRAExtendedResource=true", exits=0)
+    assert why not in report["notes"]
+
+
+def test_slices_of_nodes_that_are_not_there_and_empty_pools_are_named(tmp_path: Path, capsys) -> None:
+    def notes(cluster: str, code: int) -> str:
+        return " ".join(Asked(tmp_path, capsys, claim("c"), cluster).report(exits=code)["notes"])
+
+    assert "no Node" not in notes(CLUSTER, 0)
+    elsewhere = CLUSTER.replace("nodeName: node", "nodeName: gone")
+    assert "there are slices, and no Node, of these: what they offer is not looked at: gone (d)" in notes(elsewhere, 1)
+    empty = CLUSTER.replace("    devices: [{name: d0}, {name: d1}]\n", "")
+    assert "driver d published no devices: its pools are empty: node" in notes(empty, 1)
+    full = "---\napiVersion: resource.k8s.io/v1\nkind: ResourceSlice\nmetadata: {name: s2}\nspec:\n"
+    full += "  driver: d\n  nodeName: node\n  pool: {name: other, generation: 1, resourceSliceCount: 1}\n"
+    full = f"{empty}{full}  devices: [{{name: d0}}]\n"
+    assert "published no devices" not in notes(full, 0)

@@ -56,6 +56,52 @@ CASES = (
             "nothing to allocate",
         ),
     ),
+    Case(
+        "kai-1177-dual-mode-node",
+        "workload.yaml",
+        1,
+        (
+            "nvidia.com/gpu may be offered twice, by a device plugin and as class gpu.nvidia.com",
+            "what is taken one way is not missing the other on dual",
+            "default/ext-2 (Pod): allocated",
+            "default/claim-2 (Pod): allocated",
+            "Insufficient nvidia.com/gpu: asks for 3 nvidia.com/gpu, 0 of 2 are left",
+        ),
+    ),
+    *(
+        Case(
+            "no-nodes-extended",
+            "workload.yaml",
+            0,
+            (
+                "whether there is any nvidia.com/gpu is not known without status.allocatable: gb200-1",
+                "channel: channel-0",
+            ),
+            ("does not offer",),
+            cluster,
+        )
+        for cluster in ("cluster.yaml", "cluster-node-without-status.yaml")
+    ),
+    Case(
+        "slices-of-unknown-node",
+        "workload.yaml",
+        1,
+        ("gpu-1 (gpu.example.com)", "default/mine (ResourceClaim): cannot"),
+    ),
+    Case("nvidia-1008-empty-slice", "workload.yaml", 1, ("driver gpu.nvidia.com published no devices",)),
+    Case(
+        "llmd-174-container-claims",
+        "workload.yaml",
+        2,
+        ('containers[0].resources.claims[1]: Not found: "imex-channel-0"', "pod.spec.resourceClaims: gpu"),
+    ),
+    Case(
+        "llmd-174-container-claims",
+        "workload-request-typo.yaml",
+        0,
+        ('container vllm uses request "gpus" of claim gpu, which has no such request', "did you mean gpu?"),
+    ),
+    Case("llmd-174-container-claims", "workload-unused.yaml", 0, ("no container uses the pod's claim gpu",)),
     Case("jobset-762-crds", "workload.yaml", 1, ("3 allocated, 1 cannot be allocated",)),
     Case(
         "jobset-762-crds",

@@ -31,6 +31,11 @@ _NO_SELECTOR: Final = (
 _BARE_DEVICE: Final = 'version v1beta1 has it below "basic"; v1 and v1beta2 have it here'
 _CAPACITY: Final = "an amount is a capacity, not an attribute: capacity.<name>.value"
 
+_CLUSTER_TEMPLATES: Final = ("clusterResourceClaimTemplateName", "clusterResourceClaimTemplate")
+_CLUSTER_TEMPLATE: Final = (
+    "no release has claim templates of the cluster (KEP-5978): resourceClaimTemplateName, of the pod's namespace"
+)
+
 # (object, unknown field) -> hint; the object is named as in v1.
 _UNKNOWN: Final[Mapping[tuple[str, str], str]] = {
     **{
@@ -80,6 +85,8 @@ _UNKNOWN: Final[Mapping[tuple[str, str], str]] = {
     ("DeviceAttribute", "quantity"): _CAPACITY,
     ("DeviceAttribute", "value"): "say the type: string, int, bool or version",
     ("ResourceSliceSpec", "nodename"): "nodeName",
+    ("PodResourceClaim", "source"): "gone since 1.31: its resourceClaimName or resourceClaimTemplateName stands here",
+    **{("PodResourceClaim", name): _CLUSTER_TEMPLATE for name in _CLUSTER_TEMPLATES},
 }
 
 _TEMPLATE: Final = 'this looks like a template: render it first, as with "helm template"'

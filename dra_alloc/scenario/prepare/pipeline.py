@@ -13,7 +13,7 @@ that a new one is a function and its line in `STEPS`. They go in this order:
 6. `_clustered`: the cluster of all of them. What depends on nodes comes after it.
 7. `_expanded`: the pods that objects make, a DaemonSet's on each node. What may not be created, is there already,
    waits, or goes before others is seen to here and after it, pod by pod, before any claim is.
-8. `_claiming`: each pod with its claims, then the claims and templates that no pod uses.
+8. `_claiming`: each pod with its claims, then the claims that no pod uses, and templates where nothing else is asked.
 9. `_making`: what quotas let be made, and what admin access is. After claims are known, which count, too.
 10. `refused`: what the API server would not take, and names that lead nowhere.
 11. `_needing`: subjects that need no devices are left out.
@@ -42,6 +42,7 @@ from dra_alloc.scenario.prepare.notes import notes_on
 from dra_alloc.scenario.prepare.quotas import forbidden
 from dra_alloc.scenario.prepare.references import KnownNames, reference_problems
 from dra_alloc.scenario.prepare.subjects import Subject, subjects_of
+from dra_alloc.scenario.prepare.supply import supply_notes
 
 __all__ = ["STEPS", "Prepared", "Step", "prepare", "refused", "run", "stored"]
 
@@ -160,8 +161,8 @@ def _expanded(prepared: Prepared) -> Prepared:
 
 
 def _claiming(prepared: Prepared) -> Prepared:
-    subjects, found = subjects_of(prepared.pods, prepared.manifests, prepared.merged, prepared.lost)
-    return replace(prepared, subjects=subjects).misplaced(found)
+    found = subjects_of(prepared.pods, prepared.manifests, prepared.merged, prepared.lost)
+    return replace(prepared, subjects=found.subjects).misplaced(found.wrong).noting(found.notes)
 
 
 def _making(prepared: Prepared) -> Prepared:
@@ -190,9 +191,8 @@ def _needing(prepared: Prepared) -> Prepared:
 
 def _noted(prepared: Prepared) -> Prepared:
     manifests, dump = prepared.manifests, prepared.dump
-    return prepared.noting(
-        (*notes_on(manifests, dump, prepared.cluster), *of_unknown_namespaces(manifests, prepared.merged))
-    )
+    notes = (*notes_on(manifests, dump, prepared.cluster), *supply_notes(prepared.subjects, prepared.cluster))
+    return prepared.noting((*notes, *of_unknown_namespaces(manifests, prepared.merged)))
 
 
 #: What is done to documents, in order.

@@ -4,21 +4,22 @@ What manifests ask for: pods with their claims, and claims and templates no pod 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from dra_alloc.api import ObjectMeta, Pod, ResourceClaim
-from dra_alloc.errors import NAME_SHOWN, Problem, Where, in_brief
+from dra_alloc.errors import NAME_SHOWN, Problem, Where, first_few, in_brief
 from dra_alloc.manifest import Documents, Workload
 from dra_alloc.manifest.lost import Lost
+from dra_alloc.pods.claim_uses import idle_uses
 from dra_alloc.pods.claims import ClaimsThere, going
 from dra_alloc.pods.expanding import ExpandedPod
 from dra_alloc.pods.extended_resources import asks_for_extended
 from dra_alloc.pods.objections import Objection
 from dra_alloc.problem.requests import claim_name
 
-__all__ = ["Subject", "subjects_of"]
+__all__ = ["Subject", "Subjects", "subjects_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,18 +48,32 @@ class Subject:
         return bool(self.claims or self.barred) or self.pod is None or asks_for_extended(self.pod)
 
 
-def subjects_of(
-    pods: Sequence[ExpandedPod], manifests: Documents, merged: Documents, lost: Lost
-) -> tuple[tuple[Subject, ...], list[tuple[Any, Problem]]]:
+class Subjects(NamedTuple):
+    """What manifests ask for, what is wrong with it, and what to know of it."""
+
+    subjects: tuple[Subject, ...]
+    wrong: tuple[tuple[Any, Problem], ...]
+    notes: tuple[str, ...]
+
+
+def subjects_of(pods: Sequence[ExpandedPod], manifests: Documents, merged: Documents, lost: Lost) -> Subjects:
     """
-    Return the pods with their claims, then the manifests' claims and templates that no pod uses; and what is missing.
+    Return the pods with their claims, then the manifests' claims that no pod uses, and templates if nothing else asks.
 
     `merged` has all claims and templates; what may be among the `lost` is not called missing.
     """
     reading = _Reading(manifests, ClaimsThere.of(merged.claims, merged.templates), lost)
     asked = [reading.pod(each) for each in pods]
-    subjects = [*(each for each in asked if each is not None), *reading.free_claims(), *reading.free_templates()]
-    return tuple(subjects), list(reading.wrong.values())
+    subjects = [*(each for each in asked if each is not None), *reading.free_claims()]
+    templates = list(reading.free_templates())
+    # What is rendered for a cluster can have templates for other days; alone they are what is asked about.
+    if manifests.pods or manifests.workloads:
+        if templates:
+            names = first_few([each.name for each in templates])
+            reading.notes[f"no pod uses these claim templates, which are not asked about: {names}"] = None
+    else:
+        subjects += templates
+    return Subjects(tuple(subjects), tuple(reading.wrong.values()), tuple(reading.notes))
 
 
 @dataclass(slots=True)
@@ -70,6 +85,8 @@ class _Reading:
     lost: Lost
     used: set[str] = field(default_factory=set)
     wrong: dict[tuple[int, str], tuple[Any, Problem]] = field(default_factory=dict)
+    notes: dict[str, None] = field(default_factory=dict)
+    looked_at: set[str] = field(default_factory=set)
 
     def pod(self, asked: ExpandedPod) -> Subject | None:
         """Return the pod with its claims, None for one that is not to be scheduled now."""
@@ -81,6 +98,7 @@ class _Reading:
         if not asked.is_asked:
             return None
         claims: dict[str, str | ResourceClaim] = {}
+        entries: dict[str, ResourceClaim] = {}
         barred: Objection | None = None
         for use in self.there.of_pod(pod):
             barred = barred or use.objection
@@ -91,7 +109,19 @@ class _Reading:
                 # Entries of one pod may share a claim that is there.
                 name = use.claim if isinstance(use.claim, str) else claim_name(use.claim)
                 claims.setdefault(name, use.claim)
+                called = pod.spec.resource_claims[use.position].name
+                entries[called] = self.there.claims[name] if isinstance(use.claim, str) else use.claim
+        self._look_at_uses(asked, entries)
         return Subject(owner.kind, asked.name, tuple(claims.values()), pod, asked.template, asked.node, barred)
+
+    def _look_at_uses(self, asked: ExpandedPod, entries: Mapping[str, ResourceClaim]) -> None:
+        """Note what containers do not get; pods of one workload are alike."""
+        owner = asked.owner
+        key = f"{owner.kind} {owner.metadata.full_name}"
+        alike = f"{key} {asked.path}"
+        if entries and alike not in self.looked_at:
+            self.looked_at.add(alike)
+            self.notes |= dict.fromkeys(f"{key}: {each}" for each in idle_uses(asked.pod, entries))
 
     def _missing(self, owner: Pod | Workload, path: str, kind: str, full: str) -> None:
         namespace, _, name = full.partition("/")

@@ -252,9 +252,8 @@ PODS: dict[str, tuple[Json, Json]] = {
     "node-affinity": ({}, {"affinity": AFFINITY}),
     "node-selector": ({}, {"nodeSelector": {"zone": "a"}}),
     "node-taint": ({"spec": {"taints": [{"key": "k", "effect": "NoSchedule"}]}}, {}),
-    "extended-resource": ({}, {"containers": [ASKS_MORE]}),
     "node-unschedulable": ({"spec": {"unschedulable": True}}, {}),
-    "node-resources": ({"status": {"allocatable": {"cpu": "1", "memory": "1Gi", "pods": "0"}}}, {}),
+    "node-resources": ({"status": {"allocatable": {"cpu": "1", "pods": "9"}}}, {"containers": [ASKS_MORE]}),
     "topology-spread": ({}, {"topologySpreadConstraints": [{"maxSkew": 1, "topologyKey": "z", "labelSelector": {}}]}),
     "pod-affinity": ({}, {"affinity": {"podAffinity": NEAR}}),
     "node-ports": ({"metadata": HOST}, {"containers": [WITH_PORT]}),
@@ -296,8 +295,9 @@ def test_the_refusal_can_rest_on_the_fact(code: str) -> None:
 
 def test_no_code_is_documented_that_nothing_produces() -> None:
     assert set(DEVICES) == set(DEVICE_CODES)
-    # Quotas: tests/unit/scenario/test_quotas.py.
-    assert {*ABORTS, *PODS, "allocated-elsewhere", "quota", "node-name"} == set(NODE_CODES)
+    # What is asked of no node: tests/unit/scenario/test_quotas.py, tests/cli/test_check_pods.py.
+    unasked = {"quota", "claim-deleted", "claim-not-owned", "admin-access"}
+    assert {*ABORTS, *PODS, *unasked, "allocated-elsewhere", "node-name"} == set(NODE_CODES)
     assert set(FACTS) == set(FACT_CODES)
 
 

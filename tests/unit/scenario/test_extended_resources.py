@@ -90,7 +90,10 @@ def test_what_a_device_plugin_offers_is_not_asked_from_dra() -> None:
     node = Node.from_wire({"metadata": {"name": "n"}, "status": {"allocatable": {GPU: "4"}}})
     assert extended_claim(pod([container(1)]), node, {GPU: "gpu"}) is None
     assert unserved(pod([container(1)]), node, {}) is None
-    assert unserved(pod([container(1)]), NODE, {}) == GPU
+    other = Node.from_wire({"metadata": {"name": "n"}, "status": {"allocatable": {"cpu": "4"}}})
+    assert unserved(pod([container(1)]), other, {}) == GPU
+    # What a node does not say it has is not known, and no reason to refuse.
+    assert unserved(pod([container(1)]), NODE, {}) is None
 
 
 def test_resources_of_kubernetes_are_none() -> None:

@@ -1,0 +1,95 @@
+"""
+Notes on what a cluster offers: twice, to nobody, not at all, or not known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from dra_alloc import cel
+from dra_alloc.api import DeviceClass, Node
+from dra_alloc.cluster.cluster import Cluster
+from dra_alloc.errors import first_few
+from dra_alloc.pods.extended_resources import offers, unclassed
+from dra_alloc.scenario.prepare.subjects import Subject
+from dra_alloc.scenario.selecting import environment_for, prepared_devices
+
+__all__ = ["supply_notes"]
+
+
+def supply_notes(subjects: Sequence[Subject], cluster: Cluster) -> Iterator[str]:
+    """Yield what a reader has to know of the nodes and slices, and of extended resources that pods ask for."""
+    yield from _of_unknown_nodes(cluster)
+    yield from _empty(cluster)
+    for each in cluster.classes.values():
+        yield from _offered_twice(each, cluster)
+    yield from _not_known(subjects, cluster)
+
+
+def _of_unknown_nodes(cluster: Cluster) -> Iterator[str]:
+    """Yield a note on slices of nodes that are not there; without Node objects there are those that slices name."""
+    unknown = [name for name in cluster.inventory.by_node if name not in cluster.known.roster.places]
+    if unknown:
+        told = [f"{name} ({', '.join(_drivers(cluster, name))})" for name in sorted(unknown)]
+        yield f"there are slices, and no Node, of these: what they offer is not looked at: {first_few(told)}"
+
+
+def _drivers(cluster: Cluster, node: str) -> list[str]:
+    return sorted({row.driver for row in cluster.inventory.by_node[node]})
+
+
+def _empty(cluster: Cluster) -> Iterator[str]:
+    """Yield a note on drivers that published slices, and not one device."""
+    full = {row.driver for row in cluster.inventory.slices if row.wire.spec.devices}
+    for driver in sorted({row.driver for row in cluster.inventory.slices} - full):
+        pools = sorted({row.pool.pool for row in cluster.inventory.slices if row.driver == driver})
+        yield f"driver {driver} published no devices: its pools are empty: {first_few(pools)}"
+
+
+def _offered_twice(device_class: DeviceClass, cluster: Cluster) -> Iterator[str]:
+    """Yield a note on nodes that offer the same devices through a device plugin and as devices of a class."""
+    resource = device_class.spec.extended_resource_name
+    nodes = [node for node in cluster.nodes if offers(node, resource)] if resource else []
+    twice = [node.metadata.name or "" for node in nodes if _has(node, device_class, cluster)]
+    if twice:
+        yield (
+            f"{resource} may be offered twice, by a device plugin and as class {device_class.metadata.name}: "
+            f"what is taken one way is not missing the other on {first_few(twice, 'more nodes')}"
+        )
+
+
+def _has(node: Node, device_class: DeviceClass, cluster: Cluster) -> bool:
+    """Return whether a slice of the node has a device of the class."""
+    environment = environment_for(cluster.settings, "stored")
+    expressions = [each.cel.expression for each in device_class.spec.selectors if each.cel is not None]
+    slices = (row.wire for row in cluster.inventory.by_node.get(node.metadata.name or "", ()))
+    try:
+        programs = [environment.compile(each) for each in expressions]
+    except cel.CompileError:
+        return False
+    return any(_matches(programs, device) for _, device in prepared_devices(slices, environment.reading))
+
+
+def _matches(programs: Sequence[cel.Program], device: cel.CelDevice) -> bool:
+    try:
+        return all(program.matches(device) for program in programs)
+    except cel.EvaluationError:
+        return False
+
+
+def _not_known(subjects: Sequence[Subject], cluster: Cluster) -> Iterator[str]:
+    """Yield notes on extended resources that pods ask for and no class serves, as far as is known."""
+    served = cluster.known.class_by_resource
+    wanted = dict.fromkeys(name for each in subjects if each.pod is not None for name in unclassed(each.pod, served))
+    silent = [node.metadata.name or "" for node in cluster.nodes if not node.status.allocatable]
+    if wanted and silent:
+        nodes = first_few(silent)
+        yield f"whether there is any {first_few(list(wanted))} is not known without status.allocatable: {nodes}"
+    if cluster.settings.effective_gates().get("DRAExtendedResource", False):
+        return
+    for each in cluster.classes.values():
+        if each.spec.extended_resource_name in wanted:
+            yield (
+                f"class {each.metadata.name} does not serve {each.spec.extended_resource_name}: "
+                f"the gate DRAExtendedResource is off in {cluster.settings.release}"
+            )
