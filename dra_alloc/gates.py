@@ -15,36 +15,42 @@ __all__ = ["GATES", "GROUPS", "Maturity", "gates_of", "without_effect"]
 
 
 class Maturity(Enum):
-    """How far a gate has come; one that is off by default in beta depends on an API that is."""
+    """
+    How far a gate has come; one that is off by default in beta depends on an API that is.
+
+    One that is locked is on, and a component that is told to switch it off does not start.
+    """
 
     ALPHA = "alpha"
     BETA_OFF = "beta, off"
     BETA = "beta"
     STABLE = "stable"
+    LOCKED = "stable, locked"
 
 
 _ALPHA: Final = Maturity.ALPHA
 _BETA: Final = Maturity.BETA
 _STABLE: Final = Maturity.STABLE
+_LOCKED: Final = Maturity.LOCKED
 
 #: Gate -> the releases with which its stage changed, oldest first; the last one holds from there on.
 GATES: Final[Mapping[str, Mapping[str, Maturity]]] = {
-    "DRAAdminAccess": {"1.32": _ALPHA, "1.34": _BETA, "1.36": _STABLE},
+    "DRAAdminAccess": {"1.32": _ALPHA, "1.34": _BETA, "1.36": _LOCKED},
     "DRAConsumableCapacity": {"1.34": _ALPHA, "1.36": _BETA, "1.38": _STABLE},
     "DRADerivedAttributes": {"1.37": _ALPHA},
-    "DRADeviceBindingConditions": {"1.34": _ALPHA, "1.36": _BETA, "1.38": _STABLE},
+    "DRADeviceBindingConditions": {"1.34": _ALPHA, "1.36": _BETA, "1.38": _LOCKED},
     "DRADeviceCompatibilityGroups": {"1.37": _ALPHA},
-    "DRADeviceTaintRules": {"1.35": _ALPHA, "1.36": Maturity.BETA_OFF, "1.37": _STABLE},
-    "DRADeviceTaints": {"1.33": _ALPHA, "1.36": _BETA, "1.37": _STABLE},
-    "DRAExtendedResource": {"1.34": _ALPHA, "1.36": _BETA, "1.37": _STABLE},
+    "DRADeviceTaintRules": {"1.35": _ALPHA, "1.36": Maturity.BETA_OFF, "1.37": _STABLE, "1.38": _LOCKED},
+    "DRADeviceTaints": {"1.33": _ALPHA, "1.36": _BETA, "1.37": _STABLE, "1.38": _LOCKED},
+    "DRAExtendedResource": {"1.34": _ALPHA, "1.36": _BETA, "1.37": _LOCKED},
     "DRAFractionalCapacityRange": {"1.37": Maturity.BETA_OFF, "1.38": _STABLE},
     "DRAListTypeAttributes": {"1.36": _ALPHA},
     "DRANodeAllocatableResources": {"1.36": _ALPHA},
     "DRAOptionalNodeOperations": {"1.37": _ALPHA},
-    "DRAPartitionableDevices": {"1.33": _ALPHA, "1.36": _BETA, "1.38": _STABLE},
+    "DRAPartitionableDevices": {"1.33": _ALPHA, "1.36": _BETA, "1.38": _LOCKED},
     "DRAPartitionableDevicesType": {"1.37": _ALPHA},
-    "DRAPrioritizedList": {"1.33": _ALPHA, "1.34": _BETA, "1.36": _STABLE},
-    "DRAResourceClaimDeviceStatus": {"1.32": _ALPHA, "1.33": _BETA, "1.37": _STABLE},
+    "DRAPrioritizedList": {"1.33": _ALPHA, "1.34": _BETA, "1.36": _STABLE, "1.37": _LOCKED},
+    "DRAResourceClaimDeviceStatus": {"1.32": _ALPHA, "1.33": _BETA, "1.37": _LOCKED},
     "DRAResourceClaimGranularStatusAuthorization": {"1.36": _BETA},
     "DRAResourcePoolStatus": {"1.36": _ALPHA},
     "DRASchedulerFilterTimeout": {"1.34": _BETA},
@@ -75,7 +81,7 @@ def gates_of(release: str | Release, overrides: Mapping[str, bool] | None = None
     Return every DRA gate of the release with its value; AllAlpha and AllBeta reach the gates not set by themselves.
 
     Spec: PROFILE-6.
-    Raises: InputError for a gate the release does not know.
+    Raises: InputError for a gate that the release does not know, or has locked.
     """
     parsed = parse_release(release)
     stages = {name: stage for name, row in GATES.items() if (stage := _stage(row, parsed)) is not None}
@@ -85,8 +91,12 @@ def gates_of(release: str | Release, overrides: Mapping[str, bool] | None = None
             known = (*sorted(stages), *GROUPS)
             hint = f"{did_you_mean(name, known)} known gates: {', '.join(known)}".lstrip()
             raise InputError(f"release {parsed} has no feature gate {in_brief(name)!r}", hint=hint)
+    for name, on in chosen.items():
+        if stages.get(name) is Maturity.LOCKED and not on:
+            said = f"cannot set feature gate {name} to false, feature is locked to true"
+            raise InputError(said, hint=f"release {parsed} does not let it be switched off")
     grouped = {stage: chosen[group] for group, those in GROUPS.items() if group in chosen for stage in those}
-    default = {stage: stage in (Maturity.BETA, Maturity.STABLE) for stage in Maturity} | grouped
+    default = {stage: stage in (Maturity.BETA, Maturity.STABLE, Maturity.LOCKED) for stage in Maturity} | grouped
     return {name: chosen.get(name, default[stage]) for name, stage in stages.items()}
 
 

@@ -31,13 +31,8 @@ from dra_alloc.manifest.make.records import slice_from_json
 from dra_alloc.manifest.make.workloads import pod_making
 from dra_alloc.manifest.progress import watched
 from dra_alloc.manifest.read.inputs import InputBytes, SkippedInput, UnreadableInput, sources, without_empty
-from dra_alloc.manifest.read.json_reader import (
-    looks_like_json,
-    plain_from_json,
-    read_json,
-    repeated_keys,
-)
-from dra_alloc.manifest.read.members import completed, is_foreign, says, says_plain, unlisted
+from dra_alloc.manifest.read.json_reader import looks_like_json, plain_from_json, read_json, repeated_keys
+from dra_alloc.manifest.read.members import completed, cut, is_foreign, says, says_plain, unlisted
 from dra_alloc.manifest.read.paths import Path, holds, render, tokens
 from dra_alloc.manifest.read.raw import Noticed, RawDocument, TextError
 from dra_alloc.manifest.read.texts import Text
@@ -303,7 +298,7 @@ class _Reading:
         if len(raw.place) > 1 and not (kind_name and names.get("name")):
             called = f"{called} in {render(raw.place[1:])}"
         if names_a_list(kind_name):
-            self._check_items(raw, value.get("items"), called)
+            self._check_items(raw, value, called)
             return
         if not api_version and (api_version := assumed_version(kind_name)):
             self.doubtful.add(raw, called, Flaw((), f"apiVersion is missing, read as {api_version}"))
@@ -325,8 +320,11 @@ class _Reading:
         else:
             self.lost.add(kind.name, value)
 
-    def _check_items(self, raw: RawDocument, items: Any, called: str) -> None:
-        """Complain about what stands where a list has its members; one without any is empty."""
+    def _check_items(self, raw: RawDocument, value: Any, called: str) -> None:
+        """Complain about what stands where a list has its members, and of a list that was cut; none are needed."""
+        items, left_out = value.get("items"), cut(value)
+        if left_out is not None:
+            self.doubtful.add(raw, called, Flaw(("metadata", "continue"), *left_out))
         if items is not None:
             said = f"expected a list, got {in_words(items)}"
             self._report(raw, called, Flaw(("items",), said, number=number_of(items)))

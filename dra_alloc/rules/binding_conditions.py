@@ -4,11 +4,16 @@ Devices that have to be prepared before a pod may be bound.
 
 from __future__ import annotations
 
+from typing import Final
+
 from dra_alloc.problem.devices import DeviceRow
 from dra_alloc.problem.requests import Ask
+from dra_alloc.profiles import ALLOCATOR_FEATURES, Feature
 from dra_alloc.rules.base import Reason, Rule
 
 __all__ = ["BindingConditions"]
+
+_GATES: Final = " or ".join(ALLOCATOR_FEATURES[Feature.BINDING])
 
 
 class BindingConditions(Rule):
@@ -29,4 +34,4 @@ class BindingConditions(Rule):
         return device.has_binding_conditions
 
     def why(self, ask: Ask, device: DeviceRow) -> Reason:
-        return Reason(self.code, "has binding conditions, whose feature gates are off")
+        return Reason(self.code, f"has binding conditions, and {_GATES} is off")

@@ -102,6 +102,15 @@ CASES = (
         ('container vllm uses request "gpus" of claim gpu, which has no such request', "did you mean gpu?"),
     ),
     Case("llmd-174-container-claims", "workload-unused.yaml", 0, ("no container uses the pod's claim gpu",)),
+    *(
+        Case("dump-oddities", "workload.yaml", 0, ("default/mine (ResourceClaim): allocated", *said), (), cluster)
+        for cluster, said in (
+            *((f"{name}.json", ()) for name in ("nested-list", "nested-list-indent", "nested-typed-list")),
+            *((f"{name}.yaml", ()) for name in ("anchors", "crlf-bom", "error-line", "nested-typed-list")),
+            *((f"{name}.json", ("list is cut", "12 more are on the server")) for name in ("chunked", "typed-lists")),
+        )
+    ),
+    Case("dump-oddities", "workload.yaml", 2, ("expected an object with apiVersion and kind",), (), "table.txt.yaml"),
     Case("jobset-762-crds", "workload.yaml", 1, ("3 allocated, 1 cannot be allocated",)),
     Case(
         "jobset-762-crds",

@@ -38,6 +38,9 @@ _IN_OUR_WORDS: Final = {
 }
 
 
+_NONE: Final = Raw(b"")
+
+
 class ObjectHeader(msgspec.Struct, rename="camel", gc=False):
     """What an object says it is."""
 
@@ -49,6 +52,7 @@ class _Envelope(ObjectHeader, rename="camel", gc=False):
     """An object that may be a list; one pass over the text splits it into members."""
 
     items: list[Raw] | None = None
+    metadata: Raw = _NONE
 
 
 _LIST: Final = b'List"'
@@ -63,7 +67,8 @@ def read_json(data: bytes) -> Iterator[RawDocument]:
     Yield the objects of one or more JSON texts that follow each other.
 
     Like kubectl, any object with a list called ``items`` is a list, and its
-    members are yielded instead. Values stay text. Half a surrogate pair becomes
+    members are yielded instead, and what is left of a list that was cut.
+    Values stay text. Half a surrogate pair becomes
     U+FFFD, as in Go.
 
     Spec: JSON-1 to JSON-7. Raises: TextError.
@@ -85,6 +90,11 @@ def read_json(data: bytes) -> Iterator[RawDocument]:
                 place = (document, "items", position)
                 yield RawDocument(place, lines.at(offset), text=memoryview(member), list_kind=list_kind)
                 offset += memoryview(member).nbytes
+            if b'"continue"' in bytes(envelope.metadata):
+                said = {"apiVersion": envelope.api_version, "kind": envelope.kind}
+                yield RawDocument(
+                    (document,), lines.at(offset), {**said, "metadata": plain_from_json(envelope.metadata)}
+                )
         start, document = _first(data, end), document + 1
 
 

@@ -11,7 +11,7 @@ from dra_alloc.manifest.read.json_reader import header_of, plain_from_json, says
 from dra_alloc.manifest.read.raw import ListKind, RawDocument, TextError
 from dra_alloc.manifest.read.yaml_reader import EMITTED
 
-__all__ = ["completed", "is_foreign", "says", "says_plain", "unlisted"]
+__all__ = ["completed", "cut", "is_foreign", "says", "says_plain", "unlisted"]
 
 _LISTS_IN_LISTS: Final = 8
 #: An object of the API has at least one of these; settings of other programs have none.
@@ -50,7 +50,7 @@ def completed(api_version: Any, kind: Any, list_kind: ListKind | None) -> tuple[
 
 
 def unlisted(raw: RawDocument, depth: int) -> Iterator[RawDocument]:
-    """Yield an object, or the members of a list that were not handed out yet; lists in lists too."""
+    """Yield an object, or the members of a list that were not handed out yet; lists in lists too, and what cuts one."""
     value = raw.value
     if raw.text is not None and depth == 0 and len(raw.place) > 1 and says_list(raw.text):
         value = plain_from_json(raw.text)
@@ -66,3 +66,16 @@ def unlisted(raw: RawDocument, depth: int) -> Iterator[RawDocument]:
         if item is not EMITTED:
             place = (*raw.place, "items", position)
             yield from unlisted(RawDocument(place, raw.line, item, list_kind=list_kind), depth + 1)
+    if isinstance(value, dict) and cut(value):
+        yield RawDocument(raw.place, raw.line, {name: value[name] for name in value if name != "items"})
+
+
+def cut(value: Any) -> tuple[str, str] | None:
+    """Return what is to be said of a list of which a server handed out a part, and what to do; None if it is whole."""
+    metadata = value.get("metadata") if isinstance(value, dict) else None
+    if not isinstance(metadata, dict) or not isinstance(metadata.get("continue"), str) or not metadata["continue"]:
+        return None
+    count = metadata.get("remainingItemCount")
+    more = f"{count:,} more" if type(count) is int else "more"
+    said = f"the list is cut: metadata.continue is set, and {more} are on the server"
+    return said, "kubectl prints all of them; a program has to ask on with that token"

@@ -11,7 +11,7 @@ from dra_alloc.problem.devices import DeviceRow, PoolKey
 from dra_alloc.problem.pools import Pool
 from dra_alloc.problem.requests import Ask
 from dra_alloc.problem.usage import Usage
-from dra_alloc.profiles import Profile, Trait
+from dra_alloc.profiles import ALLOCATOR_FEATURES, Feature, Profile, Trait
 from dra_alloc.rules.base import About, Context, Pick, Reason, Rule
 from dra_alloc.rules.counters.charges import Charges, SharedCharges
 from dra_alloc.rules.facts import Draw, Fact, Looser
@@ -68,7 +68,8 @@ class CountersDisabled(Rule):
         return not device.draws
 
     def why(self, ask: Ask, device: DeviceRow) -> Reason:
-        return Reason(self.code, "consumes counters, whose feature gate is off")
+        gates = " or ".join(ALLOCATOR_FEATURES[Feature.PARTITIONABLE])
+        return Reason(self.code, f"consumes counters, and {gates} is off")
 
 
 class Counters(Rule):

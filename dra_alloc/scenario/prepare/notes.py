@@ -5,6 +5,7 @@ Notes on who answers and on how manifests and a dump were read: what has no effe
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Final
 
 from dra_alloc.api import ResourceClaim
 from dra_alloc.cluster.cluster import Cluster
@@ -15,6 +16,8 @@ from dra_alloc.problem.requests import claim_name
 
 __all__ = ["notes_on"]
 
+_OF_TAINT_RULES: Final = ("DRADeviceTaints", "DRADeviceTaintRules")
+
 
 def notes_on(manifests: Documents, dump: Documents, cluster: Cluster) -> Iterator[str]:
     """Yield what a reader has to know of the input; `cluster` is that of both."""
@@ -23,7 +26,9 @@ def notes_on(manifests: Documents, dump: Documents, cluster: Cluster) -> Iterato
         yield "the cluster has no Node objects: nodes are those that slices name, without their labels"
     rules = len(dump.taint_rules) + len(manifests.taint_rules)
     if rules and not cluster.settings.merges_taint_rules():
-        yield f"{rules} DeviceTaintRules have no effect: a gate is off in {cluster.settings.release}"
+        gates = cluster.settings.effective_gates()
+        off = " and ".join(name for name in _OF_TAINT_RULES if not gates.get(name, True))
+        yield f"{rules} DeviceTaintRules have no effect with {off} off, as in {cluster.settings.release}"
     yield from _devices_nowhere(manifests.claims, cluster)
     unknown = {**dump.unknown, **manifests.unknown}
     if unknown:

@@ -8,6 +8,7 @@ import io
 import json
 
 import pytest
+import yaml
 
 from dra_alloc.errors import ManifestError
 from dra_alloc.manifest import load
@@ -97,3 +98,23 @@ def test_the_line_of_a_member_is_known_later_too():
     )
     documents = load(["-"], stdin=io.BytesIO(text.encode()))
     assert [documents.where(each).line for each in documents.classes] == [4, 5]
+
+
+@pytest.mark.parametrize(("left", "told"), [("", "more are"), (', "remainingItemCount": 1200', "1,200 more are")])
+@pytest.mark.parametrize("nested", [False, True])
+@pytest.mark.parametrize("kind", ["NodeList", "List"])
+def test_a_list_that_was_cut_is_said_to_be(left: str, told: str, nested: bool, kind: str) -> None:
+    head = f'{{"apiVersion": "v1", "kind": "{kind}", "metadata": {{"continue": "abc"{left}}}, "items": '
+    text = f"{head}[{json.dumps(NODE)}]}}"
+    if nested:
+        text = f'{{"apiVersion": "v1", "kind": "List", "items": [{text}]}}'
+    as_yaml = yaml.safe_dump(json.loads(text), sort_keys=True)
+    for written in (text, json.dumps(json.loads(text), indent=2), as_yaml, text + text.replace('"a"', '"b"')):
+        found = load(["-"], stdin=io.BytesIO(written.encode()))
+        lists = 2 if '"b"' in written else 1
+        assert len(found.nodes) == lists
+        assert [each.message for each in found.warnings] == [
+            f"the list is cut: metadata.continue is set, and {told} on the server"
+        ] * lists
+    whole = written.replace('"abc"', '""')
+    assert load(["-"], stdin=io.BytesIO(whole.encode())).warnings == ()

@@ -117,6 +117,26 @@ def test_a_group_of_gates_sets_those_of_its_stage_that_are_not_set_by_themselves
     assert {name for name in on | off if gates[name]} == on
 
 
+@pytest.mark.parametrize(
+    ("gate", "free", "locked"),
+    [
+        ("DRAAdminAccess", "1.35", "1.36"),
+        ("DRAPrioritizedList", "1.36", "1.37"),
+        ("DRAExtendedResource", "1.36", "1.37"),
+        ("DRAResourceClaimDeviceStatus", "1.36", "1.37"),
+        ("DRADeviceTaints", "1.37", "1.38"),
+        ("DRADeviceTaintRules", "1.37", "1.38"),
+        ("DRADeviceBindingConditions", "1.37", "1.38"),
+        ("DRAPartitionableDevices", "1.37", "1.38"),
+    ],
+)
+def test_a_gate_that_is_locked_cannot_be_switched_off(gate, free, locked):
+    assert gates_of(free, {gate: False})[gate] is False
+    assert gates_of(locked, {gate: True, "AllBeta": False})[gate] is True
+    with pytest.raises(InputError, match=f"cannot set feature gate {gate} to false, feature is locked to true"):
+        gates_of(locked, {gate: False})
+
+
 def test_an_unknown_gate_is_told_with_the_groups():
     with pytest.raises(InputError) as caught:
         gates_of("1.36", {"AllGamma": True})
