@@ -141,7 +141,7 @@ def cache_folder() -> Path:
 
 def _digest(source: Path, version: str) -> str:
     digest = hashlib.sha256()
-    sources = [*source.glob("*.go"), *source.glob("*.s")]
+    sources = [*source.rglob("*.go"), *source.glob("*.s"), *source.glob("*/go.mod")]
     sources += _shared_sources(sources)
     pins = [source / "lines" / f"v{version}{suffix}" for suffix in (".mod", ".sum")]
     for path in [*sorted(sources), *pins]:

@@ -102,6 +102,11 @@ class EnvironmentKey:
         return self._from(CEL_GO_033)
 
     @property
+    def walks_empty_texts(self) -> bool:
+        """Whether a macro takes an empty text for a list of nothing."""
+        return self._from(CEL_GO_033)
+
+    @property
     def nested_sizes(self) -> bool:
         """Whether the static estimate knows the sizes of elements and keys to any depth."""
         return self._from(CEL_GO_033)

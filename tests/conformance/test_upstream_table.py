@@ -12,7 +12,7 @@ from fuzz.oracle import OracleUnavailable
 from fuzz.upstream_table import hold_ours, known, rows
 
 #: Each table is a large build of its own: every release with DRA_ALLOC_TABLES=all, else that of the main line.
-ALL = ("1.34.13", "1.35.10", "1.36.2", "1.36.6", "1.37.0-alpha.2", "1.37.2")
+ALL = ("1.34.13", "1.35.10", "1.36.2", "1.36.6", "1.37.0-alpha.2", "1.37.2", "1.38.0-beta.0")
 RELEASES = ALL if os.environ.get("DRA_ALLOC_TABLES") == "all" else ("1.36.6",)
 #: Fewer rows than this were never extracted from any of them.
 LEAST = 300

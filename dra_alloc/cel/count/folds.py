@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from dra_alloc.cel.count.attributes import PENDING, AttributeCounter, Binding
 from dra_alloc.cel.errors import CelError
-from dra_alloc.cel.plan.folds import iterate, iterate_pairs
+from dra_alloc.cel.plan.folds import iterate, iterate_pairs, walked
 from dra_alloc.cel.plan.frame import UNSET, Failed
 from dra_alloc.cel.syntax.ast import Call, Comprehension, ListNode, Node
 from dra_alloc.cel.trampoline import Steps
@@ -44,6 +44,8 @@ class FoldCounter(AttributeCounter):
             over = yield self.value(node.range)
             if type(over) is Failed:
                 return over
+            if self.settings.walks_empty_texts:
+                over = walked(over)
             try:
                 items = iterate_pairs(over) if node.var2 else iterate(over)
             except CelError as error:

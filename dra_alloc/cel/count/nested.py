@@ -286,18 +286,15 @@ def _parameter(kind: CelType, index: int) -> CelType:
 
 def _holding(size: Range, *operands: tuple[Operand, Range]) -> Range:
     """A size whose keys and elements are those of the operands: of one that may hold something, anything."""
-    key = element = None
+    made = Range(size.low, size.high)
     keys = any(each.key for _, each in operands)
     elements = any(each.element for _, each in operands)
     for operand, each in operands:
         unsaid = each.high and each.key is None and each.element is None and operand.type.kind not in _PLAIN
-        if elements:
-            held = each.element or (UNKNOWN if unsaid or (each.key and each.high) else None)
-            element = held if element is None or held is None else element.union(held)
-        if keys:
-            held = each.key or (UNKNOWN if unsaid else None)
-            key = held if key is None or held is None else key.union(held)
-    return Range(size.low, size.high, key, element)
+        element = each.element or (UNKNOWN if unsaid or (each.key and each.high) else None)
+        key = each.key or (UNKNOWN if unsaid else None)
+        made = made.with_parts(key if keys else None, element if elements else None)
+    return made
 
 
 def _is_choice(node: Node) -> bool:

@@ -22,7 +22,7 @@ from dra_alloc.cel.library.messages import NULL_VALUE
 from dra_alloc.cel.plan.attributes import Qualifier, attribute, domain_steps, domains_of
 from dra_alloc.cel.plan.calls import apply, either_optional, once
 from dra_alloc.cel.plan.dispatch import implementation, prepared
-from dra_alloc.cel.plan.folds import Fold, exists_one_loop, fold, map_loop, quantifier
+from dra_alloc.cel.plan.folds import Fold, exists_one_loop, fold, map_loop, over_texts, quantifier
 from dra_alloc.cel.plan.frame import UNSET, Code, Frame, Run, constant, lazy, read_value
 from dra_alloc.cel.plan.literals import build_list, build_map, build_message
 from dra_alloc.cel.plan.logic import conditional, connective, equality, not_equal, not_strictly_false, ordered
@@ -275,6 +275,8 @@ class _Planner:
             bound: Code = yield from self.bind(node)
             return bound
         over: Code = yield from self.code(node.range)
+        if self.declared.settings.walks_empty_texts:
+            over = Code(over_texts(over.run))
         outer = self._scope
         slots = (self.slot(), self.slot() if node.var2 else 0)
         accumulator = self.slot()

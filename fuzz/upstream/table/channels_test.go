@@ -3,7 +3,6 @@ package oracletable
 import (
 	"context"
 
-	resourceapi "k8s.io/api/resource/v1"
 	"k8s.io/dynamic-resource-allocation/cel"
 	"k8s.io/dynamic-resource-allocation/structured/internal"
 	"k8s.io/dynamic-resource-allocation/structured/internal/experimental"
@@ -16,15 +15,16 @@ var channels = []channel{
 		name:      "stable",
 		supported: stable.SupportedFeatures,
 		create: func(ctx context.Context, features internal.Features, state internal.AllocatedState,
-			classes internal.DeviceClassLister, slices []*resourceapi.ResourceSlice, cache *cel.Cache) (internal.Allocator, error) {
-			return stable.NewAllocator(ctx, features, state.AllocatedDevices, classes, slices, cache)
+			classes internal.DeviceClassLister, slices []*slice, cache *cel.Cache) (internal.Allocator, error) {
+			return stable.NewAllocator(ctx, features, stableState(state), classes, slices, cache)
 		},
+		ordered: stableOrders,
 	},
 	{
 		name:      "incubating",
 		supported: incubating.SupportedFeatures,
 		create: func(ctx context.Context, features internal.Features, state internal.AllocatedState,
-			classes internal.DeviceClassLister, slices []*resourceapi.ResourceSlice, cache *cel.Cache) (internal.Allocator, error) {
+			classes internal.DeviceClassLister, slices []*slice, cache *cel.Cache) (internal.Allocator, error) {
 			return incubating.NewAllocator(ctx, features, incubatingState(state), classes, slices, cache)
 		},
 		ordered: true,
@@ -33,7 +33,7 @@ var channels = []channel{
 		name:      "experimental",
 		supported: experimental.SupportedFeatures,
 		create: func(ctx context.Context, features internal.Features, state internal.AllocatedState,
-			classes internal.DeviceClassLister, slices []*resourceapi.ResourceSlice, cache *cel.Cache) (internal.Allocator, error) {
+			classes internal.DeviceClassLister, slices []*slice, cache *cel.Cache) (internal.Allocator, error) {
 			return experimental.NewAllocator(ctx, features, state, classes, slices, cache)
 		},
 		ordered: true,

@@ -19,7 +19,7 @@ import (
 )
 
 type newAllocator = func(context.Context, internal.Features, internal.AllocatedState, internal.DeviceClassLister,
-	[]*resourceapi.ResourceSlice, *cel.Cache) (internal.Allocator, error)
+	[]*slice, *cel.Cache) (internal.Allocator, error)
 
 // channel is one of upstream's variants. Not all are tested for the order of pools.
 type channel struct {
@@ -55,16 +55,20 @@ func TestRecord(t *testing.T) {
 // recording wraps a channel's constructor.
 func recording(channel channel, encoder *json.Encoder) newAllocator {
 	return func(ctx context.Context, features internal.Features, state internal.AllocatedState,
-		classes internal.DeviceClassLister, slices []*resourceapi.ResourceSlice, cache *cel.Cache) (internal.Allocator, error) {
+		classes internal.DeviceClassLister, slices []*slice, cache *cel.Cache) (internal.Allocator, error) {
 		real, err := channel.create(ctx, features, state, classes, slices, cache)
 		if err != nil {
 			return nil, err
 		}
-		input, err := describe(channel.name, features, state, classes, slices)
+		objects, err := published(slices)
 		if err != nil {
 			return nil, err
 		}
-		recorder := &recorder{Allocator: real, name: caseName(ctx), input: input, encoder: encoder, slices: slices}
+		input, err := describe(channel.name, features, state, classes, objects)
+		if err != nil {
+			return nil, err
+		}
+		recorder := &recorder{Allocator: real, name: caseName(ctx), input: input, encoder: encoder, slices: objects}
 		if _, ok := real.(internal.AllocatorExtended); ok {
 			return &countingRecorder{recorder}, nil
 		}
@@ -125,11 +129,11 @@ func describe(channel string, features internal.Features, state internal.Allocat
 		exclusive = append(exclusive, []string{id.Driver.String(), id.Pool.String(), id.Device.String()})
 	}
 	for id := range state.AllocatedSharedDeviceIDs {
-		shared = append(shared, []string{id.Driver.String(), id.Pool.String(), id.Device.String(), id.ShareID.String()})
+		shared = append(shared, []string{id.Driver.String(), id.Pool.String(), id.Device.String(), shareOf(id)})
 	}
-	for id, amounts := range state.AggregatedCapacity {
+	for id, consumed := range state.AggregatedCapacity {
 		device := []string{id.Driver.String(), id.Pool.String(), id.Device.String()}
-		aggregated = append(aggregated, map[string]any{"id": device, "cap": amounts})
+		aggregated = append(aggregated, map[string]any{"id": device, "cap": amounts(consumed)})
 	}
 	return map[string]any{
 		"channel": channel, "features": switches(features), "classes": classes, "slices": slices,
