@@ -117,6 +117,11 @@ class EnvironmentKey:
         return "" if self._from(CEL_GO_033) else " (in container '')"
 
     @property
+    def suggests_names(self) -> bool:
+        """Whether the error of an undeclared name says what it may have meant."""
+        return self._from(CEL_GO_033)
+
+    @property
     def rooted_names(self) -> bool:
         """Whether a leading dot skips the variables of macros."""
         return self._from(CEL_GO_029)

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from dra_alloc.cel.check.checking import Checked, CheckState, Resolved, Scope
 from dra_alloc.cel.check.declarations import EXAMINED, Function
+from dra_alloc.cel.check.suggestions import meant
 from dra_alloc.cel.check.types import (
     BOOL,
     DURATION,
@@ -100,6 +101,8 @@ class _Checker(CheckState):
             if found is not None:
                 self.names[node.id], self.types[node.id] = found
                 return
+            if self.misspelt(node, qualified):
+                return
         kind = yield from self.field(node, node.operand, node.field)
         self.types[node.id] = BOOL if node.test else self.unifier.substitute(kind)
 
@@ -152,12 +155,13 @@ class _Checker(CheckState):
                 if namespaced is not None:
                     self.resolve(node, namespaced, None)
                     return
+                if self.misspelt(node, f"{prefix}.{node.function}"):
+                    return
             if not self.quick(target):
                 yield from self.inner(target)
         function = self.function(node.function)
         if function is None:
-            self.types[node.id] = ERROR
-            self.report(node.offset, f"undeclared reference to '{node.function}'{self.declared.settings.undeclared}")
+            self.undeclared(node, node.function)
             return
         self.resolve(node, function, target)
 
@@ -273,13 +277,12 @@ class _Checker(CheckState):
     def struct(self, node: StructNode) -> Steps[None]:
         found = self.lookup(node.name)
         if found is None:
-            self.types[node.id] = ERROR
-            self.report(node.offset, f"undeclared reference to '{node.name}'{self.declared.settings.undeclared}")
+            self.undeclared(node, node.name)
             return
         name, kind = found
         result = kind.params[0] if kind.kind == "type" and kind.params else kind
         if kind.kind != "type":
-            self.report(node.offset, f"'{kind.name}' is not a type")
+            self.report(node.offset, f"'{kind.name}' is not a type{meant(kind.name, self.declared)}")
             result = ERROR
         elif name not in self.declared.fields:
             name = _SHORT.get(result, name)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from dra_alloc.cel.check.declarations import Function
+from dra_alloc.cel.check.suggestions import alike, meant
 from dra_alloc.cel.check.types import (
     BOOL,
     BYTES,
@@ -115,6 +116,24 @@ class CheckState:
         line, column = self.source.location(offset)
         self.issues.append(Issue(line, column, message))
 
+    def undeclared(self, node: Node, name: str) -> None:
+        """Complain about a name that means nothing here."""
+        told = f"{self.declared.settings.undeclared}{meant(name, self.declared)}"
+        self.report(node.offset, f"undeclared reference to '{name}'{told}")
+        self.types[node.id] = ERROR
+
+    def misspelt(self, node: Node, qualified: str) -> bool:
+        """Whether a name with dots means nothing from its beginning on, but is like one that does; then it is told."""
+        parts = qualified.split(".")
+        if len(parts) == 1 or not self.declared.settings.suggests_names:
+            return False
+        if any(self.lookup(".".join(parts[:length])) is not None for length in range(1, len(parts))):
+            return False
+        if not alike(qualified, self.declared):
+            return False
+        self.undeclared(node, qualified)
+        return True
+
     def mismatch(self, node: Node, expected: CelType, found: CelType) -> None:
         text = f"expected type '{checker_name(expected)}' but found '{checker_name(found)}'"
         self.report(node.offset, text)
@@ -173,8 +192,7 @@ class CheckState:
     def ident(self, node: Ident) -> None:
         found = self.lookup(node.name)
         if found is None:
-            self.types[node.id] = ERROR
-            self.report(node.offset, f"undeclared reference to '{node.name}'{self.declared.settings.undeclared}")
+            self.undeclared(node, node.name)
         else:
             self.names[node.id], self.types[node.id] = found
 

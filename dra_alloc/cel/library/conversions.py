@@ -111,7 +111,9 @@ def _to_bytes(estimator: Estimator, target: Operand | None, args: Sequence[Opera
 
 def _to_text(estimator: Estimator, target: Operand | None, args: Sequence[Operand]) -> CallEstimate:
     size = estimator.size(args[0])
-    return estimator.call(estimator.share(size, 10), Range(size.low // 4, size.high))
+    # A character may be four bytes, of which up to 1.37 what is left over does not count.
+    least = -(-size.low // 4) if estimator.exact else size.low // 4
+    return estimator.call(estimator.share(size, 10), Range(least, size.high))
 
 
 CONVERSIONS_LIBRARY: Final = Library(
