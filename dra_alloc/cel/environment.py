@@ -102,6 +102,11 @@ class EnvironmentKey:
         return self._from(CEL_GO_033)
 
     @property
+    def weighs_optionals(self) -> bool:
+        """Whether an optional is charged by what it holds; it counts 1 otherwise."""
+        return not self._from(CEL_GO_033)
+
+    @property
     def walks_empty_texts(self) -> bool:
         """Whether a macro takes an empty text for a list of nothing."""
         return self._from(CEL_GO_033)

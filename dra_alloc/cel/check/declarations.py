@@ -73,7 +73,8 @@ class Cost:
     failed); `before` says that it does not look at the result, so it can be
     charged before the work is done. `crashes` says that it may raise CelAbort,
     where upstream's panics: programs that call it are always counted. `deep` says that
-    it also charges what lies in elements, which no estimate sees. `estimate(estimator, target, args)` is the static
+    it also charges what lies in elements, which no estimate sees. `opens` says that optionals are looked into
+    in every release. `estimate(estimator, target, args)` is the static
     range, or None for the default of 1.
     """
 
@@ -82,6 +83,7 @@ class Cost:
     before: bool = True
     crashes: bool = False
     deep: bool = False
+    opens: bool = False
 
 
 @dataclass(frozen=True, slots=True)

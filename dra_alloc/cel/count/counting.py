@@ -147,12 +147,18 @@ class _Counter(FoldCounter):
             operands.append(value)
         cost = site.cost
         if cost is not None and cost.before:
-            self.charge(cost.actual(operands, None))
+            self.charge(cost.actual(self._weighed(operands, cost), None))
             return _answer(run, operands) if failed is None else failed
         # Upstream charges afterwards: what crashes is free.
         value = _answer(run, operands) if failed is None else failed
-        self.charge(1 if cost is None else cost.actual(operands, value))
+        self.charge(1 if cost is None else cost.actual(self._weighed(operands, cost), value))
         return value
+
+    def _weighed(self, operands: list[Any], cost: Cost) -> list[Any]:
+        """The operands as a cost sees them."""
+        if self.settings.weighs_optionals or cost.opens:
+            return operands
+        return [1 if type(each) is Optional else each for each in operands]
 
     def not_strictly_false(self, term: Node) -> Steps[bool]:
         """False only if `term` is."""

@@ -187,17 +187,17 @@ def _sort_estimate(compared: CelType) -> Callable[[Estimator, Operand | None, Se
 
 def sorting(compared: CelType) -> Cost:
     """The cost of sorting a list of such keys."""
-    return Cost(_square_actual, _sort_estimate(compared), crashes=True)
+    return Cost(_square_actual, _sort_estimate(compared), crashes=True, opens=True)
 
 
 REVERSE_BEFORE_033: Final = Cost(_linear_actual, _linear)
 SLICE_BEFORE_033: Final = Cost(_slice_actual, _slice_estimate, before=False)
-FLATTEN_BEFORE_029: Final = Cost(_flatten_actual, _flatten_estimate, crashes=True)
-FLATTEN_ONLY_029: Final = Cost(_flatten_actual_from_029, _flatten_estimate, crashes=True)
-FLATTEN: Final = Cost(_flatten_actual_from_033, _flatten_estimate)
+FLATTEN_BEFORE_029: Final = Cost(_flatten_actual, _flatten_estimate, crashes=True, opens=True)
+FLATTEN_ONLY_029: Final = Cost(_flatten_actual_from_029, _flatten_estimate, crashes=True, opens=True)
+FLATTEN: Final = Cost(_flatten_actual_from_033, _flatten_estimate, opens=True)
 RANGE_BEFORE_029: Final = Cost(_range_actual, _range_estimate)
 RANGE_ONLY_029: Final = Cost(_strict_range_actual, _range_estimate)
 RANGE: Final = Cost(_result_actual, _range_estimate, before=False)
 REVERSE: Final = Cost(_result_actual, _linear, before=False)
 SLICE: Final = Cost(_result_actual, _slice_estimate, before=False)
-DISTINCT: Final = Cost(_square_actual, _distinct_estimate, crashes=True)
+DISTINCT: Final = Cost(_square_actual, _distinct_estimate, crashes=True, opens=True)
