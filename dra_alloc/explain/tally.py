@@ -57,13 +57,23 @@ class PoolTally:
 
 @dataclass(frozen=True, slots=True)
 class RequestTally:
-    """One request, or one alternative of it: how many devices it needs and how many it could have."""
+    """
+    One request, or one alternative of it: how many devices it needs and how many it could have.
+
+    With `shares_name` another claim asked about has a request of that name.
+    """
 
     claim: str
     request: str
     needed: int
     takes_all: bool
     pools: tuple[PoolTally, ...]
+    shares_name: bool = False
+
+    @property
+    def called(self) -> str:
+        """Return the request's name, with its claim where the name alone does not say which it is."""
+        return f'"{self.request}"{f" of claim {self.claim}" if self.shares_name else ""}'
 
     @property
     def usable(self) -> int:
@@ -128,8 +138,9 @@ def _tallies(question: Question, rules: RuleSet, requests: Iterator[RequestRow])
 
 def _tally(question: Question, rules: RuleSet, ask: Ask, needed: int) -> RequestTally:
     pools = tuple(_pool_tally(pool, rules, ask) for pool in question.context.pools)
-    claim = question.rows[ask.claim].name
-    return RequestTally(claim, ask.full_name, needed, ask.all_devices, tuple(each for each in pools if each))
+    claims, own = question.rows, question.rows[ask.claim]
+    shares = sum(any(request.name == ask.request_name for request in each.requests) for each in claims) > 1
+    return RequestTally(own.name, ask.full_name, needed, ask.all_devices, tuple(each for each in pools if each), shares)
 
 
 def _pool_tally(pool: Pool, rules: RuleSet, ask: Ask) -> PoolTally | None:

@@ -25,6 +25,7 @@ from dra_alloc.errors import in_brief
 
 __all__ = [
     "HIDDEN_TEMPLATES",
+    "KINDS",
     "RESOURCE_GROUP",
     "SLICE",
     "Kind",
@@ -95,7 +96,8 @@ _ALL: Final = (
 )
 SLICE: Final = _ALL[0]
 _BY_NAME: Final[Mapping[tuple[str, str], Kind]] = {(kind.group, kind.name): kind for kind in _ALL}
-_BY_KIND: Final[Mapping[str, Kind]] = {kind.name: kind for kind in _ALL}
+#: All kinds that are read, by name.
+KINDS: Final[Mapping[str, Kind]] = {kind.name: kind for kind in _ALL}
 
 #: Kinds that make pods although no pod spec may be seen in them: what they make is said by `dra_alloc.pods.workloads`.
 HIDDEN_TEMPLATES: Final = frozenset(
@@ -137,17 +139,17 @@ def recognise(api_version: str, kind: str) -> Kind | None:
 
 def kind_named(name: str) -> Kind:
     """Return the kind of that name; no two kinds that are read have the same. Raises: KeyError."""
-    return _BY_KIND[name]
+    return KINDS[name]
 
 
 def is_read(name: str) -> bool:
     """Say whether there is a kind of that name that is read."""
-    return name in _BY_KIND
+    return name in KINDS
 
 
 def names_a_list(kind: str) -> bool:
     """Say whether a kind is a list of objects: List itself, or one of a kind that is read."""
-    return kind == "List" or (kind.endswith("List") and kind.removesuffix("List") in _BY_KIND)
+    return kind == "List" or (kind.endswith("List") and kind.removesuffix("List") in KINDS)
 
 
 def assumed_version(kind: str) -> str:

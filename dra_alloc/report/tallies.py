@@ -22,8 +22,14 @@ def tally_lines(refusal: NodeRefusal, verbose: bool) -> Iterator[str]:
     if explanation.placed:
         yield f"after placing {plural(len(explanation.placed), 'device')}, the most that fit together:"
         placed: dict[str, list[str]] = {}
-        for _, request, device in explanation.placed:
-            placed.setdefault(request, []).append(device.rpartition("/")[2])
+        named_alike = {each.request for each in explanation.requests if each.shares_name}
+        claims_of: dict[str, set[str]] = {}
+        for claim, request, _ in explanation.placed:
+            claims_of.setdefault(request, set()).add(claim)
+        for claim, request, device in explanation.placed:
+            alike = len(claims_of[request]) > 1 or request in named_alike
+            called = f"{request} of claim {claim}" if alike else request
+            placed.setdefault(called, []).append(device.rpartition("/")[2])
         yield from (f"  {request}: {some(names, verbose)}" for request, names in placed.items())
     for tally in explanation.requests:
         yield from request_lines(tally, verbose, again=bool(explanation.placed))
@@ -37,7 +43,7 @@ def request_lines(tally: RequestTally, verbose: bool, *, again: bool) -> Iterato
     left = "and none matches"
     if not tally.takes_all or tally.needed:
         left = f"and {tally.usable or 'none'} {'is' if tally.usable <= 1 else 'are'} left"
-    yield f'request "{tally.request}" needs {needs} {left}'
+    yield f"request {tally.called} needs {needs} {left}"
     most = UNLIMITED if verbose else MOST
     for pool in tally.pools[:most]:
         yield from (f"  {line}" for line in _pool_lines(pool, verbose))

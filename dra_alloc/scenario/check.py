@@ -30,6 +30,7 @@ from dra_alloc.pods.views import PodView
 from dra_alloc.pods.workloads.shapes import Taught
 from dra_alloc.problem.requests import claim_name
 from dra_alloc.profiles import Semantics
+from dra_alloc.scenario.advice import advised
 from dra_alloc.scenario.explaining import Choice, choice_on, reasons_on
 from dra_alloc.scenario.objective_notes import idle_notes
 from dra_alloc.scenario.prepare.pipeline import Prepared, prepare
@@ -236,9 +237,8 @@ def _place(asking: _Asking, nodes: Sequence[Node], options: CheckOptions) -> Pla
         elif isinstance(outcome, Undecided):
             undecided[name] = all(stage.engine not in ("table", "cp-sat") for stage in outcome.work.stages)
         elif outcome.aborts:
-            return Placement(
-                subject.kind, subject.name, (), None, outcome.refusals, nodes_asked=len(nodes), aborts=True
-            )
+            advice = tuple(advised(cluster, asking.claims(node), each) for each in outcome.refusals)
+            return Placement(subject.kind, subject.name, (), None, advice, nodes_asked=len(nodes), aborts=True)
         else:
             refused += [(node, refusal) for refusal in outcome.refusals]
     refusals = () if first is not None else _explained(asking, refused)

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from dra_alloc.cli.commands import COMMANDS
+from dra_alloc.manifest.kinds import KINDS
 from tests.architecture.source_files import tracked_files
 from tests.paths import ROOT
 
@@ -35,6 +36,13 @@ def test_pages_tell_the_truth_about_python(page, monkeypatch):
     failed, tried = doctest.testfile(str(ROOT / page), module_relative=False)
     assert tried
     assert not failed
+
+
+def test_the_dump_of_the_readme_has_all_that_is_read():
+    listed, more = re.search(r"kubectl get -A -o json (.*?) > cluster\.json\n(.*?)\n\nRead", README, re.DOTALL).groups()
+    named = {*listed.replace("\\\n", "").split(","), *re.findall(r"`(\w+)[.\w]*`", more)}
+    kinds = {"ResourceQuota": "resourcequotas", "DeviceClass": "deviceclasses"}
+    assert {kinds.get(name, f"{name.lower()}s") for name in KINDS} <= named
 
 
 def test_every_command_has_its_help_on_the_page():

@@ -303,3 +303,39 @@ def test_slices_of_nodes_that_are_not_there_and_empty_pools_are_named(tmp_path: 
     full += "  driver: d\n  nodeName: node\n  pool: {name: other, generation: 1, resourceSliceCount: 1}\n"
     full = f"{empty}{full}  devices: [{{name: d0}}]\n"
     assert "published no devices" not in notes(full, 0)
+
+
+def test_requests_of_one_name_are_told_with_their_claims(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    entries = "resourceClaimTemplateName: t}, {name: e, resourceClaimTemplateName: t"
+    many = template("t", request="deviceClassName: any, count: 3")
+    said = Asked(tmp_path, capsys, pod("p", entries) + many).text(exits=1)
+    assert 'request "r" of claim default/p-c-00000 needs 3 devices' in said
+    assert 'request "r" of claim default/p-e-00000 needs 3 devices' in said
+    two = Asked(tmp_path, capsys, pod("p", entries) + template("t", request="deviceClassName: any, count: 2"))
+    said = two.text(exits=1)
+    assert "r of claim default/p-c-00000: d0, d1" in said
+    assert 'request "r" of claim default/p-e-00000 needs 2 more devices' in said
+    alone = Asked(tmp_path, capsys, pod("p", "resourceClaimTemplateName: t") + many)
+    assert 'request "r" needs 3 devices' in alone.text(exits=1)
+
+
+def test_a_workload_without_a_name_of_its_own_has_the_one_that_is_made(tmp_path: Path, capsys) -> None:
+    job = "---\napiVersion: batch/v1\nkind: Job\nmetadata: {generateName: eval-}\nspec:\n  template:\n    spec:\n"
+    job += "      restartPolicy: Never\n      resourceClaims: [{name: c, resourceClaimTemplateName: t}]\n"
+    job += "      containers: [{name: c, image: i, resources: {claims: [{name: c}]}}]\n"
+    report = Asked(tmp_path, capsys, job + template("t")).report(exits=0)
+    assert [each["name"] for each in report["placements"]] == ["default/eval-00000-00000"]
+    wrong = Asked(tmp_path, capsys, job.replace("resourceClaimTemplateName: t", "resourceClaimTemplateName: u"))
+    assert "Job default/eval-00000: spec.template.spec.resourceClaims[0]" in wrong.text(exits=2)
+
+
+def test_a_daemon_sets_pod_speaks_of_its_node_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    cluster = CLUSTER.replace("items:\n", "items:\n- {apiVersion: v1, kind: Node, metadata: {name: bare}}\n")
+    work = "---\napiVersion: apps/v1\nkind: DaemonSet\nmetadata: {name: w}\nspec:\n  selector: {matchLabels: {a: b}}\n"
+    work += "  template:\n    metadata: {labels: {a: b}}\n    spec:\n"
+    work += "      resourceClaims: [{name: c, resourceClaimTemplateName: t}]\n"
+    work += "      containers: [{name: c, image: i, resources: {claims: [{name: c}]}}]\n"
+    report = Asked(tmp_path, capsys, work + template("t"), cluster).report(exits=1)
+    refused, allocated = sorted(report["placements"], key=lambda each: each["verdict"], reverse=True)
+    assert [each["node"] for each in refused["refusals"]] == ["bare"]
+    assert (refused["nodesAsked"], allocated["nodes"], allocated["nodesAsked"]) == (1, ["node"], 1)

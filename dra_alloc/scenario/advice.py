@@ -1,0 +1,143 @@
+"""
+What would help where kube-scheduler gives a pod up with an error: tried, as all fixes are, or read off the selector.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Final
+
+from dra_alloc import cel
+from dra_alloc.api import DeviceRequest, ResourceClaim
+from dra_alloc.cluster.cluster import Cluster
+from dra_alloc.cluster.outcomes import NodeRefusal
+from dra_alloc.cluster.settings import Settings
+from dra_alloc.explain.hints import Hints
+from dra_alloc.explain.reasons import WORK, Fix, Reasons
+from dra_alloc.explain.trials import Trials
+from dra_alloc.explain.world import World
+from dra_alloc.limits import ALLOCATION_RESULTS_MAX
+from dra_alloc.problem.pools import GatherError
+from dra_alloc.problem.requests import claim_name
+from dra_alloc.scenario.explaining import world_of
+from dra_alloc.scenario.selecting import environment_for, prepared_devices
+
+__all__ = ["advised"]
+
+_FAILED: Final = re.compile(
+    r"(?P<kind>class|claim) (?P<owner>\S+): selector #(?P<number>\d+)(?: on device (?P<device>\S+))?: "
+    r"CEL runtime error: (?P<text>.*)"
+)
+_TOO_MANY: Final = f"a claim can have {ALLOCATION_RESULTS_MAX} devices at most"
+
+
+def advised(cluster: Cluster, claims: Sequence[ResourceClaim], refusal: NodeRefusal, work: int = WORK) -> NodeRefusal:
+    """
+    Return the refusal of a question that ended with an error, with what would help: fixes and hints, and no facts.
+
+    Spec: EXPLAIN-2, EXPLAIN-4, EXPLAIN-9.
+    """
+    try:
+        world = world_of(cluster, claims, cluster.node(refusal.node))
+    except GatherError:
+        return refusal
+    return replace(refusal, reasons=_advice(world, cluster.settings, refusal, work))
+
+
+def _advice(world: World, settings: Settings, refusal: NodeRefusal, work: int) -> Reasons:
+    trials = Trials(world, work)
+    code, error = refusal.code, refusal.error
+    hints: list[str] = []
+    fixes: tuple[Fix, ...] = ()
+    if code == "too-many-devices":
+        fixes = tuple(_in_several_claims(world, trials))
+        hints += [] if fixes else [_TOO_MANY]
+    elif code == "selector-runtime-error":
+        hints += _selector_hints(world, settings, error)
+    hints += Hints(world, trials).told
+    return Reasons((), fixes, hints=tuple(dict.fromkeys(hints)), work=trials.work)
+
+
+def _in_several_claims(world: World, trials: Trials) -> Iterator[Fix]:
+    """Yield the fix of asking for the devices of a claim that is too large in several claims, if that is enough."""
+    for index, claim in enumerate(world.claims):
+        parts = _parts(claim)
+        change = partial(_instead, index=index, parts=parts)
+        if len(parts) > 1 and trials.fits(change(world)):
+            step = f"asking for the devices of claim {claim_name(claim)} in {len(parts)} claims"
+            yield Fix((f"{step} of at most {ALLOCATION_RESULTS_MAX}",), 30, change)
+
+
+def _instead(world: World, index: int, parts: Sequence[ResourceClaim]) -> World:
+    return replace(world, claims=(*world.claims[:index], *parts, *world.claims[index + 1 :]))
+
+
+def _parts(claim: ResourceClaim) -> tuple[ResourceClaim, ...]:
+    """Return claims that together ask for the same, none for too many devices; constraints would not reach so far."""
+    devices = claim.spec.devices
+    if devices.constraints or any(each.exactly is None or each.exactly.count is None for each in devices.requests):
+        return (claim,)
+    parts: list[list[DeviceRequest]] = [[]]
+    room = ALLOCATION_RESULTS_MAX
+    for request in devices.requests:
+        exactly = request.exactly
+        left = exactly.count if exactly is not None and exactly.count is not None else 0
+        while exactly is not None and left:
+            if not room:
+                parts.append([])
+                room = ALLOCATION_RESULTS_MAX
+            taken = min(room, left)
+            parts[-1].append(request.replaced(exactly=exactly.replaced(count=taken)))
+            room, left = room - taken, left - taken
+    meta = claim.metadata
+    return tuple(
+        [
+            claim.replaced(
+                metadata=meta.replaced(name=f"{meta.name or ''}-{number}"),
+                spec=claim.spec.replaced(devices=devices.replaced(requests=tuple(part))),
+            )
+            for number, part in enumerate(parts)
+        ]
+    )
+
+
+def _selector_hints(world: World, settings: Settings, error: str) -> Iterator[str]:
+    """Yield what the device at which a selector failed has instead, and how many others lack the same."""
+    found = _FAILED.search(error)
+    if found is None:
+        return
+    environment = environment_for(settings, "stored")
+    devices = list(prepared_devices(world.slices, environment.reading))
+    for expression in dict.fromkeys(_expressions(world, found)):
+        try:
+            program = environment.compile(expression)
+        except cel.CompileError:
+            continue
+        for names, device in devices:
+            if found["device"] not in (None, "/".join(names)):
+                continue
+            try:
+                program.matches(device)
+            except cel.EvaluationError as failure:
+                if not found["text"].startswith(failure.text):
+                    continue
+                yield from (
+                    f"device {'/'.join(names)}: {hint}" for hint in cel.evaluation_hints(failure.text, program, device)
+                )
+                yield from cel.missing_hints(program, [each for _, each in devices])
+                return
+
+
+def _expressions(world: World, found: re.Match[str]) -> Iterator[str]:
+    number = int(found["number"])
+    if found["kind"] == "class":
+        device_class = world.classes.get(found["owner"])
+        lists = [device_class.spec.selectors] if device_class is not None else []
+    else:
+        lists = [ask.selectors for index, _, ask in world.asks() if claim_name(world.claims[index]) == found["owner"]]
+    for selectors in lists:
+        if number < len(selectors) and (selector := selectors[number].cel) is not None:
+            yield selector.expression

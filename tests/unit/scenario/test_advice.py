@@ -1,0 +1,90 @@
+"""
+What would help where a question ends with an error.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from dra_alloc.api import DeviceClass, Node, ResourceClaim, ResourceSlice
+from dra_alloc.cluster.cluster import Cluster
+from dra_alloc.cluster.outcomes import NodeRefusal, Unsatisfiable
+from dra_alloc.cluster.settings import Settings
+from dra_alloc.explain.reasons import Reasons
+from dra_alloc.manifest import Documents
+from dra_alloc.scenario.advice import advised
+
+
+def cluster(devices: list[dict[str, Any]], settings: Settings, expression: str = "true") -> Cluster:
+    spec = {"driver": "d", "nodeName": "node", "pool": {"name": "p", "generation": 1, "resourceSliceCount": 1}}
+    device_class = {"metadata": {"name": "any"}, "spec": {"selectors": [{"cel": {"expression": expression}}]}}
+    objects = Documents(
+        nodes=(Node.from_wire({"metadata": {"name": "node"}}),),
+        slices=(ResourceSlice.from_wire({"metadata": {"name": "s"}, "spec": {**spec, "devices": devices}}),),
+        classes=(DeviceClass.from_wire(device_class),),
+    )
+    return Cluster.of(objects, settings)
+
+
+def claim(*requests: dict[str, Any], constraints: tuple[dict[str, Any], ...] = ()) -> ResourceClaim:
+    exact = {"deviceClassName": "any", "allocationMode": "ExactCount", "count": 1}
+    given = [
+        each if "firstAvailable" in each else {"name": f"r{number}", "exactly": {**exact, **each}}
+        for number, each in enumerate(requests)
+    ]
+    devices = {"requests": given, "constraints": list(constraints)}
+    return ResourceClaim.from_wire({"metadata": {"name": "c", "namespace": "ns"}, "spec": {"devices": devices}})
+
+
+def advice(asked: ResourceClaim, there: Cluster) -> tuple[NodeRefusal, Reasons]:
+    outcome = there.allocate([asked], "node")
+    assert isinstance(outcome, Unsatisfiable)
+    assert outcome.aborts
+    refusal = advised(there, [asked], outcome.refusals[0])
+    assert refusal.reasons is not None
+    return refusal, refusal.reasons
+
+
+def plain(number: int) -> list[dict[str, Any]]:
+    return [{"name": f"d{each}", "attributes": {"size": {"int": each}}} for each in range(number)]
+
+
+@pytest.mark.parametrize(
+    ("counts", "there", "claims"),
+    [((33,), 33, 2), ((64,), 64, 2), ((20, 20, 25), 70, 3), ((65,), 64, 0), ((33,), 20, 0)],
+)
+def test_a_claim_that_is_too_large_is_tried_in_several(counts: tuple[int, ...], there: int, claims: int) -> None:
+    asked = claim(*({"count": count} for count in counts))
+    refusal, found = advice(asked, cluster(plain(there), Settings()))
+    assert refusal.code == "too-many-devices"
+    steps = [step for fix in found.fixes for step in fix.steps]
+    assert steps == ([f"asking for the devices of claim ns/c in {claims} claims of at most 32"] if claims else [])
+    assert ("a claim can have 32 devices at most" in found.hints) is (claims == 0)
+
+
+def test_constraints_do_not_reach_from_claim_to_claim() -> None:
+    asked = claim({"count": 40}, constraints=({"matchAttribute": "d/size"},))
+    assert advice(asked, cluster(plain(64), Settings()))[1].fixes == ()
+
+
+@pytest.mark.parametrize("release", ["1.34", "1.36", "1.37"])
+@pytest.mark.parametrize("of_class", [True, False])
+def test_the_device_at_which_a_selector_fails_is_named(release: str, of_class: bool) -> None:
+    devices = [*plain(1), {"name": "other", "attributes": {"sise": {"int": 1}}}]
+    fails = "device.attributes['d'].size == 5"
+    asked = claim({} if of_class else {"selectors": [{"cel": {"expression": fails}}]})
+    there = cluster(devices, Settings(release), fails if of_class else "true")
+    refusal, found = advice(asked, there)
+    assert refusal.code == "selector-runtime-error"
+    assert "device d/p/other: did you mean sise?" in found.hints
+    assert "size is missing on 1 of 2 devices: guard it" in found.hints
+
+
+def test_a_gate_that_is_off_is_named() -> None:
+    settings = Settings("1.36.2", {"DRAPrioritizedList": False})
+    either = {"name": "r", "firstAvailable": [{"name": "a", "deviceClassName": "any", "count": 1}]}
+    refusal, found = advice(claim(either), cluster(plain(1), settings))
+    assert refusal.code == "feature-disabled"
+    assert "Kubernetes 1.36.2 would allocate this with DRAPrioritizedList switched on" in found.hints
