@@ -113,6 +113,12 @@ def test_a_claim_that_is_being_deleted_serves_nobody_and_holds_its_devices(user:
     assert not any(step.startswith("freeing") for step in steps)
 
 
+def test_no_gang_is_placed_with_a_claim_that_is_being_deleted(tmp_path: Path, capsys) -> None:
+    asked = Asked(tmp_path, capsys, pod("p", "resourceClaimName: zombie"), CLUSTER + claim("zombie", f", {GOING}"))
+    assert run(["gang", *asked.paths]) == 2
+    assert 'default/p is not to be placed: resourceclaim "zombie" is being deleted' in capsys.readouterr().err
+
+
 def test_a_claim_that_a_status_names_has_to_be_the_pods_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     said = "status: {resourceClaimStatuses: [{name: c, resourceClaimName: other}]}"
     user = template("t") + pod("p", "resourceClaimTemplateName: t", f", {UID}", said)

@@ -35,8 +35,9 @@ def common_ground(subjects: Sequence[Subject], cluster: Cluster) -> Ground:
     Return the nodes on which the pods may run by what they and the nodes say; claims of no pod keep to them, too.
 
     Spec: GANG-8.
-    Raises: InputError where that differs from subject to subject, or where
-    an extended resource is not asked of every node alike.
+    Raises: InputError where that differs from subject to subject, where an
+    extended resource is not asked of every node alike, or for a subject that
+    no node is asked about.
     """
     classes = cluster.known.class_by_resource
     known: dict[str, tuple[Node, ...]] = {}
@@ -44,6 +45,8 @@ def common_ground(subjects: Sequence[Subject], cluster: Cluster) -> Ground:
     first: Subject | None = None
     allowed = cluster.nodes
     for subject in subjects:
+        if subject.barred is not None:
+            raise InputError(f"{subject.name} is not to be placed: {subject.barred.text}")
         pod = subject.pod
         if pod is None:
             extended.append(None)
