@@ -39,7 +39,9 @@ def test_pages_tell_the_truth_about_python(page, monkeypatch):
 
 
 def test_the_dump_of_the_readme_has_all_that_is_read():
-    listed, more = re.search(r"kubectl get -A -o json (.*?) > cluster\.json\n(.*?)\n\nRead", README, re.DOTALL).groups()
+    found = re.search(r"kubectl get -A -o json (.*?) > cluster\.json\n(.*?)\n\nRead", README, re.DOTALL)
+    assert found is not None
+    listed, more = found.groups()
     named = {*listed.replace("\\\n", "").split(","), *re.findall(r"`(\w+)[.\w]*`", more)}
     kinds = {"ResourceQuota": "resourcequotas", "DeviceClass": "deviceclasses"}
     assert {kinds.get(name, f"{name.lower()}s") for name in KINDS} <= named

@@ -345,3 +345,13 @@ def test_a_daemon_sets_pod_speaks_of_its_node_alone(tmp_path: Path, capsys: pyte
     refused, allocated = sorted(report["placements"], key=lambda each: each["verdict"], reverse=True)
     assert [each["node"] for each in refused["refusals"]] == ["bare"]
     assert (refused["nodesAsked"], allocated["nodes"], allocated["nodesAsked"]) == (1, ["node"], 1)
+
+
+def test_devices_that_take_of_their_node_are_told_where_that_counts(tmp_path: Path, capsys) -> None:
+    taking = "{name: d0, nodeAllocatableResources: {cpu: {mapping: {deviceMultiplier: '2'}}}}"
+    cluster = CLUSTER.replace("{name: d0}", taking)
+    told = "devices of d take cpu or memory of their node (DRANodeAllocatableResources), which is not looked at"
+    on = ("--release", "1.37", "--gate", "DRANodeAllocatableResources=true")
+    for there, options, said in ((cluster, on, True), (cluster, on[:2], False), (CLUSTER, on, False)):
+        notes = Asked(tmp_path, capsys, claim("c"), there).report(*options, exits=0)["notes"]
+        assert any(note.startswith(told) for note in notes) is said

@@ -24,6 +24,7 @@ def supply_notes(subjects: Sequence[Subject], cluster: Cluster) -> Iterator[str]
     for each in cluster.classes.values():
         yield from _offered_twice(each, cluster)
     yield from _not_known(subjects, cluster)
+    yield from _taken_of_nodes(cluster)
 
 
 def _of_unknown_nodes(cluster: Cluster) -> Iterator[str]:
@@ -93,3 +94,22 @@ def _not_known(subjects: Sequence[Subject], cluster: Cluster) -> Iterator[str]:
                 f"class {each.metadata.name} does not serve {each.spec.extended_resource_name}: "
                 f"the gate DRAExtendedResource is off in {cluster.settings.release}"
             )
+
+
+def _taken_of_nodes(cluster: Cluster) -> Iterator[str]:
+    """Yield a note on devices that take cpu, memory and the like of their node with them, where that counts."""
+    if not cluster.settings.effective_gates().get("DRANodeAllocatableResources", False):
+        return
+    devices = ((row.driver, device) for row in cluster.inventory.slices for device in row.wire.spec.devices)
+    drivers = sorted(
+        {
+            driver
+            for driver, device in devices
+            if device.node_allocatable_resources or device.node_allocatable_resource_mappings
+        }
+    )
+    if drivers:
+        yield (
+            f"devices of {first_few(drivers)} take cpu or memory of their node (DRANodeAllocatableResources), "
+            "which is not looked at: a pod may not fit where it is said to"
+        )
