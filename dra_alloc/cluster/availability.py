@@ -11,7 +11,7 @@ from dra_alloc.cluster.holding import reaches
 from dra_alloc.problem.requests import claim_name
 from dra_alloc.profiles import Feature, Profile
 
-__all__ = ["unavailable"]
+__all__ = ["binds_since", "unavailable"]
 
 _OPTIONAL_OPERATIONS = "DRAOptionalNodeOperations"
 
@@ -39,19 +39,39 @@ def unavailable(claims: Sequence[ResourceClaim], node: Node, profile: Profile) -
     return None
 
 
+def binds_since(claim: ResourceClaim, profile: Profile) -> str:
+    """
+    Return since when a claim waits for its devices to be bound; empty if it does not.
+
+    kube-scheduler gives up after a time that is configured, and the clock says whether that is over.
+    """
+    allocation = claim.status.allocation
+    if allocation is None or not profile.on(Feature.BINDING) or not allocation.allocation_timestamp:
+        return ""
+    for result in allocation.devices.results:
+        if not set(result.binding_conditions) <= (_true(claim, result) or set()):
+            return allocation.allocation_timestamp
+    return ""
+
+
 def _failed(claim: ResourceClaim, results: Sequence[DeviceRequestAllocationResult]) -> str:
     """Return the condition that says a device could not be bound; devices are looked at up to one that is not ready."""
     for result in results:
         if not result.binding_conditions:
             continue
-        key = (result.driver, result.pool, result.device, result.share_id)
-        found = [each for each in claim.status.devices if (each.driver, each.pool, each.device, each.share_id) == key]
-        if not found:
+        true = _true(claim, result)
+        if true is None:
             return ""
-        true = {each.type for each in found[0].conditions if each.status == "True"}
         for condition in result.binding_failure_conditions:
             if condition in true:
                 return f"{condition} of device {result.driver}/{result.pool}/{result.device}"
         if not true.issuperset(result.binding_conditions):
             return ""
     return ""
+
+
+def _true(claim: ResourceClaim, result: DeviceRequestAllocationResult) -> set[str] | None:
+    """Return the conditions that the claim's status has as true for a device; None if it has nothing on it."""
+    key = (result.driver, result.pool, result.device, result.share_id)
+    found = [each for each in claim.status.devices if (each.driver, each.pool, each.device, each.share_id) == key]
+    return {each.type for each in found[0].conditions if each.status == "True"} if found else None

@@ -49,6 +49,8 @@ def advised(cluster: Cluster, claims: Sequence[ResourceClaim], refusal: NodeRefu
 
 def _advice(world: World, settings: Settings, refusal: NodeRefusal, work: int) -> Reasons:
     trials = Trials(world, work)
+    if trials.fits_without(()) is not False:
+        return Reasons((), exact=False, work=trials.work)
     code, error = refusal.code, refusal.error
     hints: list[str] = []
     fixes: tuple[Fix, ...] = ()

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from dra_alloc import cel
 from dra_alloc.api import DeviceClass, Node
+from dra_alloc.cluster.availability import binds_since
 from dra_alloc.cluster.cluster import Cluster
 from dra_alloc.errors import first_few
 from dra_alloc.pods.extended_resources import offers, unclassed
@@ -25,6 +26,7 @@ def supply_notes(subjects: Sequence[Subject], cluster: Cluster) -> Iterator[str]
         yield from _offered_twice(each, cluster)
     yield from _not_known(subjects, cluster)
     yield from _taken_of_nodes(cluster)
+    yield from _being_bound(subjects, cluster)
 
 
 def _of_unknown_nodes(cluster: Cluster) -> Iterator[str]:
@@ -41,7 +43,11 @@ def _drivers(cluster: Cluster, node: str) -> list[str]:
 
 def _empty(cluster: Cluster) -> Iterator[str]:
     """Yield a note on drivers that published slices, and not one device."""
-    full = {row.driver for row in cluster.inventory.slices if row.wire.spec.devices}
+    full: set[str] = set()
+    for row in cluster.inventory.slices:
+        # Devices of a snapshot are unpacked when they are looked at: of most drivers the first slice tells.
+        if row.driver not in full and row.wire.spec.devices:
+            full.add(row.driver)
     for driver in sorted({row.driver for row in cluster.inventory.slices} - full):
         pools = sorted({row.pool.pool for row in cluster.inventory.slices if row.driver == driver})
         yield f"driver {driver} published no devices: its pools are empty: {first_few(pools)}"
@@ -113,3 +119,14 @@ def _taken_of_nodes(cluster: Cluster) -> Iterator[str]:
             f"devices of {first_few(drivers)} take cpu or memory of their node (DRANodeAllocatableResources), "
             "which is not looked at: a pod may not fit where it is said to"
         )
+
+
+def _being_bound(subjects: Sequence[Subject], cluster: Cluster) -> Iterator[str]:
+    """Yield a note on each claim that pods use and whose devices are not bound yet."""
+    profile = cluster.settings.profile()
+    names = dict.fromkeys(each for subject in subjects for each in subject.claims if isinstance(each, str))
+    for name in names:
+        claim = cluster.claims.get(name)
+        since = binds_since(claim, profile) if claim is not None else ""
+        if since:
+            yield f"claim {name} waits for its devices to be bound since {since}: the scheduler gives up after a time"
