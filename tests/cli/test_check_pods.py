@@ -355,3 +355,24 @@ def test_devices_that_take_of_their_node_are_told_where_that_counts(tmp_path: Pa
     for there, options, said in ((cluster, on, True), (cluster, on[:2], False), (CLUSTER, on, False)):
         notes = Asked(tmp_path, capsys, claim("c"), there).report(*options, exits=0)["notes"]
         assert any(note.startswith(told) for note in notes) is said
+
+
+@pytest.mark.parametrize(("asked", "code"), [(1, 0), (2, 1)])
+@pytest.mark.parametrize("where", ["manifests", "cluster", "both"])
+def test_bound_pods_use_their_node_once_wherever_they_stand(
+    asked: int, code: int, where: str, tmp_path, capsys
+) -> None:
+    def running(name: str, cpu: int, claim_name: str, more: str = "") -> str:
+        uses = f"{{name: c, image: i, resources: {{requests: {{cpu: '{cpu}'}}, claims: [{{name: c}}]}}}}"
+        return pod(name, f"resourceClaimName: {claim_name}", f", {UID}", containers=uses).replace("spec:\n", more)
+
+    bound = claim("a", f", {UID}", status=HELD + "}") + running("old", 3, "a", "spec:\n  nodeName: node\n")
+    new = claim("b") + running("new", asked, "b", "spec:\n")
+    there = offering("")
+    manifests = {"manifests": bound + new, "cluster": new, "both": bound + new}[where]
+    cluster = there if where == "manifests" else there + bound
+    report = Asked(tmp_path, capsys, manifests, cluster).report(exits=code)
+    assert [each["name"] for each in report["placements"]] == ["default/new"]
+    if where == "manifests":
+        alone = Asked(tmp_path, capsys, there + manifests, "").report(exits=code)
+        assert [each["name"] for each in alone["placements"]] == ["default/new"]
