@@ -37,7 +37,7 @@ def changed_specs(
     """
     stored: list[ResourceClaim | ResourceClaimTemplate] = [*dump.claims, *dump.templates]
     applied: list[ResourceClaim | ResourceClaimTemplate] = [*manifests.claims, *manifests.templates]
-    there = {(each.kind, each.metadata.full_name): each for each in stored}
+    there = {(each.kind, each.metadata.full_name): each for each in stored} if applied else {}
     for item in applied:
         before = there.get((item.kind, item.metadata.full_name))
         if before is not None and not _same_spec(item, before, gates):
