@@ -87,5 +87,5 @@ def contents_of(documents: Documents, held: Holdings, settings: Settings) -> Con
         settings,
         documents.warnings,
         implied=not documents.nodes,
-        population=Population.of(documents),
+        population=Population.of(documents, extended=settings.effective_gates().get("DRAExtendedResource", False)),
     )

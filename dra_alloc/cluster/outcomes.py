@@ -89,8 +89,8 @@ class NodeRefusal:
     """
     Why one node cannot have the claims.
 
-    `error` is kube-scheduler's own error text where it gives one, `code` the
-    stable reason code; `explanation` counts devices by rule,
+    `error` is kube-scheduler's own error text where it gives one, `detail` what
+    that leaves out, `code` the stable reason code; `explanation` counts devices by rule,
     `reasons` has facts and tried fixes where they were asked for.
     """
 
@@ -99,6 +99,12 @@ class NodeRefusal:
     error: str = ""
     explanation: Explanation = NOTHING
     reasons: Reasons | None = None
+    detail: str = ""
+
+    @property
+    def text(self) -> str:
+        """The error with its detail."""
+        return f"{self.error}: {self.detail}" if self.detail else self.error
 
 
 _Refusals = tuple[NodeRefusal, ...]

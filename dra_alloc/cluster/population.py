@@ -1,5 +1,5 @@
 """
-What else is in a cluster that matters to pods: pods with a node, namespaces, templates of claims.
+What else is in a cluster that matters to pods: pods with a node, namespaces, templates of claims, quotas.
 """
 
 from __future__ import annotations
@@ -8,8 +8,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from dra_alloc.api import FrozenMap, Namespace, ObjectMeta, Pod, ResourceClaimTemplate
+from dra_alloc.api import FrozenMap, Namespace, ObjectMeta, Pod, ResourceClaimTemplate, ResourceQuota
 from dra_alloc.manifest import Documents
+from dra_alloc.pods.quota.book import NO_QUOTAS, QuotaBook
 from dra_alloc.pods.views import is_finished
 
 __all__ = ["NOBODY", "Population"]
@@ -20,19 +21,31 @@ class Population:
     """
     The pods that hold room on nodes, the labels of namespaces, and templates of claims by ``namespace/name``.
 
+    Where there are quotas the `book` has what is used of them, that of the pods
+    of `charged` names included.
     """
 
     pods: tuple[Pod, ...] = ()
     namespaces: Mapping[str, Mapping[str, str]] = field(default_factory=FrozenMap)
     templates: Mapping[str, ResourceClaimTemplate] = field(default_factory=FrozenMap)
+    quotas: tuple[ResourceQuota, ...] = ()
+    book: QuotaBook = field(default=NO_QUOTAS, repr=False, compare=False)
+    charged: frozenset[str] = frozenset()
 
     @classmethod
-    def of(cls, documents: Documents) -> Population:
-        """Return what loaded objects say."""
+    def of(cls, documents: Documents, *, extended: bool = False) -> Population:
+        """Return what loaded objects say; `extended` is the gate DRAExtendedResource."""
+        book, charged = NO_QUOTAS, frozenset[str]()
+        if documents.quotas:
+            book = QuotaBook.of(documents.quotas, documents, documents.classes, extended=extended)
+            charged = frozenset([each.metadata.full_name for each in documents.pods])
         return cls(
             _running(documents.pods),
             FrozenMap({each.metadata.name or "": each.metadata.labels for each in documents.namespaces}),
             FrozenMap({each.metadata.full_name: each for each in documents.templates}),
+            documents.quotas,
+            book,
+            charged,
         )
 
     @property
@@ -42,7 +55,7 @@ class Population:
             Namespace.made(metadata=ObjectMeta.made(name=name, labels=labels))
             for name, labels in self.namespaces.items()
         ]
-        return (*self.pods, *self.templates.values(), *namespaces)
+        return (*self.pods, *self.templates.values(), *namespaces, *self.quotas)
 
     def with_pods(self, pods: Iterable[Pod]) -> Population:
         """Return the same with those more pods that hold room."""

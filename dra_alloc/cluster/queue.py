@@ -11,7 +11,9 @@ from typing import Final
 from dra_alloc.api import DeviceClass, Pod, ResourceClaim
 from dra_alloc.cluster.scheduled import NotAsked, Waiting
 from dra_alloc.limits import RESERVED_FOR_MAX_SIZE
-from dra_alloc.pods.views import is_finished
+from dra_alloc.pods.claims import going, not_made_for
+from dra_alloc.pods.objections import Objection
+from dra_alloc.pods.workloads.states import PodState, state_of
 
 __all__ = ["Queued", "in_order", "missing_class", "not_asked", "priority_of", "reserved_up", "waiting"]
 
@@ -26,13 +28,20 @@ class Queued:
     A pod and its claims: names of claims that the cluster has or that pods share, and claims made for it alone.
 
     Those that are `generated` come from templates and serve the pod that owns
-    them; `missing` says why some are not there.
+    them; `missing` says why some are not there. A `barred` pod is not asked of
+    any node. Pods of one `template` differ in name only; those that `follow`
+    each other, by the name of their workload, are made one when the one before
+    runs. With `alone` there is no pod, only claims.
     """
 
     pod: Pod
     claims: tuple[str | ResourceClaim, ...] = ()
     generated: frozenset[str] = frozenset()
     missing: tuple[str, ...] = ()
+    barred: Objection | None = None
+    template: str | None = None
+    follows: str = ""
+    alone: bool = False
 
     @property
     def name(self) -> str:
@@ -69,19 +78,21 @@ def in_order(pods: Sequence[Queued]) -> list[int]:
 def not_asked(queued: Queued) -> NotAsked | None:
     """Return why there is nothing to schedule: the pod has a node, is finished, or is being deleted."""
     pod = queued.pod
-    node = pod.spec.node_name or ""
-    if is_finished(pod):
-        return NotAsked(queued.name, "finished", f"the pod is finished: {pod.status.phase}")
+    state, node = state_of(pod), pod.spec.node_name or ""
+    if state is PodState.FINISHED:
+        return NotAsked(queued.name, str(state), f"the pod is finished: {pod.status.phase}")
     if node:
-        return NotAsked(queued.name, "bound", f"the pod has its node: {node}", node)
-    if pod.metadata.deletion_timestamp is not None:
-        return NotAsked(queued.name, "terminating", "skip schedule deleting pod")
+        return NotAsked(queued.name, str(state), f"the pod has its node: {node}", node)
+    if state is PodState.TERMINATING:
+        return NotAsked(queued.name, str(state), "skip schedule deleting pod")
     return None
 
 
 def waiting(queued: Queued, claims: Mapping[str, ResourceClaim]) -> Waiting | None:
-    """Return what lets the pod wait before any attempt: gates, then claims missing, going, or another pod's."""
+    """Return what lets the pod wait before any attempt: quotas, gates, then claims missing, going, or another pod's."""
     pod = queued.pod
+    if queued.barred is not None:
+        return Waiting(queued.name, queued.barred.code, queued.barred.text)
     if pod.spec.scheduling_gates:
         gates = " ".join(each.name for each in pod.spec.scheduling_gates)
         return Waiting(queued.name, "scheduling-gates", f"waiting for scheduling gates: [{gates}]")
@@ -93,22 +104,10 @@ def waiting(queued: Queued, claims: Mapping[str, ResourceClaim]) -> Waiting | No
         claim = claims.get(each)
         if claim is None:
             return Waiting(queued.name, "claim-missing", f'could not find ResourceClaim "{each}"')
-        name = claim.metadata.name
-        if claim.metadata.deletion_timestamp is not None:
-            return Waiting(queued.name, "claim-deleted", f'resourceclaim "{name}" is being deleted')
-        if each in queued.generated and not _is_owned(claim, pod):
-            text = f"ResourceClaim {each} was not created for Pod {queued.name} (Pod is not owner)"
-            return Waiting(queued.name, "claim-not-owned", text)
+        against = going(claim) or (not_made_for(pod, claim) if each in queued.generated else None)
+        if against is not None:
+            return Waiting(queued.name, against.code, against.text)
     return None
-
-
-def _is_owned(claim: ResourceClaim, pod: Pod) -> bool:
-    """Return whether the pod controls the claim; a pod without a uid is known by its name."""
-    uid = pod.metadata.uid
-    for each in claim.metadata.owner_references:
-        if each.controller:
-            return each.uid == uid if uid else (each.kind, each.name) == ("Pod", pod.metadata.name)
-    return False
 
 
 def reserved_up(pod: Pod, claims: Iterable[ResourceClaim], reserved: Callable[[ResourceClaim], int]) -> str:

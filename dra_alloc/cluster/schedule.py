@@ -5,7 +5,7 @@ Pods as programs give them, scheduled on a cluster.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -14,11 +14,14 @@ from pydantic import ValidationError
 
 from dra_alloc.api import Pod, ResourceClaim
 from dra_alloc.cluster.arguments import listed
+from dra_alloc.cluster.population import Population
 from dra_alloc.cluster.queue import Queued
 from dra_alloc.cluster.scheduled import PodOutcome, Scheduled
-from dra_alloc.cluster.scheduling import Scheduling, scheduled
+from dra_alloc.cluster.scheduling import Scheduling, Ways
+from dra_alloc.cluster.turns import scheduled
 from dra_alloc.errors import InputError
 from dra_alloc.pods.claims import claim_from_template
+from dra_alloc.pods.objections import Objection
 from dra_alloc.solve.allocator import Budget
 
 if TYPE_CHECKING:
@@ -38,6 +41,7 @@ class Schedule:
     before: Cluster = field(repr=False)
     pods: tuple[Pod, ...] = field(repr=False)
     outcomes: tuple[PodOutcome, ...]
+    population: Population = field(repr=False)
 
     @property
     def scheduled(self) -> int:
@@ -52,7 +56,7 @@ class Schedule:
         ]
         bound = [pod.replaced(spec=pod.spec.replaced(node_name=each.node)) for pod, each in placed]
         after = self.before.with_claims(claim for _, each in placed for claim in each.claims)
-        return after.with_pods(bound)
+        return type(after)(after.known.populated(self.population.with_pods(bound)))
 
     def __len__(self) -> int:
         return len(self.outcomes)
@@ -69,8 +73,29 @@ def schedule(cluster: Cluster, given: Iterable[Any], node_choice: str, budget: B
     if node_choice not in CHOICES:
         raise InputError(f"unknown node_choice {node_choice!r}", hint=f"one of {', '.join(CHOICES)}")
     pods = [_pod(each, f"pods[{number}]") for number, each in enumerate(listed(given, "pods", _WANTED))]
-    scheduling = Scheduling(cluster, first=node_choice == "first", budget=budget)
-    return Schedule(cluster, tuple(pods), tuple(scheduled(scheduling, [queued_of(pod, cluster) for pod in pods])))
+    queued, population = _created([queued_of(pod, cluster) for pod in pods], cluster.population)
+    scheduling = Scheduling(cluster, Ways(node_choice == "first", budget=budget), population.book)
+    outcomes = tuple(scheduled(scheduling, queued))
+    return Schedule(cluster, tuple(pods), outcomes, replace(population, book=scheduling.book))
+
+
+def _created(pods: Sequence[Queued], population: Population) -> tuple[Sequence[Queued], Population]:
+    """
+    Return the pods, those barred that quotas do not let be made, or not with all their claims; and what quotas know.
+
+    Spec: QUOTA-12, QUOTA-23.
+    """
+    if not population.book.accounts:
+        return pods, population
+    book, charged, made = population.book, set(population.charged), list[Queued]()
+    for each in pods:
+        items: list[Pod | ResourceClaim] = [] if each.name in charged else [each.pod]
+        book, refusal = book.charge_all(items)
+        if refusal is None:
+            charged.add(each.name)
+            book, refusal = book.charge_all(claim for claim in each.claims if not isinstance(claim, str))
+        made.append(each if refusal is None else replace(each, barred=Objection("quota", (refusal.text,))))
+    return made, replace(population, book=book, charged=frozenset(charged))
 
 
 def queued_of(pod: Pod, cluster: Cluster) -> Queued:

@@ -4,15 +4,48 @@ What becomes of a pod that is to be scheduled.
 
 from __future__ import annotations
 
+from array import array
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import overload
 
 from dra_alloc.api import ResourceClaim
 from dra_alloc.cluster.outcomes import Allocated, NodeRefusal
 
-__all__ = ["NotAsked", "PodOutcome", "Scheduled", "Unschedulable", "Unsettled", "Waiting"]
+__all__ = ["NodeNames", "NotAsked", "PodOutcome", "Scheduled", "Unschedulable", "Unsettled", "Waiting"]
+
+
+class NodeNames(Sequence[str]):
+    """The names of some nodes, kept as places: there may be thousands for each of thousands of pods."""
+
+    __slots__ = ("_names", "_places")
+
+    def __init__(self, names: Sequence[str] = (), places: Iterable[int] = ()) -> None:
+        self._names = names
+        self._places = array("I", places)
+
+    @overload
+    def __getitem__(self, number: int) -> str: ...
+    @overload
+    def __getitem__(self, number: slice) -> tuple[str, ...]: ...
+    def __getitem__(self, number: int | slice) -> str | tuple[str, ...]:
+        if isinstance(number, slice):
+            return tuple([self._names[place] for place in self._places[number]])
+        return self._names[self._places[number]]
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and tuple(self) == tuple(other)
+
+    def __hash__(self) -> int:
+        return hash(tuple(self))
+
+    def __repr__(self) -> str:
+        return repr(tuple(self))
 
 
 @dataclass(frozen=True)
@@ -23,7 +56,8 @@ class Scheduled:
     `equal` are all nodes that kube-scheduler scores as high, this one among
     them: it draws one. In a cluster in which it scores some nodes only,
     `sampled` says how many, and `equal` are all that fit: which of them it
-    looks at cannot be said. `undecided` nodes might fit and be better.
+    looks at cannot be said. `undecided` nodes might fit and be better; `fits`
+    are all that do fit, in cluster order.
     """
 
     pod: str
@@ -33,6 +67,7 @@ class Scheduled:
     sampled: int | None = None
     undecided: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    fits: Sequence[str] = field(default_factory=NodeNames, repr=False)
 
     @property
     def claims(self) -> tuple[ResourceClaim, ...]:
@@ -42,7 +77,9 @@ class Scheduled:
 
 @dataclass(frozen=True)
 class Waiting:
-    """The scheduler does not try the pod yet: a gate, or a claim that cannot be used. `text` is its reason."""
+    """
+    The scheduler does not try the pod yet. `text` is its reason: a gate, a claim that cannot be used, or a quota.
+    """
 
     pod: str
     code: str
@@ -63,11 +100,16 @@ class NotAsked:
 
 @dataclass(frozen=True)
 class Unsettled:
-    """No node fits, as far as is known, and the budget ran out on some."""
+    """
+    No node fits, as far as is known, and the budget ran out on some.
+
+    `solver_could` says that CP-SAT could decide one of these, and was not asked.
+    """
 
     pod: str
     undecided: tuple[str, ...]
     notes: tuple[str, ...] = ()
+    solver_could: bool = False
 
 
 @dataclass(frozen=True)
@@ -76,7 +118,8 @@ class Unschedulable:
     No node can have the pod.
 
     `text` speaks where no node was looked at, or one ended the whole attempt
-    (`aborts`); else there is a refusal for every node.
+    (`aborts`, with the refusal of that one); else there is a refusal for every
+    node. `helped` pods may find a node once others have found theirs.
     """
 
     pod: str
@@ -84,12 +127,18 @@ class Unschedulable:
     code: str = ""
     aborts: bool = False
     notes: tuple[str, ...] = ()
+    helped: bool = False
     find_refusals: Callable[[], tuple[NodeRefusal, ...]] = field(default=tuple, repr=False, compare=False)
+    find_claims: Callable[[str], Sequence[ResourceClaim]] = field(default=lambda _: (), repr=False, compare=False)
 
     @cached_property
     def refusals(self) -> tuple[NodeRefusal, ...]:
         """Why each node cannot have the pod, in cluster order."""
         return self.find_refusals()
+
+    def claims_on(self, node: str) -> Sequence[ResourceClaim]:
+        """Return the claims that a node was asked for: what it offers itself is not claimed there."""
+        return self.find_claims(node)
 
     @property
     def message(self) -> str:

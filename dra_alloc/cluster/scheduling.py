@@ -7,21 +7,23 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import compress
 from typing import TYPE_CHECKING, Any, Final
 
-from dra_alloc.api import Pod, ResourceClaim
+from dra_alloc.api import Node, Pod, ResourceClaim
 from dra_alloc.cluster.availability import unavailable
 from dra_alloc.cluster.choice import Choice, best, prefers, worth
 from dra_alloc.cluster.defaulting import defaulted
 from dra_alloc.cluster.outcomes import Allocated, NodeRefusal
 from dra_alloc.cluster.placing import Placing
-from dra_alloc.cluster.queue import Queued, in_order, missing_class, not_asked, reserved_up, waiting
-from dra_alloc.cluster.scheduled import NotAsked, PodOutcome, Scheduled, Unschedulable, Unsettled
+from dra_alloc.cluster.queue import Queued, missing_class, not_asked, reserved_up, waiting
+from dra_alloc.cluster.scheduled import NodeNames, PodOutcome, Scheduled, Unschedulable, Unsettled
 from dra_alloc.cluster.standings import ABORTS, FAILS, FITS, UNDECIDED, Asked
 from dra_alloc.pods.attempts import Attempt, Ruling
 from dra_alloc.pods.extended_resources import extended_claim
 from dra_alloc.pods.filters.table import objections
 from dra_alloc.pods.objections import Objection
+from dra_alloc.pods.quota.book import NO_QUOTAS, QuotaBook, Refusal
 from dra_alloc.pods.tenancy import Tenancy
 from dra_alloc.pods.views import PodView
 from dra_alloc.problem.requests import claim_name
@@ -31,10 +33,34 @@ from dra_alloc.solve.outcome import Work
 if TYPE_CHECKING:
     from dra_alloc.cluster.cluster import Cluster
 
-__all__ = ["Scheduling", "scheduled"]
+__all__ = ["Candidates", "Scheduling", "Ways"]
 
 #: Objections that go away when other pods find a node.
 _PASSING: Final = frozenset({"pod-affinity", "topology-spread"})
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Candidates:
+    """Nodes that fit a pod, or may, in a cluster as it is; `alike` if the pod's claims are the same on all of them."""
+
+    cluster: Cluster
+    claims: Callable[[Node], Sequence[ResourceClaim]]
+    nodes: Sequence[Node]
+    alike: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ways:
+    """
+    How a node is found: with `node` there alone, with `first` the first that fits, whatever its score.
+
+    `best` chooses otherwise, and its answer is taken where it has one.
+    """
+
+    first: bool = False
+    node: str | None = None
+    best: Callable[[Candidates], Allocated | None] | None = None
+    budget: Budget = DEFAULT_BUDGET
 
 
 @dataclass(slots=True)
@@ -51,43 +77,62 @@ class _Devices:
         if self.asked is None:
             return self.places if code == FITS else ()
         codes = self.codes
+        if not isinstance(codes, bytes):
+            return [place for place in self.places if codes[place] == code]
+        if code not in codes:
+            return ()
+        if len(self.places) == len(codes):
+            return list(compress(self.places, map(code.__eq__, codes)))
         return [place for place in self.places if codes[place] == code]
 
 
 @dataclass(slots=True)
 class _Found:
-    """What an attempt found out about the nodes."""
+    """What an attempt found out about the nodes; `known` are the pod's claims as they are now."""
 
+    queued: Queued
+    attempt: Attempt
+    known: Sequence[ResourceClaim]
     objections: Mapping[int, Objection]
     elsewhere: dict[int, NodeRefusal] = field(default_factory=dict)
     missed: set[str] = field(default_factory=set)
     devices: list[_Devices] = field(default_factory=list)
+    _places: dict[int, Sequence[int]] = field(default_factory=dict)
+    _at: dict[int, _Devices] = field(default_factory=dict)
 
     def places(self, code: int) -> Sequence[int]:
-        """Return the nodes with a code, in order."""
-        found = [each.having(code) for each in self.devices]
-        places = found[0] if len(found) == 1 else sorted(place for each in found for place in each)
-        return [place for place in places if place not in self.elsewhere] if self.elsewhere else places
+        """Return the nodes with a code, in order; for use when all is found out."""
+        known = self._places.get(code)
+        if known is None:
+            found = [each.having(code) for each in self.devices]
+            known = found[0] if len(found) == 1 else sorted(place for each in found for place in each)
+            if self.elsewhere:
+                known = [place for place in known if place not in self.elsewhere]
+            self._places[code] = known
+        return known
 
     def at(self, place: int) -> _Devices:
         """Return what was asked of a node."""
         if len(self.devices) == 1:
             return self.devices[0]
-        return next(each for each in self.devices if place in each.places)
+        if not self._at:
+            self._at = {place: each for each in self.devices for place in each.places}
+        return self._at[place]
 
 
 class Scheduling:
     """
     A cluster on which pods are scheduled one after the other; for one thread.
 
-    With `first` the first node that fits is taken, whatever its score.
+    `book` has the quotas with the pods and claims that are there, and grows by
+    claims that the scheduler makes itself.
     """
 
-    def __init__(self, cluster: Cluster, *, first: bool = False, budget: Budget = DEFAULT_BUDGET) -> None:
+    def __init__(self, cluster: Cluster, ways: Ways = Ways(), book: QuotaBook = NO_QUOTAS) -> None:
         self._cluster = cluster
-        self._first = first
-        self._budget = budget
-        self._placing = Placing(cluster, budget)
+        self._ways = ways
+        self.book = book
+        self._placing = Placing(cluster, ways.budget)
         self._answers: list[Allocated] = []
         population = cluster.population
         self.tenancy = Tenancy(cluster.nodes, population.namespaces, population.pods)
@@ -95,6 +140,16 @@ class Scheduling:
         self._profile = settings.profile()
         self._ruling = Ruling(self._profile.release, settings.effective_gates(), cluster.known.class_by_resource)
         self._reserved: dict[str, int] = {}
+        names = self.tenancy.places
+        self._places: Sequence[int] = range(len(cluster.nodes)) if ways.node is None else (names[ways.node],)
+
+    @property
+    def cluster(self) -> Cluster:
+        """The cluster with all claims as they are now; the pods that were scheduled are not in it."""
+        if self._answers:
+            self._cluster = self._cluster.with_claims(claim for each in self._answers for claim in each.claims)
+            self._answers.clear()
+        return self._cluster
 
     def attempt(self, queued: Queued) -> PodOutcome:
         """Return what becomes of the pod; one that is scheduled takes its room and devices."""
@@ -111,7 +166,7 @@ class Scheduling:
         known = [self._placing.known(each) for each in named]
         pending = [each for each in known if each.status.allocation is None]
         notes = tuple(queued.notes())
-        text = reserved_up(queued.pod, known, self._consumers)
+        text = "" if queued.alone else reserved_up(queued.pod, known, self._consumers)
         if text:
             return Unschedulable(queued.name, text, "claim-in-use", notes=notes)
         text = missing_class(pending, self._cluster.classes)
@@ -124,8 +179,8 @@ class Scheduling:
     ) -> PodOutcome:
         view = self.tenancy.view(queued.pod)
         attempt = Attempt(view, self.tenancy, self._ruling)
-        found = _Found(objections(attempt))
-        places: Sequence[int] = range(len(self.tenancy.nodes))
+        found = _Found(queued, attempt, known, {} if queued.alone else objections(attempt))
+        places = self._places
         if found.objections:
             places = [place for place in places if place not in found.objections]
         found.devices = self._devices(attempt, pending, places)
@@ -134,20 +189,36 @@ class Scheduling:
             aborting = each.having(ABORTS)
             if aborting and each.asked is not None:
                 refusal = self._placing.standings.abort(each.asked, aborting[0]).refusals[0]
-                return Unschedulable(queued.name, refusal.error, refusal.code, aborts=True, notes=notes)
-        fits, names = found.places(FITS), self._placing.standings.roster.names
-        undecided = tuple([names[place] for place in found.places(UNDECIDED)])
-        if not fits:
-            if undecided:
-                return Unsettled(queued.name, undecided, notes)
-            idle = next((each for each in known if self._is_idle(each, queued.pod, found)), None)
-            if idle is not None:
-                return self._given_back(idle, queued)
-            return Unschedulable(queued.name, notes=notes, find_refusals=self._refusals(found))
-        choice = self._choose(attempt, fits, found, known)
-        allocated = self._take(queued, view, choice.place, found, known)
-        equal = tuple([names[place] for place in choice.equal])
-        return Scheduled(queued.name, names[choice.place], allocated, equal, choice.sampled, undecided, notes)
+                return Unschedulable(
+                    queued.name,
+                    refusal.error,
+                    refusal.code,
+                    aborts=True,
+                    notes=notes,
+                    find_refusals=partial(tuple, [refusal]),
+                    find_claims=partial(self._claims_on, found),
+                )
+        if found.places(FITS):
+            return self._take(found, notes)
+        undecided, names = found.places(UNDECIDED), self._placing.standings.roster.names
+        if undecided:
+            could = any(self._solver_could(found.at(place), place) for place in undecided)
+            return Unsettled(queued.name, tuple([names[place] for place in undecided]), notes, could)
+        idle = next((each for each in known if self._is_idle(each, queued.pod, found)), None)
+        if idle is not None:
+            return self._given_back(idle, queued)
+        return Unschedulable(
+            queued.name,
+            notes=notes,
+            helped=not _PASSING.isdisjoint([each.code for each in set(found.objections.values())]),
+            find_refusals=self._refusals(found),
+            find_claims=partial(self._claims_on, found),
+        )
+
+    def _claims_on(self, found: _Found, node: str) -> Sequence[ResourceClaim]:
+        """Return the pod's claims on a node: those that it names, and what the scheduler makes there."""
+        pending = sum(claim.status.allocation is None for claim in found.known)
+        return (*found.known, *found.at(self.tenancy.places[node]).claims[pending:])
 
     def _devices(self, attempt: Attempt, pending: Sequence[ResourceClaim], places: Sequence[int]) -> list[_Devices]:
         """Return what devices say to the nodes; those that offer other resources themselves are asked differently."""
@@ -170,7 +241,7 @@ class Scheduling:
     def _codes(self, claims: Sequence[ResourceClaim], places: Sequence[int]) -> _Devices:
         if not claims:
             return _Devices(claims, None, places, b"")
-        asked = Asked.of(claims, self._cluster.known.survey, self._budget)
+        asked = Asked.of(claims, self._cluster.known.survey, self._ways.budget)
         standings = self._placing.standings
         if 2 * len(places) > len(self.tenancy.nodes):
             return _Devices(claims, asked, places, standings.codes(asked))
@@ -187,41 +258,82 @@ class Scheduling:
                 found.elsewhere[place] = NodeRefusal(names[place], "allocated-elsewhere", reason[1])
                 found.missed.add(reason[0])
 
-    def _choose(self, attempt: Attempt, fits: Sequence[int], found: _Found, known: Sequence[ResourceClaim]) -> Choice:
+    def _choose(self, found: _Found) -> Choice:
+        attempt, known, fits = found.attempt, found.known, found.places(FITS)
         nominated = attempt.pod.pod.status.nominated_node_name
         place = self.tenancy.places.get(nominated) if nominated else None
-        if place in fits or self._first:
+        if place in fits or self._ways.first or found.queued.alone:
             chosen = place if place in fits else fits[0]
             assert chosen is not None
             return Choice(chosen, (chosen,))
         worth_of: Callable[[int], int] | None = None
         pending = [claim for claim in known if claim.status.allocation is None]
         if pending and prefers(known, self._ruling.release):
-            worth_of = partial(self._worth, found, known)
+            worth_of = partial(self._worth, found)
         return best(attempt, fits, worth_of)
 
-    def _worth(self, found: _Found, known: Sequence[ResourceClaim], place: int) -> int:
+    def _worth(self, found: _Found, place: int) -> int:
         claims = found.at(place).claims
-        return worth(known, self._placing.search(self.tenancy.nodes[place], claims, self._budget))
+        return worth(found.known, self._placing.search(self.tenancy.nodes[place], claims, self._ways.budget))
 
-    def _take(
-        self, queued: Queued, view: PodView, place: int, found: _Found, known: Sequence[ResourceClaim]
-    ) -> Allocated:
-        devices = found.at(place)
-        allocated = [claim for claim in known if claim.status.allocation is not None]
-        name = self._placing.standings.roster.names[place]
-        if devices.asked is None:
-            answer = Allocated(name, tuple(allocated), Work())
+    def _take(self, found: _Found, notes: tuple[str, ...]) -> Scheduled | Unschedulable:
+        """Return where the pod goes of the nodes that fit, with its devices, unless a quota is against it."""
+        queued, names = found.queued, self._placing.standings.roster.names
+        answer = None if self._ways.best is None else self._best(self._ways.best, found)
+        if answer is None:
+            choice = self._choose(found)
         else:
-            # In the order that the pod lists them, what the scheduler makes itself last.
-            made = devices.claims[len(known) - len(allocated) :]
-            names = [claim_name(claim) for claim in devices.claims]
-            answer = self._placing.take(devices.asked, place, (*known, *made), names)
-        self._answers.append(answer)
-        for claim in known:
+            choice = Choice(self.tenancy.places[answer.node], (self.tenancy.places[answer.node],))
+        claims = self._claims_on(found, names[choice.place])
+        refusal = self._charged(claims[len(found.known) :], queued.pod)
+        if refusal is not None:
+            return Unschedulable(queued.name, refusal.text, "quota", notes=notes)
+        if answer is None:
+            answer = self._with_devices(found.at(choice.place), choice.place, claims)
+            self._answers.append(answer)
+        else:
+            self._renew(answer.claims)
+        for claim in found.known:
             self._reserved[claim_name(claim)] = self._reserved.get(claim_name(claim), 0) + 1
-        self._settle(view, place)
-        return answer
+        if not queued.alone:
+            self._settle(found.attempt.pod, choice.place)
+        equal = tuple([names[place] for place in choice.equal])
+        undecided = tuple([names[place] for place in found.places(UNDECIDED)])
+        fits = NodeNames(names, found.places(FITS))
+        return Scheduled(queued.name, names[choice.place], answer, equal, choice.sampled, undecided, notes, fits)
+
+    def _with_devices(self, devices: _Devices, place: int, claims: Sequence[ResourceClaim]) -> Allocated:
+        """Return the claims with the devices that the scheduler takes, and take them."""
+        if devices.asked is None:
+            return Allocated(self._placing.standings.roster.names[place], tuple(claims), Work())
+        return self._placing.take(devices.asked, place, claims, [claim_name(claim) for claim in devices.claims])
+
+    def _best(self, best: Callable[[Candidates], Allocated | None], found: _Found) -> Allocated | None:
+        """Return the best answer of nodes that fit or may, if there is one."""
+
+        def claims(node: Node) -> Sequence[ResourceClaim]:
+            return self._claims_on(found, node.metadata.name or "")
+
+        places = (*found.places(FITS), *found.places(UNDECIDED))
+        nodes = [self.tenancy.nodes[place] for place in places]
+        return best(Candidates(self.cluster, claims, nodes, len(found.devices) == 1))
+
+    def _charged(self, made: Sequence[ResourceClaim], pod: Pod) -> Refusal | None:
+        """Charge quotas with claims that the scheduler makes for the pod; return why one of them is refused."""
+        for claim in made:
+            self.book, refusal = self.book.charge(claim, made_for=pod)
+            if refusal is not None:
+                return refusal
+        return None
+
+    def _renew(self, claims: Iterable[ResourceClaim]) -> None:
+        """Go on with claims as they are said to be."""
+        self._cluster = self.cluster.with_claims(claims)
+        self._placing = Placing(self._cluster, self._ways.budget)
+
+    def _solver_could(self, devices: _Devices, place: int) -> bool:
+        """Return whether CP-SAT could decide a node on which the budget ran out, and was not asked."""
+        return devices.asked is not None and self._placing.standings.unsolved(devices.asked, place)
 
     def _settle(self, view: PodView, place: int) -> None:
         self.tenancy.add(view, place)
@@ -238,10 +350,7 @@ class Scheduling:
         """Return what becomes of the pod once a claim that does not fit, and nobody has reserved, is given back."""
         name = claim_name(claim)
         free = claim.replaced(status=claim.status.replaced(allocation=None, reserved_for=(), devices=()))
-        taken = [each for answer in self._answers for each in answer.claims if claim_name(each) != name]
-        self._answers.clear()
-        self._cluster = self._cluster.with_claims([*taken, free])
-        self._placing = Placing(self._cluster, self._budget)
+        self._renew([free])
         given = tuple(
             [name if not isinstance(each, str) and claim_name(each) == name else each for each in queued.claims]
         )
@@ -261,12 +370,12 @@ class Scheduling:
             if each.asked is not None
             for place in each.having(FAILS)
         }
-        names = standings.roster.names
+        names, places = standings.roster.names, self._places
 
         def refusal(place: int) -> NodeRefusal:
             objection = found.objections.get(place)
             if objection is not None:
-                return NodeRefusal(names[place], objection.code, objection.text)
+                return NodeRefusal(names[place], objection.code, objection.text, detail=objection.detail)
             known = found.elsewhere.get(place) or failing.get(place)
             if known is not None:
                 return known
@@ -274,24 +383,4 @@ class Scheduling:
             assert devices.asked is not None
             return standings.refusal(devices.asked, place, devices.codes[place])
 
-        return lambda: tuple(map(refusal, range(len(names))))
-
-
-def scheduled(scheduling: Scheduling, pods: Sequence[Queued]) -> list[PodOutcome]:
-    """
-    Return what becomes of each pod, in their order; they are tried in the order of the scheduler's queue.
-
-    Pods that others can help by finding a node are tried again after these.
-    """
-    outcomes: dict[int, PodOutcome] = {}
-    again: Iterable[int] = in_order(pods)
-    while again:
-        placed = False
-        failed: list[int] = []
-        for number in again:
-            outcomes[number] = outcome = scheduling.attempt(pods[number])
-            placed = placed or isinstance(outcome, Scheduled | NotAsked)
-            if isinstance(outcome, Unschedulable) and _PASSING.intersection(each.code for each in outcome.refusals):
-                failed.append(number)
-        again = failed if placed else ()
-    return [outcomes[number] for number in range(len(pods))]
+        return lambda: tuple(map(refusal, places))

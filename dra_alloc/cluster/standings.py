@@ -146,6 +146,10 @@ class Standings:
             return self.abort(asked, place)
         return Unsatisfiable((self.refusal(asked, place, code),)) if code in _REFUSED else None
 
+    def unsolved(self, asked: Asked, place: int) -> bool:
+        """Return whether an undecided node's question is one that CP-SAT was not asked, and could be."""
+        return self._error(asked, place)[0] == "unsolved"
+
     def refusals(self, asked: Asked) -> Callable[[], tuple[NodeRefusal, ...]]:
         """Return what makes the refusals of all nodes that do not fit; later changes do not show in them."""
         codes = self.codes(asked)
@@ -179,13 +183,19 @@ class Standings:
                 return FITS
             case NoFit():
                 return SEARCHED_NO
-            case OutOfBudget():
+            case OutOfBudget(work):
+                if all(stage.engine not in ("table", "cp-sat") for stage in work.stages):
+                    self._note(asked, place, ("unsolved", ""))
                 return UNDECIDED
             case Aborted(text, code, _, on_node):
-                if len(self._errors) >= _MOST_ERRORS:
-                    self._errors.clear()
-                self._errors[_named(asked, place)] = code, text
+                self._note(asked, place, (code, text))
                 return FAILS if on_node else ABORTS
+
+    def _note(self, asked: Asked, place: int, error: tuple[str, str]) -> None:
+        """Remember what a question ended with on a node."""
+        if len(self._errors) >= _MOST_ERRORS:
+            self._errors.clear()
+        self._errors[_named(asked, place)] = error
 
     def taken(self, places: Iterable[int] | None) -> None:
         """Note that devices of some nodes were taken, or (None) devices that every node may see: a plain no stays."""

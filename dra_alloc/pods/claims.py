@@ -12,7 +12,7 @@ from dra_alloc.api import FrozenMap, ObjectMeta, OwnerReference, Pod, ResourceCl
 from dra_alloc.pods.objections import Objection
 from dra_alloc.pods.workloads.names import claim_base, unique
 
-__all__ = ["POD_CLAIM_NAME", "ClaimUse", "ClaimsThere", "claim_from_template", "going"]
+__all__ = ["POD_CLAIM_NAME", "ClaimUse", "ClaimsThere", "claim_from_template", "going", "not_made_for"]
 
 #: Which entry of the pod a claim was made for.
 POD_CLAIM_NAME: Final = "resource.kubernetes.io/pod-claim-name"
@@ -94,9 +94,9 @@ class ClaimsThere:
         full = f"{namespace}/{said}" if said else ""
         claim = self.claims.get(full)
         if claim is not None:
-            return ClaimUse(position, full, objection=going(claim) or _not_of(pod, claim))
+            return ClaimUse(position, full, objection=going(claim) or not_made_for(pod, claim))
         made = self.made_for.get((namespace, meta.uid or meta.name or "", entry.name))
-        if made is not None and not _not_of(pod, self.claims[made]):
+        if made is not None and not not_made_for(pod, self.claims[made]):
             return ClaimUse(position, made, objection=going(self.claims[made]))
         name = f"{namespace}/{entry.resource_claim_template_name}"
         template = self.templates.get(name)
@@ -146,7 +146,7 @@ def going(claim: ResourceClaim) -> Objection | None:
     return Objection("claim-deleted", (f'resourceclaim "{claim.metadata.name}" is being deleted',))
 
 
-def _not_of(pod: Pod, claim: ResourceClaim) -> Objection | None:
+def not_made_for(pod: Pod, claim: ResourceClaim) -> Objection | None:
     """Return what the scheduler has against a claim that was not made for the pod. Spec: EXPAND-43."""
     owner, meta = _owner(claim.metadata), pod.metadata
     same = owner is not None and (owner.uid == meta.uid if owner.uid and meta.uid else owner.name == meta.name)

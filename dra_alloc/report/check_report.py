@@ -91,14 +91,19 @@ def _copies(placements: Sequence[Placement], same_as: str, verbose: bool) -> Ite
 
 
 def _lines(told: _Told, verbose: bool) -> Iterator[str]:
-    """Yield findings with an empty line after each, copies of a workload in one; then notes and totals."""
+    """Yield findings with an empty line after each, those of copies and of pods without devices in one; then totals."""
     check, findings = told
-    for same_as, pairs in groupby(zip(check.placements, findings, strict=True), lambda each: each[0].same_as):
-        if same_as is None:
+    for (same_as, idle), pairs in groupby(
+        zip(check.placements, findings, strict=True), lambda each: (each[0].same_as, not verbose and each[0].is_idle)
+    ):
+        if same_as is not None:
+            yield from (*_copies([placement for placement, _ in pairs], same_as, verbose), "")
+        elif idle:
+            names = some([placement.name for placement, _ in pairs], verbose)
+            yield from (f"{names}: would run, without devices", "")
+        else:
             for _, finding in pairs:
                 yield from (*finding.lines(verbose), "")
-        else:
-            yield from (*_copies([placement for placement, _ in pairs], same_as, verbose), "")
     yield from (f"note: {note}" for note in check.notes)
     yield _summary(check)
 

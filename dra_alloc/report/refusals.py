@@ -18,8 +18,8 @@ __all__ = ["refusal_lines", "refusal_object", "sections_of"]
 
 
 def _error(refusal: NodeRefusal, verbose: bool) -> Iterator[str]:
-    if refusal.error:
-        yield cut(refusal.error, verbose)
+    if refusal.text:
+        yield cut(refusal.text, verbose)
 
 
 def _facts(found: Reasons, verbose: bool) -> Iterator[str]:
@@ -54,7 +54,7 @@ def _hints(found: Reasons, verbose: bool) -> Iterator[str]:
 
 #: Sections of a refusal, and below them those of its reasons, where they were looked for.
 _REFUSAL: Final = (
-    partial(Section, "error", say=_error, shape=lambda refusal: {"error": refusal.error}),
+    partial(Section, "error", say=_error, shape=lambda refusal: {"error": refusal.text}),
     partial(Section, "tallies", say=tally_lines, shape=tally_members),
 )
 _REASONS: Final = (
@@ -97,7 +97,7 @@ def refusal_lines(refusals: Sequence[NodeRefusal], verbose: bool) -> Iterator[st
     """Yield the reasons, most frequent first, each with the nodes that are alike."""
     groups: dict[object, list[NodeRefusal]] = {}
     for refusal in refusals:
-        groups.setdefault((refusal.code, refusal.error, refusal.explanation.shape), []).append(refusal)
+        groups.setdefault((refusal.code, refusal.text, refusal.explanation.shape), []).append(refusal)
     ordered = sorted(groups.values(), key=len, reverse=True)
     most = UNLIMITED if verbose else MOST
     for group in ordered[:most]:

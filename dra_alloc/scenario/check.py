@@ -4,30 +4,25 @@ The check: everything the manifests ask for, placed in order on one cluster.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Final
 
-from dra_alloc.api import Node, ResourceClaim
+from dra_alloc.api import Node, ObjectMeta, Pod, ResourceClaim
 from dra_alloc.cluster.best_place import BestWanted, best_place
-from dra_alloc.cluster.choice import best, prefers, worth
 from dra_alloc.cluster.cluster import Cluster
-from dra_alloc.cluster.outcomes import Allocated, NodeRefusal, Outcome, Undecided
-from dra_alloc.cluster.queue import priority_of
+from dra_alloc.cluster.outcomes import Allocated, NodeRefusal
+from dra_alloc.cluster.queue import Queued
+from dra_alloc.cluster.schedule import queued_of
+from dra_alloc.cluster.scheduled import NotAsked, PodOutcome, Scheduled, Unschedulable, Unsettled, Waiting
+from dra_alloc.cluster.scheduling import Candidates, Scheduling, Ways
 from dra_alloc.cluster.settings import DEFAULT_SETTINGS, Settings
-from dra_alloc.cluster.standings import FITS, Asked
+from dra_alloc.cluster.turns import attempts
 from dra_alloc.errors import first_few
 from dra_alloc.explain.reasons import WORK, Reasons
 from dra_alloc.manifest import Documents
-from dra_alloc.pods.attempts import Attempt, Ruling
-from dra_alloc.pods.extended_resources import asks_for_extended, extended_claim
-from dra_alloc.pods.filters.table import objections
-from dra_alloc.pods.node_filter import pod_objection
-from dra_alloc.pods.objections import Objection
-from dra_alloc.pods.tenancy import Tenancy
-from dra_alloc.pods.views import PodView
 from dra_alloc.pods.workloads.shapes import Taught
+from dra_alloc.pods.workloads.states import PodState, state_of
 from dra_alloc.problem.requests import claim_name
 from dra_alloc.profiles import Semantics
 from dra_alloc.scenario.advice import advised
@@ -37,6 +32,7 @@ from dra_alloc.scenario.prepare.pipeline import Prepared, prepare
 from dra_alloc.scenario.prepare.subjects import Subject
 from dra_alloc.solve.allocator import DEFAULT_BUDGET, Budget
 from dra_alloc.solve.best.objectives import Objective, knowing_nodes
+from dra_alloc.solve.outcome import Work
 
 __all__ = ["EXPLAINED_NODES", "Check", "CheckOptions", "Placement", "check"]
 
@@ -99,9 +95,9 @@ class Placement:
 
     kind: str
     name: str
-    nodes: tuple[str, ...]
-    allocated: Allocated | None
-    refusals: tuple[NodeRefusal, ...]
+    nodes: Sequence[str] = ()
+    allocated: Allocated | None = None
+    refusals: tuple[NodeRefusal, ...] = ()
     undecided: tuple[str, ...] = ()
     nodes_asked: int = 0
     aborts: bool = False
@@ -109,6 +105,7 @@ class Placement:
     same_as: str | None = None
     solver_could: bool = False
     equal: tuple[str, ...] = ()
+    needs_devices: bool = True
 
     @property
     def verdict(self) -> str:
@@ -116,6 +113,11 @@ class Placement:
         if self.allocated is not None:
             return "allocated"
         return "undecided" if self.undecided and not self.aborts else "unsatisfiable"
+
+    @property
+    def is_idle(self) -> bool:
+        """Return whether it is a pod that runs and needs no devices."""
+        return self.allocated is not None and not self.needs_devices
 
     @property
     def unexplained(self) -> int:
@@ -142,9 +144,10 @@ def check(manifests: Documents, dump: Documents, options: CheckOptions = CheckOp
     """
     Return what the manifests' pods and claims get on the dumped cluster.
 
-    The manifests are applied to the dump first, see :func:`prepare`. Pods are placed one after the
-    other, higher priority first, each sees what earlier ones took; then claims
-    and templates that no pod uses.
+    The manifests are applied to the dump first, see :func:`prepare`. Pods are
+    scheduled one after the other as kube-scheduler does it, together with those
+    that wait in the dump; each sees what earlier ones took. Then claims and
+    templates that no pod uses are placed.
 
     Raises: ManifestError with every reference and selector that is wrong;
     UnknownReference for a node that does not exist; InputError for settings;
@@ -154,59 +157,19 @@ def check(manifests: Documents, dump: Documents, options: CheckOptions = CheckOp
     prepared = prepare(
         Prepared(manifests, dump, options.settings, options.namespace, options.node, options.taught)
     ).required()
-    cluster = before = prepared.cluster
-    nodes = cluster.nodes if options.node is None else (cluster.node(options.node),)
-    only = {each.metadata.name: (each,) for each in nodes}
-    placements: list[Placement] = []
-    allowance = _Allowance(_CHECK_WORK)
-    template: str | None = None
-    tenancy = Tenancy(cluster.nodes, cluster.population.namespaces, cluster.population.pods)
-    for subject in sorted(prepared.subjects, key=_turn):
-        last = placements[-1] if placements else None
-        if last is not None and last.allocated is None and template is not None and template == subject.template:
-            placements.append(replace(last, name=subject.name, same_as=last.same_as or last.name))
-            continue
-        template = subject.template
-        # A DaemonSet's pod is for one node, and the others have nothing to say of it.
-        there = nodes if subject.node is None else only.get(subject.node, nodes)
-        placement = _place(_Asking(cluster, subject, options.budget, allowance, tenancy), there, options)
-        placements.append(placement)
-        if placement.allocated is not None:
-            cluster = cluster.after(placement.allocated)
-            _settle(tenancy, subject, placement.allocated.node)
-            used = (placement.allocated.node,)
-            options = replace(options, objectives=tuple(knowing_nodes(each, used) for each in options.objectives))
-    channel = str(options.settings.profile().channel)
-    placed = [
-        claim_name(each) for placement in placements if placement.allocated for each in placement.allocated.claims
-    ]
+    if options.node is not None:
+        prepared.cluster.node(options.node)
+    checking = _Checking(prepared, options)
+    placements = checking.placements()
+    placed = [claim_name(claim) for each in placements if each.allocated for claim in each.allocated.claims]
     notes = (
         *notes,
         *prepared.notes,
-        *_silent_nodes(prepared.subjects, nodes),
-        *idle_notes(options.objectives, before, placed),
+        *checking.notes(),
+        *idle_notes(options.objectives, prepared.cluster, placed),
     )
-    return Check(tuple(placements), options.settings, channel, notes, cluster)
-
-
-def _turn(subject: Subject) -> tuple[bool, int]:
-    """Return where the subject stands in the scheduler's queue; claims of their own come after pods."""
-    return subject.pod is None, 0 if subject.pod is None else -priority_of(subject.pod)
-
-
-def _settle(tenancy: Tenancy, subject: Subject, node: str) -> None:
-    """Let the pod run on its node."""
-    if subject.pod is not None and node in tenancy.places:
-        tenancy.add(tenancy.view(subject.pod), tenancy.places[node])
-
-
-def _silent_nodes(subjects: Sequence[Subject], nodes: Sequence[Node]) -> tuple[str, ...]:
-    """Return a note if pods ask for what nodes do not say they have."""
-    silent = [node.metadata.name or "" for node in nodes if not node.status.allocatable]
-    if not silent or not any(PodView.of(each.pod).requests for each in subjects if each.pod is not None):
-        return ()
-    said = f"{first_few(silent)}: no status.allocatable, so that cpu, memory and the like are not looked at there"
-    return (said,)
+    channel = str(options.settings.profile().channel)
+    return Check(placements, options.settings, channel, notes, checking.scheduling.cluster)
 
 
 def _as_promised(options: CheckOptions) -> tuple[CheckOptions, tuple[str, ...]]:
@@ -218,165 +181,167 @@ def _as_promised(options: CheckOptions) -> tuple[CheckOptions, tuple[str, ...]]:
     return replace(options, settings=replace(settings, semantics=Semantics.INTENDED.value)), (note,)
 
 
-def _place(asking: _Asking, nodes: Sequence[Node], options: CheckOptions) -> Placement:
-    cluster, subject = asking.cluster, asking.subject
-    fits: list[str] = []
-    first: Allocated | None = None
-    refused: list[tuple[Node, NodeRefusal]] = []
-    undecided: dict[str, bool] = {}
-    for node in nodes:
-        name = node.metadata.name or ""
-        objection = asking.objection(node)
-        if objection is not None:
-            refused.append((node, NodeRefusal(name, *objection)))
-            continue
-        outcome = asking.outcome(node, known_to_fit=first is not None)
-        if outcome is None or isinstance(outcome, Allocated):
-            fits.append(name)
-            first = first or outcome
-        elif isinstance(outcome, Undecided):
-            undecided[name] = all(stage.engine not in ("table", "cp-sat") for stage in outcome.work.stages)
-        elif outcome.aborts:
-            advice = tuple(advised(cluster, asking.claims(node), each) for each in outcome.refusals)
-            return Placement(subject.kind, subject.name, (), None, advice, nodes_asked=len(nodes), aborts=True)
-        else:
-            refused += [(node, refusal) for refusal in outcome.refusals]
-    refusals = () if first is not None else _explained(asking, refused)
-    choice, equal = None, tuple[str, ...]()
-    if first is not None and options.objectives:
-        best = BestWanted(asking.claims, options.objectives, options.budget, same_everywhere=not asking.depends_on_node)
-        first = best_place(cluster, best, [cluster.node(name) for name in (*fits, *undecided)]) or first
-    elif first is not None and options.node_choice == "score":
-        first, equal = _scored(asking, first, fits)
-    if first is not None and options.choices and not options.objectives:
-        choice = choice_on(cluster, asking.claims(cluster.node(first.node)), first)
-    placement = Placement(
-        subject.kind, subject.name, tuple(fits), first, refusals, tuple(undecided), len(nodes), choice=choice
-    )
-    return replace(placement, solver_could=any(undecided.values()), equal=equal)
+class _Checking:
+    """One check under way: subjects are asked in turn, and refusals explained as the cluster is then."""
 
+    def __init__(self, prepared: Prepared, options: CheckOptions) -> None:
+        self._prepared = prepared
+        self._options = options
+        self._objectives = options.objectives
+        self._allowance = _Allowance(_CHECK_WORK)
+        self._said: dict[str, list[str]] = {}
+        self._others = _waiting_pods(prepared)
+        self._others_placed = 0
+        cluster = prepared.cluster
+        best = self._best if options.objectives else None
+        ways = Ways(options.node_choice == "first", options.node, best, options.budget)
+        self.scheduling = Scheduling(cluster, ways, prepared.book)
+        self._nodes = cluster.nodes if options.node is None else (cluster.node(options.node),)
 
-def _scored(asking: _Asking, first: Allocated, fits: Sequence[str]) -> tuple[Allocated, tuple[str, ...]]:
-    """Return the answer on the node that kube-scheduler scores highest, and the nodes that are as good."""
-    attempt, cluster = asking.attempt, asking.cluster
-    places = cluster.known.roster.places
-    if attempt is None or len(fits) < 2 or any(name not in places for name in fits):
-        return first, ()
-    claims = asking.claims(cluster.node(first.node))
-    pending = [claim for claim in claims if claim.status.allocation is None]
+    def placements(self) -> tuple[Placement, ...]:
+        """Return what becomes of all subjects, in the order of the scheduler's queue; claims alone come last."""
+        subjects = self._prepared.subjects
+        pods = [each for each in subjects if each.pod is not None]
+        alone = [each for each in subjects if each.pod is None]
+        return (*self._asked(pods, self._others), *self._asked(alone, ()))
 
-    def worth_of(place: int) -> int:
-        return worth(claims, cluster.known.ask(cluster.nodes[place], pending, asking.budget))
+    def _asked(self, subjects: Sequence[Subject], others: Sequence[Queued]) -> Iterator[Placement]:
+        """Yield what becomes of subjects that wait together with other pods, which were there before."""
+        found: dict[int, Placement] = {}
+        before = self.scheduling.cluster
+        for turn in attempts(self.scheduling, [*others, *map(_queued, subjects)]):
+            number = turn.number - len(others)
+            if number < 0:
+                self._others_placed += isinstance(turn.outcome, Scheduled)
+                continue
+            if turn.same_as is None:
+                found[number] = self._placement(subjects[number], turn.outcome, before)
+            else:
+                first = found[turn.same_as - len(others)]
+                found[number] = replace(first, name=subjects[number].name, same_as=first.name)
+            if self._options.choices:
+                before = self.scheduling.cluster
+        yield from found.values()
 
-    scored = pending and prefers(claims, attempt.ruling.release)
-    chosen = best(attempt, [places[name] for name in fits], worth_of if scored else None)
-    equal = tuple([cluster.known.roster.names[place] for place in chosen.equal])
-    if chosen.place == places[first.node]:
-        return first, equal
-    outcome = asking.outcome(cluster.nodes[chosen.place], known_to_fit=False)
-    return (outcome, equal) if isinstance(outcome, Allocated) else (first, equal)
+    def _placement(self, subject: Subject, outcome: PodOutcome, before: Cluster) -> Placement:
+        """Return what an outcome comes to; `before` is the cluster in which choices are explained."""
+        nodes = self._nodes_for(subject)
+        placement = Placement(subject.kind, subject.name, nodes_asked=len(nodes), needs_devices=subject.needs_devices)
+        for note in outcome.notes:
+            self._said.setdefault(note, []).append(subject.name)
+        match outcome:
+            case Scheduled(allocated=allocated, fits=fits, equal=equal, undecided=undecided):
+                found = replace(placement, nodes=fits, allocated=allocated, equal=equal, undecided=undecided)
+                if self._options.choices and not self._options.objectives:
+                    found = replace(found, choice=choice_on(before, _as_before(allocated, before), allocated))
+                return found
+            case Unsettled(undecided=undecided, solver_could=could):
+                return replace(placement, undecided=undecided, solver_could=could)
+            case NotAsked(node=node):
+                return self._put(subject, placement, node)
+            case Unschedulable(aborts=True):
+                cluster, refused = self.scheduling.cluster, outcome.refusals
+                advice = tuple(advised(cluster, outcome.claims_on(each.node), each) for each in refused)
+                return replace(placement, refusals=advice, aborts=True)
+            case Unschedulable(text=""):
+                names = {node.metadata.name for node in nodes}
+                refused = tuple(each for each in outcome.refusals if each.node in names)
+                return replace(placement, refusals=self._explained(outcome, refused))
+            case Unschedulable(code=code, text=text) | Waiting(code=code, text=text):
+                return replace(placement, refusals=_everywhere(nodes, code, text))
 
+    def _nodes_for(self, subject: Subject) -> Sequence[Node]:
+        """Return the nodes that have something to say: a DaemonSet's pod is for one of them."""
+        place = self._prepared.cluster.known.roster.places.get(subject.node or "")
+        return self._nodes if place is None else (self._prepared.cluster.nodes[place],)
 
-@dataclass(frozen=True, eq=False)
-class _Asking:
-    """A subject in front of a cluster: its claims as they are now, which can depend on the node."""
+    def _put(self, subject: Subject, placement: Placement, name: str) -> Placement:
+        """Return what becomes of a pod that names its node: nobody allocates its claims."""
+        claims = self.scheduling.cluster.claims
+        named = [claims[each] if isinstance(each, str) else each for each in subject.claims]
+        lacking = [claim_name(each) for each in named if each.status.allocation is None]
+        text = ""
+        if name not in self._prepared.cluster.known.roster.places:
+            text = f"the pod names node {name}, which is not there"
+        elif lacking:
+            text = f"the pod names node {name}, so that no scheduler allocates its claims: {first_few(lacking)}"
+        if text:
+            return replace(placement, refusals=_everywhere(self._nodes, "node-name", text))
+        return replace(placement, nodes=(name,), allocated=Allocated(name, tuple(named), Work()))
 
-    cluster: Cluster
-    subject: Subject
-    budget: Budget
-    allowance: _Allowance
-    tenancy: Tenancy
+    def _best(self, candidates: Candidates) -> Allocated | None:
+        """Return the best answer by the objectives, to which its node is then known."""
+        cluster, budget = candidates.cluster, self._options.budget
+        wanted = BestWanted(candidates.claims, self._objectives, budget, same_everywhere=candidates.alike)
+        answer = best_place(cluster, wanted, candidates.nodes)
+        if answer is not None:
+            self._objectives = tuple(knowing_nodes(each, (answer.node,)) for each in self._objectives)
+        return answer
 
-    @cached_property
-    def attempt(self) -> Attempt | None:
-        """The attempt to find a node for the pod, if there is one and it has none yet."""
-        pod = self.subject.pod
-        if pod is None or pod.spec.node_name:
-            return None
-        settings, served = self.cluster.settings, self.cluster.known.class_by_resource
-        ruling = Ruling(settings.profile().release, settings.effective_gates(), served)
-        return Attempt(self.tenancy.view(pod), self.tenancy, ruling)
-
-    @cached_property
-    def _objections(self) -> Mapping[int, Objection]:
-        return {} if self.attempt is None else objections(self.attempt)
-
-    def outcome(self, node: Node, *, known_to_fit: bool) -> Outcome | None:
+    def _explained(self, outcome: Unschedulable, refused: Sequence[NodeRefusal]) -> tuple[NodeRefusal, ...]:
         """
-        Return the outcome on the node, without counts; with `known_to_fit` None stands for an allocation.
+        Return the refusals with counts, for as many nodes as are worth looking into.
 
-        Claims that do not depend on the node are one question to all nodes.
+        Nodes whose counts look alike share the reasons of the first of them.
         """
-        asked = self._question
-        place = self.cluster.known.roster.places.get(node.metadata.name or "")
-        if asked is not None and place is not None:
-            standings = self.cluster.known.standings
-            if standings.code(asked, place) == FITS and known_to_fit:
-                return None
-            refused = standings.refused(asked, place)
-            if refused is not None:
-                return refused
-        return self.cluster.on_node(self.claims(node), node, budget=self.budget, explained=False)
+        refusals: list[NodeRefusal] = []
+        shapes: dict[object, Reasons] = {}
+        left = _SUBJECT_WORK
+        for number, refusal in enumerate(refused):
+            if refusal.code != "no-fit":
+                refusals.append(refusal)
+            elif number < EXPLAINED_NODES:
+                cluster, claims = self.scheduling.cluster, outcome.claims_on(refusal.node)
+                node = cluster.node(refusal.node)
+                counted = cluster.known.counted(refusal, claims, node)
+                shape = counted.explanation.shape
+                if shape not in shapes and len(shapes) < _REASONED_SHAPES:
+                    shapes[shape] = self._allowance.reasons(cluster, claims, node, left // 2)
+                    left -= shapes[shape].work
+                refusals.append(replace(counted, reasons=shapes.get(shape)))
+        return tuple(refusals)
 
-    @cached_property
-    def _question(self) -> Asked | None:
-        """The claims as one question to all nodes, if they are that."""
-        claims = [] if self.depends_on_node else self._named()
-        if not claims or any(claim.status.allocation is not None for claim in claims):
-            return None
-        return Asked.of(claims, self.cluster.known.survey, self.budget)
-
-    @property
-    def depends_on_node(self) -> bool:
-        """Return whether the claims are others on other nodes: what the node offers itself is not claimed."""
-        pod = self.subject.pod
-        return pod is not None and bool(self.cluster.known.class_by_resource) and asks_for_extended(pod)
-
-    def _named(self) -> list[ResourceClaim]:
-        return [self.cluster.claims[each] if isinstance(each, str) else each for each in self.subject.claims]
-
-    def objection(self, node: Node) -> tuple[str, str] | None:
-        """Return why the pod is not made, or cannot run on the node whatever its claims are, as code and text."""
-        pod, served = self.subject.pod, self.cluster.known.class_by_resource
-        barred = self.subject.barred
-        if barred is not None:
-            return barred.code, barred.text
-        if pod is None:
-            return None
-        if self.attempt is None:
-            return pod_objection(pod, node, served)
-        found = self._objections.get(self.tenancy.places.get(node.metadata.name or "", -1))
-        if found is not None:
-            return found.code, f"{found.text}: {found.detail}" if found.detail else found.text
-        return None
-
-    def claims(self, node: Node) -> list[ResourceClaim]:
-        """Return the claims to place on the node."""
-        claims = self._named()
-        if self.subject.pod is not None:
-            extended = extended_claim(self.subject.pod, node, self.cluster.known.class_by_resource)
-            claims += [] if extended is None else [extended]
-        return claims
+    def notes(self) -> Iterator[str]:
+        """Yield what is not looked at and could change an answer."""
+        if self._others:
+            count, placed = len(self._others), self._others_placed
+            yield f"pods that wait in the cluster are in the queue, too: {count}, of which {placed} find a node"
+        for note, names in self._said.items():
+            yield f"{first_few(names)}: {note}"
+        silent = [node.metadata.name or "" for node in self._nodes if not node.status.allocatable]
+        pods = (each.pod for each in self._prepared.subjects if each.pod is not None)
+        if silent and any(self.scheduling.tenancy.view(pod).requests for pod in pods):
+            said = "no status.allocatable, so that cpu, memory and the like are not looked at there"
+            yield f"{first_few(silent)}: {said}"
 
 
-def _explained(asking: _Asking, refused: Sequence[tuple[Node, NodeRefusal]]) -> tuple[NodeRefusal, ...]:
-    """
-    Return the refusals with counts, for as many nodes as are worth looking into.
+def _queued(subject: Subject) -> Queued:
+    """Return a subject as the scheduler has it."""
+    pod = subject.pod
+    if pod is None:
+        namespace, _, name = subject.name.rpartition("/")
+        bare = Pod.made(metadata=ObjectMeta.made(name=name, namespace=namespace))
+        return Queued(bare, subject.claims, barred=subject.barred, alone=True)
+    return Queued(pod, subject.claims, barred=subject.barred, template=subject.template, follows=subject.follows)
 
-    Nodes whose counts look alike share the reasons of the first of them.
-    """
-    refusals: list[NodeRefusal] = []
-    shapes: dict[object, Reasons] = {}
-    left = _SUBJECT_WORK
-    for number, (node, refusal) in enumerate(refused):
-        if refusal.code != "no-fit":
-            refusals.append(refusal)
-        elif number < EXPLAINED_NODES:
-            cluster, claims = asking.cluster, asking.claims(node)
-            counted = cluster.known.counted(refusal, claims, node)
-            shape = counted.explanation.shape
-            if shape not in shapes and len(shapes) < _REASONED_SHAPES:
-                shapes[shape] = asking.allowance.reasons(cluster, claims, node, left // 2)
-                left -= shapes[shape].work
-            refusals.append(replace(counted, reasons=shapes.get(shape)))
-    return tuple(refusals)
+
+def _waiting_pods(prepared: Prepared) -> tuple[Queued, ...]:
+    """Return the pods of the dump that wait for a node and are not the manifests'."""
+    asked = {each.name for each in prepared.pods}
+    waiting = [each for each in prepared.dump.pods if state_of(each) is PodState.WAITING]
+    return tuple([queued_of(each, prepared.cluster) for each in waiting if each.metadata.full_name not in asked])
+
+
+def _everywhere(nodes: Sequence[Node], code: str, text: str) -> tuple[NodeRefusal, ...]:
+    """Return the refusals of a pod that is not asked of any node, as what each of them says."""
+    return tuple([NodeRefusal(node.metadata.name or "", code, text) for node in nodes])
+
+
+def _as_before(allocated: Allocated, cluster: Cluster) -> list[ResourceClaim]:
+    """Return the claims of an answer as they were in the cluster before it."""
+    claims = []
+    for claim in allocated.claims:
+        before = cluster.claims.get(claim_name(claim))
+        fresh = claim.replaced(status=claim.status.replaced(allocation=None))
+        claims.append(fresh if before is None else before)
+    return claims

@@ -8,13 +8,15 @@ import io
 import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from dra_alloc.api import Pod
 from dra_alloc.cluster.cluster import Cluster
 from dra_alloc.cluster.scheduled import Scheduled, Unschedulable
 from dra_alloc.cluster.settings import Settings
 from dra_alloc.manifest import Documents, load
+from dra_alloc.pods.claims import POD_CLAIM_NAME
 from dra_alloc.pods.expanding import ExpandedPod
 from dra_alloc.pods.workloads.states import PodState
 from dra_alloc.scenario.expand import expand
@@ -56,9 +58,13 @@ class Step:
     def __init__(self, settings: Settings, work: list[Json], dump: list[Json]) -> None:
         found = expand(_documents(work), _documents(dump))
         made = [claim.to_wire() for claim in found.claims]
-        self._cluster = Cluster.of(_documents([*dump, *made]), settings)
-        self._new = [each for each in found.pods if each.state in _NEW]
-        self.names = Counter(called([each.pod.to_wire() for each in self._new], made))
+        new = [each for each in found.pods if each.state in _NEW]
+        self.names = Counter(called([each.pod.to_wire() for each in new], made))
+        # Claims of single pods are made with these, as far as quotas let them be.
+        own = {claim.metadata.full_name for claim in found.claims if POD_CLAIM_NAME in claim.metadata.annotations}
+        shared = [claim.to_wire() for claim in found.claims if claim.metadata.full_name not in own]
+        self._cluster = Cluster.of(_documents([*dump, *shared]), settings)
+        self._new = [replace(each, pod=_without(own, each.pod)) for each in new]
 
     def running(self) -> Counter[str]:
         """Return how many pods run if of equal nodes the first is taken."""
@@ -95,6 +101,13 @@ class Step:
             if each.in_order and not placed:
                 stopped.add(owner)
         return counts
+
+
+def _without(claims: set[str], pod: Pod) -> Pod:
+    """Return the pod before some of its claims were made."""
+    namespace, status = pod.metadata.namespace, pod.status
+    kept = [each for each in status.resource_claim_statuses if f"{namespace}/{each.resource_claim_name}" not in claims]
+    return pod.replaced(status=status.replaced(resource_claim_statuses=tuple(kept)))
 
 
 def _owner(found: ExpandedPod) -> str:

@@ -11,27 +11,13 @@ from fuzz.plane.state import recorded
 from tests.paths import ROOT
 
 WORLDS = [world for path in sorted((ROOT / "tests" / "conformance" / "worlds").iterdir()) for world in recorded(path)]
-#: What is known to differ, by world.
-KNOWN: dict[str, set[str]] = {
-    # Quotas are not looked at.
-    "device-quota-1-0": {"running"},
-    "device-quota-1-1": {"running"},
-    "device-quota-1-2": {"running"},
-    "mixed-2-2": {"running"},
-    "mixed-2-30": {"running"},
-    "quota-1-0": {"running"},
-    "quota-1-1": {"running"},
-}
 
 
 @pytest.mark.parametrize("world", WORLDS, ids=lambda world: world["name"])
 def test_the_answer_is_what_ran(world):
     tally = Tally()
-    known = KNOWN.get(world["name"], set())
-    differences = compare(world, tally)
-    assert [each for each in differences if each.kind not in known] == []
-    assert {each.kind for each in differences} == known
-    assert tally.agreed or known
+    assert compare(world, tally) == []
+    assert tally.agreed
 
 
 def test_the_worlds_show_what_they_are_for():

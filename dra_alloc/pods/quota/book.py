@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Final
 
 from dra_alloc.api import (
     DeviceClass,
@@ -23,7 +23,7 @@ from dra_alloc.pods.quota.charges import Amounts, Charge, counted
 from dra_alloc.pods.quota.claims import ExtendedNames, claim_charge, paid_by
 from dra_alloc.pods.quota.pods import pod_charge
 
-__all__ = ["Account", "QuotaBook", "Refusal"]
+__all__ = ["NO_QUOTAS", "Account", "QuotaBook", "Refusal"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +149,15 @@ class QuotaBook:
         after = tuple([each.charged(charge) if each in counting else each for each in accounts])
         return replace(self, accounts=FrozenMap({**self.accounts, namespace: after})), None
 
+    def charge_all(self, items: Iterable[Any]) -> tuple[QuotaBook, Refusal | None]:
+        """Return the book with objects more, up to one that may not be made, and why that is so."""
+        book, refusal = self, None
+        for each in items:
+            book, refusal = book.charge(each)
+            if refusal is not None:
+                break
+        return book, refusal
+
     def _charge(self, item: Any, made_for: Pod | None) -> Charge:
         if isinstance(item, Pod):
             return pod_charge(item)
@@ -170,6 +179,9 @@ class QuotaBook:
                 counted_up = [each.charged(charge) if each.counts(charge) else each for each in counted_up]
         pairs = zip(accounts, counted_up, strict=True)
         return tuple([replace(said, used=FrozenMap({**own.used, **said.used})) for said, own in pairs])
+
+
+NO_QUOTAS: Final = QuotaBook()
 
 
 def _objects(there: Documents) -> Iterator[Any]:

@@ -126,11 +126,8 @@ class _Making:
         refusal = self._refusal(asked)
         if refusal is not None:
             return CreatedPod(asked, refused=refusal)
-        for claim in claims:
-            self.book, refusal = self.book.charge(claim)
-            if refusal is not None:
-                return CreatedPod(asked, unclaimed=refusal)
-        return CreatedPod(asked)
+        self.book, refusal = self.book.charge_all(claims)
+        return CreatedPod(asked, unclaimed=refusal)
 
     def _refusal(self, asked: ExpandedPod) -> Refusal | None:
         if asked.state is not PodState.NEW:

@@ -45,9 +45,9 @@ def balance(attempt: Attempt, places: Sequence[int]) -> list[int] | None:
 
 def _by_load(attempt: Attempt, places: Sequence[int], score: Callable[[Load], int]) -> list[int]:
     loads = attempt.tenancy.loads
-    theirs = [loads[place] for place in places]
+    theirs = list(map(loads.__getitem__, places))
     known = {load: score(load) for load in set(theirs)}
-    return [known[load] for load in theirs]
+    return list(map(known.__getitem__, theirs))
 
 
 def _left(load: Load, asked: _Pair) -> int:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from operator import add
 from typing import Final
 
 from dra_alloc.pods.attempts import Attempt
@@ -40,6 +41,5 @@ def totals(attempt: Attempt, places: Sequence[int]) -> list[int]:
     for each in SCORES:
         scores = each.scores(attempt, places)
         if scores is not None:
-            weight = each.weight
-            found = [total + weight * score for total, score in zip(found, scores, strict=True)]
+            found = list(map(add, found, map(each.weight.__mul__, scores)))
     return found

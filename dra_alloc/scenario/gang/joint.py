@@ -19,7 +19,7 @@ from dra_alloc.scenario.gang.joint_nodes import common_ground
 from dra_alloc.scenario.gang.remarks import remarks
 from dra_alloc.scenario.gang.types import Member, Topology
 from dra_alloc.scenario.objective_notes import idle_notes
-from dra_alloc.scenario.prepare.pipeline import Prepared, prepare
+from dra_alloc.scenario.prepare.pipeline import Prepared, needing, prepare
 from dra_alloc.scenario.prepare.subjects import Subject
 from dra_alloc.solve.best.objectives import Objective
 
@@ -67,7 +67,8 @@ def place_jointly(manifests: Documents, dump: Documents, options: JointOptions) 
     nodes, which no joint question takes;
     EngineUnavailable for objectives without OR-tools.
     """
-    prepared = prepare(Prepared(manifests, dump, options.settings, options.namespace, taught=options.taught)).required()
+    given = Prepared(manifests, dump, options.settings, options.namespace, taught=options.taught)
+    prepared = needing(prepare(given).required())
     if not prepared.subjects:
         raise InputError("there is nothing to place: the manifests ask for no pods, claims or templates now")
     ground = common_ground(prepared.subjects, prepared.cluster)

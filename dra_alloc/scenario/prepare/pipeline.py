@@ -16,8 +16,7 @@ that a new one is a function and its line in `STEPS`. They go in this order:
 8. `_claiming`: each pod with its claims, then the claims that no pod uses, and templates where nothing else is asked.
 9. `_making`: what quotas let be made, and what admin access is. After claims are known, which count, too.
 10. `refused`: what the API server would not take, and names that lead nowhere.
-11. `_needing`: subjects that need no devices are left out.
-12. `_noted`: notes on how the input was read. Last, when all is known.
+11. `_noted`: notes on how the input was read. Last, when all is known.
 """
 
 from __future__ import annotations
@@ -34,6 +33,7 @@ from dra_alloc.manifest import Documents
 from dra_alloc.manifest.lost import Lost
 from dra_alloc.pods.expanding import ExpandedPod, expanded
 from dra_alloc.pods.naming import in_namespace, named
+from dra_alloc.pods.quota.book import NO_QUOTAS, QuotaBook
 from dra_alloc.pods.workloads.shapes import Taught
 from dra_alloc.scenario.prepare.admin_access import admin_access_problems, of_unknown_namespaces, without_admin_access
 from dra_alloc.scenario.prepare.gating import as_there, gated
@@ -44,7 +44,7 @@ from dra_alloc.scenario.prepare.references import KnownNames, reference_problems
 from dra_alloc.scenario.prepare.subjects import Subject, subjects_of
 from dra_alloc.scenario.prepare.supply import supply_notes
 
-__all__ = ["STEPS", "Prepared", "Step", "prepare", "refused", "run", "stored"]
+__all__ = ["STEPS", "Prepared", "Step", "needing", "prepare", "refused", "run", "stored"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -55,7 +55,7 @@ class Prepared:
     `taught` says of kinds that are not known what pods they make.
     `merged` is the dump with the manifests applied, `cluster` the cluster that
     results, `pods` are those that objects ask for, `subjects` the pods with
-    their claims, and claims of their own. `problems` make the input a bad one.
+    their claims, and claims of their own; `book` has the quotas with these. `problems` make the input a bad one.
     """
 
     manifests: Documents
@@ -68,6 +68,7 @@ class Prepared:
     cluster: Cluster = field(default_factory=lambda: Cluster.of(Documents()))
     pods: tuple[ExpandedPod, ...] = ()
     subjects: tuple[Subject, ...] = ()
+    book: QuotaBook = NO_QUOTAS
     problems: tuple[Problem, ...] = ()
     notes: tuple[str, ...] = ()
 
@@ -168,10 +169,10 @@ def _claiming(prepared: Prepared) -> Prepared:
 def _making(prepared: Prepared) -> Prepared:
     asked = [each for each in prepared.pods if each.is_asked]
     given = (prepared.manifests, prepared.dump)
-    subjects, notes = forbidden(prepared.subjects, asked, given, prepared.cluster)
+    subjects, book, notes = forbidden(prepared.subjects, asked, given, prepared.cluster)
     wrong = admin_access_problems(prepared.manifests, prepared.dump, prepared.merged)
     allowed = without_admin_access(subjects, prepared.merged)
-    return replace(prepared, subjects=allowed).noting(notes).misplaced(wrong)
+    return replace(prepared, subjects=allowed, book=book).noting(notes).misplaced(wrong)
 
 
 def refused(prepared: Prepared) -> Prepared:
@@ -182,7 +183,8 @@ def refused(prepared: Prepared) -> Prepared:
     return prepared.wrong(reference_problems(prepared.manifests, known))
 
 
-def _needing(prepared: Prepared) -> Prepared:
+def needing(prepared: Prepared) -> Prepared:
+    """Return it without subjects that need no devices, for questions about devices alone."""
     asking = tuple(each for each in prepared.subjects if each.needs_devices)
     idle = len(prepared.subjects) - len(asking)
     skipped = [f"{idle} pod{'s need' if idle > 1 else ' needs'} no devices, left out"] if idle else []
@@ -207,7 +209,6 @@ STEPS: Final[tuple[Step, ...]] = (
     _claiming,
     _making,
     refused,
-    _needing,
     _noted,
 )
 

@@ -12,6 +12,7 @@ from dra_alloc.cluster.cluster import Cluster
 from dra_alloc.manifest import Documents
 from dra_alloc.pods.expanding import ExpandedPod
 from dra_alloc.pods.objections import Objection
+from dra_alloc.pods.quota.book import NO_QUOTAS, QuotaBook
 from dra_alloc.pods.quota.creation import created, quota_book
 from dra_alloc.problem.requests import claim_name
 from dra_alloc.scenario.prepare.subjects import Subject
@@ -21,9 +22,9 @@ __all__ = ["forbidden"]
 
 def forbidden(
     subjects: Sequence[Subject], pods: Sequence[ExpandedPod], given: tuple[Documents, Documents], cluster: Cluster
-) -> tuple[tuple[Subject, ...], tuple[str, ...]]:
+) -> tuple[tuple[Subject, ...], QuotaBook, tuple[str, ...]]:
     """
-    Return the subjects, those that quotas refuse with the API server's answer, and notes on these.
+    Return the subjects, those that quotas refuse with the API server's answer, the book with the rest, and notes.
 
     `pods` are those behind the first subjects, in order; `given` are the
     manifests and the dump.
@@ -32,7 +33,7 @@ def forbidden(
     """
     manifests, dump = given
     if not (manifests.quotas or dump.quotas):
-        return tuple(subjects), ()
+        return tuple(subjects), NO_QUOTAS, ()
     extended = cluster.settings.effective_gates().get("DRAExtendedResource", False)
     book = quota_book(manifests, dump, cluster.classes.values(), extended=extended)
     asked = [
@@ -49,4 +50,4 @@ def forbidden(
         answer = own or next((each for each in named if each is not None), None)
         barred = subject.barred if answer is None else Objection("quota", (answer.text,))
         marked.append(replace(subject, barred=barred))
-    return tuple(marked), tuple(found.notes())
+    return tuple(marked), found.book, tuple(found.notes())

@@ -17,6 +17,7 @@ from dra_alloc.pods.claims import ClaimsThere, going
 from dra_alloc.pods.expanding import ExpandedPod
 from dra_alloc.pods.extended_resources import asks_for_extended
 from dra_alloc.pods.objections import Objection
+from dra_alloc.pods.workloads.names import unique
 from dra_alloc.problem.requests import claim_name
 
 __all__ = ["Subject", "Subjects", "subjects_of"]
@@ -30,6 +31,7 @@ class Subject:
     `claims` holds claim names that exist already or are shared, and claims
     that are made for this subject only. Subjects of one `template`, the name
     of a workload, differ in name only. A `node` is the one that a DaemonSet's pod is for.
+    Those that `follow` each other, by the name of their workload, are made one when the one before runs.
     `barred` is why it is never asked of a node: the API server makes no such
     object, or not all its claims, or one of these serves nobody.
     """
@@ -41,6 +43,7 @@ class Subject:
     template: str | None = None
     node: str | None = None
     barred: Objection | None = None
+    follows: str = ""
 
     @property
     def needs_devices(self) -> bool:
@@ -112,7 +115,8 @@ class _Reading:
                 called = pod.spec.resource_claims[use.position].name
                 entries[called] = self.there.claims[name] if isinstance(use.claim, str) else use.claim
         self._look_at_uses(asked, entries)
-        return Subject(owner.kind, asked.name, tuple(claims.values()), pod, asked.template, asked.node, barred)
+        follows = owner.metadata.full_name if asked.in_order else ""
+        return Subject(owner.kind, asked.name, tuple(claims.values()), pod, asked.template, asked.node, barred, follows)
 
     def _look_at_uses(self, asked: ExpandedPod, entries: Mapping[str, ResourceClaim]) -> None:
         """Note what containers do not get; pods of one workload are alike."""
@@ -143,10 +147,10 @@ class _Reading:
         for template in self.manifests.templates:
             name = template.metadata.full_name
             if f"template {name}" not in self.used:
-                claim = ResourceClaim(
-                    metadata=ObjectMeta(name=template.metadata.name, namespace=template.metadata.namespace),
-                    spec=template.spec.spec,
-                )
+                called, namespace = template.metadata.name or "", template.metadata.namespace
+                if name in self.there.claims:
+                    called = next(unique(f"{called}-", self.there.taken[namespace or ""]))
+                claim = ResourceClaim(metadata=ObjectMeta(name=called, namespace=namespace), spec=template.spec.spec)
                 yield Subject("ResourceClaimTemplate", name, (claim,))
 
 

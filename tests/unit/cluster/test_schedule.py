@@ -11,9 +11,12 @@ from typing import Any
 import pytest
 
 from dra_alloc import NotAsked, Scheduled, Unschedulable, Waiting
-from dra_alloc.api import DeviceClass, Node, Pod, ResourceClaim, ResourceClaimTemplate, ResourceSlice
+from dra_alloc.api import DeviceClass, Node, Pod, ResourceClaim, ResourceClaimTemplate, ResourceQuota, ResourceSlice
 from dra_alloc.cluster.cluster import Cluster
+from dra_alloc.cluster.queue import Queued
+from dra_alloc.cluster.scheduling import Scheduling
 from dra_alloc.cluster.settings import Settings
+from dra_alloc.cluster.turns import scheduled
 from dra_alloc.errors import InputError
 from dra_alloc.manifest import Documents
 
@@ -75,6 +78,7 @@ def cluster(*objects: Any, release: str = "1.37") -> Cluster:
         templates=of(ResourceClaimTemplate),
         nodes=of(Node),
         pods=of(Pod),
+        quotas=of(ResourceQuota),
     )
     return Cluster.of(documents, Settings(release))
 
@@ -304,3 +308,43 @@ def test_hashes_and_copies_know_of_pods():
     done = made.schedule([pod("p")])
     assert done.cluster.state_hash != made.state_hash
     assert done.cluster.state_hash == cluster(node("a"), pod("p", nodeName="a")).state_hash
+
+
+def test_quotas_let_pods_and_claims_be_made_or_not():
+    hard = {"pods": "3", "gpu.deviceclass.resource.k8s.io/devices": "1", "requests.example.com/gpu": "2"}
+    quota = ResourceQuota.from_wire({"metadata": {"name": "q", "namespace": "ns"}, "spec": {"hard": hard}})
+    there = cluster(node("a"), gpus("a", 4), template("one"), quota, pod("there", nodeName="a"))
+    done = there.schedule([pod("p", from_template()), pod("q", from_template()), pod("r")])
+    assert outcomes(done) == ["a", "Waiting", "Waiting"]
+    second, third = done[1], done[2]
+    assert isinstance(second, Waiting)
+    assert isinstance(third, Waiting)
+    assert second.code == third.code == "quota"
+    assert second.text.startswith('resourceclaims.resource.k8s.io "q-c0-00000" is forbidden: exceeded quota: q')
+    assert third.text.startswith('pods "r" is forbidden: exceeded quota: q, requested: pods=1, used: pods=3')
+    # What was made stays made; the pod that waits for its claim is there.
+    assert outcomes(done.cluster.schedule([pod("q"), pod("r")])) == ["a", "Waiting"]
+
+
+def test_a_quota_refuses_the_claim_that_the_scheduler_makes():
+    hard = {"gpu.deviceclass.resource.k8s.io/devices": "1"}
+    quota = ResourceQuota.from_wire({"metadata": {"name": "q", "namespace": "ns"}, "spec": {"hard": hard}})
+    there = cluster(node("a"), gpus("a", 4), quota)
+    done = there.schedule([pod(name, more={"example.com/gpu": "1"}) for name in "pq"])
+    assert outcomes(done) == ["a", "Unschedulable"]
+    refused = done[1]
+    assert isinstance(refused, Unschedulable)
+    assert refused.code == "quota"
+    assert refused.message.startswith('resourceclaims.resource.k8s.io "q-extended-resources" is forbidden')
+    assert outcomes(done.cluster.schedule([pod("r", more={"example.com/gpu": "1"})])) == ["Unschedulable"]
+
+
+def test_pods_that_follow_each_other_wait_for_the_one_before():
+    scheduling = Scheduling(cluster(node("a"), node("b")))
+    near = {"topologyKey": "kubernetes.io/hostname", "labelSelector": {"matchLabels": {"app": "x"}}}
+    affinity = {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [near]}}
+    first, second = pod("d-0", affinity=affinity), pod("d-1")
+    queue = [Queued(first, follows="ns/d"), Queued(second, follows="ns/d")]
+    assert outcomes(scheduled(scheduling, queue)) == ["Unschedulable", "Waiting"]
+    other = Queued(pod("x", metadata={"labels": {"app": "x"}}, priority=-1))
+    assert outcomes(scheduled(Scheduling(cluster(node("a"))), [*queue, other])) == ["a"] * 3

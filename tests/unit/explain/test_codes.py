@@ -15,6 +15,8 @@ PATTERNS = (
     r'\bReason\(\s*"([a-z-]+)"',
     r'\bFact\(\s*"([a-z-]+)"',
     r'\bObjection\(\s*"([a-z-]+)"',
+    r'\bWaiting\([\w.]+, "([a-z-]+)"',
+    r'\bUnschedulable\([\w.]+, [\w.]+, "([a-z-]+)"',
     r'\bNodeRefusal\(\s*name, "([a-z-]+)"',
     r'return "([a-z-]+)", (?:f?"|self)',
     r'^ +"([a-z]+(?:-[a-z]+)+)",$',

@@ -202,7 +202,8 @@ def pods(node: Json, spec: Json, *, held: bool = False, there: Json | None = Non
         result = {"request": "r", "driver": "d", "pool": "p", "device": "a"}
         place = {"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["m"]}]}
         found["status"] = {
-            "allocation": {"devices": {"results": [result]}, "nodeSelector": {"nodeSelectorTerms": [place]}}
+            "allocation": {"devices": {"results": [result]}, "nodeSelector": {"nodeSelectorTerms": [place]}},
+            "reservedFor": [{"resource": "pods", "name": "other", "uid": "other"}],
         }
     meta = {"name": "n", **node.get("metadata", {})}
     dump = [
@@ -295,9 +296,11 @@ def test_the_refusal_can_rest_on_the_fact(code: str) -> None:
 
 def test_no_code_is_documented_that_nothing_produces() -> None:
     assert set(DEVICES) == set(DEVICE_CODES)
-    # What is asked of no node: tests/unit/scenario/test_quotas.py, tests/cli/test_check_pods.py.
-    unasked = {"quota", "claim-deleted", "claim-not-owned", "admin-access"}
-    assert {*ABORTS, *PODS, *unasked, "allocated-elsewhere", "node-name"} == set(NODE_CODES)
+    # What is asked of no node: test_quotas.py and test_check_nodes.py, tests/cli/test_check_pods.py.
+    unasked = {"quota", "claim-deleted", "claim-not-owned", "admin-access", "node-name"}
+    # And tests/unit/cluster/test_schedule.py.
+    unasked |= {"claim-in-use", "claim-missing", "scheduling-gates", "in-order"}
+    assert {*ABORTS, *PODS, *unasked, "allocated-elsewhere"} == set(NODE_CODES)
     assert set(FACTS) == set(FACT_CODES)
 
 

@@ -101,5 +101,8 @@ def test_who_names_a_refused_claim_waits():
 
 def test_a_refused_pod_without_devices_is_told():
     found = checked({"requests.cpu": "1"}, pod("a"), pod("b"))
-    assert [(each.name, each.verdict) for each in found.placements] == [("ns/b", "unsatisfiable")]
-    assert verdicts(checked({"requests.cpu": "2"}, pod("a"), pod("b"))) == []
+    assert [(each.name, each.verdict) for each in found.placements] == [
+        ("ns/a", "allocated"),
+        ("ns/b", "unsatisfiable"),
+    ]
+    assert verdicts(checked({"requests.cpu": "2"}, pod("a"), pod("b"))) == ["allocated", "allocated"]
