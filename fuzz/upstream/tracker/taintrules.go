@@ -69,7 +69,7 @@ func mergeTaintRules(asked *question) ([]*resourceapi.ResourceSlice, error) {
 		case <-time.After(time.Millisecond):
 		}
 	}
-	patched, err := merged.ListPatchedResourceSlices()
+	patched, err := listed(merged)
 	if err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-//go:build line_1_36 || prerelease
+//go:build line_1_36 || (line_1_37 && prerelease)
 
 package main
 
