@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import count
+from itertools import compress, count
 from typing import Final
 
 from dra_alloc.api import ResourceClaim
@@ -34,7 +34,7 @@ class Choice:
     """The place chosen, all that are as good, and of how many kube-scheduler scores, if not of all."""
 
     place: int
-    equal: tuple[int, ...]
+    equal: Sequence[int]
     sampled: int | None = None
 
 
@@ -52,10 +52,10 @@ def best(attempt: Attempt, places: Sequence[int], worth_of: Callable[[int], int]
     if devices is not None:
         scores = [total + _WEIGHT * score for total, score in zip(scores, devices, strict=True)]
     highest = max(scores)
-    equal = tuple([place for place, score in zip(places, scores, strict=True) if score == highest])
+    equal = list(compress(places, map(highest.__eq__, scores)))
     looked_at = _looked_at(len(attempt.tenancy.nodes))
     if len(places) > looked_at:
-        return Choice(equal[0], tuple(places), looked_at)
+        return Choice(equal[0], places, looked_at)
     return Choice(equal[0], equal)
 
 

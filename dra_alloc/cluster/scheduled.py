@@ -63,7 +63,7 @@ class Scheduled:
     pod: str
     node: str
     allocated: Allocated = field(repr=False)
-    equal: tuple[str, ...] = ()
+    equal: Sequence[str] = ()
     sampled: int | None = None
     undecided: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()

@@ -297,7 +297,7 @@ class Scheduling:
             self._reserved[claim_name(claim)] = self._reserved.get(claim_name(claim), 0) + 1
         if not queued.alone:
             self._settle(found.attempt.pod, choice.place)
-        equal = tuple([names[place] for place in choice.equal])
+        equal = NodeNames(names, choice.equal)
         undecided = tuple([names[place] for place in found.places(UNDECIDED)])
         fits = NodeNames(names, found.places(FITS))
         return Scheduled(queued.name, names[choice.place], answer, equal, choice.sampled, undecided, notes, fits)

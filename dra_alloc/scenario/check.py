@@ -104,7 +104,7 @@ class Placement:
     choice: Choice | None = None
     same_as: str | None = None
     solver_could: bool = False
-    equal: tuple[str, ...] = ()
+    equal: Sequence[str] = ()
     needs_devices: bool = True
 
     @property
@@ -137,7 +137,12 @@ class Check:
     settings: Settings
     channel: str
     notes: tuple[str, ...] = ()
-    cluster: Cluster | None = field(default=None, repr=False)
+    scheduling: Scheduling | None = field(default=None, repr=False)
+
+    @property
+    def cluster(self) -> Cluster | None:
+        """The cluster after all of them."""
+        return None if self.scheduling is None else self.scheduling.cluster
 
 
 def check(manifests: Documents, dump: Documents, options: CheckOptions = CheckOptions()) -> Check:
@@ -161,15 +166,12 @@ def check(manifests: Documents, dump: Documents, options: CheckOptions = CheckOp
         prepared.cluster.node(options.node)
     checking = _Checking(prepared, options)
     placements = checking.placements()
-    placed = [claim_name(claim) for each in placements if each.allocated for claim in each.allocated.claims]
-    notes = (
-        *notes,
-        *prepared.notes,
-        *checking.notes(),
-        *idle_notes(options.objectives, prepared.cluster, placed),
-    )
+    notes = (*notes, *prepared.notes, *checking.notes())
+    if options.objectives:
+        placed = [claim_name(claim) for each in placements if each.allocated for claim in each.allocated.claims]
+        notes = (*notes, *idle_notes(options.objectives, prepared.cluster, placed))
     channel = str(options.settings.profile().channel)
-    return Check(placements, options.settings, channel, notes, checking.scheduling.cluster)
+    return Check(placements, options.settings, channel, notes, checking.scheduling)
 
 
 def _as_promised(options: CheckOptions) -> tuple[CheckOptions, tuple[str, ...]]:

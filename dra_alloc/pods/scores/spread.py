@@ -51,7 +51,7 @@ def scores(attempt: Attempt, places: Sequence[int]) -> list[int] | None:
     if not constraints:
         return None
     sites = _sites(attempt, tuple(each.key for each in constraints))
-    found = [sites[place] for place in places]
+    found = list(map(sites.__getitem__, places))
     kinds = set(found)
     passed = {each for each in kinds if own and None in each}
     kinds -= passed
@@ -66,7 +66,7 @@ def scores(attempt: Attempt, places: Sequence[int]) -> list[int] | None:
     running = {place for each in terms if each.on_hosts for place in each.on_hosts}
     if not (running or passed) and len(set(nowhere.values())) == 1:
         return None
-    raw = [nowhere.get(site, 0) for site in found]
+    raw = list(map(nowhere.__getitem__, found)) if not passed else [nowhere.get(site, 0) for site in found]
     for place in running:
         index = bisect_left(places, place)
         if index < len(places) and places[index] == place and found[index] not in passed:

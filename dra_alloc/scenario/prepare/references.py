@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from dra_alloc import cel
@@ -19,12 +20,23 @@ from dra_alloc.pods.workloads.table import NO_MAKERS
 __all__ = ["KnownNames", "reference_problems"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class KnownNames:
     """What names and selectors are held against; without classes, class names are not looked up."""
 
     settings: Settings
     classes: Collection[str] | None
+
+    @cached_property
+    def environment(self) -> cel.Environment:
+        """What selectors of new objects may say."""
+        gates = self.settings.effective_gates()
+        return cel.environment(
+            self.settings.profile().release,
+            mode="new",
+            list_attributes=gates.get("DRAListTypeAttributes", False),
+            consumable_capacity=gates.get("DRAConsumableCapacity", False),
+        )
 
 
 #: An object and a problem with it, of which the path alone is known.
@@ -81,17 +93,10 @@ def _request(request: ExactDeviceRequest | DeviceSubRequest, path: str, known: K
 
 
 def _selectors(selectors: tuple[DeviceSelector, ...], path: str, known: KnownNames) -> Iterator[Problem]:
-    gates = known.settings.effective_gates()
-    environment = cel.environment(
-        known.settings.profile().release,
-        mode="new",
-        list_attributes=gates.get("DRAListTypeAttributes", False),
-        consumable_capacity=gates.get("DRAConsumableCapacity", False),
-    )
     for number, selector in enumerate(selectors):
         if selector.cel is not None:
             at = Where(path=f"{path}.selectors[{number}].cel.expression")
-            problem = _admission_problem(environment, selector.cel.expression)
+            problem = _admission_problem(known.environment, selector.cel.expression)
             if problem is not None:
                 yield Problem(problem[0], at, problem[1])
 

@@ -1,0 +1,101 @@
+"""
+Times a whole check against loading its files: workloads of one pod on a half-full cluster, one JSON object a line.
+
+    python benchmarks/check.py [--case 1000x200]
+
+Processor time, each case in a fresh process, imports in neither: `load_s` reads manifests and dump, `check_s` places
+all pods and writes the report as JSON; `to_load` is both over the first alone, `peak_mb` the memory of the process.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from benchmarks.fleet_cases import FleetCase, whatif
+
+CASES = ("1000x200", "5000x1000")
+Json = dict[str, Any]
+_OFFERED = {"cpu": "64", "memory": "512Gi", "pods": "110"}
+
+
+def dump(case: FleetCase) -> Json:
+    """Return the cluster with nodes that say what they offer."""
+    whole = case.dump()
+    items = [
+        {**each, "status": {"allocatable": _OFFERED}} if each["kind"] == "Node" else each for each in whole["items"]
+    ]
+    return {**whole, "items": items}
+
+
+def workloads(case: FleetCase) -> Json:
+    """Return a Deployment with a claim template for each of the pods."""
+    items: list[Json] = []
+    for number, (claim,) in enumerate(case.pods):
+        meta, labels = {"name": f"w-{number}", "namespace": "default"}, {"app": f"w-{number}"}
+        spec = {"metadata": {}, "spec": claim["spec"]}
+        items.append(
+            {"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaimTemplate", "metadata": meta, "spec": spec}
+        )
+        container = {"name": "c", "image": "i", "resources": {"requests": {"cpu": "2"}, "claims": [{"name": "gpu"}]}}
+        entries = [{"name": "gpu", "resourceClaimTemplateName": meta["name"]}]
+        template = {"metadata": {"labels": labels}, "spec": {"containers": [container], "resourceClaims": entries}}
+        body = {"replicas": 1, "selector": {"matchLabels": labels}, "template": template}
+        items.append({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": meta, "spec": body})
+    return {"apiVersion": "v1", "kind": "List", "items": items}
+
+
+def measure(name: str, folder: Path) -> Json:
+    """Load a case and check it."""
+    from dra_alloc.manifest import load  # noqa: PLC0415 - the parent process needs none of it
+    from dra_alloc.report.check_report import check_report  # noqa: PLC0415
+    from dra_alloc.report.json_report import render  # noqa: PLC0415
+    from dra_alloc.scenario.check import check  # noqa: PLC0415
+
+    start = time.process_time()
+    manifests, cluster = load([folder / "work.json"]), load([folder / "cluster.json"])
+    loaded = time.process_time()
+    found = check(manifests, cluster)
+    render(check_report(found), verbose=False)
+    end = time.process_time()
+    return {
+        "case": f"check_{name}",
+        "runner": "ours",
+        "load_s": round(loaded - start, 3),
+        "check_s": round(end - loaded, 3),
+        "to_load": round((end - start) / (loaded - start), 2),
+        "allocated": sum(each.allocated is not None for each in found.placements),
+        "asked": len(found.placements),
+        "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
+    }
+
+
+def main() -> None:
+    """Print a line a case."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--case", choices=CASES)
+    parser.add_argument("--measure", type=Path, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.measure is not None:
+        print(json.dumps(measure(options.case, options.measure)))
+        return
+    for name in CASES if options.case is None else (options.case,):
+        nodes, pods = map(int, name.split("x"))
+        case = whatif(nodes, 8, pods)
+        with tempfile.TemporaryDirectory() as folder:
+            for file, content in (("work", workloads(case)), ("cluster", dump(case))):
+                (Path(folder) / f"{file}.json").write_text(json.dumps(content), encoding="utf-8")
+            subprocess.run([sys.executable, __file__, "--case", name, "--measure", folder], check=True)
+
+
+if __name__ == "__main__":
+    main()
