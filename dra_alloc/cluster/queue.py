@@ -15,7 +15,7 @@ from dra_alloc.pods.claims import going, not_made_for
 from dra_alloc.pods.objections import Objection
 from dra_alloc.pods.workloads.states import PodState, state_of
 
-__all__ = ["Queued", "in_order", "missing_class", "not_asked", "priority_of", "reserved_up", "waiting"]
+__all__ = ["Queued", "in_order", "may_preempt", "missing_class", "not_asked", "priority_of", "reserved_up", "waiting"]
 
 _DEFAULT_SCHEDULER: Final = "default-scheduler"
 #: The priorities that every cluster has.
@@ -68,6 +68,15 @@ def priority_of(pod: Pod) -> int:
     """Return the pod's priority; without one that of a class that every cluster has, or 0."""
     spec = pod.spec
     return spec.priority if spec.priority is not None else _BUILT_IN.get(spec.priority_class_name or "", 0)
+
+
+def may_preempt(pod: Pod, objections: Mapping[str, Objection], running: Iterable[Pod]) -> bool:
+    """Return whether a pod of lower priority runs on a node whose objection could go with it."""
+    if pod.spec.preemption_policy == "Never":
+        return False
+    passing = {name for name, each in objections.items() if not each.lasting}
+    own = priority_of(pod)
+    return bool(passing) and any(each.spec.node_name in passing and priority_of(each) < own for each in running)
 
 
 def in_order(pods: Sequence[Queued]) -> list[int]:

@@ -16,7 +16,7 @@ from dra_alloc.cluster.choice import Choice, best, prefers, worth
 from dra_alloc.cluster.defaulting import defaulted
 from dra_alloc.cluster.outcomes import Allocated, NodeRefusal
 from dra_alloc.cluster.placing import Placing
-from dra_alloc.cluster.queue import Queued, missing_class, not_asked, reserved_up, waiting
+from dra_alloc.cluster.queue import Queued, may_preempt, missing_class, not_asked, reserved_up, waiting
 from dra_alloc.cluster.scheduled import NodeNames, PodOutcome, Scheduled, Unschedulable, Unsettled
 from dra_alloc.cluster.standings import ABORTS, FAILS, FITS, UNDECIDED, Asked
 from dra_alloc.pods.attempts import Attempt, Ruling
@@ -37,6 +37,7 @@ __all__ = ["Candidates", "Scheduling", "Ways"]
 
 #: Objections that go away when other pods find a node.
 _PASSING: Final = frozenset({"pod-affinity", "topology-spread"})
+_PREEMPTS: Final = "pods of lower priority are in the way: that the scheduler may preempt them is not looked at"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -207,9 +208,11 @@ class Scheduling:
         idle = next((each for each in known if self._is_idle(each, queued.pod, found)), None)
         if idle is not None:
             return self._given_back(idle, queued)
+        objecting = {names[place]: each for place, each in found.objections.items()}
+        preempts = may_preempt(queued.pod, objecting, self._cluster.population.pods)
         return Unschedulable(
             queued.name,
-            notes=notes,
+            notes=(*notes, _PREEMPTS) if preempts else notes,
             helped=not _PASSING.isdisjoint([each.code for each in set(found.objections.values())]),
             find_refusals=self._refusals(found),
             find_claims=partial(self._claims_on, found),

@@ -82,9 +82,49 @@ def ask(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Question:
     return Question(tmp_path, capsys)
 
 
+def told(report: Json) -> list[tuple[str, str]]:
+    (placement,) = report["placements"]
+    return [(each["code"], each["error"]) for each in placement["refusals"]]
+
+
+@pytest.mark.parametrize(("users", "verdict"), [(255, "allocated"), (256, "unsatisfiable")])
+def test_a_claim_has_at_most_256_consumers(ask: Question, users: int, verdict: str) -> None:
+    report = ask([pod()], [*cluster(), claim(users)])
+    assert [each["verdict"] for each in report["placements"]] == [verdict]
+    if verdict == "unsatisfiable":
+        assert {text for _, text in told(report)} == {"resourceclaim in use"}
+
+
+def test_pods_that_share_a_claim_are_consumers_as_they_find_a_node(ask: Question) -> None:
+    report = ask([pod(name) for name in ("p", "q", "r")], [*cluster(), claim(254)])
+    verdicts = [each["verdict"] for each in report["placements"]]
+    assert verdicts == ["allocated", "allocated", "unsatisfiable"]
+
+
+def test_a_claim_that_nobody_reserved_is_given_back_where_it_does_not_fit(ask: Question) -> None:
+    on_b = pod(nodeSelector={"kubernetes.io/hostname": "b"})
+    there = [*cluster(), claim()]
+    for node in there:
+        if node["kind"] == "Node":
+            node["metadata"]["labels"] = {"kubernetes.io/hostname": node["metadata"]["name"]}
+    report = ask([on_b], there)
+    (placement,) = report["placements"]
+    assert (placement["verdict"], placement["allocation"]["node"]) == ("allocated", "b")
+    assert any("nobody reserved it: the scheduler gives it back" in note for note in report["notes"])
+    held = ask([on_b], [*there[:-1], claim(1)])
+    assert ("allocated-elsewhere", "claim default/c is allocated, and not for this node") in told(held)
+
+
 def conditions(*true: str) -> tuple[Json, ...]:
     listed = [{"type": each, "status": "True", "reason": "r", "message": "m"} for each in true]
     return ({"driver": "d", "pool": "a", "device": "x", "conditions": listed},)
+
+
+def test_a_device_that_could_not_be_bound_is_of_no_use(ask: Question) -> None:
+    report = ask([pod()], [*cluster(), claim(1, BINDS, conditions("d/broken"))])
+    assert any("binding failed: d/broken of device d/a/x" in text for _, text in told(report))
+    ready = ask([pod()], [*cluster(), claim(1, BINDS, conditions("d/ready"))])
+    assert [each["verdict"] for each in ready["placements"]] == ["allocated"]
 
 
 def test_a_binding_that_may_have_timed_out_is_a_note(ask: Question) -> None:
@@ -101,3 +141,44 @@ def test_a_binding_that_may_have_timed_out_is_a_note(ask: Question) -> None:
         assert any(note.startswith(waits) for note in notes) is noted
     off = ask([pod()], [*cluster(), claim(1, BINDS, **since)], "--gate", "DRADeviceBindingConditions=false")
     assert not any(note.startswith(waits) for note in off["notes"])
+
+
+def test_an_allocation_that_skips_node_operations_needs_a_node_that_declares_it(ask: Question) -> None:
+    skips = claim(1, {"skipNodeOperations": ["NodePrepareResources"]})
+    report = ask([pod()], [*cluster(), skips], "--release", "1.37")
+    assert any("skips node operations" in text for _, text in told(report))
+    able = ask([pod()], [*cluster(("DRAOptionalNodeOperations",)), skips], "--release", "1.37")
+    assert [each["verdict"] for each in able["placements"]] == ["allocated"]
+
+
+@pytest.mark.parametrize(
+    ("spec", "note"),
+    [
+        ({"schedulerName": "kai-scheduler"}, "scheduler kai-scheduler decides"),
+        ({"volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": "v"}}]}, "volumes are not looked at"),
+        ({"priorityClassName": "mine"}, "the priority of class mine is not known"),
+    ],
+)
+def test_what_is_not_looked_at_is_a_note_on_the_answer(ask: Question, spec: Json, note: str) -> None:
+    report = ask([pod(**spec)], [*cluster(), claim(1)])
+    assert any(note in each for each in report["notes"])
+    plain = ask([pod()], [*cluster(), claim(1)])
+    assert not any(note in each for each in plain["notes"])
+
+
+def test_pods_that_could_be_preempted_are_a_note(ask: Question) -> None:
+    there = [*cluster(), claim(1)]
+    for node in there:
+        if node["kind"] == "Node":
+            node["status"]["allocatable"] = {"cpu": "4", "memory": "8Gi", "pods": "9"}
+    runs = pod("low", nodeName="a", priority=5, resourceClaims=[])
+    runs["spec"]["containers"] = [{"name": "c", "image": "i", "resources": {"requests": {"cpu": "3"}}}]
+    asks = pod(priority=6)
+    asks["spec"]["containers"][0]["resources"]["requests"] = {"cpu": "2"}
+    told = "pods of lower priority are in the way"
+    for changed, noted in (({}, True), ({"priority": 5}, False), ({"preemptionPolicy": "Never"}, False)):
+        report = ask([{**asks, "spec": {**asks["spec"], **changed}}], [*there, runs])
+        assert [each["verdict"] for each in report["placements"]] == ["unsatisfiable"]
+        assert any(told in note for note in report["notes"]) is noted
+    too_large = json.loads(json.dumps(asks).replace('"cpu": "2"', '"cpu": "5"'))
+    assert not any(told in note for note in ask([too_large], [*there, runs])["notes"])

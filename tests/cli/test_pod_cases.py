@@ -4,12 +4,20 @@ The small inputs behind public reports that `check` once got wrong, each as it h
 
 from __future__ import annotations
 
+import io
+import json
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 
 from dra_alloc.cli.main import run
+from dra_alloc.cluster.settings import Settings
+from dra_alloc.manifest import Documents, load
+from dra_alloc.scenario.check import CheckOptions, check
+from dra_alloc.scenario.expand import expand
+
+Json = dict[str, Any]
 
 
 class Case(NamedTuple):
@@ -137,3 +145,35 @@ def test_each_is_told_as_it_is(case: Case, shared: Path, capsys: pytest.CaptureF
     assert code == case.exits, text
     assert [each for each in case.said if each not in text] == [], text
     assert [each for each in case.unsaid if each in text] == [], text
+
+
+def read(objects: list[Json]) -> Documents:
+    return load(["-"], stdin=io.BytesIO("\n".join(map(json.dumps, objects)).encode()))
+
+
+def settled(item: Json, there: list[Json], world: Json) -> list[Json]:
+    """Return the pods of a workload that find a node, with their claims, as the cluster has them then."""
+    work, dump = read([item]), read(there)
+    found = check(work, dump, CheckOptions(Settings(world["release"]), namespace=world["ns"]))
+    pods = {each.name: each.pod for each in expand(work, dump, namespace=world["ns"]).pods}
+    made: list[Json] = []
+    for placement in found.placements:
+        if placement.allocated is not None:
+            pod = pods[placement.name]
+            bound = pod.replaced(spec=pod.spec.replaced(node_name=placement.allocated.node))
+            made += [bound.to_wire(), *(claim.to_wire() for claim in placement.allocated.claims)]
+    return made
+
+
+def test_the_worlds_run_as_many_pods_as_ran(shared: Path) -> None:
+    files = sorted((shared / "cases" / "pods" / "worlds").glob("*.json"))
+    assert files
+    for file in files:
+        world: Json = json.loads(file.read_text(encoding="utf-8"))
+        there = [*world["cluster"], *world["prepare"]]
+        ran: dict[str, int] = {}
+        for item in world["work"]:
+            more = settled(item, there, world)
+            ran[item["metadata"]["name"]] = sum(each["kind"] == "Pod" for each in more)
+            there += more
+        assert ran == world["ran"], file.name
