@@ -137,6 +137,10 @@ from dra_alloc.api.semver import (
     Semver,
     SemverError,
 )
+from dra_alloc.api.services import (
+    Service,
+    ServiceSpec,
+)
 from dra_alloc.api.slices import (
     ResourcePool,
     ResourceSlice,
@@ -252,6 +256,8 @@ __all__ = [
     "ScopedResourceSelectorRequirement",
     "Semver",
     "SemverError",
+    "Service",
+    "ServiceSpec",
     "ShareableCapacity",
     "ShareableSummary",
     "SharedDeviceID",

@@ -11,6 +11,7 @@ from typing import Final
 from dra_alloc.api import FrozenMap, Namespace, ObjectMeta, Pod, ResourceClaimTemplate, ResourceQuota
 from dra_alloc.manifest import Documents
 from dra_alloc.pods.quota.book import NO_QUOTAS, QuotaBook
+from dra_alloc.pods.siblings import NO_SIBLINGS, Siblings
 from dra_alloc.pods.views import is_finished
 
 __all__ = ["NOBODY", "Population"]
@@ -22,7 +23,7 @@ class Population:
     The pods that hold room on nodes, the labels of namespaces, and templates of claims by ``namespace/name``.
 
     Where there are quotas the `book` has what is used of them, that of the pods
-    of `charged` names included.
+    of `charged` names included. `siblings` says which pods belong together.
     """
 
     pods: tuple[Pod, ...] = ()
@@ -31,6 +32,7 @@ class Population:
     quotas: tuple[ResourceQuota, ...] = ()
     book: QuotaBook = field(default=NO_QUOTAS, repr=False, compare=False)
     charged: frozenset[str] = frozenset()
+    siblings: Siblings = NO_SIBLINGS
 
     @classmethod
     def of(cls, documents: Documents, *, extended: bool = False) -> Population:
@@ -46,6 +48,7 @@ class Population:
             documents.quotas,
             book,
             charged,
+            siblings=Siblings.of(documents.workloads, documents.services),
         )
 
     @property

@@ -136,7 +136,7 @@ class Scheduling:
         self._placing = Placing(cluster, ways.budget)
         self._answers: list[Allocated] = []
         population = cluster.population
-        self.tenancy = Tenancy(cluster.nodes, population.namespaces, population.pods)
+        self.tenancy = Tenancy(cluster.nodes, population.namespaces, population.pods, population.siblings)
         settings = cluster.settings
         self._profile = settings.profile()
         self._ruling = Ruling(self._profile.release, settings.effective_gates(), cluster.known.class_by_resource)

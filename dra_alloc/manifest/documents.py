@@ -21,6 +21,7 @@ from dra_alloc.api import (
     ResourceClaimTemplate,
     ResourceQuota,
     ResourceSlice,
+    Service,
 )
 from dra_alloc.errors import NAME_SHOWN, Problem, Where, in_brief
 from dra_alloc.manifest.convert.conversion import document_path
@@ -102,6 +103,7 @@ class Documents:
     pods: tuple[Pod, ...] = ()
     pod_groups: tuple[PodGroup, ...] = ()
     quotas: tuple[ResourceQuota, ...] = ()
+    services: tuple[Service, ...] = ()
     workloads: tuple[Workload, ...] = ()
     unknown: Mapping[str, int] = field(default_factory=dict)
     warnings: tuple[Problem, ...] = ()

@@ -20,6 +20,7 @@ from dra_alloc.api import (
     ResourceClaimTemplate,
     ResourceQuota,
     ResourceSlice,
+    Service,
 )
 from dra_alloc.errors import in_brief
 
@@ -84,6 +85,7 @@ _ALL: Final = (
     Kind("", "Pod", "pods", ("v1",), Pod),
     Kind("scheduling.k8s.io", "PodGroup", "pod_groups", ("v1", "v1beta1", "v1alpha3", "v1alpha2"), PodGroup),
     Kind("", "ResourceQuota", "quotas", ("v1",), ResourceQuota),
+    Kind("", "Service", "services", ("v1",), Service),
     Kind("apps", "Deployment", "workloads", ("v1",), None, _TEMPLATE, _REPLICAS),
     Kind("apps", "StatefulSet", "workloads", ("v1",), None, _TEMPLATE, _REPLICAS),
     Kind("apps", "ReplicaSet", "workloads", ("v1",), None, _TEMPLATE, _REPLICAS),

@@ -61,14 +61,9 @@ def counted(constraint: Constraint, attempt: Attempt) -> dict[int, int]:
     selector = constraint.selector
     if selector is None:
         return dict(tenancy.owned.get(pod.owner, ())) if pod.owner is not None else {}
-    found: dict[int, int] = {}
     if selector.empty or selector.nothing:
-        return found
-    for (namespace, labels), places in tenancy.staying.items():
-        if namespace == pod.namespace and selector.matches(labels):
-            for place, number in places.items():
-                found[place] = found.get(place, 0) + number
-    return found
+        return {}
+    return dict(tenancy.selected(pod.namespace, selector))
 
 
 def included(constraint: Constraint, attempt: Attempt, places: Iterable[int]) -> list[int]:

@@ -12,6 +12,8 @@ from typing import TypeVar, cast
 
 from dra_alloc.api import Node, Pod, Taint
 from dra_alloc.pods.amounts import in_units
+from dra_alloc.pods.labels import LabelTest
+from dra_alloc.pods.siblings import NO_SIBLINGS, Siblings
 from dra_alloc.pods.views import Owner, PodView, Port, Term, is_finished
 
 __all__ = ["Load", "Tenancy"]
@@ -56,10 +58,15 @@ class Tenancy:
     """
 
     def __init__(
-        self, nodes: Sequence[Node], namespaces: Mapping[str, Mapping[str, str]], pods: Iterable[Pod] = ()
+        self,
+        nodes: Sequence[Node],
+        namespaces: Mapping[str, Mapping[str, str]],
+        pods: Iterable[Pod] = (),
+        siblings: Siblings = NO_SIBLINGS,
     ) -> None:
         self.nodes = tuple(nodes)
         self.namespaces = namespaces
+        self.siblings = siblings
         self.places: dict[str, int] = {}
         for place, node in enumerate(self.nodes):
             self.places.setdefault(node.metadata.name or "", place)
@@ -71,6 +78,7 @@ class Tenancy:
         self.staying: dict[tuple[str, Mapping[str, str]], Places] = {}
         self.leaving: dict[tuple[str, Mapping[str, str]], Places] = {}
         self.owned: dict[Owner, Places] = {}
+        self._labelled: dict[tuple[str, str, str], list[Mapping[str, str]]] = {}
         self.near: dict[Term, Places] = {}
         self.apart: dict[Term, Places] = {}
         self.rather: dict[tuple[int, Term], Places] = {}
@@ -98,7 +106,13 @@ class Tenancy:
             self.ports.setdefault(place, set()).update(pod.ports)
         deleted = pod.pod.metadata.deletion_timestamp is not None
         alike = self.leaving if deleted else self.staying
-        alike.setdefault((pod.namespace, pod.labels), Counter())[place] += 1
+        group = pod.namespace, pod.labels
+        if group not in alike:
+            alike[group] = Counter()
+            if not deleted:
+                for key, value in pod.labels.items():
+                    self._labelled.setdefault((pod.namespace, key, value), []).append(pod.labels)
+        alike[group][place] += 1
         if pod.owner is not None and not deleted:
             self.owned.setdefault(pod.owner, Counter())[place] += 1
         if pod.spec.affinity is None:
@@ -109,6 +123,22 @@ class Tenancy:
             self.apart.setdefault(term, Counter())[place] += 1
         for wish in pod.rather:
             self.rather.setdefault(wish, Counter())[place] += 1
+
+    def selected(self, namespace: str, selector: LabelTest) -> Places:
+        """Return on which nodes pods of a namespace run that a selector selects, those being deleted left out."""
+        groups: Iterable[Mapping[str, str]] | None = None
+        for key, operator, values in selector.requirements:
+            if operator == "In" and len(values) == 1:
+                (value,) = values
+                groups = self._labelled.get((namespace, key, value), ())
+                break
+        if groups is None:
+            groups = [labels for place, labels in self.staying if place == namespace]
+        found: Places = Counter()
+        for labels in groups:
+            if selector.matches(labels):
+                found.update(self.staying[namespace, labels])
+        return found
 
     def running(self, term: Term) -> Places:
         """Return on which nodes pods run that the term means, those being deleted included."""

@@ -12,14 +12,15 @@ from dra_alloc.api import Pod, PodAffinity, PodAffinityTerm, PodSpec
 from dra_alloc.pods.amounts import CPU, MEMORY, UNASKED, in_units, pod_requests, used_by
 from dra_alloc.pods.labels import NOTHING, LabelTest, Requirement, selector_of
 
-__all__ = ["Owner", "PodView", "Port", "Term", "added_keys", "is_finished", "owner_of"]
+__all__ = ["SPREADING_OWNERS", "Owner", "PodView", "Port", "Term", "added_keys", "is_finished", "owner_of"]
 
 #: Kind, namespace and name of what made a pod.
 Owner = tuple[str, str, str]
 #: Address, protocol and number of a port of the node.
 Port = tuple[str, str, int]
 _EVERY_ADDRESS = "0.0.0.0"  # noqa: S104  # what a host port without an address means
-_SPREADING_OWNERS = frozenset({"ReplicaSet", "ReplicationController", "StatefulSet"})
+#: Sets over whose pods the scheduler spreads.
+SPREADING_OWNERS = frozenset({"ReplicaSet", "ReplicationController", "StatefulSet"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +58,7 @@ def owner_of(pod: Pod) -> Owner | None:
     for each in pod.metadata.owner_references:
         if each.controller:
             found = (each.kind, pod.metadata.namespace or "", each.name)
-            return found if each.kind in _SPREADING_OWNERS else None
+            return found if each.kind in SPREADING_OWNERS else None
     return None
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from fuzz.plane import ours
-from fuzz.plane.state import Moment, accepted, called, claim_names, devices_of, moments
+from fuzz.plane.state import Moment, accepted, applied, called, claim_names, devices_of, moments
 
 __all__ = ["Difference", "Tally", "compare"]
 
@@ -101,10 +101,10 @@ def _compare_attempt(settings: Any, moment: Moment, tally: Tally) -> None:
 
 
 def _message(moment: Moment) -> str:
-    """Return what the real scheduler wrote on the pod, without what it says of preemption."""
+    """Return what the real scheduler wrote on the pod, without what it says of claims given back and of preemption."""
     conditions = moment.world["pods"][moment.attempt["pod"]]["object"]["status"].get("conditions", ())
     said: str = next((each.get("message", "") for each in conditions), "")
-    return re.split(r" (?:preemption: |no new claims to deallocate)", said)[0]
+    return re.split(r" (?:preemption: |no new claims to deallocate|still not schedulable)", said)[0]
 
 
 def _best(attempt: Json) -> list[str]:
@@ -178,7 +178,7 @@ def _dump_before(world: Json, number: int) -> list[Json]:
         claim = world["claims"].get(name)
         if claim is not None:
             found.append(claim if name in allocated or name in held else {**claim, "status": {}})
-    return [*found, *pods]
+    return [*found, *applied(world, number), *pods]
 
 
 def _as_then(pod: Json, node: str | None) -> Json:

@@ -58,12 +58,13 @@ class Step:
     def __init__(self, settings: Settings, work: list[Json], dump: list[Json]) -> None:
         found = expand(_documents(work), _documents(dump))
         made = [claim.to_wire() for claim in found.claims]
+        sets = [each for each in work if each["kind"] != "Pod"]
         new = [each for each in found.pods if each.state in _NEW]
         self.names = Counter(called([each.pod.to_wire() for each in new], made))
         # Claims of single pods are made with these, as far as quotas let them be.
         own = {claim.metadata.full_name for claim in found.claims if POD_CLAIM_NAME in claim.metadata.annotations}
         shared = [claim.to_wire() for claim in found.claims if claim.metadata.full_name not in own]
-        self._cluster = Cluster.of(_documents([*dump, *shared]), settings)
+        self._cluster = Cluster.of(_documents([*dump, *sets, *shared]), settings)
         self._new = [replace(each, pod=_without(own, each.pod)) for each in new]
 
     def running(self) -> Counter[str]:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
-__all__ = ["Moment", "accepted", "called", "claim_names", "devices_of", "moments", "recorded"]
+__all__ = ["Moment", "accepted", "applied", "called", "claim_names", "devices_of", "moments", "recorded"]
 
 Json = dict[str, Any]
 #: So many characters of a name are drawn.
@@ -47,7 +47,7 @@ class Moment:
                 claims.append(claim)
             elif name in own or not claim["metadata"].get("ownerReferences"):
                 claims.append({**claim, "status": {}})
-        return [*given, *claims, *pods]
+        return [*given, *applied(world, self.step + 1), *claims, *pods]
 
 
 def recorded(path: Path) -> Iterator[Json]:
@@ -60,6 +60,12 @@ def recorded(path: Path) -> Iterator[Json]:
             yield from map(json.loads, lines)
     else:
         yield json.loads(path.read_text(encoding="utf-8"))
+
+
+def applied(world: Json, steps: int) -> list[Json]:
+    """Return the workloads of the first steps: sets know their pods by a selector."""
+    work = (each if isinstance(each, list) else [each] for each in world["work"][:steps])
+    return [workload for step in work for workload in step if workload["kind"] != "Pod"]
 
 
 def accepted(world: Json) -> list[Json]:

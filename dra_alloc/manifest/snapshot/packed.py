@@ -17,7 +17,7 @@ import msgspec
 
 from dra_alloc._version import __version__
 from dra_alloc.manifest.documents import Documents, Place, Workload
-from dra_alloc.manifest.kinds import SLICE, Kind, is_read, kind_named, recognise
+from dra_alloc.manifest.kinds import SLICE, Kind, recognise
 from dra_alloc.manifest.make.outlines import Outline
 from dra_alloc.manifest.make.workloads import pod_making, workload_of
 from dra_alloc.manifest.snapshot.header import (
@@ -132,21 +132,22 @@ def _objects(content: _Body) -> Iterator[Unpacked]:
 
 def _others(documents: Documents) -> Iterator[_Other]:
     members = ("classes", "claims", "templates", "taint_rules", "nodes", "namespaces", "pods", "pod_groups")
-    for item in (each for member in (*members, "quotas", "workloads") for each in getattr(documents, member)):
+    for item in (
+        each for member in (*members, "quotas", "services", "workloads") for each in getattr(documents, member)
+    ):
         place = documents.places[id(item)]
         written = item.body if isinstance(item, Workload) else item.to_wire()
         yield _Other(place.kind, json.dumps(written), _packed_place(place))
 
 
 def _read(name: str, text: str) -> tuple[Kind, Any]:
-    kind = kind_named(name) if is_read(name) else None
-    if kind is not None and kind.model is not None:
-        return kind, kind.model.from_json(text)
     value = json.loads(text)
     api_version = value["apiVersion"]
     found = recognise(api_version, name) or pod_making(api_version, name, value)
     if found is None:
         raise KeyError(name)
+    if found.model is not None:
+        return found, found.model.from_json(text)
     return found, workload_of(value, found, api_version.rpartition("/")[2])
 
 

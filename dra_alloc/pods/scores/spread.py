@@ -7,7 +7,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from dra_alloc.pods.attempts import Attempt
@@ -16,7 +16,7 @@ from dra_alloc.pods.spreading import HOSTNAME, ZONE, Constraint, constraints_of,
 
 __all__ = ["scores"]
 
-#: Over what the pods of one ReplicaSet, StatefulSet or ReplicationController are spread if they do not say.
+#: Over what pods that belong together are spread if they do not say: those of a set that made them, or of a Service.
 _DEFAULT: Final = (Constraint(HOSTNAME, 3, None), Constraint(ZONE, 5, None))
 #: The values of a node's labels, and of a host name only that there is one.
 Site = tuple[str | None, ...]
@@ -47,7 +47,9 @@ def scores(attempt: Attempt, places: Sequence[int]) -> list[int] | None:
     if own:
         constraints = tuple(constraints_of(attempt.pod, "ScheduleAnyway"))
     else:
-        constraints = _DEFAULT if attempt.pod.owner is not None else ()
+        selector = attempt.tenancy.siblings.selector(attempt.pod)
+        together = selector is not None or attempt.pod.owner is not None
+        constraints = tuple([replace(each, selector=selector) for each in _DEFAULT]) if together else ()
     if not constraints:
         return None
     sites = _sites(attempt, tuple(each.key for each in constraints))

@@ -1,0 +1,24 @@
+"""Services: which pods they select, whose spreading the scheduler prefers."""
+
+from __future__ import annotations
+
+from dra_alloc.api._base import FrozenMap, Struct, Text
+from dra_alloc.api.meta import ObjectMeta
+from dra_alloc.api.nodes import PartialModel
+
+__all__ = ["Service", "ServiceSpec"]
+
+
+class ServiceSpec(PartialModel):
+    """The labels of the pods that serve; without any the Service selects none."""
+
+    selector: FrozenMap[str, Text] = FrozenMap()
+
+
+class Service(PartialModel):
+    """A Service, as far as it says which pods belong together."""
+
+    api_version: Text = "v1"
+    kind: Text = "Service"
+    metadata: Struct[ObjectMeta] = ObjectMeta.model_construct()
+    spec: Struct[ServiceSpec] = ServiceSpec.model_construct()
