@@ -17,7 +17,7 @@ from dra_alloc.pods.views import SPREADING_OWNERS, Owner, PodView
 if TYPE_CHECKING:
     from dra_alloc.manifest import Workload
 
-__all__ = ["NO_SIBLINGS", "Siblings"]
+__all__ = ["NO_SIBLINGS", "Siblings", "selector_of_set"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Siblings:
         """Return what loaded objects say."""
         sets: dict[Owner, LabelTest] = {}
         for each in workloads:
-            selector = _selector(each) if each.kind in SPREADING_OWNERS else None
+            selector = selector_of_set(each) if each.kind in SPREADING_OWNERS else None
             if selector is not None:
                 sets[each.kind, each.namespace, each.name] = selector
         found: dict[str, tuple[Mapping[str, str], ...]] = {}
@@ -60,7 +60,7 @@ class Siblings:
         return LabelTest((*pairs, *(of_set.requirements if of_set is not None else ()))) if pairs or of_set else None
 
 
-def _selector(workload: Workload) -> LabelTest | None:
+def selector_of_set(workload: Workload) -> LabelTest | None:
     """Return a set's selector; None for one that cannot be read, or that selects nothing or everything."""
     spec = workload.body.get("spec")
     given = spec.get("selector") if isinstance(spec, Mapping) else None

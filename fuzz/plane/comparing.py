@@ -14,11 +14,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from fuzz.plane import ours
-from fuzz.plane.state import Moment, accepted, applied, called, claim_names, devices_of, moments
+from fuzz.plane.state import Moment, accepted, applied, called, claim_names, devices_of, moments, node_of
 
 __all__ = ["Difference", "Tally", "compare"]
 
 Json = dict[str, Any]
+#: What the scheduler says before the API server's words on a claim that it could not make.
+_NOT_MADE = r'running PreBind plugin "DynamicResources": create claim for extended resources \S+: '
 
 
 @dataclass(frozen=True)
@@ -104,6 +106,9 @@ def _message(moment: Moment) -> str:
     """Return what the real scheduler wrote on the pod, without what it says of claims given back and of preemption."""
     conditions = moment.world["pods"][moment.attempt["pod"]]["object"]["status"].get("conditions", ())
     said: str = next((each.get("message", "") for each in conditions), "")
+    refused = re.match(_NOT_MADE, said)
+    if refused is not None:
+        return re.sub(r"-[a-z0-9]{5}\"", '"', said[refused.end() :], count=1)
     return re.split(r" (?:preemption: |no new claims to deallocate|still not schedulable)", said)[0]
 
 
@@ -127,7 +132,7 @@ def _devices(world: Json, pod: str) -> dict[str, list[str]]:
 
 def _compare_step(settings: Any, world: Json, number: int, tally: Tally) -> None:
     step, work = world["steps"][number], world["work"][number]
-    work = work if isinstance(work, list) else [work]
+    work = [each for each in (work if isinstance(work, list) else [work]) if not _is_invalid(each, step)]
     what, before = f"step {number}", {*step["before"]["pods"]}
     drawn = [(each["owner"], each["node"]) for each in step["attempts"] if each["node"] and each["pod"] not in before]
     ran = Counter({f"{each['kind']}/{each['metadata']['name']}": 0 for each in work})
@@ -137,7 +142,7 @@ def _compare_step(settings: Any, world: Json, number: int, tally: Tally) -> None
         asked = ours.Step(settings, work, _dump_before(world, number))
         answered = asked.running()
         if answered != ran:
-            answered = asked.following(drawn)
+            answered = asked.following(drawn, _claimed(world))
             what += ", by the nodes that were drawn"
     except Exception as error:  # noqa: BLE001 - a crash is a difference like any other
         tally.differences.append(Difference(world["name"], "error", f"{what}: {type(error).__name__}: {error}"))
@@ -145,6 +150,17 @@ def _compare_step(settings: Any, world: Json, number: int, tally: Tally) -> None
     _note(tally, world, "running", (dict(ran), {**none, **answered}), what)
     missing = Counter(_names(world, {*none})) - asked.names
     _note(tally, world, "names", ([*missing], []), f"step {number}, answered {[*asked.names]}")
+
+
+def _claimed(world: Json) -> set[str]:
+    """Return the nodes for which a DaemonSet made a pod that has a claim."""
+    return {node_of(each["object"]) for each in world["pods"].values() if _statuses(each["object"])} - {""}
+
+
+def _is_invalid(workload: Json, step: Json) -> bool:
+    """Return whether the API server refused a workload for what it is, which is not asked here."""
+    said: str = step["refused"].get(f"{workload['kind']}/{workload['metadata']['name']}", "")
+    return said.startswith("422: ")
 
 
 def _names(world: Json, owners: set[str]) -> Iterator[str]:

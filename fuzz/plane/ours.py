@@ -7,7 +7,7 @@ from __future__ import annotations
 import io
 import json
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -20,7 +20,7 @@ from dra_alloc.pods.claims import POD_CLAIM_NAME
 from dra_alloc.pods.expanding import ExpandedPod
 from dra_alloc.pods.workloads.states import PodState
 from dra_alloc.scenario.expand import expand
-from fuzz.plane.state import called, devices_of
+from fuzz.plane.state import called, devices_of, node_of
 
 __all__ = ["PodAnswer", "Step", "place", "settings_of"]
 
@@ -71,14 +71,15 @@ class Step:
         """Return how many pods run if of equal nodes the first is taken."""
         return self._placed(self._cluster, self._new)
 
-    def following(self, drawn: Iterable[tuple[str, str]]) -> Counter[str]:
+    def following(self, drawn: Iterable[tuple[str, str]], claimed: Collection[str]) -> Counter[str]:
         """
         Return how many pods run if of equal nodes those are taken that were: `drawn` are workload and node.
 
-        What was taken without being equal, or by a pod that was not made, is left out.
+        What was taken without being equal, or by a pod that was not made, is left out. Of a DaemonSet's pods those
+        of nodes that are `claimed` come first: a quota does not let all have their claims.
         """
         cluster, left = self._cluster, dict[str, list[ExpandedPod]]()
-        for each in self._new:
+        for each in sorted(self._new, key=lambda each: node_of(each.pod.to_wire()) not in claimed):
             left.setdefault(_owner(each), []).append(each)
         counts: Counter[str] = Counter()
         for owner, node in drawn:

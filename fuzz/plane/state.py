@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
-__all__ = ["Moment", "accepted", "applied", "called", "claim_names", "devices_of", "moments", "recorded"]
+__all__ = ["Moment", "accepted", "applied", "called", "claim_names", "devices_of", "moments", "node_of", "recorded"]
 
 Json = dict[str, Any]
 #: So many characters of a name are drawn.
@@ -137,6 +137,14 @@ def _without_draw(meta: Json) -> str:
     """Return the name; a StatefulSet's pods have a generateName, too, but theirs is not used."""
     name, base = str(meta["name"]), meta.get("generateName")
     return f"{base}*" if base and len(name) == len(base) + _DRAWN else name
+
+
+def node_of(pod: Json) -> str:
+    """Return the node that a DaemonSet made a pod for; nothing for other pods."""
+    nodes = pod["spec"].get("affinity", {}).get("nodeAffinity", {})
+    terms = nodes.get("requiredDuringSchedulingIgnoredDuringExecution", {}).get("nodeSelectorTerms", ())
+    fields = (field for term in terms for field in term.get("matchFields", ()))
+    return next((str(value) for field in fields for value in field["values"]), "")
 
 
 def devices_of(claim: Json) -> list[str]:

@@ -7,14 +7,21 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import Any, Final
 
 from dra_alloc.api import FrozenMap, Node, ObjectMeta, OwnerReference, Pod, ResourceClaimTemplate
 from dra_alloc.manifest import Documents, Workload
+from dra_alloc.pods.labels import LabelTest
+from dra_alloc.pods.siblings import selector_of_set
+from dra_alloc.pods.views import is_finished
 
 __all__ = ["Family"]
 
 _Key = tuple[str, str, str, str]
+_ADOPTERS: Final = frozenset(
+    {("apps", "DaemonSet"), ("apps", "ReplicaSet"), ("apps", "StatefulSet"), ("", "ReplicationController")}
+)
 
 
 class Family:
@@ -25,7 +32,7 @@ class Family:
     status is the dump's. An owner is found by its UID, or by its name where
     one of the two says no UID.
 
-    Spec: EXPAND-31, EXPAND-32.
+    Spec: EXPAND-31, EXPAND-32, EXPAND-34.
     """
 
     def __init__(
@@ -62,11 +69,31 @@ class Family:
                 self._children.setdefault(id(parent), []).append(each)
                 self._parents[id(each)] = parent
         for pod in self.pods_by_name.values():
-            parent = self._parent(pod.metadata, None)
+            parent = self._parent(pod.metadata, None) or self._adopter(pod)
             if parent is not None:
                 self._parents[id(pod)] = parent
                 for ancestor in self._line(parent):
                     self._pods.setdefault(id(ancestor), []).append(pod)
+
+    def _adopter(self, pod: Pod) -> Workload | None:
+        """Return the set that takes a pod of nobody for its own. Spec: EXPAND-34."""
+        meta = pod.metadata
+        if meta.owner_references or meta.deletion_timestamp is not None or is_finished(pod):
+            return None
+        for each, selector in self._adopting.get(meta.namespace or "", ()):
+            if selector.matches(meta.labels) and _may_adopt(each, meta.name or ""):
+                return each
+        return None
+
+    @cached_property
+    def _adopting(self) -> Mapping[str, list[tuple[Workload, LabelTest]]]:
+        """The sets that take pods of nobody, with their selectors, by namespace."""
+        found: dict[str, list[tuple[Workload, LabelTest]]] = {}
+        for key, each in self._by_key.items():
+            selector = selector_of_set(each) if key[:2] in _ADOPTERS else None
+            if selector is not None:
+                found.setdefault(each.namespace, []).append((each, selector))
+        return found
 
     def _line(self, workload: Workload) -> Iterator[Workload]:
         """Yield a workload and those above it."""
@@ -127,6 +154,14 @@ class Family:
     def before(self, workload: Workload) -> Workload | None:
         """Return what the cluster has under the name of a workload of the manifests."""
         return self._before.get(id(workload))
+
+
+def _may_adopt(workload: Workload, pod: str) -> bool:
+    """Return whether the name lets a set take the pod: that of a StatefulSet's pods is its own and a number."""
+    if workload.kind != "StatefulSet":
+        return True
+    name, _, number = pod.rpartition("-")
+    return name == workload.name and number.isdecimal()
 
 
 def _key(workload: Workload) -> _Key:

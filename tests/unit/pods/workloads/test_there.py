@@ -212,6 +212,42 @@ def test_what_a_workload_of_the_input_owns_is_its_work():
     assert names(made(job)) == ["s-a-0-0-00000", "s-a-0-1-00000"]
 
 
+def _alone(name: str, labels: str = "a: b", more: str = "", phase: str = "Running") -> str:
+    """A pod without an owner."""
+    meta = f"{{name: {name}, labels: {{{labels}}}{more}}}"
+    spec = "{nodeName: n0, containers: [{name: c, image: i}]}"
+    return f"---\napiVersion: v1\nkind: Pod\nmetadata: {meta}\nspec: {spec}\nstatus: {{phase: {phase}}}\n"
+
+
+def _adopting(kind: str) -> str:
+    selector = "{a: b}" if kind == "ReplicationController" else "{matchLabels: {a: b}}"
+    return thing(kind, "web", f"replicas: 2, selector: {selector}, template: {TEMPLATE}")
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"), [("ReplicaSet", "old"), ("ReplicationController", "old"), ("StatefulSet", "web-0")]
+)
+def test_a_pod_of_nobody_is_adopted(kind, name):
+    assert len(names(made(_adopting(kind), _alone(name)), "new")) == 1
+
+
+@pytest.mark.parametrize(
+    ("kind", "alone"),
+    [
+        ("ReplicaSet", _alone("old", labels="a: c")),
+        ("ReplicaSet", _alone("old", more=", deletionTimestamp: '2026-01-01T00:00:00Z'")),
+        ("ReplicaSet", _alone("old", phase="Succeeded")),
+        ("ReplicaSet", _alone("old", more=", namespace: other")),
+        ("ReplicaSet", pod("old", "ReplicaSet", "gone", labels="a: b")),
+        ("StatefulSet", _alone("old-0")),
+        ("StatefulSet", _alone("web-x")),
+        ("Deployment", _alone("old")),
+    ],
+)
+def test_a_pod_is_not_adopted(kind, alone):
+    assert len(names(made(_adopting(kind), alone), "new")) == 2
+
+
 def test_groups_of_a_ray_cluster_are_told_apart():
     there = pod("c-g-worker-x", "RayCluster", "c", labels="ray.io/node-type: worker, ray.io/group: g")
     group = f"{{groupName: g, replicas: 2, template: {TEMPLATE}}}"
