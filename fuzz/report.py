@@ -26,7 +26,7 @@ __all__ = ["PAGE", "main", "page"]
 
 PAGE: Final = ROOT / "docs" / "reference" / "conformance.md"
 _CHANNELS: Final = tuple(Channel)
-_UPSTREAM: Final = frozenset({"differential", "cel_selectors", "upstream_table"})
+_UPSTREAM: Final = frozenset({"differential", "cel_selectors", "upstream_table", "control_plane"})
 _HEAD: Final = """\
 # Conformance
 
@@ -64,6 +64,13 @@ _TABLE: Final = """\
 
 The cases of upstream's allocator tests, taken from the pinned module when the
 comparison runs.
+"""
+_PLANE: Final = """\
+## Pods on a control plane
+
+Random clusters and workloads, applied to a real control plane (etcd, API server, controllers, scheduler) and asked of
+`Cluster.schedule`: of every attempt to place a pod whether it runs, the nodes with the highest score, its devices by
+claim, or the scheduler's message; of every step how many pods of each workload run, and the names of pods and claims.
 """
 _TARGETS: Final = """\
 ## Properties
@@ -241,6 +248,19 @@ def _listed(counts: Counter[str]) -> str:
     return ", ".join(f"{name} {count}" for name, count in sorted(counts.items()))
 
 
+def _plane(sums: dict[Key, _Sum]) -> str:
+    kinds = {"attempts": "runs", "nodes": "nodes", "devices": "devices", "messages": "message", "steps": "running"}
+    head = ("release", "gates", "worlds*", *(f"{name}*" for name in kinds), "differences*", "not settled*")
+    rows = [
+        (
+            *(release, setting or "default", each.cases, *(each.seen[kind] for kind in kinds.values())),
+            *(each.differences, each.seen["unsettled"], _seeds(each), f"{each.seconds / 60:.0f}"),
+        )
+        for release, setting, each in _of(sums, "control_plane")
+    ]
+    return "\n".join([_PLANE, _table((*head, "seeds", "minutes*"), rows)])
+
+
 def _targets(sums: dict[Key, _Sum]) -> str:
     rows = [
         (f"`{tool}`", _where(release, setting), each.cases, each.differences, _seeds(each))
@@ -300,7 +320,7 @@ def page(runs: Iterable[Record]) -> str:
     total = (
         f"In all {compared:,} comparisons with upstream, {differing:,} unexplained differences; {hours:.1f} hours.\n"
     )
-    parts = (_allocation, _rules, _selectors, _own_table, _targets)
+    parts = (_allocation, _rules, _selectors, _own_table, _plane, _targets)
     return "\n".join([_HEAD, total, *(part(sums) for part in parts), _found(), _divergences()])
 
 

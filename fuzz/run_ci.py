@@ -26,6 +26,7 @@ CASES_OF: Final = {
     "cel_second_opinions": 60,
     "cel_selectors": 600,
     "cel_syntax": 600,
+    "control_plane": 20,
     "determinism": 150,
     "dump_and_load": 100,
     "engines": 2000,

@@ -159,7 +159,7 @@ def _claimed(world: Json) -> set[str]:
 
 def _is_invalid(workload: Json, step: Json) -> bool:
     """Return whether the API server refused a workload for what it is, which is not asked here."""
-    said: str = step["refused"].get(f"{workload['kind']}/{workload['metadata']['name']}", "")
+    said: str = step.get("refused", {}).get(f"{workload['kind']}/{workload['metadata']['name']}", "")
     return said.startswith("422: ")
 
 

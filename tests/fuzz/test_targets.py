@@ -20,7 +20,7 @@ from tests.paths import ROOT
 
 #: A second or so each; continuous integration runs more (fuzz.run_ci).
 CASES = {"add_and_remove": 12, "determinism": 20, "dump_and_load": 20, "hostile_manifests": 25, "reasons_hold": 5}
-WITH_GO = {"cel_selectors", "cel_syntax", "pods_on_nodes", "quantity_upstream"}
+WITH_GO = {"cel_selectors": 200, "cel_syntax": 200, "control_plane": 3, "pods_on_nodes": 200, "quantity_upstream": 200}
 
 
 def _main(name: str):
@@ -36,7 +36,7 @@ def test_the_property_holds(name, capsys):
 @pytest.mark.needs_go
 @pytest.mark.parametrize("name", sorted(WITH_GO))
 def test_the_property_holds_against_upstream(name, capsys):
-    code = _main(name)(["--cases", "200", "--seed", "7"])
+    code = _main(name)(["--cases", str(WITH_GO[name]), "--seed", "7"])
     if code == 3:
         pytest.skip("needs go: the modules of upstream cannot be had")
     assert code == 0, capsys.readouterr().out
