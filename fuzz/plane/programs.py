@@ -110,7 +110,7 @@ class Plane:
     def close(self) -> None:
         """End the programs, the last first, and remove their folder."""
         atexit.unregister(self.close)
-        for client in (getattr(self, "api", None), getattr(self, "etcd", None)):
+        for client in (getattr(self, name, None) for name in ("api", "etcd", "metrics")):
             if client is not None:
                 client.close()
         for process in reversed(self._running):
@@ -193,6 +193,10 @@ class _Metrics:
 
     def __init__(self, server: Api) -> None:
         self._server = server
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._server.close()
 
     def read(self) -> dict[str, int]:
         """Return pods by queue (active, backoff, unschedulable, gated) and what the cache holds (nodes, pods, ...)."""
