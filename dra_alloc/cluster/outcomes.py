@@ -10,8 +10,8 @@ from typing import Any
 
 from dra_alloc.api import ResourceClaim
 from dra_alloc.errors import InputError
+from dra_alloc.explain.counts import NOTHING, Explanation
 from dra_alloc.explain.reasons import Reasons
-from dra_alloc.explain.tally import NOTHING, Explanation
 from dra_alloc.problem.publishing import published
 from dra_alloc.solve.best.optimise import Score
 from dra_alloc.solve.outcome import Work

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dra_alloc.api import ResourceClaim
-from dra_alloc.explain.tally import Explanation, Group, by_size, explain, refusal
+from dra_alloc.explain.counts import Explanation, Group
+from dra_alloc.explain.tally import by_nearness, explain, refusal
 from dra_alloc.explain.world import World
 from dra_alloc.problem.requests import claim_name
 from dra_alloc.rules import Pick, Reason
@@ -57,7 +58,7 @@ def passed_over(question: Question, picks: Sequence[Pick]) -> tuple[PassedOver, 
                     fitting += 1
                 else:
                     groups.setdefault(reason, []).append(str(other.key))
-            found[ask.id] = PassedOver(question.rows[ask.claim].name, ask.full_name, by_size(groups), fitting)
+            found[ask.id] = PassedOver(question.rows[ask.claim].name, ask.full_name, by_nearness(groups), fitting)
         for rule in rules.take_for(ask):
             rule.add(ask, device)
     return tuple(found.values())

@@ -32,9 +32,11 @@ class Core:
     proven: bool
 
 
-def core_of(facts: Sequence[Fact], trials: Trials) -> Core:
+def core_of(facts: Sequence[Fact], trials: Trials, gone: Sequence[Fact] = ()) -> Core:
     """
     Return facts that suffice for the refusal and are all needed for it.
+
+    With `gone` it is the refusal that is left once these facts are changed.
 
     Facts are given up as long as the claims still are refused, and for want of
     devices if they were; that is repeated until nothing more can be given up,
@@ -45,7 +47,7 @@ def core_of(facts: Sequence[Fact], trials: Trials) -> Core:
 
     Spec: EXPLAIN-1, EXPLAIN-5.
     """
-    shrinking, effort = _Shrinking(facts, trials), GLANCE
+    shrinking, effort = _Shrinking(facts, trials, gone), GLANCE
     while effort <= INSIST:
         effort = min(effort, USUAL) if shrinking.shrink(effort) else effort + 1
     return Core(tuple(shrinking.kept), shrinking.proven())
@@ -54,9 +56,9 @@ def core_of(facts: Sequence[Fact], trials: Trials) -> Core:
 class _Shrinking:
     """Facts kept and facts given up so far; without the latter the claims are refused alike."""
 
-    def __init__(self, facts: Sequence[Fact], trials: Trials) -> None:
+    def __init__(self, facts: Sequence[Fact], trials: Trials, gone: Sequence[Fact]) -> None:
         self.kept = list(facts)
-        self._gone: list[Fact] = []
+        self._gone = list(gone)
         self._trials = trials
 
     def shrink(self, effort: int) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final
 
 from dra_alloc.api import DeviceTaint, DeviceToleration, FrozenMap, ResourceSlice
 from dra_alloc.explain.world import World, edit_devices, edit_requests
@@ -18,7 +18,10 @@ from dra_alloc.problem.pools import gather
 from dra_alloc.problem.requests import claim_name
 from dra_alloc.rules import barring, tolerates
 
-__all__ = ["Fact", "facts_of", "owner"]
+__all__ = ["CLASS_COST", "Fact", "facts_of", "owner"]
+
+#: What it costs to change a class: others ask for its devices, too.
+CLASS_COST: Final = 70
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -102,7 +105,11 @@ def _uncounted(pool: PoolKey) -> Callable[[World], World]:
 
 def _taints(world: World) -> Iterator[Fact]:
     seen: dict[tuple[str, str, str], DeviceTaint] = {}
-    for pool in gather(world.inventory(), world.node, world.profile):
+    # An incomplete pool offers nothing yet; what its devices are counts once it is complete.
+    complete = world
+    for incomplete in _pools(world):
+        complete = incomplete.without(complete)
+    for pool in gather(complete.inventory(), world.node, world.profile):
         for device in pool.devices:
             for taint in barring(device, world.profile):
                 seen.setdefault((taint.key, taint.value or "", taint.effect), taint)
@@ -173,7 +180,13 @@ def _classes(world: World) -> Iterator[Fact]:
     for name in names:
         found = world.classes.get(name)
         if found is not None and found.spec.selectors:
-            yield Fact("class", f"class {name} selects its devices", _any_device(name))
+            yield Fact(
+                "class",
+                f"class {name} selects its devices",
+                _any_device(name),
+                f"changing what class {name} selects",
+                CLASS_COST,
+            )
 
 
 def _any_device(name: str) -> Callable[[World], World]:

@@ -1,5 +1,5 @@
 """
-Where the answer would be another: without upstream's defects, in another release, with a gate on.
+Where the answer would be another: without upstream's defects, with a gate on, in a newer release.
 """
 
 from __future__ import annotations
@@ -83,15 +83,16 @@ def _others(profile: Profile) -> Iterator[_Other]:
         name = f"kube-scheduler {profile.release} without its known defects"
         hint = f"without the known defects of kube-scheduler {profile.release} this would be allocated"
         yield _Other(name, _sound(profile, defects), hint, defects)
-    for line in NEWEST:
-        other = profile_for(line, gates_of(line), semantics=profile.semantics)
-        if other.release.line != profile.release.line:
-            name = f"Kubernetes {line} with its default gates"
-            yield _Other(name, other, f"{name} would allocate this")
     for gates, other in _with_one_more_feature(profile):
         switched = f"with {' and '.join(gates)} switched on"
         hint = f"Kubernetes {profile.release} would allocate this {switched}"
         yield _Other(f"Kubernetes {profile.release} {switched}", other, hint)
+    # Nobody goes back, and what an older release does not know it does not keep to either.
+    for line in NEWEST:
+        other = profile_for(line, gates_of(line), semantics=profile.semantics)
+        if other.release > profile.release and other.release.line != profile.release.line:
+            name = f"Kubernetes {line} with its default gates"
+            yield _Other(name, other, f"{name} would allocate this")
 
 
 def _with_one_more_feature(now: Profile) -> Iterator[tuple[tuple[str, ...], Profile]]:

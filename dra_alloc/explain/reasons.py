@@ -10,13 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import combinations, product
 from typing import Final
 
 from dra_alloc.explain.core import core_of
 from dra_alloc.explain.facts import Fact, facts_of, owner
 from dra_alloc.explain.hints import Hints
-from dra_alloc.explain.trials import INSIST, Trials, without
+from dra_alloc.explain.trials import INSIST, USUAL, Trials, without
 from dra_alloc.explain.world import World, edit_requests
 
 __all__ = ["WORK", "Fix", "Reasons", "reasons"]
@@ -24,6 +23,8 @@ __all__ = ["WORK", "Fix", "Reasons", "reasons"]
 #: What the reasons of one refusal may cost, in steps of a search: seconds where partitions make each of them dear.
 WORK: Final = 60_000
 _MOST_PAIRS: Final = 45
+#: Changes that are tried though the refusal does not rest on what they change.
+_MOST_OTHERS: Final = 40
 #: The cost up to which a change leaves what is asked for as it is.
 _MODEST: Final = 20
 
@@ -67,6 +68,11 @@ class Reasons:
     untried: tuple[str, ...] = ()
     work: int = 0
 
+    @property
+    def distance(self) -> int | None:
+        """Return how many changes are enough, as far as was tried; None if none of those is."""
+        return min((len(fix.steps) for fix in self.fixes), default=None)
+
 
 def reasons(world: World, work: int = WORK, *, refused: bool = False) -> Reasons:
     """
@@ -106,39 +112,52 @@ class _Fixes:
     def __init__(self, world: World, trials: Trials) -> None:
         self._world = world
         self._trials = trials
+        self._enough: set[Fact] = set()
         self.not_enough: list[str] = []
         self.untried: list[str] = []
 
     def of(self, facts: Sequence[Fact], core: Sequence[Fact]) -> tuple[Fix, ...]:
-        """Return the changes that are enough, cheapest first."""
-        fixable = sorted((fact for fact in core if fact.fix), key=lambda fact: fact.cost)
+        """
+        Return the changes that are enough, cheapest first.
+
+        What the facts do not rest on can be enough all the same: All takes one
+        more device for every fact that is gone.
+        """
+        # Of requests the last is dropped first: those before it can be served.
+        place = {fact: -number if fact.code == "request" else number for number, fact in enumerate(core)}
+        fixable = sorted((fact for fact in core if fact.fix), key=lambda fact: (fact.cost, place[fact]))
+        others = sorted((fact for fact in facts if fact.fix and fact not in core), key=lambda fact: fact.cost)
         fixes = self._single([fact for fact in fixable if self._trials.fits_without([fact]) is not None])
+        fixes += self._single(others[:_MOST_OTHERS], noted=False)
         fixes += self._smaller_counts()
         if not any(fix.cost <= _MODEST for fix in fixes):
-            modest = [fact for fact in fixable if fact.cost <= _MODEST]
-            others = [fact for fact in facts if fact.fix and fact.cost <= _MODEST and fact not in core]
-            fixes += self._pairs([*combinations(modest, 2), *product(modest, others)])
-        if not fixes:
-            fixes += self._pairs(list(combinations(fixable, 2)))
+            fixes += self._pairs(fixable, facts)
         # What takes long is asked last.
         fixes += self._single([fact for fact in fixable if self._trials.fits_without([fact]) is None])
         return tuple(sorted(fixes, key=lambda fix: fix.cost))
 
-    def _single(self, facts: Sequence[Fact]) -> list[Fix]:
+    def _single(self, facts: Sequence[Fact], *, noted: bool = True) -> list[Fix]:
         """Return the changes that are enough each, and note the others."""
         fixes = []
         for fact in facts:
-            answer = self._trials.fits_without([fact], INSIST)
+            answer = self._trials.fits_without([fact], INSIST if noted else USUAL)
             if answer:
                 fixes.append(Fix((fact.fix,), fact.cost, fact.without))
-            else:
+                self._enough.add(fact)
+            elif noted:
                 (self.untried if answer is None else self.not_enough).append(fact.fix)
         return fixes
 
-    def _pairs(self, pairs: Sequence[tuple[Fact, Fact]]) -> list[Fix]:
-        """Return the first two changes that are enough together; empty if none of the pairs is."""
+    def _pairs(self, fixable: Sequence[Fact], facts: Sequence[Fact]) -> list[Fix]:
+        """
+        Return the cheapest two changes that are enough together; empty if none of the pairs is.
+
+        The second of them is looked for among what the refusal rests on once
+        the first is made: an obstacle that shows only then is found there.
+        """
+        pairs = self._second_obstacles([fact for fact in fixable if fact not in self._enough], facts)
         answers = set()
-        for pair in pairs[:_MOST_PAIRS]:
+        for pair in sorted(pairs, key=lambda pair: sum(fact.cost for fact in pair))[:_MOST_PAIRS]:
             answer = self._trials.fits_without(pair)
             if answer:
                 change = partial(without, facts=pair)
@@ -147,6 +166,15 @@ class _Fixes:
         if None in answers:
             self.untried.append("two changes together")
         return []
+
+    def _second_obstacles(self, first: Sequence[Fact], facts: Sequence[Fact]) -> list[tuple[Fact, Fact]]:
+        pairs: dict[frozenset[Fact], tuple[Fact, Fact]] = {}
+        for fact in first:
+            left = [each for each in facts if each is not fact]
+            for other in core_of(left, self._trials, gone=(fact,)).facts:
+                if other.fix and other not in self._enough:
+                    pairs.setdefault(frozenset((fact, other)), (fact, other))
+        return list(pairs.values())
 
     def _smaller_counts(self) -> list[Fix]:
         """Return, per request, the largest smaller count with which the claims fit."""

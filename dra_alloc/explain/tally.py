@@ -6,105 +6,28 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeAlias
 
 from dra_alloc.api import Node, ResourceClaim
+from dra_alloc.explain import cause
+from dra_alloc.explain.counts import NOTHING, Explanation, Group, PoolTally, RequestTally
 from dra_alloc.problem.devices import DeviceRow
 from dra_alloc.problem.pools import GatherError, Pool
 from dra_alloc.problem.requests import Ask, RequestRow
-from dra_alloc.rules import Pick, Reason, RuleSet, SearchStopped
+from dra_alloc.profiles import Trait
+from dra_alloc.rules import About, Pick, Reason, RuleSet, SearchStopped
 from dra_alloc.solve.allocator import Allocator, Question
 from dra_alloc.solve.search.first_fit import BudgetExhausted
 from dra_alloc.solve.search.upstream import first_fit
 
-__all__ = ["NOTHING", "Explanation", "Group", "PoolTally", "RequestTally", "by_size", "explain", "refusal"]
+__all__ = ["by_nearness", "explain", "refusal"]
 
 _STEPS: Final = 20_000
+#: How far from fitting devices are that fell to a rule; to any other, one change may be enough.
+_FAR: Final[Mapping[str, int]] = {"device-picked": 1, "selector-mismatch": 2, "class-mismatch": 3}
 
-
-@dataclass(frozen=True, slots=True)
-class Group:
-    """Devices of one pool that one rule refused for the same reason; `holders` are the claims behind it."""
-
-    code: str
-    detail: str
-    devices: tuple[str, ...]
-    holders: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class PoolTally:
-    """
-    What became of one pool's devices.
-
-    `state` is empty, or says why the whole pool offers none.
-    """
-
-    driver: str
-    pool: str
-    devices: int
-    usable: tuple[str, ...]
-    groups: tuple[Group, ...]
-    state: str = ""
-
-    @property
-    def shape(self) -> object:
-        """Return the counts without the names."""
-        groups = tuple((group.code, group.detail, len(group.devices)) for group in self.groups)
-        return self.driver, self.devices, len(self.usable), self.state.partition(":")[0], groups
-
-
-@dataclass(frozen=True, slots=True)
-class RequestTally:
-    """
-    One request, or one alternative of it: how many devices it needs and how many it could have.
-
-    With `shares_name` another claim asked about has a request of that name.
-    """
-
-    claim: str
-    request: str
-    needed: int
-    takes_all: bool
-    pools: tuple[PoolTally, ...]
-    shares_name: bool = False
-
-    @property
-    def called(self) -> str:
-        """Return the request's name, with its claim where the name alone does not say which it is."""
-        return f'"{self.request}"{f" of claim {self.claim}" if self.shares_name else ""}'
-
-    @property
-    def usable(self) -> int:
-        """Return how many devices it could have."""
-        return sum(len(pool.usable) for pool in self.pools)
-
-    @property
-    def short(self) -> bool:
-        """Return whether it cannot be served."""
-        return self.usable < self.needed or (self.takes_all and not self.needed)
-
-
-@dataclass(frozen=True, slots=True)
-class Explanation:
-    """
-    Why the claims do not fit on one node.
-
-    `placed` is empty if a request is short by itself. Otherwise the requests
-    are short only after these picks, the most that could be placed.
-    """
-
-    requests: tuple[RequestTally, ...]
-    placed: tuple[tuple[str, str, str], ...] = ()
-
-    @property
-    def shape(self) -> object:
-        """Return what makes two nodes' reasons the same to a reader: all but the names of pools and devices."""
-        return tuple((each.request, each.needed, tuple(pool.shape for pool in each.pools)) for each in self.requests)
-
-
-NOTHING: Final = Explanation(())
+#: Why devices are out of question for a request, by its id, though no rule refuses them now.
+_Passed: TypeAlias = Mapping[tuple[int, DeviceRow], Reason]
 
 
 def explain(allocator: Allocator, node: Node, claims: Sequence[ResourceClaim]) -> Explanation:
@@ -117,11 +40,12 @@ def explain(allocator: Allocator, node: Node, claims: Sequence[ResourceClaim]) -
     """
     try:
         question = allocator.question(node, claims)
-        alone = _tallies(question, question.fresh_rules(), _every_request(question))
-        short = [tally for tallies in alone if all(each.short for each in tallies) for tally in tallies]
+        every = tuple(_tallies(question, question.fresh_rules(), _every_request(question)))
+        short = [tallies for tallies in every if all(each.short for each in tallies)]
         if short:
-            return Explanation(tuple(short))
-        return _together(question)
+            told = tuple(tally for tallies in short for tally in tallies)
+            return Explanation(told, cause=cause.alone(question, short[0]))
+        return _together(question, every)
     except (SearchStopped, GatherError):
         return NOTHING
 
@@ -133,46 +57,51 @@ def _every_request(question: Question) -> Iterator[RequestRow]:
 
 def _tallies(question: Question, rules: RuleSet, requests: Iterator[RequestRow]) -> Iterator[tuple[RequestTally, ...]]:
     for request in requests:
-        yield tuple(_tally(question, rules, ask, ask.count) for ask in request.asks)
+        yield tuple(_tally(question, rules, ask, ask.count, {}) for ask in request.asks)
 
 
-def _tally(question: Question, rules: RuleSet, ask: Ask, needed: int) -> RequestTally:
-    pools = tuple(_pool_tally(pool, rules, ask) for pool in question.context.pools)
+def _tally(question: Question, rules: RuleSet, ask: Ask, needed: int, passed: _Passed) -> RequestTally:
+    pools = tuple(_pool_tally(pool, rules, ask, passed) for pool in question.context.pools)
     claims, own = question.rows, question.rows[ask.claim]
     shares = sum(any(request.name == ask.request_name for request in each.requests) for each in claims) > 1
     return RequestTally(own.name, ask.full_name, needed, ask.all_devices, tuple(each for each in pools if each), shares)
 
 
-def _pool_tally(pool: Pool, rules: RuleSet, ask: Ask) -> PoolTally | None:
+def _pool_tally(pool: Pool, rules: RuleSet, ask: Ask, passed: _Passed) -> PoolTally | None:
     if not pool.usable:
         state = f"invalid: {pool.invalid}"
         if pool.incomplete:
             state = f"incomplete: {pool.slices_found} of {pool.slices_wanted} slices"
         return PoolTally(pool.key.driver, pool.key.pool, 0, (), (), state)
-    recorded = set(ask.recorded)
-    devices = [device for device in pool.devices if not ask.all_devices or device in recorded]
-    if not devices:
+    if not pool.devices:
         return None
     usable: list[str] = []
     groups: dict[Reason, list[str]] = {}
-    for device in devices:
-        reason = refusal(rules, ask, device)
+    for device in pool.devices:
+        reason = refusal(rules, ask, device) or passed.get((ask.id, device))
         if reason is None:
             usable.append(device.key.device)
         else:
             groups.setdefault(reason, []).append(device.key.device)
-    return PoolTally(pool.key.driver, pool.key.pool, len(devices), tuple(usable), by_size(groups))
+    return PoolTally(pool.key.driver, pool.key.pool, len(pool.devices), tuple(usable), by_nearness(groups))
 
 
-def by_size(groups: Mapping[Reason, Sequence[str]]) -> tuple[Group, ...]:
-    """Return the groups of refused devices, largest first."""
-    # Devices of another kind come last: they are seldom what the reader misses.
-    ordered = sorted(groups.items(), key=lambda entry: (entry[0].code == "class-mismatch", -len(entry[1])))
+def by_nearness(groups: Mapping[Reason, Sequence[str]]) -> tuple[Group, ...]:
+    """Return the groups of refused devices, nearest miss first: what is of another kind is not what a reader misses."""
+    ordered = sorted(groups.items(), key=lambda entry: (_FAR.get(entry[0].code, 0), -len(entry[1])))
     return tuple(Group(reason.code, reason.detail, tuple(names), reason.holders) for reason, names in ordered)
 
 
 def refusal(rules: RuleSet, ask: Ask, device: DeviceRow) -> Reason | None:
-    """Return why the device cannot be picked in the present state, which stays as it is."""
+    """
+    Return why the device cannot be picked in the present state, which stays as it is.
+
+    That it is of another kind is told before all else: whoever asks for an A100 does not wait for an H100.
+    """
+    for rule in rules.candidate:
+        with contextlib.suppress(SearchStopped):
+            if rule.about is About.SELECTORS and rule.rejects(ask, device):
+                return rule.why(ask, device)
     for rule in rules.candidate:
         if rule.rejects(ask, device):
             return rule.why(ask, device)
@@ -188,7 +117,7 @@ def refusal(rules: RuleSet, ask: Ask, device: DeviceRow) -> Reason | None:
     return refused
 
 
-def _together(question: Question) -> Explanation:
+def _together(question: Question, every: Sequence[Sequence[RequestTally]]) -> Explanation:
     """Return what is refused after the most picks that a bounded search could make."""
 
     def tick(steps: int) -> None:
@@ -199,17 +128,34 @@ def _together(question: Question) -> Explanation:
     with contextlib.suppress(BudgetExhausted):
         search.run()
     rules = question.fresh_rules()
-    for ask, device in search.furthest:
-        for rule in rules.take_for(ask):
-            rule.add(ask, device)
+    passed = _replayed(question, rules, search.furthest)
     stuck = _next_request(question, search.furthest)
     if stuck is None:
         return NOTHING
     got = {ask.id: sum(pick.ask is ask for pick in search.furthest) for ask in stuck.asks}
     asks = [ask for ask in stuck.asks if got[ask.id]] or list(stuck.asks)
-    tallies = tuple(_tally(question, rules, ask, ask.count - got[ask.id]) for ask in asks)
+    tallies = tuple(_tally(question, rules, ask, ask.count - got[ask.id], passed) for ask in asks)
     placed = tuple((question.rows[ask.claim].name, ask.full_name, str(device.key)) for ask, device in search.furthest)
-    return Explanation(tallies, placed)
+    return Explanation(tallies, placed, cause.together(question, every, tallies))
+
+
+def _replayed(question: Question, rules: RuleSet, picks: Sequence[Pick]) -> _Passed:
+    """Make the picks, and return what was passed over on the way: the search does not come back to it."""
+    passed: dict[tuple[int, DeviceRow], Reason] = {}
+    goes_on = not question.context.profile.shows(Trait.PERMUTATIONS)
+    places = {device: place for place, device in enumerate(question.candidates)}
+    last: dict[int, int] = {}
+    for ask, device in picks:
+        if goes_on and not ask.all_devices:
+            for earlier in question.candidates[last.get(ask.id, -1) + 1 : places[device]]:
+                reason = refusal(rules, ask, earlier)
+                if reason is not None:
+                    passed[ask.id, earlier] = reason
+            passed[ask.id, device] = Reason("device-picked", "picked already")
+            last[ask.id] = places[device]
+        for rule in rules.take_for(ask):
+            rule.add(ask, device)
+    return passed
 
 
 def _next_request(question: Question, picks: Sequence[Pick]) -> RequestRow | None:

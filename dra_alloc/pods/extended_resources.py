@@ -8,7 +8,6 @@ offers through a device plugin is not asked from DRA.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final
 
 from dra_alloc.api import (
     Container,
@@ -23,10 +22,9 @@ from dra_alloc.api import (
     ResourceClaim,
     ResourceClaimSpec,
 )
+from dra_alloc.problem.requests import EXTENDED_CLAIM, IMPLICIT
 
 __all__ = [
-    "EXTENDED_CLAIM",
-    "IMPLICIT",
     "asks_for_extended",
     "class_by_resource",
     "extended_claim",
@@ -35,9 +33,6 @@ __all__ = [
     "unclassed",
     "unserved",
 ]
-
-IMPLICIT: Final = "deviceclass.resource.kubernetes.io/"
-EXTENDED_CLAIM: Final = "resource.kubernetes.io/extended-resource-claim"
 
 
 def class_by_resource(classes: Iterable[DeviceClass]) -> Mapping[str, str]:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
 from dra_alloc.api import (
     DeviceClass,
@@ -17,7 +18,12 @@ from dra_alloc.api import (
 )
 from dra_alloc.problem.devices import DeviceRow
 
-__all__ = ["Ask", "ClaimRow", "RequestRow", "claim_name"]
+__all__ = ["EXTENDED_CLAIM", "IMPLICIT", "Ask", "ClaimRow", "RequestRow", "claim_name"]
+
+#: Before a class's name: the extended resource that every class serves.
+IMPLICIT: Final = "deviceclass.resource.kubernetes.io/"
+#: The annotation of claims that kube-scheduler makes for extended resources.
+EXTENDED_CLAIM: Final = "resource.kubernetes.io/extended-resource-claim"
 
 
 def claim_name(claim: ResourceClaim) -> str:
@@ -92,3 +98,9 @@ class ClaimRow:
     name: str
     wire: ResourceClaim
     requests: tuple[RequestRow, ...]
+
+    def extended_resource(self, ask: Ask) -> str:
+        """Return the resource that a pod asked for, where kube-scheduler made the claim for that; else empty."""
+        if self.wire.metadata.annotations.get(EXTENDED_CLAIM) != "true":
+            return ""
+        return ask.device_class.spec.extended_resource_name or f"{IMPLICIT}{ask.class_name}"

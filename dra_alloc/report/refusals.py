@@ -4,11 +4,13 @@ Why a node refuses: a table of sections, in the order in which they are told.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any, Final
 
 from dra_alloc.cluster.outcomes import NodeRefusal
+from dra_alloc.explain.facts import CLASS_COST
 from dra_alloc.explain.reasons import Reasons
 from dra_alloc.report.layout import MOST, UNLIMITED, cut, plural, some
 from dra_alloc.report.records import Section
@@ -22,25 +24,30 @@ def _error(refusal: NodeRefusal, verbose: bool) -> Iterator[str]:
         yield cut(refusal.text, verbose)
 
 
+def _cause(refusal: NodeRefusal, verbose: bool) -> Iterator[str]:
+    if refusal.explanation.cause:
+        yield f"cause: {cut(refusal.explanation.cause, verbose)}"
+
+
 def _facts(found: Reasons, verbose: bool) -> Iterator[str]:
-    texts = [text for _, text in found.facts]
-    if verbose and texts:
+    if verbose and found.facts:
         each = "and on each of them" if found.exact else "perhaps not on all of them"
         yield f"it rests on these facts, {each}:"
-        yield from (f"  {text}" for text in texts)
-    elif texts:
-        more = f"; and {len(texts) - MOST} more (-v shows them)" if len(texts) > MOST else ""
-        yield f"it rests on: {'; '.join(texts[:MOST])}{more}"
+        yield from (f"  {text}" for _, text in found.facts)
 
 
 def _fixes(found: Reasons, verbose: bool) -> Iterator[str]:
     if found.fixes:
-        yield f"fix: {', or '.join(map(str, found.fixes[:MOST]))} would be enough"
+        handy = [fix for fix in found.fixes if fix.cost < CLASS_COST] or found.fixes
+        told = found.fixes if verbose else handy[:MOST]
+        yield f"fix: {', or '.join(map(str, told))} would be enough"
+    elif found.facts and not found.untried:
+        yield "fix: no change or pair of changes that was tried helps"
 
 
 def _not_enough(found: Reasons, verbose: bool) -> Iterator[str]:
-    if found.not_enough:
-        yield f"not enough: {', or '.join(found.not_enough[:MOST])}"
+    if verbose and found.not_enough:
+        yield f"not enough: {', or '.join(found.not_enough)}"
 
 
 def _untried(found: Reasons, verbose: bool) -> Iterator[str]:
@@ -52,18 +59,13 @@ def _hints(found: Reasons, verbose: bool) -> Iterator[str]:
     yield from (f"hint: {hint}" for hint in found.hints)
 
 
-#: Sections of a refusal, and below them those of its reasons, where they were looked for.
+#: Sections of a refusal and of its reasons, where they were looked for, in the order in which they are told.
 _REFUSAL: Final = (
     partial(Section, "error", say=_error, shape=lambda refusal: {"error": refusal.text}),
-    partial(Section, "tallies", say=tally_lines, shape=tally_members),
+    partial(Section, "cause", say=_cause, shape=lambda refusal: {"cause": refusal.explanation.cause}),
 )
-_REASONS: Final = (
-    partial(
-        Section,
-        "facts",
-        say=_facts,
-        shape=lambda found: {"facts": [{"code": code, "text": text} for code, text in found.facts]},
-    ),
+_CHANGES: Final = (
+    partial(Section, "hints", say=_hints, shape=lambda found: {"hints": list(found.hints)}),
     partial(
         Section,
         "fixes",
@@ -72,15 +74,28 @@ _REASONS: Final = (
     ),
     partial(Section, "not-enough", say=_not_enough, shape=lambda found: {"notEnough": list(found.not_enough)}),
     partial(Section, "not-tried", say=_untried, shape=lambda found: {"notTried": list(found.untried)}),
-    partial(Section, "hints", say=_hints, shape=lambda found: {"hints": list(found.hints)}),
+)
+_TALLIES: Final = (partial(Section, "tallies", say=tally_lines, shape=tally_members),)
+_FACTS: Final = (
+    partial(
+        Section,
+        "facts",
+        say=_facts,
+        shape=lambda found: {"facts": [{"code": code, "text": text} for code, text in found.facts]},
+    ),
 )
 
 
 def sections_of(refusal: NodeRefusal) -> tuple[Section, ...]:
     """Return the sections of a refusal, in the order in which they are told."""
     found = refusal.reasons
-    reasons = () if found is None else tuple(make(about=found) for make in _REASONS)
-    return (*(make(about=refusal) for make in _REFUSAL), *reasons)
+    changes, facts = (_CHANGES, _FACTS) if found is not None else ((), ())
+    return (
+        *(make(about=refusal) for make in _REFUSAL),
+        *(make(about=found) for make in changes),
+        *(make(about=refusal) for make in _TALLIES),
+        *(make(about=found) for make in facts),
+    )
 
 
 def refusal_object(refusal: NodeRefusal) -> dict[str, Any]:
@@ -93,17 +108,48 @@ def refusal_object(refusal: NodeRefusal) -> dict[str, Any]:
     return {**body, "reasons": None if found is None else {**reasons, "exact": found.exact}}
 
 
+#: What is told of a kind of node that is one of several, and of one that is further from a fit than the nearest.
+_CAUSES: Final = ("error", "cause")
+_HEADS: Final = (*_CAUSES, "hints", "fixes")
+_OUT_OF_REACH: Final = 9
+_UNKNOWN: Final = 8
+_DISTANCES: Final = {
+    1: "one change away",
+    2: "two changes away",
+    _UNKNOWN: "not looked into",
+    _OUT_OF_REACH: "out of reach",
+}
+
+
 def refusal_lines(refusals: Sequence[NodeRefusal], verbose: bool) -> Iterator[str]:
-    """Yield the reasons, most frequent first, each with the nodes that are alike."""
+    """Yield the reasons, those nearest to a fit first, each with the nodes that are alike; of several the heads."""
     groups: dict[object, list[NodeRefusal]] = {}
     for refusal in refusals:
         groups.setdefault((refusal.code, refusal.text, refusal.explanation.shape), []).append(refusal)
-    ordered = sorted(groups.values(), key=len, reverse=True)
+    ordered = sorted(groups.values(), key=lambda group: (_far(group[0]), -len(group)))
     most = UNLIMITED if verbose else MOST
     for group in ordered[:most]:
         others = f" and {plural(len(group) - 1, 'other node')} alike" if len(group) > 1 else ""
         yield f"on {group[0].node}{others}:"
-        yield from (f"  {line}" for section in sections_of(group[0]) for line in section.lines(verbose))
-    left = sum(map(len, ordered[most:]))
-    if left:
-        yield f"and other reasons on {plural(left, 'more node')} (-v shows them)"
+        whole = verbose or len(ordered) == 1 or not (group[0].explanation.cause or group[0].text)
+        heads = _HEADS if _far(group[0]) == _far(ordered[0][0]) else _CAUSES
+        sections = (each for each in sections_of(group[0]) if whole or each.kind in heads)
+        yield from (f"  {line}" for section in sections for line in section.lines(verbose))
+    yield from _left_out(ordered[most:])
+
+
+def _far(refusal: NodeRefusal) -> int:
+    """Return how many changes a node is away from a fit, as far as is known; what claims cannot change comes last."""
+    if refusal.reasons is None:
+        return _UNKNOWN if refusal.code == "no-fit" else _OUT_OF_REACH
+    return refusal.reasons.distance or _OUT_OF_REACH
+
+
+def _left_out(groups: Sequence[Sequence[NodeRefusal]]) -> Iterator[str]:
+    """Yield how far the nodes are that are not told of one by one."""
+    counts: Counter[str] = Counter()
+    for group in groups:
+        counts[_DISTANCES[_far(group[0])]] += len(group)
+    if counts:
+        told = ", ".join(f"{count} {where}" for where, count in counts.items())
+        yield f"and {plural(counts.total(), 'more node')}: {told} (-v shows why)"

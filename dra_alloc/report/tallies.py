@@ -4,22 +4,25 @@ The tallies of a refusal: by request and pool, how many devices fell to which ru
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 from dra_alloc.cluster.outcomes import NodeRefusal
-from dra_alloc.explain.tally import Explanation, Group, PoolTally, RequestTally
+from dra_alloc.explain.counts import Explanation, Group, PoolTally, RequestTally
 from dra_alloc.report.layout import MOST, UNLIMITED, cut, plural, some
 
 __all__ = ["group_line", "request_lines", "tally_lines", "tally_members"]
 
 _MOST_ALIKE = 2
+#: What devices of another kind than the one asked for fell to, and the few words that are enough for them.
+OTHER_KIND: Final = {"selector-mismatch": "not selected", "class-mismatch": "not of the class"}
 
 
 def tally_lines(refusal: NodeRefusal, verbose: bool) -> Iterator[str]:
     """Yield what was placed before, if anything, and the requests that are short."""
     explanation = refusal.explanation
-    if explanation.placed:
+    if explanation.placed and (verbose or not explanation.cause):
         yield f"after placing {plural(len(explanation.placed), 'device')}, the most that fit together:"
         placed: dict[str, list[str]] = {}
         named_alike = {each.request for each in explanation.requests if each.shares_name}
@@ -61,7 +64,8 @@ def _pool_lines(pool: PoolTally, verbose: bool) -> Iterator[str]:
     if pool.usable:
         yield f"  {len(pool.usable)} could be used: {some(pool.usable, verbose)}"
     alike: dict[object, list[Group]] = {}
-    for number, group in enumerate(pool.groups):
+    other = [] if verbose else [group for group in pool.groups if group.code in OTHER_KIND]
+    for number, group in enumerate(group for group in pool.groups if group not in other):
         alike.setdefault(number if verbose else group.code, []).append(group)
     for groups in alike.values():
         if len(groups) <= _MOST_ALIKE:
@@ -69,6 +73,9 @@ def _pool_lines(pool: PoolTally, verbose: bool) -> Iterator[str]:
         else:
             count = sum(len(group.devices) for group in groups)
             yield f"  {count}: {cut(groups[0].detail, verbose)}, or the like (-v shows all)"
+    if other:
+        counts = Counter({code: sum(len(each.devices) for each in other if each.code == code) for code in OTHER_KIND})
+        yield f"  {counts.total()}: {' or '.join(words for code, words in OTHER_KIND.items() if counts[code])}"
 
 
 def group_line(group: Group, verbose: bool) -> str:

@@ -38,7 +38,7 @@ __all__ = ["EXPLAINED_NODES", "Check", "CheckOptions", "Placement", "check"]
 
 #: Refused nodes that are looked into for counts and reasons.
 EXPLAINED_NODES: Final = 200
-_REASONED_SHAPES: Final = 3
+_REASONED_SHAPES: Final = 12
 #: What reasons may cost, in steps of a search: those of one subject, and those of a whole check.
 _SUBJECT_WORK: Final = 120_000
 _CHECK_WORK: Final = 600_000
@@ -298,7 +298,7 @@ class _Checking:
                 counted = cluster.known.counted(refusal, claims, node)
                 shape = counted.explanation.shape
                 if shape not in shapes and len(shapes) < _REASONED_SHAPES:
-                    shapes[shape] = self._allowance.reasons(cluster, claims, node, left // 2)
+                    shapes[shape] = self._allowance.reasons(cluster, claims, node, left // 3)
                     left -= shapes[shape].work
                 refusals.append(replace(counted, reasons=shapes.get(shape)))
         return tuple(refusals)

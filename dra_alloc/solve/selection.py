@@ -56,7 +56,7 @@ class Selection:
             return "selector-mismatch", "matches every selector"
         owner, number, expression = failing
         if owner.startswith("class "):
-            return "class-mismatch", f"not of {owner} (selector {number})"
+            return "class-mismatch", f"not of {owner}, whose selector {number} is false: {expression}"
         return "selector-mismatch", f"selector {number} is false: {expression}"
 
     def _first_false(self, ask: Ask, device: DeviceRow, claim: str) -> tuple[str, int, str] | None:

@@ -1,5 +1,5 @@
 """
-Reasons replayed: every set of facts suffices, every member is needed, every fix is enough, every "not enough" is true.
+Reasons replayed: facts suffice and are needed, fixes are enough and none is missing, what is "not enough" is not.
 
     python -m fuzz.targets.reasons_hold --cases 10000 [--seed 1] [--record FILE]
 """
@@ -11,7 +11,7 @@ import itertools
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from dra_alloc.api import AllocationResult, DeviceClass, Node, ResourceClaim, ResourceSlice
@@ -85,10 +85,19 @@ def check_reasons(world: World, found: Reasons) -> list[str]:
         wrong += [f"not shown to be necessary: {text}" for text, ending in lifted.items() if ending == UNDECIDED]
     by_fix = {fact.fix: fact for fact in facts if fact.fix}
     wrong += [f"not a fix: {fix}" for fix in found.fixes if not fix.change(world).fits()]
+    wrong += [f"enough, and not listed: {text}" for text in _missed(world, found, facts)]
     lone = {step: _lifted(world, [by_fix[step]]).fits() for step in found.not_enough}
     wrong += [f"would be enough: {step}" for step, fits in lone.items() if fits]
     wrong += [f"not shown to be too little: {step}" for step, fits in lone.items() if fits is None]
     return wrong
+
+
+def _missed(world: World, found: Reasons, facts: Sequence[Fact]) -> Iterator[str]:
+    """Yield the single changes that are enough and are not among the fixes."""
+    listed = {step for fix in found.fixes if len(fix.steps) == 1 for step in fix.steps}
+    for fact in facts:
+        if fact.fix and fact.fix not in (*listed, *found.untried) and _lifted(world, [fact]).fits():
+            yield fact.fix
 
 
 def _ending(world: World) -> str:

@@ -11,8 +11,8 @@ from typing import Final
 
 from dra_alloc.api import DeviceSubRequest, ExactDeviceRequest, Pod, Quantity, ResourceClaim
 from dra_alloc.limits import ALLOCATION_RESULTS_MAX
-from dra_alloc.pods.extended_resources import EXTENDED_CLAIM, IMPLICIT
 from dra_alloc.pods.quota.charges import ONE, Amounts, Charge
+from dra_alloc.problem.requests import EXTENDED_CLAIM, IMPLICIT
 
 __all__ = ["CLAIMS", "REQUESTS", "ClaimCharge", "ExtendedNames", "claim_charge", "paid_by"]
 

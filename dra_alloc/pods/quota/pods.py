@@ -10,10 +10,11 @@ from typing import Final
 
 from dra_alloc.api import Container, Format, Pod, PodAffinity, Quantity, ScopedResourceSelectorRequirement
 from dra_alloc.pods.amounts import CPU, EPHEMERAL, MEMORY, asked_of_container, asks_as_a_whole, pod_limits, used_by
-from dra_alloc.pods.extended_resources import IMPLICIT, is_extended
+from dra_alloc.pods.extended_resources import is_extended
 from dra_alloc.pods.quota.charges import ONE, Charge
 from dra_alloc.pods.quota.claims import REQUESTS
 from dra_alloc.pods.views import is_finished
+from dra_alloc.problem.requests import IMPLICIT
 
 __all__ = ["PodCharge", "pod_charge"]
 

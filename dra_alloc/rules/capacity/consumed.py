@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final
 
 from dra_alloc.api import Quantity
+from dra_alloc.api.amounts.text import NANO
 from dra_alloc.problem.devices import DeviceKey, DeviceRow
 from dra_alloc.problem.requests import Ask
 from dra_alloc.profiles import Profile, Trait
@@ -262,9 +263,9 @@ class ConsumedCapacity(Rule):
         if name is None:
             return super().why(ask, device)
         whole = device.capacity[name].value
-        if whole.nano < takes[name]:
-            return Reason(self.code, f"capacity {name} is {whole} in all, less than what is asked for")
-        return Reason(self.code, f"capacity {name} has too little left")
+        left = whole.nano - self._held(device).get(name, 0) - self._in_flight.get(device.key, {}).get(name, 0)
+        wanted, free = (Quantity.of(nano, whole.format, NANO) for nano in (takes[name], max(left, 0)))
+        return Reason(self.code, f"capacity {name}: {wanted} asked for, {free} of {whole} left")
 
     def violations(self, picks: Sequence[Pick]) -> Iterable[str]:
         used: dict[DeviceRow, dict[str, int]] = {}

@@ -7,6 +7,8 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Final
 
+from dra_alloc.api import Quantity
+from dra_alloc.api.amounts.text import NANO
 from dra_alloc.problem.devices import DeviceRow, PoolKey
 from dra_alloc.problem.pools import Pool
 from dra_alloc.problem.requests import Ask
@@ -48,6 +50,14 @@ def _total(device: DeviceRow) -> dict[_Counter, int]:
     for counter_set, name, amount in device.consumes:
         total[counter_set, name] = total.get((counter_set, name), 0) + amount
     return total
+
+
+#: Holders that a reason names.
+_MOST_HOLDERS: Final = 3
+
+
+def _text(nano: int) -> str:
+    return str(Quantity.of(nano, exponent=NANO))
 
 
 class CountersDisabled(Rule):
@@ -219,7 +229,26 @@ class Counters(Rule):
         short = self._short(device, flight)
         if short is None:
             return super().why(ask, device)
-        return Reason(self.code, f"counter {short[1]} of counter set {short[0]} is used up")
+        return Reason(self.code, *self._told(device, short, flight[short]))
+
+    def _told(self, device: DeviceRow, counter: _Counter, flight: int) -> tuple[str, tuple[str, ...]]:
+        """Return how much of a counter is needed, left and held by whom, and the claims that hold some."""
+        needed = _total(device)[counter]
+        left = max(self._left(device)[counter] - (flight - needed), 0)
+        whole = self._pools[device.slice.pool].counters.get(counter, 0)
+        holding = self._holding(device, counter)
+        held = ", ".join(f"{name} holds {_text(amount)}" for name, amount in holding[:_MOST_HOLDERS])
+        more = f" and {len(holding) - _MOST_HOLDERS} more claims" if len(holding) > _MOST_HOLDERS else ""
+        text = f"{_text(needed)} of counter {counter[1]} needed, {_text(left)} of {_text(whole)} left in {counter[0]}"
+        return text + (f" ({held}{more})" if held else ""), tuple(name for name, _ in holding)
+
+    def _holding(self, device: DeviceRow, counter: _Counter) -> list[tuple[str, int]]:
+        """Return the claims that hold devices drawing on the counter, with how much, the largest first."""
+        holds: dict[str, int] = {}
+        for other in self._pools[device.slice.pool].devices:
+            for name in self._context.holders(other.key) if other.draws else ():
+                holds[name] = holds.get(name, 0) + _total(other).get(counter, 0)
+        return sorted(((name, amount) for name, amount in holds.items() if amount), key=lambda each: -each[1])
 
     def violations(self, picks: Sequence[Pick]) -> Iterable[str]:
         used: dict[Hashable, dict[_Counter, int]] = {}

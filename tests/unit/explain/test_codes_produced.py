@@ -304,9 +304,9 @@ def test_no_code_is_documented_that_nothing_produces() -> None:
     assert set(FACTS) == set(FACT_CODES)
 
 
-def test_a_device_too_small_is_not_called_used_up() -> None:
+def test_a_capacity_is_told_with_its_numbers() -> None:
     asked = request([device("a", shares=4)], claim(ask(1, capacity=5)))
     found = explain(*read_request(asked))
     (group,) = [group for tally in found.requests for pool in tally.pools for group in pool.groups]
     assert group.code == "capacity-exhausted"
-    assert group.detail.endswith("is 4 in all, less than what is asked for")
+    assert group.detail == "capacity c: 5 asked for, 4 of 4 left"

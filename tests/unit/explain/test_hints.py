@@ -43,19 +43,26 @@ def test_a_scheduler_of_which_it_is_not_known_is_named() -> None:
     hints = Hints(slow(10**9), Trials(slow(10**9), 1_000))
     hints.insist()
     assert hints.told == []
-    assert "Kubernetes 1.34 with its default gates" in hints.untried
+    assert "Kubernetes 1.37 with its default gates" in hints.untried
 
 
 def test_a_scheduler_that_did_not_tell_is_asked_for_longer() -> None:
     hints = Hints(slow(10_000), Trials(slow(10_000), 1_000))
-    assert "Kubernetes 1.34 with its default gates" in hints.untried
+    assert "Kubernetes 1.37 with its default gates" in hints.untried
     hints.insist()
     assert hints.untried == []
-    assert "Kubernetes 1.34 with its default gates would allocate this" in hints.told
+    assert "Kubernetes 1.37 with its default gates would allocate this" in hints.told
 
 
 def test_facts_are_exact_though_a_hint_is_undecided() -> None:
     """The facts were all tried; only of other schedulers nothing is known."""
     found = reasons(slow(10**9))
     assert found.exact
-    assert "Kubernetes 1.34 with its default gates" in found.untried
+    assert "Kubernetes 1.37 with its default gates" in found.untried
+
+
+def test_nobody_is_sent_back_to_an_older_release() -> None:
+    """What an older release does not know, it does not keep to: that it would allocate is no advice."""
+    hints = Hints(slow(0), Trials(slow(0), 1_000))
+    assert not [hint for hint in hints.told if "1.34" in hint or "1.35" in hint]
+    assert hints.told.index("Kubernetes 1.37 with its default gates would allocate this") > 0

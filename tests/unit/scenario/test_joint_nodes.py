@@ -30,6 +30,7 @@ def _node(name: str, zone: str, **spec: Any) -> dict[str, Any]:
         "kind": "Node",
         "metadata": {"name": name, "labels": {"zone": zone, "kubernetes.io/hostname": name}},
         "spec": spec,
+        "status": {"allocatable": {"cpu": "4", "memory": "8Gi", "pods": "10"}},
     }
 
 

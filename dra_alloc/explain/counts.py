@@ -1,0 +1,96 @@
+"""
+Counts, per request and pool, of the devices that fell to each rule, as values.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+__all__ = ["NOTHING", "Explanation", "Group", "PoolTally", "RequestTally"]
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Devices of one pool that one rule refused for the same reason; `holders` are the claims behind it."""
+
+    code: str
+    detail: str
+    devices: tuple[str, ...]
+    holders: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PoolTally:
+    """
+    What became of one pool's devices.
+
+    `state` is empty, or says why the whole pool offers none.
+    """
+
+    driver: str
+    pool: str
+    devices: int
+    usable: tuple[str, ...]
+    groups: tuple[Group, ...]
+    state: str = ""
+
+    @property
+    def shape(self) -> object:
+        """Return the counts without the names."""
+        groups = tuple((group.code, group.detail, len(group.devices)) for group in self.groups)
+        return self.driver, self.devices, len(self.usable), self.state.partition(":")[0], groups
+
+
+@dataclass(frozen=True, slots=True)
+class RequestTally:
+    """
+    One request, or one alternative of it: how many devices it needs and how many it could have.
+
+    With `shares_name` another claim asked about has a request of that name.
+    """
+
+    claim: str
+    request: str
+    needed: int
+    takes_all: bool
+    pools: tuple[PoolTally, ...]
+    shares_name: bool = False
+
+    @property
+    def called(self) -> str:
+        """Return the request's name, with its claim where the name alone does not say which it is."""
+        return f'"{self.request}"{f" of claim {self.claim}" if self.shares_name else ""}'
+
+    @property
+    def usable(self) -> int:
+        """Return how many devices it could have."""
+        return sum(len(pool.usable) for pool in self.pools)
+
+    @property
+    def short(self) -> bool:
+        """Return whether it cannot be served."""
+        return self.usable < self.needed or (self.takes_all and not self.needed)
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """
+    Why the claims do not fit on one node.
+
+    `placed` is empty if a request is short by itself. Otherwise the requests
+    are short only after these picks, the most that could be placed. `cause`
+    says it in a sentence, as far as there is one.
+    """
+
+    requests: tuple[RequestTally, ...]
+    placed: tuple[tuple[str, str, str], ...] = ()
+    cause: str = ""
+
+    @property
+    def shape(self) -> object:
+        """Return what makes two nodes' reasons the same to a reader: all but the names of pools and devices."""
+        return tuple((each.request, each.needed, tuple(pool.shape for pool in each.pools)) for each in self.requests)
+
+
+NOTHING: Final = Explanation(())

@@ -1,0 +1,114 @@
+"""
+The cause of a refusal in one sentence: what is asked for, what can be had, and the numbers between.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from dra_alloc.cli.harness.allocate import read_request
+from dra_alloc.explain.reasons import reasons
+from dra_alloc.explain.tally import explain
+from fuzz.targets.reasons_hold import check_reasons, world_of
+from tests.unit.solve.questions import ask, claim, device, request
+
+NUMA = [*(device(f"a{number}", numa=0) for number in range(3)), *(device(f"b{number}", numa=1) for number in range(3))]
+
+
+def cause(asked: dict[str, Any]) -> str:
+    return explain(*read_request(asked)).cause
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        pytest.param(
+            request([device("x", model="h100")], claim(ask(1, model="H100"))),
+            'request "r0" needs 1 device, and none matches: its selector wants has(device.attributes["d"].model) && '
+            'device.attributes["d"].model == "H100"; devices have model h100',
+            id="values that devices have",
+        ),
+        pytest.param(
+            request(NUMA, claim(ask(4), match="numa")),
+            'request "r0" needs 4 devices under matchAttribute d/numa: 3 have 0, 3 have 1',
+            id="how devices spread over a constraint's values",
+        ),
+        pytest.param(
+            request([device("a", counters=3), device("b", counters=2)], claim(ask(2)), counters=4),
+            'request "r0" needs 1 more than can be had; b: 2 of counter m needed, 1 of 4 left in set',
+            id="counters",
+        ),
+        pytest.param(
+            request([device("a", shares=4)], claim(ask(1, capacity=5))),
+            'request "r0" needs 1 device, none can be had; a: capacity c: 5 asked for, 4 of 4 left',
+            id="capacity",
+        ),
+        pytest.param(
+            request([device("a"), device("b")], claim(ask(2)), claim(ask(1))),
+            '3 devices are needed together (request "r0" of claim c0: 2, request "r0" of claim c1: 1), '
+            "and 2 can be had",
+            id="requests of one name in two claims",
+        ),
+        pytest.param(
+            request([device("a", tainted=True), device("b")], claim(ask(None))),
+            'request "r0" needs all matching devices, 1 can be had; a: taint broken:NoSchedule is not tolerated',
+            id="All",
+        ),
+        pytest.param(
+            request([], claim(ask(1))),
+            'request "r0" needs 1 device, and no pool offers any on this node',
+            id="no device",
+        ),
+    ],
+)
+def test_the_cause_has_its_numbers(asked: dict[str, Any], told: str) -> None:
+    assert cause(asked) == told
+
+
+def test_of_another_kind_is_told_before_in_use() -> None:
+    asked = request([device("h", model="h100"), device("a", model="a100")], claim(ask(2, model="a100")))
+    (tally,) = explain(*read_request({**asked, "allocated": [["d", "p", "h"]]})).requests
+    assert [group.code for pool in tally.pools for group in pool.groups] == ["selector-mismatch"]
+
+
+def test_what_the_search_passed_over_could_not_be_used() -> None:
+    """Where one value per request is remembered, a device passed over looks free again: the search does not go back."""
+    devices = [device("a", model="x"), device("b", model="x"), device("c", model="y")]
+    asked = request(devices, claim(ask(3), distinct="model"), semantics="upstream")
+    (tally,) = explain(*read_request(asked)).requests
+    assert tally.usable == 0
+    assert tally.needed == 1
+
+
+def test_all_counts_every_device_of_the_pool() -> None:
+    asked = request([device("a", model="x"), device("b", model="y")], claim(ask(None, model="z")))
+    (tally,) = explain(*read_request(asked)).requests
+    assert [pool.devices for pool in tally.pools] == [2]
+
+
+def test_a_change_the_facts_do_not_rest_on_is_listed_and_nobody_else_is_killed() -> None:
+    """All takes one more device for every holder that is freed; the toleration alone is enough."""
+    devices = [device("a", tainted=True, kind="gpu"), device("b", kind="gpu"), device("m", kind="mig")]
+    world = world_of({**request(devices, claim(ask(None, kind="gpu"))), "allocated": [["d", "p", "m"]]})
+    found = reasons(world)
+    assert [str(fix) for fix in found.fixes] == ["tolerating the taint broken:NoSchedule"]
+    assert check_reasons(world, found) == []
+
+
+def test_an_obstacle_that_shows_only_after_the_first_change_is_found() -> None:
+    devices = [device("d0", numa=0), device("d1", numa=1)]
+    world = world_of({**request(devices, claim(ask(2), match="numa")), "allocated": [["d", "p", "d0"]]})
+    found = reasons(world)
+    assert ("freeing claim held-0", "dropping matchAttribute d/numa") in [fix.steps for fix in found.fixes]
+    assert check_reasons(world, found) == []
+    assert found.distance == 1
+
+
+def test_the_taint_of_an_incomplete_pool_is_part_of_the_fix() -> None:
+    asked = request([device("a", tainted=True)], claim(ask(1)))
+    for each in asked["slices"]:
+        each["spec"]["pool"]["resourceSliceCount"] = 2
+    found = reasons(world_of(asked))
+    assert [fix.steps for fix in found.fixes] == [("a complete pool p", "tolerating the taint broken:NoSchedule")]
