@@ -24,13 +24,13 @@ from typing import TYPE_CHECKING
 from dra_alloc._version import __version__
 
 if TYPE_CHECKING:
+    from dra_alloc.cluster.attempts.schedule import Schedule
+    from dra_alloc.cluster.attempts.scheduled import NotAsked, PodOutcome, Scheduled, Unschedulable, Unsettled, Waiting
     from dra_alloc.cluster.cluster import Cluster
     from dra_alloc.cluster.edits.events import Event
     from dra_alloc.cluster.fits import Fits
     from dra_alloc.cluster.outcomes import Allocated, NodeRefusal, Outcome, Undecided, Unsatisfiable
     from dra_alloc.cluster.placing import Placements
-    from dra_alloc.cluster.schedule import Schedule
-    from dra_alloc.cluster.scheduled import NotAsked, PodOutcome, Scheduled, Unschedulable, Unsettled, Waiting
     from dra_alloc.cluster.settings import Settings
     from dra_alloc.errors import (
         DraAllocError,
@@ -127,15 +127,15 @@ _HOMES = {
     "ManifestError": "dra_alloc.errors",
     "Member": "dra_alloc.scenario.gang.types",
     "NodeRefusal": "dra_alloc.cluster.outcomes",
-    "NotAsked": "dra_alloc.cluster.scheduled",
+    "NotAsked": "dra_alloc.cluster.attempts.scheduled",
     "Objective": "dra_alloc.solve.best.objectives",
     "Outcome": "dra_alloc.cluster.outcomes",
     "Placement": "dra_alloc.scenario.gang.types",
     "Placements": "dra_alloc.cluster.placing",
-    "PodOutcome": "dra_alloc.cluster.scheduled",
+    "PodOutcome": "dra_alloc.cluster.attempts.scheduled",
     "PodState": "dra_alloc.pods.workloads.states",
-    "Schedule": "dra_alloc.cluster.schedule",
-    "Scheduled": "dra_alloc.cluster.scheduled",
+    "Schedule": "dra_alloc.cluster.attempts.schedule",
+    "Scheduled": "dra_alloc.cluster.attempts.scheduled",
     "Score": "dra_alloc.solve.best.optimise",
     "SelectorError": "dra_alloc.errors",
     "Settings": "dra_alloc.cluster.settings",
@@ -144,9 +144,9 @@ _HOMES = {
     "Undecided": "dra_alloc.cluster.outcomes",
     "UnknownReference": "dra_alloc.errors",
     "Unsatisfiable": "dra_alloc.cluster.outcomes",
-    "Unschedulable": "dra_alloc.cluster.scheduled",
-    "Unsettled": "dra_alloc.cluster.scheduled",
-    "Waiting": "dra_alloc.cluster.scheduled",
+    "Unschedulable": "dra_alloc.cluster.attempts.scheduled",
+    "Unsettled": "dra_alloc.cluster.attempts.scheduled",
+    "Waiting": "dra_alloc.cluster.attempts.scheduled",
     "expand": "dra_alloc.scenario.expand",
     "load": "dra_alloc.scenario.snapshot",
     "place_gang": "dra_alloc.scenario.gang.gang",

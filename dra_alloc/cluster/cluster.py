@@ -18,6 +18,7 @@ from dra_alloc.cluster.arguments import (
     objects_in,
     settings_in,
 )
+from dra_alloc.cluster.attempts.schedule import Schedule, schedule
 from dra_alloc.cluster.best_place import BestWanted, best_place
 from dra_alloc.cluster.claim_names import asked_claims, by_name
 from dra_alloc.cluster.contents import contents_of
@@ -31,7 +32,6 @@ from dra_alloc.cluster.known import Known, KnownParts
 from dra_alloc.cluster.outcomes import Allocated, NodeRefusal, Outcome, Undecided, Unsatisfiable, claims_of
 from dra_alloc.cluster.placing import Placements, place
 from dra_alloc.cluster.population import Population
-from dra_alloc.cluster.schedule import Schedule, schedule
 from dra_alloc.cluster.settings import DEFAULT_SETTINGS, Settings
 from dra_alloc.errors import Problem, UnknownReference, first_few
 from dra_alloc.manifest import Documents

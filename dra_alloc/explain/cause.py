@@ -12,7 +12,7 @@ from typing import Final
 from dra_alloc.explain.counts import Group, RequestTally
 from dra_alloc.problem.devices import DeviceRow
 from dra_alloc.problem.requests import Ask
-from dra_alloc.rules.constraints.attribute_values import describe
+from dra_alloc.rules import describe
 from dra_alloc.solve.allocator import Question
 
 __all__ = ["alone", "together"]

@@ -13,7 +13,7 @@ from dra_alloc.problem.requests import claim_name
 from dra_alloc.report.layout import MOST, plural, some
 from dra_alloc.report.scores import score_lines, score_objects
 from dra_alloc.report.tallies import group_line, request_lines
-from dra_alloc.scenario.explaining import Choice
+from dra_alloc.scenario.explaining import NotTaken
 
 __all__ = ["allocation_lines", "allocation_object", "choice_lines"]
 
@@ -62,7 +62,7 @@ def allocation_object(allocated: Allocated) -> dict[str, Any]:
     }
 
 
-def choice_lines(choice: Choice, verbose: bool) -> Iterator[str]:
+def choice_lines(choice: NotTaken, verbose: bool) -> Iterator[str]:
     """Yield why preferred alternatives were not to be had, and what became of the devices that came before."""
     for skipped in choice.skipped:
         yield f"why not {skipped.alternative}, which is preferred to {skipped.chosen}:"

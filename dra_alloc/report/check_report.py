@@ -12,7 +12,7 @@ from dra_alloc.report.allocations import allocation_lines, allocation_object, ch
 from dra_alloc.report.layout import plural, some
 from dra_alloc.report.records import Finding, Report, Section
 from dra_alloc.report.refusals import refusal_lines, refusal_object
-from dra_alloc.scenario.check import EXPLAINED_NODES, Check, Placement
+from dra_alloc.scenario.check import EXPLAINED_NODES, Check, SubjectAnswer
 from dra_alloc.solve.cpsat.solver import INSTALL, is_installed
 
 __all__ = ["check_report", "summary_counts"]
@@ -32,7 +32,7 @@ def check_report(check: Check) -> Report:
     return Report(findings, Section("check", (check, findings), _lines, _members))
 
 
-def _finding(placement: Placement) -> Finding:
+def _finding(placement: SubjectAnswer) -> Finding:
     verdict = placement.verdict
     headline = Section("headline", placement, _headline, _placement)
     if placement.allocated is not None:
@@ -53,7 +53,7 @@ def _deeper(kind: str, about: Any, say: Any) -> Section:
     return Section(kind, about, lambda told, verbose: (f"  {line}" for line in say(told, verbose)))
 
 
-def _headline(placement: Placement, verbose: bool) -> Iterator[str]:
+def _headline(placement: SubjectAnswer, verbose: bool) -> Iterator[str]:
     title = f"{placement.name} ({placement.kind})"
     if placement.allocated is not None:
         nodes = f"{len(placement.nodes):,} of {plural(placement.nodes_asked, 'node')}"
@@ -70,7 +70,7 @@ def _headline(placement: Placement, verbose: bool) -> Iterator[str]:
             yield "  kube-scheduler gives the pod up with an error, whatever other nodes offer:"
 
 
-def _where(placement: Placement) -> str:
+def _where(placement: SubjectAnswer) -> str:
     if not placement.nodes_asked:
         return "because the cluster has no nodes"
     if placement.nodes_asked == 1 and placement.refusals:
@@ -78,13 +78,13 @@ def _where(placement: Placement) -> str:
     return f"on any of {plural(placement.nodes_asked, 'node')}"
 
 
-def _unexplained(placement: Placement, verbose: bool) -> Iterator[str]:
+def _unexplained(placement: SubjectAnswer, verbose: bool) -> Iterator[str]:
     if placement.unexplained:
         more = plural(placement.unexplained, "more node")
         yield f"  and {more}, not explained here (budget: {EXPLAINED_NODES} nodes; --node NAME explains any)"
 
 
-def _copies(placements: Sequence[Placement], same_as: str, verbose: bool) -> Iterator[str]:
+def _copies(placements: Sequence[SubjectAnswer], same_as: str, verbose: bool) -> Iterator[str]:
     names = some([each.name for each in placements], verbose)
     verdict = "undecided" if placements[0].verdict == "undecided" else "cannot be allocated either"
     yield f"{names} ({placements[0].kind}): {verdict}, as {same_as}"
@@ -131,7 +131,7 @@ def _members(told: _Told) -> dict[str, Any]:
     }
 
 
-def _placement(placement: Placement) -> dict[str, Any]:
+def _placement(placement: SubjectAnswer) -> dict[str, Any]:
     return {
         "kind": placement.kind,
         "name": placement.name,

@@ -22,6 +22,7 @@ from dra_alloc.rules.capacity.negative import NegativeCapacity, can_be_negative
 from dra_alloc.rules.compatibility_groups import CompatibilityGroups
 from dra_alloc.rules.constraints import CONSTRAINTS
 from dra_alloc.rules.constraints.attribute_constraint import ConstraintRule
+from dra_alloc.rules.constraints.attribute_values import describe
 from dra_alloc.rules.counters.counters import Counters, CountersDisabled, available_counters
 from dra_alloc.rules.counters.per_slice import CountersPerSlice
 from dra_alloc.rules.exclusive_use import ExclusiveUse
@@ -45,6 +46,7 @@ __all__ = [
     "barring",
     "constraint_rule",
     "consumption",
+    "describe",
     "install",
     "panic",
     "tolerates",

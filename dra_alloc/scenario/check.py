@@ -9,15 +9,15 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from dra_alloc.api import Node, ObjectMeta, Pod, ResourceClaim
+from dra_alloc.cluster.attempts.queue import Queued
+from dra_alloc.cluster.attempts.schedule import queued_of
+from dra_alloc.cluster.attempts.scheduled import NotAsked, PodOutcome, Scheduled, Unschedulable, Unsettled, Waiting
+from dra_alloc.cluster.attempts.scheduling import Candidates, Scheduling, Ways
+from dra_alloc.cluster.attempts.turns import attempts
 from dra_alloc.cluster.best_place import BestWanted, best_place
 from dra_alloc.cluster.cluster import Cluster
 from dra_alloc.cluster.outcomes import Allocated, NodeRefusal
-from dra_alloc.cluster.queue import Queued
-from dra_alloc.cluster.schedule import queued_of
-from dra_alloc.cluster.scheduled import NotAsked, PodOutcome, Scheduled, Unschedulable, Unsettled, Waiting
-from dra_alloc.cluster.scheduling import Candidates, Scheduling, Ways
 from dra_alloc.cluster.settings import DEFAULT_SETTINGS, Settings
-from dra_alloc.cluster.turns import attempts
 from dra_alloc.errors import first_few
 from dra_alloc.explain.reasons import WORK, Reasons
 from dra_alloc.manifest import Documents
@@ -26,7 +26,7 @@ from dra_alloc.pods.workloads.states import PodState, state_of
 from dra_alloc.problem.requests import claim_name
 from dra_alloc.profiles import Semantics
 from dra_alloc.scenario.advice import advised
-from dra_alloc.scenario.explaining import Choice, choice_on, reasons_on
+from dra_alloc.scenario.explaining import NotTaken, choice_on, reasons_on
 from dra_alloc.scenario.objective_notes import idle_notes
 from dra_alloc.scenario.prepare.pipeline import Prepared, prepare
 from dra_alloc.scenario.prepare.subjects import Subject
@@ -34,7 +34,7 @@ from dra_alloc.solve.allocator import DEFAULT_BUDGET, Budget
 from dra_alloc.solve.best.objectives import Objective, knowing_nodes
 from dra_alloc.solve.outcome import Work
 
-__all__ = ["EXPLAINED_NODES", "Check", "CheckOptions", "Placement", "check"]
+__all__ = ["EXPLAINED_NODES", "Check", "CheckOptions", "SubjectAnswer", "check"]
 
 #: Refused nodes that are looked into for counts and reasons.
 EXPLAINED_NODES: Final = 200
@@ -79,7 +79,7 @@ class CheckOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class Placement:
+class SubjectAnswer:
     """
     What became of one subject.
 
@@ -101,7 +101,7 @@ class Placement:
     undecided: tuple[str, ...] = ()
     nodes_asked: int = 0
     aborts: bool = False
-    choice: Choice | None = None
+    choice: NotTaken | None = None
     same_as: str | None = None
     solver_could: bool = False
     equal: Sequence[str] = ()
@@ -133,7 +133,7 @@ class Check:
     All placements in order, notes on how the input was read, and the cluster after them.
     """
 
-    placements: tuple[Placement, ...]
+    placements: tuple[SubjectAnswer, ...]
     settings: Settings
     channel: str
     notes: tuple[str, ...] = ()
@@ -200,16 +200,16 @@ class _Checking:
         self.scheduling = Scheduling(cluster, ways, prepared.book)
         self._nodes = cluster.nodes if options.node is None else (cluster.node(options.node),)
 
-    def placements(self) -> tuple[Placement, ...]:
+    def placements(self) -> tuple[SubjectAnswer, ...]:
         """Return what becomes of all subjects, in the order of the scheduler's queue; claims alone come last."""
         subjects = self._prepared.subjects
         pods = [each for each in subjects if each.pod is not None]
         alone = [each for each in subjects if each.pod is None]
         return (*self._asked(pods, self._others), *self._asked(alone, ()))
 
-    def _asked(self, subjects: Sequence[Subject], others: Sequence[Queued]) -> Iterator[Placement]:
+    def _asked(self, subjects: Sequence[Subject], others: Sequence[Queued]) -> Iterator[SubjectAnswer]:
         """Yield what becomes of subjects that wait together with other pods, which were there before."""
-        found: dict[int, Placement] = {}
+        found: dict[int, SubjectAnswer] = {}
         before = self.scheduling.cluster
         for turn in attempts(self.scheduling, [*others, *map(_queued, subjects)]):
             number = turn.number - len(others)
@@ -225,10 +225,12 @@ class _Checking:
                 before = self.scheduling.cluster
         yield from found.values()
 
-    def _placement(self, subject: Subject, outcome: PodOutcome, before: Cluster) -> Placement:
+    def _placement(self, subject: Subject, outcome: PodOutcome, before: Cluster) -> SubjectAnswer:
         """Return what an outcome comes to; `before` is the cluster in which choices are explained."""
         nodes = self._nodes_for(subject)
-        placement = Placement(subject.kind, subject.name, nodes_asked=len(nodes), needs_devices=subject.needs_devices)
+        placement = SubjectAnswer(
+            subject.kind, subject.name, nodes_asked=len(nodes), needs_devices=subject.needs_devices
+        )
         for note in outcome.notes:
             self._said.setdefault(note, []).append(subject.name)
         match outcome:
@@ -257,7 +259,7 @@ class _Checking:
         place = self._prepared.cluster.known.roster.places.get(subject.node or "")
         return self._nodes if place is None else (self._prepared.cluster.nodes[place],)
 
-    def _put(self, subject: Subject, placement: Placement, name: str) -> Placement:
+    def _put(self, subject: Subject, placement: SubjectAnswer, name: str) -> SubjectAnswer:
         """Return what becomes of a pod that names its node: nobody allocates its claims."""
         claims = self.scheduling.cluster.claims
         named = [claims[each] if isinstance(each, str) else each for each in subject.claims]

@@ -20,7 +20,7 @@ from dra_alloc.problem.pools import GatherError, gather
 from dra_alloc.problem.requests import claim_name
 from dra_alloc.scenario.audit import picks_in
 
-__all__ = ["Choice", "choice_on", "reasons_on", "world_of"]
+__all__ = ["NotTaken", "choice_on", "reasons_on", "world_of"]
 
 
 def world_of(cluster: Cluster, claims: Sequence[ResourceClaim], node: Node) -> World:
@@ -71,14 +71,14 @@ def _going(cluster: Cluster, names: Iterable[str]) -> FrozenMap[str, str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class NotTaken:
     """Why an allocation is the one it is: better alternatives that were not to be had, and devices passed over."""
 
     skipped: tuple[SkippedAlternative, ...]
     passed: tuple[PassedOver, ...]
 
 
-def choice_on(cluster: Cluster, claims: Sequence[ResourceClaim], allocated: Allocated) -> Choice:
+def choice_on(cluster: Cluster, claims: Sequence[ResourceClaim], allocated: Allocated) -> NotTaken:
     """
     Return why these devices were chosen.
 
@@ -89,7 +89,7 @@ def choice_on(cluster: Cluster, claims: Sequence[ResourceClaim], allocated: Allo
     made = {claim_name(claim): claim for claim in allocated.claims}
     question = world.allocator().question(node, world.claims)
     picks, _ = picks_in(question, [made[claim_name(claim)] for claim in world.claims])
-    return Choice(skipped_alternatives(world, picks), passed_over(question, picks))
+    return NotTaken(skipped_alternatives(world, picks), passed_over(question, picks))
 
 
 def reasons_on(cluster: Cluster, claims: Sequence[ResourceClaim], node: Node, work: int = WORK) -> Reasons:

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from dra_alloc.api import Pod
+from dra_alloc.cluster.attempts.scheduled import Scheduled, Unschedulable
 from dra_alloc.cluster.cluster import Cluster
-from dra_alloc.cluster.scheduled import Scheduled, Unschedulable
 from dra_alloc.cluster.settings import Settings
 from dra_alloc.manifest import Documents, load
 from dra_alloc.pods.claims import POD_CLAIM_NAME

@@ -70,19 +70,10 @@ def test_listed_names_are_unique():
     assert not repeated
 
 
-#: Class names that still mean two things. It only gets shorter: who gives one of them a name of its own strikes it off.
-AMBIGUOUS = {
-    "Choice",
-    "Placement",
-}
-
-
 def test_a_public_class_name_means_one_thing():
     modules: dict[str, list[str]] = {}
     for path in package_files():
         for node in parse(path).body:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 modules.setdefault(node.name, []).append(str(path.relative_to(ROOT)))
-    repeated = {name: where for name, where in modules.items() if len(where) > 1}
-    assert not {name: where for name, where in repeated.items() if name not in AMBIGUOUS}
-    assert not AMBIGUOUS - set(repeated), "strike them off: they mean one thing now"
+    assert not {name: where for name, where in modules.items() if len(where) > 1}

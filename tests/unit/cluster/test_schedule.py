@@ -12,11 +12,11 @@ import pytest
 
 from dra_alloc import NotAsked, Scheduled, Unschedulable, Waiting
 from dra_alloc.api import DeviceClass, Node, Pod, ResourceClaim, ResourceClaimTemplate, ResourceQuota, ResourceSlice
+from dra_alloc.cluster.attempts.queue import Queued
+from dra_alloc.cluster.attempts.scheduling import Scheduling
+from dra_alloc.cluster.attempts.turns import scheduled
 from dra_alloc.cluster.cluster import Cluster
-from dra_alloc.cluster.queue import Queued
-from dra_alloc.cluster.scheduling import Scheduling
 from dra_alloc.cluster.settings import Settings
-from dra_alloc.cluster.turns import scheduled
 from dra_alloc.errors import InputError
 from dra_alloc.manifest import Documents
 

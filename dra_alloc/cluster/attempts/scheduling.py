@@ -11,13 +11,13 @@ from itertools import compress
 from typing import TYPE_CHECKING, Any, Final
 
 from dra_alloc.api import Node, Pod, ResourceClaim
+from dra_alloc.cluster.attempts.choice import Choice, best, prefers, worth
+from dra_alloc.cluster.attempts.queue import Queued, may_preempt, missing_class, not_asked, reserved_up, waiting
+from dra_alloc.cluster.attempts.scheduled import NodeNames, PodOutcome, Scheduled, Unschedulable, Unsettled
 from dra_alloc.cluster.availability import unavailable
-from dra_alloc.cluster.choice import Choice, best, prefers, worth
 from dra_alloc.cluster.defaulting import defaulted
 from dra_alloc.cluster.outcomes import Allocated, NodeRefusal
 from dra_alloc.cluster.placing import Placing
-from dra_alloc.cluster.queue import Queued, may_preempt, missing_class, not_asked, reserved_up, waiting
-from dra_alloc.cluster.scheduled import NodeNames, PodOutcome, Scheduled, Unschedulable, Unsettled
 from dra_alloc.cluster.standings import ABORTS, FAILS, FITS, UNDECIDED, Asked
 from dra_alloc.pods.attempts import Attempt, Ruling
 from dra_alloc.pods.extended_resources import extended_claim

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from dra_alloc.api import DeviceClass, Pod, ResourceClaim
-from dra_alloc.cluster.scheduled import NotAsked, Waiting
+from dra_alloc.cluster.attempts.scheduled import NotAsked, Waiting
 from dra_alloc.limits import RESERVED_FOR_MAX_SIZE
 from dra_alloc.pods.claims import going, not_made_for
 from dra_alloc.pods.objections import Objection

@@ -7,9 +7,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from dra_alloc.cluster.queue import Queued, in_order
-from dra_alloc.cluster.scheduled import NotAsked, PodOutcome, Scheduled, Waiting
-from dra_alloc.cluster.scheduling import Scheduling
+from dra_alloc.cluster.attempts.queue import Queued, in_order
+from dra_alloc.cluster.attempts.scheduled import NotAsked, PodOutcome, Scheduled, Waiting
+from dra_alloc.cluster.attempts.scheduling import Scheduling
 
 __all__ = ["Turn", "attempts", "scheduled"]
 

@@ -1,0 +1,3 @@
+"""
+One pod after another finds its node, as the scheduler goes.
+"""
