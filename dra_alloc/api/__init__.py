@@ -72,6 +72,12 @@ from dra_alloc.api.nodes import (
     NodeStatus,
     Taint,
 )
+from dra_alloc.api.podclasses import (
+    PriorityClass,
+    RuntimeClass,
+    RuntimeClassOverhead,
+    RuntimeClassScheduling,
+)
 from dra_alloc.api.pods import (
     Affinity,
     Container,
@@ -233,6 +239,7 @@ __all__ = [
     "PoolID",
     "PoolStatus",
     "PreferredSchedulingTerm",
+    "PriorityClass",
     "Quantity",
     "QuantityError",
     "ResourceClaim",
@@ -252,6 +259,9 @@ __all__ = [
     "ResourceRequirements",
     "ResourceSlice",
     "ResourceSliceSpec",
+    "RuntimeClass",
+    "RuntimeClassOverhead",
+    "RuntimeClassScheduling",
     "ScopeSelector",
     "ScopedResourceSelectorRequirement",
     "Semver",

@@ -212,6 +212,7 @@ class PodSpec(PartialModel):
     active_deadline_seconds: PtrInt = None
     priority: PtrInt = None
     priority_class_name: OptText = None
+    runtime_class_name: OptText = None
     preemption_policy: OptText = None
     host_network: PtrBool = None
     topology_spread_constraints: List[TopologySpreadConstraint] = ()

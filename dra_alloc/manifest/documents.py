@@ -17,10 +17,12 @@ from dra_alloc.api import (
     ObjectMeta,
     Pod,
     PodGroup,
+    PriorityClass,
     ResourceClaim,
     ResourceClaimTemplate,
     ResourceQuota,
     ResourceSlice,
+    RuntimeClass,
     Service,
 )
 from dra_alloc.errors import NAME_SHOWN, Problem, Where, in_brief
@@ -104,6 +106,8 @@ class Documents:
     pod_groups: tuple[PodGroup, ...] = ()
     quotas: tuple[ResourceQuota, ...] = ()
     services: tuple[Service, ...] = ()
+    runtime_classes: tuple[RuntimeClass, ...] = ()
+    priority_classes: tuple[PriorityClass, ...] = ()
     workloads: tuple[Workload, ...] = ()
     unknown: Mapping[str, int] = field(default_factory=dict)
     warnings: tuple[Problem, ...] = ()

@@ -16,10 +16,12 @@ from dra_alloc.api import (
     Node,
     Pod,
     PodGroup,
+    PriorityClass,
     ResourceClaim,
     ResourceClaimTemplate,
     ResourceQuota,
     ResourceSlice,
+    RuntimeClass,
     Service,
 )
 from dra_alloc.errors import in_brief
@@ -86,6 +88,8 @@ _ALL: Final = (
     Kind("scheduling.k8s.io", "PodGroup", "pod_groups", ("v1", "v1beta1", "v1alpha3", "v1alpha2"), PodGroup),
     Kind("", "ResourceQuota", "quotas", ("v1",), ResourceQuota),
     Kind("", "Service", "services", ("v1",), Service),
+    Kind("node.k8s.io", "RuntimeClass", "runtime_classes", ("v1",), RuntimeClass),
+    Kind("scheduling.k8s.io", "PriorityClass", "priority_classes", ("v1",), PriorityClass),
     Kind("apps", "Deployment", "workloads", ("v1",), None, _TEMPLATE, _REPLICAS),
     Kind("apps", "StatefulSet", "workloads", ("v1",), None, _TEMPLATE, _REPLICAS),
     Kind("apps", "ReplicaSet", "workloads", ("v1",), None, _TEMPLATE, _REPLICAS),

@@ -4,7 +4,7 @@ The pods that objects make, each once: those that are there, and those that thei
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -26,6 +26,7 @@ from dra_alloc.api import (
 )
 from dra_alloc.errors import Problem, Where, in_brief
 from dra_alloc.manifest import Documents, Workload
+from dra_alloc.pods.admission import PodClasses
 from dra_alloc.pods.workloads.names import unique
 from dra_alloc.pods.workloads.owners import Family
 from dra_alloc.pods.workloads.plans import Misfit, PodPlan, PodSet, PodSlot
@@ -87,7 +88,7 @@ def expanded(manifests: Documents, dump: Documents, nodes: Sequence[Node], taugh
     owns are its own, and only the rest is new. All objects have names and
     namespaces. Problems come with the object that they are of.
 
-    Spec: EXPAND-10 to EXPAND-52.
+    Spec: EXPAND-10 to EXPAND-55.
     """
     templates = {each.metadata.full_name: each for each in (*dump.templates, *manifests.templates)}
     family = Family(manifests, dump, nodes, templates)
@@ -99,6 +100,7 @@ def expanded(manifests: Documents, dump: Documents, nodes: Sequence[Node], taugh
         elif isinstance(item, Pod):
             making.pods.append(ExpandedPod(item, item, state_of(item)))
     making.notes += _standing(making.pods)
+    making.admit(PodClasses.of(dump, manifests), {each.metadata.full_name for each in dump.pods})
     problems = (*making.problems, *_of_unknown(manifests))
     return MadePods(tuple(making.pods), tuple(making.claims), problems, tuple(dict.fromkeys(making.notes)))
 
@@ -174,6 +176,16 @@ class _Making:
         if self.roots is None:
             self.roots = {id(self.family.root(each)) for each in manifests.workloads}
         return id(root) in self.roots
+
+    def admit(self, classes: PodClasses, there: Collection[str]) -> None:
+        """Store new pods as the API server does, for the classes that they name; what is wrong is told once."""
+        for number, each in enumerate(self.pods):
+            if not each.is_asked or each.name in there:
+                continue
+            self.pods[number] = replace(each, pod=classes.admitted(each.pod))
+            self.notes += classes.notes(each.pod)
+            found = [(each.owner, problem) for problem in classes.problems(each.pod, each.path)]
+            self.problems += [problem for problem in found if problem not in self.problems]
 
     def expand(self, workload: Workload) -> None:
         """Take the pods of a workload that is nobody's, once."""

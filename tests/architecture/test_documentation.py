@@ -43,8 +43,7 @@ def test_the_dump_of_the_readme_has_all_that_is_read():
     assert found is not None
     listed, more = found.groups()
     named = {*listed.replace("\\\n", "").split(","), *re.findall(r"`(\w+)[.\w]*`", more)}
-    kinds = {"ResourceQuota": "resourcequotas", "DeviceClass": "deviceclasses"}
-    assert {kinds.get(name, f"{name.lower()}s") for name in KINDS} <= named
+    assert {f"{name.lower()}{'es' if name.endswith('s') else 's'}" for name in KINDS} <= named
 
 
 def test_every_command_has_its_help_on_the_page():

@@ -379,10 +379,13 @@ class Scheduling:
             objection = found.objections.get(place)
             if objection is not None:
                 return NodeRefusal(names[place], objection.code, objection.text, detail=objection.detail)
-            known = found.elsewhere.get(place) or failing.get(place)
+            devices = found.at(place)
+            known = failing.get(place)
+            # Devices are asked for before claims that are allocated already are looked at.
+            if known is None and (devices.asked is None or devices.codes[place] == FITS):
+                known = found.elsewhere.get(place)
             if known is not None:
                 return known
-            devices = found.at(place)
             assert devices.asked is not None
             return standings.refusal(devices.asked, place, devices.codes[place])
 

@@ -132,9 +132,8 @@ def _objects(content: _Body) -> Iterator[Unpacked]:
 
 def _others(documents: Documents) -> Iterator[_Other]:
     members = ("classes", "claims", "templates", "taint_rules", "nodes", "namespaces", "pods", "pod_groups")
-    for item in (
-        each for member in (*members, "quotas", "services", "workloads") for each in getattr(documents, member)
-    ):
+    made_with = ("quotas", "services", "runtime_classes", "priority_classes", "workloads")
+    for item in (each for member in (*members, *made_with) for each in getattr(documents, member)):
         place = documents.places[id(item)]
         written = item.body if isinstance(item, Workload) else item.to_wire()
         yield _Other(place.kind, json.dumps(written), _packed_place(place))

@@ -1,0 +1,45 @@
+"""What pods name to be made with: runtime classes and priority classes."""
+
+from __future__ import annotations
+
+from dra_alloc.api._base import FrozenMap, List, OptText, PtrBool, Struct, Text
+from dra_alloc.api.amounts.quantity import Quantity
+from dra_alloc.api.meta import Labels, ObjectMeta
+from dra_alloc.api.nodes import PartialModel
+from dra_alloc.api.pods import Toleration
+
+__all__ = ["PriorityClass", "RuntimeClass", "RuntimeClassOverhead", "RuntimeClassScheduling"]
+
+
+class RuntimeClassOverhead(PartialModel):
+    """What a pod of the class uses on top of its containers."""
+
+    pod_fixed: FrozenMap[str, Quantity] = FrozenMap()
+
+
+class RuntimeClassScheduling(PartialModel):
+    """Where pods of the class can run."""
+
+    node_selector: Labels = FrozenMap()
+    tolerations: List[Toleration] = ()
+
+
+class RuntimeClass(PartialModel):
+    """How containers of a pod are run, and what that costs."""
+
+    api_version: Text = "node.k8s.io/v1"
+    kind: Text = "RuntimeClass"
+    metadata: Struct[ObjectMeta] = ObjectMeta.model_construct()
+    overhead: RuntimeClassOverhead | None = None
+    scheduling: RuntimeClassScheduling | None = None
+
+
+class PriorityClass(PartialModel):
+    """The priority of pods that name it, or of all that name none."""
+
+    api_version: Text = "scheduling.k8s.io/v1"
+    kind: Text = "PriorityClass"
+    metadata: Struct[ObjectMeta] = ObjectMeta.model_construct()
+    value: int = 0
+    global_default: PtrBool = None
+    preemption_policy: OptText = None

@@ -1,0 +1,96 @@
+"""
+What the API server adds to a pod as it is made: overhead and places of its runtime class, value of its priority class.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from dra_alloc.api import FrozenMap, Pod, PriorityClass, RuntimeClass
+from dra_alloc.errors import Problem, Where, first_few
+from dra_alloc.manifest import Documents
+
+__all__ = ["PodClasses"]
+
+#: Priority classes that every cluster has.
+_BUILT_IN: Final = ("system-node-critical", "system-cluster-critical")
+
+
+@dataclass(frozen=True, slots=True)
+class PodClasses:
+    """
+    The runtime and priority classes of the input.
+
+    Where it has none of a kind, which there are is not known: what a pod names is then left as it is, with a note.
+    """
+
+    runtime: Mapping[str, RuntimeClass] = field(default_factory=FrozenMap)
+    priority: Mapping[str, PriorityClass] = field(default_factory=FrozenMap)
+
+    @classmethod
+    def of(cls, *documents: Documents) -> PodClasses:
+        """Return the classes of the dump and then of the manifests."""
+        return cls(
+            {each.metadata.name or "": each for found in documents for each in found.runtime_classes},
+            {each.metadata.name or "": each for found in documents for each in found.priority_classes},
+        )
+
+    def admitted(self, pod: Pod) -> Pod:
+        """
+        Return a new pod as it is stored.
+
+        Spec: EXPAND-53, EXPAND-54.
+        """
+        changes = {**self._of_runtime(pod), **self._of_priority(pod)}
+        return pod.replaced(spec=pod.spec.replaced(**changes)) if changes else pod
+
+    def _of_runtime(self, pod: Pod) -> Mapping[str, object]:
+        spec = pod.spec
+        found = self.runtime.get(spec.runtime_class_name or "")
+        if found is None:
+            return {}
+        changes: dict[str, object] = {}
+        if found.overhead is not None and found.overhead.pod_fixed:
+            changes["overhead"] = found.overhead.pod_fixed
+        if found.scheduling is not None:
+            changes["node_selector"] = FrozenMap({**spec.node_selector, **found.scheduling.node_selector})
+            changes["tolerations"] = (*spec.tolerations, *found.scheduling.tolerations)
+        return changes
+
+    def _of_priority(self, pod: Pod) -> Mapping[str, object]:
+        spec = pod.spec
+        if spec.priority is not None:
+            return {}
+        if spec.priority_class_name:
+            found = self.priority.get(spec.priority_class_name)
+        else:
+            found = next((each for each in self.priority.values() if each.global_default), None)
+        if found is None:
+            return {}
+        policy = spec.preemption_policy or found.preemption_policy
+        return {"priority": found.value, "preemption_policy": policy}
+
+    def problems(self, pod: Pod, path: str) -> Iterator[Problem]:
+        """
+        Yield what lets the API server refuse the pod: a class that is not there.
+
+        Spec: EXPAND-55.
+        """
+        spec = pod.spec
+        runtime, priority = spec.runtime_class_name or "", spec.priority_class_name or ""
+        if runtime and self.runtime and runtime not in self.runtime:
+            yield _missing("RuntimeClass", runtime, self.runtime, f"{path}.runtimeClassName")
+        if priority and self.priority and priority not in (*self.priority, *_BUILT_IN):
+            yield _missing("PriorityClass", priority, self.priority, f"{path}.priorityClassName")
+
+    def notes(self, pod: Pod) -> Iterator[str]:
+        """Yield what is not known of the pod's classes."""
+        runtime = pod.spec.runtime_class_name
+        if runtime and not self.runtime and not pod.spec.overhead:
+            yield f"the overhead of runtime class {runtime} is not known and taken as none"
+
+
+def _missing(kind: str, name: str, known: Mapping[str, object], path: str) -> Problem:
+    return Problem(f"{kind} {name} does not exist", Where(path=path), f"there are: {first_few(sorted(known))}")

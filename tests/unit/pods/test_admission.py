@@ -1,0 +1,82 @@
+"""
+What becomes of a new pod for the runtime and priority classes that it names.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+from typing import Any
+
+import pytest
+
+from dra_alloc.manifest import Documents, load
+from dra_alloc.pods.expanding import MadePods, expanded
+
+HEAVY = {
+    "apiVersion": "node.k8s.io/v1",
+    "kind": "RuntimeClass",
+    "metadata": {"name": "heavy"},
+    "handler": "heavy",
+    "overhead": {"podFixed": {"memory": "256Mi"}},
+    "scheduling": {"nodeSelector": {"kata": "yes"}, "tolerations": [{"key": "kata", "operator": "Exists"}]},
+}
+
+
+def priority(name: str, value: int, **more: Any) -> dict[str, Any]:
+    return {
+        "apiVersion": "scheduling.k8s.io/v1",
+        "kind": "PriorityClass",
+        "metadata": {"name": name},
+        "value": value,
+        **more,
+    }
+
+
+def documents(*objects: dict[str, Any]) -> Documents:
+    whole = {"apiVersion": "v1", "kind": "List", "items": list(objects)}
+    return load("-", stdin=io.BytesIO(json.dumps(whole).encode()))
+
+
+def made(spec: dict[str, Any], *classes: dict[str, Any]) -> MadePods:
+    spec = {"containers": [{"name": "c", "image": "i"}], **spec}
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p", "namespace": "ns"}, "spec": spec}
+    return expanded(documents(pod), documents(*classes), ())
+
+
+def test_a_runtime_class_adds_overhead_and_places() -> None:
+    spec = made({"runtimeClassName": "heavy", "nodeSelector": {"zone": "a"}}, HEAVY).pods[0].pod.spec
+    assert {name: str(amount) for name, amount in spec.overhead.items()} == {"memory": "256Mi"}
+    assert dict(spec.node_selector) == {"zone": "a", "kata": "yes"}
+    assert [each.key for each in spec.tolerations] == ["kata"]
+
+
+@pytest.mark.parametrize(
+    ("spec", "value", "policy"),
+    [
+        ({"priorityClassName": "high"}, 1000, "Never"),
+        ({}, 7, None),
+        ({"priorityClassName": "high", "priority": 3}, 3, None),
+        ({"priorityClassName": "system-node-critical"}, None, None),
+    ],
+)
+def test_a_priority_class_gives_its_value(spec: dict[str, Any], value: int | None, policy: str | None) -> None:
+    classes = (priority("high", 1000, preemptionPolicy="Never"), priority("usual", 7, globalDefault=True))
+    found = made(spec, *classes).pods[0].pod.spec
+    assert (found.priority, found.preemption_policy) == (value, policy)
+
+
+def test_classes_of_which_none_is_given_are_not_known() -> None:
+    found = made({"runtimeClassName": "heavy", "priorityClassName": "high"})
+    assert not found.problems
+    assert "the overhead of runtime class heavy is not known and taken as none" in found.notes
+    assert made({"runtimeClassName": "heavy"}, HEAVY).notes == ()
+
+
+def test_a_class_that_is_not_there_is_named_with_those_that_are() -> None:
+    spec = {"runtimeClassName": "haevy", "priorityClassName": "hihg"}
+    problems = [problem for _, problem in made(spec, HEAVY, priority("high", 1)).problems]
+    assert [(each.where.path, each.message, each.hint) for each in problems] == [
+        ("spec.runtimeClassName", "RuntimeClass haevy does not exist", "there are: heavy"),
+        ("spec.priorityClassName", "PriorityClass hihg does not exist", "there are: high"),
+    ]
