@@ -6,74 +6,111 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from typing import Final
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final, NamedTuple
 
+from dra_alloc.api import DeviceConstraint
 from dra_alloc.explain.counts import Group, RequestTally
 from dra_alloc.problem.devices import DeviceRow
 from dra_alloc.problem.requests import Ask
 from dra_alloc.rules import describe
 from dra_alloc.solve.allocator import Question
 
-__all__ = ["alone", "together"]
+__all__ = ["Told", "alone", "together"]
 
-#: Codes of devices that are not what was asked for, and of those that only other requests of the pod have.
+#: Codes of devices that are not what was asked for, and of those that other requests of the question have.
 _OTHER_KIND: Final = ("class-mismatch", "selector-mismatch")
 _PICKED: Final = "device-picked"
-_CONSTRAINT: Final = re.compile("attribute-")
+_IN_USE: Final = "device-in-use"
 _MOST: Final = 3
+_MOST_REQUESTS: Final = 6
+#: Of an expression; the rest is in the tally.
+_MOST_CHARACTERS: Final = 160
 _READ: Final = re.compile(r'attributes\["([^"]+)"\]\.(\w+)')
+_FALSE: Final = re.compile(r"selector (\d+) is false: (.*)", re.DOTALL)
 
 
-def alone(question: Question, tallies: Sequence[RequestTally]) -> str:
+class Told(NamedTuple):
+    """A request, or one alternative of it, and what its devices fell to."""
+
+    ask: Ask
+    tally: RequestTally
+
+
+def alone(question: Question, alternatives: Sequence[Told]) -> str:
     """Return why a request cannot be served though it were the only one; of alternatives the nearest is told."""
-    tally = max(tallies, key=lambda each: (each.usable - each.needed, len(each.pools)))
-    ask = _ask_of(question, tally)
-    broken = [f"pool {pool.pool} ({pool.driver}) is {pool.state}" for pool in tally.pools if pool.state]
-    missed = [group for group in _groups(tally) if group.code not in _OTHER_KIND]
+    ask, tally = max(alternatives, key=_nearness)
     wants = f"{_who(question, ask)} needs {_wanted(tally)}"
-    if missed or broken:
-        told = [*map(_counted, missed[:_MOST]), *broken[:_MOST]]
-        return f"{wants}, {tally.usable or 'none'} can be had; {'; '.join(told)}"
     if not tally.pools:
         return f"{wants}, and no pool offers any on this node"
-    only = f"only {tally.usable} of {sum(pool.devices for pool in tally.pools)}" if tally.usable else "none"
-    return f"{wants}, and {only} matches{_kind(question, ask)}"
+    missed = _missed(tally)
+    broken = [f"pool {pool.pool} ({pool.driver}) is {pool.state}" for pool in tally.pools if pool.state]
+    total = sum(pool.devices for pool in tally.pools)
+    matching = tally.usable + sum(len(group.devices) for group in missed)
+    parts: list[str] = []
+    if total and (matching < tally.needed or not matching):
+        verb = "matches" if matching == 1 else "match"
+        few = f"only {matching} of {total} {verb}" if matching else "none matches"
+        parts.append(f"and {few}{_kind(question, ask, matching)}")
+    elif missed or broken:
+        parts.append(f"{tally.usable or 'none'} can be had")
+    return ", ".join((wants, "; ".join((*parts, *_few(missed), *broken[:_MOST]))))
 
 
-def together(question: Question, served: Sequence[Sequence[RequestTally]], stuck: Sequence[RequestTally]) -> str:
-    """Return why requests that could each be served alone cannot be served together."""
-    tally = max(stuck, key=lambda each: each.usable)
-    ask = _ask_of(question, tally)
-    missed = [group for group in _groups(tally) if group.code not in (*_OTHER_KIND, _PICKED)]
-    if any(_CONSTRAINT.match(group.code) for group in missed):
-        spread = _spread(question, ask, served)
-        if spread:
-            return spread
+def together(question: Question, served: Sequence[Sequence[Told]], stuck: Sequence[Told]) -> str:
+    """
+    Return why requests cannot be served that could be, were each the only one and free of constraints.
+
+    `served` are all requests alone, `stuck` is the first that is left without its devices.
+    """
+    ask, tally = max(stuck, key=_nearness)
+    missed = [group for group in _missed(tally) if group.code != _PICKED]
+    one_each = [_of_stuck(each, ask) or max(each, key=_nearness) for each in served]
+    for constraint in question.rows[ask.claim].wire.spec.devices.constraints:
+        stated = constraint.stated
+        if stated is not None and any(stated.attribute in group.detail for group in missed):
+            spread = _spread(question, ask, constraint, one_each)
+            if spread:
+                return spread
     if missed:
-        told = "; ".join(map(_counted, missed[:_MOST]))
-        return f"{_who(question, ask)} needs {tally.needed} more than can be had; {told}"
-    asks = [(_who(question, _ask_of(question, each[0])), each[0].needed) for each in served]
-    devices = {
-        (pool.driver, pool.pool, name) for each in served for one in each for pool in one.pools for name in pool.usable
-    }
-    each = ", ".join(f"{name}: {count}" for name, count in asks[:6]) + (" ..." if len(asks) > 6 else "")
-    return f"{sum(count for _, count in asks)} devices are needed together ({each}), and {len(devices)} can be had"
+        who, short = _who(question, ask), tally.needed - tally.usable
+        more = f"needs {short} more than can be had" if not tally.takes_all else "cannot have all matching devices"
+        return f"{who} {more}; {'; '.join(_few(missed))}"
+    return _competing(question, ask, one_each) or f"{_who(question, ask)} needs more than the requests before it leave"
 
 
-def _ask_of(question: Question, tally: RequestTally) -> Ask:
-    return next(
-        ask
-        for row in question.rows
-        if row.name == tally.claim
-        for request in row.requests
-        for ask in request.asks
-        if ask.full_name == tally.request
-    )
+def _competing(question: Question, ask: Ask, requests: Sequence[Told]) -> str:
+    """Return how much the requests that want the same devices need together; empty if so much could be had."""
+    usable = {each.ask.id: _usable(each.tally) for each in requests}
+    wanted, among = set(usable.get(ask.id, ())), {ask.id}
+    while more := [key for key, devices in usable.items() if key not in among and not wanted.isdisjoint(devices)]:
+        among.update(more)
+        wanted.update(*(usable[key] for key in more))
+    competing = [each for each in requests if each.ask.id in among]
+    needed = sum(each.tally.needed for each in competing)
+    if needed <= len(wanted):
+        return ""
+    listed = [f"{_who(question, each.ask)}: {each.tally.needed}" for each in competing]
+    rest = f" and {len(listed) - _MOST_REQUESTS} more" if len(listed) > _MOST_REQUESTS else ""
+    requested = f"{', '.join(listed[:_MOST_REQUESTS])}{rest}"
+    return f"{needed} devices are needed together ({requested}), and {len(wanted)} can be had"
+
+
+def _nearness(told: Told) -> tuple[bool, int]:
+    tally = told.tally
+    return bool(tally.needed or not tally.takes_all), tally.usable - tally.needed
+
+
+def _of_stuck(alternatives: Sequence[Told], ask: Ask) -> Told | None:
+    return next((each for each in alternatives if each.ask is ask), None)
+
+
+def _usable(tally: RequestTally) -> set[tuple[str, str, str]]:
+    return {(pool.driver, pool.pool, name) for pool in tally.pools for name in pool.usable}
 
 
 def _who(question: Question, ask: Ask) -> str:
-    """Return what the user calls the request: an extended resource, or its name, and its claim's if there are more."""
+    """Return what the request is called: an extended resource, or its name, and its claim's if there are more."""
     row = question.rows[ask.claim]
     resource = row.extended_resource(ask)
     if resource:
@@ -87,70 +124,95 @@ def _wanted(tally: RequestTally) -> str:
     return f"{tally.needed} {'device' if tally.needed == 1 else 'devices'}"
 
 
-def _groups(tally: RequestTally) -> list[Group]:
-    """Return what devices of all pools fell to, those of one reason together."""
-    merged: dict[tuple[str, str], list[str]] = {}
-    for pool in tally.pools:
-        for group in pool.groups:
-            merged.setdefault((group.code, group.detail), []).extend(group.devices)
-    return [Group(code, detail, tuple(names)) for (code, detail), names in merged.items()]
+def _missed(tally: RequestTally) -> list[Group]:
+    """Return what devices of the kind asked for fell to, nearest miss first, those of one reason together."""
+    merged: dict[tuple[str, str], list[Group]] = {}
+    for group in (group for pool in tally.pools for group in pool.groups if group.code not in _OTHER_KIND):
+        # Who holds them is told of all devices in use together.
+        merged.setdefault((group.code, "" if group.code == _IN_USE else group.detail), []).append(group)
+    found = [_together(groups) for groups in merged.values()]
+    return sorted(found, key=lambda group: (group.code == _PICKED, -len(group.devices)))
 
 
-def _counted(group: Group) -> str:
-    names = group.devices
-    return f"{names[0] if len(names) == 1 else f'{len(names)} devices'}: {group.detail}"
+def _together(groups: Sequence[Group]) -> Group:
+    first = groups[0]
+    devices = tuple(name for group in groups for name in group.devices)
+    holders = tuple(dict.fromkeys(name for group in groups for name in group.holders))
+    more = f" and {len(holders) - _MOST} more" if len(holders) > _MOST else ""
+    detail = f"allocated to {', '.join(holders[:_MOST])}{more}" if len(groups) > 1 and holders else first.detail
+    return Group(first.code, detail, devices, holders)
 
 
-def _kind(question: Question, ask: Ask) -> str:
-    """Return the selector that is false of most devices, with what devices have instead."""
-    false: dict[tuple[str, str], list[DeviceRow]] = {}
+def _few(groups: Sequence[Group]) -> list[str]:
+    """Return the first few groups, each with the number of its devices or the one's name."""
+    more = [f"and {len(groups) - _MOST} more reasons"] if len(groups) > _MOST else []
+    return [*(f"{_devices(group.devices)}: {group.detail}" for group in groups[:_MOST]), *more]
+
+
+def _devices(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{len(names)} devices"
+
+
+def _kind(question: Question, ask: Ask, matching: int) -> str:
+    """Return the selector that is false last on the devices nearest to matching, with what they have instead."""
+    false: dict[tuple[bool, int, str], list[DeviceRow]] = {}
     for device in question.candidates:
         code, detail = question.context.explain_selector(ask, device)
-        if detail != "matches every selector":
-            false.setdefault((code, detail), []).append(device)
+        found = _FALSE.search(detail)
+        if found is not None:
+            false.setdefault((code == "selector-mismatch", int(found[1]), found[2]), []).append(device)
     if not false:
         return ""
-    (code, detail), devices = max(false.items(), key=lambda each: (each[0][0] == "selector-mismatch", len(each[1])))
-    owner = f"class {ask.class_name}" if code == "class-mismatch" else "its selector"
-    expression = detail.partition("is false: ")[2]
-    return f": {owner} wants {expression}{_have(expression, devices)}"
+    of_request, number, expression = max(false)
+    several = len(ask.wire.selectors if of_request else ask.device_class.spec.selectors) > 1
+    owner = ("its selector" if of_request else f"class {ask.class_name}, whose selector") if several else ""
+    if not owner:
+        owner = "its selector" if of_request else f"class {ask.class_name}"
+    named = f"{owner} {number}" if several else owner
+    have = _have(expression, false[of_request, number, expression], others=bool(matching))
+    return f": {named} wants {_cut(expression)}{have}"
 
 
-def _have(expression: str, devices: Sequence[DeviceRow]) -> str:
+def _cut(expression: str) -> str:
+    return expression if len(expression) <= _MOST_CHARACTERS else f"{expression[:_MOST_CHARACTERS]} ..."
+
+
+def _have(expression: str, devices: Sequence[DeviceRow], *, others: bool) -> str:
     """Return which values devices have of the attributes that an expression reads."""
     told = []
     for domain, name in dict.fromkeys(_READ.findall(expression)):
         values = _values(f"{domain}/{name}", devices)
-        if values:
-            told.append(f"{name} {', '.join(values[:_MOST])}{' ...' if len(values) > _MOST else ''}")
-    return f"; devices have {' and '.join(told[:2])}" if told else ""
+        more = " ..." if len(values) > _MOST else ""
+        told.append(f"{name} {', '.join(list(values)[:_MOST])}{more}" if values else f"no {name}")
+    who = "the others" if others else "devices"
+    return f"; {who} have {' and '.join(told[:2])}" if told else ""
 
 
-def _values(attribute: str, devices: Iterable[DeviceRow]) -> list[str]:
-    seen = Counter(describe(found) for each in devices if (found := each.attribute(attribute)) is not None)
-    return [value for value, _ in seen.most_common()]
+def _values(attribute: str, devices: Iterable[DeviceRow]) -> Mapping[str, int]:
+    """Return how many devices have each value of an attribute, the most frequent first."""
+    seen = Counter(_cut(describe(found)) for each in devices if (found := each.attribute(attribute)) is not None)
+    return dict(seen.most_common())
 
 
-def _spread(question: Question, ask: Ask, served: Sequence[Sequence[RequestTally]]) -> str:
-    """Return how the devices that could serve a constraint's requests spread over its values; empty without one."""
-    row = question.rows[ask.claim]
-    for constraint in row.wire.spec.devices.constraints:
-        stated = constraint.stated
-        if stated is None or not ask.named_by(constraint.requests):
-            continue
-        named = [each for each in served if _concerned(question, each[0], row.name, constraint.requests)]
-        usable = {name for each in named for one in each for pool in one.pools for name in pool.usable}
-        devices = [each for each in question.candidates if each.key.device in usable]
-        values = Counter(
-            "none" if (found := each.attribute(stated.attribute)) is None else describe(found) for each in devices
-        )
-        needed = sum(each[0].needed for each in named)
-        each = ", ".join(f"{count} have {value}" for value, count in values.most_common(_MOST + 1))
-        more = " ..." if len(values) > _MOST + 1 else ""
-        who = _who(question, ask) if len(named) == 1 else f"claim {row.name}"
-        return f"{who} needs {needed} devices under {stated}: {each}{more}"
-    return ""
+def _spread(question: Question, ask: Ask, constraint: DeviceConstraint, requests: Sequence[Told]) -> str:
+    """
+    Return how the devices that could serve a constraint's requests spread over its values.
 
-
-def _concerned(question: Question, tally: RequestTally, claim: str, names: Sequence[str]) -> bool:
-    return tally.claim == claim and _ask_of(question, tally).named_by(names)
+    Empty where it does not show why: with derived attributes, several requests, or a value that is enough.
+    """
+    row, stated = question.rows[ask.claim], constraint.stated
+    named = [each for each in requests if each.ask.claim == row.index and each.ask.named_by(constraint.requests)]
+    if stated is None or len(named) != 1 or ask.wire.derived_attributes:
+        return ""
+    tally = named[0].tally
+    usable = _usable(tally)
+    devices = [each for each in question.candidates if tuple(each.key) in usable]
+    values = _values(stated.attribute, devices)
+    most = max(values.values(), default=0) if stated.kind.wire == "matchAttribute" else len(values)
+    if most >= tally.needed:
+        return ""
+    told = [f"{count} {'has' if count == 1 else 'have'} {value}" for value, count in values.items()]
+    without = len(devices) - sum(values.values())
+    told = [*told[: _MOST + 1], *(["..."] if len(told) > _MOST + 1 else [])]
+    told += [f"{without} {'has' if without == 1 else 'have'} none"] if without else []
+    return f"{_who(question, ask)} needs {tally.needed} devices under {stated}: {', '.join(told)}"

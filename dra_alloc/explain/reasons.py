@@ -69,9 +69,9 @@ class Reasons:
     work: int = 0
 
     @property
-    def distance(self) -> int | None:
-        """Return how many changes are enough, as far as was tried; None if none of those is."""
-        return min((len(fix.steps) for fix in self.fixes), default=None)
+    def distance(self) -> tuple[int, int] | None:
+        """Return how many changes are enough and what they cost, as far as was tried; None if none of those is."""
+        return min(((len(fix.steps), fix.cost) for fix in self.fixes), default=None)
 
 
 def reasons(world: World, work: int = WORK, *, refused: bool = False) -> Reasons:
@@ -170,6 +170,9 @@ class _Fixes:
     def _second_obstacles(self, first: Sequence[Fact], facts: Sequence[Fact]) -> list[tuple[Fact, Fact]]:
         pairs: dict[frozenset[Fact], tuple[Fact, Fact]] = {}
         for fact in first:
+            if self._trials.spent:
+                self.untried.append("two changes together")
+                break
             left = [each for each in facts if each is not fact]
             for other in core_of(left, self._trials, gone=(fact,)).facts:
                 if other.fix and other not in self._enough:

@@ -40,10 +40,10 @@ def explain(allocator: Allocator, node: Node, claims: Sequence[ResourceClaim]) -
     """
     try:
         question = allocator.question(node, claims)
-        every = tuple(_tallies(question, question.fresh_rules(), _every_request(question)))
-        short = [tallies for tallies in every if all(each.short for each in tallies)]
+        every = tuple(_alone(question, question.fresh_rules(), _every_request(question)))
+        short = [alternatives for alternatives in every if all(each.tally.short for each in alternatives)]
         if short:
-            told = tuple(tally for tallies in short for tally in tallies)
+            told = tuple(each.tally for alternatives in short for each in alternatives)
             return Explanation(told, cause=cause.alone(question, short[0]))
         return _together(question, every)
     except (SearchStopped, GatherError):
@@ -55,9 +55,9 @@ def _every_request(question: Question) -> Iterator[RequestRow]:
         yield from claim.requests
 
 
-def _tallies(question: Question, rules: RuleSet, requests: Iterator[RequestRow]) -> Iterator[tuple[RequestTally, ...]]:
+def _alone(question: Question, rules: RuleSet, requests: Iterator[RequestRow]) -> Iterator[tuple[cause.Told, ...]]:
     for request in requests:
-        yield tuple(_tally(question, rules, ask, ask.count, {}) for ask in request.asks)
+        yield tuple(cause.Told(ask, _tally(question, rules, ask, ask.count, {})) for ask in request.asks)
 
 
 def _tally(question: Question, rules: RuleSet, ask: Ask, needed: int, passed: _Passed) -> RequestTally:
@@ -117,7 +117,7 @@ def refusal(rules: RuleSet, ask: Ask, device: DeviceRow) -> Reason | None:
     return refused
 
 
-def _together(question: Question, every: Sequence[Sequence[RequestTally]]) -> Explanation:
+def _together(question: Question, every: Sequence[Sequence[cause.Told]]) -> Explanation:
     """Return what is refused after the most picks that a bounded search could make."""
 
     def tick(steps: int) -> None:
@@ -136,7 +136,8 @@ def _together(question: Question, every: Sequence[Sequence[RequestTally]]) -> Ex
     asks = [ask for ask in stuck.asks if got[ask.id]] or list(stuck.asks)
     tallies = tuple(_tally(question, rules, ask, ask.count - got[ask.id], passed) for ask in asks)
     placed = tuple((question.rows[ask.claim].name, ask.full_name, str(device.key)) for ask, device in search.furthest)
-    return Explanation(tallies, placed, cause.together(question, every, tallies))
+    told = tuple(map(cause.Told, asks, tallies))
+    return Explanation(tallies, placed, cause.together(question, every, told))
 
 
 def _replayed(question: Question, rules: RuleSet, picks: Sequence[Pick]) -> _Passed:

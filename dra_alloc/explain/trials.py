@@ -60,6 +60,11 @@ class Trials:
         self._error = ""
         self._error = self._lifted((), INSIST, 1.0).error
 
+    @property
+    def spent(self) -> bool:
+        """Return whether the work allowed is used up."""
+        return self.work >= self._allowed
+
     def fits(self, world: World, effort: int = USUAL) -> bool | None:
         """Return whether a variation fits; None if the work allowed does not tell."""
         return self._tried(world, effort).fits
@@ -100,7 +105,7 @@ class Trials:
         return without(world, [fact for fact in gone if fact not in known])
 
     def _tried(self, world: World, effort: int = USUAL) -> Tried:
-        if self.work >= self._allowed:
+        if self.spent:
             return _NOT_TRIED
         tried = world.tried(_EFFORTS[effort])
         self.work += tried.work

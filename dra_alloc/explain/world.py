@@ -170,7 +170,8 @@ def _other_steps(work: Work) -> float:
 
 
 def _held(allocation: AllocationResult) -> frozenset[DeviceKey]:
-    return frozenset(DeviceKey(each.driver, each.pool, each.device) for each in allocation.devices.results)
+    results = (each for each in allocation.devices.results if not each.admin_access)
+    return frozenset(DeviceKey(each.driver, each.pool, each.device) for each in results)
 
 
 def edit_requests(world: World, edit: Callable[[int, str, Ask], Ask]) -> World:

@@ -12,10 +12,10 @@ from dra_alloc.api import FrozenMap, Pod, PriorityClass, RuntimeClass
 from dra_alloc.errors import Problem, Where, first_few
 from dra_alloc.manifest import Documents
 
-__all__ = ["PodClasses"]
+__all__ = ["BUILT_IN", "PodClasses"]
 
-#: Priority classes that every cluster has.
-_BUILT_IN: Final = ("system-node-critical", "system-cluster-critical")
+#: Priority classes that every cluster has, with their values.
+BUILT_IN: Final = {f"system-{each}-critical": 2_000_000_000 + more for each, more in (("cluster", 0), ("node", 1000))}
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ class PodClasses:
         runtime, priority = spec.runtime_class_name or "", spec.priority_class_name or ""
         if runtime and self.runtime and runtime not in self.runtime:
             yield _missing("RuntimeClass", runtime, self.runtime, f"{path}.runtimeClassName")
-        if priority and self.priority and priority not in (*self.priority, *_BUILT_IN):
+        if priority and self.priority and priority not in (*self.priority, *BUILT_IN):
             yield _missing("PriorityClass", priority, self.priority, f"{path}.priorityClassName")
 
     def notes(self, pod: Pod) -> Iterator[str]:

@@ -26,7 +26,7 @@ def _error(refusal: NodeRefusal, verbose: bool) -> Iterator[str]:
 
 def _cause(refusal: NodeRefusal, verbose: bool) -> Iterator[str]:
     if refusal.explanation.cause:
-        yield f"cause: {cut(refusal.explanation.cause, verbose)}"
+        yield f"cause: {refusal.explanation.cause}"
 
 
 def _facts(found: Reasons, verbose: bool) -> Iterator[str]:
@@ -40,7 +40,8 @@ def _fixes(found: Reasons, verbose: bool) -> Iterator[str]:
     if found.fixes:
         handy = [fix for fix in found.fixes if fix.cost < CLASS_COST] or found.fixes
         told = found.fixes if verbose else handy[:MOST]
-        yield f"fix: {', or '.join(map(str, told))} would be enough"
+        more = len(found.fixes) - len(told)
+        yield f"fix: {', or '.join(map(str, told))} would be enough{f' ({more} more with -v)' if more else ''}"
     elif found.facts and not found.untried:
         yield "fix: no change or pair of changes that was tried helps"
 
@@ -110,14 +111,16 @@ def refusal_object(refusal: NodeRefusal) -> dict[str, Any]:
 
 #: What is told of a kind of node that is one of several, and of one that is further from a fit than the nearest.
 _CAUSES: Final = ("error", "cause")
-_HEADS: Final = (*_CAUSES, "hints", "fixes")
-_OUT_OF_REACH: Final = 9
-_UNKNOWN: Final = 8
+_HEADS: Final = (*_CAUSES, "hints", "fixes", "not-tried")
+_BEYOND: Final = (3, 0)
+_RULED_OUT: Final = (4, 0)
+_UNKNOWN: Final = (5, 0)
 _DISTANCES: Final = {
     1: "one change away",
     2: "two changes away",
-    _UNKNOWN: "not looked into",
-    _OUT_OF_REACH: "out of reach",
+    _BEYOND[0]: "more than two changes away",
+    _RULED_OUT[0]: "ruled out by what nodes are",
+    _UNKNOWN[0]: "not looked into so far",
 }
 
 
@@ -132,24 +135,25 @@ def refusal_lines(refusals: Sequence[NodeRefusal], verbose: bool) -> Iterator[st
         others = f" and {plural(len(group) - 1, 'other node')} alike" if len(group) > 1 else ""
         yield f"on {group[0].node}{others}:"
         whole = verbose or len(ordered) == 1 or not (group[0].explanation.cause or group[0].text)
-        heads = _HEADS if _far(group[0]) == _far(ordered[0][0]) else _CAUSES
+        heads = _HEADS if _far(group[0])[0] == _far(ordered[0][0])[0] else _CAUSES
         sections = (each for each in sections_of(group[0]) if whole or each.kind in heads)
         yield from (f"  {line}" for section in sections for line in section.lines(verbose))
     yield from _left_out(ordered[most:])
 
 
-def _far(refusal: NodeRefusal) -> int:
-    """Return how many changes a node is away from a fit, as far as is known; what claims cannot change comes last."""
-    if refusal.reasons is None:
-        return _UNKNOWN if refusal.code == "no-fit" else _OUT_OF_REACH
-    return refusal.reasons.distance or _OUT_OF_REACH
+def _far(refusal: NodeRefusal) -> tuple[int, int]:
+    """Return how many changes a node is away from a fit and what they cost, as far as is known."""
+    found = refusal.reasons
+    if found is None:
+        return _UNKNOWN if refusal.code == "no-fit" else _RULED_OUT
+    return found.distance or (_UNKNOWN if found.untried or not found.exact else _BEYOND)
 
 
 def _left_out(groups: Sequence[Sequence[NodeRefusal]]) -> Iterator[str]:
     """Yield how far the nodes are that are not told of one by one."""
     counts: Counter[str] = Counter()
     for group in groups:
-        counts[_DISTANCES[_far(group[0])]] += len(group)
+        counts[_DISTANCES[_far(group[0])[0]]] += len(group)
     if counts:
         told = ", ".join(f"{count} {where}" for where, count in counts.items())
         yield f"and {plural(counts.total(), 'more node')}: {told} (-v shows why)"

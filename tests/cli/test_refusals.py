@@ -23,12 +23,12 @@ CASES = {
     "07-two-claims": ("5 devices are needed together", 'dropping request "g" of claim ml/spare'),
     "16-twenty": ("under matchAttribute gpu.acme.com/numa", "dropping matchAttribute"),
     "C4-pool-taint": ("is incomplete: 1 of 2 slices", "and tolerating the taint"),
-    "E-only-fixable-node-hidden": ("1 have 0, 1 have 1", "dropping matchAttribute"),
+    "E-only-fixable-node-hidden": ("1 has 0, 1 has 1", "dropping matchAttribute"),
     "F-pair-not-offered": ("d0: allocated to ml/h0", "freeing claim ml/h0 and dropping matchAttribute"),
     "G-in-use-but-wrong-model": ("only 1 of 2 matches", "asking for 1 instead of 2"),
     "I-same-request-name": ('request "g" of claim ml/b: 1', "of claim ml/b"),
     "K2-realistic": ("taint acme.com/xid=79:NoSchedule is not tolerated", "fix: tolerating the taint"),
-    "N-hint-1.34": ("under distinctAttribute x.io/model: 2 have a, 1 have b", "dropping distinctAttribute"),
+    "N-hint-1.34": ("under distinctAttribute x.io/model: 2 have a, 1 has b", "dropping distinctAttribute"),
     "O-needs-1-and-1-left": ("2 of counter m needed, 1 of 4 left in cs0", "asking for 2 instead of 3"),
 }
 #: Lines below the verdict of a refusal on one node, and on twenty.
@@ -68,7 +68,7 @@ def test_the_node_that_is_one_change_away_comes_first(tmp_path: Path, capsys: An
     assert run(["check", str(path)]) == 1
     lines = capsys.readouterr().out.splitlines()
     assert lines[1] == "  on n4:"
-    assert lines[2].startswith('    cause: request "g" needs 2 devices under matchAttribute x.io/numa: 1 have 0')
+    assert lines[2].startswith('    cause: request "g" needs 2 devices under matchAttribute x.io/numa: 1 has 0')
     assert [line for line in lines if line.startswith("  on ")][1:] == [
         "  on n3:",
         "  on n1 and 1 other node alike:",

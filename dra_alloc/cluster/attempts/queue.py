@@ -11,6 +11,7 @@ from typing import Final
 from dra_alloc.api import DeviceClass, Pod, ResourceClaim
 from dra_alloc.cluster.attempts.scheduled import NotAsked, Waiting
 from dra_alloc.limits import RESERVED_FOR_MAX_SIZE
+from dra_alloc.pods.admission import BUILT_IN
 from dra_alloc.pods.claims import going, not_made_for
 from dra_alloc.pods.objections import Objection
 from dra_alloc.pods.workloads.states import PodState, state_of
@@ -19,7 +20,6 @@ __all__ = ["Queued", "in_order", "may_preempt", "missing_class", "not_asked", "p
 
 _DEFAULT_SCHEDULER: Final = "default-scheduler"
 #: The priorities that every cluster has.
-_BUILT_IN: Final = {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,14 +60,14 @@ class Queued:
             yield f"scheduler {spec.scheduler_name} decides, which may do otherwise than kube-scheduler"
         if any(each.persistent_volume_claim or each.ephemeral for each in spec.volumes):
             yield "volumes are not looked at: they may leave fewer nodes"
-        if spec.priority is None and spec.priority_class_name and spec.priority_class_name not in _BUILT_IN:
+        if spec.priority is None and spec.priority_class_name and spec.priority_class_name not in BUILT_IN:
             yield f"the priority of class {spec.priority_class_name} is not known and taken as 0"
 
 
 def priority_of(pod: Pod) -> int:
     """Return the pod's priority; without one that of a class that every cluster has, or 0."""
     spec = pod.spec
-    return spec.priority if spec.priority is not None else _BUILT_IN.get(spec.priority_class_name or "", 0)
+    return spec.priority if spec.priority is not None else BUILT_IN.get(spec.priority_class_name or "", 0)
 
 
 def may_preempt(pod: Pod, objections: Mapping[str, Objection], running: Iterable[Pod]) -> bool:

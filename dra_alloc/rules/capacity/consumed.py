@@ -265,7 +265,7 @@ class ConsumedCapacity(Rule):
         whole = device.capacity[name].value
         left = whole.nano - self._held(device).get(name, 0) - self._in_flight.get(device.key, {}).get(name, 0)
         wanted, free = (Quantity.of(nano, whole.format, NANO) for nano in (takes[name], max(left, 0)))
-        return Reason(self.code, f"capacity {name}: {wanted} asked for, {free} of {whole} left")
+        return Reason(self.code, f"capacity {name}: {wanted} needed, {free} of {whole} left")
 
     def violations(self, picks: Sequence[Pick]) -> Iterable[str]:
         used: dict[DeviceRow, dict[str, int]] = {}

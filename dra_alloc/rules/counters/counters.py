@@ -8,7 +8,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Final
 
 from dra_alloc.api import Quantity
-from dra_alloc.api.amounts.text import NANO
+from dra_alloc.api.amounts.text import NANO, Format
 from dra_alloc.problem.devices import DeviceRow, PoolKey
 from dra_alloc.problem.pools import Pool
 from dra_alloc.problem.requests import Ask
@@ -56,8 +56,15 @@ def _total(device: DeviceRow) -> dict[_Counter, int]:
 _MOST_HOLDERS: Final = 3
 
 
-def _text(nano: int) -> str:
-    return str(Quantity.of(nano, exponent=NANO))
+def _text(nano: int, form: Format) -> str:
+    return str(Quantity.of(nano, form, NANO))
+
+
+def _format(device: DeviceRow, counter: _Counter) -> Format:
+    """Return the format in which the device writes what it draws on a counter."""
+    uses = (each for each in device.wire.consumes_counters if each.counter_set == counter[0])
+    written = (use.counters[counter[1]].value.format for use in uses if counter[1] in use.counters)
+    return next(written, Format.DECIMAL_SI)
 
 
 class CountersDisabled(Rule):
@@ -229,26 +236,31 @@ class Counters(Rule):
         short = self._short(device, flight)
         if short is None:
             return super().why(ask, device)
-        return Reason(self.code, *self._told(device, short, flight[short]))
+        return Reason(self.code, *self._told(device, short, flight.get(short, 0)))
 
     def _told(self, device: DeviceRow, counter: _Counter, flight: int) -> tuple[str, tuple[str, ...]]:
         """Return how much of a counter is needed, left and held by whom, and the claims that hold some."""
-        needed = _total(device)[counter]
-        left = max(self._left(device)[counter] - (flight - needed), 0)
-        whole = self._pools[device.slice.pool].counters.get(counter, 0)
+        needed, form = _total(device).get(counter, 0), _format(device, counter)
+        left = self._left(device)[counter] - (flight - needed)
+        whole = _text(self._pools[device.slice.pool].counters.get(counter, 0), form)
         holding = self._holding(device, counter)
-        held = ", ".join(f"{name} holds {_text(amount)}" for name, amount in holding[:_MOST_HOLDERS])
-        more = f" and {len(holding) - _MOST_HOLDERS} more claims" if len(holding) > _MOST_HOLDERS else ""
-        text = f"{_text(needed)} of counter {counter[1]} needed, {_text(left)} of {_text(whole)} left in {counter[0]}"
-        return text + (f" ({held}{more})" if held else ""), tuple(name for name, _ in holding)
+        held = ", ".join(f"{name} holds {_text(amount, form)}" for name, amount in holding[:_MOST_HOLDERS])
+        more = f" and {len(holding) - _MOST_HOLDERS} more" if len(holding) > _MOST_HOLDERS else ""
+        text = f"{_text(needed, form)} of counter {counter[1]} needed, {_text(max(left, 0), form)} of {whole} left"
+        if left < 0:
+            text = f"more of counter {counter[1]} is held than the {whole} that there are"
+        return f"{text} in {counter[0]}" + (f" ({held}{more})" if held else ""), tuple(name for name, _ in holding)
 
     def _holding(self, device: DeviceRow, counter: _Counter) -> list[tuple[str, int]]:
         """Return the claims that hold devices drawing on the counter, with how much, the largest first."""
         holds: dict[str, int] = {}
         for other in self._pools[device.slice.pool].devices:
-            for name in self._context.holders(other.key) if other.draws else ():
-                holds[name] = holds.get(name, 0) + _total(other).get(counter, 0)
-        return sorted(((name, amount) for name, amount in holds.items() if amount), key=lambda each: -each[1])
+            amount = _total(other).get(counter, 0) if other.draws else 0
+            # What shares of one device draw they draw together.
+            name = " and ".join(self._context.holders(other.key)) if amount else ""
+            if name:
+                holds[name] = holds.get(name, 0) + amount
+        return sorted(holds.items(), key=lambda each: -each[1])
 
     def violations(self, picks: Sequence[Pick]) -> Iterable[str]:
         used: dict[Hashable, dict[_Counter, int]] = {}

@@ -42,7 +42,7 @@ def cause(asked: dict[str, Any]) -> str:
         ),
         pytest.param(
             request([device("a", shares=4)], claim(ask(1, capacity=5))),
-            'request "r0" needs 1 device, none can be had; a: capacity c: 5 asked for, 4 of 4 left',
+            'request "r0" needs 1 device, none can be had; a: capacity c: 5 needed, 4 of 4 left',
             id="capacity",
         ),
         pytest.param(
@@ -65,6 +65,48 @@ def cause(asked: dict[str, Any]) -> str:
 )
 def test_the_cause_has_its_numbers(asked: dict[str, Any], told: str) -> None:
     assert cause(asked) == told
+
+
+def test_a_counter_that_was_overdrawn_before_is_told() -> None:
+    """Another counter of the pool is short than those the device draws on."""
+    asked = request([device("a", counters=6), device("b", counters=1)], claim(ask(1)), counters=4)
+    for each in asked["slices"]:
+        for made in each["spec"].get("devices", ()):
+            if made["name"] == "b":
+                made["consumesCounters"] = [{"counterSet": "set", "counters": {"n": {"value": "1"}}}]
+        for shared in each["spec"].get("sharedCounters", ()):
+            shared["counters"]["n"] = {"value": "1"}
+    told = cause({**asked, "allocated": [["d", "p", "a"]]})
+    assert "b: more of counter m is held than the 4 that there are in set" in told
+
+
+def test_requests_that_do_not_compete_are_not_counted() -> None:
+    """A NIC that is free does not help two requests that want the one GPU."""
+    devices = [device("gpu", kind="gpu"), device("nic", kind="nic")]
+    asked = request(devices, claim(ask(1, kind="gpu"), ask(1, kind="nic"), ask(1, kind="gpu")))
+    assert cause(asked) == '2 devices are needed together (request "r0": 1, request "r2": 1), and 1 can be had'
+
+
+def test_the_selector_that_is_false_on_the_nearest_devices_is_told() -> None:
+    devices = [device("a", kind="gpu", model="a100"), *(device(f"n{number}", kind="nic") for number in range(3))]
+    told = cause(request(devices, claim(ask(1, kind="gpu", model="h100"))))
+    assert "none matches: its selector 1 wants" in told
+    assert told.endswith("devices have model a100")
+
+
+def test_too_few_of_the_kind_comes_before_what_stands_against_one_of_them() -> None:
+    devices = [device("a", model="x", tainted=True), device("b", model="x"), device("c", model="y")]
+    told = cause(request(devices, claim(ask(3, model="x"))))
+    assert "only 2 of 3 match" in told
+    assert "the others have model y; a: taint broken:NoSchedule is not tolerated" in told
+
+
+def test_the_constraint_that_refuses_is_told_and_not_the_first() -> None:
+    asked = claim(ask(2), match="model")
+    constraints = asked["spec"]["devices"]["constraints"]
+    constraints.append({"matchAttribute": "d/numa"})
+    devices = [device("a", model="x", numa=0), device("b", model="x", numa=1)]
+    assert cause(request(devices, asked)).endswith("under matchAttribute d/numa: 1 has 0, 1 has 1")
 
 
 def test_of_another_kind_is_told_before_in_use() -> None:
@@ -103,7 +145,7 @@ def test_an_obstacle_that_shows_only_after_the_first_change_is_found() -> None:
     found = reasons(world)
     assert ("freeing claim held-0", "dropping matchAttribute d/numa") in [fix.steps for fix in found.fixes]
     assert check_reasons(world, found) == []
-    assert found.distance == 1
+    assert found.distance == (1, 30)
 
 
 def test_the_taint_of_an_incomplete_pool_is_part_of_the_fix() -> None:

@@ -309,4 +309,4 @@ def test_a_capacity_is_told_with_its_numbers() -> None:
     found = explain(*read_request(asked))
     (group,) = [group for tally in found.requests for pool in tally.pools for group in pool.groups]
     assert group.code == "capacity-exhausted"
-    assert group.detail == "capacity c: 5 asked for, 4 of 4 left"
+    assert group.detail == "capacity c: 5 needed, 4 of 4 left"
