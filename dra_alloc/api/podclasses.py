@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dra_alloc.api._base import FrozenMap, List, OptText, PtrBool, Struct, Text
+from dra_alloc.api._base import FrozenMap, Int, List, OptText, PtrBool, Struct, Text
 from dra_alloc.api.amounts.quantity import Quantity
 from dra_alloc.api.meta import Labels, ObjectMeta
 from dra_alloc.api.nodes import PartialModel
@@ -40,6 +40,6 @@ class PriorityClass(PartialModel):
     api_version: Text = "scheduling.k8s.io/v1"
     kind: Text = "PriorityClass"
     metadata: Struct[ObjectMeta] = ObjectMeta.model_construct()
-    value: int = 0
+    value: Int = 0
     global_default: PtrBool = None
     preemption_policy: OptText = None
