@@ -93,16 +93,23 @@ def expanded(manifests: Documents, dump: Documents, nodes: Sequence[Node], taugh
     templates = {each.metadata.full_name: each for each in (*dump.templates, *manifests.templates)}
     family = Family(manifests, dump, nodes, templates)
     making = _Making(family, taught)
+    there = {each.metadata.full_name for each in dump.pods}
     for item in _in_order(manifests):
         root = family.root(item)
         if root is not None and (isinstance(item, Workload) or making.is_asked(root, manifests)):
             making.expand(root)
         elif isinstance(item, Pod):
-            making.pods.append(ExpandedPod(item, item, state_of(item)))
+            making.pods.append(ExpandedPod(item, item, _state_of_written(item, there)))
     making.notes += _standing(making.pods)
-    making.admit(PodClasses.of(dump, manifests), {each.metadata.full_name for each in dump.pods})
+    making.admit(PodClasses.of(dump, manifests), there)
     problems = (*making.problems, *_of_unknown(manifests))
     return MadePods(tuple(making.pods), tuple(making.claims), problems, tuple(dict.fromkeys(making.notes)))
+
+
+def _state_of_written(pod: Pod, there: Collection[str]) -> PodState:
+    """Return the state of a pod of the manifests: one that names its node and was never made is new, and not bound."""
+    made = pod.metadata.uid or pod.status.phase or pod.metadata.full_name in there
+    return PodState.NEW if pod.spec.node_name and not made else state_of(pod)
 
 
 def _of_unknown(manifests: Documents) -> Iterator[tuple[Any, Problem]]:

@@ -203,6 +203,11 @@ class _Checking:
     def placements(self) -> tuple[SubjectAnswer, ...]:
         """Return what becomes of all subjects, in the order of the scheduler's queue; claims alone come last."""
         subjects = self._prepared.subjects
+        only = self._options.node
+        for each in subjects:
+            if only is not None and each.node not in (None, only):
+                self._said.setdefault(f"for another node than {only}, so not asked", []).append(each.name)
+        subjects = tuple(each for each in subjects if only is None or each.node in (None, only))
         pods = [each for each in subjects if each.pod is not None]
         alone = [each for each in subjects if each.pod is None]
         return (*self._asked(pods, self._others), *self._asked(alone, ()))

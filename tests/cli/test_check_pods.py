@@ -346,6 +346,9 @@ def test_a_daemon_sets_pod_speaks_of_its_node_alone(tmp_path: Path, capsys: pyte
     refused, allocated = sorted(report["placements"], key=lambda each: each["verdict"], reverse=True)
     assert [each["node"] for each in refused["refusals"]] == ["bare"]
     assert (refused["nodesAsked"], allocated["nodes"], allocated["nodesAsked"]) == (1, ["node"], 1)
+    report = Asked(tmp_path, capsys, work + template("t"), cluster).report("--node", "node", exits=0)
+    assert [each["name"] for each in report["placements"]] == [allocated["name"]]
+    assert f"{refused['name']}: for another node than node, so not asked" in report["notes"]
 
 
 def test_devices_that_take_of_their_node_are_told_where_that_counts(tmp_path: Path, capsys) -> None:
@@ -377,3 +380,27 @@ def test_bound_pods_use_their_node_once_wherever_they_stand(
     if where == "manifests":
         alone = Asked(tmp_path, capsys, there + manifests, "").report(exits=code)
         assert [each["name"] for each in alone["placements"]] == ["default/new"]
+
+
+def test_a_pod_of_the_manifests_that_names_its_node_is_asked(tmp_path: Path, capsys) -> None:
+    """It was never made: nobody allocates its claims, whatever it names."""
+    named = pod("p", "resourceClaimTemplateName: t").replace("spec:", "spec:\n  nodeName: node", 1)
+    said = Asked(tmp_path, capsys, named + template("t")).text(exits=1)
+    assert "the pod names node node, so that no scheduler allocates its claims" in said
+
+
+def test_pods_whose_claims_are_not_in_the_dump_are_named(tmp_path: Path, capsys) -> None:
+    running = (
+        "- {apiVersion: v1, kind: Pod, metadata: {name: old, namespace: default, uid: u}, spec: {nodeName: node,"
+        " containers: [], resourceClaims: [{name: g, resourceClaimTemplateName: t}]}, status: {phase: Running,"
+        " resourceClaimStatuses: [{name: g, resourceClaimName: old-g}]}}\n"
+    )
+    asked = Asked(tmp_path, capsys, pod("p", "resourceClaimTemplateName: t") + template("t"), CLUSTER + running)
+    assert "what these pods hold is not known, since their claims are not there: default/old" in asked.text(exits=0)
+
+
+def test_a_dump_without_slices_is_said_to_have_none(tmp_path: Path, capsys) -> None:
+    bare = "apiVersion: v1\nkind: List\nitems:\n- {apiVersion: v1, kind: Node, metadata: {name: bare}}\n"
+    bare += "- {apiVersion: resource.k8s.io/v1, kind: DeviceClass, metadata: {name: any}, spec: {}}\n"
+    asked = Asked(tmp_path, capsys, pod("p", "resourceClaimTemplateName: t") + template("t"), bare)
+    assert "there are no ResourceSlices: no device of any node is known" in asked.text(exits=1)

@@ -95,8 +95,10 @@ def workload_of(value: Mapping[str, Any], kind: Kind, version: str) -> Workload:
 
 
 def _pod(template: Mapping[str, Any], metadata: ObjectMeta) -> Pod:
-    labels = {**(template.get("metadata") or {}), "namespace": metadata.namespace}
-    return Pod.from_wire({"metadata": labels, "spec": template.get("spec")})
+    made = template.get("metadata") or {}
+    if not isinstance(made, Mapping):
+        raise OtherShape("the metadata of the pod template is no object")
+    return Pod.from_wire({"metadata": {**made, "namespace": metadata.namespace}, "spec": template.get("spec")})
 
 
 def _pod_if_it_fits(template: Mapping[str, Any], metadata: ObjectMeta) -> Pod | None:

@@ -12,6 +12,7 @@ from dra_alloc.cluster.availability import binds_since
 from dra_alloc.cluster.cluster import Cluster
 from dra_alloc.errors import first_few
 from dra_alloc.pods.extended_resources import offers, unclassed
+from dra_alloc.pods.workloads.states import PodState, state_of
 from dra_alloc.scenario.prepare.subjects import Subject
 from dra_alloc.scenario.selecting import environment_for, prepared_devices
 
@@ -20,7 +21,10 @@ __all__ = ["supply_notes"]
 
 def supply_notes(subjects: Sequence[Subject], cluster: Cluster) -> Iterator[str]:
     """Yield what a reader has to know of the nodes and slices, and of extended resources that pods ask for."""
+    if not cluster.inventory.slices and any(each.needs_devices for each in subjects):
+        yield "there are no ResourceSlices: no device of any node is known"
     yield from _of_unknown_nodes(cluster)
+    yield from _holding_unseen(cluster)
     yield from _empty(cluster)
     for each in cluster.classes.values():
         yield from _offered_twice(each, cluster)
@@ -35,6 +39,21 @@ def _of_unknown_nodes(cluster: Cluster) -> Iterator[str]:
     if unknown:
         told = [f"{name} ({', '.join(_drivers(cluster, name))})" for name in sorted(unknown)]
         yield f"there are slices, and no Node, of these: what they offer is not looked at: {first_few(told)}"
+
+
+def _holding_unseen(cluster: Cluster) -> Iterator[str]:
+    """Yield a note on running pods whose claims are not there: their devices look free."""
+    unseen = [
+        pod.metadata.full_name
+        for pod in cluster.known.contents.population.pods
+        if state_of(pod) is PodState.BOUND
+        and any(
+            each.resource_claim_name and f"{pod.metadata.namespace}/{each.resource_claim_name}" not in cluster.claims
+            for each in pod.status.resource_claim_statuses
+        )
+    ]
+    if unseen:
+        yield f"what these pods hold is not known, since their claims are not there: {first_few(unseen)}"
 
 
 def _drivers(cluster: Cluster, node: str) -> list[str]:

@@ -1,0 +1,72 @@
+"""
+Misspelt fields of pods and workloads: what a strict server refuses and a lenient one drops in silence.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+from typing import Any
+
+import pytest
+
+from dra_alloc.errors import ManifestError
+from dra_alloc.manifest import load
+
+POD = {"containers": [{"name": "c", "image": "i"}]}
+
+
+def read(kind: str, version: str, spec: dict[str, Any]) -> list[str]:
+    """Return what is said of an object of that spec."""
+    whole = {"apiVersion": version, "kind": kind, "metadata": {"name": "x"}, "spec": spec}
+    try:
+        load("-", stdin=io.BytesIO(json.dumps(whole).encode()))
+    except ManifestError as error:
+        return [f"{each.where.path}: {each.hint}" for each in error.problems]
+    return []
+
+
+@pytest.mark.parametrize(
+    ("kind", "version", "spec", "said"),
+    [
+        ("Pod", "v1", {**POD, "resourceClaim": []}, 'spec.resourceClaim: did you mean "resourceClaims"?'),
+        ("Pod", "v1", {**POD, "nodeSelectors": {}}, 'spec.nodeSelectors: did you mean "nodeSelector"?'),
+        (
+            "Pod",
+            "v1",
+            {"containers": [{"name": "c", "resource": {}}]},
+            'spec.containers[0].resource: did you mean "resources"?',
+        ),
+        (
+            "Deployment",
+            "apps/v1",
+            {"replica": 5, "template": {"spec": POD}},
+            'spec.replica: did you mean "replicas"?',
+        ),
+        (
+            "StatefulSet",
+            "apps/v1",
+            {"template": {"spec": {**POD, "toleration": []}}},
+            'spec.template.spec.toleration: did you mean "tolerations"?',
+        ),
+        (
+            "CronJob",
+            "batch/v1",
+            {"jobTemplate": {"spec": {"paralelism": 2, "template": {"spec": POD}}}},
+            'spec.jobTemplate.spec.paralelism: did you mean "parallelism"?',
+        ),
+    ],
+)
+def test_a_field_that_is_nearly_one_is_named(kind: str, version: str, spec: dict[str, Any], said: str) -> None:
+    assert read(kind, version, spec) == [said]
+
+
+def test_other_fields_are_passed_over() -> None:
+    """They may be of a release that is newer than this program."""
+    assert read("Pod", "v1", {**POD, "somethingOfTomorrow": 1, "dnsPolicy": "Default"}) == []
+
+
+@pytest.mark.parametrize("metadata", [[{"labels": {}}], "text", 3])
+def test_metadata_of_a_template_that_is_no_object_is_a_problem(metadata: Any) -> None:
+    (said,) = read("Deployment", "apps/v1", {"template": {"metadata": metadata, "spec": POD}})
+    assert said.startswith("spec.template.metadata: ")
