@@ -19,7 +19,7 @@ _LONG: Final = 16
 _STANDARD: Final = frozenset(
     (
         *("bool", "bytes", "double", "google.protobuf.Duration", "google.protobuf.Timestamp", "int", "list", "map"),
-        *("null_type", "string", "type", "uint", "__not_strictly_false__", "_in_"),
+        *("null_type", "string", "type", "uint", "__not_strictly_false__", "_in_", "in"),
     )
 )
 
