@@ -10,6 +10,7 @@ does), such a skip fails the run: a skip must not look like a pass.
 from __future__ import annotations
 
 import os
+import sys
 from collections import Counter
 from importlib.util import find_spec
 from pathlib import Path
@@ -34,6 +35,10 @@ settings.register_profile(
 )
 settings.register_profile("deep", settings.get_profile("ci"), derandomize=False, max_examples=5_000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.environ.get("CI") else "dev"))
+
+#: Some hundred tests start the command: without byte code each start would compile the package anew.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 _skipped: Counter[str] = Counter()
 
