@@ -38,6 +38,7 @@ CASES_OF: Final = {
     "quantity_arithmetic": 5000,
     "quantity_upstream": 5000,
     "reasons_hold": 60,
+    "reasons_replay": 30,
     "semver_order": 4000,
 }
 _ELSE: Final = 100

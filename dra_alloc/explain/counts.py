@@ -4,6 +4,7 @@ Counts, per request and pool, of the devices that fell to each rule, as values.
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from typing import Final
 
@@ -47,7 +48,9 @@ class RequestTally:
     """
     One request, or one alternative of it: how many devices it needs and how many it could have.
 
-    With `shares_name` another claim asked about has a request of that name.
+    With `shares_name` another claim asked about has a request of that name;
+    `resource` is the extended resource that a pod asked for, if there is no
+    request of a person.
     """
 
     claim: str
@@ -56,11 +59,12 @@ class RequestTally:
     takes_all: bool
     pools: tuple[PoolTally, ...]
     shares_name: bool = False
+    resource: str = ""
 
     @property
     def called(self) -> str:
-        """Return the request's name, with its claim where the name alone does not say which it is."""
-        return f'"{self.request}"{f" of claim {self.claim}" if self.shares_name else ""}'
+        """Return what the request is called, with its claim where the name alone does not say which it is."""
+        return self.resource or f'request "{self.request}"{f" of claim {self.claim}" if self.shares_name else ""}'
 
     @property
     def usable(self) -> int:
@@ -86,6 +90,13 @@ class Explanation:
     requests: tuple[RequestTally, ...]
     placed: tuple[tuple[str, str, str], ...] = ()
     cause: str = ""
+
+    @property
+    def short_of(self) -> int:
+        """Return how many devices are missing: less is nearer."""
+        if not self.requests:
+            return sys.maxsize
+        return sum(max(each.needed - each.usable, int(each.short)) for each in self.requests)
 
     @property
     def shape(self) -> object:

@@ -15,10 +15,10 @@ from dra_alloc.api import DeviceTaint, DeviceToleration, FrozenMap, ResourceSlic
 from dra_alloc.explain.world import World, edit_devices, edit_requests
 from dra_alloc.problem.devices import PoolKey
 from dra_alloc.problem.pools import gather
-from dra_alloc.problem.requests import claim_name
+from dra_alloc.problem.requests import claim_name, extended_resource
 from dra_alloc.rules import barring, tolerates
 
-__all__ = ["CLASS_COST", "Fact", "facts_of", "owner"]
+__all__ = ["CLASS_COST", "Fact", "called", "facts_of"]
 
 #: What it costs to change a class: others ask for its devices, too.
 CLASS_COST: Final = 70
@@ -55,7 +55,18 @@ def facts_of(world: World) -> tuple[Fact, ...]:
     )
 
 
-def owner(world: World, index: int) -> str:
+def called(world: World, index: int, name: str) -> str:
+    """Return what a request is called: the extended resource a pod asked for, or its name, with its claim's."""
+    claim = world.claims[index]
+    asks = {full: world.classes.get(ask.device_class_name) for at, full, ask in world.asks() if at == index}
+    resources = {full: extended_resource(claim, each) for full, each in asks.items() if each is not None}
+    resource = resources.get(name)
+    if resource and list(resources.values()).count(resource) == 1:
+        return resource
+    return f"{resource} ({name})" if resource else f'request "{name}"{_owner(world, index)}'
+
+
+def _owner(world: World, index: int) -> str:
     """Return which claim is meant, where there are several."""
     return f" of claim {claim_name(world.claims[index])}" if len(world.claims) > 1 else ""
 
@@ -68,7 +79,7 @@ def _constraints(world: World) -> Iterator[Fact]:
                 "constraint",
                 f"claim {claim_name(claim)} wants {said}",
                 _without_constraints(index, said),
-                f"dropping {said}{owner(world, index)}",
+                f"dropping {said}{_owner(world, index)}",
                 40,
             )
 
@@ -155,9 +166,9 @@ def _selectors(world: World) -> Iterator[Fact]:
             expression = selector.cel.expression if selector.cel is not None else ""
             yield Fact(
                 "selector",
-                f'selector {number} of request "{name}"{owner(world, index)} is {expression}',
+                f"selector {number} of {called(world, index, name)} is {expression}",
                 _without_selector(index, name, number),
-                f'dropping selector {number} of request "{name}"{owner(world, index)}',
+                f"dropping selector {number} of {called(world, index, name)}",
                 50,
             )
 
@@ -225,7 +236,7 @@ def _requests(world: World) -> Iterator[Fact]:
                 "request",
                 f'claim {claim_name(claim)} has the request "{request.name}"',
                 _without_request(index, request.name),
-                f'dropping request "{request.name}"{owner(world, index)}' if several else "",
+                f"dropping {called(world, index, request.name)}" if several else "",
                 60,
             )
 

@@ -14,7 +14,7 @@ from dra_alloc.profiles import profile as profile_of
 from dra_alloc.releases import NEWEST
 from dra_alloc.traits import TRAITS
 
-__all__ = ["Hints"]
+__all__ = ["Hints", "defect_hint"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,14 +67,17 @@ class Hints:
         """Return what to say of the first defect that stands in the way alone; empty if none is known to."""
         profile = self._world.profile
         found = next((each for each in defects if self._fits(_sound(profile, [each]), USUAL)), None)
-        if found is None:
-            return ""
-        record = next(each for each in TRAITS[found] if each.defect)
-        issue = f" (kubernetes/kubernetes#{record.issue})" if record.issue else ""
-        return f"a defect of kube-scheduler {profile.release} stands in the way, {found}{issue}: {record.summary}"
+        return "" if found is None else defect_hint(found, profile, " stands in the way")
 
     def _fits(self, profile: Profile, effort: int) -> bool | None:
         return self._trials.fits(replace(self._world, profile=profile), effort)
+
+
+def defect_hint(defect: Trait, profile: Profile, does: str = "") -> str:
+    """Return what there is to say of a defect of a scheduler, and what it does here."""
+    record = next(each for each in TRAITS[defect] if each.defect)
+    issue = f" (kubernetes/kubernetes#{record.issue})" if record.issue else ""
+    return f"a defect of kube-scheduler {profile.release}{does}, {defect}{issue}: {record.summary}"
 
 
 def _others(profile: Profile) -> Iterator[_Other]:

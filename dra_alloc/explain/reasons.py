@@ -7,22 +7,24 @@ a fix is proposed because the claims fit with it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
 
 from dra_alloc.explain.core import core_of
-from dra_alloc.explain.facts import Fact, facts_of, owner
+from dra_alloc.explain.facts import Fact, called, facts_of
 from dra_alloc.explain.hints import Hints
 from dra_alloc.explain.trials import INSIST, USUAL, Trials, without
 from dra_alloc.explain.world import World, edit_requests
 
-__all__ = ["WORK", "Fix", "Reasons", "reasons"]
+__all__ = ["WORK", "Fix", "Reasons", "fewer_devices", "reasons"]
 
 #: What the reasons of one refusal may cost, in steps of a search: seconds where partitions make each of them dear.
 WORK: Final = 60_000
 _MOST_PAIRS: Final = 45
+#: Counts that are tried one by one: defects can let more devices fit where fewer do not.
+_FEW: Final = 8
 #: Changes that are tried though the refusal does not rest on what they change.
 _MOST_OTHERS: Final = 40
 #: The cost up to which a change leaves what is asked for as it is.
@@ -74,18 +76,20 @@ class Reasons:
         return min(((len(fix.steps), fix.cost) for fix in self.fixes), default=None)
 
 
-def reasons(world: World, work: int = WORK, *, refused: bool = False) -> Reasons:
+def reasons(world: World, work: int = WORK, *, refused: bool = False, elsewhere: Sequence[World] = ()) -> Reasons:
     """
     Return the reasons of a refusal; empty if the world fits after all.
 
     `work` bounds what they cost: hints come first, then facts, which leave a
     third of it to the fixes. With `refused` a search has found already that
-    there are not the devices, which is then not asked again.
+    there are not the devices, which is then not asked again. With worlds of
+    other nodes `elsewhere`, nothing is a fix after which one of those ends the
+    question with an error.
 
     Spec: EXPLAIN-1 (sufficient and necessary), EXPLAIN-2 (fixes), EXPLAIN-3 (not enough), EXPLAIN-4 (hints),
-    EXPLAIN-5 (untried).
+    EXPLAIN-5 (untried), EXPLAIN-13 (other nodes).
     """
-    trials = Trials(world, work, refused=refused)
+    trials = Trials(world, work, refused=refused, elsewhere=elsewhere)
     fits = trials.fits_without(())
     if fits is not False:
         return Reasons((), exact=fits is not None, work=trials.work)
@@ -140,13 +144,17 @@ class _Fixes:
         """Return the changes that are enough each, and note the others."""
         fixes = []
         for fact in facts:
-            answer = self._trials.fits_without([fact], INSIST if noted else USUAL)
+            answer = self._unspoilt(self._trials.fits_without([fact], INSIST if noted else USUAL), fact.without)
             if answer:
                 fixes.append(Fix((fact.fix,), fact.cost, fact.without))
                 self._enough.add(fact)
             elif noted:
                 (self.untried if answer is None else self.not_enough).append(fact.fix)
         return fixes
+
+    def _unspoilt(self, answer: bool | None, change: Callable[[World], World]) -> bool | None:
+        """Return the answer on the node, and that a change is not enough if another node ends the question then."""
+        return False if answer and self._trials.spoilt(change) else answer
 
     def _pairs(self, fixable: Sequence[Fact], facts: Sequence[Fact]) -> list[Fix]:
         """
@@ -158,9 +166,9 @@ class _Fixes:
         pairs = self._second_obstacles([fact for fact in fixable if fact not in self._enough], facts)
         answers = set()
         for pair in sorted(pairs, key=lambda pair: sum(fact.cost for fact in pair))[:_MOST_PAIRS]:
-            answer = self._trials.fits_without(pair)
+            change = partial(without, facts=pair)
+            answer = self._unspoilt(self._trials.fits_without(pair), change)
             if answer:
-                change = partial(without, facts=pair)
                 return [Fix(tuple(fact.fix for fact in pair), sum(fact.cost for fact in pair), change)]
             answers.add(answer)
         if None in answers:
@@ -183,14 +191,14 @@ class _Fixes:
         """Return, per request, the largest smaller count with which the claims fit."""
         fixes = []
         for index, name, ask in self._world.asks():
-            if "/" in name or ask.allocation_mode == "All" or (ask.count or 1) < 2:
+            if ask.allocation_mode == "All" or (ask.count or 1) < 2:
                 continue
             wanted = ask.count or 1
-            which = f'request "{name}"{owner(self._world, index)}'
+            which = called(self._world, index, name)
             fitting, certain = self._largest(index, name, wanted)
             if fitting:
                 change = partial(_counting, claim=index, name=name, count=fitting)
-                fixes.append(Fix((f"asking for {fitting} instead of {wanted} devices in {which}",), 30, change))
+                fixes.append(Fix((_fewer(which, fitting, wanted),), 30, change))
             elif not certain:
                 self.untried.append(f"asking for fewer devices in {which}")
         return fixes
@@ -199,14 +207,31 @@ class _Fixes:
         """Return the largest count known to fit, and whether all that was asked was answered."""
         low, high, certain = 0, wanted, True
         while high - low > 1:
-            middle = (low + high) // 2
-            answer = self._trials.fits(_counting(self._world, index, name, middle))
+            middle = high - 1 if high - low <= _FEW else (low + high) // 2
+            change = partial(_counting, claim=index, name=name, count=middle)
+            answer = self._unspoilt(self._trials.fits(change(self._world)), change)
             certain = certain and answer is not None
             if answer:
                 low = middle
             else:
                 high = middle
         return low, certain
+
+
+def fewer_devices(world: World) -> Iterator[tuple[str, Callable[[World], World]]]:
+    """Yield what asking for fewer devices is, per request the largest number first, and the change."""
+    for index, name, ask in world.asks():
+        wanted = ask.count or 1
+        if ask.allocation_mode != "All":
+            for count in range(wanted - 1, 0, -1):
+                text = _fewer(called(world, index, name), count, wanted)
+                yield text, partial(_counting, claim=index, name=name, count=count)
+
+
+def _fewer(which: str, count: int, wanted: int) -> str:
+    """Return how asking for fewer devices is said; an extended resource is counted by its own name."""
+    amount = f"devices in {which}" if which.startswith("request ") else which
+    return f"asking for {count} instead of {wanted} {amount}"
 
 
 def _counting(world: World, claim: int, name: str, count: int) -> World:

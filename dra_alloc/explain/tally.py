@@ -64,7 +64,8 @@ def _tally(question: Question, rules: RuleSet, ask: Ask, needed: int, passed: _P
     pools = tuple(_pool_tally(pool, rules, ask, passed) for pool in question.context.pools)
     claims, own = question.rows, question.rows[ask.claim]
     shares = sum(any(request.name == ask.request_name for request in each.requests) for each in claims) > 1
-    return RequestTally(own.name, ask.full_name, needed, ask.all_devices, tuple(each for each in pools if each), shares)
+    offering, resource = tuple(each for each in pools if each), own.extended_resource(ask)
+    return RequestTally(own.name, ask.full_name, needed, ask.all_devices, offering, shares, resource)
 
 
 def _pool_tally(pool: Pool, rules: RuleSet, ask: Ask, passed: _Passed) -> PoolTally | None:

@@ -4,7 +4,7 @@ Variations of a refused world, each solved once, within the work allowed.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final, TypeAlias
 
 from dra_alloc.explain.facts import Fact
@@ -42,12 +42,15 @@ class Trials:
     nothing more is tried.
 
     A world that is known to be `refused` for want of devices is not asked again.
+    `elsewhere` are worlds of other nodes, on which a change must not end the
+    question with an error.
 
-    Spec: EXPLAIN-5.
+    Spec: EXPLAIN-5, EXPLAIN-13.
     """
 
-    def __init__(self, world: World, allowed: int, *, refused: bool = False) -> None:
+    def __init__(self, world: World, allowed: int, *, refused: bool = False, elsewhere: Sequence[World] = ()) -> None:
         self.work = 0
+        self._elsewhere = elsewhere
         self._allowed = allowed
         self._root = world
         # The smallest world known to be refused alike, and without which facts: larger ones are made from it.
@@ -72,6 +75,10 @@ class Trials:
     def fits_without(self, facts: Sequence[Fact], effort: int = USUAL) -> bool | None:
         """Return whether the world fits without the facts; None if the work allowed does not tell."""
         return self._lifted(facts, effort, 1.0).fits
+
+    def spoilt(self, change: Callable[[World], World]) -> bool:
+        """Return whether the question ends with an error on another node once the change is made."""
+        return any(self._tried(change(each), GLANCE).error for each in self._elsewhere)
 
     def refused_alike(self, gone: Sequence[Fact], effort: int = USUAL, part: float = 1.0) -> bool | None:
         """

@@ -18,7 +18,7 @@ from dra_alloc.api import (
 )
 from dra_alloc.problem.devices import DeviceRow
 
-__all__ = ["EXTENDED_CLAIM", "IMPLICIT", "Ask", "ClaimRow", "RequestRow", "claim_name"]
+__all__ = ["EXTENDED_CLAIM", "IMPLICIT", "Ask", "ClaimRow", "RequestRow", "claim_name", "extended_resource"]
 
 #: Before a class's name: the extended resource that every class serves.
 IMPLICIT: Final = "deviceclass.resource.kubernetes.io/"
@@ -101,6 +101,11 @@ class ClaimRow:
 
     def extended_resource(self, ask: Ask) -> str:
         """Return the resource that a pod asked for, where kube-scheduler made the claim for that; else empty."""
-        if self.wire.metadata.annotations.get(EXTENDED_CLAIM) != "true":
-            return ""
-        return ask.device_class.spec.extended_resource_name or f"{IMPLICIT}{ask.class_name}"
+        return extended_resource(self.wire, ask.device_class)
+
+
+def extended_resource(claim: ResourceClaim, device_class: DeviceClass) -> str:
+    """Return the resource for which kube-scheduler made a claim of a class; empty for a claim that it did not make."""
+    if claim.metadata.annotations.get(EXTENDED_CLAIM) != "true":
+        return ""
+    return device_class.spec.extended_resource_name or f"{IMPLICIT}{device_class.metadata.name}"

@@ -12,7 +12,8 @@ from dra_alloc.report.allocations import allocation_lines, allocation_object, ch
 from dra_alloc.report.layout import plural, some
 from dra_alloc.report.records import Finding, Report, Section
 from dra_alloc.report.refusals import refusal_lines, refusal_object
-from dra_alloc.scenario.check import EXPLAINED_NODES, Check, SubjectAnswer
+from dra_alloc.scenario.check import Check, SubjectAnswer
+from dra_alloc.scenario.looking import EXPLAINED_NODES
 from dra_alloc.solve.cpsat.solver import INSTALL, is_installed
 
 __all__ = ["check_report", "summary_counts"]
@@ -66,6 +67,8 @@ def _headline(placement: SubjectAnswer, verbose: bool) -> Iterator[str]:
             yield f"  OR-tools may decide it: {INSTALL}"
     else:
         yield f"{title}: cannot be allocated {_where(placement)}"
+        if placement.cause:
+            yield f"  cause: {placement.cause}"
         if placement.aborts:
             yield "  kube-scheduler gives the pod up with an error, whatever other nodes offer:"
 
@@ -140,6 +143,7 @@ def _placement(placement: SubjectAnswer) -> dict[str, Any]:
         "nodesAsked": placement.nodes_asked,
         "allocation": None if placement.allocated is None else allocation_object(placement.allocated),
         "aborts": placement.aborts,
+        "cause": placement.cause,
         "refusals": [] if placement.same_as else [refusal_object(each) for each in placement.refusals],
         "nodesUnexplained": 0 if placement.same_as else placement.unexplained,
         "sameAs": placement.same_as,

@@ -12,7 +12,7 @@ from typing import Any, Final
 from dra_alloc.cluster.outcomes import NodeRefusal
 from dra_alloc.explain.facts import CLASS_COST
 from dra_alloc.explain.reasons import Reasons
-from dra_alloc.report.layout import MOST, UNLIMITED, cut, plural, some
+from dra_alloc.report.layout import MOST, cut, plural, some, wrapped
 from dra_alloc.report.records import Section
 from dra_alloc.report.tallies import tally_lines, tally_members
 
@@ -112,6 +112,9 @@ def refusal_object(refusal: NodeRefusal) -> dict[str, Any]:
 #: What is told of a kind of node that is one of several, and of one that is further from a fit than the nearest.
 _CAUSES: Final = ("error", "cause")
 _HEADS: Final = (*_CAUSES, "hints", "fixes", "not-tried")
+#: Lines on a screen for one kind of node, and for several.
+_LINES: Final = 12
+_LINES_OF_MANY: Final = 15
 _BEYOND: Final = (3, 0)
 _RULED_OUT: Final = (4, 0)
 _UNKNOWN: Final = (5, 0)
@@ -125,20 +128,66 @@ _DISTANCES: Final = {
 
 
 def refusal_lines(refusals: Sequence[NodeRefusal], verbose: bool) -> Iterator[str]:
-    """Yield the reasons, those nearest to a fit first, each with the nodes that are alike; of several the heads."""
+    """
+    Yield the reasons, those nearest to a fit first, each with the nodes that are alike; of several the heads.
+
+    Without `verbose` they take a screen at most: of what is further away less is told.
+    """
     groups: dict[object, list[NodeRefusal]] = {}
     for refusal in refusals:
         groups.setdefault((refusal.code, refusal.text, refusal.explanation.shape), []).append(refusal)
     ordered = sorted(groups.values(), key=lambda group: (_far(group[0]), -len(group)))
-    most = UNLIMITED if verbose else MOST
-    for group in ordered[:most]:
-        others = f" and {plural(len(group) - 1, 'other node')} alike" if len(group) > 1 else ""
-        yield f"on {group[0].node}{others}:"
-        whole = verbose or len(ordered) == 1 or not (group[0].explanation.cause or group[0].text)
-        heads = _HEADS if _far(group[0])[0] == _far(ordered[0][0])[0] else _CAUSES
-        sections = (each for each in sections_of(group[0]) if whole or each.kind in heads)
-        yield from (f"  {line}" for section in sections for line in section.lines(verbose))
-    yield from _left_out(ordered[most:])
+    if verbose or not ordered:
+        yield from (line for group in ordered for line in _group_lines(group, None, verbose))
+        return
+    if len(ordered) == 1:
+        yield from _cut_to(list(_group_lines(ordered[0], None, verbose)), _LINES - bool(refusals[0].error))
+        return
+    yield from min(_overviews(ordered), key=lambda lines: max(_height(lines), _LINES_OF_MANY))
+
+
+def _overviews(ordered: Sequence[Sequence[NodeRefusal]]) -> Iterator[list[str]]:
+    """Yield ways to tell of several kinds of node, each with less than the one before; the last is cut to what fits."""
+    for most in range(min(MOST, len(ordered)), 0, -1):
+        for alike in (True, False):
+            lines: list[str] = []
+            for number, group in enumerate(ordered[:most]):
+                same = _far(group[0])[0] == _far(ordered[0][0])[0]
+                lines += _group_lines(group, _HEADS if not number or (alike and same) else _CAUSES, verbose=False)
+            yield [*lines, *_left_out(ordered[most:])]
+    left = list(_left_out(ordered[1:]))
+    yield [*_cut_to(list(_group_lines(ordered[0], _HEADS, verbose=False)), _LINES_OF_MANY - _height(left)), *left]
+
+
+def _group_lines(group: Sequence[NodeRefusal], kinds: Sequence[str] | None, verbose: bool) -> Iterator[str]:
+    """Yield what is told of nodes that are alike: sections of these kinds, or all of them."""
+    first = group[0]
+    others = f" and {plural(len(group) - 1, 'other node')} alike" if len(group) > 1 else ""
+    yield f"on {first.node}{others}:"
+    whole = kinds is None or not (first.explanation.cause or first.text)
+    sections = (each for each in sections_of(first) if whole or each.kind in (kinds or ()))
+    yield from (f"  {line}" for section in sections for line in section.lines(verbose))
+
+
+def _cut_to(lines: Sequence[str], most: int) -> Sequence[str]:
+    """Return the first lines, no more than have room, without a heading of what is left out."""
+    if _height(lines) <= most:
+        return lines
+    kept = len(lines) - 1
+    while kept > 1 and _height(lines[:kept]) >= most:
+        kept -= 1
+    while kept > 1 and _indent(lines[kept]) > _indent(lines[kept - 1]):
+        kept -= 1
+    return [*lines[:kept], "  (-v shows the rest)"]
+
+
+def _height(lines: Sequence[str]) -> int:
+    """Return how many lines they are on a screen, below their headline."""
+    return sum(wrapped(f"  {line}").count("\n") + 1 for line in lines)
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
 
 
 def _far(refusal: NodeRefusal) -> tuple[int, int]:

@@ -46,7 +46,7 @@ def request_lines(tally: RequestTally, verbose: bool, *, again: bool) -> Iterato
     left = "and none matches"
     if not tally.takes_all or tally.needed:
         left = f"and {tally.usable or 'none'} {'is' if tally.usable <= 1 else 'are'} left"
-    yield f"request {tally.called} needs {needs} {left}"
+    yield f"{tally.called} needs {needs} {left}"
     most = UNLIMITED if verbose else MOST
     for pool in tally.pools[:most]:
         yield from (f"  {line}" for line in _pool_lines(pool, verbose))

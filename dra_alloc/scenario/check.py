@@ -4,9 +4,8 @@ The check: everything the manifests ask for, placed in order on one cluster.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final
 
 from dra_alloc.api import Node, ObjectMeta, Pod, ResourceClaim
 from dra_alloc.cluster.attempts.queue import Queued
@@ -19,42 +18,23 @@ from dra_alloc.cluster.cluster import Cluster
 from dra_alloc.cluster.outcomes import Allocated, NodeRefusal
 from dra_alloc.cluster.settings import DEFAULT_SETTINGS, Settings
 from dra_alloc.errors import first_few
-from dra_alloc.explain.reasons import WORK, Reasons
 from dra_alloc.manifest import Documents
 from dra_alloc.pods.workloads.shapes import Taught
 from dra_alloc.pods.workloads.states import PodState, state_of
 from dra_alloc.problem.requests import claim_name
 from dra_alloc.profiles import Semantics
 from dra_alloc.scenario.advice import advised
-from dra_alloc.scenario.explaining import NotTaken, choice_on, reasons_on
+from dra_alloc.scenario.explaining import NotTaken, choice_on
+from dra_alloc.scenario.looking import Looking
 from dra_alloc.scenario.objective_notes import idle_notes
+from dra_alloc.scenario.otherwise import broken_claims, gates_on, told_of_gates
 from dra_alloc.scenario.prepare.pipeline import Prepared, prepare
 from dra_alloc.scenario.prepare.subjects import Subject
 from dra_alloc.solve.allocator import DEFAULT_BUDGET, Budget
 from dra_alloc.solve.best.objectives import Objective, knowing_nodes
 from dra_alloc.solve.outcome import Work
 
-__all__ = ["EXPLAINED_NODES", "Check", "CheckOptions", "SubjectAnswer", "check"]
-
-#: Refused nodes that are looked into for counts and reasons.
-EXPLAINED_NODES: Final = 200
-_REASONED_SHAPES: Final = 12
-#: What reasons may cost, in steps of a search: those of one subject, and those of a whole check.
-_SUBJECT_WORK: Final = 120_000
-_CHECK_WORK: Final = 600_000
-
-
-@dataclass(slots=True)
-class _Allowance:
-    """Work that is left for reasons; half of what is left goes to each, so that the last one has some, too."""
-
-    left: int
-
-    def reasons(self, cluster: Cluster, claims: Sequence[ResourceClaim], node: Node, most: int) -> Reasons:
-        """Return the reasons of a refusal, at the expense of what is left."""
-        found = reasons_on(cluster, claims, node, min(most, self.left // 2, WORK))
-        self.left -= found.work
-        return found
+__all__ = ["Check", "CheckOptions", "SubjectAnswer", "check"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +70,7 @@ class SubjectAnswer:
     kube-scheduler gives the pod up with an error. `same_as` names an earlier
     copy of the same workload that was refused on the same cluster, and so for
     the same reasons. `solver_could` says that CP-SAT could decide an undecided
-    node.
+    node; `cause` what stands in the way on all nodes alike.
     """
 
     kind: str
@@ -106,6 +86,7 @@ class SubjectAnswer:
     solver_could: bool = False
     equal: Sequence[str] = ()
     needs_devices: bool = True
+    cause: str = ""
 
     @property
     def verdict(self) -> str:
@@ -166,12 +147,37 @@ def check(manifests: Documents, dump: Documents, options: CheckOptions = CheckOp
         prepared.cluster.node(options.node)
     checking = _Checking(prepared, options)
     placements = checking.placements()
+    if prepared.lacking and any(each.verdict == "unsatisfiable" for each in placements):
+        placements = _with_gates(placements, prepared.lacking, lambda asked: check(manifests, dump, asked), options)
     notes = (*notes, *prepared.notes, *checking.notes())
+    allocated = [each.allocated for each in placements if each.allocated is not None and not each.same_as]
+    notes = (*notes, *broken_claims(checking.scheduling.cluster, allocated))
     if options.objectives:
         placed = [claim_name(claim) for each in placements if each.allocated for claim in each.allocated.claims]
         notes = (*notes, *idle_notes(options.objectives, prepared.cluster, placed))
     channel = str(options.settings.profile().channel)
     return Check(placements, options.settings, channel, notes, checking.scheduling)
+
+
+def _with_gates(
+    placements: Sequence[SubjectAnswer],
+    gates: Sequence[str],
+    asked: Callable[[CheckOptions], Check],
+    options: CheckOptions,
+) -> tuple[SubjectAnswer, ...]:
+    """
+    Return the answers, with the gates as the cause of those that are allocated once these are on.
+
+    Spec: EXPLAIN-14.
+    """
+    settings = gates_on(options.settings, gates)
+    if settings is None:
+        return tuple(placements)
+    found = asked(replace(options, settings=settings, choices=False))
+    helped = {each.name for each in found.placements if each.allocated is not None}
+    cause = told_of_gates([each for each in gates if each in settings.gates], options.settings)
+    refused = (each.verdict == "unsatisfiable" and each.name in helped for each in placements)
+    return tuple([replace(each, cause=cause) if told else each for each, told in zip(placements, refused, strict=True)])
 
 
 def _as_promised(options: CheckOptions) -> tuple[CheckOptions, tuple[str, ...]]:
@@ -190,7 +196,7 @@ class _Checking:
         self._prepared = prepared
         self._options = options
         self._objectives = options.objectives
-        self._allowance = _Allowance(_CHECK_WORK)
+        self._looking = Looking()
         self._said: dict[str, list[str]] = {}
         self._others = _waiting_pods(prepared)
         self._others_placed = 0
@@ -255,7 +261,7 @@ class _Checking:
             case Unschedulable(text=""):
                 names = {node.metadata.name for node in nodes}
                 refused = tuple(each for each in outcome.refusals if each.node in names)
-                return replace(placement, refusals=self._explained(outcome, refused))
+                return replace(placement, refusals=self._looking.into(self.scheduling.cluster, outcome, refused))
             case Unschedulable(code=code, text=text) | Waiting(code=code, text=text):
                 return replace(placement, refusals=_everywhere(nodes, code, text))
 
@@ -286,29 +292,6 @@ class _Checking:
         if answer is not None:
             self._objectives = tuple(knowing_nodes(each, (answer.node,)) for each in self._objectives)
         return answer
-
-    def _explained(self, outcome: Unschedulable, refused: Sequence[NodeRefusal]) -> tuple[NodeRefusal, ...]:
-        """
-        Return the refusals with counts, for as many nodes as are worth looking into.
-
-        Nodes whose counts look alike share the reasons of the first of them.
-        """
-        refusals: list[NodeRefusal] = []
-        shapes: dict[object, Reasons] = {}
-        left = _SUBJECT_WORK
-        for number, refusal in enumerate(refused):
-            if refusal.code != "no-fit":
-                refusals.append(refusal)
-            elif number < EXPLAINED_NODES:
-                cluster, claims = self.scheduling.cluster, outcome.claims_on(refusal.node)
-                node = cluster.node(refusal.node)
-                counted = cluster.known.counted(refusal, claims, node)
-                shape = counted.explanation.shape
-                if shape not in shapes and len(shapes) < _REASONED_SHAPES:
-                    shapes[shape] = self._allowance.reasons(cluster, claims, node, left // 3)
-                    left -= shapes[shape].work
-                refusals.append(replace(counted, reasons=shapes.get(shape)))
-        return tuple(refusals)
 
     def notes(self) -> Iterator[str]:
         """Yield what is not looked at and could change an answer."""

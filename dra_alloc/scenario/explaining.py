@@ -92,9 +92,19 @@ def choice_on(cluster: Cluster, claims: Sequence[ResourceClaim], allocated: Allo
     return NotTaken(skipped_alternatives(world, picks), passed_over(question, picks))
 
 
-def reasons_on(cluster: Cluster, claims: Sequence[ResourceClaim], node: Node, work: int = WORK) -> Reasons:
-    """Return why claims that a search found no devices for do not fit on the node, and what would help."""
+def reasons_on(
+    cluster: Cluster,
+    claims: Sequence[ResourceClaim],
+    node: Node,
+    work: int = WORK,
+    elsewhere: Sequence[World] = (),
+) -> Reasons:
+    """
+    Return why claims that a search found no devices for do not fit on the node, and what would help.
+
+    `elsewhere` are the worlds of other nodes that are asked, too.
+    """
     try:
-        return reasons(world_of(cluster, claims, node), work, refused=True)
+        return reasons(world_of(cluster, claims, node), work, refused=True, elsewhere=elsewhere)
     except GatherError:
         return Reasons((), exact=False)

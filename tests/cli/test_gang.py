@@ -142,11 +142,28 @@ def racks(*names: str) -> str:
     ("claims", "options", "notes"),
     [
         ([claim("a"), claim("none", "{cel: {expression: 'false'}}")], [], ["none fits on no node, not even alone"]),
-        ([claim("a", BIG), claim("b", BIG), claim("c", BIG)], [], ["each pod fits on some node alone, but not all"]),
+        (
+            [claim("a", BIG), claim("b", BIG), claim("c", BIG)],
+            [],
+            [
+                "each pod fits on some node alone, but not all",
+                "n1, n2 take 1 each of 3 pods like default/a; no more, since",
+                "their order does not matter: 2 of 3 is the most that can be placed",
+                "fix: no single change that was tried makes room for all of them",
+            ],
+        ),
         ([claim("a")], ["--topology", "zone"], ["no node has the label zone"]),
         ([claim("a", BIG), claim("b", BIG)], ["--topology", "rack", "--prefer"], ["not all pods could be placed on"]),
         ([claim("a"), claim("b")], ["--topology", "rack", "--prefer"], []),
-        ([claim("a", BIG), claim("b", BIG)], ["--topology", "rack"], ["each pod fits on some node alone"]),
+        (
+            [claim("a", BIG), claim("b", BIG)],
+            ["--topology", "rack"],
+            [
+                "each pod fits on some node alone",
+                "n1, n2 take 1 each of 2 pods like default/a; no more, since",
+                "fix: letting them run on nodes of different rack",
+            ],
+        ),
     ],
 )
 def test_what_keeps_pods_from_their_places_is_said(tmp_path, capsys, claims, options, notes):

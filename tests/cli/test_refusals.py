@@ -21,6 +21,8 @@ CASES = {
     ),
     "05-mig": ("3 of counter slices needed, 2 of 7 left in gpu-0 (ml/note holds 3, ml/small holds 2)", "freeing claim"),
     "07-two-claims": ("5 devices are needed together", 'dropping request "g" of claim ml/spare'),
+    "11-runtime": ("no such key: mem", "guard mem with has()"),
+    "12-gate": ("cause: DRAConsumableCapacity is off in Kubernetes 1.35", "switched on this would be allocated"),
     "16-twenty": ("under matchAttribute gpu.acme.com/numa", "dropping matchAttribute"),
     "C4-pool-taint": ("is incomplete: 1 of 2 slices", "and tolerating the taint"),
     "E-only-fixable-node-hidden": ("1 has 0, 1 has 1", "dropping matchAttribute"),
@@ -31,6 +33,8 @@ CASES = {
     "N-hint-1.34": ("under distinctAttribute x.io/model: 2 have a, 1 has b", "dropping distinctAttribute"),
     "O-needs-1-and-1-left": ("2 of counter m needed, 1 of 4 left in cs0", "asking for 2 instead of 3"),
 }
+#: The gates' inputs are asked of the release in which they are off.
+OPTIONS = {"12-gate": ["--release", "1.35"]}
 #: Lines below the verdict of a refusal on one node, and on twenty.
 MOST_LINES, MOST_OF_MANY = 12, 15
 
@@ -38,13 +42,70 @@ MOST_LINES, MOST_OF_MANY = 12, 15
 @pytest.mark.parametrize("name", CASES)
 def test_the_cause_comes_first(name: str, shared: Path, capsys: Any) -> None:
     cause, change = CASES[name]
-    assert run(["check", str(shared / "cases" / "reasons" / f"{name}.yaml")]) == 1
+    assert run(["check", str(shared / "cases" / "reasons" / f"{name}.yaml"), *OPTIONS.get(name, [])]) == 1
     printed = capsys.readouterr().out.split("\n\n")[0]
     first = " ".join(printed.partition("    fix:")[0].split())
-    assert "cause: " in first
+    assert "cause: " in first or name == "11-runtime"
     assert cause in first
     assert change in " ".join(printed.split())
     assert len(printed.splitlines()[1:]) <= (MOST_OF_MANY if "any of" in printed else MOST_LINES)
+
+
+def test_an_allocation_that_breaks_its_own_claim_is_noted_as_a_defect(shared: Path, capsys: Any) -> None:
+    assert run(["check", str(shared / "cases" / "reasons" / "10-distinct.yaml")]) == 0
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "note: ml/net is allocated against its own distinctAttribute gpu.acme.com/pf" in printed
+    assert "distinct-forgets (kubernetes/kubernetes#140600)" in printed
+    assert run(["check", str(shared / "cases" / "reasons" / "10-distinct.yaml"), "--release", "1.37"]) == 1
+
+
+def test_a_gang_is_told_what_each_node_takes_and_what_makes_room(shared: Path, capsys: Any) -> None:
+    folder = shared / "cases" / "reasons"
+    assert run(["gang", str(folder / "17-gang.yaml"), "--cluster", str(folder / "17-gang-cluster.yaml")]) == 1
+    printed = " ".join(capsys.readouterr().out.split())
+    assert 'n1 takes 1 of 4 pods like ml/w0; no more, since request "g" needs 3 devices, 1 can be had' in printed
+    assert "their order does not matter: 3 of 4 is the most that can be placed" in printed
+    assert 'fix: asking for 2 instead of 3 devices in request "g" in each of them would be enough' in printed
+
+
+def test_an_extended_resource_is_called_as_the_pod_calls_it(tmp_path: Path, capsys: Any) -> None:
+    version = {"apiVersion": "resource.k8s.io/v1"}
+    resources = {"limits": {"acme.com/gpu": "2"}, "requests": {"acme.com/gpu": "2"}}
+    container = {"name": "main", "image": "x", "resources": resources}
+    spec = {"extendedResourceName": "acme.com/gpu"}
+    documents = [
+        {**version, "kind": "DeviceClass", "metadata": {"name": "gpu"}, "spec": spec},
+        {**version, "kind": "ResourceSlice", **_slice("n1", [{}])},
+        {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": {"containers": [container]}},
+    ]
+    path = tmp_path / "world.yaml"
+    path.write_text(yaml.safe_dump_all(documents))
+    assert run(["check", str(path), "-v"]) == 1
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "cause: acme.com/gpu needs 2 devices, and only 1 of 1 matches" in printed
+    assert "fix: asking for 1 instead of 2 acme.com/gpu would be enough" in printed
+    assert "container-0-request-0" not in printed.partition("it rests on")[0]
+
+
+def test_a_change_after_which_another_node_ends_it_with_an_error_is_no_fix(tmp_path: Path, capsys: Any) -> None:
+    version = {"apiVersion": "resource.k8s.io/v1"}
+    wants = 'device.attributes["x.io"].model == "a"'
+    request = {"deviceClassName": "gpu", "count": 2, "selectors": [{"cel": {"expression": wants}}]}
+    documents = [
+        {**version, "kind": "DeviceClass", "metadata": {"name": "gpu"}},
+        {**version, "kind": "ResourceSlice", **_slice("n1", [{"model": {"string": "a"}}])},
+        {**version, "kind": "ResourceSlice", **_slice("n2", [{}])},
+        {**version, "kind": "ResourceClaim", "metadata": {"name": "c"}}
+        | {"spec": {"devices": {"requests": [{"name": "g", "exactly": request}]}}},
+    ]
+    path = tmp_path / "world.yaml"
+    path.write_text(yaml.safe_dump_all(documents))
+    run(["check", str(path), "--node", "n1"])
+    alone = capsys.readouterr().out
+    run(["check", str(path)])
+    printed = capsys.readouterr().out
+    assert "asking for 1 instead of 2 devices" in alone
+    assert "asking for 1 instead of 2 devices" not in printed
 
 
 def test_the_node_that_is_one_change_away_comes_first(tmp_path: Path, capsys: Any) -> None:

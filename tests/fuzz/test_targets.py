@@ -19,7 +19,14 @@ from fuzz.targets import dump_and_load, fewer_constraints, permuted_input, quant
 from tests.paths import ROOT
 
 #: A second or so each; continuous integration runs more (fuzz.run_ci).
-CASES = {"add_and_remove": 12, "determinism": 20, "dump_and_load": 20, "hostile_manifests": 25, "reasons_hold": 5}
+CASES = {
+    "add_and_remove": 12,
+    "determinism": 20,
+    "dump_and_load": 20,
+    "hostile_manifests": 25,
+    "reasons_hold": 5,
+    "reasons_replay": 6,
+}
 WITH_GO = {"cel_selectors": 200, "cel_syntax": 200, "control_plane": 3, "pods_on_nodes": 200, "quantity_upstream": 200}
 
 

@@ -9,6 +9,7 @@ from typing import Final
 
 from dra_alloc.cluster.cluster import Cluster
 from dra_alloc.scenario.gang.gang import can_place
+from dra_alloc.scenario.gang.shortfall import shortfall
 from dra_alloc.scenario.gang.types import Gang, Member, Topology, Verdict, WantNumbers
 
 __all__ = ["remarks"]
@@ -30,13 +31,14 @@ def remarks(cluster: Cluster, members: Sequence[Member], joint: Gang, topology: 
     if joint.verdict is Verdict.UNDECIDED or len(joint.placements) == len(members):
         return
     alike = WantNumbers()
-    different: dict[int, Member] = {}
+    different: dict[int, list[Member]] = {}
     for member in members:
-        different.setdefault(alike(member), member)
-    asked = list(different.values())[:_MOST_ASKED]
+        different.setdefault(alike(member), []).append(member)
+    asked = [each[0] for each in different.values()][:_MOST_ASKED]
     alone = [can_place(cluster, [member]) for member in asked]
     for member, verdict in zip(asked, alone, strict=True):
         if verdict is Verdict.NONE:
             yield f"{member.name} fits on no node, not even alone: dra-alloc explain says why"
     if len(asked) == len(different) and set(alone) == {Verdict.PLACED}:
         yield "each pod fits on some node alone, but not all of them together"
+        yield from shortfall(cluster, list(different.values()), topology.label if topology and topology.must else "")

@@ -21,16 +21,18 @@ _WITH_STATUS: Final = ("claims", "pods", "workloads")
 _OF_A_CLUSTER: Final = ("nodes", "slices", "classes", "claims", "pods", "namespaces")
 
 
-def gated(manifests: Documents, gates: Mapping[str, bool]) -> tuple[Documents, tuple[str, ...]]:
+def gated(manifests: Documents, gates: Mapping[str, bool]) -> tuple[Documents, tuple[str, ...], tuple[str, ...]]:
     """
-    Return the manifests without the fields of disabled gates, and a note for each such field.
+    Return the manifests without the fields of disabled gates, a note for each such field, and these gates.
 
     Spec: GATE-1.
     """
     notes: list[str] = []
+    lacking: set[str] = set()
 
     def stored(item: ResourceClaim | ResourceClaimTemplate, spec: ResourceClaimSpec) -> ResourceClaimSpec:
         made, dropped = gated_spec(spec, gates)
+        lacking.update(each.rpartition("(")[2].rstrip(")") for each in dropped)
         notes.extend(f"{manifests.where(item).object}: {each} is off, the field is dropped" for each in dropped)
         return made
 
@@ -42,7 +44,7 @@ def gated(manifests: Documents, gates: Mapping[str, bool]) -> tuple[Documents, t
             return item
         return item.model_copy(update={"spec": spec if outer is None else outer.model_copy(update={"spec": spec})})
 
-    return manifests.mapped(change, "claims", "templates"), tuple(notes)
+    return manifests.mapped(change, "claims", "templates"), tuple(notes), tuple(sorted(lacking))
 
 
 def gated_spec(spec: ResourceClaimSpec, gates: Mapping[str, bool]) -> tuple[ResourceClaimSpec, tuple[str, ...]]:

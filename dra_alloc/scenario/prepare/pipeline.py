@@ -55,7 +55,8 @@ class Prepared:
     `taught` says of kinds that are not known what pods they make.
     `merged` is the dump with the manifests applied, `cluster` the cluster that
     results, `pods` are those that objects ask for, `subjects` the pods with
-    their claims, and claims of their own; `book` has the quotas with these. `problems` make the input a bad one.
+    their claims, and claims of their own; `book` has the quotas with these.
+    `lacking` are gates that are off, for which fields were dropped; `problems` make the input a bad one.
     """
 
     manifests: Documents
@@ -69,6 +70,7 @@ class Prepared:
     pods: tuple[ExpandedPod, ...] = ()
     subjects: tuple[Subject, ...] = ()
     book: QuotaBook = NO_QUOTAS
+    lacking: tuple[str, ...] = ()
     problems: tuple[Problem, ...] = ()
     notes: tuple[str, ...] = ()
 
@@ -138,8 +140,8 @@ def _there(prepared: Prepared) -> Prepared:
 
 def stored(prepared: Prepared) -> Prepared:
     """Return it with the manifests as the API server stores them. Spec: GATE-1."""
-    manifests, dropped = gated(prepared.manifests, prepared.settings.effective_gates())
-    return replace(prepared, manifests=manifests).noting(dropped)
+    manifests, dropped, gates = gated(prepared.manifests, prepared.settings.effective_gates())
+    return replace(prepared, manifests=manifests, lacking=gates).noting(dropped)
 
 
 def _merged(prepared: Prepared) -> Prepared:

@@ -1,0 +1,142 @@
+"""
+Why pods that fit one by one do not fit together: how many each node takes, why no more, and what would be enough.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final
+
+from dra_alloc.api import Node
+from dra_alloc.cluster.cluster import Cluster
+from dra_alloc.cluster.outcomes import Unsatisfiable
+from dra_alloc.errors import first_few
+from dra_alloc.explain.facts import Fact, facts_of
+from dra_alloc.explain.reasons import fewer_devices
+from dra_alloc.explain.world import World
+from dra_alloc.problem.pools import GatherError
+from dra_alloc.scenario.explaining import world_of
+from dra_alloc.scenario.gang.gang import can_place, place_most
+from dra_alloc.scenario.gang.types import Member, Placement, Verdict
+
+__all__ = ["shortfall"]
+
+#: Nodes that are asked how many pods they take, and changes that are tried.
+_MOST_NODES: Final = 32
+_MOST_CHANGES: Final = 24
+_TOLD: Final = 3
+
+
+def shortfall(cluster: Cluster, alike: Sequence[Sequence[Member]], together: str = "") -> Iterator[str]:
+    """
+    Yield how many pods of each kind a node takes and why no more, whether their order matters, and what would help.
+
+    With a label that their nodes have to have `together` it is only asked whether they fit without that.
+
+    Spec: GANG-9.
+    """
+    members = [member for kind in alike for member in kind]
+    for kind in alike:
+        yield from _by_node(cluster, kind)
+    if together:
+        if can_place(cluster, members) is Verdict.PLACED:
+            yield f"fix: letting them run on nodes of different {together} would be enough for all of them"
+        return
+    most = place_most(cluster, members)
+    if most.joint.verdict is not Verdict.UNDECIDED and most.joint.proven:
+        placed = len(most.joint.placements)
+        if placed > len(most.greedy.placements):
+            yield f"their order matters: {placed} of {len(members)} could be placed at once"
+        else:
+            yield f"their order does not matter: {placed} of {len(members)} is the most that can be placed"
+    helping = list(_helping(cluster, alike, members))
+    if helping:
+        yield f"fix: {', or '.join(helping[:_TOLD])} would be enough for all of them"
+    else:
+        yield "fix: no single change that was tried makes room for all of them"
+
+
+def _by_node(cluster: Cluster, kind: Sequence[Member]) -> Iterator[str]:
+    """Yield, for nodes of the same number and reason together, how many pods they take each and why no more."""
+    found: dict[tuple[int, str], list[str]] = {}
+    for node in cluster.nodes[:_MOST_NODES]:
+        here = Cluster(cluster.known.on_nodes((node,)))
+        placed = place_most(here, kind).joint.placements
+        why = _refusal(here, placed, kind, node) if len(placed) < len(kind) else ""
+        found.setdefault((len(placed), why), []).append(node.metadata.name or "")
+    who = kind[0].name if len(kind) == 1 else f"of {len(kind)} pods like {kind[0].name}"
+    for (count, why), names in sorted(found.items(), key=lambda each: -each[0][0])[:_TOLD]:
+        verb = "takes" if len(names) == 1 else "take"
+        each = " each" if len(names) > 1 else ""
+        reason = f"; no more, since {why}" if why else ""
+        amount = f"{count or 'none'}{each} {who}" if len(kind) > 1 else f"{who}{each}" if count else f"not {who}"
+        yield f"{first_few(names)} {verb} {amount}{reason}"
+    more = len(cluster.nodes) - _MOST_NODES
+    if more > 0:
+        yield f"{more} more nodes were not asked how many they take"
+
+
+def _refusal(here: Cluster, placed: Sequence[Placement], kind: Sequence[Member], node: Node) -> str:
+    """Return the cause for which the node takes none besides those placed."""
+    held = [
+        claim.replaced(status=claim.status.replaced(allocation=result))
+        for each in placed
+        for claim, result in zip(each.member.claims, each.results, strict=True)
+    ]
+    names = {each.member.name for each in placed}
+    following = next(each for each in kind if each.name not in names)
+    outcome = here.with_claims(held).allocate(following.claims, node=node.metadata.name)
+    if not isinstance(outcome, Unsatisfiable):
+        return ""
+    refusal = outcome.refusals[0]
+    # Pods of one kind differ in name only: what they ask for is told alike for all nodes.
+    return refusal.explanation.cause or refusal.text
+
+
+def _helping(cluster: Cluster, alike: Sequence[Sequence[Member]], members: Sequence[Member]) -> Iterator[str]:
+    """Yield the single changes after which all pods can be placed together."""
+    tried = 0
+    for name, claim in cluster.claims.items():
+        if claim.status.allocation is not None and tried < _MOST_CHANGES:
+            tried += 1
+            if can_place(cluster.without_claim(name), members) is Verdict.PLACED:
+                yield f"freeing claim {name}"
+    if len(alike) > 1:
+        return
+    asked: set[str] = set()
+    for text, change in _changes(cluster, members[0]):
+        # Of a request the largest number that is enough.
+        if text.partition(" instead of ")[2] in asked:
+            continue
+        changed = _changed(cluster, members, change)
+        if changed and can_place(cluster, changed) is Verdict.PLACED:
+            asked.update(filter(None, [text.partition(" instead of ")[2]]))
+            yield f"{text} in each of them"
+
+
+def _changes(cluster: Cluster, member: Member) -> Iterator[tuple[str, Callable[[World], World]]]:
+    """Yield what could be asked for otherwise: fewer devices, taints tolerated, constraints dropped."""
+    world = _world(cluster, member)
+    if world is None:
+        return
+    yield from fewer_devices(world)
+    facts: dict[str, Fact] = {}
+    for node in cluster.nodes[:_MOST_NODES]:
+        there = _world(Cluster(cluster.known.on_nodes((node,))), member)
+        for fact in facts_of(there) if there is not None else ():
+            if fact.code in ("taint", "constraint"):
+                facts.setdefault(fact.fix, fact)
+    yield from ((fix, fact.without) for fix, fact in list(facts.items())[:_MOST_CHANGES])
+
+
+def _world(cluster: Cluster, member: Member) -> World | None:
+    try:
+        return world_of(cluster, member.claims, cluster.nodes[0])
+    except (GatherError, IndexError):
+        return None
+
+
+def _changed(cluster: Cluster, members: Sequence[Member], change: Callable[[World], World]) -> list[Member]:
+    """Return the pods, each asking for what the change makes of it."""
+    worlds = [(member, _world(cluster, member)) for member in members]
+    return [Member(member.name, change(world).claims) for member, world in worlds if world is not None]

@@ -1,0 +1,206 @@
+"""
+Random clusters in which a pod asks for devices that it most likely does not get, as manifests.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from random import Random
+from typing import Any, Final, TypeAlias
+
+__all__ = ["DRIVER", "PROFILES", "Json", "drawn"]
+
+Json: TypeAlias = dict[str, Any]
+
+DRIVER: Final = "x.io"
+_API: Final = "resource.k8s.io/v1"
+_MODELS: Final = ("a100", "h100", "l4")
+_TAINTS: Final = (("x.io/xid", "79", "NoSchedule"), ("x.io/hot", "", "NoExecute"), ("x.io/slow", "yes", "NoSchedule"))
+_EXPRESSIONS: Final = (
+    'device.driver == "x.io"',
+    'device.attributes["x.io"].model == "h100"',
+    'device.attributes["x.io"].model != "l4"',
+    'device.attributes["x.io"].numa < 1',
+    'device.capacity["x.io"].mem.compareTo(quantity("40Gi")) >= 0',
+)
+#: Whose answers are asked for, in turn.
+PROFILES: Final = (
+    ("--release", "1.34"),
+    ("--release", "1.35", "--gate", "DRAPartitionableDevices=true", "--gate", "DRADeviceTaints=true"),
+    ("--release", "1.36"),
+    ("--release", "1.37", "--channel", "experimental"),
+    ("--release", "1.36", "--semantics", "intended"),
+    ("--release", "1.37", "--channel", "experimental", "--semantics", "intended"),
+)
+
+
+def drawn(seed: int) -> Iterator[Json]:
+    """Return worlds without end: objects, and the options that say whose answer is wanted."""
+    random = Random(seed)
+    for options in _turns():
+        yield {"options": list(options), "objects": _Drawing(random, options[1]).objects()}
+
+
+def _turns() -> Iterator[tuple[str, ...]]:
+    while True:
+        yield from PROFILES
+
+
+class _Drawing:
+    """One random world: what hardware there is, who holds what, and what is asked for."""
+
+    def __init__(self, random: Random, release: str) -> None:
+        self._random = random
+        self._old = release == "1.34"
+        self._shares = release in ("1.36", "1.37") and self._chance(0.3)
+        self._counts = not self._old and self._chance(0.3)
+        self._differs = release in ("1.36", "1.37")
+        self._few_values = self._chance(0.7)
+
+    def objects(self) -> list[Json]:
+        """Return the manifests."""
+        count = self._one((1, 1, 1, 1, 2, 2, 3, 4, 8, 20))
+        nodes = [self._node(f"n{number}") for number in range(count)]
+        slices = [each for node in nodes for each in self._pool(node["metadata"]["name"], node["metadata"]["name"])]
+        if self._chance(0.1):
+            slices += self._pool("net", None)
+        made = [*nodes, *slices, self._class("gpu"), self._class("any", 0.1)]
+        made += self._holders(slices)
+        claims = [self._claim(f"c{number}", slices) for number in range(self._one((1, 1, 1, 2, 3)))]
+        return [*made, *claims, self._pod([each["metadata"]["name"] for each in claims])]
+
+    def _one(self, choices: Any) -> Any:
+        return self._random.choice(choices)
+
+    def _chance(self, share: float) -> bool:
+        return self._random.random() < share
+
+    def _node(self, name: str) -> Json:
+        spec: Json = {"taints": [{"key": "dedicated", "effect": "NoSchedule"}]} if self._chance(0.07) else {}
+        offered = {"cpu": self._one(("1", "8", "8", "8")), "memory": "16Gi", "pods": "10"}
+        meta = {"name": name, "labels": {"kubernetes.io/hostname": name, "disk": self._one(("ssd", "ssd", "hdd"))}}
+        return {"apiVersion": "v1", "kind": "Node", "metadata": meta, "spec": spec, "status": {"allocatable": offered}}
+
+    def _pool(self, name: str, node: str | None) -> list[Json]:
+        devices = [self._device(f"d{number}") for number in range(self._one((1, 2, 3, 4, 6)))]
+        reach: Json = {"allNodes": True} if node is None else {"nodeName": node}
+        sets = [{"name": "cs", "counters": {"m": {"value": str(self._one((4, 6, 8)))}}}] if self._counts else []
+        parts: list[Json] = [{"devices": devices}]
+        if sets:
+            parts.append({"sharedCounters": sets})
+        incomplete = not self._old and self._chance(0.06)
+        pool = {"name": name, "generation": 1, "resourceSliceCount": len(parts) + incomplete}
+        return [
+            {
+                "apiVersion": _API,
+                "kind": "ResourceSlice",
+                "metadata": {"name": f"{name}-{number}"},
+                "spec": {"driver": DRIVER, "pool": pool, **reach, **part},
+            }
+            for number, part in enumerate(parts)
+        ]
+
+    def _device(self, name: str) -> Json:
+        made: Json = {"name": name, "attributes": {}}
+        if self._few_values or self._chance(0.9):
+            made["attributes"]["model"] = {"string": self._one(_MODELS[: self._one((1, 2, 3))])}
+        if self._chance(0.9):
+            made["attributes"]["numa"] = {"int": self._one((0, 1))}
+        made["capacity"] = {"mem": {"value": self._one(("20Gi", "40Gi", "80Gi"))}}
+        if self._shares and self._chance(0.7):
+            made["allowMultipleAllocations"] = True
+            if self._chance(0.5):
+                policy = self._one(({"validRange": {"min": "1Gi", "step": "1Gi"}}, {"validValues": ["5Gi", "10Gi"]}))
+                made["capacity"]["mem"]["requestPolicy"] = {"default": "5Gi", **policy}
+        if self._counts and self._chance(0.8):
+            drawn_ = [{"counterSet": "cs", "counters": {"m": {"value": str(self._one((1, 2, 3)))}}}]
+            made["consumesCounters"] = drawn_
+        if self._chance(0.12):
+            key, value, effect = self._one(_TAINTS)
+            made["taints"] = [{"key": key, "value": value, "effect": effect, "timeAdded": "2026-01-01T00:00:00Z"}]
+        return made
+
+    def _class(self, name: str, share: float = 0.6) -> Json:
+        expressions = [self._one(_EXPRESSIONS[:3])] if self._chance(share) else []
+        spec: Json = {"selectors": [{"cel": {"expression": each}} for each in expressions]}
+        return {"apiVersion": _API, "kind": "DeviceClass", "metadata": {"name": name}, "spec": spec}
+
+    def _holders(self, slices: list[Json]) -> list[Json]:
+        places = [(each, device) for each in slices for device in each["spec"].get("devices", ())]
+        self._random.shuffle(places)
+        taken = places[: round(len(places) * self._one((0, 0.2, 0.4, 0.6)))]
+        made: list[Json] = []
+        while taken:
+            size = self._one((1, 1, 2))
+            part, taken = taken[:size], taken[size:]
+            made.append(self._holder(f"h{len(made)}", part))
+        return made
+
+    def _holder(self, name: str, part: list[tuple[Json, Json]]) -> Json:
+        results, requests = [], []
+        for number, (each, device) in enumerate(part):
+            spec = each["spec"]
+            result = {"request": f"r{number}", "driver": DRIVER, "pool": spec["pool"]["name"], "device": device["name"]}
+            if device.get("allowMultipleAllocations"):
+                result["shareID"] = f"00000000-0000-0000-0000-{self._random.randrange(10**12):012d}"
+                result["consumedCapacity"] = {"mem": self._one(("5Gi", "10Gi", "15Gi"))}
+            results.append(result)
+            requests.append({"name": f"r{number}", "exactly": {"deviceClassName": "any"}})
+        made = self._made_claim(name, {"requests": requests})
+        made["status"] = {"allocation": {"devices": {"results": results}}}
+        return made
+
+    def _made_claim(self, name: str, devices: Json) -> Json:
+        meta = {"name": name, "namespace": "ns", "uid": f"u-{name}"}
+        return {"apiVersion": _API, "kind": "ResourceClaim", "metadata": meta, "spec": {"devices": devices}}
+
+    def _claim(self, name: str, slices: list[Json]) -> Json:
+        most = max(len(each["spec"].get("devices", ())) for each in slices)
+        count = self._one((1, 1, 1, 2))
+        requests = [self._request(f"r{number}", most) for number in range(count)]
+        named = [each["name"] for each in requests]
+        constraints = []
+        for share, kind in ((0.35, "matchAttribute"), (0.15 if self._differs else 0.0, "distinctAttribute")):
+            if self._chance(share):
+                made: Json = {kind: f"x.io/{self._one(('numa', 'numa', 'model'))}"}
+                if count > 1 and self._chance(0.3):
+                    made["requests"] = [self._one(named)]
+                constraints.append(made)
+        return self._made_claim(name, {"requests": requests, **({"constraints": constraints} if constraints else {})})
+
+    def _request(self, name: str, most: int) -> Json:
+        if self._chance(0.12):
+            subs = [{"name": f"s{number}", **self._ask(most, old=True)} for number in range(2)]
+            return {"name": name, "firstAvailable": subs}
+        return {"name": name, "exactly": self._ask(most)}
+
+    def _ask(self, most: int, *, old: bool = False) -> Json:
+        made: Json = {"deviceClassName": self._one(("gpu", "gpu", "any"))}
+        if self._chance(0.15):
+            made["allocationMode"] = "All"
+        else:
+            made["count"] = self._random.randint(1, most + 1)
+        if self._chance(0.35):
+            made["selectors"] = [{"cel": {"expression": self._one(_EXPRESSIONS[1:])}} for _ in range(self._one((1, 2)))]
+        if self._shares and self._chance(0.5):
+            made["capacity"] = {"requests": {"mem": self._one(("5Gi", "10Gi", "30Gi", "50Gi"))}}
+        if self._chance(0.1):
+            key, _, effect = self._one(_TAINTS)
+            made["tolerations"] = [{"key": key, "operator": "Exists", "effect": effect}]
+        if not old and self._chance(0.03):
+            made["adminAccess"] = True
+        return made
+
+    def _pod(self, claims: list[str]) -> Json:
+        spec: Json = {"resourceClaims": [{"name": each, "resourceClaimName": each} for each in claims]}
+        wants = {"requests": {"cpu": "2"}} if self._chance(0.2) else {}
+        used = {"claims": [{"name": each} for each in claims], **wants}
+        spec["containers"] = [{"name": "main", "image": "x", "resources": used}]
+        if self._chance(0.1):
+            spec["nodeSelector"] = {"disk": "ssd"}
+        return {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": {"name": "pod", "namespace": "ns", "uid": "u-pod"},
+            "spec": spec,
+        }

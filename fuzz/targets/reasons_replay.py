@@ -1,0 +1,214 @@
+"""
+The reasons of refusals, replayed from outside: every fix helps, none is missing, facts suffice, hints hold.
+
+    python -m fuzz.targets.reasons_replay --cases 1000 [--seed 1]
+
+Asked is the command, with files: whatever it proposes is done to the files, and it is asked again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import itertools
+import json
+import re
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+import dra_alloc
+from dra_alloc.cli.main import run
+from fuzz.refusals.changes import Change, asking_for, changes_of
+from fuzz.refusals.drawing import Json, drawn
+from fuzz.target import Broken, Target, command
+
+__all__ = ["TARGET", "asked", "main"]
+
+#: Pairs of changes that are tried where no single one helps, and refusals of one world that are replayed.
+_MOST_PAIRS: Final = 120
+_MOST_NODES: Final = 2
+_COUNT: Final = re.compile(r"asking for (\d+) instead of (\d+) devices? in (.*)")
+_GATES: Final = re.compile(r"Kubernetes \S+ would allocate this with (.+) switched on")
+_NEWER: Final = re.compile(r"Kubernetes (\S+) with its default gates would allocate this")
+_DEFECT: Final = re.compile(r"defects? of kube-scheduler")
+#: At most so many lines for a refusal on one node, and for one on many.
+_LINES, _LINES_OF_MANY = 12, 15
+
+
+def asked(world: Json, *more: str, text: bool = False) -> tuple[int, str]:
+    """Return the exit code and the output of a check of the world."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "world.json")
+        path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": world["objects"]}), encoding="utf-8")
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(io.StringIO()):
+            shape = () if text else ("--format", "json")
+            code = run(["check", str(path), *world["options"], *shape, *more])
+    return code, printed.getvalue()
+
+
+def _pod(world: Json, *more: str) -> Json | None:
+    """Return what is said of the pod; None for a world that the command does not take."""
+    code, printed = asked(world, *more)
+    if code not in (0, 1, 3):
+        return None
+    return next((each for each in json.loads(printed)["placements"] if each["kind"] == "Pod"), None)
+
+
+def _fits(world: Json, *more: str) -> bool:
+    found = _pod(world, *more)
+    return found is not None and found["verdict"] == "allocated"
+
+
+def _could(world: Json, node: str | None = None) -> bool:
+    """Return whether the pod finds a node, or would were there that one alone: as `_fits`, and quicker."""
+    options = dict(zip(world["options"][::2], world["options"][1::2], strict=True))
+    gates = {each.partition("=")[0]: True for name, each in _pairwise(world["options"]) if name == "--gate"}
+    channel, semantics = options.get("--channel", "auto"), options.get("--semantics", "upstream")
+    objects = [each for each in world["objects"] if node in (None, each["metadata"]["name"]) or each["kind"] != "Node"]
+    pod = next(each for each in objects if each["kind"] == "Pod")
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "world.json")
+        path.write_text(json.dumps({"kind": "List", "items": [each for each in objects if each is not pod]}))
+        given = {"release": options["--release"], "gates": gates, "channel": channel, "semantics": semantics}
+        cluster = dra_alloc.load(path, **given)
+    return cluster.schedule([pod]).scheduled == 1
+
+
+def _pairwise(options: Sequence[str]) -> Iterator[tuple[str, str]]:
+    return zip(options[::2], options[1::2], strict=True)
+
+
+def _check(world: Json) -> str:
+    found = _pod(world)
+    if found is None:
+        return "not taken"
+    if found["verdict"] != "unsatisfiable":
+        return str(found["verdict"])
+    _check_lines(world, found)
+    kinds = {_replayed(world, each) for each in _worth(found["refusals"])}
+    return "refused, " + (", ".join(sorted(kinds)) or "by nodes")
+
+
+def _check_lines(world: Json, found: Json) -> None:
+    _, printed = asked(world, text=True)
+    told = next(part for part in printed.split("\n\n") if part.startswith("ns/pod (Pod)")).splitlines()[1:]
+    most = _LINES if found["nodesAsked"] == 1 else _LINES_OF_MANY
+    if len(told) > most:
+        raise Broken(f"too many lines: {len(told)}\n" + "\n".join(told))
+
+
+def _worth(refusals: Sequence[Json]) -> list[Json]:
+    """Return the first refusals of each cause that were looked into."""
+    looked = {each["cause"]: each for each in reversed(refusals) if each["reasons"] is not None}
+    return list(looked.values())[-_MOST_NODES:]
+
+
+def _replayed(world: Json, refusal: Json) -> str:
+    """Hold what is said of one node. Raises: Broken."""
+    reasons, node = refusal["reasons"], refusal["node"]
+    here = ("--node", node)
+    listed = {tuple(fix["steps"]) for fix in reasons["fixes"]}
+    changes = {each.fix: each for each in changes_of(world) if each.fix}
+    for steps in listed:
+        changed = world
+        for step in steps:
+            changed = _named(step, changes, world).of(changed)
+        for more in (here, ()):
+            if not _fits(changed, *more):
+                raise Broken(f"wrong fix{'' if more else ' in the cluster'}: {' and '.join(steps)} on {node}")
+    _hold_hints(world, node, reasons["hints"])
+    if refusal["error"]:
+        return "with an error"
+    _hold_facts(world, node, reasons["facts"])
+    for each in (each for each in changes.values() if _helps(each.of(world), node)):
+        if (each.fix,) not in listed and each.fix not in reasons["notTried"]:
+            raise Broken(f"not listed: {each.fix} on {node}")
+    _hold_counts(world, node, {step for steps in listed if len(steps) == 1 for step in steps})
+    if any(len(each) == 1 for each in listed):
+        return "one change"
+    return _pairs(world, node, list(changes.values()), listed)
+
+
+def _helps(changed: Json, node: str) -> bool:
+    """Return whether a changed world has a place for the pod on the node, and the others do not spoil it."""
+    return _could(changed, node) and _could(changed)
+
+
+def _named(step: str, changes: dict[str, Change], world: Json) -> Change:
+    """Return the change that a step names. Raises: Broken for one that nobody understands."""
+    if step in changes:
+        return changes[step]
+    counted = _COUNT.fullmatch(step)
+    if counted is not None:
+        for _, counting in asking_for(world):
+            change = counting(int(counted[1]))
+            if change.fix == step:
+                return change
+    raise Broken(f"unknown step: {step}")
+
+
+def _hold_hints(world: Json, node: str, hints: Sequence[str]) -> None:
+    for hint in hints:
+        options = None
+        if found := _GATES.fullmatch(hint):
+            gates = [option for gate in found[1].split(" and ") for option in ("--gate", f"{gate}=true")]
+            options = [*_without_channel(world["options"]), *gates]
+        elif found := _NEWER.fullmatch(hint):
+            semantics = ["--semantics", "intended"] if "intended" in world["options"] else []
+            options = ["--release", found[1], *semantics]
+        elif _DEFECT.search(hint):
+            options = [*world["options"], "--semantics", "intended"]
+        if options is not None and not _fits({**world, "options": options}, "--node", node):
+            raise Broken(f"hint does not hold: {hint} on {node}")
+
+
+def _without_channel(options: Sequence[str]) -> list[str]:
+    return [each for pair in _pairwise(options) if pair[0] != "--channel" for each in pair]
+
+
+def _hold_facts(world: Json, node: str, facts: Sequence[Json]) -> None:
+    if not facts:
+        return
+    left = world
+    for each in changes_of(world):
+        if each.fact and not any(fact["text"].startswith(each.fact) for fact in facts):
+            left = each.of(left)
+    if _could(left, node):
+        raise Broken(f"facts do not suffice on {node}: {'; '.join(fact['text'] for fact in facts)}")
+
+
+def _hold_counts(world: Json, node: str, listed: set[str]) -> None:
+    for wanted, counting in asking_for(world):
+        fewer = range(wanted - 1, 0, -1)
+        fitting = next((count for count in fewer if _helps(counting(count).of(world), node)), 0)
+        if fitting and counting(fitting).fix not in listed:
+            raise Broken(f"not listed: {counting(fitting).fix} on {node}")
+
+
+def _pairs(world: Json, node: str, changes: Sequence[Change], listed: set[tuple[str, ...]]) -> str:
+    if listed:
+        return "two changes"
+    for first, second in itertools.islice(itertools.combinations(changes, 2), _MOST_PAIRS):
+        if _helps(second.of(first.of(world)), node):
+            raise Broken(f"pair not found: {first.fix} and {second.fix} on {node}")
+    return "nothing helps"
+
+
+def _worlds(seed: int) -> Iterator[Json]:
+    return drawn(seed)
+
+
+TARGET: Final = Target("reasons_replay", _worlds, _check, shrinks=False)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command of this target."""
+    return command(TARGET, arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
