@@ -26,6 +26,7 @@ class Maturity(Enum):
     BETA = "beta"
     STABLE = "stable"
     LOCKED = "stable, locked"
+    GONE = "no more"
 
 
 _ALPHA: Final = Maturity.ALPHA
@@ -55,6 +56,9 @@ GATES: Final[Mapping[str, Mapping[str, Maturity]]] = {
     "DRAResourcePoolStatus": {"1.36": _ALPHA},
     "DRASchedulerFilterTimeout": {"1.34": _BETA},
     "DRAWorkloadResourceClaims": {"1.36": _ALPHA, "1.37": Maturity.BETA_OFF},
+    "GangScheduling": {"1.35": _ALPHA, "1.37": Maturity.GONE},
+    "GenericWorkload": {"1.35": _ALPHA, "1.37": Maturity.BETA_OFF},
+    "TopologyAwareWorkloadScheduling": {"1.36": _ALPHA, "1.38": Maturity.BETA_OFF},
 }
 
 #: Gates that stand for every gate of some stages which is not set by itself.
@@ -71,7 +75,7 @@ _UNMODELLED: Final = frozenset(
         "DRAResourceClaimGranularStatusAuthorization",
         "DRAResourcePoolStatus",
         "DRASchedulerFilterTimeout",
-        "DRAWorkloadResourceClaims",
+        "TopologyAwareWorkloadScheduling",
     }
 )
 
@@ -106,4 +110,5 @@ def without_effect(names: Mapping[str, bool]) -> tuple[str, ...]:
 
 
 def _stage(row: Mapping[str, Maturity], release: Release) -> Maturity | None:
-    return next((stage for since, stage in reversed(tuple(row.items())) if release >= start_of(since)), None)
+    found = next((stage for since, stage in reversed(tuple(row.items())) if release >= start_of(since)), None)
+    return None if found is Maturity.GONE else found

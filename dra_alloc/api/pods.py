@@ -27,6 +27,7 @@ __all__ = [
     "ContainerExtendedResourceRequest",
     "ContainerPort",
     "ContainerStatus",
+    "GangSchedulingPolicy",
     "ImageVolume",
     "NodeAffinity",
     "NodeAllocatableClaimStatus",
@@ -37,6 +38,7 @@ __all__ = [
     "PodCondition",
     "PodExtendedResourceClaimStatus",
     "PodGroup",
+    "PodGroupSchedulingPolicy",
     "PodGroupSpec",
     "PodGroupStatus",
     "PodResourceClaim",
@@ -315,9 +317,24 @@ class Pod(PartialModel):
     status: Struct[PodStatus] = PodStatus.model_construct()
 
 
-class PodGroupSpec(PartialModel):
-    """Claims that all pods of the group share."""
+class GangSchedulingPolicy(PartialModel):
+    """How many pods of a group have to be schedulable at once."""
 
+    min_count: Int = 0
+
+
+class PodGroupSchedulingPolicy(PartialModel):
+    """All together, `gang`, or one by one."""
+
+    gang: GangSchedulingPolicy | None = None
+
+
+class PodGroupSpec(PartialModel):
+    """How many pods of the group run at least, and claims that all of them share."""
+
+    scheduling_policy: Struct[PodGroupSchedulingPolicy] = PodGroupSchedulingPolicy.model_construct()
+    priority: PtrInt = None
+    priority_class_name: OptText = None
     resource_claims: List[PodResourceClaim] = ()
 
 

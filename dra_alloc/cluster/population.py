@@ -1,5 +1,5 @@
 """
-What else is in a cluster that matters to pods: pods with a node, namespaces, templates of claims, quotas.
+What else is in a cluster that matters to pods: pods with a node and groups, namespaces, templates of claims, quotas.
 """
 
 from __future__ import annotations
@@ -8,8 +8,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from dra_alloc.api import FrozenMap, Namespace, ObjectMeta, Pod, ResourceClaimTemplate, ResourceQuota
+from dra_alloc.api import FrozenMap, Namespace, ObjectMeta, Pod, PodGroup, ResourceClaimTemplate, ResourceQuota
 from dra_alloc.manifest import Documents
+from dra_alloc.pods.groups import groups_by_name
 from dra_alloc.pods.quota.book import NO_QUOTAS, QuotaBook
 from dra_alloc.pods.siblings import NO_SIBLINGS, Siblings
 from dra_alloc.pods.views import is_finished
@@ -23,7 +24,7 @@ class Population:
     The pods that hold room on nodes, the labels of namespaces, and templates of claims by ``namespace/name``.
 
     Where there are quotas the `book` has what is used of them, that of the pods
-    of `charged` names included. `siblings` says which pods belong together.
+    of `charged` names included. `siblings` says which pods a set makes, `groups` are pod groups by full name.
     """
 
     pods: tuple[Pod, ...] = ()
@@ -33,6 +34,7 @@ class Population:
     book: QuotaBook = field(default=NO_QUOTAS, repr=False, compare=False)
     charged: frozenset[str] = frozenset()
     siblings: Siblings = NO_SIBLINGS
+    groups: Mapping[str, PodGroup] = field(default_factory=FrozenMap)
 
     @classmethod
     def of(cls, documents: Documents, *, extended: bool = False) -> Population:
@@ -49,6 +51,7 @@ class Population:
             book,
             charged,
             siblings=Siblings.of(documents.workloads, documents.services),
+            groups=FrozenMap(dict(groups_by_name(documents.pod_groups, documents.priority_classes))),
         )
 
     @property
@@ -58,7 +61,7 @@ class Population:
             Namespace.made(metadata=ObjectMeta.made(name=name, labels=labels))
             for name, labels in self.namespaces.items()
         ]
-        return (*self.pods, *self.templates.values(), *namespaces, *self.quotas)
+        return (*self.pods, *self.templates.values(), *namespaces, *self.quotas, *self.groups.values())
 
     def with_pods(self, pods: Iterable[Pod]) -> Population:
         """Return the same with those more pods that hold room."""

@@ -42,6 +42,7 @@ NODE_CODES: Final[Mapping[str, str]] = {
     "claim-in-use": "a claim of the pod has as many consumers as it can have",
     "claim-missing": "a claim of the pod is not there",
     "scheduling-gates": "the pod is not scheduled before its gates are gone",
+    "pod-group": "the pod waits for others of its PodGroup, or one attempt of the group fails as a whole",
     "in-order": "the pod is made once the one before it runs",
     "node-name": "the pod is bound to another node, or names its node, so that nobody allocates its claims",
     "node-selector": "the node lacks a label of the pod's nodeSelector, or a slice's node selector cannot be evaluated",

@@ -8,7 +8,17 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
-from dra_alloc.api import FrozenMap, ObjectMeta, OwnerReference, Pod, ResourceClaim, ResourceClaimTemplate
+from dra_alloc.api import (
+    FrozenMap,
+    ObjectMeta,
+    OwnerReference,
+    Pod,
+    PodGroup,
+    PodResourceClaim,
+    ResourceClaim,
+    ResourceClaimTemplate,
+)
+from dra_alloc.pods.groups import group_name, is_of_group
 from dra_alloc.pods.objections import Objection
 from dra_alloc.pods.workloads.names import claim_base, unique
 
@@ -42,11 +52,18 @@ class ClaimsThere:
     templates: dict[str, ResourceClaimTemplate] = field(default_factory=dict)
     taken: dict[str, set[str]] = field(default_factory=dict)
     made_for: dict[tuple[str, str, str], str] = field(default_factory=dict)
+    groups: dict[str, PodGroup] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, claims: Iterable[ResourceClaim], templates: Iterable[ResourceClaimTemplate]) -> ClaimsThere:
-        """Return those of the input."""
+    def of(
+        cls,
+        claims: Iterable[ResourceClaim],
+        templates: Iterable[ResourceClaimTemplate],
+        groups: Iterable[PodGroup] = (),
+    ) -> ClaimsThere:
+        """Return those of the input, and the pod groups whose claims pods can have."""
         there = cls(templates={_full(each.metadata): each for each in templates})
+        there.groups = {_full(each.metadata): each for each in groups}
         for claim in claims:
             there.add(claim)
         return there
@@ -60,6 +77,8 @@ class ClaimsThere:
         entry, owner = meta.annotations.get(POD_CLAIM_NAME), _owner(meta)
         if entry and owner is not None:
             self.made_for[namespace, owner.uid or owner.name, entry] = full
+            if owner.kind == "PodGroup":
+                self.made_for[namespace, f"PodGroup {owner.name}", entry] = full
 
     def of_pod(self, pod: Pod) -> Iterator[ClaimUse]:
         """
@@ -83,10 +102,41 @@ class ClaimsThere:
                 else:
                     yield ClaimUse(position, full, objection=going(claim))
             elif entry.resource_claim_template_name:
-                if entry.name in said and said[entry.name] is None:
+                group = self.groups.get(group_name(pod))
+                if group is not None and is_of_group(entry, group.spec.resource_claims):
+                    yield self.of_group(group, position, entry)
+                elif entry.name in said and said[entry.name] is None:
                     yield ClaimUse(position)
                 else:
                     yield self._from_template(pod, position, said.get(entry.name))
+
+    def of_group(self, group: PodGroup, position: int, entry: PodResourceClaim) -> ClaimUse:
+        """
+        Return the claim that all pods of a group share: what its status says, what was made for it, or a new one.
+
+        Spec: PODGROUP-3, PODGROUP-9.
+        """
+        meta = group.metadata
+        namespace = meta.namespace or ""
+        said = {each.name: each.resource_claim_name for each in group.status.resource_claim_statuses}
+        made = self.made_for.get((namespace, f"PodGroup {meta.name}", entry.name))
+        for full in (f"{namespace}/{said.get(entry.name)}", made):
+            if full in self.claims:
+                return ClaimUse(position, full, objection=going(self.claims[full]))
+        name = f"{namespace}/{entry.resource_claim_template_name}"
+        template = self.templates.get(name)
+        if template is None:
+            return ClaimUse(position, missing=("ResourceClaimTemplate", name))
+        return ClaimUse(position, claim_from_template(template, group, entry.name, self.taken.get(namespace, ())))
+
+    def made_for_groups(self) -> Iterator[ResourceClaim]:
+        """Yield the claims that are still to be made for groups, whether pods use them or not, and note them."""
+        for group in self.groups.values():
+            for position, entry in enumerate(group.spec.resource_claims):
+                use = self.of_group(group, position, entry) if entry.resource_claim_template_name else None
+                if use is not None and isinstance(use.claim, ResourceClaim):
+                    self.add(use.claim)
+                    yield use.claim
 
     def _from_template(self, pod: Pod, position: int, said: str | None) -> ClaimUse:
         meta, entry = pod.metadata, pod.spec.resource_claims[position]
@@ -109,9 +159,9 @@ class ClaimsThere:
 
 
 def claim_from_template(
-    template: ResourceClaimTemplate, pod: Pod, entry: str, taken: Collection[str] = ()
+    template: ResourceClaimTemplate, pod: Pod | PodGroup, entry: str, taken: Collection[str] = ()
 ) -> ResourceClaim:
-    """Return the claim that is made for an entry of a pod's claims. Spec: EXPAND-2, EXPAND-42."""
+    """Return the claim that is made for an entry of the claims of a pod, or of a group. Spec: EXPAND-2, EXPAND-42."""
     of_template, owner = template.spec.metadata, pod.metadata.name or pod.metadata.generate_name or ""
     base = claim_base(owner, entry)
     meta = ObjectMeta.made(
@@ -122,8 +172,8 @@ def claim_from_template(
         annotations=FrozenMap({**of_template.annotations, POD_CLAIM_NAME: entry}),
         owner_references=(
             OwnerReference.made(
-                api_version="v1",
-                kind="Pod",
+                api_version=pod.api_version,
+                kind=pod.kind,
                 name=owner,
                 uid=pod.metadata.uid or "",
                 controller=True,
@@ -135,7 +185,7 @@ def claim_from_template(
 
 
 def _owner(meta: ObjectMeta) -> OwnerReference | None:
-    pods = (each for each in meta.owner_references if each.kind == "Pod")
+    pods = (each for each in meta.owner_references if each.kind in ("Pod", "PodGroup"))
     return next((each for each in pods if each.controller is not False), None)
 
 

@@ -1,16 +1,29 @@
 """
-One attempt of kube-scheduler to schedule the pods of a group together.
+Groups of pods: what they ask for, and one attempt of kube-scheduler to schedule their pods together.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Final, Generic, TypeVar
 
-from dra_alloc.api import PodResourceClaim
+from dra_alloc.api import Pod, PodGroup, PodResourceClaim, PriorityClass
+from dra_alloc.pods.admission import BUILT_IN
+from dra_alloc.releases import parse_release
 
-__all__ = ["GroupAttempt", "attempt_group", "is_of_group"]
+__all__ = [
+    "GroupAttempt",
+    "attempt_group",
+    "group_name",
+    "groups_by_name",
+    "has_groups",
+    "is_grouping",
+    "is_of_group",
+    "least_of",
+]
+
+_SINCE: Final = (1, 36)
 
 #: A pod, and where it goes.
 P = TypeVar("P")
@@ -41,8 +54,8 @@ def attempt_group(
     it, or returns None. A pod that finds no place is passed over, and no
     earlier choice is revised, so a group can fail that would fit. `least` is
     the group's minCount, of which `running` pods have their nodes already;
-    the rest of a group may be missing. Up to 1.36 pods are tried to the end
-    also where the group cannot succeed any more.
+    the rest of a group may be missing. Up to 1.36 (no `stops_early`) pods are
+    tried to the end also where the group cannot succeed any more.
 
     Spec: PODGROUP-1, PODGROUP-2.
     """
@@ -50,7 +63,7 @@ def attempt_group(
     failed: list[P] = []
     for number, pod in enumerate(pods):
         left = len(pods) - number
-        if running + len(placed) + left < least and (stops_early or not number):
+        if stops_early and running + len(placed) + left < least:
             return GroupAttempt(False, tuple(placed), tuple(failed), tuple(pods[number:]))
         found = place(pod)
         if found is None:
@@ -71,3 +84,44 @@ def is_of_group(entry: PodResourceClaim, group: Sequence[PodResourceClaim]) -> b
         == (each.name, each.resource_claim_name, each.resource_claim_template_name)
         for each in group
     )
+
+
+def is_grouping(release: str, gates: Mapping[str, bool]) -> bool:
+    """
+    Say whether the scheduler tries the pods of a group together.
+
+    In 1.36 that has a gate of its own: without it there are groups, whose pods go one by one.
+
+    Spec: PODGROUP-8.
+    """
+    return has_groups(release, gates) and gates.get("GangScheduling", True)
+
+
+def has_groups(release: str, gates: Mapping[str, bool]) -> bool:
+    """Say whether there are pod groups as they are since 1.36. Spec: PODGROUP-8."""
+    return parse_release(release).line >= _SINCE and gates.get("GenericWorkload", False)
+
+
+def group_name(pod: Pod) -> str:
+    """Return the full name of the pod's group; nothing if it names none."""
+    group = pod.spec.scheduling_group
+    return (
+        f"{pod.metadata.namespace or ''}/{group.pod_group_name}" if group is not None and group.pod_group_name else ""
+    )
+
+
+def least_of(group: PodGroup) -> int:
+    """Return how many pods of a group have to find a node at once; without a gang any one may."""
+    gang = group.spec.scheduling_policy.gang
+    return 1 if gang is None else gang.min_count
+
+
+def groups_by_name(groups: Iterable[PodGroup], classes: Sequence[PriorityClass]) -> Iterator[tuple[str, PodGroup]]:
+    """Yield pod groups by full name, with the priority that the API server gives them for their class."""
+    known = {each.metadata.name or "": each.value for each in classes}
+    default = next((each.value for each in classes if each.global_default), 0)
+    for each in groups:
+        called = each.spec.priority_class_name
+        value = known.get(called, BUILT_IN.get(called, 0)) if called else default
+        priority = each.spec.priority if each.spec.priority is not None else value
+        yield each.metadata.full_name, each.replaced(spec=each.spec.replaced(priority=priority))

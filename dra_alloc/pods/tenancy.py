@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar, cast
@@ -19,6 +20,7 @@ from dra_alloc.pods.views import Owner, PodView, Port, Term, is_finished
 __all__ = ["Load", "Tenancy"]
 
 _T = TypeVar("_T")
+_K = TypeVar("_K")
 #: How many pods of a kind there are on each node.
 Places = Counter[int]
 
@@ -98,6 +100,17 @@ class Tenancy:
         # The spec is kept by the view, so its id stays its own.
         key = (id(pod.spec), view.namespace, view.labels, view.owner)
         return self._views.setdefault(key, view)
+
+    def copied(self) -> Tenancy:
+        """Return one with the same pods that goes on by itself."""
+        other = copy(self)
+        other.loads = [*self.loads]
+        other.ports = {place: {*ports} for place, ports in self.ports.items()}
+        labelled = {key: [*labels] for key, labels in self._labelled.items()}
+        other._labelled = labelled  # noqa: SLF001 - its own kind
+        other.staying, other.leaving, other.owned = _each(self.staying), _each(self.leaving), _each(self.owned)
+        other.near, other.apart, other.rather = _each(self.near), _each(self.apart), _each(self.rather)
+        return other
 
     def add(self, pod: PodView, place: int) -> None:
         """Let the pod run on the node."""
@@ -180,6 +193,10 @@ class Tenancy:
     def _intern(self, load: Load) -> Load:
         key = (id(load.allocatable), frozenset(load.used.items()), load.counted, load.pods)
         return self._interned.setdefault(key, load)
+
+
+def _each(counted: Mapping[_K, Places]) -> dict[_K, Places]:
+    return {key: Counter(places) for key, places in counted.items()}
 
 
 class _ByLabel(dict[str, Mapping[int, str]]):

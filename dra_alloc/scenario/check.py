@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from dra_alloc.api import Node, ObjectMeta, Pod, ResourceClaim
-from dra_alloc.cluster.attempts.queue import Queued
+from dra_alloc.cluster.attempts.grouping import GROUP_CODE
+from dra_alloc.cluster.attempts.queue import Queued, in_order
 from dra_alloc.cluster.attempts.schedule import queued_of
 from dra_alloc.cluster.attempts.scheduled import NotAsked, PodOutcome, Scheduled, Unschedulable, Unsettled, Waiting
 from dra_alloc.cluster.attempts.scheduling import Candidates, Scheduling, Ways
@@ -19,12 +20,14 @@ from dra_alloc.cluster.outcomes import Allocated, NodeRefusal
 from dra_alloc.cluster.settings import DEFAULT_SETTINGS, Settings
 from dra_alloc.errors import first_few
 from dra_alloc.manifest import Documents
+from dra_alloc.pods.groups import group_name, is_grouping
 from dra_alloc.pods.workloads.shapes import Taught
 from dra_alloc.pods.workloads.states import PodState, state_of
 from dra_alloc.problem.requests import claim_name
 from dra_alloc.profiles import Semantics
 from dra_alloc.scenario.advice import advised
 from dra_alloc.scenario.explaining import NotTaken, choice_on
+from dra_alloc.scenario.group_notes import GroupSeen, group_answers
 from dra_alloc.scenario.looking import Looking
 from dra_alloc.scenario.objective_notes import idle_notes
 from dra_alloc.scenario.otherwise import broken_claims, gates_on, told_of_gates
@@ -198,9 +201,11 @@ class _Checking:
         self._objectives = options.objectives
         self._looking = Looking()
         self._said: dict[str, list[str]] = {}
+        self._groups: dict[str, GroupSeen] = {}
         self._others = _waiting_pods(prepared)
         self._others_placed = 0
         cluster = prepared.cluster
+        self._grouping = is_grouping(options.settings.release, options.settings.effective_gates())
         best = self._best if options.objectives else None
         ways = Ways(options.node_choice == "first", options.node, best, options.budget)
         self.scheduling = Scheduling(cluster, ways, prepared.book)
@@ -227,6 +232,7 @@ class _Checking:
             if number < 0:
                 self._others_placed += isinstance(turn.outcome, Scheduled)
                 continue
+            self._note_group(subjects[number], turn.outcome)
             if turn.same_as is None:
                 found[number] = self._placement(subjects[number], turn.outcome, before)
             else:
@@ -234,7 +240,17 @@ class _Checking:
                 found[number] = replace(first, name=subjects[number].name, same_as=first.name)
             if self._options.choices:
                 before = self.scheduling.cluster
-        yield from found.values()
+        yield from (found[number] for number in in_order([_queued(each) for each in subjects]))
+
+    def _note_group(self, subject: Subject, outcome: PodOutcome) -> None:
+        """Note what becomes of a pod of a group; when the first is refused as one, all is as before the attempt."""
+        name = group_name(subject.pod) if subject.pod is not None and self._grouping else ""
+        if not name:
+            return
+        seen = self._groups.setdefault(name, GroupSeen({}, []))
+        seen.pods[subject.name] = subject, isinstance(outcome, Scheduled)
+        if isinstance(outcome, Unschedulable) and outcome.code == GROUP_CODE and not seen.before:
+            seen.before.append(self.scheduling.cluster)
 
     def _placement(self, subject: Subject, outcome: PodOutcome, before: Cluster) -> SubjectAnswer:
         """Return what an outcome comes to; `before` is the cluster in which choices are explained."""
@@ -298,6 +314,7 @@ class _Checking:
         if self._others:
             count, placed = len(self._others), self._others_placed
             yield f"pods that wait in the cluster are in the queue, too: {count}, of which {placed} find a node"
+        yield from group_answers(self._groups, self._prepared.cluster)
         for note, names in self._said.items():
             yield f"{first_few(names)}: {note}"
         silent = [node.metadata.name or "" for node in self._nodes if not node.status.allocatable]
@@ -320,8 +337,13 @@ def _queued(subject: Subject) -> Queued:
 def _waiting_pods(prepared: Prepared) -> tuple[Queued, ...]:
     """Return the pods of the dump that wait for a node and are not the manifests'."""
     asked = {each.name for each in prepared.pods}
-    waiting = [each for each in prepared.dump.pods if state_of(each) is PodState.WAITING]
+    waiting = [each for each in prepared.dump.pods if state_of(each) is PodState.WAITING or _holds_back(each)]
     return tuple([queued_of(each, prepared.cluster) for each in waiting if each.metadata.full_name not in asked])
+
+
+def _holds_back(pod: Pod) -> bool:
+    """Return whether a pod that waits for a gate has a group, which waits with it."""
+    return state_of(pod) is PodState.GATED and bool(group_name(pod))
 
 
 def _everywhere(nodes: Sequence[Node], code: str, text: str) -> tuple[NodeRefusal, ...]:

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from dra_alloc.api import Pod, PodResourceClaimStatus, ResourceClaim
 from dra_alloc.api._base import freeze_json
+from dra_alloc.cluster.settings import DEFAULT_SETTINGS, Settings
 from dra_alloc.errors import NAME_SHOWN, ManifestError, Problem, Where, in_brief
 from dra_alloc.manifest import Documents
 from dra_alloc.manifest.given import documents_of
@@ -19,6 +20,7 @@ from dra_alloc.pods.expanding import ExpandedPod, expanded
 from dra_alloc.pods.naming import in_namespace, named
 from dra_alloc.pods.workloads.shapes import taught_by
 from dra_alloc.pods.workloads.states import PodState
+from dra_alloc.scenario.prepare.grouping import groups_stored
 
 __all__ = ["Expansion", "expand", "objects_of"]
 
@@ -49,6 +51,7 @@ def expand(
     *,
     namespace: str = "default",
     pod_templates: Sequence[str] = (),
+    settings: Settings = DEFAULT_SETTINGS,
 ) -> Expansion:
     """
     Return the pods and claims that objects make, each once, as their controllers would make them.
@@ -57,7 +60,8 @@ def expand(
     official client; `cluster` has what is there already: nodes, for
     DaemonSets, and pods that controllers count. `pod_templates` teach kinds
     that are not known, each as ``KIND=PATH[:COUNT]``. What cannot be expanded
-    is among the problems of the result.
+    is among the problems of the result. `settings` say whether there are pod
+    groups, whose claims are made, too.
 
     Spec: EXPAND-1 to EXPAND-52. Raises: InputError, ManifestError for objects that cannot be read.
     """
@@ -66,8 +70,11 @@ def expand(
     manifests = named(in_namespace(documents_of(objects), namespace), dump)
     nodes = tuple({each.metadata.name: each for each in (*dump.nodes, *manifests.nodes)}.values())
     found = expanded(manifests, dump, nodes, taught)
-    there = ClaimsThere.of((*dump.claims, *manifests.claims, *found.claims), (*dump.templates, *manifests.templates))
-    made: list[ResourceClaim] = [*found.claims]
+    groups = (*dump.pod_groups, *groups_stored(manifests, settings)[0].pod_groups)
+    there = ClaimsThere.of(
+        (*dump.claims, *manifests.claims, *found.claims), (*dump.templates, *manifests.templates), groups
+    )
+    made: list[ResourceClaim] = [*found.claims, *there.made_for_groups()]
     wrong: dict[tuple[int, str], tuple[Any, Problem]] = {}
     pods = [_with_claims(each, there, made, wrong) for each in _as_written(found.pods, manifests)]
     problems = manifests.placed([*found.problems, *wrong.values()])

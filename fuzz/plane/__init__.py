@@ -13,6 +13,8 @@ A recorded world has besides:
 
 - `release`, `gates`: of the control plane; `seconds`: how long it took;
 - `refused`: the server's message by `Kind/name` of cluster or prepare;
+- `stored`: by `Kind/name` of cluster or prepare the spec that the server stored, where it lacks what was given: fields
+  of gates that are off;
 - `ran`: how many pods of each workload have a node, by `Kind/name`; a pod that no workload made by itself;
 - `steps`, one for each list of `work`:
   `before`: names of pods and claims that the step found, and the status of quotas;

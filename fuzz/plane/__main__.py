@@ -21,7 +21,7 @@ from typing import Any
 
 from fuzz.oracle_build import OracleUnavailable
 from fuzz.plane.comparing import Tally, compare
-from fuzz.plane.drawing import FLAVOURS, draw_world
+from fuzz.plane.drawing import FLAVOURS, ON_REQUEST, draw_world
 from fuzz.plane.programs import Plane
 from fuzz.plane.running import Runner
 from fuzz.plane.state import recorded
@@ -59,7 +59,9 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
         made.add_argument("--seed", type=int, default=1)
         made.add_argument("--start", type=int, default=0, metavar="NUMBER")
         made.add_argument("--worlds", type=int, default=10, help="of each flavour that is named")
-        made.add_argument("--flavour", action="append", choices=[*FLAVOURS, "mixed"], help="default: a mix of all")
+        made.add_argument(
+            "--flavour", action="append", choices=[*FLAVOURS, *ON_REQUEST, "mixed"], help="default: a mix of all"
+        )
         made.add_argument("--replay", type=Path, nargs="+", metavar="FILE", help="worlds to run again, instead")
     verbs.choices["record"].add_argument("--out", type=Path, required=True, metavar=f"FOLDER_OR_FILE{_PACKED}")
     verbs.add_parser("compare").add_argument("worlds", type=Path, nargs="+", metavar="FILE_OR_FOLDER")

@@ -12,9 +12,11 @@ from typing import Any, Final
 __all__ = ["AttemptLog", "attempts"]
 
 Json = dict[str, Any]
-_LINE: Final = re.compile(r'^[IWE]\d{4} [\d:.]+ +\d+ schedule_one\.go:\d+\] "([^"]*)" (.*)')
+_LINE: Final = re.compile(r'^[IWE]\d{4} [\d:.]+ +\d+ schedule_one(?:_podgroup)?\.go:\d+\] "([^"]*)" (.*)')
 _VALUES: Final = re.compile(r'(\w+)=("(?:[^"\\]|\\.)*"|\S+)')
 _BEGINS: Final = "Attempting to schedule pod"
+_GROUP_BEGINS: Final = "Attempting to schedule pod group"
+_MEMBER_BEGINS: Final = "Attempting to schedule a pod belonging to a pod group"
 _SCORED: Final = "Plugin scored node for pod"
 _SUMMED: Final = "Calculated node's final score for pod"
 _BOUND: Final = "Successfully bound pod to node"
@@ -39,10 +41,12 @@ class AttemptLog:
 def attempts(lines: Iterable[str]) -> list[Json]:
     """
     Return the attempts in the order in which they began: `pod`, `node` (None: not bound), and where several
-    nodes passed the filters `scores`: by node the points of each plugin, weighted, and `total`.
+    nodes passed the filters `scores`: by node the points of each plugin, weighted, and `total`. Those of a pod group
+    have `group` and `cycle`, the number of the group's attempt; of attempts that bound nothing the last is kept.
     """
     found: list[Json] = []
     last: dict[str, Json] = {}
+    cycle = 0
     for line in lines:
         match = _LINE.match(line)
         if match is None:
@@ -52,6 +56,12 @@ def attempts(lines: Iterable[str]) -> list[Json]:
         if said == _BEGINS:
             last[pod] = {"pod": pod.partition("/")[2], "node": None}
             found.append(last[pod])
+        elif said == _GROUP_BEGINS:
+            cycle += 1
+        elif said == _MEMBER_BEGINS:
+            group = values["podGroup"].partition("/")[2]
+            last[pod] = {"pod": pod.partition("/")[2], "node": None, "group": group, "cycle": cycle}
+            found.append(last[pod])
         elif pod not in last:
             continue
         elif said == _BOUND:
@@ -59,4 +69,6 @@ def attempts(lines: Iterable[str]) -> list[Json]:
         elif said in {_SCORED, _SUMMED}:
             scores = last[pod].setdefault("scores", {}).setdefault(values["node"], {})
             scores["total" if said == _SUMMED else values["plugin"]] = int(values["score"])
-    return found
+    bound = {each["cycle"] for each in found if "cycle" in each and each["node"]}
+    kept = bound | {*{each["group"]: each["cycle"] for each in found if "cycle" in each}.values()}
+    return [each for each in found if each.get("cycle", 0) in {0, *kept}]

@@ -7,18 +7,23 @@ equal nodes, does not make others. Beside it each workload is asked as a whole: 
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
+from dra_alloc.cluster.settings import Settings
+from dra_alloc.traits import Trait
 from fuzz.plane import ours
-from fuzz.plane.state import Moment, accepted, applied, called, claim_names, devices_of, moments, node_of
+from fuzz.plane.state import Moment, accepted, applied, called, claim_names, cycles, devices_of, moments, node_of
 
 __all__ = ["Difference", "Tally", "compare"]
 
 Json = dict[str, Any]
+#: Orders of slices that are tried at most.
+_ORDERS: Final = 720
 #: What the scheduler says before the API server's words on a claim that it could not make.
 _NOT_MADE = r'running PreBind plugin "DynamicResources": create claim for extended resources \S+: '
 
@@ -69,6 +74,10 @@ def compare(world: Json, tally: Tally) -> list[Difference]:
     settings = ours.settings_of(world)
     for moment in moments(world):
         _compare_attempt(settings, moment, tally)
+    found = [*cycles(world)]
+    last = {moment.attempt["group"]: number for number, (moment, _) in enumerate(found)}
+    for number, (moment, tried) in enumerate(found):
+        _compare_group(settings, moment, (tried, last[moment.attempt["group"]] == number), tally)
     for number in range(len(world["steps"])):
         _compare_step(settings, world, number, tally)
     return tally.differences[before:]
@@ -99,17 +108,73 @@ def _compare_attempt(settings: Any, moment: Moment, tally: Tally) -> None:
     best = _best(attempt)
     _note(tally, world, "nodes", (sorted(best), sorted(answer.nodes)), what)
     if node in answer.nodes:
-        _note(tally, world, "devices", (_devices(world, attempt["pod"]), answer.devices), what)
+        ran = _devices(world, attempt["pod"])
+        answered = answer.devices if answer.devices == ran else _in_some_order(settings, moment, ran) or answer.devices
+        _note(tally, world, "devices", (ran, answered), what)
+
+
+def _in_some_order(settings: Settings, moment: Moment, ran: dict[str, list[str]]) -> dict[str, list[str]] | None:
+    """Return the devices that ran if some order of slices gives them, where upstream tries them in map order."""
+    if not settings.profile().shows(Trait.INPUT_ORDER):
+        return None
+    dump, node = moment.dump(), moment.attempt["node"]
+    near = [each for each in dump if each["kind"] == "ResourceSlice" and each["spec"].get("nodeName", node) == node]
+    rest = [each for each in dump if each not in near]
+    orders = itertools.islice(itertools.permutations(near), _ORDERS)
+    found = (ours.place(settings, moment.pod, [*rest, *each], node).devices for each in orders)
+    return next((each for each in found if each == ran), None)
+
+
+def _compare_group(settings: Any, moment: Moment, attempt: tuple[list[str], bool], tally: Tally) -> None:
+    """Hold one attempt of a group against ours: how many pods found a node; after the last, what the others say."""
+    tried, is_last = attempt
+    world, group = moment.world, moment.attempt["group"]
+    nodes = {each["pod"]: each["node"] for each in world["steps"][moment.step]["attempts"]}
+    bound = sum(bool(nodes[name]) for name in tried)
+    rest = [] if bound else _waiting_for(world, group, {*moment.bound, *tried}, moment.step)
+    what = f"step {moment.step} group {group} {tried} {rest}"
+    try:
+        pods = [moment.pending(name) for name in (*tried, *rest)]
+        answers = ours.together(settings, pods, moment.dump(*tried, *rest))
+    except Exception as error:  # noqa: BLE001 - a crash is a difference like any other
+        tally.differences.append(Difference(world["name"], "error", f"{what}: {type(error).__name__}: {error}"))
+        return
+    _note(tally, world, "group", (bound, sum(bool(each.nodes) for each in answers)), what)
+    for name, answer in zip((*tried, *rest), answers, strict=True):
+        if is_last and not bound and answer.message is not None:
+            _note(tally, world, "message", (_said_of(world, name), answer.message), f"{what} {name}")
+
+
+def _waiting_for(world: Json, group: str, others: set[str], step: int) -> list[str]:
+    """Return the pods of a group that were there and not tried."""
+    there = {name for each in world["steps"][: step + 1] for name in each["before"]["pods"]}
+    last = step == len(world["steps"]) - 1
+    found = []
+    for name, pod in world["pods"].items():
+        spec = pod["object"]["spec"]
+        named = spec.get("schedulingGroup", {}).get("podGroupName") == group and not spec.get("schedulingGates")
+        if named and name not in others and (last or name in there or pod["owner"] in _works(world, step)):
+            found.append(name)
+    return found
+
+
+def _works(world: Json, step: int) -> set[str]:
+    work = world["work"][step]
+    return {f"{each['kind']}/{each['metadata']['name']}" for each in (work if isinstance(work, list) else [work])}
 
 
 def _message(moment: Moment) -> str:
     """Return what the real scheduler wrote on the pod, without what it says of claims given back and of preemption."""
-    conditions = moment.world["pods"][moment.attempt["pod"]]["object"]["status"].get("conditions", ())
+    return _said_of(moment.world, moment.attempt["pod"])
+
+
+def _said_of(world: Json, name: str) -> str:
+    conditions = world["pods"][name]["object"]["status"].get("conditions", ())
     said: str = next((each.get("message", "") for each in conditions), "")
     refused = re.match(_NOT_MADE, said)
     if refused is not None:
         return re.sub(r"-[a-z0-9]{5}\"", '"', said[refused.end() :], count=1)
-    return re.split(r" (?:preemption: |no new claims to deallocate|still not schedulable)", said)[0]
+    return re.split(r"(?:, pod group)? (?:preemption: |no new claims to deallocate|still not schedulable)", said)[0]
 
 
 def _best(attempt: Json) -> list[str]:

@@ -22,7 +22,7 @@ from dra_alloc.pods.workloads.states import PodState
 from dra_alloc.scenario.expand import expand
 from fuzz.plane.state import called, devices_of, node_of
 
-__all__ = ["PodAnswer", "Step", "place", "settings_of"]
+__all__ = ["PodAnswer", "Step", "place", "settings_of", "together"]
 
 Json = dict[str, Any]
 _NEW = frozenset({PodState.NEW, PodState.WAITING, PodState.GATED})
@@ -56,7 +56,7 @@ class Step:
     """
 
     def __init__(self, settings: Settings, work: list[Json], dump: list[Json]) -> None:
-        found = expand(_documents(work), _documents(dump))
+        found = expand(_documents(work), _documents(dump), settings=settings)
         made = [claim.to_wire() for claim in found.claims]
         sets = [each for each in work if each["kind"] != "Pod"]
         new = [each for each in found.pods if each.state in _NEW]
@@ -65,6 +65,8 @@ class Step:
         own = {claim.metadata.full_name for claim in found.claims if POD_CLAIM_NAME in claim.metadata.annotations}
         shared = [claim.to_wire() for claim in found.claims if claim.metadata.full_name not in own]
         self._cluster = Cluster.of(_documents([*dump, *sets, *shared]), settings)
+        self._singly = Cluster.of(_documents(map(_basic, [*dump, *sets, *shared])), settings)
+        self._others = [each for each in dump if _waits_in_group(each)]
         self._new = [replace(each, pod=_without(own, each.pod)) for each in new]
 
     def running(self) -> Counter[str]:
@@ -78,7 +80,7 @@ class Step:
         What was taken without being equal, or by a pod that was not made, is left out. Of a DaemonSet's pods those
         of nodes that are `claimed` come first: a quota does not let all have their claims.
         """
-        cluster, left = self._cluster, dict[str, list[ExpandedPod]]()
+        cluster, left = self._singly, dict[str, list[ExpandedPod]]()
         for each in sorted(self._new, key=lambda each: node_of(each.pod.to_wire()) not in claimed):
             left.setdefault(_owner(each), []).append(each)
         counts: Counter[str] = Counter()
@@ -91,18 +93,26 @@ class Step:
                 cluster = cluster.schedule([_pinned(pod.to_wire(), node)]).cluster
                 counts[owner] += 1
                 left[owner].pop(0)
+        groups = self._cluster.population.groups
+        cluster = Cluster(cluster.known.populated(replace(cluster.population, groups=groups)))
         return counts + self._placed(cluster, [each for rest in left.values() for each in rest])
 
     def _placed(self, cluster: Cluster, pods: Sequence[ExpandedPod]) -> Counter[str]:
         counts: Counter[str] = Counter()
         stopped = set()
-        for each, outcome in zip(pods, cluster.schedule([each.pod for each in pods]), strict=True):
+        outcomes = cluster.schedule([*self._others, *(each.pod for each in pods)]).outcomes[len(self._others) :]
+        for each, outcome in zip(pods, outcomes, strict=True):
             owner = _owner(each)
-            placed = isinstance(outcome, Scheduled) and owner not in stopped
-            counts[owner] += placed
-            if each.in_order and not placed:
+            runs = isinstance(outcome, Scheduled) and owner not in stopped
+            counts[owner] += runs
+            if each.in_order and not runs:
                 stopped.add(owner)
         return counts
+
+
+def _waits_in_group(given: Json) -> bool:
+    """Return whether it is a pod of a group that was there, without a node."""
+    return given["kind"] == "Pod" and "schedulingGroup" in given["spec"] and not given["spec"].get("nodeName")
 
 
 def _without(claims: set[str], pod: Pod) -> Pod:
@@ -118,7 +128,7 @@ def _owner(found: ExpandedPod) -> str:
 
 def place(settings: Settings, pod: Json, dump: list[Json], node: str | None) -> PodAnswer:
     """Return where a pod may go, and its devices on `node`, whichever of the equal ones that is."""
-    cluster = Cluster.of(_documents(dump), settings)
+    cluster = Cluster.of(_documents(map(_basic, dump)), settings)
     (outcome,) = cluster.schedule([pod])
     if not isinstance(outcome, Scheduled):
         return PodAnswer(frozenset(), message=outcome.message if isinstance(outcome, Unschedulable) else None)
@@ -127,6 +137,24 @@ def place(settings: Settings, pod: Json, dump: list[Json], node: str | None) -> 
         (outcome,) = cluster.schedule([_pinned(pod, node)])
     claims = [each.to_wire() for each in outcome.claims] if isinstance(outcome, Scheduled) else []
     return PodAnswer(nodes, {each["metadata"].get("name", ""): devices_of(each) for each in claims})
+
+
+def together(settings: Settings, pods: Sequence[Json], dump: list[Json]) -> list[PodAnswer]:
+    """Return what becomes of the pods of a group in one attempt; of equal nodes the first is taken."""
+    outcomes = Cluster.of(_documents(dump), settings).schedule(pods)
+    return [
+        PodAnswer(frozenset([each.node]))
+        if isinstance(each, Scheduled)
+        else PodAnswer(frozenset(), message=each.message if isinstance(each, Unschedulable) else None)
+        for each in outcomes
+    ]
+
+
+def _basic(given: Json) -> Json:
+    """Return a pod group of which each pod goes by itself."""
+    if given["kind"] != "PodGroup":
+        return given
+    return {**given, "spec": {**given["spec"], "schedulingPolicy": {"basic": {}}}}
 
 
 def _pinned(pod: Json, node: str) -> Json:

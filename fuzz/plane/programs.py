@@ -53,7 +53,7 @@ _CONTROLLERS: Final = (
 #: The first wants token objects; the second taints every new Node not-ready, which its controller would take off again.
 _WITHOUT: Final = "ServiceAccount,TaintNodesByCondition"
 #: Attempts, and at the scheduler's loop the scores, too.
-_LOGGED: Final = ("--v=3", "--vmodule=schedule_one=10")
+_LOGGED: Final = ("--v=3", "--vmodule=schedule_one=10,schedule_one_podgroup=4")
 
 
 class _Died(Exception):

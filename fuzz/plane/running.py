@@ -33,6 +33,8 @@ _FIRST: Final = (
     "controllers",
     "resourcequotas",
 )
+#: Kinds with fields that depend on gates.
+_GATED: Final = frozenset({"ResourceSlice", "DeviceClass", "ResourceClaimTemplate"})
 _NO_META: Final = frozenset({"managedFields", "uid", "resourceVersion", "generation", "creationTimestamp", "selfLink"})
 _NO_CONTAINER: Final = frozenset({"terminationMessagePath", "terminationMessagePolicy", "imagePullPolicy"})
 _NO_POD: Final = frozenset({"dnsPolicy", "terminationGracePeriodSeconds", "securityContext", "enableServiceLinks"})
@@ -71,7 +73,7 @@ class Runner:
         given = [*world["cluster"], *world.get("prepare", ())]
         if not any(each["kind"] == "Namespace" for each in given):
             api.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}})
-        refused = self._prepare(given)
+        refused, stored = self._prepare(given)
         self._wait_for_quotas(namespace)
         rest = settle(self._plane, namespace, [])
         self._log.new()
@@ -84,6 +86,7 @@ class Runner:
             steps.append({"before": before, **_step(self._log.new(), rest, denied)})
         return {
             "refused": refused,
+            **({"stored": stored} if stored else {}),
             "steps": steps,
             **_outcome(world, rest, api.list("resource.k8s.io/v1", "ResourceClaim", namespace)),
         }
@@ -103,19 +106,34 @@ class Runner:
         refused = {}
         for each in given:
             try:
-                made.append(self._plane.api.create(each))
+                made.append({**self._plane.api.create(self._served(each)), "kind": each["kind"]})
             except ApiError as error:
                 refused[f"{each['kind']}/{each['metadata']['name']}"] = str(error)
         return refused
 
-    def _prepare(self, given: list[Json]) -> dict[str, str]:
-        """Create what is there before any workload; pods have the identity that the server gives them."""
+    def _served(self, given: Json) -> Json:
+        """Return a pod group as the release has it."""
+        old = given["kind"] == "PodGroup" and self._plane.release.startswith("1.36.")
+        return {**given, "apiVersion": "scheduling.k8s.io/v1alpha2"} if old else given
+
+    def _prepare(self, given: list[Json]) -> tuple[dict[str, str], Json]:
+        """
+        Create what is there before any workload; pods have the identity that the server gives them.
+
+        Return what was refused, and the specs that the server stored otherwise: without fields whose gates are off.
+        """
         made: list[Json] = []
         refused: dict[str, str] = {}
         for each in given:
             uids = {pod["metadata"]["name"]: pod["metadata"]["uid"] for pod in made if pod["kind"] == "Pod"}
             refused |= self._create([_reserved(each, uids)], made)
-        return refused
+        found = {_called(each): each["spec"] for each in made if "spec" in each}
+        stored = {_called(each): found.get(_called(each)) for each in given if each["kind"] in _GATED}
+        return refused, {
+            _called(each): stored[_called(each)]
+            for each in given
+            if stored.get(_called(each)) and _lacks(stored[_called(each)], each["spec"])
+        }
 
     def _wait_for_quotas(self, namespace: str) -> None:
         end = time.monotonic() + _QUOTA_SECONDS
@@ -138,6 +156,19 @@ class Runner:
             if time.monotonic() > end:
                 raise Unsettled(f"what is left of the last world: {found or counts}")
             time.sleep(0.05)
+
+
+def _called(given: Json) -> str:
+    return f"{given['kind']}/{given['metadata']['name']}"
+
+
+def _lacks(stored: Any, given: Any) -> bool:
+    """Return whether anything that was given is not stored."""
+    if isinstance(given, dict):
+        return any(key not in stored or _lacks(stored[key], value) for key, value in given.items())
+    if isinstance(given, list):
+        return len(stored) < len(given) or any(map(_lacks, stored, given))
+    return False
 
 
 def _reserved(given: Json, uids: dict[str, str]) -> Json:

@@ -10,7 +10,18 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
-__all__ = ["Moment", "accepted", "applied", "called", "claim_names", "devices_of", "moments", "node_of", "recorded"]
+__all__ = [
+    "Moment",
+    "accepted",
+    "applied",
+    "called",
+    "claim_names",
+    "cycles",
+    "devices_of",
+    "moments",
+    "node_of",
+    "recorded",
+]
 
 Json = dict[str, Any]
 #: So many characters of a name are drawn.
@@ -31,14 +42,19 @@ class Moment:
     @property
     def pod(self) -> Json:
         """The pod that is tried, as stored before it had a node; with the claims that were made for it."""
-        return _pending(self.world["pods"][self.attempt["pod"]]["object"])
+        return self.pending(self.attempt["pod"])
 
-    def dump(self) -> list[Json]:
+    def pending(self, name: str) -> Json:
+        """Return a pod as stored before it had a node."""
+        return _pending(self.world["pods"][name]["object"])
+
+    def dump(self, *others: str) -> list[Json]:
         """Return the cluster's objects: those of the start, pods with a node, and claims as they were."""
         world = self.world
         pods = [world["pods"][name]["object"] for name in self.bound]
         allocated = {name for pod in pods for name in claim_names(pod).values()}
-        own = set(claim_names(self.pod).values())
+        tried = (self.attempt["pod"], *others)
+        own = {claim for name in tried for claim in claim_names(self.pending(name)).values()}
         held = {each["metadata"]["name"] for each in world["cluster"] if each["kind"] == "ResourceClaim"}
         given = [each for each in accepted(world) if each["kind"] != "ResourceClaim"]
         claims = []
@@ -69,9 +85,12 @@ def applied(world: Json, steps: int) -> list[Json]:
 
 
 def accepted(world: Json) -> list[Json]:
-    """Return the objects that were there before any workload: without those that the API server refused."""
-    given = (*world["cluster"], *world.get("prepare", ()))
-    return [each for each in given if f"{each['kind']}/{each['metadata']['name']}" not in world.get("refused", ())]
+    """Return the objects that were there before any workload, as stored: without those that the API server refused."""
+    refused, stored = world.get("refused", ()), world.get("stored", {})
+    named = [
+        (f"{each['kind']}/{each['metadata']['name']}", each) for each in (*world["cluster"], *world.get("prepare", ()))
+    ]
+    return [{**each, "spec": stored[name]} if name in stored else each for name, each in named if name not in refused]
 
 
 def moments(world: Json) -> Iterator[Moment]:
@@ -82,10 +101,26 @@ def moments(world: Json) -> Iterator[Moment]:
         name = attempt["pod"]
         if name not in world["pods"]:
             continue
-        if attempt["node"] or last[name] == (number, index):
+        if attempt["node"] or (last[name] == (number, index) and "group" not in attempt):
             yield Moment(world, number, attempt, bound)
         if attempt["node"]:
             bound = (*bound, name)
+
+
+def cycles(world: Json) -> Iterator[tuple[Moment, list[str]]]:
+    """Yield the moments before each attempt of a pod group, with the pods that were tried."""
+    bound: tuple[str, ...] = ()
+    for number, step in enumerate(world["steps"]):
+        tried = [each for each in step["attempts"] if each["pod"] in world["pods"]]
+        for index, attempt in enumerate(tried):
+            cycle = attempt.get("cycle")
+            if cycle and (not index or tried[index - 1].get("cycle") != cycle):
+                yield (
+                    Moment(world, number, attempt, bound),
+                    [each["pod"] for each in tried if each.get("cycle") == cycle],
+                )
+            if attempt["node"]:
+                bound = (*bound, attempt["pod"])
 
 
 def _numbered(world: Json) -> Iterator[tuple[int, int, Json]]:

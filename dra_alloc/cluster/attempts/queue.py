@@ -122,7 +122,9 @@ def waiting(queued: Queued, claims: Mapping[str, ResourceClaim]) -> Waiting | No
 def reserved_up(pod: Pod, claims: Iterable[ResourceClaim], reserved: Callable[[ResourceClaim], int]) -> str:
     """Return the scheduler's words if one of the claims has all the consumers that it can have; else nothing."""
     for claim in claims:
-        if claim.status.allocation is None or reserved(claim) < RESERVED_FOR_MAX_SIZE:
+        # A claim of a group is reserved once, for the group.
+        of_group = any(each.kind == "PodGroup" for each in claim.metadata.owner_references)
+        if of_group or claim.status.allocation is None or reserved(claim) < RESERVED_FOR_MAX_SIZE:
             continue
         if not any(each.uid == pod.metadata.uid for each in claim.status.reserved_for):
             return "resourceclaim in use"

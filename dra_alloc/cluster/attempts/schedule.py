@@ -21,6 +21,7 @@ from dra_alloc.cluster.attempts.turns import scheduled
 from dra_alloc.cluster.population import Population
 from dra_alloc.errors import InputError
 from dra_alloc.pods.claims import claim_from_template
+from dra_alloc.pods.groups import group_name, is_of_group
 from dra_alloc.pods.objections import Objection
 from dra_alloc.solve.allocator import Budget
 
@@ -104,15 +105,24 @@ def queued_of(pod: Pod, cluster: Cluster) -> Queued:
 
     Those that were made from templates are the ones its status names; others
     are made from the cluster's templates, and where there is none, it waits.
+    Those of its group are shared, and made before.
     """
     meta = pod.metadata
     made = {each.name: each.resource_claim_name for each in pod.status.resource_claim_statuses}
     claims: list[str | ResourceClaim] = []
     generated: set[str] = set()
     missing: list[str] = []
+    group = cluster.population.groups.get(group_name(pod))
     for entry in pod.spec.resource_claims:
         if entry.resource_claim_name:
             claims.append(_full(pod, entry.resource_claim_name))
+        elif group is not None and is_of_group(entry, group.spec.resource_claims):
+            found = next((each for each in group.status.resource_claim_statuses if each.name == entry.name), None)
+            name = made.get(entry.name) or (found.resource_claim_name if found is not None else None)
+            if name:
+                claims.append(_full(pod, name))
+            else:
+                missing.append(f'pod "{meta.full_name}": ResourceClaim not created yet')
         elif entry.name in made:
             name = made[entry.name]
             if name:

@@ -4,14 +4,14 @@ Pods scheduled one after the other, as kube-scheduler's default profile does it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
-from itertools import compress
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from dra_alloc.api import Node, Pod, ResourceClaim
 from dra_alloc.cluster.attempts.choice import Choice, best, prefers, worth
+from dra_alloc.cluster.attempts.found import DevicesSay, NodesFound
 from dra_alloc.cluster.attempts.queue import Queued, may_preempt, missing_class, not_asked, reserved_up, waiting
 from dra_alloc.cluster.attempts.scheduled import NodeNames, PodOutcome, Scheduled, Unschedulable, Unsettled
 from dra_alloc.cluster.availability import unavailable
@@ -22,7 +22,6 @@ from dra_alloc.cluster.standings import ABORTS, FAILS, FITS, UNDECIDED, Asked
 from dra_alloc.pods.attempts import Attempt, Ruling
 from dra_alloc.pods.extended_resources import extended_claim
 from dra_alloc.pods.filters.table import objections
-from dra_alloc.pods.objections import Objection
 from dra_alloc.pods.quota.book import NO_QUOTAS, QuotaBook, Refusal
 from dra_alloc.pods.tenancy import Tenancy
 from dra_alloc.pods.views import PodView
@@ -33,7 +32,7 @@ from dra_alloc.solve.outcome import Work
 if TYPE_CHECKING:
     from dra_alloc.cluster.cluster import Cluster
 
-__all__ = ["Candidates", "Scheduling", "Ways"]
+__all__ = ["Candidates", "Saved", "Scheduling", "Ways"]
 
 #: Objections that go away when other pods find a node.
 _PASSING: Final = frozenset({"pod-affinity", "topology-spread"})
@@ -64,61 +63,13 @@ class Ways:
     budget: Budget = DEFAULT_BUDGET
 
 
-@dataclass(slots=True)
-class _Devices:
-    """What devices say to some nodes: the claims asked there, and the code of each node by place."""
+class Saved(NamedTuple):
+    """A cluster, who runs where, how many pods reserved each claim, and what quotas know."""
 
-    claims: Sequence[ResourceClaim]
-    asked: Asked | None
-    places: Sequence[int]
-    codes: bytes | dict[int, int]
-
-    def having(self, code: int) -> Sequence[int]:
-        """Return the nodes with a code."""
-        if self.asked is None:
-            return self.places if code == FITS else ()
-        codes = self.codes
-        if not isinstance(codes, bytes):
-            return [place for place in self.places if codes[place] == code]
-        if code not in codes:
-            return ()
-        if len(self.places) == len(codes):
-            return list(compress(self.places, map(code.__eq__, codes)))
-        return [place for place in self.places if codes[place] == code]
-
-
-@dataclass(slots=True)
-class _Found:
-    """What an attempt found out about the nodes; `known` are the pod's claims as they are now."""
-
-    queued: Queued
-    attempt: Attempt
-    known: Sequence[ResourceClaim]
-    objections: Mapping[int, Objection]
-    elsewhere: dict[int, NodeRefusal] = field(default_factory=dict)
-    missed: set[str] = field(default_factory=set)
-    devices: list[_Devices] = field(default_factory=list)
-    _places: dict[int, Sequence[int]] = field(default_factory=dict)
-    _at: dict[int, _Devices] = field(default_factory=dict)
-
-    def places(self, code: int) -> Sequence[int]:
-        """Return the nodes with a code, in order; for use when all is found out."""
-        known = self._places.get(code)
-        if known is None:
-            found = [each.having(code) for each in self.devices]
-            known = found[0] if len(found) == 1 else sorted(place for each in found for place in each)
-            if self.elsewhere:
-                known = [place for place in known if place not in self.elsewhere]
-            self._places[code] = known
-        return known
-
-    def at(self, place: int) -> _Devices:
-        """Return what was asked of a node."""
-        if len(self.devices) == 1:
-            return self.devices[0]
-        if not self._at:
-            self._at = {place: each for each in self.devices for place in each.places}
-        return self._at[place]
+    cluster: Cluster
+    tenancy: Tenancy
+    reserved: dict[str, int]
+    book: QuotaBook
 
 
 class Scheduling:
@@ -152,6 +103,16 @@ class Scheduling:
             self._answers.clear()
         return self._cluster
 
+    def saved(self) -> Saved:
+        """Return the state as it is now, to go back to."""
+        return Saved(self.cluster, self.tenancy.copied(), dict(self._reserved), self.book)
+
+    def go_back(self, saved: Saved) -> None:
+        """Forget all that was scheduled since the state was saved; it is for one use."""
+        self._cluster, self.tenancy, self._reserved, self.book = saved
+        self._answers.clear()
+        self._placing = Placing(self._cluster, self._ways.budget)
+
     def attempt(self, queued: Queued) -> PodOutcome:
         """Return what becomes of the pod; one that is scheduled takes its room and devices."""
         nothing = not_asked(queued)
@@ -180,7 +141,7 @@ class Scheduling:
     ) -> PodOutcome:
         view = self.tenancy.view(queued.pod)
         attempt = Attempt(view, self.tenancy, self._ruling)
-        found = _Found(queued, attempt, known, {} if queued.alone else objections(attempt))
+        found = NodesFound(queued, attempt, known, {} if queued.alone else objections(attempt))
         places = self._places
         if found.objections:
             places = [place for place in places if place not in found.objections]
@@ -218,12 +179,12 @@ class Scheduling:
             find_claims=partial(self._claims_on, found),
         )
 
-    def _claims_on(self, found: _Found, node: str) -> Sequence[ResourceClaim]:
+    def _claims_on(self, found: NodesFound, node: str) -> Sequence[ResourceClaim]:
         """Return the pod's claims on a node: those that it names, and what the scheduler makes there."""
         pending = sum(claim.status.allocation is None for claim in found.known)
         return (*found.known, *found.at(self.tenancy.places[node]).claims[pending:])
 
-    def _devices(self, attempt: Attempt, pending: Sequence[ResourceClaim], places: Sequence[int]) -> list[_Devices]:
+    def _devices(self, attempt: Attempt, pending: Sequence[ResourceClaim], places: Sequence[int]) -> list[DevicesSay]:
         """Return what devices say to the nodes; those that offer other resources themselves are asked differently."""
         served = [name for name, amount in attempt.pod.requests.items() if amount > 0 and name in self._ruling.served]
         loads, groups = self.tenancy.loads, dict[tuple[bool, ...], Any]()
@@ -232,7 +193,7 @@ class Scheduling:
                 groups.setdefault(tuple([loads[place].offers(name) for name in served]), []).append(place)
         else:
             groups[()] = places
-        found: list[_Devices] = []
+        found: list[DevicesSay] = []
         for group in groups.values():
             claims = list(pending)
             if served and group:
@@ -241,16 +202,16 @@ class Scheduling:
             found.append(self._codes(claims, group))
         return found
 
-    def _codes(self, claims: Sequence[ResourceClaim], places: Sequence[int]) -> _Devices:
+    def _codes(self, claims: Sequence[ResourceClaim], places: Sequence[int]) -> DevicesSay:
         if not claims:
-            return _Devices(claims, None, places, b"")
+            return DevicesSay(claims, None, places, b"")
         asked = Asked.of(claims, self._cluster.known.survey, self._ways.budget)
         standings = self._placing.standings
         if 2 * len(places) > len(self.tenancy.nodes):
-            return _Devices(claims, asked, places, standings.codes(asked))
-        return _Devices(claims, asked, places, {place: standings.code(asked, place) for place in places})
+            return DevicesSay(claims, asked, places, standings.codes(asked))
+        return DevicesSay(claims, asked, places, {place: standings.code(asked, place) for place in places})
 
-    def _look_elsewhere(self, found: _Found, known: Sequence[ResourceClaim], places: Sequence[int]) -> None:
+    def _look_elsewhere(self, found: NodesFound, known: Sequence[ResourceClaim], places: Sequence[int]) -> None:
         """Note the nodes on which claims that are allocated cannot be used."""
         if all(claim.status.allocation is None for claim in known):
             return
@@ -261,7 +222,7 @@ class Scheduling:
                 found.elsewhere[place] = NodeRefusal(names[place], "allocated-elsewhere", reason[1])
                 found.missed.add(reason[0])
 
-    def _choose(self, found: _Found) -> Choice:
+    def _choose(self, found: NodesFound) -> Choice:
         attempt, known, fits = found.attempt, found.known, found.places(FITS)
         nominated = attempt.pod.pod.status.nominated_node_name
         place = self.tenancy.places.get(nominated) if nominated else None
@@ -275,11 +236,11 @@ class Scheduling:
             worth_of = partial(self._worth, found)
         return best(attempt, fits, worth_of)
 
-    def _worth(self, found: _Found, place: int) -> int:
+    def _worth(self, found: NodesFound, place: int) -> int:
         claims = found.at(place).claims
         return worth(found.known, self._placing.search(self.tenancy.nodes[place], claims, self._ways.budget))
 
-    def _take(self, found: _Found, notes: tuple[str, ...]) -> Scheduled | Unschedulable:
+    def _take(self, found: NodesFound, notes: tuple[str, ...]) -> Scheduled | Unschedulable:
         """Return where the pod goes of the nodes that fit, with its devices, unless a quota is against it."""
         queued, names = found.queued, self._placing.standings.roster.names
         answer = None if self._ways.best is None else self._best(self._ways.best, found)
@@ -305,13 +266,13 @@ class Scheduling:
         fits = NodeNames(names, found.places(FITS))
         return Scheduled(queued.name, names[choice.place], answer, equal, choice.sampled, undecided, notes, fits)
 
-    def _with_devices(self, devices: _Devices, place: int, claims: Sequence[ResourceClaim]) -> Allocated:
+    def _with_devices(self, devices: DevicesSay, place: int, claims: Sequence[ResourceClaim]) -> Allocated:
         """Return the claims with the devices that the scheduler takes, and take them."""
         if devices.asked is None:
             return Allocated(self._placing.standings.roster.names[place], tuple(claims), Work())
         return self._placing.take(devices.asked, place, claims, [claim_name(claim) for claim in devices.claims])
 
-    def _best(self, best: Callable[[Candidates], Allocated | None], found: _Found) -> Allocated | None:
+    def _best(self, best: Callable[[Candidates], Allocated | None], found: NodesFound) -> Allocated | None:
         """Return the best answer of nodes that fit or may, if there is one."""
 
         def claims(node: Node) -> Sequence[ResourceClaim]:
@@ -334,14 +295,14 @@ class Scheduling:
         self._cluster = self.cluster.with_claims(claims)
         self._placing = Placing(self._cluster, self._ways.budget)
 
-    def _solver_could(self, devices: _Devices, place: int) -> bool:
+    def _solver_could(self, devices: DevicesSay, place: int) -> bool:
         """Return whether CP-SAT could decide a node on which the budget ran out, and was not asked."""
         return devices.asked is not None and self._placing.standings.unsolved(devices.asked, place)
 
     def _settle(self, view: PodView, place: int) -> None:
         self.tenancy.add(view, place)
 
-    def _is_idle(self, claim: ResourceClaim, pod: Pod, found: _Found) -> bool:
+    def _is_idle(self, claim: ResourceClaim, pod: Pod, found: NodesFound) -> bool:
         """Return whether the claim cannot be used on a node, and nobody but the pod has reserved it."""
         name = claim_name(claim)
         if name not in found.missed or self._reserved.get(name):
@@ -364,7 +325,7 @@ class Scheduling:
     def _consumers(self, claim: ResourceClaim) -> int:
         return len(claim.status.reserved_for) + self._reserved.get(claim_name(claim), 0)
 
-    def _refusals(self, found: _Found) -> Callable[[], tuple[NodeRefusal, ...]]:
+    def _refusals(self, found: NodesFound) -> Callable[[], tuple[NodeRefusal, ...]]:
         """Return what makes the refusals of all nodes; later changes do not show in them."""
         standings = self._placing.standings
         failing = {

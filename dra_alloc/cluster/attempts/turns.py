@@ -5,8 +5,9 @@ Whose turn it is: the attempts to find nodes for many pods, one after the other.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
+from dra_alloc.cluster.attempts.grouping import Grouped, Groups
 from dra_alloc.cluster.attempts.queue import Queued, in_order
 from dra_alloc.cluster.attempts.scheduled import NotAsked, PodOutcome, Scheduled, Waiting
 from dra_alloc.cluster.attempts.scheduling import Scheduling
@@ -30,35 +31,69 @@ class Turn:
 
 def attempts(scheduling: Scheduling, pods: Sequence[Queued]) -> Iterator[Turn]:
     """
-    Yield the attempts as they are made, in the order of the scheduler's queue.
+    Yield the attempts as they are made, in the order of the scheduler's queue; those of a group in any order.
 
     Pods that others can help by finding a node are tried again after these, so
     that the last attempt is the one that counts.
     """
     again: Iterable[int] = in_order(pods)
+    groups = Groups(scheduling, pods)
     while again:
-        placed = False
-        failed: list[int] = []
-        stopped: dict[str, str] = {}
-        last: Turn | None = None
-        for number in again:
-            queued = pods[number]
-            if queued.follows in stopped:
-                text = f"its controller makes it once {stopped[queued.follows]} runs"
-                turn = Turn(number, Waiting(queued.name, "in-order", text))
-            elif last is not None and queued.template is not None and pods[last.number].template == queued.template:
-                first = last.number if last.same_as is None else last.same_as
-                turn = Turn(number, replace(last.outcome, pod=queued.name), first)
+        passing = _Round(scheduling, pods)
+        for entry in groups.entries(again):
+            if isinstance(entry, Grouped):
+                yield from passing.together(groups.outcomes(entry))
             else:
-                turn = Turn(number, scheduling.attempt(queued))
-            yield turn
-            last = None if isinstance(turn.outcome, Scheduled | NotAsked) else turn
-            placed = placed or last is None
-            if last is not None and queued.follows:
-                stopped.setdefault(queued.follows, queued.name)
-            if getattr(turn.outcome, "helped", False) or queued.follows in stopped:
-                failed.append(number)
-        again = failed if placed else ()
+                yield passing.alone(entry)
+        again = passing.failed if passing.placed else ()
+
+
+@dataclass(slots=True)
+class _Round:
+    """One pass over the queue."""
+
+    scheduling: Scheduling
+    pods: Sequence[Queued]
+    placed: bool = False
+    failed: list[int] = field(default_factory=list)
+    stopped: dict[str, str] = field(default_factory=dict)
+    last: Turn | None = None
+
+    def alone(self, number: int) -> Turn:
+        """Return the attempt of a pod of no group."""
+        turn = self._turn(number)
+        self.last = None if isinstance(turn.outcome, Scheduled | NotAsked) else turn
+        follows = self.pods[number].follows
+        self.placed = self.placed or self.last is None
+        if self.last is not None and follows:
+            self.stopped.setdefault(follows, self.pods[number].name)
+        if getattr(turn.outcome, "helped", False) or follows in self.stopped:
+            self.failed.append(number)
+        return turn
+
+    def _turn(self, number: int) -> Turn:
+        queued, last = self.pods[number], self.last
+        if queued.follows in self.stopped:
+            text = f"its controller makes it once {self.stopped[queued.follows]} runs"
+            return Turn(number, Waiting(queued.name, "in-order", text))
+        if last is not None and queued.template is not None and self.pods[last.number].template == queued.template:
+            first = last.number if last.same_as is None else last.same_as
+            return Turn(number, replace(last.outcome, pod=queued.name), first)
+        return Turn(number, self.scheduling.attempt(queued))
+
+    def together(self, outcomes: Iterable[tuple[int, PodOutcome]]) -> Iterator[Turn]:
+        """Yield the attempts of a group; what was refused before has no part in them."""
+        self.last = None
+        again: list[int] = []
+        helped = False
+        for number, outcome in outcomes:
+            yield Turn(number, outcome)
+            if isinstance(outcome, Scheduled):
+                self.placed = True
+            else:
+                again.append(number)
+                helped = helped or getattr(outcome, "helped", False)
+        self.failed += sorted(again) if helped else []
 
 
 def scheduled(scheduling: Scheduling, pods: Sequence[Queued]) -> list[PodOutcome]:

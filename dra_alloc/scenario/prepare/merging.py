@@ -16,7 +16,17 @@ from dra_alloc.scenario.prepare.gating import gated_spec
 
 __all__ = ["changed_specs", "merged"]
 
-_APPLIED: Final = ("slices", "classes", "templates", "taint_rules", "nodes", "namespaces", "pods")
+_APPLIED: Final = (
+    "slices",
+    "classes",
+    "templates",
+    "taint_rules",
+    "nodes",
+    "namespaces",
+    "pods",
+    "pod_groups",
+    "priority_classes",
+)
 
 
 def merged(dump: Documents, manifests: Documents) -> Documents:

@@ -31,12 +31,14 @@ from dra_alloc.cluster.settings import Settings
 from dra_alloc.errors import ManifestError, Problem, UnknownReference
 from dra_alloc.manifest import Documents
 from dra_alloc.manifest.lost import Lost
+from dra_alloc.pods.claims import ClaimsThere
 from dra_alloc.pods.expanding import ExpandedPod, expanded
 from dra_alloc.pods.naming import in_namespace, named
 from dra_alloc.pods.quota.book import NO_QUOTAS, QuotaBook
 from dra_alloc.pods.workloads.shapes import Taught
 from dra_alloc.scenario.prepare.admin_access import admin_access_problems, of_unknown_namespaces, without_admin_access
 from dra_alloc.scenario.prepare.gating import as_there, gated
+from dra_alloc.scenario.prepare.grouping import group_notes, group_problems, groups_stored
 from dra_alloc.scenario.prepare.merging import changed_specs, merged
 from dra_alloc.scenario.prepare.notes import notes_on
 from dra_alloc.scenario.prepare.quotas import forbidden
@@ -141,7 +143,8 @@ def _there(prepared: Prepared) -> Prepared:
 def stored(prepared: Prepared) -> Prepared:
     """Return it with the manifests as the API server stores them. Spec: GATE-1."""
     manifests, dropped, gates = gated(prepared.manifests, prepared.settings.effective_gates())
-    return replace(prepared, manifests=manifests, lacking=gates).noting(dropped)
+    manifests, ungrouped = groups_stored(manifests, prepared.settings)
+    return replace(prepared, manifests=manifests, lacking=gates).noting((*dropped, *ungrouped))
 
 
 def _merged(prepared: Prepared) -> Prepared:
@@ -156,10 +159,15 @@ def _clustered(prepared: Prepared) -> Prepared:
 
 def _expanded(prepared: Prepared) -> Prepared:
     made = expanded(prepared.manifests, prepared.dump, prepared.cluster.nodes, prepared.taught)
-    prepared = replace(prepared, pods=made.pods).misplaced(made.problems).noting(made.notes)
-    if not made.claims:
+    seen = group_problems(made.pods, prepared.dump, prepared.settings)
+    prepared = replace(prepared, pods=made.pods).misplaced((*made.problems, *seen)).noting(made.notes)
+    prepared = prepared.noting(group_notes(made.pods, prepared.settings, prepared.notes))
+    before = prepared.merged
+    there = ClaimsThere.of((*before.claims, *made.claims), before.templates, before.pod_groups)
+    claims = (*made.claims, *there.made_for_groups())
+    if not claims:
         return prepared
-    with_claims = replace(prepared.merged, claims=(*prepared.merged.claims, *made.claims))
+    with_claims = replace(before, claims=(*before.claims, *claims))
     return replace(prepared, merged=with_claims, cluster=Cluster.of(with_claims, prepared.settings))
 
 

@@ -65,7 +65,7 @@ def subjects_of(pods: Sequence[ExpandedPod], manifests: Documents, merged: Docum
 
     `merged` has all claims and templates; what may be among the `lost` is not called missing.
     """
-    reading = _Reading(manifests, ClaimsThere.of(merged.claims, merged.templates), lost)
+    reading = _Reading(manifests, ClaimsThere.of(merged.claims, merged.templates, merged.pod_groups), lost)
     asked = [reading.pod(each) for each in pods]
     subjects = [*(each for each in asked if each is not None), *reading.free_claims()]
     templates = list(reading.free_templates())

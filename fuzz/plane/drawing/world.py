@@ -9,11 +9,12 @@ from typing import Final
 
 from dra_alloc.testing.drawing.draw import Seeded
 from fuzz.plane.drawing.devices import draw_devices, draw_prepared_claims
+from fuzz.plane.drawing.groups import draw_groups
 from fuzz.plane.drawing.nodes import draw_bound_pods, draw_nodes
 from fuzz.plane.drawing.sketch import Json, Sketch
 from fuzz.plane.drawing.workloads import draw_workload
 
-__all__ = ["FLAVOURS", "draw_world"]
+__all__ = ["FLAVOURS", "ON_REQUEST", "draw_world"]
 
 _ADMIN: Final = {"resource.kubernetes.io/admin-access": "true"}
 _DEVICES: Final = {"devices": 0.8}
@@ -57,6 +58,11 @@ FLAVOURS: Final[Mapping[str, Mapping[str, float]]] = {
     "held": {**_DEVICES, "bound": 1.0},
     "pools": {**_DEVICES, "pools": 0.5},
 }
+#: Those that need gates of their own, so that they are drawn where they are named only.
+ON_REQUEST: Final[Mapping[str, Mapping[str, float]]] = {
+    "groups": {"groups": 0.7, "devices": 0.4, "priority": 0.1, "gates": 0.05},
+    "group-claims": {"groups": 0.9, "group-claims": 0.7, "devices": 0.3, "shared": 0.1},
+}
 #: How many features a mixed world has beside devices, and how often each is drawn.
 _SEVERAL: Final = (2, 3, 4, 5, 6, 8, 10)
 _RATES: Final = (0.15, 0.3, 0.3, 0.6)
@@ -73,7 +79,7 @@ def draw_world(seed: int, number: int, flavour: str | None = None) -> Json:
     draw = Seeded(f"world {seed} {number} {flavour}")
     if flavour is None:
         flavour = draw.choice([*FLAVOURS]) if draw.chance(0.25) else "mixed"
-    rates = FLAVOURS[flavour] if flavour != "mixed" else _mixed(draw)
+    rates = {**FLAVOURS, **ON_REQUEST}[flavour] if flavour != "mixed" else _mixed(draw)
     sketch = Sketch(draw, f"w{seed}-{number}", rates)
     _draw_namespace(sketch)
     draw_nodes(sketch)
@@ -90,6 +96,7 @@ def draw_world(seed: int, number: int, flavour: str | None = None) -> Json:
         if not work or not sketch.draw.chance(0.1):
             work.append([])
         work[-1].append(draw_workload(sketch, f"a{index}"))
+    draw_groups(sketch, work)
     return {
         "name": f"{flavour}-{seed}-{number}",
         "flavour": flavour,

@@ -1,0 +1,220 @@
+"""
+Pods of groups in the scheduler's queue: they wait for each other, and are tried together.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from dra_alloc.api import Pod, PodGroup
+from dra_alloc.cluster.attempts.queue import Queued, not_asked, priority_of, waiting
+from dra_alloc.cluster.attempts.scheduled import PodOutcome, Scheduled, Unschedulable, Unsettled, Waiting
+from dra_alloc.cluster.attempts.scheduling import Scheduling
+from dra_alloc.pods.groups import attempt_group, group_name, is_grouping, least_of
+
+__all__ = ["GROUP_CODE", "Grouped", "Groups"]
+
+#: What stands as code where a group, and no node, refuses a pod.
+GROUP_CODE: Final = "pod-group"
+_NEW: Final = (1, 37)
+_DEFAULT: Final = "default-scheduler"
+_TO_APPEAR: Final = "waiting for minCount pods from a gang to appear in scheduling queue"
+_TO_BE_SCHEDULED: Final = (
+    "pod group is unschedulable, waiting for minCount pods from a gang to be scheduled, "
+    "one or more plugins asked to wait and no plugin rejected pod"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Grouped:
+    """
+    The pods of a group that are tried together, by number; the group is none where there is no such PodGroup.
+
+    It is `blocked_by` a pod that may not be tried itself and was there before the group could be.
+    """
+
+    name: str
+    group: PodGroup | None
+    numbers: tuple[int, ...]
+    blocked_by: str = ""
+
+
+@dataclass(slots=True)
+class Groups:
+    """The groups of one run, and how many pods of each have a node."""
+
+    scheduling: Scheduling
+    pods: Sequence[Queued]
+    running: Counter[str] = field(default_factory=Counter)
+    _known: Mapping[str, PodGroup] = field(default_factory=dict)
+    _on: bool = False
+    _new: bool = True
+
+    def __post_init__(self) -> None:
+        cluster = self.scheduling.cluster
+        settings = cluster.settings
+        self._on = any(each.pod.spec.scheduling_group for each in self.pods) and is_grouping(
+            settings.release, settings.effective_gates()
+        )
+        if self._on:
+            self._known = cluster.population.groups
+            self._new = settings.profile().release.line >= _NEW
+            self.running.update(map(group_name, cluster.population.pods))
+
+    def entries(self, numbers: Iterable[int]) -> Iterator[int | Grouped]:
+        """
+        Yield pods of no group, and each group where as many of its pods are there as it needs, or else at the end.
+
+        Spec: PODGROUP-4.
+        """
+        if not self._on:
+            yield from numbers
+            return
+        members: dict[str, list[int]] = {}
+        numbers = list(numbers)
+        for number in numbers:
+            if self._is_member(number):
+                members.setdefault(group_name(self.pods[number].pod), []).append(number)
+        claims = self.scheduling.cluster.claims
+        seen: Counter[str] = Counter()
+        left = Counter({name: len(those) for name, those in members.items()})
+        done: set[str] = set()
+        blocked: dict[str, str] = {}
+        for number in numbers:
+            if not self._is_member(number):
+                yield number
+                continue
+            name = group_name(self.pods[number].pod)
+            left[name] -= 1
+            waits = self._new and waiting(self.pods[number], claims) is not None
+            seen[name] += not waits
+            if waits:
+                blocked.setdefault(name, self.pods[number].name)
+            group = self._known.get(name)
+            enough = group is not None and seen[name] + self.running[name] >= least_of(group)
+            if name not in done and (enough or not left[name]):
+                done.add(name)
+                yield Grouped(name, group, tuple(members[name]), blocked.get(name, ""))
+
+    def _is_member(self, number: int) -> bool:
+        queued = self.pods[number]
+        return bool(group_name(queued.pod)) and not_asked(queued) is None
+
+    def outcomes(self, grouped: Grouped) -> Iterator[tuple[int, PodOutcome]]:
+        """
+        Yield what becomes of the pods of a group, of each once: those without a place first, as the nodes were then.
+
+        Spec: PODGROUP-1, PODGROUP-2, PODGROUP-5 to PODGROUP-7.
+        """
+        pods, claims = self.pods, self.scheduling.cluster.claims
+        waits = {number: found for number in grouped.numbers if (found := waiting(pods[number], claims)) is not None}
+        yield from waits.items()
+        ready = [number for number in grouped.numbers if number not in waits]
+        text = self._not_tried(grouped, ready)
+        if text:
+            yield from ((number, Waiting(pods[number].name, GROUP_CODE, text)) for number in ready)
+            return
+        text = self._invalid(grouped, ready)
+        if text:
+            yield from ((number, Unschedulable(pods[number].name, text, GROUP_CODE)) for number in ready)
+            return
+        assert grouped.group is not None
+        yield from self._attempt(grouped, ready, least_of(grouped.group))
+
+    def _not_tried(self, grouped: Grouped, ready: Sequence[int]) -> str:
+        """Return what lets the group wait; controllers that make pods one by one have made the first only."""
+        if grouped.group is None:
+            name = grouped.name.rpartition("/")[2]
+            return f'waiting for pods\'s pod group "{name}" to appear in scheduling queue'
+        if self._new and grouped.blocked_by:
+            return f"waiting for all pods of its group: {grouped.blocked_by} may not be scheduled yet"
+        there = ready if self._new else grouped.numbers
+        one_by_one = [self.pods[number].follows for number in there if self.pods[number].follows]
+        made = len(there) - (len(one_by_one) - len(set(one_by_one)))
+        return _TO_APPEAR if self.running[grouped.name] + made < least_of(grouped.group) else ""
+
+    def _invalid(self, grouped: Grouped, ready: Sequence[int]) -> str:
+        """Return the scheduler's words on pods of a group that are not of one kind. Spec: PODGROUP-7."""
+        pods = [self.pods[number].pod for number in ready]
+        if not pods:
+            return ""
+        alike = "all pods in a single pod group should have the same"
+        first = _scheduler(pods[0])
+        other = next((_scheduler(each) for each in pods if _scheduler(each) != first), first)
+        if other != first:
+            return f'{alike} .spec.schedulerName set, got: "{other}" and "{first}"'
+        if not self._new:
+            return ""
+        assert grouped.group is not None
+        wanted = grouped.group.spec.priority or 0
+        priority = next((value for each in pods if (value := priority_of(each)) != wanted), wanted)
+        if priority != wanted:
+            return f"{alike} priority as the pod group's priority, got {priority} and {wanted}"
+        policies = [each.spec.preemption_policy or "PreemptLowerPriority" for each in pods]
+        policy = next((each for each in policies if each != policies[0]), policies[0])
+        return "" if policy == policies[0] else f"{alike} preemption policy, got {policy} and {policies[0]}"
+
+    def _attempt(self, grouped: Grouped, ready: Sequence[int], least: int) -> Iterator[tuple[int, PodOutcome]]:
+        before = self.scheduling.saved()
+        trying = _Trying(self.scheduling, self.pods)
+        running = self.running[grouped.name]
+        found = attempt_group(ready, trying.place, least=least, running=running, stops_early=self._new)
+        yield from ((number, trying.outcomes[number]) for number in found.failed if number in trying.outcomes)
+        placed = tuple(number for number, _ in found.placed)
+        if found.succeeded and not trying.error:
+            self.running[grouped.name] += len(placed)
+            yield from found.placed
+            return
+        self.scheduling.go_back(before)
+        short = (
+            f"minCount ({least}) cannot be satisfied: {running + len(placed)} scheduled, {len(found.untried)} remaining"
+        )
+        helped = any(getattr(each, "helped", False) for each in trying.outcomes.values())
+        for number in (*placed, *found.failed, *found.untried):
+            if number in trying.outcomes and number not in placed:
+                continue
+            text = f"pod group is unschedulable, {short}" if number in placed else short
+            text = trying.error or (text if self._new else _TO_BE_SCHEDULED)
+            refused = Unschedulable(self.pods[number].name, text, GROUP_CODE, helped=helped)
+            yield number, trying.unsettled(self.pods[number]) or refused
+
+
+@dataclass(slots=True)
+class _Trying:
+    """The pods of one attempt, each tried after those before it; an error ends it for all."""
+
+    scheduling: Scheduling
+    pods: Sequence[Queued]
+    outcomes: dict[int, PodOutcome] = field(default_factory=dict)
+    stopped: set[str] = field(default_factory=set)
+    error: str = ""
+
+    def place(self, number: int) -> Scheduled | None:
+        """Return the outcome of a pod that found a place."""
+        queued = self.pods[number]
+        if self.error:
+            return None
+        if queued.follows in self.stopped:
+            text = "its controller makes it once the one before it runs"
+            self.outcomes[number] = Waiting(queued.name, "in-order", text)
+            return None
+        outcome = self.outcomes[number] = self.scheduling.attempt(queued)
+        if isinstance(outcome, Scheduled):
+            return outcome
+        if queued.follows:
+            self.stopped.add(queued.follows)
+        if isinstance(outcome, Unschedulable) and outcome.aborts:
+            self.error = f"failed to schedule other pod from a pod group: {outcome.text}"
+        return None
+
+    def unsettled(self, queued: Queued) -> Unsettled | None:
+        """Return that a pod's group is undecided, if it is because of another of its pods."""
+        found = next((each for each in self.outcomes.values() if isinstance(each, Unsettled)), None)
+        return None if found is None else replace(found, pod=queued.name)
+
+
+def _scheduler(pod: Pod) -> str:
+    return pod.spec.scheduler_name or _DEFAULT

@@ -1,0 +1,92 @@
+"""
+Pod groups of the input where their gates are off: what becomes of them, and of their pods.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from dra_alloc.api import PodGroup
+from dra_alloc.cluster.settings import Settings
+from dra_alloc.errors import Problem, Where, first_few
+from dra_alloc.manifest import Documents
+from dra_alloc.pods.expanding import ExpandedPod
+from dra_alloc.pods.groups import group_name, has_groups, is_grouping, least_of
+
+__all__ = ["group_notes", "group_problems", "groups_stored"]
+
+
+def groups_stored(manifests: Documents, settings: Settings) -> tuple[Documents, tuple[str, ...]]:
+    """
+    Return the manifests with pod groups as they are stored, and a note on each that is not, or not whole.
+
+    Spec: PODGROUP-8, PODGROUP-9.
+    """
+    if not manifests.pod_groups:
+        return manifests, ()
+    gates = settings.effective_gates()
+    single: tuple[str, ...] = ()
+    if not is_grouping(settings.release, gates):
+        single = tuple([_singly(each, settings) for each in manifests.pod_groups])
+    if not has_groups(settings.release, gates):
+        return replace(manifests, pod_groups=()), single
+    if gates.get("DRAWorkloadResourceClaims", False):
+        return manifests, single
+
+    def without_claims(group: PodGroup) -> PodGroup:
+        return group.replaced(spec=group.spec.replaced(resource_claims=())) if group.spec.resource_claims else group
+
+    claiming = [each.metadata.full_name for each in manifests.pod_groups if each.spec.resource_claims]
+    said = "DRAWorkloadResourceClaims is off, its resourceClaims are dropped: each of its pods gets claims of its own"
+    dropped = [f"PodGroup {name}: {said}" for name in claiming]
+    return manifests.mapped(without_claims, "pod_groups"), (*single, *dropped)
+
+
+def _singly(group: PodGroup, settings: Settings) -> str:
+    gates = settings.effective_gates()
+    if not has_groups(settings.release, {"GenericWorkload": True}):
+        why = f"{settings.release} has no PodGroup"
+    elif gates["GenericWorkload"]:
+        why = "GangScheduling is off"
+    else:
+        why = f"GenericWorkload is off in {settings.release}, so that there is no PodGroup"
+    least = least_of(group)
+    gang = f", not as a gang of at least {least}" if group.spec.scheduling_policy.gang is not None else ""
+    return f"PodGroup {group.metadata.full_name}: {why}: its pods are scheduled one by one{gang} ({_needed(settings)})"
+
+
+def _needed(settings: Settings) -> str:
+    gates = settings.effective_gates()
+    if not has_groups(settings.release, {"GenericWorkload": True}):
+        return "there are groups since 1.36"
+    off = [each for each in ("GenericWorkload", "GangScheduling") if not gates.get(each, each == "GangScheduling")]
+    return " ".join(f"--gate {each}=true" for each in off)
+
+
+def group_problems(pods: tuple[ExpandedPod, ...], dump: Documents, settings: Settings) -> Iterator[tuple[Any, Problem]]:
+    """Yield a problem for pods of groups that the cluster has although the gates say it cannot. Spec: PODGROUP-8."""
+    if not dump.pod_groups or has_groups(settings.release, settings.effective_gates()):
+        return
+    there = {each.metadata.full_name for each in dump.pod_groups}
+    for each in pods:
+        name = group_name(each.pod)
+        if each.is_asked and name in there:
+            text = f"PodGroup {name} is in the cluster, so that its scheduler has GenericWorkload on"
+            hint = f"ask with {_needed(settings)}"
+            yield each.owner, Problem(text, Where(path=f"{each.path}.schedulingGroup"), hint)
+
+
+def group_notes(pods: tuple[ExpandedPod, ...], settings: Settings, said: Sequence[str]) -> Iterator[str]:
+    """Yield what is not known or not looked at of groups of pods that are asked, beside what is `said`."""
+    names = dict.fromkeys(name for each in pods if each.is_asked and (name := group_name(each.pod)))
+    if not names:
+        return
+    if not is_grouping(settings.release, settings.effective_gates()):
+        unsaid = [name for name in names if not any(each.startswith(f"PodGroup {name}:") for each in said)]
+        if unsaid:
+            dropped = f"pods name groups ({first_few(unsaid)}), which {settings.release} drops"
+            yield f"{dropped}: they are scheduled one by one ({_needed(settings)})"
+    elif settings.effective_gates().get("TopologyAwareWorkloadScheduling", False):
+        yield "a group's topology constraints are not looked at: they may leave fewer nodes"
