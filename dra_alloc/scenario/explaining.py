@@ -4,7 +4,7 @@ The reasons of a refusal in a cluster: facts, fixes, hints.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from dra_alloc.api import AllocationResult, FrozenMap, Node, ResourceClaim
@@ -13,19 +13,22 @@ from dra_alloc.cluster.defaulting import defaulted
 from dra_alloc.cluster.outcomes import Allocated
 from dra_alloc.errors import first_few
 from dra_alloc.explain.choice import PassedOver, SkippedAlternative, passed_over, skipped_alternatives
-from dra_alloc.explain.reasons import WORK, Reasons, reasons
 from dra_alloc.explain.world import World
 from dra_alloc.problem.devices import PoolKey
-from dra_alloc.problem.pools import GatherError, gather
+from dra_alloc.problem.pools import gather
 from dra_alloc.problem.requests import claim_name
 from dra_alloc.scenario.audit import picks_in
 
-__all__ = ["NotTaken", "choice_on", "reasons_on", "world_of"]
+__all__ = ["NotTaken", "choice_on", "holders", "world_of"]
 
 
-def world_of(cluster: Cluster, claims: Sequence[ResourceClaim], node: Node) -> World:
+def world_of(
+    cluster: Cluster, claims: Sequence[ResourceClaim], node: Node, held: Mapping[PoolKey, Sequence[str]] | None = None
+) -> World:
     """
     Return the part of the cluster that matters to claims on a node.
+
+    Whoever asks for many nodes gives its :func:`holders`, so that it is not looked for anew.
 
     Raises: GatherError for a node selector that cannot be evaluated.
     """
@@ -34,7 +37,7 @@ def world_of(cluster: Cluster, claims: Sequence[ResourceClaim], node: Node) -> W
     rows = [row for key in keys for row in cluster.inventory.by_pool[key]]
     rules = {id(rule): rule for row in rows for rule in row.taint_rules}
     pending = tuple(claim for claim in defaulted(claims) if claim.status.allocation is None)
-    allocations = _allocations(cluster, frozenset(keys))
+    allocations = _allocations(cluster, keys, holders(cluster) if held is None else held)
     return World(
         node,
         pending,
@@ -47,15 +50,23 @@ def world_of(cluster: Cluster, claims: Sequence[ResourceClaim], node: Node) -> W
     )
 
 
-def _allocations(cluster: Cluster, pools: frozenset[PoolKey]) -> dict[str, AllocationResult]:
-    found = {}
+def holders(cluster: Cluster) -> Mapping[PoolKey, Sequence[str]]:
+    """Return the names of the claims that hold devices of each pool, in the order of the cluster."""
+    found: dict[PoolKey, dict[str, None]] = {}
     for name, claim in cluster.claims.items():
         allocation = claim.status.allocation
-        if allocation is not None and any(
-            PoolKey(each.driver, each.pool) in pools for each in allocation.devices.results
-        ):
-            found[name] = allocation
-    return found
+        for each in allocation.devices.results if allocation is not None else ():
+            found.setdefault(PoolKey(each.driver, each.pool), {})[name] = None
+    return {pool: tuple(names) for pool, names in found.items()}
+
+
+def _allocations(
+    cluster: Cluster, pools: Sequence[PoolKey], held: Mapping[PoolKey, Sequence[str]]
+) -> dict[str, AllocationResult]:
+    """Return the allocations in the pools, in the order of the cluster as far as one pool goes."""
+    names = dict.fromkeys(name for pool in pools for name in held.get(pool, ()))
+    allocations = ((name, cluster.claims[name].status.allocation) for name in names)
+    return {name: allocation for name, allocation in allocations if allocation is not None}
 
 
 def _going(cluster: Cluster, names: Iterable[str]) -> FrozenMap[str, str]:
@@ -90,21 +101,3 @@ def choice_on(cluster: Cluster, claims: Sequence[ResourceClaim], allocated: Allo
     question = world.allocator().question(node, world.claims)
     picks, _ = picks_in(question, [made[claim_name(claim)] for claim in world.claims])
     return NotTaken(skipped_alternatives(world, picks), passed_over(question, picks))
-
-
-def reasons_on(
-    cluster: Cluster,
-    claims: Sequence[ResourceClaim],
-    node: Node,
-    work: int = WORK,
-    elsewhere: Sequence[World] = (),
-) -> Reasons:
-    """
-    Return why claims that a search found no devices for do not fit on the node, and what would help.
-
-    `elsewhere` are the worlds of other nodes that are asked, too.
-    """
-    try:
-        return reasons(world_of(cluster, claims, node), work, refused=True, elsewhere=elsewhere)
-    except GatherError:
-        return Reasons((), exact=False)

@@ -9,20 +9,22 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from dra_alloc.api import Node, ResourceClaim
 from dra_alloc.cluster.attempts.scheduled import Unschedulable
 from dra_alloc.cluster.cluster import Cluster
 from dra_alloc.cluster.outcomes import NodeRefusal
-from dra_alloc.explain.reasons import WORK, Reasons
+from dra_alloc.explain.reasons import WORK, Reasons, reasons
 from dra_alloc.explain.world import World
 from dra_alloc.problem.pools import GatherError
-from dra_alloc.scenario.explaining import reasons_on, world_of
+from dra_alloc.scenario.explaining import holders, world_of
 
 __all__ = ["EXPLAINED_NODES", "Looking"]
 
 #: Refused nodes that are looked into for counts and reasons.
 EXPLAINED_NODES: Final = 200
-_REASONED_SHAPES: Final = 12
+#: Kinds of nodes whose reasons are looked for, those that lack the fewest devices; of a fleet fewer.
+_KINDS: Final = 12
+_KINDS_OF_A_FLEET: Final = 5
+_FLEET: Final = 64
 #: What reasons may cost, in steps of a search: those of one subject, and those of a whole check.
 _SUBJECT_WORK: Final = 120_000
 _CHECK_WORK: Final = 600_000
@@ -34,11 +36,11 @@ class _Allowance:
 
     left: int
 
-    def reasons(
-        self, cluster: Cluster, claims: Sequence[ResourceClaim], node: Node, most: int, elsewhere: Sequence[World]
-    ) -> Reasons:
-        """Return the reasons of a refusal, at the expense of what is left."""
-        found = reasons_on(cluster, claims, node, min(most, self.left // 2, WORK), elsewhere)
+    def reasons(self, world: World | None, most: int, elsewhere: Sequence[World]) -> Reasons:
+        """Return the reasons of a refusal, at the expense of what is left; none that is known without a world."""
+        if world is None:
+            return Reasons((), exact=False)
+        found = reasons(world, min(most, self.left // 2, WORK), refused=True, elsewhere=elsewhere)
         self.left -= found.work
         return found
 
@@ -66,11 +68,12 @@ class Looking:
                 kinds.setdefault(counted[-1].explanation.shape, counted[-1])
         found: dict[object, Reasons] = {}
         left = _SUBJECT_WORK
-        worlds = dict(_worlds(cluster, outcome, list(kinds.values())[:_REASONED_SHAPES]))
-        for shape, refusal in sorted(kinds.items(), key=lambda each: each[1].explanation.short_of)[:_REASONED_SHAPES]:
+        most = _KINDS if len(refused) <= _FLEET else _KINDS_OF_A_FLEET
+        nearest = sorted(kinds.items(), key=lambda each: each[1].explanation.short_of)[:most]
+        worlds = dict(_worlds(cluster, outcome, [each for _, each in nearest]))
+        for shape, refusal in nearest:
             elsewhere = [world for name, world in worlds.items() if name != refusal.node]
-            claims, node = outcome.claims_on(refusal.node), cluster.node(refusal.node)
-            found[shape] = self._allowance.reasons(cluster, claims, node, left // 3, elsewhere)
+            found[shape] = self._allowance.reasons(worlds.get(refusal.node), left // 3, elsewhere)
             left -= found[shape].work
         return tuple(
             [
@@ -81,7 +84,8 @@ class Looking:
 
 
 def _worlds(cluster: Cluster, outcome: Unschedulable, refusals: Sequence[NodeRefusal]) -> Iterator[tuple[str, World]]:
-    """Yield the worlds of nodes, each with its name, as far as they can be told; of a single node none is needed."""
-    for each in refusals if len(refusals) > 1 else ():
+    """Yield the worlds of nodes, each with its name, as far as they can be told."""
+    held = holders(cluster) if refusals else {}
+    for each in refusals:
         with contextlib.suppress(GatherError):
-            yield each.node, world_of(cluster, outcome.claims_on(each.node), cluster.node(each.node))
+            yield each.node, world_of(cluster, outcome.claims_on(each.node), cluster.node(each.node), held)
