@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dra_alloc.cli import options as shared
 from dra_alloc.errors import InputError
+from dra_alloc.report import PLAIN
 from dra_alloc.report.layout import UNLIMITED, wrapped_at
 from dra_alloc.report.records import Finding, Report, Section
 
@@ -57,7 +58,7 @@ def declare(command: ArgumentParser) -> None:
     run.add_argument(
         "--timeout", type=shared.seconds, default=60.0, metavar="SECONDS", help="for one answer (default: 60)"
     )
-    shared.output(run)
+    shared.output(run, PLAIN)
     run.add_argument("--junit", metavar="FILE", help="write a JUnit file, too")
     run.set_defaults(run=_run)
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from dra_alloc.cli.commands import parser
 from dra_alloc.cli.exit_codes import ExitCode
 from dra_alloc.cli.interrupts import heard
-from dra_alloc.cli.output import tell, write_to_nowhere
+from dra_alloc.cli.output import check_reports, show_problems, tell, write_to_nowhere
 
 if TYPE_CHECKING:
     from dra_alloc.errors import DraAllocError
@@ -54,11 +54,12 @@ def run(arguments: Sequence[str]) -> int:
     except KeyboardInterrupt:
         return ExitCode.INTERRUPTED
     except Exception as error:  # noqa: BLE001 - the last line of defence: a traceback would exit 1, which reads "unsatisfied"
-        return _failed(error)
+        return _failed(error, options)
 
 
 def _answered(options: Namespace) -> int:
     code: int
+    check_reports(options)
     if not sys.stderr.isatty():
         code = options.run(options)
         return code
@@ -69,7 +70,7 @@ def _answered(options: Namespace) -> int:
         return code
 
 
-def _failed(error: Exception) -> int:
+def _failed(error: Exception, options: Namespace) -> int:
     """Say what went wrong, and return the exit code for it."""
     from dra_alloc.errors import DraAllocError, InternalError
 
@@ -80,6 +81,10 @@ def _failed(error: Exception) -> int:
         return ExitCode.INTERNAL
     if isinstance(error, DraAllocError):
         _complain(error)
+        try:
+            show_problems(options, error)
+        except (DraAllocError, OSError) as failure:
+            tell(f"dra-alloc: {failure}")
         return ExitCode.BAD_INPUT
     from traceback import format_exception
 

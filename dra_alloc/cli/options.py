@@ -78,8 +78,23 @@ def validate(command: argparse.ArgumentParser) -> None:
 def output(command: argparse.ArgumentParser, formats: Mapping[str, str] = FORMATS) -> None:
     """Declare how the answer is told, by a table of formats as :data:`dra_alloc.report.FORMATS` is one."""
     command.add_argument("--format", choices=tuple(formats), default="text", help="default: text")
+    command.add_argument(
+        "--report",
+        action="append",
+        default=[],
+        type=lambda text: _report(text, formats),
+        metavar="FORMAT=FILE",
+        help="write the answer, or what is wrong with the input, to a file, too; may be repeated",
+    )
     command.add_argument("--verbose", "-v", action="store_true", help="cut no lists")
     command.set_defaults(formats=formats)
+
+
+def _report(text: str, formats: Mapping[str, str]) -> tuple[str, str]:
+    form, separator, target = text.partition("=")
+    if not separator or form not in formats:
+        raise argparse.ArgumentTypeError(f"{text!r} is not of the form FORMAT=FILE with one of {', '.join(formats)}")
+    return form, target
 
 
 def objectives(command: argparse.ArgumentParser) -> None:

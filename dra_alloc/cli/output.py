@@ -12,17 +12,69 @@ from typing import TYPE_CHECKING, Final
 from dra_alloc.report import rendered
 
 if TYPE_CHECKING:
-    from dra_alloc.errors import Problem
+    from dra_alloc.errors import DraAllocError, Problem
     from dra_alloc.report.records import Report
 
-__all__ = ["show", "tell", "warn", "write", "write_to_nowhere"]
+__all__ = ["check_reports", "show", "show_problems", "tell", "warn", "write", "write_to_nowhere"]
 
 _MOST_WARNINGS: Final = 50
 
 
+def check_reports(options: Namespace) -> None:
+    """
+    See to it, before anything is done, that the reports can be written.
+
+    Raises: InputError for one that cannot be, or two in one file; then none is written.
+    """
+    reports = getattr(options, "report", ())
+    if not reports:
+        return
+    from dra_alloc.cli.writing import STDOUT, checked
+    from dra_alloc.errors import InputError
+
+    options.report = ()
+    targets = [checked(target) for _, target in reports]
+    if STDOUT in targets:
+        raise InputError("--report writes to files: standard output has the answer of --format")
+    twice = [each for number, each in enumerate(targets) if each in targets[:number]]
+    if twice:
+        raise InputError(f"--report names {twice[0]} twice")
+    options.report = reports
+
+
 def show(options: Namespace, report: Report) -> None:
-    """Print a report in the format that the options name, of those that the command has."""
+    """
+    Write a report to the files that the options name, then print it, in formats of those that the command has.
+
+    Raises: InputError for a file that cannot be written.
+    """
+    _file(options, report)
     write(rendered(report, options.formats[options.format], options.verbose))
+
+
+def show_problems(options: Namespace, error: DraAllocError) -> None:
+    """
+    Tell bad input in the formats that are asked for; as text it is told on standard error alone.
+
+    Raises: InputError for a file that cannot be written.
+    """
+    if not hasattr(options, "formats"):
+        return
+    from dra_alloc.report.annotations import problem_report
+
+    report = problem_report(error)
+    _file(options, report)
+    if options.format != "text":
+        write(rendered(report, options.formats[options.format], options.verbose))
+
+
+def _file(options: Namespace, report: Report) -> None:
+    if options.report:
+        from dra_alloc.cli.writing import write_file
+
+        for form, target in options.report:
+            text = rendered(report, options.formats[form], options.verbose)
+            write_file(target, text.encode("utf-8", "backslashreplace"))
 
 
 def write(answer: str) -> None:

@@ -11,13 +11,21 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from dra_alloc.report.records import Report
 
-__all__ = ["FORMATS", "rendered"]
+__all__ = ["FORMATS", "PLAIN", "rendered"]
 
 #: Format name -> the module whose `render(report, verbose)` makes the whole output; loaded when it is asked for.
 FORMATS: Final[Mapping[str, str]] = {
     "text": "dra_alloc.report.text",
     "json": "dra_alloc.report.json_report",
+    "sarif": "dra_alloc.report.sarif",
+    "junit": "dra_alloc.report.junit",
+    "github": "dra_alloc.report.github",
+    "gitlab": "dra_alloc.report.gitlab",
+    "rdjson": "dra_alloc.report.rdjson",
+    "markdown": "dra_alloc.report.markdown",
 }
+#: Those of commands that ask nothing about files, such as a conformance run.
+PLAIN: Final[Mapping[str, str]] = {name: FORMATS[name] for name in ("text", "json")}
 
 
 def rendered(report: Report, module: str, verbose: bool) -> str:

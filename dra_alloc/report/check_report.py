@@ -30,7 +30,7 @@ def summary_counts(check: Check) -> dict[str, int]:
 def check_report(check: Check) -> Report:
     """Return the records of a check."""
     findings = tuple(map(_finding, check.placements))
-    return Report(findings, Section("check", (check, findings), _lines, _members))
+    return Report(findings, Section("check", (check, findings), _lines, _members), check.notes)
 
 
 def _finding(placement: SubjectAnswer) -> Finding:
@@ -39,14 +39,15 @@ def _finding(placement: SubjectAnswer) -> Finding:
     if placement.allocated is not None:
         choice = () if placement.choice is None else (_deeper("choice", placement.choice, choice_lines),)
         sections = (headline, _deeper("allocation", placement.allocated, allocation_lines), *choice)
-        return Finding(placement.name, "none", verdict, sections)
+        return Finding(placement.name, "none", verdict, sections, placement.where)
     if verdict == "undecided":
-        return Finding(placement.name, "warning", verdict, (headline,))
+        return Finding(placement.name, "warning", verdict, (headline,), placement.where)
     code = placement.refusals[0].code if placement.refusals else verdict
     if placement.same_as:
-        return Finding(placement.name, "error", code, (headline,))
+        return Finding(placement.name, "error", code, (headline,), placement.where)
     reasons = _deeper("refusals", placement.refusals, refusal_lines)
-    return Finding(placement.name, "error", code, (headline, reasons, Section("unexplained", placement, _unexplained)))
+    sections = (headline, reasons, Section("unexplained", placement, _unexplained))
+    return Finding(placement.name, "error", code, sections, placement.where)
 
 
 def _deeper(kind: str, about: Any, say: Any) -> Section:
@@ -139,6 +140,8 @@ def _placement(placement: SubjectAnswer) -> dict[str, Any]:
         "kind": placement.kind,
         "name": placement.name,
         "verdict": placement.verdict,
+        "file": placement.where.file,
+        "line": placement.where.line,
         "nodes": list(placement.nodes),
         "nodesAsked": placement.nodes_asked,
         "allocation": None if placement.allocated is None else allocation_object(placement.allocated),

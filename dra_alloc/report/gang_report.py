@@ -23,7 +23,7 @@ def gang_report(answer: JointAnswer) -> Report:
     """Return the records of a joint placement, beside what the scheduler does one by one."""
     joint = _finding("joint", answer.answers.joint, answer, _joint)
     greedy = _finding("greedy", answer.answers.greedy, answer, _greedy)
-    return Report((joint, greedy), Section("gang", (answer, joint, greedy), _lines, _members))
+    return Report((joint, greedy), Section("gang", (answer, joint, greedy), _lines, _members), tuple(answer.notes))
 
 
 def _finding(subject: str, gang: Gang, answer: JointAnswer, say: Any) -> Finding:

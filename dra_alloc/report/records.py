@@ -72,7 +72,12 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """All that a command found; `whole` is the answer as text and JSON have it, around the findings."""
+    """
+    All that a command found; `whole` is the answer as text and JSON have it, around the findings.
+
+    `notes` say what the answer does not look at, or how the input was read: every format has them.
+    """
 
     findings: tuple[Finding, ...]
     whole: Section
+    notes: tuple[str, ...] = ()

@@ -18,7 +18,7 @@ from dra_alloc.cluster.best_place import BestWanted, best_place
 from dra_alloc.cluster.cluster import Cluster
 from dra_alloc.cluster.outcomes import Allocated, NodeRefusal
 from dra_alloc.cluster.settings import DEFAULT_SETTINGS, Settings
-from dra_alloc.errors import first_few
+from dra_alloc.errors import Problem, Where, first_few
 from dra_alloc.manifest import Documents
 from dra_alloc.pods.groups import group_name, is_grouping
 from dra_alloc.pods.workloads.shapes import Taught
@@ -73,7 +73,8 @@ class SubjectAnswer:
     kube-scheduler gives the pod up with an error. `same_as` names an earlier
     copy of the same workload that was refused on the same cluster, and so for
     the same reasons. `solver_could` says that CP-SAT could decide an undecided
-    node; `cause` what stands in the way on all nodes alike.
+    node; `cause` what stands in the way on all nodes alike, `where` is where the
+    object was read that it stands in.
     """
 
     kind: str
@@ -90,6 +91,7 @@ class SubjectAnswer:
     equal: Sequence[str] = ()
     needs_devices: bool = True
     cause: str = ""
+    where: Where = field(default_factory=Where)
 
     @property
     def verdict(self) -> str:
@@ -209,6 +211,7 @@ class _Checking:
         best = self._best if options.objectives else None
         ways = Ways(options.node_choice == "first", options.node, best, options.budget)
         self.scheduling = Scheduling(cluster, ways, prepared.book)
+        self._read_at = _places(prepared)
         self._nodes = cluster.nodes if options.node is None else (cluster.node(options.node),)
 
     def placements(self) -> tuple[SubjectAnswer, ...]:
@@ -255,8 +258,9 @@ class _Checking:
     def _placement(self, subject: Subject, outcome: PodOutcome, before: Cluster) -> SubjectAnswer:
         """Return what an outcome comes to; `before` is the cluster in which choices are explained."""
         nodes = self._nodes_for(subject)
+        where = self._read_at.get(id(subject.origin), Where())
         placement = SubjectAnswer(
-            subject.kind, subject.name, nodes_asked=len(nodes), needs_devices=subject.needs_devices
+            subject.kind, subject.name, nodes_asked=len(nodes), needs_devices=subject.needs_devices, where=where
         )
         for note in outcome.notes:
             self._said.setdefault(note, []).append(subject.name)
@@ -344,6 +348,13 @@ def _waiting_pods(prepared: Prepared) -> tuple[Queued, ...]:
 def _holds_back(pod: Pod) -> bool:
     """Return whether a pod that waits for a gate has a group, which waits with it."""
     return state_of(pod) is PodState.GATED and bool(group_name(pod))
+
+
+def _places(prepared: Prepared) -> dict[int, Where]:
+    """Return where the objects were read that subjects stand in, by their identity; files are looked at once."""
+    origins = {id(each.origin): each.origin for each in prepared.subjects}
+    placed = prepared.manifests.placed([(each, Problem("")) for each in origins.values()])
+    return {key: problem.where for key, problem in zip(origins, placed, strict=True)}
 
 
 def _everywhere(nodes: Sequence[Node], code: str, text: str) -> tuple[NodeRefusal, ...]:

@@ -5,16 +5,12 @@ A conformance run as a JUnit file, which build servers show.
 from __future__ import annotations
 
 import json
-import re
-from typing import Final
 from xml.etree import ElementTree as ET
 
+from dra_alloc.report.junit import document, held
 from dra_alloc.testing.conformance import ConformanceRun, Mismatch
 
 __all__ = ["junit"]
-
-#: What XML 1.0 cannot hold, in any spelling.
-_UNHOLDABLE: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def junit(result: ConformanceRun, suite: str) -> str:
@@ -22,25 +18,20 @@ def junit(result: ConformanceRun, suite: str) -> str:
     failing = [each for each in result.findings if not each.failure]
     erring = [each for each in result.findings if each.failure]
     counts = {"tests": len(result.names), "failures": len(failing), "errors": len(erring)}
-    root = ET.Element("testsuite", {"name": _held(suite)} | {key: str(count) for key, count in counts.items()})
+    root = ET.Element("testsuite", {"name": held(suite)} | {key: str(count) for key, count in counts.items()})
     found = {each.name: each for each in result.findings}
     for name, rule in result.names:
-        case = ET.SubElement(root, "testcase", {"classname": _held(rule), "name": _held(name)})
+        case = ET.SubElement(root, "testcase", {"classname": held(rule), "name": held(name)})
         if name in found:
             _wrong(case, found[name])
     if result.stopped:
-        ET.SubElement(root, "system-err").text = _held(result.stopped)
-    ET.indent(root)
-    return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
+        ET.SubElement(root, "system-err").text = held(result.stopped)
+    return document(root)
 
 
 def _wrong(case: ET.Element, finding: Mismatch) -> None:
     kind = "error" if finding.failure else "failure"
     message = finding.failure or f"another answer than expected: {', '.join(finding.rules)}"
-    inner = ET.SubElement(case, kind, {"message": _held(message)})
+    inner = ET.SubElement(case, kind, {"message": held(message)})
     shown = {"request": finding.request, "expected": finding.expected, "answer": finding.answer}
-    inner.text = _held(json.dumps({key: each for key, each in shown.items() if each is not None}, indent=1))
-
-
-def _held(text: str) -> str:
-    return _UNHOLDABLE.sub("\ufffd", text)
+    inner.text = held(json.dumps({key: each for key, each in shown.items() if each is not None}, indent=1))

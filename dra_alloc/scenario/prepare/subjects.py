@@ -33,7 +33,7 @@ class Subject:
     of a workload, differ in name only. A `node` is the one that a DaemonSet's pod is for.
     Those that `follow` each other, by the name of their workload, are made one when the one before runs.
     `barred` is why it is never asked of a node: the API server makes no such
-    object, or not all its claims, or one of these serves nobody.
+    object, or not all its claims, or one of these serves nobody. `origin` is the object of the input that it stands in.
     """
 
     kind: str
@@ -44,6 +44,7 @@ class Subject:
     node: str | None = None
     barred: Objection | None = None
     follows: str = ""
+    origin: Any = field(default=None, repr=False, compare=False)
 
     @property
     def needs_devices(self) -> bool:
@@ -116,7 +117,8 @@ class _Reading:
                 entries[called] = self.there.claims[name] if isinstance(use.claim, str) else use.claim
         self._look_at_uses(asked, entries)
         follows = owner.metadata.full_name if asked.in_order else ""
-        return Subject(owner.kind, asked.name, tuple(claims.values()), pod, asked.template, asked.node, barred, follows)
+        used = tuple(claims.values())
+        return Subject(owner.kind, asked.name, used, pod, asked.template, asked.node, barred, follows, owner)
 
     def _look_at_uses(self, asked: ExpandedPod, entries: Mapping[str, ResourceClaim]) -> None:
         """Note what containers do not get; pods of one workload are alike."""
@@ -140,7 +142,7 @@ class _Reading:
         for claim in self.manifests.claims:
             name = claim_name(claim)
             if name not in self.used:
-                yield Subject("ResourceClaim", name, (name,), barred=going(self.there.claims[name]))
+                yield Subject("ResourceClaim", name, (name,), barred=going(self.there.claims[name]), origin=claim)
 
     def free_templates(self) -> Iterator[Subject]:
         """Return one claim for every template that none of the manifests' pods use."""
@@ -151,7 +153,7 @@ class _Reading:
                 if name in self.there.claims:
                     called = next(unique(f"{called}-", self.there.taken[namespace or ""]))
                 claim = ResourceClaim(metadata=ObjectMeta(name=called, namespace=namespace), spec=template.spec.spec)
-                yield Subject("ResourceClaimTemplate", name, (claim,))
+                yield Subject("ResourceClaimTemplate", name, (claim,), origin=template)
 
 
 def _shown(full: str) -> str:

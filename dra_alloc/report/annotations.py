@@ -1,0 +1,96 @@
+"""
+What formats for build servers tell: the findings that are not as they should be, each as plain values.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from hashlib import sha256
+
+from dra_alloc.errors import DraAllocError, ManifestError, Problem
+from dra_alloc.report.layout import plural, printable
+from dra_alloc.report.records import Finding, Level, Report, Section
+
+__all__ = ["BAD_INPUT", "Annotation", "annotated", "problem_report"]
+
+#: The code of what is wrong with the input.
+BAD_INPUT = "bad-input"
+
+
+@dataclass(frozen=True, slots=True)
+class Annotation:
+    """
+    A finding above `none`: its first line as `title`, all lines as `text`, and where it was read.
+
+    `file` is empty and `line` 1 where that is not known. `fingerprint` is the
+    same for the same subject and code wherever the lines have moved to, and
+    no two of a report have one.
+    """
+
+    subject: str
+    level: Level
+    code: str
+    title: str
+    text: str
+    file: str
+    line: int
+    fingerprint: str
+
+
+def annotated(report: Report, verbose: bool) -> Iterator[Annotation]:
+    """Yield the annotations of a report in its order."""
+    seen: Counter[tuple[str, str, str]] = Counter()
+    for finding in report.findings:
+        if finding.level == "none":
+            continue
+        lines = [printable(line) for line in finding.lines(verbose)]
+        where = finding.where
+        same = (where.file, finding.subject, finding.code)
+        mark = sha256("\0".join((*same, str(seen[same]))).encode("utf-8", "surrogatepass")).hexdigest()[:32]
+        seen[same] += 1
+        title = lines[0] if lines else printable(finding.subject)
+        text = "\n".join(lines)
+        yield Annotation(
+            printable(finding.subject), finding.level, finding.code, title, text, where.file, where.line or 1, mark
+        )
+
+
+def problem_report(error: DraAllocError) -> Report:
+    """Return the records of bad input: a finding for each problem."""
+    problems = (
+        error.problems if isinstance(error, ManifestError) else (Problem(error.message, error.where, error.hint),)
+    )
+    findings = tuple(map(_finding, problems))
+    return Report(findings, Section("problems", problems, _lines, _members))
+
+
+def _finding(problem: Problem) -> Finding:
+    place = ": ".join(part for part in (problem.where.object, problem.where.path) if part)
+    told = f"{place}: {problem.message}" if place else problem.message
+    hint = (f"  {problem.hint}",) if problem.hint else ()
+    section = Section("problem", (told, *hint), lambda lines, _: lines)
+    return Finding(place or problem.where.file or "input", "error", BAD_INPUT, (section,), problem.where)
+
+
+def _lines(problems: tuple[Problem, ...], _verbose: bool) -> Iterator[str]:
+    yield from map(str, problems)
+    yield f"{plural(sum(each.count for each in problems), 'problem')} in the input, nothing was checked"
+
+
+def _members(problems: tuple[Problem, ...]) -> dict[str, object]:
+    return {
+        "problems": [
+            {
+                "message": each.message,
+                "hint": each.hint,
+                "object": each.where.object,
+                "path": each.where.path,
+                "file": each.where.file,
+                "line": each.where.line,
+                "count": each.count,
+            }
+            for each in problems
+        ]
+    }

@@ -1,0 +1,35 @@
+"""
+Reviewdog's diagnostics, which it turns into comments on a change.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Final
+
+from dra_alloc.report.annotations import Annotation, annotated
+from dra_alloc.report.layout import inert
+from dra_alloc.report.records import Report
+
+__all__ = ["render"]
+
+_SEVERITY: Final = {"error": "ERROR", "warning": "WARNING", "note": "INFO"}
+
+
+def render(report: Report, verbose: bool) -> str:
+    """Return one DiagnosticResult as JSON; its diagnostics are an empty list where all is well."""
+    told = {
+        "source": {"name": "dra-alloc"},
+        "diagnostics": [_diagnostic(each) for each in annotated(report, verbose)],
+    }
+    return inert(json.dumps(told, indent=2), r"\u00") + "\n"
+
+
+def _diagnostic(told: Annotation) -> dict[str, Any]:
+    place = {"path": told.file or told.subject, "range": {"start": {"line": told.line}}}
+    return {
+        "message": told.text,
+        "location": place,
+        "severity": _SEVERITY[told.level],
+        "code": {"value": told.code},
+    }
