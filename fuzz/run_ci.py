@@ -34,6 +34,7 @@ CASES_OF: Final = {
     "hostile_manifests": 150,
     "hostile_requests": 1500,
     "permuted_input": 400,
+    "pod_fields": 1000,
     "pods_on_nodes": 500,
     "quantity_arithmetic": 5000,
     "quantity_upstream": 5000,

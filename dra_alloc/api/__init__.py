@@ -48,6 +48,7 @@ from dra_alloc.api.devices import (
     NodeAllocatableResourceMapping,
     NodeAllocatableResourceMapping136,
 )
+from dra_alloc.api.limitranges import LimitRange, LimitRangeItem, LimitRangeSpec
 from dra_alloc.api.meta import (
     Condition,
     LabelSelector,
@@ -208,6 +209,9 @@ __all__ = [
     "KubeModel",
     "LabelSelector",
     "LabelSelectorRequirement",
+    "LimitRange",
+    "LimitRangeItem",
+    "LimitRangeSpec",
     "Namespace",
     "NetworkDeviceData",
     "Node",

@@ -75,6 +75,7 @@ class ResourceRequirements(PartialModel):
 class ContainerPort(PartialModel):
     """A port of a container; with `host_port` one of the node as well."""
 
+    name: OptText = None
     container_port: Int = 0
     host_port: Int = 0
     host_ip: OptText = Field(default=None, alias="hostIP")
@@ -210,6 +211,7 @@ class PodSpec(PartialModel):
     affinity: Affinity | None = None
     tolerations: List[Toleration] = ()
     scheduler_name: OptText = None
+    restart_policy: OptText = None
     scheduling_gates: List[PodSchedulingGate] = ()
     active_deadline_seconds: PtrInt = None
     priority: PtrInt = None

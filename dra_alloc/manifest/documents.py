@@ -12,6 +12,7 @@ from dra_alloc.api import (
     DeviceClass,
     DeviceTaintRule,
     FrozenMap,
+    LimitRange,
     Namespace,
     Node,
     ObjectMeta,
@@ -108,6 +109,7 @@ class Documents:
     services: tuple[Service, ...] = ()
     runtime_classes: tuple[RuntimeClass, ...] = ()
     priority_classes: tuple[PriorityClass, ...] = ()
+    limit_ranges: tuple[LimitRange, ...] = ()
     workloads: tuple[Workload, ...] = ()
     unknown: Mapping[str, int] = field(default_factory=dict)
     warnings: tuple[Problem, ...] = ()

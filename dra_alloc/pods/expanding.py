@@ -27,6 +27,7 @@ from dra_alloc.api import (
 from dra_alloc.errors import Problem, Where, in_brief
 from dra_alloc.manifest import Documents, Workload
 from dra_alloc.pods.admission import PodClasses
+from dra_alloc.pods.limit_ranges import LimitRanges
 from dra_alloc.pods.workloads.names import unique
 from dra_alloc.pods.workloads.owners import Family
 from dra_alloc.pods.workloads.plans import Misfit, PodPlan, PodSet, PodSlot
@@ -66,8 +67,8 @@ class ExpandedPod:
 
     @property
     def is_asked(self) -> bool:
-        """Whether it is to be scheduled now."""
-        return self.state in (PodState.NEW, PodState.WAITING)
+        """Whether it is to run, and a node is asked for it or a gate holds it."""
+        return self.state in (PodState.NEW, PodState.WAITING, PodState.GATED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +89,7 @@ def expanded(manifests: Documents, dump: Documents, nodes: Sequence[Node], taugh
     owns are its own, and only the rest is new. All objects have names and
     namespaces. Problems come with the object that they are of.
 
-    Spec: EXPAND-10 to EXPAND-55.
+    Spec: EXPAND-10 to EXPAND-57.
     """
     templates = {each.metadata.full_name: each for each in (*dump.templates, *manifests.templates)}
     family = Family(manifests, dump, nodes, templates)
@@ -101,7 +102,7 @@ def expanded(manifests: Documents, dump: Documents, nodes: Sequence[Node], taugh
         elif isinstance(item, Pod):
             making.pods.append(ExpandedPod(item, item, _state_of_written(item, there)))
     making.notes += _standing(making.pods)
-    making.admit(PodClasses.of(dump, manifests), there)
+    making.admit(PodClasses.of(dump, manifests), LimitRanges.of(dump, manifests), there)
     problems = (*making.problems, *_of_unknown(manifests))
     return MadePods(tuple(making.pods), tuple(making.claims), problems, tuple(dict.fromkeys(making.notes)))
 
@@ -184,14 +185,16 @@ class _Making:
             self.roots = {id(self.family.root(each)) for each in manifests.workloads}
         return id(root) in self.roots
 
-    def admit(self, classes: PodClasses, there: Collection[str]) -> None:
-        """Store new pods as the API server does, for the classes that they name; what is wrong is told once."""
+    def admit(self, classes: PodClasses, ranges: LimitRanges, there: Collection[str]) -> None:
+        """Store new pods as the API server does, for their classes and LimitRanges; what is wrong is told once."""
         for number, each in enumerate(self.pods):
             if not each.is_asked or each.name in there:
                 continue
-            self.pods[number] = replace(each, pod=classes.admitted(each.pod))
+            pod = ranges.admitted(each.pod)
+            wrong = [*classes.problems(each.pod, each.path), *ranges.problems(each.pod, pod, each.path)]
+            self.pods[number] = replace(each, pod=classes.admitted(pod))
             self.notes += classes.notes(each.pod)
-            found = [(each.owner, problem) for problem in classes.problems(each.pod, each.path)]
+            found = [(each.owner, problem) for problem in wrong]
             self.problems += [problem for problem in found if problem not in self.problems]
 
     def expand(self, workload: Workload) -> None:

@@ -15,7 +15,7 @@ from dra_alloc.pods.workloads.names import unique
 __all__ = ["in_namespace", "named"]
 
 #: What has a name of its own in the cluster, and can leave it to generateName.
-_NAMED: Final = ("claims", "templates", "pods", "pod_groups", "quotas", "services", "workloads")
+_NAMED: Final = ("claims", "templates", "pods", "pod_groups", "quotas", "limit_ranges", "services", "workloads")
 
 
 def in_namespace(documents: Documents, namespace: str) -> Documents:

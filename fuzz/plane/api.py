@@ -49,11 +49,12 @@ NAMESPACED: Final = frozenset(PLURALS) - _CLUSTER_WIDE
 
 
 class ApiError(Exception):
-    """The API server refused a request; `code` is the HTTP status."""
+    """The API server refused a request; `code` is the HTTP status, `causes` are what is wrong, field by field."""
 
-    def __init__(self, code: int, text: str) -> None:
+    def __init__(self, code: int, text: str, causes: list[Json] | None = None) -> None:
         super().__init__(f"{code}: {text}")
         self.code = code
+        self.causes = causes or []
 
 
 class _Connection:
@@ -110,7 +111,8 @@ class Api:
         code, raw = self._connection.ask(method, path, body, {**self._headers, "Content-Type": kind})
         answer: Json = json.loads(raw or b"{}")
         if code >= http.client.BAD_REQUEST:
-            raise ApiError(code, str(answer.get("message", answer)))
+            causes = (answer.get("details") or {}).get("causes")
+            raise ApiError(code, str(answer.get("message", answer)), causes)
         return answer
 
     def create(self, given: Json) -> Json:

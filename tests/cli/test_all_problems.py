@@ -34,6 +34,7 @@ spec:
   - {name: a, resourceClaimName: broken}
   - {name: b, resourceClaimName: nowhere}
   - {name: c, resourceClaimTemplateName: nowhere}
+  containers: [{name: c, image: i}]
 """
 BROKEN = CLAIM.format(name="broken", device_class="gpu.nvidia.com", count="many")
 NO_CLASS = "there is no DeviceClass 'mine'"

@@ -93,7 +93,7 @@ def test_a_pod_sees_what_earlier_pods_took(tmp_path: Path, capsys: pytest.Captur
     template = TEMPLATE.replace("SPEC", textwrap.indent(claim(1).partition("spec:")[2], "  "))
     pods = "".join(
         f"---\napiVersion: v1\nkind: Pod\nmetadata: {{name: p{n}}}\n"
-        "spec: {resourceClaims: [{name: gpu, resourceClaimTemplateName: c}]}\n"
+        "spec: {containers: [{name: c, image: i}], resourceClaims: [{name: gpu, resourceClaimTemplateName: c}]}\n"
         for n in range(3)
     )
     path = write_manifest(tmp_path, SLICE + "---" + template + pods)
@@ -114,7 +114,7 @@ def test_every_problem_is_reported_at_once_and_nothing_printed(
 ) -> None:
     wrong = claim(1).replace("deviceClassName: gpu,", "deviceClassName: nope, selectors: [{cel: {expression: 1 +}}],")
     pod = "---\napiVersion: v1\nkind: Pod\nmetadata: {name: p}\n"
-    pod += "spec: {resourceClaims: [{name: x, resourceClaimName: mine}]}\n"
+    pod += "spec: {containers: [{name: c, image: i}], resourceClaims: [{name: x, resourceClaimName: mine}]}\n"
     path = write_manifest(tmp_path, SLICE + "---" + wrong + pod)
     assert run(["check", str(path)]) == 2
     captured = capsys.readouterr()

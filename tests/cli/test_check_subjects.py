@@ -37,7 +37,7 @@ kind: ResourceClaimTemplate
 metadata: {{name: t}}
 spec: {{spec: {REQUEST}}}
 """
-POD = "spec: {resourceClaims: [{name: x, resourceClaimTemplateName: t}]}"
+POD = "spec: {containers: [{name: c, image: i}], resourceClaims: [{name: x, resourceClaimTemplateName: t}]}"
 
 
 def placements(capsys: pytest.CaptureFixture[str], path: Path, *options: str) -> list[dict[str, Any]]:
@@ -57,14 +57,16 @@ def devices(placement: dict[str, Any]) -> list[str]:
 def workload(kind: str, more: str = "") -> str:
     return (
         TEMPLATE
-        + f"---\napiVersion: apps/v1\nkind: {kind}\nmetadata: {{name: w}}\nspec: {{{more}template: {{{POD}}}}}\n"
+        + f"---\napiVersion: apps/v1\nkind: {kind}\nmetadata: {{name: w}}\n"
+        + f"spec: {{{more}selector: {{matchLabels: {{a: b}}}}, template: {{metadata: {{labels: {{a: b}}}}, {POD}}}}}\n"
     )
 
 
 def test_entries_of_one_pod_share_a_claim(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     claim = f"---\napiVersion: resource.k8s.io/v1\nkind: ResourceClaim\nmetadata: {{name: c}}\nspec: {REQUEST}\n"
     pod = "---\napiVersion: v1\nkind: Pod\nmetadata: {name: p}\n"
-    pod += "spec: {resourceClaims: [{name: u, resourceClaimName: c}, {name: v, resourceClaimName: c}]}\n"
+    pod += "spec: {containers: [{name: c, image: i}], "
+    pod += "resourceClaims: [{name: u, resourceClaimName: c}, {name: v, resourceClaimName: c}]}\n"
     (placement,) = placements(capsys, write_manifest(tmp_path, CLUSTER + claim + pod))
     assert devices(placement) == ["x0"]
 
@@ -110,7 +112,7 @@ def test_a_daemon_set_has_a_pod_on_every_node_that_takes_it(tmp_path: Path, caps
         ("default/w-00000", ["a"]),
         ("default/w-00001", ["b"]),
     ]
-    picky = workload("DaemonSet").replace("spec: {resourceClaims", 'spec: {nodeSelector: {gpu: "true"}, resourceClaims')
+    picky = workload("DaemonSet").replace("resourceClaims", 'nodeSelector: {gpu: "true"}, resourceClaims')
     (only,) = placements(capsys, write_manifest(tmp_path, CLUSTER + picky))
     assert only["nodes"] == ["b"]
 

@@ -23,7 +23,10 @@ apiVersion: KIND
 metadata: {name: w}
 spec:
   replicas: 2
-  template: {spec: {resourceClaims: [{name: g, resourceClaimTemplateName: one}], containers: [{name: c, image: i}]}}
+  selector: {matchLabels: {a: b}}
+  template:
+    metadata: {labels: {a: b}}
+    spec: {resourceClaims: [{name: g, resourceClaimTemplateName: one}], containers: [{name: c, image: i}]}
 """
 CLUSTER = """
 ---

@@ -86,7 +86,7 @@ def test_what_the_order_loses_is_placed_jointly(tmp_path: Path, capsys: pytest.C
 def test_shared_claims_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pods = "".join(
         f"apiVersion: v1\nkind: Pod\nmetadata: {{name: p{number}}}\n"
-        "spec: {resourceClaims: [{name: x, resourceClaimName: c}]}\n---\n"
+        "spec: {containers: [{name: c, image: i}], resourceClaims: [{name: x, resourceClaimName: c}]}\n---\n"
         for number in range(2)
     )
     path = write_manifest(tmp_path, nodes("a") + claim("c") + pods)

@@ -57,11 +57,11 @@ CASES = (
     Case(
         "kk-139772-pods-as-dumped",
         "workload-suspended-job.yaml",
-        0,
+        1,
         (
             "Job default/held is suspended",
             "Pod default/gated is not scheduled before its gate is gone",
-            "nothing to allocate",
+            "waiting for scheduling gates: [example.com/hold]",
         ),
     ),
     Case(

@@ -38,7 +38,9 @@ kind: Deployment
 metadata: {name: d}
 spec:
   replicas: 3
+  selector: {matchLabels: {a: b}}
   template:
+    metadata: {labels: {a: b}}
     spec:
       containers: [{name: c, image: x}]
       resourceClaims:
@@ -62,7 +64,7 @@ IN_CLAIM = "spec.devices.requests[0].exactly"
             "spec.resourceClaims[0].resourceClaimTemplateName",
         ),
         (POD.replace("    MEMBER\n", ""), 7, "spec.resourceClaims[0]"),
-        (DEPLOYMENT, 11, "spec.template.spec.resourceClaims[0].resourceClaimTemplateName"),
+        (DEPLOYMENT, 13, "spec.template.spec.resourceClaims[0].resourceClaimTemplateName"),
     ],
 )
 def test_one_cause_is_one_problem_at_its_line(text, line, path, tmp_path, capsys):

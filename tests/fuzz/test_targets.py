@@ -27,7 +27,14 @@ CASES = {
     "reasons_hold": 5,
     "reasons_replay": 6,
 }
-WITH_GO = {"cel_selectors": 200, "cel_syntax": 200, "control_plane": 3, "pods_on_nodes": 200, "quantity_upstream": 200}
+WITH_GO = {
+    "cel_selectors": 200,
+    "cel_syntax": 200,
+    "control_plane": 3,
+    "pod_fields": 300,
+    "pods_on_nodes": 200,
+    "quantity_upstream": 200,
+}
 
 
 def _main(name: str):

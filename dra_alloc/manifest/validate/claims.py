@@ -40,7 +40,7 @@ REQUESTS_MAX: Final = 32
 CONSTRAINTS_MAX: Final = 32
 CONFIG_MAX: Final = 32
 ALTERNATIVES_MAX: Final = 8
-MODES: Final = ("ExactCount", "All")
+MODES: Final = ("All", "ExactCount")
 _ONE_OF: Final = "exactly one of `exactly` or `firstAvailable` is required"
 _NOT_A_REQUEST: Final = (
     "must be the name of a request in the claim or the name of a request and a subrequest separated by '/'"

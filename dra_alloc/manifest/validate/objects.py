@@ -9,35 +9,13 @@ from typing import Any, Final
 
 from dra_alloc.errors import Problem
 from dra_alloc.manifest.documents import Workload, object_name
-from dra_alloc.manifest.kinds import recognise
-from dra_alloc.manifest.make.workloads import at
-from dra_alloc.manifest.read.paths import render
 from dra_alloc.manifest.validate.claims import check_claim, check_class, check_template
-from dra_alloc.manifest.validate.pods import check_pod, check_pod_spec
+from dra_alloc.manifest.validate.pods import check_pod
 from dra_alloc.manifest.validate.slices import check_slice, check_taint_rule
 from dra_alloc.manifest.validate.violations import Violations
+from dra_alloc.manifest.validate.workloads import check_workload
 
 __all__ = ["validate_object"]
-
-_INT32_MAX: Final = (1 << 31) - 1
-
-
-def _workload(v: Violations, workload: Workload) -> None:
-    for path in _counts(workload):
-        count = at(workload.body, path)
-        if count is not None and count < 0:
-            v.invalid(render(path), count, "must be greater than or equal to 0")
-        elif count is not None and count > _INT32_MAX:
-            v.invalid(render(path), count, "does not fit into 32 bits")
-    for template in workload.templates:
-        if template.pod is not None:
-            check_pod_spec(v, template.pod.spec, template.path)
-
-
-def _counts(workload: Workload) -> tuple[tuple[str, ...], ...]:
-    kind = recognise(workload.api_version, workload.kind)
-    return kind.counts if kind is not None else ()
-
 
 _CHECKS: Final[Mapping[str, Callable[[Violations, Any], None]]] = {
     "ResourceClaim": check_claim,
@@ -60,10 +38,10 @@ def validate_object(item: Any) -> list[Problem]:
     which the server empties on creation. A missing namespace is no problem:
     kubectl fills it in.
 
-    Spec: VAL-20 to VAL-93.
+    Spec: VAL-20 to VAL-107.
     """
     v = Violations(object_name(item.kind, item.metadata.namespace, item.metadata.name))
-    check = _workload if isinstance(item, Workload) else _CHECKS.get(item.kind)
+    check = check_workload if isinstance(item, Workload) else _CHECKS.get(item.kind)
     if check is not None:
         check(v, item)
     return v.found

@@ -13,8 +13,11 @@ from dra_alloc.api import (
     DeviceSelector,
     DeviceTaint,
     DeviceToleration,
+    LabelSelector,
+    LabelSelectorRequirement,
     NodeSelector,
     NodeSelectorRequirement,
+    NodeSelectorTerm,
     ObjectMeta,
     OpaqueDeviceConfiguration,
 )
@@ -30,22 +33,28 @@ from dra_alloc.manifest.validate.violations import Violations
 
 __all__ = [
     "check_label_keys",
+    "check_label_selector",
+    "check_labels",
     "check_metadata",
     "check_node_selector",
+    "check_node_term",
     "check_opaque",
     "check_selectors",
     "check_taint",
     "check_tolerations",
+    "first_of_each",
 ]
 
 SELECTORS_MAX: Final = 32
 PARAMETERS_MAX: Final = 10 * 1024
 ANNOTATIONS_MAX: Final = 256 * 1024
-EFFECTS: Final = ("NoSchedule", "NoExecute", "None")
+EFFECTS: Final = ("NoExecute", "NoSchedule", "None")
 OPERATORS: Final = ("Equal", "Exists")
 
 
-def check_metadata(v: Violations, metadata: ObjectMeta, *, namespaced: bool, generated: bool = True) -> None:
+def check_metadata(
+    v: Violations, metadata: ObjectMeta, *, namespaced: bool, generated: bool = True, is_label: bool = False
+) -> None:
     """
     Check name, namespace, labels and annotations.
 
@@ -56,7 +65,9 @@ def check_metadata(v: Violations, metadata: ObjectMeta, *, namespaced: bool, gen
     """
     if not metadata.name and not metadata.generate_name:
         v.required("metadata.name", "name or generateName is required")
-    if metadata.name:
+    if metadata.name and is_label:
+        v.names("metadata.name", label_faults(metadata.name))
+    elif metadata.name:
         v.names("metadata.name", subdomain_faults(metadata.name, declarative=not generated))
     if metadata.generate_name and generated:
         # A suffix will follow, so its last dash is no fault.
@@ -152,10 +163,15 @@ def check_node_selector(v: Violations, selector: NodeSelector, path: str) -> Non
     if not selector.node_selector_terms:
         v.required(terms, "must have at least one node selector term")
     for position, term in enumerate(selector.node_selector_terms):
-        for index, requirement in enumerate(term.match_expressions):
-            _expression(v, requirement, f"{terms}[{position}].matchExpressions[{index}]")
-        for index, requirement in enumerate(term.match_fields):
-            _field(v, requirement, f"{terms}[{position}].matchFields[{index}]")
+        check_node_term(v, term, f"{terms}[{position}]")
+
+
+def check_node_term(v: Violations, term: NodeSelectorTerm, path: str, *, values: bool = True) -> None:
+    """Check a term of a node selector; what a node only should have may have any `values`. Spec: VAL-61, VAL-62."""
+    for index, requirement in enumerate(term.match_expressions):
+        _expression(v, requirement, f"{path}.matchExpressions[{index}]", values=values)
+    for index, requirement in enumerate(term.match_fields):
+        _field(v, requirement, f"{path}.matchFields[{index}]")
 
 
 _NO_VALUES: Final = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"
@@ -163,21 +179,31 @@ _SOME_VALUES: Final = "must be specified when `operator` is 'In' or 'NotIn'"
 _ONE_VALUE: Final = "must be specified single value when `operator` is 'Lt' or 'Gt'"
 
 
-def _expression(v: Violations, requirement: NodeSelectorRequirement, path: str) -> None:
-    operator, values = requirement.operator, requirement.values
+def check_label_selector(v: Violations, selector: LabelSelector, path: str) -> None:
+    """Check a selector of labels. Spec: VAL-97."""
+    for key, value in selector.match_labels.items():
+        v.names(f"{path}.matchLabels", (*label_key_faults(key), *label_value_faults(value)))
+    for position, requirement in enumerate(selector.match_expressions):
+        _expression(v, requirement, f"{path}.matchExpressions[{position}]")
+
+
+def _expression(
+    v: Violations, requirement: NodeSelectorRequirement | LabelSelectorRequirement, path: str, *, values: bool = True
+) -> None:
+    operator, found = requirement.operator, requirement.values
     if operator in ("In", "NotIn"):
-        if not values:
+        if not found:
             v.required(f"{path}.values", _SOME_VALUES)
     elif operator in ("Exists", "DoesNotExist"):
-        if values:
+        if found:
             v.forbidden(f"{path}.values", _NO_VALUES)
-    elif operator in ("Gt", "Lt"):
-        if len(values) != 1:
+    elif operator in ("Gt", "Lt") and not isinstance(requirement, LabelSelectorRequirement):
+        if len(found) != 1:
             v.required(f"{path}.values", _ONE_VALUE)
     else:
         v.invalid(f"{path}.operator", operator, "not a valid selector operator")
     v.names(f"{path}.key", label_key_faults(requirement.key))
-    for position, value in enumerate(values):
+    for position, value in enumerate(found if values else ()):
         v.names(f"{path}.values[{position}]", label_value_faults(value))
 
 

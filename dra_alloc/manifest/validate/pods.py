@@ -1,28 +1,39 @@
 """
-Admission rules of what a pod says about claims.
+Admission rules of pods: what they say of claims here, their containers and where they run in files of their own.
 """
 
 from __future__ import annotations
 
-from dra_alloc.api import Container, Pod, PodSpec
+from collections.abc import Mapping
+
+from dra_alloc.api import Container, Pod, PodResourceClaim, PodSpec
 from dra_alloc.api.names import label_faults, subdomain_faults
 from dra_alloc.errors import NAME_SHOWN, in_brief
+from dra_alloc.manifest.validate.containers import check_containers
 from dra_alloc.manifest.validate.parts import check_metadata, first_of_each
+from dra_alloc.manifest.validate.placement import check_placement
 from dra_alloc.manifest.validate.violations import Violations
 
-__all__ = ["check_pod", "check_pod_spec"]
+__all__ = ["check_claims", "check_pod", "check_pod_spec"]
 
 _BOTH = "at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified"
 _NEITHER = "must specify one of: `resourceClaimName`, `resourceClaimTemplateName`"
 
 
 def check_pod(v: Violations, pod: Pod) -> None:
-    """Check the claims of a pod; the rest of a pod is not looked at."""
+    """Check a pod."""
     check_metadata(v, pod.metadata, namespaced=True)
     check_pod_spec(v, pod.spec, "spec")
 
 
 def check_pod_spec(v: Violations, spec: PodSpec, path: str) -> None:
+    """Check what pods and the pods of a template have in common. Spec: VAL-90 to VAL-102."""
+    check_containers(v, spec, path)
+    check_claims(v, spec, path)
+    check_placement(v, spec, path)
+
+
+def check_claims(v: Violations, spec: PodSpec, path: str) -> None:
     """Check the claims of a pod and what its containers use of them. Spec: VAL-90 to VAL-93."""
     claims = spec.resource_claims
     firsts = first_of_each(claim.name for claim in claims)
@@ -36,13 +47,13 @@ def check_pod_spec(v: Violations, spec: PodSpec, path: str) -> None:
             v.names(f"{place}.name", label_faults(claim.name))
         named, made = claim.resource_claim_name, claim.resource_claim_template_name
         if named is not None and made is not None:
-            v.invalid(place, claim.name, _BOTH)
+            v.invalid(place, _shown(claim), _BOTH)
         if named is None and made is None:
-            v.invalid(place, claim.name, _NEITHER)
+            v.invalid(place, _shown(claim), _NEITHER)
         for name, value in (("resourceClaimName", named), ("resourceClaimTemplateName", made)):
             if value is not None:
                 v.names(f"{place}.{name}", subdomain_faults(value))
-    names = frozenset(claim.name for claim in claims)
+    names = frozenset(claim.name for claim in claims if claim.name)
     for kind in ("init_containers", "containers", "ephemeral_containers"):
         wire = {"init_containers": "initContainers", "ephemeral_containers": "ephemeralContainers"}.get(kind, kind)
         for position, container in enumerate(getattr(spec, kind)):
@@ -70,3 +81,8 @@ def _uses(v: Violations, container: Container, names: frozenset[str], path: str)
             v.not_found(place, use.name, detail)
         if use.request:
             v.names(f"{place}.request", label_faults(use.request))
+
+
+def _shown(claim: PodResourceClaim) -> Mapping[str, str | None]:
+    named, made = claim.resource_claim_name, claim.resource_claim_template_name
+    return {"Name": claim.name, "ResourceClaimName": named, "ResourceClaimTemplateName": made}

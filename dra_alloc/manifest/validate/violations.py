@@ -4,8 +4,10 @@ What the API server refuses, in its words: `Invalid value: "x": must be greater 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+
+import msgspec
 
 from dra_alloc.api.go_text import quote
 from dra_alloc.api.names import NameFault
@@ -48,9 +50,9 @@ class Violations:
         """A value names something that is not there."""
         self._add(path, f"Not found: {_shown(value)}", detail)
 
-    def unsupported(self, path: str, value: str, supported: Iterable[str]) -> None:
-        """A value is none of those there are."""
-        values = ", ".join(quote(one) for one in sorted(supported))
+    def unsupported(self, path: str, value: object, supported: Iterable[str]) -> None:
+        """A value is none of those there are, told in the server's order."""
+        values = ", ".join(quote(one) for one in supported)
         self._add(path, f"Unsupported value: {_shown(value)}", f"supported values: {values}")
 
     def forbidden(self, path: str, detail: str) -> None:
@@ -80,6 +82,8 @@ def _shown(value: object) -> str:
         return "null"
     if isinstance(value, bool):
         return "true" if value else "false"
+    if isinstance(value, Mapping):
+        return shortened(msgspec.json.encode(value, order="sorted").decode(), _VALUE_SHOWN)
     return quote(shortened(value, _VALUE_SHOWN)) if isinstance(value, str) else shortened(str(value), _VALUE_SHOWN)
 
 

@@ -198,7 +198,8 @@ def daemon_set(workload: Workload, around: Around) -> PodPlan:
         key_of=pinned_to,
         there=around.pods(workload),
     )
-    return PodPlan((found,))
+    none = f"DaemonSet {workload.metadata.full_name} has no pod: no node is one that its pods may run on"
+    return PodPlan((found,), notes=() if slots else (none,))
 
 
 def _on(node: Node) -> PodSlot:

@@ -9,7 +9,8 @@ that a new one is a function and its line in `STEPS`. They go in this order:
 3. `_there`: pods that the dump has are as they are there, and what is new has no status.
 4. `stored`: fields of disabled gates are dropped, as the API server does with what it is sent. Objects of the dump
    are stored already.
-5. `_merged`: the manifests' objects replace or join the dump's. A spec that cannot change has to be the same.
+5. `_merged`: the manifests' objects replace or join the dump's. A spec that cannot change has to be the same, and
+   what is new has a namespace to be made in.
 6. `_clustered`: the cluster of all of them. What depends on nodes comes after it.
 7. `_expanded`: the pods that objects make, a DaemonSet's on each node. What may not be created, is there already,
    waits, or goes before others is seen to here and after it, pod by pod, before any claim is.
@@ -40,6 +41,7 @@ from dra_alloc.scenario.prepare.admin_access import admin_access_problems, of_un
 from dra_alloc.scenario.prepare.gating import as_there, gated
 from dra_alloc.scenario.prepare.grouping import group_notes, group_problems, groups_stored
 from dra_alloc.scenario.prepare.merging import changed_specs, merged
+from dra_alloc.scenario.prepare.namespaces import namespace_problems
 from dra_alloc.scenario.prepare.notes import notes_on
 from dra_alloc.scenario.prepare.quotas import forbidden
 from dra_alloc.scenario.prepare.references import KnownNames, reference_problems
@@ -150,7 +152,8 @@ def stored(prepared: Prepared) -> Prepared:
 def _merged(prepared: Prepared) -> Prepared:
     dump, manifests = prepared.dump, prepared.manifests
     changed = changed_specs(dump, manifests, prepared.settings.effective_gates())
-    return replace(prepared, merged=merged(dump, manifests)).misplaced(changed)
+    unmade = namespace_problems(manifests, dump, prepared.lost)
+    return replace(prepared, merged=merged(dump, manifests)).misplaced((*changed, *unmade))
 
 
 def _clustered(prepared: Prepared) -> Prepared:

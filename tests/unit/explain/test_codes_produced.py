@@ -248,6 +248,8 @@ THERE: dict[str, Json] = {
     "pod-anti-affinity-of-others": {"affinity": {"podAntiAffinity": NEAR}},
 }
 
+SPREAD = {"maxSkew": 1, "topologyKey": "z", "labelSelector": {}, "whenUnsatisfiable": "DoNotSchedule"}
+
 PODS: dict[str, tuple[Json, Json]] = {
     "no-fit": ({"metadata": {"name": "m"}}, {}),
     "node-affinity": ({}, {"affinity": AFFINITY}),
@@ -255,7 +257,7 @@ PODS: dict[str, tuple[Json, Json]] = {
     "node-taint": ({"spec": {"taints": [{"key": "k", "effect": "NoSchedule"}]}}, {}),
     "node-unschedulable": ({"spec": {"unschedulable": True}}, {}),
     "node-resources": ({"status": {"allocatable": {"cpu": "1", "pods": "9"}}}, {"containers": [ASKS_MORE]}),
-    "topology-spread": ({}, {"topologySpreadConstraints": [{"maxSkew": 1, "topologyKey": "z", "labelSelector": {}}]}),
+    "topology-spread": ({}, {"topologySpreadConstraints": [SPREAD]}),
     "pod-affinity": ({}, {"affinity": {"podAffinity": NEAR}}),
     "node-ports": ({"metadata": HOST}, {"containers": [WITH_PORT]}),
     "pod-anti-affinity": ({"metadata": HOST}, {"affinity": {"podAntiAffinity": NEAR}}),

@@ -34,5 +34,5 @@ def workload(kind: str, counts: str):
     ],
 )
 def test_numbers_that_are_refused(kind, counts, path, message):
-    (problem,) = validate_object(workload(kind, counts))
-    assert (problem.where.path, problem.message) == (path, message)
+    found = [(problem.where.path, problem.message) for problem in validate_object(workload(kind, counts))]
+    assert found.count((path, message)) == 1

@@ -30,7 +30,11 @@ def gpus(where: str, count: int) -> ResourceSlice:
 
 def pod(name: str, **spec: Any) -> Pod:
     cpu = spec.pop("cpu", "1")
-    container: dict[str, Any] = {"name": "c", "resources": {"requests": {"cpu": cpu}, "claims": [{"name": "gpu"}]}}
+    container: dict[str, Any] = {
+        "name": "c",
+        "image": "i",
+        "resources": {"requests": {"cpu": cpu}, "claims": [{"name": "gpu"}]},
+    }
     claims = [] if "nodeName" in spec else [{"name": "gpu", "resourceClaimTemplateName": "gpu"}]
     wire = {"containers": [container], "resourceClaims": claims, **spec}
     if not wire["resourceClaims"]:

@@ -44,7 +44,7 @@ def group(least: int | None = None, **spec: Any) -> PodGroup:
 
 
 def pod(name: str, cpu: str = "1", **spec: Any) -> Pod:
-    container = {"name": "c", "resources": {"requests": {"cpu": cpu}}}
+    container = {"name": "c", "image": "i", "resources": {"requests": {"cpu": cpu}}}
     wire = {"containers": [container], "schedulingGroup": {"podGroupName": "g"}, **spec}
     return Pod.from_wire({"metadata": {"name": name, "namespace": "ns"}, "spec": wire})
 

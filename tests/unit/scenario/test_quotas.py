@@ -50,7 +50,7 @@ def checked(hard: dict[str, str], *items: dict[str, object]) -> Check:
 
 
 def pod(name: str, **entry: str) -> dict[str, object]:
-    container = {"name": "c", "resources": {"requests": {"cpu": "1"}}}
+    container = {"name": "c", "image": "i", "resources": {"requests": {"cpu": "1"}}}
     claims = [{"name": "r", **entry}] if entry else []
     meta = {"name": name, "namespace": "ns"}
     return {

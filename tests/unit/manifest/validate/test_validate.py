@@ -113,10 +113,12 @@ def test_v1_paths_are_found_in_older_versions():
 
 
 def pod(claims, uses, kind="Pod"):
-    spec = {"resourceClaims": claims, "containers": [{"name": "c", "resources": {"claims": uses}}]}
+    spec = {"resourceClaims": claims, "containers": [{"name": "c", "image": "i", "resources": {"claims": uses}}]}
     if kind == "Pod":
         return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": spec}
-    return {"apiVersion": "apps/v1", "kind": kind, "metadata": {"name": "p"}, "spec": {"template": {"spec": spec}}}
+    labels = {"app": "p"}
+    made = {"selector": {"matchLabels": labels}, "template": {"metadata": {"labels": labels}, "spec": spec}}
+    return {"apiVersion": "apps/v1", "kind": kind, "metadata": {"name": "p"}, "spec": made}
 
 
 GOOD = {"name": "a", "resourceClaimName": "x"}

@@ -1,0 +1,163 @@
+"""
+Admission rules of a pod's containers: names, images, ports and amounts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from dra_alloc.api import Container, ContainerPort, PodSpec, Quantity, QuantityError, ResourceRequirements
+from dra_alloc.api.names import label_faults, label_key_faults
+from dra_alloc.manifest.validate.violations import Violations
+
+__all__ = ["check_containers"]
+
+#: Resources without a prefix that containers can ask for, and others that there are.
+_OF_CONTAINERS: Final = frozenset({"cpu", "memory", "ephemeral-storage"})
+_WHOLE: Final = frozenset(
+    {"pods", "services", "replicationcontrollers", "resourcequotas", "secrets", "configmaps", "persistentvolumeclaims",
+     "services.nodeports", "services.loadbalancers"}
+)  # fmt: skip
+_STANDARD: Final = frozenset(
+    {*_OF_CONTAINERS, *_WHOLE, "storage", "requests.storage"}
+    | {f"{kind}.{name}" for kind in ("requests", "limits") for name in _OF_CONTAINERS}
+)
+_HUGE: Final = "hugepages-"
+_NO_TYPE: Final = "must be a standard resource type or fully qualified"
+_PROTOCOLS: Final = ("SCTP", "TCP", "UDP")
+_PORT: Final = range(1, 65536)
+_BETWEEN: Final = "must be between 1 and 65535, inclusive"
+_PORT_NAME_MAX: Final = 15
+_RESTARTS: Final = ("Always", "OnFailure", "Never")
+
+
+def check_containers(v: Violations, spec: PodSpec, path: str) -> None:
+    """Check the containers of a pod. Spec: VAL-94 to VAL-96."""
+    if not spec.containers:
+        v.required(f"{path}.containers")
+    names: set[str] = set()
+    taken: set[str] = set()
+    for kind, containers in (("containers", spec.containers), ("initContainers", spec.init_containers)):
+        for position, container in enumerate(containers):
+            place = f"{path}.{kind}[{position}]"
+            _name(v, container, names, place)
+            if not container.image:
+                v.required(f"{place}.image")
+            _ports(v, container.ports, taken if kind == "containers" else set(), place, is_host=bool(spec.host_network))
+            _amounts(v, container.resources, f"{place}.resources")
+            if kind == "initContainers" and container.restart_policy not in (None, *_RESTARTS):
+                v.unsupported(f"{place}.restartPolicy", str(container.restart_policy), _RESTARTS)
+
+
+def _name(v: Violations, container: Container, names: set[str], path: str) -> None:
+    name = container.name
+    if not name:
+        v.required(f"{path}.name")
+        return
+    v.names(f"{path}.name", label_faults(name))
+    if name in names:
+        v.duplicate(f"{path}.name", name)
+    names.add(name)
+
+
+def _ports(v: Violations, ports: Sequence[ContainerPort], taken: set[str], path: str, *, is_host: bool) -> None:
+    named: set[str] = set()
+    for position, port in enumerate(ports):
+        place = f"{path}.ports[{position}]"
+        if port.name:
+            faults = list(_port_name_faults(port.name))
+            v.invalid(f"{place}.name", port.name, faults)
+            if port.name in named and not faults:
+                v.duplicate(f"{place}.name", port.name)
+            named.add(port.name)
+        protocol = port.protocol or "TCP"
+        if port.container_port == 0:
+            v.required(f"{place}.containerPort")
+        elif port.container_port not in _PORT:
+            v.invalid(f"{place}.containerPort", port.container_port, _BETWEEN)
+        if port.host_port and port.host_port not in _PORT:
+            v.invalid(f"{place}.hostPort", port.host_port, _BETWEEN)
+        if protocol not in _PROTOCOLS:
+            v.unsupported(f"{place}.protocol", protocol, _PROTOCOLS)
+        if is_host and port.host_port and port.host_port != port.container_port:
+            v.invalid(f"{place}.hostPort", port.host_port, "must match `containerPort` when `hostNetwork` is true")
+        if port.host_port:
+            used = f"{protocol}/{port.host_ip or ''}/{port.host_port}"
+            if used in taken:
+                v.duplicate(f"{place}.hostPort", used)
+            taken.add(used)
+
+
+def _port_name_faults(name: str) -> Iterator[str]:
+    if len(name) > _PORT_NAME_MAX:
+        yield f"must be no more than {_PORT_NAME_MAX} characters"
+    if not all(each in "-0123456789abcdefghijklmnopqrstuvwxyz" for each in name):
+        yield "must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)"
+    if not any("a" <= each <= "z" for each in name):
+        yield "must contain at least one letter (a-z)"
+    if "--" in name:
+        yield "must not contain consecutive hyphens"
+    if name.startswith("-") or name.endswith("-"):
+        yield "must not begin or end with a hyphen"
+
+
+def _amounts(v: Violations, amounts: ResourceRequirements, path: str) -> None:
+    limits = amounts.limits
+    for kind, given in (("limits", limits), ("requests", amounts.requests)):
+        for name, amount in given.items():
+            _amount(v, name, amount, f"{path}.{kind}[{name}]")
+    unlimited = False
+    for name, request in amounts.requests.items():
+        limit = limits.get(name)
+        exact = name.startswith(_HUGE) or not _is_native(name)
+        if limit is None:
+            unlimited |= exact
+        elif exact and request != limit:
+            v.invalid(f"{path}.requests", str(request), f"must be equal to {name} limit of {limit}")
+        elif not exact and request > limit:
+            v.invalid(f"{path}.requests", str(request), f"must be less than or equal to {name} limit of {limit}")
+    if unlimited:
+        v.required(f"{path}.limits", "Limit must be set for non overcommitable resources")
+    named = {*limits, *amounts.requests}
+    if any(name.startswith(_HUGE) for name in named) and not named & {"cpu", "memory"}:
+        v.forbidden(path, "HugePages require cpu or memory")
+
+
+def _amount(v: Violations, name: str, amount: Quantity, path: str) -> None:
+    faults = label_key_faults(name)
+    v.names(path, faults)
+    v.invalid(path, name, [fault for fault in _resource_faults(name) if fault != _NO_TYPE or not faults])
+    if amount < Quantity("0"):
+        v.invalid(path, str(amount), "must be greater than or equal to 0")
+    if (name in _WHOLE or _is_extended(name)) and amount.milli_value() % 1000:
+        v.invalid(path, str(amount), "must be an integer")
+    if name.startswith(_HUGE) and not _is_pages(name, amount):
+        v.invalid(path, str(amount), f"{amount} is not positive integer multiple of {name}")
+
+
+def _resource_faults(name: str) -> Iterator[str]:
+    """Yield what is wrong with a resource of a container but for its letters."""
+    if "/" not in name:
+        if name not in _STANDARD and not name.startswith((_HUGE, f"requests.{_HUGE}")):
+            yield _NO_TYPE
+        if name not in _OF_CONTAINERS and not name.startswith(_HUGE):
+            yield "must be a standard resource for containers"
+    elif not _is_native(name) and not _is_extended(name):
+        yield "doesn't follow extended resource name standard"
+
+
+def _is_native(name: str) -> bool:
+    return "/" not in name or "kubernetes.io/" in name
+
+
+def _is_extended(name: str) -> bool:
+    return not (_is_native(name) or name.startswith("requests.") or label_key_faults(f"requests.{name}"))
+
+
+def _is_pages(name: str, amount: Quantity) -> bool:
+    try:
+        size = Quantity(name.removeprefix(_HUGE))
+    except QuantityError:
+        return False
+    return size.milli_value() % 1000 == 0 and size > Quantity("0") and amount.value() % size.value() == 0
