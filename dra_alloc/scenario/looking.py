@@ -70,7 +70,9 @@ class Looking:
         left = _SUBJECT_WORK
         most = _KINDS if len(refused) <= _FLEET else _KINDS_OF_A_FLEET
         nearest = sorted(kinds.items(), key=lambda each: each[1].explanation.short_of)[:most]
-        worlds = dict(_worlds(cluster, outcome, [each for _, each in nearest]))
+        # Nodes that look alike can end otherwise once something is changed; of a fleet the kinds have to do.
+        few = [each for each in counted if each.code == "no-fit"] if len(refused) <= _FLEET else []
+        worlds = dict(_worlds(cluster, outcome, few or [each for _, each in nearest]))
         for shape, refusal in nearest:
             elsewhere = [world for name, world in worlds.items() if name != refusal.node]
             found[shape] = self._allowance.reasons(worlds.get(refusal.node), left // 3, elsewhere)
