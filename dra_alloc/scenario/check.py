@@ -210,7 +210,8 @@ class _Checking:
         self._grouping = is_grouping(options.settings.release, options.settings.effective_gates())
         best = self._best if options.objectives else None
         ways = Ways(options.node_choice == "first", options.node, best, options.budget)
-        self.scheduling = Scheduling(cluster, ways, prepared.book)
+        named = {each.name for each in prepared.subjects if each.pod is not None and each.pod.spec.node_name}
+        self.scheduling = Scheduling(cluster, ways, prepared.book, named)
         self._read_at = _places(prepared)
         self._nodes = cluster.nodes if options.node is None else (cluster.node(options.node),)
 
@@ -286,8 +287,9 @@ class _Checking:
                 return replace(placement, refusals=_everywhere(nodes, code, text))
 
     def _nodes_for(self, subject: Subject) -> Sequence[Node]:
-        """Return the nodes that have something to say: a DaemonSet's pod is for one of them."""
-        place = self._prepared.cluster.known.roster.places.get(subject.node or "")
+        """Return the nodes that have something to say: a pod of a DaemonSet, or one that names its node, is for one."""
+        named = subject.node or (subject.pod.spec.node_name if subject.pod is not None else None)
+        place = self._prepared.cluster.known.roster.places.get(named or "")
         return self._nodes if place is None else (self._prepared.cluster.nodes[place],)
 
     def _put(self, subject: Subject, placement: SubjectAnswer, name: str) -> SubjectAnswer:

@@ -86,8 +86,7 @@ def test_check_asks_for_every_pod(
 ) -> None:
     path = write_manifest(tmp_path, text + CLUSTER)
     assert run(["check", str(path), "--format", "json", *options]) == (0 if allocated else 2)
-    out = capsys.readouterr().out
-    found = json.loads(out)["placements"] if out else []
+    found = json.loads(capsys.readouterr().out).get("placements", [])
     assert [each["name"] for each in found] == [f"default/{name}" for name in allocated]
 
 

@@ -127,8 +127,10 @@ def test_what_is_no_object_of_the_api_cannot_be_decoded():
 
 @pytest.mark.needs_go
 def test_violations_are_those_of_the_api_server():
-    files = sorted((ROOT / "spec" / "vectors" / "validation").glob("*.yaml"))[::3]
-    objects = [yaml.safe_load(file.read_text(encoding="utf-8"))["given"]["object"] for file in files]
+    files = sorted((ROOT / "spec" / "vectors" / "validation").glob("*.yaml"))
+    given = [yaml.safe_load(file.read_text(encoding="utf-8"))["given"]["object"] for file in files]
+    # The oracle's program knows the kinds of DRA; a real API server is asked for the others, by pod_fields.
+    objects = [each for each in given if each["apiVersion"].startswith("resource.k8s.io/")][::3]
     requests = [
         {"op": "validate", "gates": {"DRAListTypeAttributes": lists}, "object": each}
         for each in objects

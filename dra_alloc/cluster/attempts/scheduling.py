@@ -4,7 +4,7 @@ Pods scheduled one after the other, as kube-scheduler's default profile does it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from dra_alloc.api import Node, Pod, ResourceClaim
 from dra_alloc.cluster.attempts.choice import Choice, best, prefers, worth
 from dra_alloc.cluster.attempts.found import DevicesSay, NodesFound
+from dra_alloc.cluster.attempts.kubelet import kept_out
 from dra_alloc.cluster.attempts.queue import Queued, may_preempt, missing_class, not_asked, reserved_up, waiting
 from dra_alloc.cluster.attempts.scheduled import NodeNames, PodOutcome, Scheduled, Unschedulable, Unsettled
 from dra_alloc.cluster.availability import unavailable
@@ -77,17 +78,22 @@ class Scheduling:
     A cluster on which pods are scheduled one after the other; for one thread.
 
     `book` has the quotas with the pods and claims that are there, and grows by
-    claims that the scheduler makes itself.
+    claims that the scheduler makes itself. Pods of the cluster that are `to_come`,
+    by full name, take the room of the node that they name at their turn.
     """
 
-    def __init__(self, cluster: Cluster, ways: Ways = Ways(), book: QuotaBook = NO_QUOTAS) -> None:
+    def __init__(
+        self, cluster: Cluster, ways: Ways = Ways(), book: QuotaBook = NO_QUOTAS, to_come: Collection[str] = ()
+    ) -> None:
         self._cluster = cluster
         self._ways = ways
         self.book = book
         self._placing = Placing(cluster, ways.budget)
         self._answers: list[Allocated] = []
         population = cluster.population
-        self.tenancy = Tenancy(cluster.nodes, population.namespaces, population.pods, population.siblings)
+        there = [each for each in population.pods if each.metadata.full_name not in to_come]
+        self._there = {each.metadata.full_name for each in there}
+        self.tenancy = Tenancy(cluster.nodes, population.namespaces, there, population.siblings)
         settings = cluster.settings
         self._profile = settings.profile()
         self._ruling = Ruling(self._profile.release, settings.effective_gates(), cluster.known.class_by_resource)
@@ -117,8 +123,14 @@ class Scheduling:
         """Return what becomes of the pod; one that is scheduled takes its room and devices."""
         nothing = not_asked(queued)
         if nothing is not None:
-            if nothing.node and nothing.node in self.tenancy.places:
-                self._settle(self.tenancy.view(queued.pod), self.tenancy.places[nothing.node])
+            place = self.tenancy.places.get(nothing.node)
+            if place is None or queued.name in self._there:
+                return nothing
+            view = self.tenancy.view(queued.pod)
+            refusal = kept_out(Attempt(view, self.tenancy, self._ruling), place)
+            if refusal is not None:
+                return Unschedulable(queued.name, find_refusals=partial(tuple, [refusal]))
+            self._settle(view, place)
             return nothing
         waits = waiting(queued, self._cluster.claims)
         if waits is not None:

@@ -24,6 +24,7 @@ PATTERNS = (
     r', "([a-z]+(?:-[a-z]+)+)", work, on_node',
     r'Aborted\(str\(error\), "([a-z-]+)"',
     r'code = "([a-z-]+)" if .* else "([a-z-]+)"',
+    r'^[A-Z_]*CODE: Final = "([a-z-]+)"$',
 )
 
 

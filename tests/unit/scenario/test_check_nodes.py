@@ -9,6 +9,8 @@ import json
 from dataclasses import replace
 from typing import Any
 
+import pytest
+
 from dra_alloc.api import DeviceClass, Node, Pod, ResourceClaim, ResourceClaimTemplate, ResourceSlice
 from dra_alloc.manifest import Documents, load
 from dra_alloc.report.check_report import check_report
@@ -108,6 +110,28 @@ def test_pods_that_wait_in_the_dump_are_in_the_queue_too():
     assert found.placements[0].verdict == "allocated"
     # The same pod in both is one.
     assert check(Documents(pods=(pod("first", cpu="4"),)), dump).placements[0].verdict == "allocated"
+
+
+@pytest.mark.parametrize(
+    ("spec", "code", "said"),
+    [
+        ({"cpu": "2"}, "", ""),
+        (
+            {"cpu": "3"},
+            "node-resources",
+            "OutOfcpu: Node didn't have enough resource: cpu, requested: 3000, used: 2000, capacity: 4000",
+        ),
+        ({"cpu": "1", "nodeSelector": {"no": "such"}}, "node-affinity", "Predicate NodeAffinity failed"),
+    ],
+)
+def test_the_kubelet_rejects_a_pod_that_names_its_node(spec, code, said):
+    named, other = pod("x", nodeName="a", **spec), pod("y", cpu="2")
+    found, after = check(Documents(pods=(named, other)), DUMP, CheckOptions(node="a")).placements
+    assert [(each.node, each.code) for each in found.refusals] == ([("a", code)] if code else [])
+    assert all(said in each.text for each in found.refusals)
+    # Only a pod that runs takes its room.
+    assert (found.verdict, found.nodes_asked) == ("unsatisfiable" if code else "allocated", 1)
+    assert after.verdict == ("allocated" if code else "unsatisfiable")
 
 
 def test_nobody_allocates_the_claims_of_a_pod_that_names_its_node():
