@@ -231,7 +231,8 @@ def _text_error(error: Exception, data: bytes, start: int) -> TextError:
     """Return the parser's complaint with its line."""
     if isinstance(error, RecursionError):
         return TextError("cannot be read as JSON: nested too deeply", data.count(b"\n", 0, start) + 1)
-    if isinstance(error, UnicodeDecodeError):
+    # msgspec raises an error of its own for it from 0.23 on.
+    if isinstance(error, UnicodeDecodeError) or "Invalid UTF-8" in str(error):
         return TextError("cannot be read as JSON: text is not UTF-8", _line_of_bad_text(data))
     words = str(error)
     where = _OFFSET.search(words)

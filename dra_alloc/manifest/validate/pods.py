@@ -21,9 +21,11 @@ _NEITHER = "must specify one of: `resourceClaimName`, `resourceClaimTemplateName
 
 
 def check_pod(v: Violations, pod: Pod) -> None:
-    """Check a pod."""
+    """Check a pod. Spec: VAL-101 for what templates do not share."""
     check_metadata(v, pod.metadata, namespaced=True)
     check_pod_spec(v, pod.spec, "spec")
+    if pod.spec.node_name and pod.spec.scheduling_gates:
+        v.forbidden("spec.nodeName", "cannot be set until all schedulingGates have been cleared")
 
 
 def check_pod_spec(v: Violations, spec: PodSpec, path: str) -> None:

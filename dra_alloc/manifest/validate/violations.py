@@ -4,8 +4,10 @@ What the API server refuses, in its words: `Invalid value: "x": must be greater 
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Literal
 
 import msgspec
 
@@ -83,7 +85,9 @@ def _shown(value: object) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, Mapping):
-        return shortened(msgspec.json.encode(value, order="sorted").decode(), _VALUE_SHOWN)
+        # A map by its keys; a struct, which is given as an ordered one, by its members.
+        order: Literal["sorted"] | None = None if isinstance(value, OrderedDict) else "sorted"
+        return shortened(msgspec.json.encode(value, order=order).decode(), _VALUE_SHOWN)
     return quote(shortened(value, _VALUE_SHOWN)) if isinstance(value, str) else shortened(str(value), _VALUE_SHOWN)
 
 

@@ -5,6 +5,7 @@ Admission rules of the server's own workloads, as tables: numbers, words, select
 from __future__ import annotations
 
 import re
+from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
@@ -233,7 +234,13 @@ class _Fields:
         rolling = self._at(("spec", field, "rollingUpdate"))
         others = ("Recreate", "RollingUpdate") if kind == "Deployment" else ("RollingUpdate", "OnDelete")
         if style not in others:
-            shown = {"Type": style, "RollingUpdate": None}
+            given = (
+                {name: rolling.get(name) for name in ("maxUnavailable", "maxSurge")}
+                if isinstance(rolling, Mapping)
+                else {}
+            )
+            steps = OrderedDict((name[0].upper() + name[1:], value) for name, value in given.items())
+            shown = OrderedDict(Type=style, RollingUpdate=steps or None)
             if kind == "StatefulSet":
                 v.invalid(path, shown, "must be 'RollingUpdate' or 'OnDelete'")
             else:
