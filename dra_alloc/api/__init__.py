@@ -48,7 +48,6 @@ from dra_alloc.api.devices import (
     NodeAllocatableResourceMapping,
     NodeAllocatableResourceMapping136,
 )
-from dra_alloc.api.limitranges import LimitRange, LimitRangeItem, LimitRangeSpec
 from dra_alloc.api.meta import (
     Condition,
     LabelSelector,
@@ -120,6 +119,9 @@ from dra_alloc.api.poolstatus import (
     ShareableSummary,
 )
 from dra_alloc.api.quotas import (
+    LimitRange,
+    LimitRangeItem,
+    LimitRangeSpec,
     ResourceQuota,
     ResourceQuotaSpec,
     ResourceQuotaStatus,

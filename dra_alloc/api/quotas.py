@@ -1,4 +1,4 @@
-"""Resource quotas: what the objects of a namespace may ask for together."""
+"""What bounds a namespace: quotas on what its objects ask for together, and ranges for each of its pods."""
 
 from __future__ import annotations
 
@@ -8,6 +8,9 @@ from dra_alloc.api.meta import ObjectMeta
 from dra_alloc.api.nodes import PartialModel
 
 __all__ = [
+    "LimitRange",
+    "LimitRangeItem",
+    "LimitRangeSpec",
     "ResourceQuota",
     "ResourceQuotaSpec",
     "ResourceQuotaStatus",
@@ -53,3 +56,29 @@ class ResourceQuota(PartialModel):
     metadata: Struct[ObjectMeta] = ObjectMeta.model_construct()
     spec: Struct[ResourceQuotaSpec] = ResourceQuotaSpec.model_construct()
     status: Struct[ResourceQuotaStatus] = ResourceQuotaStatus.model_construct()
+
+
+class LimitRangeItem(PartialModel):
+    """Bounds and defaults of what one Container, or all of a Pod, asks for."""
+
+    type: Text = ""
+    max: FrozenMap[str, Quantity] = FrozenMap()
+    min: FrozenMap[str, Quantity] = FrozenMap()
+    default: FrozenMap[str, Quantity] = FrozenMap()
+    default_request: FrozenMap[str, Quantity] = FrozenMap()
+    max_limit_request_ratio: FrozenMap[str, Quantity] = FrozenMap()
+
+
+class LimitRangeSpec(PartialModel):
+    """All items, each of which holds."""
+
+    limits: List[LimitRangeItem] = ()
+
+
+class LimitRange(PartialModel):
+    """What the API server makes of new pods in a namespace."""
+
+    api_version: Text = "v1"
+    kind: Text = "LimitRange"
+    metadata: Struct[ObjectMeta] = ObjectMeta.model_construct()
+    spec: Struct[LimitRangeSpec] = LimitRangeSpec.model_construct()

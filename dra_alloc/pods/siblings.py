@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from pydantic import ValidationError
 
 from dra_alloc.api import FrozenMap, LabelSelector, Service
-from dra_alloc.pods.labels import LabelTest, selector_of
+from dra_alloc.api.labels import LabelTest, selector_of
 from dra_alloc.pods.views import SPREADING_OWNERS, Owner, PodView
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from dra_alloc.api import TopologySpreadConstraint
+from dra_alloc.api.labels import LabelTest, selector_of
 from dra_alloc.pods.attempts import Attempt
 from dra_alloc.pods.filters.node_affinity import admits
-from dra_alloc.pods.labels import LabelTest, selector_of
 from dra_alloc.pods.taints import repelling
 from dra_alloc.pods.views import PodView, added_keys
 

@@ -12,8 +12,8 @@ from functools import cached_property
 from typing import TypeVar, cast
 
 from dra_alloc.api import Node, Pod, Taint
+from dra_alloc.api.labels import LabelTest
 from dra_alloc.pods.amounts import in_units
-from dra_alloc.pods.labels import LabelTest
 from dra_alloc.pods.siblings import NO_SIBLINGS, Siblings
 from dra_alloc.pods.views import Owner, PodView, Port, Term, is_finished
 

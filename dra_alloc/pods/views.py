@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from dra_alloc.api import Pod, PodAffinity, PodAffinityTerm, PodSpec
+from dra_alloc.api.labels import NOTHING, LabelTest, Requirement, selector_of
 from dra_alloc.pods.amounts import CPU, MEMORY, UNASKED, in_units, pod_requests, used_by
-from dra_alloc.pods.labels import NOTHING, LabelTest, Requirement, selector_of
 
 __all__ = ["SPREADING_OWNERS", "Owner", "PodView", "Port", "Term", "added_keys", "is_finished", "owner_of"]
 

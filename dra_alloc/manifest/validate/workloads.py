@@ -12,6 +12,7 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from dra_alloc.api import LabelSelector
+from dra_alloc.api.labels import selector_of
 from dra_alloc.api.names import label_faults
 from dra_alloc.manifest.convert.conversion import OtherShape
 from dra_alloc.manifest.documents import Workload
@@ -51,6 +52,7 @@ _WORDS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
         "persistentVolumeClaimRetentionPolicy.whenScaled": ("Retain", "Delete"),
     },
 }
+_NO_SELECTOR: Final = "invalid label selector"
 _INDEXED_MAX: Final = 100_000
 _DEADLINE: Final = 600
 _CRON_NAME_MAX: Final = 52
@@ -198,34 +200,43 @@ class _Fields:
 
     def _matching(self, kind: str, selector: Any, below: Path) -> None:
         """Check a selector, and that it selects the pods of the template; none selects nothing."""
-        path, labels = f"{render(below)}.selector", self._at((*below, "template", "metadata", "labels"))
-        try:
-            read = LabelSelector.from_wire(selector) if selector is not None else None
-        except (ValidationError, ValueError, TypeError):
-            self._v.invalid(path, selector, "invalid label selector")
-            return
+        path = f"{render(below)}.selector"
+        read = self._read(selector, selector, path) if selector is not None else None
         if read is not None:
             before = len(self._v.found)
             check_label_selector(self._v, read, path)
             if len(self._v.found) > before:
                 if kind != "DaemonSet":
-                    self._v.invalid(path, selector, "" if kind == "StatefulSet" else "invalid label selector")
+                    self._v.invalid(path, selector, "" if kind == "StatefulSet" else _NO_SELECTOR)
                 return
-        if read is None or not _selects(read, labels or {}):
-            self._v.invalid(
-                f"{render(below)}.template.metadata.labels", labels, "`selector` does not match template `labels`"
-            )
+        if read is not None or selector is None:
+            self._selecting(read, below)
 
     def _labels_of_controller(self) -> None:
-        labels = self._at(("spec", "template", "metadata", "labels"))
-        selector = self._at(("spec", "selector")) or labels
+        selector = self._at(("spec", "selector")) or self._at(("spec", "template", "metadata", "labels"))
         if not selector:
             self._v.required("spec.selector")
         if self._at(("spec", "template")) is None:
             self._v.required("spec.template")
-        elif selector and not _selects(LabelSelector.made(match_labels=selector), labels or {}):
-            text = "`selector` does not match template `labels`"
-            self._v.invalid("spec.template.metadata.labels", labels, text)
+        elif selector:
+            read = self._read({"matchLabels": selector}, selector, "spec.selector")
+            if read is not None:
+                self._selecting(read, ("spec",))
+
+    def _read(self, selector: Any, written: Any, path: str) -> LabelSelector | None:
+        """Return a selector, or note that what was written has another shape."""
+        try:
+            return LabelSelector.from_wire(selector)
+        except (ValidationError, ValueError, TypeError):
+            self._v.invalid(path, written, _NO_SELECTOR)
+            return None
+
+    def _selecting(self, selector: LabelSelector | None, below: Path) -> None:
+        """Check that a selector selects the pods of the template."""
+        labels = self._at((*below, "template", "metadata", "labels"))
+        if not selector_of(selector).matches(labels or {}):
+            path = f"{render(below)}.template.metadata.labels"
+            self._v.invalid(path, labels, "`selector` does not match template `labels`")
 
     def _rolling(self, kind: str) -> None:
         v = self._v
@@ -234,13 +245,10 @@ class _Fields:
         rolling = self._at(("spec", field, "rollingUpdate"))
         others = ("Recreate", "RollingUpdate") if kind == "Deployment" else ("RollingUpdate", "OnDelete")
         if style not in others:
-            given = (
-                {name: rolling.get(name) for name in ("maxUnavailable", "maxSurge")}
-                if isinstance(rolling, Mapping)
-                else {}
-            )
-            steps = OrderedDict((name[0].upper() + name[1:], value) for name, value in given.items())
-            shown = OrderedDict(Type=style, RollingUpdate=steps or None)
+            steps = None
+            if isinstance(rolling, Mapping):
+                steps = OrderedDict(MaxUnavailable=rolling.get("maxUnavailable"), MaxSurge=rolling.get("maxSurge"))
+            shown = OrderedDict(Type=style, RollingUpdate=steps)
             if kind == "StatefulSet":
                 v.invalid(path, shown, "must be 'RollingUpdate' or 'OnDelete'")
             else:
@@ -287,17 +295,6 @@ class _Fields:
         name = self._at(("metadata", "name"))
         if isinstance(name, str) and len(name) > _CRON_NAME_MAX:
             v.invalid("metadata.name", name, f"must be no more than {_CRON_NAME_MAX} characters")
-
-
-def _selects(selector: LabelSelector, labels: Mapping[str, str]) -> bool:
-    if any(labels.get(key) != value for key, value in selector.match_labels.items()):
-        return False
-    for each in selector.match_expressions:
-        there = each.key in labels
-        held = labels.get(each.key) in each.values
-        if not {"In": held, "NotIn": not held, "Exists": there, "DoesNotExist": not there}.get(each.operator, False):
-            return False
-    return True
 
 
 def _share_faults(value: Any, *, most: bool = True) -> Iterator[str]:

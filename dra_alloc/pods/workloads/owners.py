@@ -11,8 +11,8 @@ from functools import cached_property
 from typing import Any, Final
 
 from dra_alloc.api import FrozenMap, Node, ObjectMeta, OwnerReference, Pod, ResourceClaimTemplate
+from dra_alloc.api.labels import LabelTest
 from dra_alloc.manifest import Documents, Workload
-from dra_alloc.pods.labels import LabelTest
 from dra_alloc.pods.siblings import selector_of_set
 from dra_alloc.pods.views import is_finished
 

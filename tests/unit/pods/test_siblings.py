@@ -8,8 +8,8 @@ import pytest
 
 from dra_alloc import Cluster
 from dra_alloc.api import OwnerReference, Service
+from dra_alloc.api.labels import LabelTest
 from dra_alloc.manifest.given import documents_of
-from dra_alloc.pods.labels import LabelTest
 from dra_alloc.pods.siblings import Siblings
 from dra_alloc.pods.views import PodView
 from tests.unit.pods.attempting import pod

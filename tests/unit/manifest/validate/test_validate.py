@@ -165,6 +165,17 @@ def test_pods(kind, claims, uses, expected):
     assert all(text in message for (_, text), (_, message) in zip(expected, problems, strict=True))
 
 
+@pytest.mark.parametrize("selector", ["x", {"a": [1]}])
+def test_a_selector_of_another_shape_is_told(selector):
+    template = {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
+    spec = {"selector": selector, "template": template}
+    ((path, text),) = found(
+        {"apiVersion": "v1", "kind": "ReplicationController", "metadata": {"name": "w"}, "spec": spec}
+    )
+    assert path == "spec.selector"
+    assert text.endswith(": invalid label selector")
+
+
 def test_a_step_of_zero_is_refused_here():
     policy = {"default": "1", "validRange": {"min": "1", "step": "0"}}
     device = {"name": "a", "allowMultipleAllocations": True, "capacity": {"m": {"value": "4", "requestPolicy": policy}}}

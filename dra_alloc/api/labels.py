@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from dra_alloc.api import LabelSelector
+from dra_alloc.api.meta import LabelSelector
 
 __all__ = ["EVERYTHING", "NOTHING", "LabelTest", "selector_of"]
 
