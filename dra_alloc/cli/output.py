@@ -62,10 +62,8 @@ def show_problems(options: Namespace, error: DraAllocError) -> None:
         return
     from dra_alloc.report.annotations import problem_report
 
-    report = problem_report(error)
-    _file(options, report)
-    if options.format != "text":
-        write(rendered(report, options.formats[options.format], options.verbose))
+    tells = _file if options.format == "text" else show
+    tells(options, problem_report(error))
 
 
 def _file(options: Namespace, report: Report) -> None:

@@ -8,15 +8,16 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import sha256
+from typing import Final
 
 from dra_alloc.errors import DraAllocError, ManifestError, Problem
 from dra_alloc.report.layout import plural, printable
 from dra_alloc.report.records import Finding, Level, Report, Section
 
-__all__ = ["BAD_INPUT", "Annotation", "annotated", "problem_report"]
+__all__ = ["Annotation", "annotated", "nothing_checked", "problem_report"]
 
 #: The code of what is wrong with the input.
-BAD_INPUT = "bad-input"
+_BAD_INPUT: Final = "bad-input"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,17 +67,22 @@ def problem_report(error: DraAllocError) -> Report:
     return Report(findings, Section("problems", problems, _lines, _members))
 
 
+def nothing_checked(count: int) -> str:
+    """Return what is said after so many problems of the input."""
+    return f"{plural(count, 'problem')} in the input, nothing was checked"
+
+
 def _finding(problem: Problem) -> Finding:
     place = ": ".join(part for part in (problem.where.object, problem.where.path) if part)
     told = f"{place}: {problem.message}" if place else problem.message
     hint = (f"  {problem.hint}",) if problem.hint else ()
     section = Section("problem", (told, *hint), lambda lines, _: lines)
-    return Finding(place or problem.where.file or "input", "error", BAD_INPUT, (section,), problem.where)
+    return Finding(place or problem.where.file or "input", "error", _BAD_INPUT, (section,), problem.where)
 
 
 def _lines(problems: tuple[Problem, ...], _verbose: bool) -> Iterator[str]:
     yield from map(str, problems)
-    yield f"{plural(sum(each.count for each in problems), 'problem')} in the input, nothing was checked"
+    yield nothing_checked(sum(each.count for each in problems))
 
 
 def _members(problems: tuple[Problem, ...]) -> dict[str, object]:

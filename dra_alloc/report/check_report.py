@@ -10,7 +10,7 @@ from typing import Any
 
 from dra_alloc.report.allocations import allocation_lines, allocation_object, choice_lines
 from dra_alloc.report.layout import plural, some
-from dra_alloc.report.records import Finding, Report, Section
+from dra_alloc.report.records import Finding, Level, Report, Section
 from dra_alloc.report.refusals import refusal_lines, refusal_object
 from dra_alloc.scenario.check import Check, SubjectAnswer
 from dra_alloc.scenario.looking import EXPLAINED_NODES
@@ -34,20 +34,24 @@ def check_report(check: Check) -> Report:
 
 
 def _finding(placement: SubjectAnswer) -> Finding:
+    level, code, more = _said(placement)
+    sections = (Section("headline", placement, _headline, _placement), *more)
+    return Finding(placement.name, level, code, sections, placement.where)
+
+
+def _said(placement: SubjectAnswer) -> tuple[Level, str, tuple[Section, ...]]:
+    """Return how bad an answer is, its code, and what is told below the headline."""
     verdict = placement.verdict
-    headline = Section("headline", placement, _headline, _placement)
     if placement.allocated is not None:
         choice = () if placement.choice is None else (_deeper("choice", placement.choice, choice_lines),)
-        sections = (headline, _deeper("allocation", placement.allocated, allocation_lines), *choice)
-        return Finding(placement.name, "none", verdict, sections, placement.where)
+        return "none", verdict, (_deeper("allocation", placement.allocated, allocation_lines), *choice)
     if verdict == "undecided":
-        return Finding(placement.name, "warning", verdict, (headline,), placement.where)
+        return "warning", verdict, ()
     code = placement.refusals[0].code if placement.refusals else verdict
     if placement.same_as:
-        return Finding(placement.name, "error", code, (headline,), placement.where)
+        return "error", code, ()
     reasons = _deeper("refusals", placement.refusals, refusal_lines)
-    sections = (headline, reasons, Section("unexplained", placement, _unexplained))
-    return Finding(placement.name, "error", code, sections, placement.where)
+    return "error", code, (reasons, Section("unexplained", placement, _unexplained))
 
 
 def _deeper(kind: str, about: Any, say: Any) -> Section:

@@ -4,11 +4,10 @@ GitLab's Code Quality report: a list of issues.
 
 from __future__ import annotations
 
-import json
 from typing import Final
 
 from dra_alloc.report.annotations import annotated
-from dra_alloc.report.layout import inert
+from dra_alloc.report.layout import json_text
 from dra_alloc.report.records import Report
 
 __all__ = ["render"]
@@ -28,4 +27,4 @@ def render(report: Report, verbose: bool) -> str:
         }
         for each in annotated(report, verbose)
     ]
-    return inert(json.dumps(issues, indent=2), r"\u00") + "\n"
+    return json_text(issues)

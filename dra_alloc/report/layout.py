@@ -4,6 +4,7 @@ How text reports lay out lines and lists: at most 80 columns, no list without an
 
 from __future__ import annotations
 
+import json
 import re
 import textwrap
 from collections.abc import Sequence
@@ -14,6 +15,7 @@ __all__ = [
     "UNLIMITED",
     "cut",
     "inert",
+    "json_text",
     "plural",
     "printable",
     "some",
@@ -49,6 +51,11 @@ def printable(text: str) -> str:
 def inert(text: str, spelt: str = r"\x") -> str:
     """Return lines as they are printed, with a character spelt out of whatever a build server takes as a command."""
     return _COMMAND.sub(lambda found: f"{spelt}23" if found[1] is None else f"{found[1]}{spelt}3a", text)
+
+
+def json_text(value: object) -> str:
+    """Return JSON as it is printed, in which nothing is taken as a command."""
+    return inert(json.dumps(value, indent=2), r"\u00") + "\n"
 
 
 def wrapped_if_long(line: str) -> str:

@@ -1,5 +1,5 @@
 """
-Markdown for a comment on a change: a line of totals, a table, and each refusal in a fold.
+Markdown for a comment on a change: a line of totals, and each refusal in a fold.
 """
 
 from __future__ import annotations

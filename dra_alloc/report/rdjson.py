@@ -4,11 +4,10 @@ Reviewdog's diagnostics, which it turns into comments on a change.
 
 from __future__ import annotations
 
-import json
 from typing import Any, Final
 
 from dra_alloc.report.annotations import Annotation, annotated
-from dra_alloc.report.layout import inert
+from dra_alloc.report.layout import json_text
 from dra_alloc.report.records import Report
 
 __all__ = ["render"]
@@ -22,7 +21,7 @@ def render(report: Report, verbose: bool) -> str:
         "source": {"name": "dra-alloc"},
         "diagnostics": [_diagnostic(each) for each in annotated(report, verbose)],
     }
-    return inert(json.dumps(told, indent=2), r"\u00") + "\n"
+    return json_text(told)
 
 
 def _diagnostic(told: Annotation) -> dict[str, Any]:

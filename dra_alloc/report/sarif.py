@@ -4,13 +4,12 @@ SARIF 2.1.0, which code scanning reads: a result for each finding that is not as
 
 from __future__ import annotations
 
-import json
 from typing import Any, Final
 from urllib.parse import quote
 
 from dra_alloc._version import __version__
 from dra_alloc.report.annotations import Annotation, annotated
-from dra_alloc.report.layout import inert, printable
+from dra_alloc.report.layout import json_text, printable
 from dra_alloc.report.records import Report
 
 __all__ = ["render"]
@@ -28,7 +27,7 @@ def render(report: Report, verbose: bool) -> str:
     invocation = {"executionSuccessful": True, "toolExecutionNotifications": notes}
     run = {"tool": {"driver": driver}, "invocations": [invocation], "results": results}
     log = {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
-    return inert(json.dumps(log, indent=2), r"\u00") + "\n"
+    return json_text(log)
 
 
 def _result(told: Annotation, rule: int) -> dict[str, Any]:
