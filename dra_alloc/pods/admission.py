@@ -12,7 +12,7 @@ from dra_alloc.api import FrozenMap, Pod, PriorityClass, RuntimeClass
 from dra_alloc.errors import Problem, Where, first_few
 from dra_alloc.manifest import Documents
 
-__all__ = ["BUILT_IN", "PodClasses"]
+__all__ = ["BUILT_IN", "PodClasses", "priority_class"]
 
 #: Priority classes that every cluster has, with their values.
 BUILT_IN: Final = {f"system-{each}-critical": 2_000_000_000 + more for each, more in (("cluster", 0), ("node", 1000))}
@@ -63,10 +63,7 @@ class PodClasses:
         spec = pod.spec
         if spec.priority is not None:
             return {}
-        if spec.priority_class_name:
-            found = self.priority.get(spec.priority_class_name)
-        else:
-            found = next((each for each in self.priority.values() if each.global_default), None)
+        found = priority_class(self.priority, spec.priority_class_name)
         if found is None:
             return {}
         policy = spec.preemption_policy or found.preemption_policy
@@ -90,6 +87,13 @@ class PodClasses:
         runtime = pod.spec.runtime_class_name
         if runtime and not self.runtime and not pod.spec.overhead:
             yield f"the overhead of runtime class {runtime} is not known and taken as none"
+
+
+def priority_class(classes: Mapping[str, PriorityClass], name: str | None) -> PriorityClass | None:
+    """Return the class of that name, without a name the one that is the default of all; None if there is none."""
+    if name:
+        return classes.get(name)
+    return next((each for each in classes.values() if each.global_default), None)
 
 
 def _missing(kind: str, name: str, known: Mapping[str, object], path: str) -> Problem:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final, Generic, TypeVar
 
 from dra_alloc.api import Pod, PodGroup, PodResourceClaim, PriorityClass
-from dra_alloc.pods.admission import BUILT_IN
+from dra_alloc.pods.admission import BUILT_IN, priority_class
 from dra_alloc.releases import parse_release
 
 __all__ = [
@@ -20,6 +20,7 @@ __all__ = [
     "has_groups",
     "is_grouping",
     "is_of_group",
+    "knows_groups",
     "least_of",
 ]
 
@@ -98,8 +99,13 @@ def is_grouping(release: str, gates: Mapping[str, bool]) -> bool:
 
 
 def has_groups(release: str, gates: Mapping[str, bool]) -> bool:
-    """Say whether there are pod groups as they are since 1.36. Spec: PODGROUP-8."""
-    return parse_release(release).line >= _SINCE and gates.get("GenericWorkload", False)
+    """Say whether there are pod groups. Spec: PODGROUP-8."""
+    return knows_groups(release) and gates.get("GenericWorkload", False)
+
+
+def knows_groups(release: str) -> bool:
+    """Say whether a release has pod groups as they are since 1.36, if their gate is on. Spec: PODGROUP-8."""
+    return parse_release(release).line >= _SINCE
 
 
 def group_name(pod: Pod) -> str:
@@ -118,10 +124,10 @@ def least_of(group: PodGroup) -> int:
 
 def groups_by_name(groups: Iterable[PodGroup], classes: Sequence[PriorityClass]) -> Iterator[tuple[str, PodGroup]]:
     """Yield pod groups by full name, with the priority that the API server gives them for their class."""
-    known = {each.metadata.name or "": each.value for each in classes}
-    default = next((each.value for each in classes if each.global_default), 0)
+    known = {each.metadata.name or "": each for each in classes}
     for each in groups:
         called = each.spec.priority_class_name
-        value = known.get(called, BUILT_IN.get(called, 0)) if called else default
+        found = priority_class(known, called)
+        value = found.value if found is not None else BUILT_IN.get(called or "", 0)
         priority = each.spec.priority if each.spec.priority is not None else value
         yield each.metadata.full_name, each.replaced(spec=each.spec.replaced(priority=priority))

@@ -4,13 +4,14 @@ What LimitRanges make of new pods: amounts that they leave out, and least, most 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from dra_alloc.api import Container, FrozenMap, LimitRange, LimitRangeItem, Pod, Quantity, ResourceRequirements
+from dra_alloc.api import Container, FrozenMap, LimitRange, LimitRangeItem, Pod, PodSpec, Quantity
 from dra_alloc.errors import Problem, Where
 from dra_alloc.manifest import Documents, validate_object
+from dra_alloc.pods.amounts import asked_of_container
 
 __all__ = ["LimitRanges"]
 
@@ -60,10 +61,9 @@ class LimitRanges:
                 for kind, containers in (("containers", spec.containers), ("initContainers", spec.init_containers)):
                     for position, container in enumerate(containers):
                         place = f"{path}.{kind}[{position}].resources"
-                        yield from _judged(item, _requests(container.resources), container.resources.limits, place)
+                        yield from _judged(item, asked_of_container(container), container.resources.limits, place)
             elif item.type == "Pod":
-                asked = _of_pod(spec.containers, spec.init_containers, limits=False)
-                yield from _judged(item, asked, _of_pod(spec.containers, spec.init_containers, limits=True), path)
+                yield from _judged(item, _of_pod(spec, asked_of_container), _of_pod(spec, _limits), path)
 
     def _items(self, pod: Pod) -> tuple[LimitRangeItem, ...]:
         return self.items.get(pod.metadata.namespace or "", ())
@@ -79,12 +79,8 @@ def _complete(item: LimitRangeItem) -> LimitRangeItem:
     )
 
 
-def _requests(amounts: ResourceRequirements) -> Amounts:
-    return {**amounts.limits, **amounts.requests}
-
-
 def _filled(container: Container, items: Iterable[LimitRangeItem]) -> Container:
-    requests, limits = dict(_requests(container.resources)), dict(container.resources.limits)
+    requests, limits = dict(asked_of_container(container)), dict(container.resources.limits)
     for item in items:
         requests = {**item.default_request, **requests}
         limits = {**item.default, **limits}
@@ -92,26 +88,30 @@ def _filled(container: Container, items: Iterable[LimitRangeItem]) -> Container:
     return container.replaced(resources=amounts)
 
 
-def _of_pod(containers: Iterable[Container], inits: Iterable[Container], *, limits: bool) -> Amounts:
+def _of_pod(pod: PodSpec, of: Callable[[Container], Amounts]) -> Amounts:
     """Return the sum over containers, or what one that runs before them takes if that is more."""
-
-    def of(container: Container) -> Amounts:
-        return container.resources.limits if limits else _requests(container.resources)
-
     total: dict[str, Quantity] = {}
-    for container in containers:
-        for name, amount in of(container).items():
-            total[name] = total[name] + amount if name in total else amount
+    for container in pod.containers:
+        _add(total, of(container))
     beside: dict[str, Quantity] = {}
-    for container in inits:
+    for container in pod.init_containers:
+        if container.restart_policy == "Always":
+            _add(total, of(container))
+            _add(beside, of(container))
+            continue
         for name, amount in of(container).items():
-            if container.restart_policy == "Always":
-                total[name] = total[name] + amount if name in total else amount
-                beside[name] = beside[name] + amount if name in beside else amount
-            else:
-                alone = beside[name] + amount if name in beside else amount
-                total[name] = max(total.get(name, alone), alone)
+            alone = beside[name] + amount if name in beside else amount
+            total[name] = max(total.get(name, alone), alone)
     return total
+
+
+def _add(total: dict[str, Quantity], more: Amounts) -> None:
+    for name, amount in more.items():
+        total[name] = total[name] + amount if name in total else amount
+
+
+def _limits(container: Container) -> Amounts:
+    return container.resources.limits
 
 
 def _judged(item: LimitRangeItem, requests: Amounts, limits: Amounts, path: str) -> Iterator[Problem]:

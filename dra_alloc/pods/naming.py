@@ -12,15 +12,15 @@ from dra_alloc.api import ObjectMeta
 from dra_alloc.manifest import Documents, Workload
 from dra_alloc.pods.workloads.names import unique
 
-__all__ = ["in_namespace", "named"]
+__all__ = ["NAMESPACED", "in_namespace", "named"]
 
-#: What has a name of its own in the cluster, and can leave it to generateName.
-_NAMED: Final = ("claims", "templates", "pods", "pod_groups", "quotas", "limit_ranges", "services", "workloads")
+#: What is in a namespace, and can leave it to kubectl and its name to generateName.
+NAMESPACED: Final = ("claims", "templates", "pods", "workloads", "quotas", "limit_ranges", "pod_groups", "services")
 
 
 def in_namespace(documents: Documents, namespace: str) -> Documents:
     """Return the documents with every namespaced object that names no namespace put into this one."""
-    if all(item.metadata.namespace for member in _NAMED for item in getattr(documents, member)):
+    if all(item.metadata.namespace for member in NAMESPACED for item in getattr(documents, member)):
         return documents
 
     def put(item: Any) -> Any:
@@ -29,7 +29,7 @@ def in_namespace(documents: Documents, namespace: str) -> Documents:
         meta = item.metadata.model_copy(update={"namespace": namespace})
         return _with_meta(item, meta)
 
-    return documents.mapped(put, *_NAMED)
+    return documents.mapped(put, *NAMESPACED)
 
 
 def named(documents: Documents, dump: Documents) -> Documents:
@@ -42,7 +42,7 @@ def named(documents: Documents, dump: Documents) -> Documents:
     Spec: EXPAND-1.
     """
     taken: dict[tuple[str, str | None], set[str]] = {}
-    for member in _NAMED:
+    for member in NAMESPACED:
         for each in (*getattr(documents, member), *getattr(dump, member)):
             taken.setdefault((each.kind, each.metadata.namespace), set()).add(each.metadata.name or "")
 
@@ -58,7 +58,7 @@ def named(documents: Documents, dump: Documents) -> Documents:
         there.add(made)
         return _with_meta(item, meta.model_copy(update={"name": made}))
 
-    return documents.mapped(name, *_NAMED)
+    return documents.mapped(name, *NAMESPACED)
 
 
 def _with_meta(item: Any, meta: ObjectMeta) -> Any:

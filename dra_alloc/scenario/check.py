@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from dra_alloc.api import Node, ObjectMeta, Pod, ResourceClaim
 from dra_alloc.cluster.attempts.grouping import GROUP_CODE
@@ -153,7 +154,7 @@ def check(manifests: Documents, dump: Documents, options: CheckOptions = CheckOp
     checking = _Checking(prepared, options)
     placements = checking.placements()
     if prepared.lacking and any(each.verdict == "unsatisfiable" for each in placements):
-        placements = _with_gates(placements, prepared.lacking, lambda asked: check(manifests, dump, asked), options)
+        placements = _with_gates(placements, prepared.lacking, partial(check, manifests, dump), options)
     notes = (*notes, *prepared.notes, *checking.notes())
     allocated = [each.allocated for each in placements if each.allocated is not None and not each.same_as]
     notes = (*notes, *broken_claims(checking.scheduling.cluster, allocated))
@@ -231,7 +232,8 @@ class _Checking:
         """Yield what becomes of subjects that wait together with other pods, which were there before."""
         found: dict[int, SubjectAnswer] = {}
         before = self.scheduling.cluster
-        for turn in attempts(self.scheduling, [*others, *map(_queued, subjects)]):
+        queued = list(map(_queued, subjects))
+        for turn in attempts(self.scheduling, [*others, *queued]):
             number = turn.number - len(others)
             if number < 0:
                 self._others_placed += isinstance(turn.outcome, Scheduled)
@@ -244,7 +246,7 @@ class _Checking:
                 found[number] = replace(first, name=subjects[number].name, same_as=first.name)
             if self._options.choices:
                 before = self.scheduling.cluster
-        yield from (found[number] for number in in_order([_queued(each) for each in subjects]))
+        yield from (found[number] for number in in_order(queued))
 
     def _note_group(self, subject: Subject, outcome: PodOutcome) -> None:
         """Note what becomes of a pod of a group; when the first is refused as one, all is as before the attempt."""

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from dra_alloc.api import Pod, PodGroup
-from dra_alloc.cluster.attempts.queue import Queued, not_asked, priority_of, waiting
+from dra_alloc.api import PodGroup
+from dra_alloc.cluster.attempts.queue import Queued, not_asked, priority_of, scheduler_of, waiting
 from dra_alloc.cluster.attempts.scheduled import PodOutcome, Scheduled, Unschedulable, Unsettled, Waiting
 from dra_alloc.cluster.attempts.scheduling import Scheduling
 from dra_alloc.pods.groups import attempt_group, group_name, is_grouping, least_of
@@ -20,7 +20,6 @@ __all__ = ["GROUP_CODE", "Grouped", "Groups"]
 #: What stands as code where a group, and no node, refuses a pod.
 GROUP_CODE: Final = "pod-group"
 _NEW: Final = (1, 37)
-_DEFAULT: Final = "default-scheduler"
 _TO_APPEAR: Final = "waiting for minCount pods from a gang to appear in scheduling queue"
 _TO_BE_SCHEDULED: Final = (
     "pod group is unschedulable, waiting for minCount pods from a gang to be scheduled, "
@@ -142,8 +141,8 @@ class Groups:
         if not pods:
             return ""
         alike = "all pods in a single pod group should have the same"
-        first = _scheduler(pods[0])
-        other = next((_scheduler(each) for each in pods if _scheduler(each) != first), first)
+        first = scheduler_of(pods[0])
+        other = next((scheduler_of(each) for each in pods if scheduler_of(each) != first), first)
         if other != first:
             return f'{alike} .spec.schedulerName set, got: "{other}" and "{first}"'
         if not self._new:
@@ -214,7 +213,3 @@ class _Trying:
         """Return that a pod's group is undecided, if it is because of another of its pods."""
         found = next((each for each in self.outcomes.values() if isinstance(each, Unsettled)), None)
         return None if found is None else replace(found, pod=queued.name)
-
-
-def _scheduler(pod: Pod) -> str:
-    return pod.spec.scheduler_name or _DEFAULT

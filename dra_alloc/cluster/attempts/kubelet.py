@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from dra_alloc.cluster.outcomes import NodeRefusal
+from dra_alloc.pods.amounts import CPU, EPHEMERAL, MEMORY, PODS
 from dra_alloc.pods.attempts import Attempt
 from dra_alloc.pods.filters import node_affinity, ports
 from dra_alloc.pods.filters.resources import shortfalls
@@ -16,7 +17,7 @@ from dra_alloc.pods.filters.resources import shortfalls
 __all__ = ["kept_out"]
 
 #: What the kubelet counts of every pod; of other resources only what its node has.
-_ALWAYS: Final = frozenset({"cpu", "memory", "ephemeral-storage", "pods"})
+_ALWAYS: Final = frozenset({CPU, MEMORY, EPHEMERAL})
 
 
 def kept_out(attempt: Attempt, place: int) -> NodeRefusal | None:
@@ -26,9 +27,8 @@ def kept_out(attempt: Attempt, place: int) -> NodeRefusal | None:
     asked = {
         name: amount
         for name, amount in attempt.pod.requests.items()
-        if amount > 0 and (name in _ALWAYS or name in load.allocatable)
+        if amount > 0 and name != PODS and (name in _ALWAYS or name in load.allocatable)
     }
-    asked.pop("pods", None)
     short = shortfalls(asked, load, {})
     if short:
         first = short[0]

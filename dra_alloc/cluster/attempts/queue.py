@@ -16,10 +16,19 @@ from dra_alloc.pods.claims import going, not_made_for
 from dra_alloc.pods.objections import Objection
 from dra_alloc.pods.workloads.states import PodState, state_of
 
-__all__ = ["Queued", "in_order", "may_preempt", "missing_class", "not_asked", "priority_of", "reserved_up", "waiting"]
+__all__ = [
+    "Queued",
+    "in_order",
+    "may_preempt",
+    "missing_class",
+    "not_asked",
+    "priority_of",
+    "reserved_up",
+    "scheduler_of",
+    "waiting",
+]
 
 _DEFAULT_SCHEDULER: Final = "default-scheduler"
-#: The priorities that every cluster has.
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,12 +65,18 @@ class Queued:
     def notes(self) -> Iterator[str]:
         """Yield what is not looked at and could change the answer."""
         spec = self.pod.spec
-        if spec.scheduler_name and spec.scheduler_name != _DEFAULT_SCHEDULER:
-            yield f"scheduler {spec.scheduler_name} decides, which may do otherwise than kube-scheduler"
+        scheduler = scheduler_of(self.pod)
+        if scheduler != _DEFAULT_SCHEDULER:
+            yield f"scheduler {scheduler} decides, which may do otherwise than kube-scheduler"
         if any(each.persistent_volume_claim or each.ephemeral for each in spec.volumes):
             yield "volumes are not looked at: they may leave fewer nodes"
         if spec.priority is None and spec.priority_class_name and spec.priority_class_name not in BUILT_IN:
             yield f"the priority of class {spec.priority_class_name} is not known and taken as 0"
+
+
+def scheduler_of(pod: Pod) -> str:
+    """Return the name of the scheduler that the pod is for."""
+    return pod.spec.scheduler_name or _DEFAULT_SCHEDULER
 
 
 def priority_of(pod: Pod) -> int:

@@ -8,12 +8,12 @@ what it has, and the allocator decides what that means.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from dra_alloc.api import DeviceClaim, DeviceConstraint, DeviceRequest, DeviceSubRequest, ExactDeviceRequest
 from dra_alloc.api.constraints import CONSTRAINT_KINDS
 
-__all__ = ["without_disabled"]
+__all__ = ["DroppedField", "without_disabled"]
 
 #: Gate -> the fields of a request, exact or alternative, that need it.
 _REQUEST_FIELDS: Final[Mapping[str, tuple[str, ...]]] = {
@@ -25,16 +25,25 @@ _REQUEST_FIELDS: Final[Mapping[str, tuple[str, ...]]] = {
 _EMPTY: Final[Mapping[str, Any]] = {"tolerations": (), "derived_attributes": ()}
 
 
-def without_disabled(devices: DeviceClaim, gates: Mapping[str, bool]) -> tuple[DeviceClaim, tuple[str, ...]]:
+class DroppedField(NamedTuple):
+    """A field below ``spec.devices`` that is not stored, and the gate that it needs."""
+
+    path: str
+    gate: str
+
+    def __str__(self) -> str:
+        return f"{self.path} ({self.gate})"
+
+
+def without_disabled(devices: DeviceClaim, gates: Mapping[str, bool]) -> tuple[DeviceClaim, tuple[DroppedField, ...]]:
     """
     Return the claim's devices without what disabled gates take away, and what that was.
 
-    Each entry names the field below ``spec.devices`` and its gate; a gate the
-    release does not have counts as off.
+    A gate that the release does not have counts as off.
 
     Spec: GATE-1.
     """
-    dropped: list[str] = []
+    dropped: list[DroppedField] = []
     requests = tuple(
         _request(request, f"requests[{number}]", gates, dropped) for number, request in enumerate(devices.requests)
     )
@@ -47,20 +56,22 @@ def without_disabled(devices: DeviceClaim, gates: Mapping[str, bool]) -> tuple[D
     return devices.model_copy(update={"requests": requests, "constraints": constraints}), tuple(dropped)
 
 
-def _request(request: DeviceRequest, path: str, gates: Mapping[str, bool], dropped: list[str]) -> DeviceRequest:
+def _request(
+    request: DeviceRequest, path: str, gates: Mapping[str, bool], dropped: list[DroppedField]
+) -> DeviceRequest:
     changes: dict[str, Any] = {}
     if request.exactly is not None:
         changes["exactly"] = _fields(request.exactly, f"{path}.exactly", gates, dropped)
     if request.first_available and not gates.get("DRAPrioritizedList", False):
         changes["first_available"] = ()
-        dropped.append(f"{path}.firstAvailable (DRAPrioritizedList)")
+        dropped.append(DroppedField(f"{path}.firstAvailable", "DRAPrioritizedList"))
     elif request.first_available:
         changes["first_available"] = _alternatives(request.first_available, path, gates, dropped)
     return request.model_copy(update=changes)
 
 
 def _alternatives(
-    alternatives: Sequence[DeviceSubRequest], path: str, gates: Mapping[str, bool], dropped: list[str]
+    alternatives: Sequence[DeviceSubRequest], path: str, gates: Mapping[str, bool], dropped: list[DroppedField]
 ) -> tuple[Any, ...]:
     return tuple(
         _fields(each, f"{path}.firstAvailable[{number}]", gates, dropped) for number, each in enumerate(alternatives)
@@ -68,7 +79,7 @@ def _alternatives(
 
 
 def _fields(
-    request: ExactDeviceRequest | DeviceSubRequest, path: str, gates: Mapping[str, bool], dropped: list[str]
+    request: ExactDeviceRequest | DeviceSubRequest, path: str, gates: Mapping[str, bool], dropped: list[DroppedField]
 ) -> ExactDeviceRequest | DeviceSubRequest:
     changes: dict[str, Any] = {}
     for gate, names in _REQUEST_FIELDS.items():
@@ -78,14 +89,14 @@ def _fields(
             if getattr(request, name, None):
                 changes[name] = _EMPTY.get(name)
                 wire = type(request).model_fields[name].alias or name
-                dropped.append(f"{path}.{wire} ({gate})")
+                dropped.append(DroppedField(f"{path}.{wire}", gate))
     return request.model_copy(update=changes) if changes else request
 
 
 def _constraint(
-    constraint: DeviceConstraint, path: str, gates: Mapping[str, bool], dropped: list[str]
+    constraint: DeviceConstraint, path: str, gates: Mapping[str, bool], dropped: list[DroppedField]
 ) -> DeviceConstraint:
     gated = (kind for kind in CONSTRAINT_KINDS if kind.gate and not gates.get(kind.gate, False))
     gone = [kind for kind in gated if getattr(constraint, kind.member) is not None]
-    dropped += [f"{path}.{kind.wire} ({kind.gate})" for kind in gone]
+    dropped += [DroppedField(f"{path}.{kind.wire}", kind.gate) for kind in gone]
     return constraint.model_copy(update=dict.fromkeys(kind.member for kind in gone)) if gone else constraint

@@ -9,6 +9,7 @@ from typing import Final
 
 from dra_alloc.api import Container, ContainerPort, PodSpec, Quantity, QuantityError, ResourceRequirements
 from dra_alloc.api.names import label_faults, label_key_faults
+from dra_alloc.manifest.validate.placement import RESTARTS
 from dra_alloc.manifest.validate.violations import Violations
 
 __all__ = ["check_containers"]
@@ -29,7 +30,6 @@ _PROTOCOLS: Final = ("SCTP", "TCP", "UDP")
 _PORT: Final = range(1, 65536)
 _BETWEEN: Final = "must be between 1 and 65535, inclusive"
 _PORT_NAME_MAX: Final = 15
-_RESTARTS: Final = ("Always", "OnFailure", "Never")
 
 
 def check_containers(v: Violations, spec: PodSpec, path: str) -> None:
@@ -46,8 +46,8 @@ def check_containers(v: Violations, spec: PodSpec, path: str) -> None:
                 v.required(f"{place}.image")
             _ports(v, container.ports, taken if kind == "containers" else set(), place, is_host=bool(spec.host_network))
             _amounts(v, container.resources, f"{place}.resources")
-            if kind == "initContainers" and container.restart_policy not in (None, *_RESTARTS):
-                v.unsupported(f"{place}.restartPolicy", str(container.restart_policy), _RESTARTS)
+            if kind == "initContainers" and container.restart_policy not in (None, *RESTARTS):
+                v.unsupported(f"{place}.restartPolicy", str(container.restart_policy), RESTARTS)
 
 
 def _name(v: Violations, container: Container, names: set[str], path: str) -> None:

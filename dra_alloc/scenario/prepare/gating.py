@@ -11,7 +11,7 @@ from typing import Any, Final
 from dra_alloc.api import FrozenMap, Pod, ResourceClaim, ResourceClaimSpec, ResourceClaimTemplate
 from dra_alloc.errors import first_few
 from dra_alloc.manifest import Documents, Workload
-from dra_alloc.manifest.make.gates import without_disabled
+from dra_alloc.manifest.make.gates import DroppedField, without_disabled
 
 __all__ = ["as_there", "gated", "gated_spec"]
 
@@ -32,7 +32,7 @@ def gated(manifests: Documents, gates: Mapping[str, bool]) -> tuple[Documents, t
 
     def stored(item: ResourceClaim | ResourceClaimTemplate, spec: ResourceClaimSpec) -> ResourceClaimSpec:
         made, dropped = gated_spec(spec, gates)
-        lacking.update(each.rpartition("(")[2].rstrip(")") for each in dropped)
+        lacking.update(each.gate for each in dropped)
         notes.extend(f"{manifests.where(item).object}: {each} is off, the field is dropped" for each in dropped)
         return made
 
@@ -47,7 +47,9 @@ def gated(manifests: Documents, gates: Mapping[str, bool]) -> tuple[Documents, t
     return manifests.mapped(change, "claims", "templates"), tuple(notes), tuple(sorted(lacking))
 
 
-def gated_spec(spec: ResourceClaimSpec, gates: Mapping[str, bool]) -> tuple[ResourceClaimSpec, tuple[str, ...]]:
+def gated_spec(
+    spec: ResourceClaimSpec, gates: Mapping[str, bool]
+) -> tuple[ResourceClaimSpec, tuple[DroppedField, ...]]:
     """Return what a claim asks for without the fields of disabled gates, and what these were."""
     devices, dropped = without_disabled(spec.devices, gates)
     return (spec.model_copy(update={"devices": devices}) if dropped else spec), dropped

@@ -13,7 +13,7 @@ from dra_alloc.cluster.settings import Settings
 from dra_alloc.errors import Problem, Where, first_few
 from dra_alloc.manifest import Documents
 from dra_alloc.pods.expanding import ExpandedPod
-from dra_alloc.pods.groups import group_name, has_groups, is_grouping, least_of
+from dra_alloc.pods.groups import group_name, has_groups, is_grouping, knows_groups, least_of
 
 __all__ = ["group_notes", "group_problems", "groups_stored"]
 
@@ -46,7 +46,7 @@ def groups_stored(manifests: Documents, settings: Settings) -> tuple[Documents, 
 
 def _singly(group: PodGroup, settings: Settings) -> str:
     gates = settings.effective_gates()
-    if not has_groups(settings.release, {"GenericWorkload": True}):
+    if not knows_groups(settings.release):
         why = f"{settings.release} has no PodGroup"
     elif gates["GenericWorkload"]:
         why = "GangScheduling is off"
@@ -59,7 +59,7 @@ def _singly(group: PodGroup, settings: Settings) -> str:
 
 def _needed(settings: Settings) -> str:
     gates = settings.effective_gates()
-    if not has_groups(settings.release, {"GenericWorkload": True}):
+    if not knows_groups(settings.release):
         return "there are groups since 1.36"
     off = [each for each in ("GenericWorkload", "GangScheduling") if not gates.get(each, each == "GangScheduling")]
     return " ".join(f"--gate {each}=true" for each in off)

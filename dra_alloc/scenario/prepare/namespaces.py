@@ -10,12 +10,12 @@ from typing import Any, Final
 from dra_alloc.errors import Problem, Where, did_you_mean, in_brief
 from dra_alloc.manifest import Documents
 from dra_alloc.manifest.lost import Lost
+from dra_alloc.pods.naming import NAMESPACED
 
 __all__ = ["namespace_problems"]
 
 #: Namespaces that every API server makes itself.
 _ALWAYS: Final = frozenset({"default", "kube-node-lease", "kube-public", "kube-system"})
-_NAMESPACED: Final = ("claims", "templates", "pods", "workloads", "quotas", "limit_ranges", "pod_groups", "services")
 
 
 def namespace_problems(manifests: Documents, dump: Documents, lost: Lost) -> Iterator[tuple[Any, Problem]]:
@@ -31,10 +31,10 @@ def namespace_problems(manifests: Documents, dump: Documents, lost: Lost) -> Ite
     there = {each.metadata.name or "": each for each in (*manifests.namespaces, *dump.namespaces)}
     stored = {
         (each.kind, each.metadata.namespace, each.metadata.name)
-        for member in _NAMESPACED
+        for member in NAMESPACED
         for each in getattr(dump, member)
     }
-    for member in _NAMESPACED:
+    for member in NAMESPACED:
         for each in getattr(manifests, member):
             name = each.metadata.namespace or ""
             if (each.kind, each.metadata.namespace, each.metadata.name) in stored or name in lost.of("Namespace"):
