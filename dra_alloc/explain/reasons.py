@@ -218,14 +218,16 @@ class _Fixes:
         return low, certain
 
 
-def fewer_devices(world: World) -> Iterator[tuple[str, Callable[[World], World]]]:
-    """Yield what asking for fewer devices is, per request the largest number first, and the change."""
+def fewer_devices(world: World) -> Iterator[list[tuple[str, Callable[[World], World]]]]:
+    """Yield, per request, what asking for fewer devices is and the change, the largest number first."""
     for index, name, ask in world.asks():
         wanted = ask.count or 1
         if ask.allocation_mode != "All":
-            for count in range(wanted - 1, 0, -1):
-                text = _fewer(called(world, index, name), count, wanted)
-                yield text, partial(_counting, claim=index, name=name, count=count)
+            which = called(world, index, name)
+            yield [
+                (_fewer(which, count, wanted), partial(_counting, claim=index, name=name, count=count))
+                for count in range(wanted - 1, 0, -1)
+            ]
 
 
 def _fewer(which: str, count: int, wanted: int) -> str:

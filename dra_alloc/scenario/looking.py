@@ -57,31 +57,31 @@ class Looking:
 
         Nodes whose counts look alike share the reasons of the first of them.
         """
-        counted: list[NodeRefusal] = []
+        counted: list[tuple[NodeRefusal, object]] = []
         kinds: dict[object, NodeRefusal] = {}
         for number, refusal in enumerate(refused):
             if refusal.code != "no-fit":
-                counted.append(refusal)
+                counted.append((refusal, None))
             elif number < EXPLAINED_NODES:
                 node = cluster.node(refusal.node)
-                counted.append(cluster.known.counted(refusal, outcome.claims_on(refusal.node), node))
-                kinds.setdefault(counted[-1].explanation.shape, counted[-1])
+                told = cluster.known.counted(refusal, outcome.claims_on(refusal.node), node)
+                shape = told.explanation.shape
+                counted.append((told, shape))
+                kinds.setdefault(shape, told)
         found: dict[object, Reasons] = {}
         left = _SUBJECT_WORK
-        most = _KINDS if len(refused) <= _FLEET else _KINDS_OF_A_FLEET
+        fleet = len(refused) > _FLEET
+        most = _KINDS_OF_A_FLEET if fleet else _KINDS
         nearest = sorted(kinds.items(), key=lambda each: each[1].explanation.short_of)[:most]
         # Nodes that look alike can end otherwise once something is changed; of a fleet the kinds have to do.
-        few = [each for each in counted if each.code == "no-fit"] if len(refused) <= _FLEET else []
+        few = [] if fleet else [each for each, _ in counted if each.code == "no-fit"]
         worlds = dict(_worlds(cluster, outcome, few or [each for _, each in nearest]))
         for shape, refusal in nearest:
             elsewhere = [world for name, world in worlds.items() if name != refusal.node]
             found[shape] = self._allowance.reasons(worlds.get(refusal.node), left // 3, elsewhere)
             left -= found[shape].work
         return tuple(
-            [
-                replace(each, reasons=found.get(each.explanation.shape)) if each.code == "no-fit" else each
-                for each in counted
-            ]
+            [each if each.code != "no-fit" else replace(each, reasons=found.get(shape)) for each, shape in counted]
         )
 
 

@@ -54,6 +54,10 @@ def _asks(claim: Json) -> Iterator[tuple[str, Json]]:
             yield f"{request['name']}/{sub['name']}", sub
 
 
+def _of_pool(world: Json, pool: str) -> list[Json]:
+    return [each["spec"] for each in _all(world, "ResourceSlice") if each["spec"]["pool"]["name"] == pool]
+
+
 def changes_of(world: Json) -> Iterator[Change]:
     """Yield every change, of all kinds that do not have an amount."""
     yield from _of_claims(world)
@@ -130,12 +134,8 @@ def _no_request(name: str, request: str) -> Callable[[Json], None]:
         claim = _claim(world, name)
         devices = claim["spec"]["devices"]
         devices["requests"] = [each for each in devices["requests"] if each["name"] != request]
-        kept = []
-        for each in devices.get("constraints", ()):
-            named = each.get("requests", [])
-            if named != [request]:
-                kept.append(each)
-        devices["constraints"] = kept
+        constraints = devices.get("constraints", ())
+        devices["constraints"] = [each for each in constraints if each.get("requests", []) != [request]]
         if not devices["requests"]:
             # A claim for nothing is not made.
             world["objects"].remove(claim)
@@ -180,10 +180,8 @@ def _freed(name: str) -> Callable[[Json], None]:
 
 
 def _of_slices(world: Json) -> Iterator[Change]:
-    pools: dict[str, list[Json]] = {}
-    for each in _all(world, "ResourceSlice"):
-        pools.setdefault(each["spec"]["pool"]["name"], []).append(each["spec"])
-    for name, specs in pools.items():
+    for name in dict.fromkeys(each["spec"]["pool"]["name"] for each in _all(world, "ResourceSlice")):
+        specs = _of_pool(world, name)
         wanted = specs[0]["pool"]["resourceSliceCount"]
         if wanted != len(specs):
             yield Change(f"a complete pool {name}", f"pool {name} has ", _complete(name, len(specs)))
@@ -193,19 +191,17 @@ def _of_slices(world: Json) -> Iterator[Change]:
 
 def _complete(pool: str, count: int) -> Callable[[Json], None]:
     def make(world: Json) -> None:
-        for each in _all(world, "ResourceSlice"):
-            if each["spec"]["pool"]["name"] == pool:
-                each["spec"]["pool"]["resourceSliceCount"] = count
+        for spec in _of_pool(world, pool):
+            spec["pool"]["resourceSliceCount"] = count
 
     return make
 
 
 def _uncounted(pool: str) -> Callable[[Json], None]:
     def make(world: Json) -> None:
-        for each in _all(world, "ResourceSlice"):
-            if each["spec"]["pool"]["name"] == pool:
-                for device in each["spec"].get("devices", ()):
-                    device.pop("consumesCounters", None)
+        for spec in _of_pool(world, pool):
+            for device in spec.get("devices", ()):
+                device.pop("consumesCounters", None)
 
     return make
 

@@ -94,32 +94,30 @@ class _Drawing:
     def container(self, pod: Json) -> Json:
         if self.chance(0.2):
             pod.setdefault("initContainers", [{"name": "e", "image": "i"}])
-            return dict_of(pod["initContainers"][0])
-        return dict_of(self._random.choice(pod["containers"] or [{}]))
+            first: Json = pod["initContainers"][0]
+            return first
+        chosen: Json = self._random.choice(pod["containers"] or [{}])
+        return chosen
 
     def spec(self, kind: str, template: Json) -> Json:
         spec: Json = {"template": template}
         if kind == "CronJob":
             job: Json = {"template": template}
-            self.some(job, _FIELDS["Job"])
+            self.some(job, _FIELDS["Job"], 0.6 / len(_FIELDS["Job"]))
             spec = {"schedule": self.one(("* * * * *",) * 4 + _SCHEDULES), "jobTemplate": {"spec": job}}
         elif kind != "Job":
             labels = {"a": "b"}
             spec["selector"] = labels if kind == "ReplicationController" else {"matchLabels": labels}
             if self.chance(0.15):
                 spec["selector"] = self.one(({}, {"a": "c"}) if kind == "ReplicationController" else _SELECTORS)
-        self.some(spec, _FIELDS[kind])
+        self.some(spec, _FIELDS[kind], 0.6 / len(_FIELDS[kind]))
         return spec
 
-    def some(self, spec: Json, fields: Json) -> None:
-        for name in fields:
-            if self.chance(0.6 / len(fields)):
-                spec[name] = self.one(fields[name])
-
-
-def dict_of(value: Json) -> Json:
-    """Return the very dictionary that a drawing changes."""
-    return value
+    def some(self, into: Json, fields: Json, share: float) -> None:
+        """Give a share of the fields one of their values."""
+        for name, values in fields.items():
+            if self.chance(share):
+                into[name] = self.one(values)
 
 
 def _rolling(style: tuple[str, ...]) -> list[Json]:
@@ -205,55 +203,63 @@ def _amounts(draw: _Drawing, pod: Json) -> None:
 def _ports(draw: _Drawing, pod: Json) -> None:
     for _ in range(draw.one((1, 2))):
         port: Json = {"containerPort": draw.one((80, 81, 80, 0, -1, 70_000))}
-        for name, values in (
-            ("hostPort", (80, 80, 81, -1, 70_000)),
-            ("protocol", ("UDP", "TCP", "X")),
-            ("name", ("x", "a--b", "A_", "-a", "1", "a" * 16)),
-        ):
-            if draw.chance(0.4):
-                port[name] = draw.one(values)
+        draw.some(
+            port,
+            {
+                "hostPort": (80, 80, 81, -1, 70_000),
+                "protocol": ("UDP", "TCP", "X"),
+                "name": ("x", "a--b", "A_", "-a", "1", "a" * 16),
+            },
+            0.4,
+        )
         draw.container(pod).setdefault("ports", []).append(port)
 
 
 def _toleration(draw: _Drawing, pod: Json) -> None:
     made: Json = {}
-    for name, values in (
-        ("key", _KEYS),
-        ("operator", ("Equal", "Exists", "X", "")),
-        ("value", _VALUES),
-        ("effect", ("NoSchedule", "NoExecute", "PreferNoSchedule", "X")),
-        ("tolerationSeconds", (5,)),
-    ):
-        if draw.chance(0.5):
-            made[name] = draw.one(values)
+    draw.some(
+        made,
+        {
+            "key": _KEYS,
+            "operator": ("Equal", "Exists", "X", ""),
+            "value": _VALUES,
+            "effect": ("NoSchedule", "NoExecute", "PreferNoSchedule", "X"),
+            "tolerationSeconds": (5,),
+        },
+        0.5,
+    )
     pod.setdefault("tolerations", []).append(made)
 
 
 def _spreading(draw: _Drawing, pod: Json) -> None:
     made: Json = {"maxSkew": 1, "topologyKey": "z", "whenUnsatisfiable": "DoNotSchedule"}
-    for name, values in (
-        ("maxSkew", (0, -1, 2)),
-        ("topologyKey", _KEYS),
-        ("whenUnsatisfiable", ("ScheduleAnyway", "X")),
-        ("labelSelector", _SELECTORS),
-        ("minDomains", (0, 1, -1)),
-        ("nodeAffinityPolicy", ("Honor", "X")),
-        ("nodeTaintsPolicy", ("Ignore", "X")),
-    ):
-        if draw.chance(0.2):
-            made[name] = draw.one(values)
+    draw.some(
+        made,
+        {
+            "maxSkew": (0, -1, 2),
+            "topologyKey": _KEYS,
+            "whenUnsatisfiable": ("ScheduleAnyway", "X"),
+            "labelSelector": _SELECTORS,
+            "minDomains": (0, 1, -1),
+            "nodeAffinityPolicy": ("Honor", "X"),
+            "nodeTaintsPolicy": ("Ignore", "X"),
+        },
+        0.2,
+    )
     pod.setdefault("topologySpreadConstraints", []).append(made)
 
 
 def _near(draw: _Drawing, pod: Json) -> None:
     term: Json = {"topologyKey": draw.one(("z", "z", *_KEYS))}
-    for name, values in (
-        ("labelSelector", _SELECTORS),
-        ("namespaceSelector", _SELECTORS),
-        ("namespaces", [[each] for each in _NAMES]),
-    ):
-        if draw.chance(0.3):
-            term[name] = draw.one(values)
+    draw.some(
+        term,
+        {
+            "labelSelector": _SELECTORS,
+            "namespaceSelector": _SELECTORS,
+            "namespaces": [[each] for each in _NAMES],
+        },
+        0.3,
+    )
     near = pod.setdefault("affinity", {}).setdefault(draw.one(("podAffinity", "podAntiAffinity")), {})
     if draw.chance(0.5):
         near[_REQUIRED] = [term]

@@ -40,14 +40,21 @@ _LINES, _LINES_OF_MANY = 12, 15
 
 def asked(world: Json, *more: str, text: bool = False) -> tuple[int, str]:
     """Return the exit code and the output of a check of the world."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "world.json")
-        path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": world["objects"]}), encoding="utf-8")
+    with _written(world["objects"]) as path:
         printed = io.StringIO()
         with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(io.StringIO()):
             shape = () if text else ("--format", "json")
             code = run(["check", str(path), *world["options"], *shape, *more])
     return code, printed.getvalue()
+
+
+@contextlib.contextmanager
+def _written(objects: Sequence[Json]) -> Iterator[Path]:
+    """Put objects into a file for a while."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "world.json")
+        path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": objects}), encoding="utf-8")
+        yield path
 
 
 def _pod(world: Json, *more: str) -> Json | None:
@@ -65,15 +72,13 @@ def _fits(world: Json, *more: str) -> bool:
 
 def _could(world: Json, node: str | None = None) -> bool:
     """Return whether the pod finds a node, or would were there that one alone: as `_fits`, and quicker."""
-    options = dict(zip(world["options"][::2], world["options"][1::2], strict=True))
+    options = dict(_pairwise(world["options"]))
     gates = {each.partition("=")[0]: True for name, each in _pairwise(world["options"]) if name == "--gate"}
     channel, semantics = options.get("--channel", "auto"), options.get("--semantics", "upstream")
     objects = [each for each in world["objects"] if node in (None, each["metadata"]["name"]) or each["kind"] != "Node"]
     pod = next(each for each in objects if each["kind"] == "Pod")
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "world.json")
-        path.write_text(json.dumps({"kind": "List", "items": [each for each in objects if each is not pod]}))
-        given = {"release": options["--release"], "gates": gates, "channel": channel, "semantics": semantics}
+    with _written([each for each in objects if each is not pod]) as path:
+        given: Json = {"release": options["--release"], "gates": gates, "channel": channel, "semantics": semantics}
         cluster = dra_alloc.load(path, **given)
     return cluster.schedule([pod]).scheduled == 1
 
@@ -198,11 +203,7 @@ def _pairs(world: Json, node: str, changes: Sequence[Change], listed: set[tuple[
     return "nothing helps"
 
 
-def _worlds(seed: int) -> Iterator[Json]:
-    return drawn(seed)
-
-
-TARGET: Final = Target("reasons_replay", _worlds, _check, shrinks=False)
+TARGET: Final = Target("reasons_replay", drawn, _check, shrinks=False)
 
 
 def main(arguments: list[str] | None = None) -> int:

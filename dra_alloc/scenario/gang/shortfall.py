@@ -103,19 +103,21 @@ def _helping(cluster: Cluster, alike: Sequence[Sequence[Member]], members: Seque
                 yield f"freeing claim {name}"
     if len(alike) > 1:
         return
-    asked: set[str] = set()
-    for text, change in _changes(cluster, members[0]):
-        # Of a request the largest number that is enough.
-        if text.partition(" instead of ")[2] in asked:
-            continue
-        changed = _changed(cluster, members, change)
-        if changed and can_place(cluster, changed) is Verdict.PLACED:
-            asked.update(filter(None, [text.partition(" instead of ")[2]]))
-            yield f"{text} in each of them"
+    worlds = [(member, world) for member in members if (world := _world(cluster, member)) is not None]
+    for alternatives in _changes(cluster, members[0]):
+        for text, change in alternatives:
+            changed = [Member(member.name, change(world).claims) for member, world in worlds]
+            if changed and can_place(cluster, changed) is Verdict.PLACED:
+                yield f"{text} in each of them"
+                break
 
 
-def _changes(cluster: Cluster, member: Member) -> Iterator[tuple[str, Callable[[World], World]]]:
-    """Yield what could be asked for otherwise: fewer devices, taints tolerated, constraints dropped."""
+def _changes(cluster: Cluster, member: Member) -> Iterator[Sequence[tuple[str, Callable[[World], World]]]]:
+    """
+    Yield what could be asked for otherwise: fewer devices, taints tolerated, constraints dropped.
+
+    Each comes with those that ask for less, of which the first that is enough will do.
+    """
     world = _world(cluster, member)
     if world is None:
         return
@@ -126,7 +128,7 @@ def _changes(cluster: Cluster, member: Member) -> Iterator[tuple[str, Callable[[
         for fact in facts_of(there) if there is not None else ():
             if fact.code in ("taint", "constraint"):
                 facts.setdefault(fact.fix, fact)
-    yield from ((fix, fact.without) for fix, fact in list(facts.items())[:_MOST_CHANGES])
+    yield from ([(fix, fact.without)] for fix, fact in list(facts.items())[:_MOST_CHANGES])
 
 
 def _world(cluster: Cluster, member: Member) -> World | None:
@@ -134,9 +136,3 @@ def _world(cluster: Cluster, member: Member) -> World | None:
         return world_of(cluster, member.claims, cluster.nodes[0])
     except (GatherError, IndexError):
         return None
-
-
-def _changed(cluster: Cluster, members: Sequence[Member], change: Callable[[World], World]) -> list[Member]:
-    """Return the pods, each asking for what the change makes of it."""
-    worlds = [(member, _world(cluster, member)) for member in members]
-    return [Member(member.name, change(world).claims) for member, world in worlds if world is not None]
