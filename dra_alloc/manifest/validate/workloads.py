@@ -147,7 +147,9 @@ class _Fields:
         path = render(below)
         number, width = job.get("completions"), job.get("parallelism")
         indexed = job.get("completionMode") == "Indexed"
-        if indexed and number is None and (width is not None or len(below) > 1):
+        if number is None and width is None and len(below) == 1:
+            number = 1  # A default of Jobs, which what a CronJob holds does not get.
+        if indexed and number is None:
             v.required(f"{path}.completions", "when completion mode is Indexed")
         if indexed and isinstance(width, int) and width > _INDEXED_MAX:
             text = f"must be less than or equal to {_INDEXED_MAX} when completion mode is Indexed"
@@ -247,7 +249,9 @@ class _Fields:
         if style not in others:
             steps = None
             if isinstance(rolling, Mapping):
-                steps = OrderedDict(MaxUnavailable=rolling.get("maxUnavailable"), MaxSurge=rolling.get("maxSurge"))
+                steps = OrderedDict(
+                    MaxUnavailable=rolling.get("maxUnavailable", 0), MaxSurge=rolling.get("maxSurge", 0)
+                )
             shown = OrderedDict(Type=style, RollingUpdate=steps)
             if kind == "StatefulSet":
                 v.invalid(path, shown, "must be 'RollingUpdate' or 'OnDelete'")
