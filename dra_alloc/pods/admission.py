@@ -10,9 +10,9 @@ from typing import Final
 
 from dra_alloc.api import FrozenMap, Pod, PriorityClass, RuntimeClass
 from dra_alloc.errors import Problem, Where, first_few
-from dra_alloc.manifest import Documents
+from dra_alloc.manifest import Documents, validate_object
 
-__all__ = ["BUILT_IN", "PodClasses", "priority_class"]
+__all__ = ["BUILT_IN", "PodClasses", "host_port_problems", "priority_class"]
 
 #: Priority classes that every cluster has, with their values.
 BUILT_IN: Final = {f"system-{each}-critical": 2_000_000_000 + more for each, more in (("cluster", 0), ("node", 1000))}
@@ -87,6 +87,20 @@ class PodClasses:
         runtime = pod.spec.runtime_class_name
         if runtime and not self.runtime and not pod.spec.overhead:
             yield f"the overhead of runtime class {runtime} is not known and taken as none"
+
+
+def host_port_problems(pod: Pod, path: str) -> Iterator[Problem]:
+    """
+    Yield why the API server refuses a pod that a controller makes, while it stored the template.
+
+    Spec: EXPAND-59.
+    """
+    if not pod.spec.host_network:
+        return
+    for each in validate_object(pod):
+        if each.where.path.endswith(".hostPort"):
+            place = path + each.where.path.removeprefix("spec")
+            yield Problem(each.message, Where(path=place), "hostNetwork takes every containerPort of the node")
 
 
 def priority_class(classes: Mapping[str, PriorityClass], name: str | None) -> PriorityClass | None:

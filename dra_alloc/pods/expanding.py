@@ -26,7 +26,7 @@ from dra_alloc.api import (
 )
 from dra_alloc.errors import Problem, Where, in_brief
 from dra_alloc.manifest import Documents, Workload
-from dra_alloc.pods.admission import PodClasses
+from dra_alloc.pods.admission import PodClasses, host_port_problems
 from dra_alloc.pods.limit_ranges import LimitRanges
 from dra_alloc.pods.workloads.names import unique
 from dra_alloc.pods.workloads.owners import Family
@@ -89,7 +89,7 @@ def expanded(manifests: Documents, dump: Documents, nodes: Sequence[Node], taugh
     owns are its own, and only the rest is new. All objects have names and
     namespaces. Problems come with the object that they are of.
 
-    Spec: EXPAND-10 to EXPAND-57.
+    Spec: EXPAND-10 to EXPAND-59.
     """
     templates = {each.metadata.full_name: each for each in (*dump.templates, *manifests.templates)}
     family = Family(manifests, dump, nodes, templates)
@@ -192,6 +192,7 @@ class _Making:
                 continue
             pod = ranges.admitted(each.pod)
             wrong = [*classes.problems(each.pod, each.path), *ranges.problems(each.pod, pod, each.path)]
+            wrong += host_port_problems(pod, each.path)
             self.pods[number] = replace(each, pod=classes.admitted(pod))
             self.notes += classes.notes(each.pod)
             found = [(each.owner, problem) for problem in wrong]

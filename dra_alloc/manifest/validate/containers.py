@@ -12,7 +12,7 @@ from dra_alloc.api.names import label_faults, label_key_faults
 from dra_alloc.manifest.validate.placement import RESTARTS
 from dra_alloc.manifest.validate.violations import Violations
 
-__all__ = ["check_containers"]
+__all__ = ["check_containers", "with_host_ports"]
 
 #: Resources without a prefix that containers can ask for, and others that there are.
 _OF_CONTAINERS: Final = frozenset({"cpu", "memory", "ephemeral-storage"})
@@ -48,6 +48,19 @@ def check_containers(v: Violations, spec: PodSpec, path: str) -> None:
             _amounts(v, container.resources, f"{place}.resources")
             if kind == "initContainers" and container.restart_policy not in (None, *RESTARTS):
                 v.unsupported(f"{place}.restartPolicy", str(container.restart_policy), RESTARTS)
+
+
+def with_host_ports(spec: PodSpec) -> PodSpec:
+    """Return the spec of a pod as it is stored: on the host's network every port is one of the node. Spec: VAL-95."""
+    if not spec.host_network or not any(each.ports for each in (*spec.init_containers, *spec.containers)):
+        return spec
+    filled = {name: tuple(map(_on_host, getattr(spec, name))) for name in ("containers", "init_containers")}
+    return spec.replaced(**filled)
+
+
+def _on_host(container: Container) -> Container:
+    ports = (each.replaced(host_port=each.host_port or each.container_port) for each in container.ports)
+    return container.replaced(ports=tuple(ports))
 
 
 def _name(v: Violations, container: Container, names: set[str], path: str) -> None:

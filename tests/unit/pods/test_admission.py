@@ -80,3 +80,25 @@ def test_a_class_that_is_not_there_is_named_with_those_that_are() -> None:
         ("spec.runtimeClassName", "RuntimeClass haevy does not exist", "there are: heavy"),
         ("spec.priorityClassName", "PriorityClass hihg does not exist", "there are: high"),
     ]
+
+
+@pytest.mark.parametrize(("on_host", "second", "refused"), [(True, 80, True), (True, 81, False), (False, 80, False)])
+def test_a_port_taken_twice_on_the_host_refuses_the_pods_of_a_template(
+    on_host: bool, second: int, refused: bool
+) -> None:
+    containers = [
+        {"name": name, "image": "i", "ports": [{"containerPort": port}]} for name, port in (("a", 80), ("b", second))
+    ]
+    template = {
+        "metadata": {"labels": {"app": "w"}},
+        "spec": {"hostNetwork": on_host, "containers": containers},
+    }
+    workload = {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": "w", "namespace": "ns"},
+        "spec": {"replicas": 2, "selector": {"matchLabels": {"app": "w"}}, "template": template},
+    }
+    problems = [problem for _, problem in expanded(documents(workload), documents(), ()).problems]
+    expected = [("spec.template.spec.containers[1].ports[0].hostPort", 'Duplicate value: "TCP//80"')] if refused else []
+    assert [(each.where.path, each.message) for each in problems] == expected
