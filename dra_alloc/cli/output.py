@@ -29,16 +29,19 @@ def check_reports(options: Namespace) -> None:
     reports = getattr(options, "report", ())
     if not reports:
         return
-    from dra_alloc.cli.writing import STDOUT, checked
+    from dra_alloc.cli.writing import STDOUT, checked, is_one_file
     from dra_alloc.errors import InputError
 
     options.report = ()
     targets = [checked(target) for _, target in reports]
     if STDOUT in targets:
         raise InputError("--report writes to files: standard output has the answer of --format")
-    twice = [each for number, each in enumerate(targets) if each in targets[:number]]
-    if twice:
-        raise InputError(f"--report names {twice[0]} twice")
+    inputs = [*getattr(options, "manifests", ()), *getattr(options, "cluster", ())]
+    for number, target in enumerate(targets):
+        if any(is_one_file(target, each) for each in targets[:number]):
+            raise InputError(f"--report names {target} twice")
+        if any(is_one_file(target, each) for each in inputs):
+            raise InputError(f"{target} is one of the files to read", hint="give the report a name of its own")
     options.report = reports
 
 
@@ -70,7 +73,9 @@ def _file(options: Namespace, report: Report) -> None:
     if options.report:
         from dra_alloc.cli.writing import write_file
 
-        for form, target in options.report:
+        # Once: of a file that cannot be written there is one complaint.
+        reports, options.report = options.report, ()
+        for form, target in reports:
             text = rendered(report, options.formats[form], options.verbose)
             write_file(target, text.encode("utf-8", "backslashreplace"))
 

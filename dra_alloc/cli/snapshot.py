@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 from contextlib import suppress
-from pathlib import Path
 from typing import Final
 
 from dra_alloc.cli import options as shared
@@ -44,7 +43,7 @@ def _pack(options: Namespace) -> int:
     from dra_alloc.cli.exit_codes import ExitCode
     from dra_alloc.cli.output import tell, warn, write
     from dra_alloc.cli.reading import check_stdin_once
-    from dra_alloc.cli.writing import STDOUT, checked, write_file
+    from dra_alloc.cli.writing import STDOUT, checked, is_one_file, write_file
     from dra_alloc.errors import InputError
     from dra_alloc.manifest import load
     from dra_alloc.manifest.read.inputs import STDIN, files_of
@@ -55,7 +54,7 @@ def _pack(options: Namespace) -> int:
     target = checked(options.output)
     check_stdin_once(options.files)
     named = [path for path in files_of(options.files) if path != STDIN]
-    if target != STDOUT and any(Path(target).resolve() == Path(path).resolve() for path in named):
+    if target != STDOUT and any(is_one_file(target, path) for path in named):
         raise InputError(f"{target} is one of the files to read", hint="give the snapshot a name of its own")
     inputs: list[Input] = []
     folders: list[Folder] = []

@@ -19,7 +19,7 @@ from dra_alloc.errors import InputError, in_brief
 if os.name == "posix":
     import fcntl
 
-__all__ = ["STDOUT", "checked", "write_file"]
+__all__ = ["STDOUT", "checked", "is_one_file", "write_file"]
 
 #: The target that is standard output.
 STDOUT: Final = "-"
@@ -40,16 +40,24 @@ def checked(target: str) -> str:
     if target == STDOUT:
         return target
     with _told(target):
-        path = Path(os.path.realpath(target))
-        if _is_stdout(path):
+        mode = _mode(Path(target))
+        if _is_stdout(Path(target)):
             return STDOUT
-        mode = _mode(path)
         if mode is not None and stat.S_ISDIR(mode):
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-        if mode is not None and not os.access(path, os.W_OK):
+        if mode is not None and not os.access(target, os.W_OK):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
-        path.parent.stat()
+        Path(os.path.realpath(target)).parent.stat()
         return target
+
+
+def is_one_file(target: str, other: str) -> bool:
+    """Return whether the file to write is another one by its name, be it there or not; no device and no pipe is."""
+    with suppress(OSError, ValueError):
+        mode = _mode(Path(target))
+        regular = mode is None or stat.S_ISREG(mode)
+        return regular and other != STDOUT and os.path.realpath(target) == os.path.realpath(other)
+    return False
 
 
 def write_file(target: str, data: bytes) -> None:
@@ -69,10 +77,10 @@ def write_file(target: str, data: bytes) -> None:
             sys.stdout.buffer.write(data)
             sys.stdout.flush()
             return
-        path = Path(os.path.realpath(target))
-        mode = _mode(path)
-        if mode is not None and not stat.S_ISREG(mode):
-            with os.fdopen(os.open(path, os.O_WRONLY), "wb") as stream:
+        path, mode = Path(os.path.realpath(target)), _mode(Path(target))
+        # What has no name of its own, as a pipe of the shell or a file that was deleted, is not where links lead.
+        if mode is not None and not (stat.S_ISREG(mode) and path.exists()):
+            with os.fdopen(os.open(target, os.O_WRONLY), "wb") as stream:
                 stream.write(data)
         else:
             _replace(path, data, mode)
@@ -83,9 +91,9 @@ def _told(target: str) -> Iterator[None]:
     """Tell of failures of the file system in the words of the input."""
     try:
         yield
-    except BrokenPipeError:
-        raise
     except OSError as error:
+        if target == STDOUT and isinstance(error, BrokenPipeError):
+            raise
         raise InputError(f"{target} cannot be written: {error.strerror}") from None
 
 
@@ -110,10 +118,10 @@ def _replace(path: Path, data: bytes, mode: int | None) -> None:
     with _locked(partial) as descriptor:
         try:
             os.ftruncate(descriptor, 0)
+            if mode is not None:
+                partial.chmod(stat.S_IMODE(mode))  # before anybody can read what only some may
             with os.fdopen(os.dup(descriptor), "wb") as stream:
                 stream.write(data)
-            if mode is not None:
-                partial.chmod(stat.S_IMODE(mode))
             os.fsync(descriptor)
             partial.replace(path)
         except BaseException:

@@ -68,6 +68,51 @@ def test_a_pipe_is_written_to(tmp_path: Path):
     assert pipe.is_fifo()
 
 
+def test_a_pipe_of_the_shell_is_written_to_though_it_has_no_name():
+    reading, writing = os.pipe()
+    write_file(f"/dev/fd/{writing}", b"new")
+    os.close(writing)
+    with os.fdopen(reading, "rb") as stream:
+        assert stream.read() == b"new"
+
+
+def test_a_deleted_file_is_written_to_and_not_made_again(tmp_path: Path):
+    with (tmp_path / "out").open("w+b") as stream:
+        (tmp_path / "out").unlink()
+        write_file(f"/dev/fd/{stream.fileno()}", b"new")
+        assert stream.read() == b"new"
+    assert not names(tmp_path)
+
+
+def test_a_pipe_whose_reader_leaves_is_not_taken_for_the_answers(tmp_path: Path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = threading.Thread(target=lambda: pipe.open("rb").close())
+    reader.start()
+    with pytest.raises(InputError, match="cannot be written: Broken pipe"):
+        write_file(str(pipe), b"n" * 1_000_000)
+    reader.join()
+
+
+@pytest.mark.parametrize("other", ["out", "./out", "link"])
+def test_no_file_is_written_twice_or_over_what_was_read(other: str, tmp_path: Path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    Path("out").write_text("kind: None\n", encoding="utf-8")
+    Path("link").symlink_to("out")
+    assert run(["check", "other", "--report", "json=out", "--report", f"text={other}"]) == 2
+    assert run(["check", other, "--report", "json=out"]) == 2
+    assert run(["check", "some", "--cluster", other, "--report", "json=out"]) == 2
+    told = capsys.readouterr().err
+    assert told.count("twice") == 1
+    assert told.count("out is one of the files to read") == 2
+    assert Path("out").read_text(encoding="utf-8") == "kind: None\n"
+
+
+def test_of_a_report_that_cannot_be_written_there_is_one_complaint(capsys):
+    assert run(["cel", "true", "--report", "json=/dev/full"]) == 2
+    assert capsys.readouterr().err.count("/dev/full cannot be written") == 1
+
+
 @pytest.mark.parametrize("name", ["", "a\nb", "a\x00b", "\x1b[31m", "a\u202eb", "\udcff"])
 def test_names_that_are_none_are_bad_input(name: str, capsys, tmp_path: Path, monkeypatch):
     monkeypatch.chdir(tmp_path)
