@@ -43,6 +43,7 @@ if TYPE_CHECKING:
         UnknownReference,
     )
     from dra_alloc.manifest import Documents
+    from dra_alloc.manifest.convert.objects import convert
     from dra_alloc.pods.expanding import ExpandedPod
     from dra_alloc.pods.workloads.states import PodState
     from dra_alloc.scenario.expand import Expansion, expand
@@ -97,6 +98,7 @@ __all__ = [
     "Unsettled",
     "Waiting",
     "__version__",
+    "convert",
     "expand",
     "load",
     "place_gang",
@@ -147,6 +149,7 @@ _HOMES = {
     "Unschedulable": "dra_alloc.cluster.attempts.scheduled",
     "Unsettled": "dra_alloc.cluster.attempts.scheduled",
     "Waiting": "dra_alloc.cluster.attempts.scheduled",
+    "convert": "dra_alloc.manifest.convert.objects",
     "expand": "dra_alloc.scenario.expand",
     "load": "dra_alloc.scenario.snapshot",
     "place_gang": "dra_alloc.scenario.gang.gang",

@@ -26,7 +26,7 @@ __all__ = ["Oracle", "OracleUnavailable", "build", "go_missing", "newest", "reso
 Json = dict[str, Any]
 _Prepared = tuple[Mapping[str, Any], Json | None]
 
-_PROGRAM_OF = {"validate": "apiserver", "merge": "tracker"}
+_PROGRAM_OF = {"validate": "apiserver", "convert": "apiserver", "merge": "tracker"}
 _MERGE_KEYS = ("slices", "classes", "taintRules")
 #: Stands for the program of what is answered already.
 _REFUSED = ""

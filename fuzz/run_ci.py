@@ -27,6 +27,7 @@ CASES_OF: Final = {
     "cel_selectors": 600,
     "cel_syntax": 600,
     "control_plane": 20,
+    "conversion": 3000,
     "determinism": 150,
     "dump_and_load": 100,
     "engines": 2000,

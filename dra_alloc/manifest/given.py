@@ -17,7 +17,7 @@ from dra_alloc.errors import InputError
 from dra_alloc.manifest.documents import Documents, Workload
 from dra_alloc.manifest.load import load
 
-__all__ = ["documents_of", "plain_object"]
+__all__ = ["documents_of", "json_text", "plain_object"]
 
 #: Members whose keys are the user's own, and stay as they are.
 _MAPS: Final = frozenset(
@@ -39,11 +39,13 @@ def documents_of(objects: Documents | Iterable[Any]) -> Documents:
     """
     if isinstance(objects, Documents):
         return objects
-    items = [plain_object(each) for each in objects]
-    if not items:
-        return Documents()
-    lines = "\n".join(json.dumps(each, default=_scalar) for each in items)
-    return load(["-"], stdin=io.BytesIO(lines.encode()), validate="ignore")
+    lines = b"\n".join(map(json_text, objects))
+    return load(["-"], stdin=io.BytesIO(lines), validate="ignore") if lines else Documents()
+
+
+def json_text(item: Any) -> bytes:
+    """Return one object as JSON text. Raises: InputError, as `plain_object` does."""
+    return json.dumps(plain_object(item), default=_scalar).encode()
 
 
 def plain_object(item: Any) -> Mapping[str, Any]:

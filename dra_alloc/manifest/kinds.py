@@ -26,11 +26,13 @@ from dra_alloc.api import (
     Service,
 )
 from dra_alloc.errors import in_brief
+from dra_alloc.releases import Span
 
 __all__ = [
     "HIDDEN_TEMPLATES",
     "KINDS",
     "RESOURCE_GROUP",
+    "SERVED",
     "SLICE",
     "Kind",
     "Unserved",
@@ -71,18 +73,36 @@ class Unserved(ValueError):
         self.hint = hint
 
 
-_FOUR: Final = ("v1", "v1beta2", "v1beta1", "v1alpha3")
+_FOUR: Final = {
+    "v1": Span("1.34"),
+    "v1beta2": Span("1.33", "1.39"),
+    "v1beta1": Span("1.32", "1.38"),
+    "v1alpha3": Span("1.31", "1.34"),
+}
+#: Kinds of our group, their versions with the releases that have them, the best version first.
+SERVED: Final[Mapping[str, Mapping[str, Span]]] = {
+    **dict.fromkeys(("ResourceSlice", "DeviceClass", "ResourceClaim", "ResourceClaimTemplate"), _FOUR),
+    # 1.36 and 1.37 announced that v1alpha3 ends with 1.38; 1.38 announces no end.
+    "DeviceTaintRule": {"v1": Span("1.37"), "v1beta2": Span("1.36", "1.42"), "v1alpha3": Span("1.33")},
+    "ResourcePoolStatusRequest": {"v1alpha3": Span("1.36")},
+    "PodSchedulingContext": {"v1alpha3": Span("1.31", "1.32")},
+}
 _TEMPLATE: Final = ("spec", "template")
 _REPLICAS: Final = (("spec", "replicas"),)
 _PARALLEL: Final = (("spec", "parallelism"), ("spec", "completions"))
 _JOB: Final = ("spec", "jobTemplate")
 
+
+def _ours(name: str, member: str, model: type[KubeModel]) -> Kind:
+    return Kind(RESOURCE_GROUP, name, member, tuple(SERVED[name]), model)
+
+
 _ALL: Final = (
-    Kind(RESOURCE_GROUP, "ResourceSlice", "slices", _FOUR, ResourceSlice),
-    Kind(RESOURCE_GROUP, "DeviceClass", "classes", _FOUR, DeviceClass),
-    Kind(RESOURCE_GROUP, "ResourceClaim", "claims", _FOUR, ResourceClaim),
-    Kind(RESOURCE_GROUP, "ResourceClaimTemplate", "templates", _FOUR, ResourceClaimTemplate),
-    Kind(RESOURCE_GROUP, "DeviceTaintRule", "taint_rules", ("v1", "v1beta2", "v1alpha3"), DeviceTaintRule),
+    _ours("ResourceSlice", "slices", ResourceSlice),
+    _ours("DeviceClass", "classes", DeviceClass),
+    _ours("ResourceClaim", "claims", ResourceClaim),
+    _ours("ResourceClaimTemplate", "templates", ResourceClaimTemplate),
+    _ours("DeviceTaintRule", "taint_rules", DeviceTaintRule),
     Kind("", "Node", "nodes", ("v1",), Node),
     Kind("", "Namespace", "namespaces", ("v1",), Namespace),
     Kind("", "Pod", "pods", ("v1",), Pod),
@@ -124,8 +144,6 @@ HIDDEN_TEMPLATES: Final = frozenset(
     }
 )
 
-# Kinds of our group that are passed over because no allocation depends on them.
-_PASSED_OVER: Final = {"ResourcePoolStatusRequest": ("v1alpha3",), "PodSchedulingContext": ("v1alpha3",)}
 _CLASSIC: Final = "classic DRA ended with Kubernetes 1.30: write a ResourceClaim of resource.k8s.io/v1"
 
 
@@ -139,10 +157,11 @@ def recognise(api_version: str, kind: str) -> Kind | None:
     known = _BY_NAME.get((group, kind))
     if known is not None and version in known.versions:
         return known
-    if group != RESOURCE_GROUP or version in _PASSED_OVER.get(kind, ()):
+    # Kinds of our group that are not read are passed over: no allocation depends on them.
+    if group != RESOURCE_GROUP or (known is None and version in SERVED.get(kind, ())):
         return None
     said = f'no matches for kind "{in_brief(kind)}" in version "{in_brief(api_version)}"'
-    raise Unserved(said, _hint(version, known))
+    raise Unserved(said, _hint(version, kind))
 
 
 def kind_named(name: str) -> Kind:
@@ -165,9 +184,9 @@ def assumed_version(kind: str) -> str:
     return "v1" if ("", kind) in _BY_NAME else ""
 
 
-def _hint(version: str, known: Kind | None) -> str:
+def _hint(version: str, kind: str) -> str:
     if version == "v1alpha2":
         return _CLASSIC
-    if known is None:
+    if kind not in SERVED:
         return "kinds: " + ", ".join(kind.name for kind in _ALL if kind.group == RESOURCE_GROUP)
-    return "versions: " + ", ".join(known.versions)
+    return "versions: " + ", ".join(SERVED[kind])

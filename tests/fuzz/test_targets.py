@@ -31,6 +31,7 @@ WITH_GO = {
     "cel_selectors": 200,
     "cel_syntax": 200,
     "control_plane": 3,
+    "conversion": 300,
     "pod_fields": 300,
     "pods_on_nodes": 200,
     "quantity_upstream": 200,

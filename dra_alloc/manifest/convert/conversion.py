@@ -1,5 +1,5 @@
 """
-Older versions of resource.k8s.io made v1-shaped, one table of rules per kind and version.
+Older versions of resource.k8s.io made v1-shaped and made of that, one table of rules per kind and version.
 
 Values are plain (dicts, lists, scalars) and may hold anything the user wrote:
 what has not the shape a rule expects is left as it is, for the type check to
@@ -11,12 +11,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import cache
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from dra_alloc.api import ExactDeviceRequest
 from dra_alloc.manifest.make.schema import Leaf, ListType, MapType, ObjectType, SchemaType, schema_of
 
-__all__ = ["OtherShape", "document_path", "reshape", "rewrite", "to_v1"]
+__all__ = ["OtherShape", "document_path", "from_v1", "reshape", "rewrite", "to_v1", "without_later"]
 
 Rule = Callable[[dict[str, Any]], dict[str, Any]]
 
@@ -58,6 +58,18 @@ def _nest_request(request: dict[str, Any]) -> dict[str, Any]:
     return {**rest, "exactly": flat}
 
 
+def _flatten_request(request: dict[str, Any]) -> dict[str, Any]:
+    """
+    Return a request with the members of ``exactly`` beside its name.
+
+    Spec: CONV-2. Raises: OtherShape, on a request that has some of them there already.
+    """
+    exactly = request.get("exactly")
+    if request.keys() & _flat_members() or not isinstance(exactly, dict | None) or "name" in (exactly or {}):
+        raise OtherShape("exactly")
+    return {name: member for name, member in request.items() if name != "exactly"} | (exactly or {})
+
+
 def _lift_basic(device: dict[str, Any]) -> dict[str, Any]:
     """
     Return a device with the members of ``basic`` moved up; without ``basic`` it has no details.
@@ -75,6 +87,18 @@ def _lift_basic(device: dict[str, Any]) -> dict[str, Any]:
     return {**rest, **basic}
 
 
+def _sink_basic(device: dict[str, Any]) -> dict[str, Any]:
+    """
+    Return a device with all but its name below ``basic``, which is there even if nothing is.
+
+    Spec: CONV-3. Raises: OtherShape, on a device that has ``basic``.
+    """
+    if "basic" in device:
+        raise OtherShape("basic")
+    basic = {name: member for name, member in device.items() if name != "name"}
+    return {name: member for name, member in device.items() if name == "name"} | {"basic": basic}
+
+
 def _wrap_capacity(device: dict[str, Any]) -> dict[str, Any]:
     """Return a device whose capacities are objects: ``5Gi`` becomes ``{value: 5Gi}``. Spec: CONV-4."""
     capacity = device.get("capacity")
@@ -85,23 +109,64 @@ def _wrap_capacity(device: dict[str, Any]) -> dict[str, Any]:
     return {**device, "capacity": {name: {"value": amount} for name, amount in capacity.items()}}
 
 
+def _unwrap_capacity(device: dict[str, Any]) -> dict[str, Any]:
+    """Return a device whose capacities are bare: ``{value: 5Gi}`` becomes ``5Gi``. Spec: CONV-4."""
+    capacity = device.get("capacity")
+    if not isinstance(capacity, dict):
+        return device
+    if any(not isinstance(amount, dict) or amount.keys() - {"value"} for amount in capacity.values()):
+        raise OtherShape("capacity")
+    return {**device, "capacity": {name: amount.get("value") for name, amount in capacity.items()}}
+
+
 def _drop_unset_nodes(spec: dict[str, Any]) -> dict[str, Any]:
     """Return a slice spec without an empty nodeName and a false allNodes: both mean unset here. Spec: CONV-5."""
     unset = (spec.get("nodeName") == "" and "nodeName", spec.get("allNodes") is False and "allNodes")
     return {name: member for name, member in spec.items() if name not in unset}
 
 
+def _as_it_is(value: dict[str, Any]) -> dict[str, Any]:
+    return value
+
+
+class _Turn(NamedTuple):
+    """What of an object at a path is turned, `up` to v1 and `down` from it."""
+
+    path: tuple[str, ...]
+    up: Rule
+    down: Rule
+
+
 _CLAIM: Final = ("spec", "devices", "requests", "*")
-_TEMPLATE: Final = ("spec", *_CLAIM)
 _DEVICE: Final = ("spec", "devices", "*")
+_SLICE: Final = (_Turn(_DEVICE, _lift_basic, _sink_basic), _Turn(("spec",), _drop_unset_nodes, _as_it_is))
 _FLAT: Final = {
-    "ResourceClaim": ((_CLAIM, _nest_request),),
-    "ResourceClaimTemplate": ((_TEMPLATE, _nest_request),),
-    "ResourceSlice": ((_DEVICE, _lift_basic), (("spec",), _drop_unset_nodes)),
+    "ResourceClaim": (_Turn(_CLAIM, _nest_request, _flatten_request),),
+    "ResourceClaimTemplate": (_Turn(("spec", *_CLAIM), _nest_request, _flatten_request),),
+    "ResourceSlice": _SLICE,
 }
-_RULES: Final[Mapping[str, Mapping[str, tuple[tuple[tuple[str, ...], Rule], ...]]]] = {
+_RULES: Final[Mapping[str, Mapping[str, tuple[_Turn, ...]]]] = {
     "v1beta1": _FLAT,
-    "v1alpha3": {**_FLAT, "ResourceSlice": (*_FLAT["ResourceSlice"], (_DEVICE, _wrap_capacity))},
+    "v1alpha3": {**_FLAT, "ResourceSlice": (*_SLICE, _Turn(_DEVICE, _wrap_capacity, _unwrap_capacity))},
+}
+_BINDING: Final = frozenset({"bindingConditions", "bindingFailureConditions"})
+#: Fields by their types that came when a version was gone: it ended with 1.33.
+_LATER: Final[Mapping[str, Mapping[str, frozenset[str]]]] = {
+    "v1alpha3": {
+        "ExactDeviceRequest": frozenset({"capacity", "derivedAttributes"}),
+        "DeviceSubRequest": frozenset({"capacity", "derivedAttributes"}),
+        "DeviceConstraint": frozenset({"distinctAttribute"}),
+        "DeviceRequestAllocationResult": _BINDING | {"shareID", "consumedCapacity", "skipNodeOperations"},
+        "AllocationResult": frozenset({"allocationTimestamp"}),
+        "AllocatedDeviceStatus": frozenset({"shareID"}),
+        "DeviceClassSpec": frozenset({"extendedResourceName"}),
+        "ResourceSliceSpec": frozenset({"partitionTypeAttribute", "skipNodeOperations"}),
+        "Device": _BINDING
+        | {"bindsToNode", "allowMultipleAllocations", "nodeAllocatableResources", "nodeAllocatableResourceMappings"},
+        "DeviceCapacity": frozenset({"requestPolicy"}),
+        "DeviceCounterConsumption": frozenset({"compatibilityGroups"}),
+        "DeviceAttribute": frozenset({"ints", "bools", "strings", "versions"}),
+    }
 }
 
 
@@ -111,15 +176,46 @@ def to_v1(value: Any, kind: str, version: str) -> Any:
 
     Spec: CONV-1 to CONV-6. Raises: OtherShape.
     """
-    for path, rule in _RULES.get(version, {}).get(kind, ()):
-        value = rewrite(value, path, rule)
+    for turn in _RULES.get(version, {}).get(kind, ()):
+        value = rewrite(value, turn.path, turn.up)
     return value
+
+
+def from_v1(value: Any, kind: str, version: str) -> Any:
+    """
+    Return plain values in v1 shape in that of another version, as far as it can say them.
+
+    Spec: CONV-30. Raises: OtherShape.
+    """
+    for turn in reversed(_RULES.get(version, {}).get(kind, ())):
+        value = rewrite(value, turn.path, turn.down)
+    return value
+
+
+@cache
+def without_later(shape: ObjectType, version: str) -> ObjectType:
+    """Return a v1 shape without the fields that an older version never had. Spec: CONV-31."""
+    kept = _known(shape, _LATER.get(version, {}))
+    assert isinstance(kept, ObjectType)
+    return kept
+
+
+def _known(shape: SchemaType, later: Mapping[str, frozenset[str]]) -> SchemaType:
+    if not later or isinstance(shape, Leaf):
+        return shape
+    if isinstance(shape, ListType):
+        return ListType(_known(shape.item, later))
+    if isinstance(shape, MapType):
+        return MapType(_known(shape.value, later))
+    gone = later.get(shape.name, frozenset())
+    fields = {name: _known(member, later) for name, member in shape.fields.items() if name not in gone}
+    return ObjectType(shape.name, MappingProxyType(fields), shape.closed)
 
 
 @cache
 def reshape(shape: ObjectType, version: str) -> ObjectType:
     """Return the shape an object has in an older version."""
-    changed = _reshaped(shape, version)
+    changed = _reshaped(without_later(shape, version), version)
     assert isinstance(changed, ObjectType)
     return changed
 
@@ -149,19 +245,19 @@ def _flat_members() -> frozenset[str]:
     return frozenset(schema_of(ExactDeviceRequest).fields)
 
 
-def document_path(path: tuple[str, ...], kind: str, version: str) -> tuple[str, ...]:
+def document_path(path: tuple[Any, ...], kind: str, version: str) -> tuple[Any, ...]:
     """
     Return where a v1 path stands in a document of an older version.
 
     Validation speaks of v1 paths, whatever the user wrote; positions are those of the text.
     """
-    for place, rule in _RULES.get(version, {}).get(kind, ()):
-        depth = len(place)
-        fits = len(path) > depth and all(want in ("*", step) for want, step in zip(place, path, strict=False))
+    for turn in _RULES.get(version, {}).get(kind, ()):
+        depth = len(turn.path)
+        fits = len(path) > depth and all(want in ("*", step) for want, step in zip(turn.path, path, strict=False))
         if not fits:
             continue
-        if rule is _nest_request and path[depth] == "exactly":
+        if turn.up is _nest_request and path[depth] == "exactly":
             path = path[:depth] + path[depth + 1 :]
-        elif rule is _lift_basic and path[depth] != "name":
+        elif turn.up is _lift_basic and path[depth] != "name":
             path = (*path[:depth], "basic", *path[depth:])
     return path

@@ -1,4 +1,4 @@
-// Command apiserver answers with what the API server of one Kubernetes release says about an object.
+// Command apiserver answers with what the API server of one Kubernetes release says, and makes, of an object.
 package main
 
 import "dra-alloc/upstream/harness"
@@ -13,5 +13,6 @@ func main() {
 			Keys:   []string{"object", "old", "gates", "subresource", "adminNamespace"},
 			Handle: validate,
 		},
+		"convert": {Keys: []string{"object", "to"}, Handle: convert},
 	})
 }
