@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from dra_alloc.scenario.gang.gang import GangAnswers, place_gang, place_most, replicas
     from dra_alloc.scenario.gang.types import Gang, Member, Placement, Topology
     from dra_alloc.scenario.snapshot import load
+    from dra_alloc.scenario.validating import validate
     from dra_alloc.solve.allocator import Budget
     from dra_alloc.solve.best.objectives import Cheapest, FewestNodes, HighestRanked, LeastFragmented, Objective, Stable
     from dra_alloc.solve.best.optimise import Score
@@ -104,6 +105,7 @@ __all__ = [
     "place_gang",
     "place_most",
     "replicas",
+    "validate",
 ]
 
 _HOMES = {
@@ -155,6 +157,7 @@ _HOMES = {
     "place_gang": "dra_alloc.scenario.gang.gang",
     "place_most": "dra_alloc.scenario.gang.gang",
     "replicas": "dra_alloc.scenario.gang.gang",
+    "validate": "dra_alloc.scenario.validating",
 }
 
 

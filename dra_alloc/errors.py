@@ -8,10 +8,11 @@ optional engine, or a bug of ours.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import get_close_matches
-from typing import Final
+from typing import Final, TypeVar
 
 __all__ = [
     "DraAllocError",
@@ -24,6 +25,7 @@ __all__ = [
     "SelectorError",
     "UnknownReference",
     "Where",
+    "by_place",
     "first_few",
     "in_brief",
     "shortened",
@@ -66,13 +68,15 @@ class Where:
     The place something was read from; empty members are unknown.
 
     `object` is ``Kind namespace/name``, `path` a JSON path such as
-    ``spec.devices.requests[0].exactly``, `line` counts from 1.
+    ``spec.devices.requests[0].exactly``, `line` and `column` count from 1;
+    the column is known of what stands in an object, and not printed here.
     """
 
     object: str = ""
     path: str = ""
     file: str = ""
     line: int | None = None
+    column: int | None = field(default=None, compare=False)
 
     def __str__(self) -> str:
         file = f"{self.file}:{self.line}" if self.file and self.line else self.file
@@ -96,6 +100,15 @@ class Problem:
         place = str(self.where)
         text = f"{place}: {self.message}" if place else self.message
         return f"{text} ({self.hint})" if self.hint else text
+
+
+AnyProblem = TypeVar("AnyProblem", bound=Problem)
+
+
+def by_place(problems: Sequence[AnyProblem]) -> list[AnyProblem]:
+    """Return problems file by file, as files come up, each in the order of its text; what has no line comes last."""
+    files = {problem.where.file: number for number, problem in reversed(list(enumerate(problems)))}
+    return sorted(problems, key=lambda each: (files[each.where.file], each.where.line or math.inf))
 
 
 class DraAllocError(Exception):

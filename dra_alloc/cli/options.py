@@ -16,10 +16,12 @@ __all__ = [
     "any_whole",
     "channel",
     "inputs",
+    "namespace",
     "objectives",
     "output",
     "pod_templates",
     "positive",
+    "release",
     "seconds",
     "settings",
     "units",
@@ -44,6 +46,11 @@ def inputs(command: argparse.ArgumentParser) -> None:
         metavar="DUMP",
         help="nodes, slices, classes and claims of the cluster; may be left out if MANIFESTS hold them",
     )
+    namespace(command)
+
+
+def namespace(command: argparse.ArgumentParser) -> None:
+    """Declare where manifests go that do not say it."""
     command.add_argument(
         "--namespace",
         "-n",
@@ -124,8 +131,8 @@ def _objective_names(text: str) -> list[str]:
     return names
 
 
-def settings(command: argparse.ArgumentParser) -> None:
-    """Declare which kube-scheduler is asked."""
+def release(command: argparse.ArgumentParser) -> None:
+    """Declare the release that is asked, and its gates."""
     command.add_argument(
         "--release",
         default=DEFAULT_RELEASE,
@@ -141,6 +148,11 @@ def settings(command: argparse.ArgumentParser) -> None:
         metavar="NAME=true|false",
         help="set a feature gate; may be repeated",
     )
+
+
+def settings(command: argparse.ArgumentParser) -> None:
+    """Declare which kube-scheduler is asked."""
+    release(command)
     channel(command, "allocator variant (default: auto, the one the release picks for its gates)", "auto")
     command.add_argument(
         "--semantics",

@@ -4,21 +4,20 @@ The documents that a command is given, with everything that is wrong with them a
 
 from __future__ import annotations
 
-import math
 from argparse import Namespace
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dra_alloc.cli.output import tell, warn
 from dra_alloc.cluster.settings import Settings
-from dra_alloc.errors import InputError, ManifestError, Problem
+from dra_alloc.errors import InputError, ManifestError, Problem, by_place
 from dra_alloc.manifest import Documents, Validate, load_readable
 from dra_alloc.manifest.read.inputs import STDIN
 from dra_alloc.pods.workloads.shapes import Taught
 from dra_alloc.releases import note_on
 from dra_alloc.scenario.prepare.pipeline import Prepared, prepare
 
-__all__ = ["Inputs", "check_stdin_once", "read_inputs", "settings_of"]
+__all__ = ["Inputs", "check_stdin_once", "nothing_given", "read_inputs", "settings_of"]
 
 
 def check_stdin_once(paths: Sequence[str]) -> None:
@@ -66,14 +65,13 @@ def read_inputs(inputs: Inputs, settings: Settings) -> tuple[Documents, Document
     problems = (*inputs.problems, *wrong, *more)
     if problems:
         besides = prepare(Prepared(asked, dump, settings, inputs.namespace, inputs.node, inputs.taught)).every_problem
-        raise ManifestError(_by_place([*problems, *besides]))
+        raise ManifestError(by_place([*problems, *besides]))
     if not asked.places and not asked.unknown:
         warn(*asked.warnings, *dump.warnings)
-        raise InputError("there is no object in the manifests", hint="what was to write or render them may have failed")
+        raise nothing_given()
     return asked, dump
 
 
-def _by_place(problems: Sequence[Problem]) -> list[Problem]:
-    """Return problems file by file, as files come up, each in the order of its text; what has no line comes last."""
-    files = {problem.where.file: number for number, problem in reversed(list(enumerate(problems)))}
-    return sorted(problems, key=lambda each: (files[each.where.file], each.where.line or math.inf))
+def nothing_given() -> InputError:
+    """Return what is said of manifests without any object."""
+    return InputError("there is no object in the manifests", hint="what was to write or render them may have failed")

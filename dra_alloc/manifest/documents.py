@@ -32,7 +32,7 @@ from dra_alloc.manifest.lost import NOTHING_LOST, Lost
 from dra_alloc.manifest.make.holdings import NOTHING_NOTED, Holdings
 from dra_alloc.manifest.make.layouts import Layout
 from dra_alloc.manifest.read.paths import Path, tokens
-from dra_alloc.manifest.read.positions import Steps
+from dra_alloc.manifest.read.positions import Position, Steps
 from dra_alloc.manifest.read.texts import Text
 
 __all__ = ["Documents", "Place", "PodTemplate", "Workload", "object_name"]
@@ -175,22 +175,24 @@ class Documents:
             if place is not None and (problem.where.path or len(place.steps) > 1):
                 path = document_path(tokens(problem.where.path), place.kind, place.version)
                 wanted.setdefault(place.file, {})[number] = tokens(place.steps) + path
-        lines: dict[int, int] = {}
+        found_at: dict[int, Position] = {}
         for file, steps in wanted.items():
             text = self.texts.get(file)
-            known = text.lines(frozenset(steps.values())) if text is not None else {}
-            lines |= {number: known[each] for number, each in steps.items() if each in known}
-        return [self._placed(item, problem, lines.get(number)) for number, (item, problem) in enumerate(pairs)]
+            known = text.positions(frozenset(steps.values())) if text is not None else {}
+            found_at |= {number: known[each] for number, each in steps.items() if each in known}
+        return [self._placed(item, problem, found_at.get(number)) for number, (item, problem) in enumerate(pairs)]
 
-    def _placed(self, item: Any, problem: Problem, line: int | None) -> Problem:
+    def _placed(self, item: Any, problem: Problem, at: Position | None) -> Problem:
         if item is None:
             return problem
         place = self.places.get(id(item))
         name = object_name(item.kind, item.metadata.namespace, item.metadata.name)
         path = problem.where.path
+        if place is None:
+            return replace(problem, where=Where(name, path))
         # The mark of a document stands before its object.
-        where = Where(name, path) if place is None else Where(name, path, place.file, max(line or 0, place.line))
-        return replace(problem, where=where)
+        line, column = at if at is not None and at[0] >= place.line else (place.line, None)
+        return replace(problem, where=Where(name, path, place.file, line, column))
 
 
 def object_name(kind: str, namespace: Any, name: Any) -> str:

@@ -13,11 +13,11 @@ from typing import Any, Final
 from pydantic.alias_generators import to_camel
 
 from dra_alloc.api import KubeModel
-from dra_alloc.errors import InputError
+from dra_alloc.errors import InputError, Problem
 from dra_alloc.manifest.documents import Documents, Workload
-from dra_alloc.manifest.load import load
+from dra_alloc.manifest.load import load, load_readable
 
-__all__ = ["documents_of", "json_text", "plain_object"]
+__all__ = ["documents_of", "json_text", "plain_object", "read_given"]
 
 #: Members whose keys are the user's own, and stay as they are.
 _MAPS: Final = frozenset(
@@ -41,6 +41,11 @@ def documents_of(objects: Documents | Iterable[Any]) -> Documents:
         return objects
     lines = b"\n".join(map(json_text, objects))
     return load(["-"], stdin=io.BytesIO(lines), validate="ignore") if lines else Documents()
+
+
+def read_given(item: Any) -> tuple[Documents, tuple[Problem, ...]]:
+    """Return one object, unknown fields refused, and every problem with that. Raises: InputError."""
+    return load_readable(["-"], stdin=io.BytesIO(json_text(item)))
 
 
 def json_text(item: Any) -> bytes:

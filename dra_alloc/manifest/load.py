@@ -66,7 +66,8 @@ def load(
     ``warn`` reports them in `Documents.warnings`, ``ignore`` says nothing. Types
     are always checked; the API server's further rules are not, since a dump
     was admitted already: see `validate_object`. `repeated` says what an object
-    of the same name and other content does: replace the earlier, or be refused.
+    of the same name and other content does: replace the earlier, be refused, or
+    be kept beside it.
 
     Spec: CONV-1 to CONV-26, DEF-1 to DEF-4, YAML, JSON. Raises: ManifestError, with every problem of every file.
     """

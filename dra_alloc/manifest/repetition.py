@@ -12,7 +12,7 @@ from dra_alloc.manifest.kinds import Kind
 
 __all__ = ["Repeated", "without_repetitions"]
 
-Repeated = Literal["replace", "refuse"]
+Repeated = Literal["replace", "refuse", "keep"]
 _Found = tuple[Kind, Any, Place]
 
 
@@ -22,11 +22,13 @@ def without_repetitions(found: list[_Found], repeated: Repeated) -> tuple[list[_
 
     The same content again is passed over with a warning. Other content under
     the same name replaces the earlier, in its place, as applying the files in
-    order would; with ``refuse`` it is a problem. An object without a name (it
-    has generateName) repeats nothing.
+    order would; with ``refuse`` it is a problem, and ``keep`` keeps all. An
+    object without a name (it has generateName) repeats nothing.
 
     Spec: CONV-25, CONV-26.
     """
+    if repeated == "keep":
+        return found, [], []
     first: dict[tuple[str, str, str | None, str], int] = {}
     kept: list[_Found] = []
     problems: list[Problem] = []

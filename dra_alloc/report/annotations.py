@@ -14,10 +14,10 @@ from dra_alloc.errors import DraAllocError, ManifestError, Problem
 from dra_alloc.report.layout import plural, printable
 from dra_alloc.report.records import Finding, Level, Report, Section
 
-__all__ = ["Annotation", "annotated", "nothing_checked", "problem_report"]
+__all__ = ["BAD_INPUT", "Annotation", "annotated", "nothing_checked", "problem_object", "problem_report"]
 
 #: The code of what is wrong with the input.
-_BAD_INPUT: Final = "bad-input"
+BAD_INPUT: Final = "bad-input"
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class Annotation:
     """
     A finding above `none`: its first line as `title`, all lines as `text`, and where it was read.
 
-    `file` is empty and `line` 1 where that is not known. `fingerprint` is the
+    `file` is empty and `line` 1 where that is not known, `column` None. `fingerprint` is the
     same for the same subject and code wherever the lines have moved to, and
     no two of a report have one.
     """
@@ -38,6 +38,7 @@ class Annotation:
     file: str
     line: int
     fingerprint: str
+    column: int | None = None
 
 
 def annotated(report: Report, verbose: bool) -> Iterator[Annotation]:
@@ -53,9 +54,8 @@ def annotated(report: Report, verbose: bool) -> Iterator[Annotation]:
         seen[same] += 1
         title = lines[0] if lines else printable(finding.subject)
         text = "\n".join(lines)
-        yield Annotation(
-            printable(finding.subject), finding.level, finding.code, title, text, where.file, where.line or 1, mark
-        )
+        subject, line = printable(finding.subject), where.line or 1
+        yield Annotation(subject, finding.level, finding.code, title, text, where.file, line, mark, where.column)
 
 
 def problem_report(error: DraAllocError) -> Report:
@@ -77,7 +77,7 @@ def _finding(problem: Problem) -> Finding:
     told = f"{place}: {problem.message}" if place else problem.message
     hint = (f"  {problem.hint}",) if problem.hint else ()
     section = Section("problem", (told, *hint), lambda lines, _: lines)
-    return Finding(place or problem.where.file or "input", "error", _BAD_INPUT, (section,), problem.where)
+    return Finding(place or problem.where.file or "input", "error", BAD_INPUT, (section,), problem.where)
 
 
 def _lines(problems: tuple[Problem, ...], _verbose: bool) -> Iterator[str]:
@@ -86,17 +86,18 @@ def _lines(problems: tuple[Problem, ...], _verbose: bool) -> Iterator[str]:
 
 
 def _members(problems: tuple[Problem, ...]) -> dict[str, object]:
+    return {"problems": list(map(problem_object, problems))}
+
+
+def problem_object(problem: Problem) -> dict[str, object]:
+    """Return a problem in JSON."""
     return {
-        "problems": [
-            {
-                "message": each.message,
-                "hint": each.hint,
-                "object": each.where.object,
-                "path": each.where.path,
-                "file": each.where.file,
-                "line": each.where.line,
-                "count": each.count,
-            }
-            for each in problems
-        ]
+        "message": problem.message,
+        "hint": problem.hint,
+        "object": problem.where.object,
+        "path": problem.where.path,
+        "file": problem.where.file,
+        "line": problem.where.line,
+        "column": problem.where.column,
+        "count": problem.count,
     }

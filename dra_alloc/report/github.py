@@ -23,7 +23,8 @@ def render(report: Report, verbose: bool) -> str:
 
 
 def _command(told: Annotation) -> str:
-    place = f"file={_property(told.file)},line={told.line}," if told.file else ""
+    column = "" if told.column is None else f"col={told.column},"
+    place = f"file={_property(told.file)},line={told.line},{column}" if told.file else ""
     title = _property(f"dra-alloc: {told.subject}")
     return f"::{_COMMAND[told.level]} {place}title={title}::{_data(told.text)}"
 

@@ -25,7 +25,8 @@ def render(report: Report, verbose: bool) -> str:
 
 
 def _diagnostic(told: Annotation) -> dict[str, Any]:
-    place = {"path": told.file or told.subject, "range": {"start": {"line": told.line}}}
+    column = {} if told.column is None else {"column": told.column}
+    place = {"path": told.file or told.subject, "range": {"start": {"line": told.line, **column}}}
     return {
         "message": told.text,
         "location": place,

@@ -34,7 +34,9 @@ def _result(told: Annotation, rule: int) -> dict[str, Any]:
     location: dict[str, Any] = {"logicalLocations": [{"fullyQualifiedName": told.subject}]}
     if told.file:
         uri = quote(told.file.encode("utf-8", "surrogateescape"), safe="/")
-        location["physicalLocation"] = {"artifactLocation": {"uri": uri}, "region": {"startLine": told.line}}
+        column = {} if told.column is None else {"startColumn": told.column}
+        region = {"startLine": told.line, **column}
+        location["physicalLocation"] = {"artifactLocation": {"uri": uri}, "region": region}
     return {
         "ruleId": told.code,
         "ruleIndex": rule,

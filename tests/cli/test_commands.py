@@ -25,6 +25,7 @@ ASKED = {
     "expand": ["expand", str(EXAMPLES / "workloads" / "fits.yaml"), *CLUSTER],
     "gang": ["gang", str(EXAMPLES / "gang" / "pair.yaml"), "--cluster", str(EXAMPLES / "gang" / "one-gpu.yaml")],
     "cel": ["cel", "device.driver == 'gpu.example.com'", "--device", str(EXAMPLES / "device.yaml")],
+    "validate": ["validate", str(EXAMPLES / "validate")],
     "conformance": ["conformance", "run", "--implementation", OURS, "--cases", "3"],
 }
 #: Loaded by none of these: models, and what has them.

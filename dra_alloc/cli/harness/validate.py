@@ -7,17 +7,16 @@ from __future__ import annotations
 import copy
 import io
 import json
-import re
 from collections.abc import Mapping
 from typing import Any, Final
 
 from dra_alloc.cli.harness.shapes import check_shape
 from dra_alloc.cluster.settings import Settings
-from dra_alloc.errors import InputError, ManifestError, Problem, in_brief
-from dra_alloc.manifest import Documents, load
-from dra_alloc.manifest.lost import Lost
+from dra_alloc.errors import InputError, in_brief
+from dra_alloc.manifest import load_readable
+from dra_alloc.manifest.validate.violations import FieldFault
 from dra_alloc.profiles import gates_of, parse_release
-from dra_alloc.scenario.prepare.pipeline import Prepared, refused, run, stored
+from dra_alloc.scenario.validating import validated
 
 __all__ = ["answer_validate"]
 
@@ -25,19 +24,6 @@ _SHAPE: Final = {"object": dict, "release": str, "gates": dict, "old": dict}
 _LINE: Final = (1, 36)
 _LISTS: Final = ("ints", "bools", "strings", "versions")
 _MEMBERS: Final = ("claims", "templates", "classes", "slices", "taint_rules")
-#: How a violation's text begins -> the API machinery's name of its type.
-_TYPES: Final[Mapping[str, str]] = {
-    "Required value": "FieldValueRequired",
-    "Invalid value": "FieldValueInvalid",
-    "Duplicate value": "FieldValueDuplicate",
-    "Not found": "FieldValueNotFound",
-    "Unsupported value": "FieldValueNotSupported",
-    "Forbidden": "FieldValueForbidden",
-    "Too long": "FieldValueTooLong",
-    "Too many": "FieldValueTooMany",
-}
-_VALUED: Final = ("Invalid value", "Duplicate value", "Not found", "Unsupported value", "Too many")
-_VALUE: Final = re.compile(r'\s*("(?:[^"\\]|\\.)*"|[^:]*)(?:: )?', re.DOTALL)
 
 
 def answer_validate(request: Mapping[str, Any]) -> dict[str, Any]:
@@ -66,14 +52,14 @@ def answer_validate(request: Mapping[str, Any]) -> dict[str, Any]:
     gates = gates_of(release, chosen)
     if not gates["DRAListTypeAttributes"]:
         given = _without_lists(given)
-    try:
-        documents = load(["-"], stdin=io.BytesIO(json.dumps(given).encode()), validate="ignore")
-    except ManifestError as error:
-        return {"errors": [_undecodable(problem) for problem in error.problems]}
-    found = [item for member in _MEMBERS for item in getattr(documents, member)]
+    read, problems = load_readable(["-"], stdin=io.BytesIO(json.dumps(given).encode()), validate="ignore")
+    errors = [_error(each) for each in validated(read, problems, Settings(release, gates)).faults]
+    if problems:
+        return {"errors": errors}
+    found = [item for member in _MEMBERS for item in getattr(read, member)]
     if len(found) != 1:
         raise InputError("object has to be one object of resource.k8s.io")
-    return {"errors": _errors(documents, release, gates), "defaulted": found[0].to_wire()}
+    return {"errors": errors, "defaulted": found[0].to_wire()}
 
 
 def _without_lists(given: dict[str, Any]) -> dict[str, Any]:
@@ -91,21 +77,5 @@ def _without_lists(given: dict[str, Any]) -> dict[str, Any]:
     return made
 
 
-def _errors(documents: Documents, release: str, gates: dict[str, bool]) -> list[dict[str, str]]:
-    # Names are not looked up: the API server stores what leads nowhere.
-    alone = Prepared(documents, Documents(lost=Lost(anything=True)), Settings(release, gates), "")
-    return [_violation(problem) for problem in run(alone, (stored, refused)).problems]
-
-
-def _undecodable(problem: Problem) -> dict[str, str]:
-    return {"type": "BadRequest", "field": problem.where.path, "detail": problem.message}
-
-
-def _violation(problem: Problem) -> dict[str, str]:
-    kind, _, rest = problem.message.partition(":")
-    if kind not in _TYPES:
-        return {"type": "FieldValueInvalid", "field": problem.where.path, "detail": problem.message}
-    if kind in _VALUED:
-        value = _VALUE.match(rest)
-        rest = rest[value.end() :] if value is not None else rest
-    return {"type": _TYPES[kind], "field": problem.where.path, "detail": rest.strip()}
+def _error(fault: FieldFault) -> dict[str, str]:
+    return {"type": fault.type, "field": fault.where.path, "detail": fault.detail}

@@ -21,6 +21,10 @@ __all__ = ["Complaints"]
 _MESSAGE_SHOWN: Final = 4_000
 
 
+#: Line and, if known, column.
+_Place = tuple[int, int | None]
+
+
 @dataclass(frozen=True, slots=True)
 class _Entry:
     raw: RawDocument | None
@@ -70,8 +74,8 @@ class Complaints:
     def resolved(self, data: bytes) -> list[Problem]:
         """Return the problems with lines, in the order of the text."""
         self._quote_as_written(data)
-        lines = self._lines_in_yaml(data) | self._lines_in_json()
-        problems = [_with_line(entry.problem, lines.get(position)) for position, entry in enumerate(self.entries)]
+        places = {**self._places_in_yaml(data), **self._places_in_json()}
+        problems = [_at(entry.problem, places.get(number)) for number, entry in enumerate(self.entries)]
         problems.sort(key=lambda problem: problem.where.line or 0)
         if self.dropped:
             text = f"and {self.dropped:,} more problem{'s' if self.dropped > 1 else ''} in this file"
@@ -94,32 +98,35 @@ class Complaints:
                 problem = replace(entry.problem, message=entry.problem.message.replace(read, written, 1))
                 self.entries[position] = replace(entry, problem=problem)
 
-    def _lines_in_yaml(self, data: bytes) -> dict[int, int]:
-        """Return the lines of all entries that have a path in YAML text, in one reading."""
+    def _places_in_yaml(self, data: bytes) -> dict[int, _Place]:
+        """Return the places of all entries that have a path in YAML text, in one reading."""
         steps = {
             position: tokens(entry.raw.place) + tokens(entry.path)
             for position, entry in enumerate(self.entries)
             if entry.raw is not None and entry.raw.text is None and (entry.path or len(entry.raw.place) > 1)
         }
         places = positions_in_yaml(data, steps.values()) if steps else {}
-        return {position: places[path][0] for position, path in steps.items() if path in places}
+        return {position: places[path] for position, path in steps.items() if path in places}
 
-    def _lines_in_json(self) -> dict[int, int]:
-        """Return the lines of all entries that have a path in a JSON text, each text read once."""
+    def _places_in_json(self) -> dict[int, _Place]:
+        """Return the places of all entries that have a path in a JSON text, each text read once."""
         texts: dict[int, tuple[RawDocument, dict[int, Steps]]] = {}
         for position, entry in enumerate(self.entries):
             if entry.raw is not None and entry.raw.text is not None and entry.path:
                 _, steps = texts.setdefault(id(entry.raw), (entry.raw, {}))
                 steps[position] = ("0", *tokens(entry.path))
-        lines: dict[int, int] = {}
+        found: dict[int, _Place] = {}
         for raw, steps in texts.values():
             places = positions_in_json(bytes(raw.text or b""), steps.values())
-            lines |= {position: raw.line + places[path][0] - 1 for position, path in steps.items() if path in places}
-        return lines
+            there = {number: places[path] for number, path in steps.items() if path in places}
+            # Where on its line the text itself begins is not known.
+            found |= {
+                number: (raw.line + line - 1, column if line > 1 else None) for number, (line, column) in there.items()
+            }
+        return found
 
 
-def _with_line(problem: Problem, line: int | None) -> Problem:
-    if line is None:
+def _at(problem: Problem, place: _Place | None) -> Problem:
+    if place is None or place[0] < (problem.where.line or 0):  # the mark of a document stands before its object
         return problem
-    line = max(line, problem.where.line or 0)  # the mark of a document stands before its object
-    return replace(problem, where=replace(problem.where, line=line))
+    return replace(problem, where=replace(problem.where, line=place[0], column=place[1]))

@@ -15,7 +15,7 @@ from dra_alloc.manifest.read.inputs import InputBytes, sources
 from dra_alloc.manifest.read.json_reader import plain_from_json, read_json
 from dra_alloc.manifest.read.members import unlisted
 from dra_alloc.manifest.read.paths import Path
-from dra_alloc.manifest.read.positions import Steps, positions_in_json, positions_in_yaml
+from dra_alloc.manifest.read.positions import Position, Steps, positions_in_json, positions_in_yaml
 from dra_alloc.manifest.read.raw import Noticed
 from dra_alloc.manifest.read.yaml_reader import read_yaml
 
@@ -44,13 +44,12 @@ class Text:
             return cls(source.name, is_json, source.data)
         return cls(source.name, is_json, None, _state(source.name))
 
-    def lines(self, wanted: Collection[Steps]) -> Mapping[Steps, int]:
-        """Return the line of each path, or of what there is of it, in one reading; nothing if it cannot be read."""
+    def positions(self, wanted: Collection[Steps]) -> Mapping[Steps, Position]:
+        """Return line and column of each path, or of what there is of it, in one reading; nothing if that fails."""
         data = self._bytes()
         if data is None:
             return {}
-        find = positions_in_json if self.is_json else positions_in_yaml
-        return {steps: line for steps, (line, _) in find(data, wanted).items()}
+        return (positions_in_json if self.is_json else positions_in_yaml)(data, wanted)
 
     def objects(self, wanted: Collection[Path]) -> Iterator[tuple[Path, Any]]:
         """Yield the plain values of the objects at these places, in one reading; nothing if it cannot be read."""

@@ -7,12 +7,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from dra_alloc.errors import Problem
 from dra_alloc.manifest.documents import Workload, object_name
 from dra_alloc.manifest.validate.claims import check_claim, check_class, check_template
 from dra_alloc.manifest.validate.pods import check_pod
 from dra_alloc.manifest.validate.slices import check_slice, check_taint_rule
-from dra_alloc.manifest.validate.violations import Violations
+from dra_alloc.manifest.validate.violations import ANY, ApiServer, FieldFault, Violations
 from dra_alloc.manifest.validate.workloads import check_workload
 
 __all__ = ["validate_object"]
@@ -27,20 +26,20 @@ _CHECKS: Final[Mapping[str, Callable[[Violations, Any], None]]] = {
 }
 
 
-def validate_object(item: Any) -> list[Problem]:
+def validate_object(item: Any, server: ApiServer = ANY) -> list[FieldFault]:
     """
     Return what the API server would refuse in an object that is created, in its words.
 
     `item` is an object of `Documents`. Paths are those of v1, whatever the
     object was written in, as the server's are: `Documents.where` finds the
-    line. Not checked here: what CEL says of selectors, what other objects
-    would have to say (admin access needs its namespace), and the status,
-    which the server empties on creation. A missing namespace is no problem:
+    line. Not checked here: what CEL says of selectors unless `server` has a
+    compiler, what other objects would have to say (admin access needs its
+    namespace), and the status, which the server empties on creation. A missing namespace is no problem:
     kubectl fills it in.
 
     Spec: VAL-20 to VAL-107.
     """
-    v = Violations(object_name(item.kind, item.metadata.namespace, item.metadata.name))
+    v = Violations(object_name(item.kind, item.metadata.namespace, item.metadata.name), server)
     check = check_workload if isinstance(item, Workload) else _CHECKS.get(item.kind)
     if check is not None:
         check(v, item)

@@ -28,7 +28,6 @@ from dra_alloc.api.names import (
     label_value_faults,
     subdomain_faults,
 )
-from dra_alloc.limits import CEL_SELECTOR_MAX_LENGTH
 from dra_alloc.manifest.validate.violations import Violations
 
 __all__ = [
@@ -99,7 +98,7 @@ def check_selectors(v: Violations, selectors: tuple[DeviceSelector, ...], path: 
         if selector.cel is None:
             v.required(f"{path}[{position}].cel")
         else:
-            v.too_long(f"{path}[{position}].cel.expression", selector.cel.expression, CEL_SELECTOR_MAX_LENGTH)
+            v.selector(f"{path}[{position}].cel.expression", selector.cel.expression)
 
 
 def check_opaque(v: Violations, opaque: OpaqueDeviceConfiguration | None, path: str) -> None:

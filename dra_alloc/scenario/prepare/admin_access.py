@@ -9,8 +9,9 @@ from dataclasses import replace
 from typing import Final
 
 from dra_alloc.api import DeviceClaim, ResourceClaim, ResourceClaimTemplate
-from dra_alloc.errors import Problem, Where, first_few
+from dra_alloc.errors import Where, first_few
 from dra_alloc.manifest import Documents
+from dra_alloc.manifest.validate.violations import FieldFault
 from dra_alloc.pods.objections import Objection
 from dra_alloc.scenario.prepare.subjects import Subject
 
@@ -22,7 +23,7 @@ _TEXT: Final = f"admin access to devices requires the `{_LABEL}: true` label on 
 
 def admin_access_problems(
     manifests: Documents, dump: Documents, merged: Documents
-) -> Iterator[tuple[ResourceClaim | ResourceClaimTemplate, Problem]]:
+) -> Iterator[tuple[ResourceClaim | ResourceClaimTemplate, FieldFault]]:
     """Yield the new claims and templates of manifests that the API server refuses for admin access. Spec: GATE-4."""
     allowing = _allowing(merged)
     if all(allowing.values()):
@@ -31,7 +32,7 @@ def admin_access_problems(
     there = {(each.kind, each.metadata.full_name) for each in stored}
     for item, path in _asking(manifests):
         if not allowing.get(item.metadata.namespace or "", True) and (item.kind, item.metadata.full_name) not in there:
-            yield item, Problem(f"Forbidden: {_TEXT}", Where(path=path))
+            yield item, FieldFault(f"Forbidden: {_TEXT}", Where(path=path), type="FieldValueForbidden", detail=_TEXT)
 
 
 def without_admin_access(subjects: Sequence[Subject], merged: Documents) -> tuple[Subject, ...]:

@@ -1,0 +1,143 @@
+"""
+What an API server of a release says of objects that are applied, without asking one.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, TypedDict, Unpack
+
+from dra_alloc.cluster.settings import Settings
+from dra_alloc.errors import InputError, Problem, by_place
+from dra_alloc.manifest import Documents, Workload
+from dra_alloc.manifest.given import read_given
+from dra_alloc.manifest.kinds import KINDS, recognise
+from dra_alloc.manifest.make.hints import NOT_RENDERED
+from dra_alloc.manifest.validate.violations import FieldFault
+from dra_alloc.pods.naming import in_namespace
+from dra_alloc.pods.workloads.table import NO_MAKERS
+from dra_alloc.releases import DEFAULT_RELEASE
+from dra_alloc.scenario.prepare.admin_access import admin_access_problems
+from dra_alloc.scenario.prepare.gating import gated
+from dra_alloc.scenario.prepare.references import CHECKED, refusals
+
+__all__ = ["ValidateOptions", "Validated", "validate", "validated", "without_templates"]
+
+_PASSED_OVER: Final = "it is passed over: a template that was not rendered"
+_UNDECODED: Final = "BadRequest"
+
+
+class ValidateOptions(TypedDict, total=False):
+    """What `validate` is asked besides the object."""
+
+    release: str
+    gates: Mapping[str, bool]
+    namespace: str
+
+
+@dataclass(frozen=True, slots=True)
+class Validated:
+    """
+    What is wrong with objects, file by file and line by line.
+
+    `unreadable` is text of which nobody knows what it says; `checked` counts
+    the objects that were looked at, `left_alone` those of other kinds by kind.
+    """
+
+    settings: Settings
+    faults: tuple[FieldFault, ...] = ()
+    unreadable: tuple[Problem, ...] = ()
+    checked: int = 0
+    left_alone: Mapping[str, int] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    warnings: tuple[Problem, ...] = ()
+
+
+def validate(obj: Any, **asked: Unpack[ValidateOptions]) -> tuple[FieldFault, ...]:
+    """
+    Return what the API server of a release would refuse in an object that is created; nothing if it takes it.
+
+    `obj` is one of `dra_alloc.api`, a mapping as in JSON, or one of the
+    official client; one that names no namespace is created in `namespace`. An
+    object that cannot be decoded, or has unknown fields, has faults of type
+    ``BadRequest`` only, in our words.
+
+    Raises: InputError for a release or gate that is not known, or a kind that is not looked at.
+    """
+    settings = Settings(asked.get("release", DEFAULT_RELEASE), asked.get("gates", {}))
+    found = validated(*read_given(obj), settings, asked.get("namespace", "default"))
+    if not found.checked and not found.faults:
+        raise InputError(f"there are no rules for {', '.join(found.left_alone)}")
+    return found.faults
+
+
+def validated(
+    documents: Documents, problems: Sequence[Problem], settings: Settings, namespace: str = "default"
+) -> Validated:
+    """
+    Return what would be refused in what was read, and the problems with reading it in their place.
+
+    Names are not looked up: an API server stores what leads nowhere.
+
+    Spec: VAL-1 to VAL-5. Raises: InputError for settings.
+    """
+    asked, dropped, _ = gated(in_namespace(documents, namespace), settings.effective_gates())
+    refused = asked.placed((*refusals(asked, settings), *admin_access_problems(asked, Documents(), asked)))
+    unread = [_undecoded(each) if each.where.object else each for each in problems]
+    told = by_place([*unread, *refused])
+    alone, partly = _left_alone(documents)
+    return Validated(
+        settings,
+        tuple(each for each in told if isinstance(each, FieldFault)),
+        tuple(each for each in told if not isinstance(each, FieldFault)),
+        sum(len(getattr(documents, member)) for member in CHECKED),
+        alone,
+        (*dropped, *partly, *settings.notes()),
+        documents.warnings,
+    )
+
+
+def _undecoded(problem: Problem) -> FieldFault:
+    """Return what is said of an object that cannot be decoded, or not strictly."""
+    where, message = problem.where, problem.message
+    return FieldFault(message, where, problem.hint, problem.count, type=_UNDECODED, detail=message)
+
+
+def without_templates(found: Validated) -> Validated:
+    """
+    Return the same without what is a template that was not rendered, each file or object of these with a warning.
+
+    One is told by braces where it cannot be read, or in a value that is refused.
+    """
+    problems = (*found.unreadable, *found.faults)
+    texts = {each.where.file: each for each in reversed(problems) if each.hint == NOT_RENDERED}
+    objects = {_object(each): each for each in reversed(problems) if "{{" in each.message}
+    marks = [*texts.values(), *(each for each in objects.values() if each.where.file not in texts)]
+    warnings = [Problem(_PASSED_OVER, replace(each.where, path="")) for each in by_place(marks)]
+
+    def left(problem: Problem) -> bool:
+        return problem.where.file not in texts and _object(problem) not in objects
+
+    faults, unreadable = tuple(filter(left, found.faults)), tuple(filter(left, found.unreadable))
+    return replace(found, faults=faults, unreadable=unreadable, warnings=(*found.warnings, *warnings))
+
+
+def _object(problem: Problem) -> tuple[str, str]:
+    return problem.where.file, problem.where.object
+
+
+def _left_alone(documents: Documents) -> tuple[dict[str, int], list[str]]:
+    """Return how many objects of which kinds were not looked at, and notes on those that were only for claims."""
+    alone = Counter(documents.unknown)
+    partly: Counter[str] = Counter()
+    for kind in dict.fromkeys(each.member for each in KINDS.values()):
+        for item in getattr(documents, kind):
+            called = f"{item.api_version} {item.kind}"
+            if kind not in CHECKED or (isinstance(item, Workload) and (item.group, item.kind) in NO_MAKERS):
+                alone[called] += 1
+            elif isinstance(item, Workload) and recognise(item.api_version, item.kind) is None:
+                partly[called] += 1
+    told = [f"of {called} only the claims of its pods are looked at" for called in partly]
+    return dict(alone), told

@@ -1,0 +1,156 @@
+"""
+What an API server would refuse in files and objects, told at once and with its place.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+import dra_alloc
+from dra_alloc.api import ResourceClaim
+from dra_alloc.cli.main import run
+from dra_alloc.cluster.settings import Settings
+from dra_alloc.manifest import load_readable
+from dra_alloc.report.validate_report import validate_report
+from dra_alloc.scenario.validating import validated, without_templates
+from tests.paths import EXAMPLES
+
+PLACES = [
+    (14, 9, "FieldValueInvalid", "spec.devices.requests[0].exactly.count"),
+    (17, 13, "FieldValueInvalid", "spec.devices.requests[0].exactly.selectors[0].cel.expression"),
+    (19, 18, "FieldValueInvalid", "spec.devices.constraints[0].requests[0]"),
+    (20, 7, "FieldValueInvalid", "spec.devices.constraints[0].matchAttribute"),
+    (32, 9, "BadRequest", "spec.spec.devices.requests[0].deviceClassName"),
+]
+
+
+def claim(**exactly: Any) -> dict[str, Any]:
+    request = {"name": "r", "exactly": {"deviceClassName": "c", **exactly}}
+    spec = {"devices": {"requests": [request]}}
+    return {"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim", "metadata": {"name": "c"}, "spec": spec}
+
+
+def selecting(expression: str) -> dict[str, Any]:
+    return claim(selectors=[{"cel": {"expression": expression}}])
+
+
+def files(folder, **texts):
+    for name, text in texts.items():
+        (folder / f"{name}.yaml").write_text(text, encoding="utf-8")
+    return without_templates(validated(*load_readable([folder], repeated="keep"), Settings()))
+
+
+def test_all_faults_of_all_files_have_their_places(tmp_path):
+    text = (EXAMPLES / "validate" / "claims.yaml").read_text(encoding="utf-8")
+    found = files(tmp_path, a=text, b=f"# moved\n{text}").faults
+    told = [(each.where.line, each.where.column, each.type, each.where.path) for each in found]
+    assert told == [*PLACES, *((line + 1, *rest) for line, *rest in PLACES)]
+    assert {each.where.file for each in found} == {str(tmp_path / "a.yaml"), str(tmp_path / "b.yaml")}
+
+
+def test_places_in_json(tmp_path):
+    (tmp_path / "a.json").write_text(json.dumps(claim(count=-1), indent=1), encoding="utf-8")
+    (fault,) = validated(*load_readable([tmp_path]), Settings()).faults
+    lines = (tmp_path / "a.json").read_text(encoding="utf-8").splitlines()
+    line, column = fault.where.line or 0, fault.where.column or 0
+    assert lines[line - 1][column - 1 :].startswith('"count"')
+
+
+def test_what_cannot_be_decoded_is_a_fault_too():
+    def said(value):
+        return [(each.type, each.where.path, each.detail) for each in dra_alloc.validate(value)]
+
+    assert said(claim(count="1")) == [
+        ("BadRequest", "spec.devices.requests[0].exactly.count", 'expected a whole number, got the string "1"')
+    ]
+    (fault,) = said(claim(conut=1))
+    assert fault[2] == 'unknown field "spec.devices.requests[0].exactly.conut"'
+
+
+def test_selectors_are_compiled():
+    loop = "device.attributes['a'].all(k, device.attributes['a'].all(l, device.attributes['a'].all(m, k != l)))"
+    costly = " && ".join([loop] * 4)
+    (broken,) = dra_alloc.validate(selecting("device.driver = 1"))
+    assert (broken.type, broken.hint) == ("FieldValueInvalid", "equality is ==")
+    assert broken.detail.startswith("compilation failed: ERROR: <input>:1:15: Syntax error")
+    (fault,) = dra_alloc.validate(selecting(costly))
+    assert (fault.type, fault.detail) == ("FieldValueForbidden", "too complex, exceeds cost limit")
+    assert not dra_alloc.validate(selecting("device.driver == 'd'"))
+
+
+def test_fields_of_gates_that_are_off_are_not_looked_at():
+    wrong = claim(tolerations=[{"operator": "X"}])
+    (fault,) = dra_alloc.validate(wrong, release="1.35", gates={"DRADeviceTaints": True})
+    assert fault.type == "FieldValueNotSupported"
+    assert not dra_alloc.validate(wrong, release="1.35")
+
+
+def test_admin_access_wants_the_label_of_a_namespace_that_is_given(tmp_path):
+    space = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "default"}}
+    found = files(tmp_path, a="\n".join(map(json.dumps, (claim(adminAccess=True), space))))
+    assert [each.type for each in found.faults] == ["FieldValueForbidden"]
+    assert found.left_alone == {"v1 Namespace": 1}
+
+
+def test_objects_of_the_library_and_those_without_rules():
+    assert not dra_alloc.validate(ResourceClaim.model_validate(claim()))
+    with pytest.raises(dra_alloc.InputError, match="there are no rules for v1 Node"):
+        dra_alloc.validate({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n"}})
+    with pytest.raises(dra_alloc.InputError, match="no feature gate"):
+        dra_alloc.validate(claim(), gates={"X": True})
+
+
+def test_templates_that_were_not_rendered_are_passed_over(tmp_path):
+    good = json.dumps(claim())
+    found = files(
+        tmp_path, a="a: {{ x }}\nb: [", b=f"{good}\n\n{json.dumps(claim(deviceClassName='{{ .class }}'))}\n", c=good
+    )
+    assert (found.faults, found.unreadable, found.checked) == ((), (), 3)
+    assert [str(each).removeprefix(str(tmp_path)) for each in found.warnings] == [
+        "/a.yaml:1: it is passed over: a template that was not rendered",
+        "/b.yaml:3: ResourceClaim default/c: it is passed over: a template that was not rendered",
+    ]
+    assert dra_alloc.validate(claim(deviceClassName="{{ .class }}"))
+
+
+def test_unreadable_text_is_told_among_the_faults(tmp_path):
+    found = files(tmp_path, a="kind: [a\n", b=json.dumps(claim(count=-1)), c="{apiVersion: v1, kind: ConfigMap}")
+    report = validate_report(found)
+    assert [each.code for each in report.findings] == ["FieldValueInvalid", "bad-input"]
+    assert list(report.whole.lines())[-2:] == [
+        "note: not looked at, there are no rules for it: 1 v1 ConfigMap",
+        "1 fault in 1 object, 1 place cannot be read (Kubernetes 1.36)",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "code"),
+    [
+        (json.dumps(claim()), (), 0),
+        (json.dumps(claim(count=-1)), (), 1),
+        (json.dumps(claim(count=-1)), ("--exit-zero",), 0),
+        ("kind: [a\n", ("--exit-zero",), 2),
+        ("a: {{ x }}", (), 2),
+        (json.dumps(claim()), ("--gate", "X=true"), 2),
+        (json.dumps(claim(unknown=1)), ("--validate", "warn"), 0),
+    ],
+)
+def test_exit_codes(text, options, code, tmp_path, capsys):
+    (tmp_path / "a.yaml").write_text(text, encoding="utf-8")
+    assert run(["validate", str(tmp_path), *options]) == code
+
+
+def test_columns_in_formats(tmp_path, capsys):
+    path = str(EXAMPLES / "validate" / "claims.yaml")
+    assert run(["validate", path, "--format", "sarif", "--report", f"rdjson={tmp_path / 'r'}"]) == 1
+    results = json.loads(capsys.readouterr().out)["runs"][0]["results"]
+    regions = [each["locations"][0]["physicalLocation"]["region"] for each in results]
+    assert [(each["startLine"], each["startColumn"]) for each in regions] == [place[:2] for place in PLACES]
+    told = json.loads((tmp_path / "r").read_text(encoding="utf-8"))["diagnostics"]
+    starts = [each["location"]["range"]["start"] for each in told]
+    assert starts == [{"line": line, "column": column} for line, column, *_ in PLACES]
+    assert run(["validate", path, "--format", "github"]) == 1
+    assert ",line=14,col=9,title=" in capsys.readouterr().out
