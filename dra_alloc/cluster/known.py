@@ -206,11 +206,15 @@ class Known:
         had = self.parts.now()
         parts = KnownParts(holdings=had.holdings, roster=had.roster, digests=had.digests)
         contents = replace(self.contents, settings=settings)
+        known = Known(contents, parts)
+        if known._sharing == self._sharing:
+            # Who holds what depends on nothing else of the scheduler.
+            parts.ledger, parts.occupancy = had.ledger, had.occupancy
         if had.survey is not None:
             # Looking alike does not depend on the scheduler.
             looks = had.survey.columns
             parts.survey = Survey(contents.inventory, contents.classes, settings.profile(), not_found, looks)
-        return Known(contents, parts)
+        return known
 
     def populated(self, population: Population) -> Known:
         """Return the same contents with other pods."""

@@ -10,6 +10,8 @@ import textwrap
 from collections.abc import Sequence
 from typing import Final
 
+import msgspec
+
 __all__ = [
     "MOST",
     "UNLIMITED",
@@ -50,12 +52,23 @@ def printable(text: str) -> str:
 
 def inert(text: str, spelt: str = r"\x") -> str:
     """Return lines as they are printed, with a character spelt out of whatever a build server takes as a command."""
+    if "::" not in text and "##" not in text:
+        return text
     return _COMMAND.sub(lambda found: f"{spelt}23" if found[1] is None else f"{found[1]}{spelt}3a", text)
 
 
 def json_text(value: object) -> str:
     """Return JSON as it is printed, in which nothing is taken as a command."""
-    return inert(json.dumps(value, indent=2), r"\u00") + "\n"
+    return inert(_indented(value), r"\u00") + "\n"
+
+
+def _indented(value: object) -> str:
+    text = json.dumps(value)
+    try:
+        # Python's own encoder takes three times as long once it indents.
+        return msgspec.json.format(text, indent=2)
+    except msgspec.DecodeError:  # what is no JSON to other readers, either: half a character, a number without an end
+        return json.dumps(value, indent=2)
 
 
 def wrapped_if_long(line: str) -> str:

@@ -15,6 +15,7 @@ from dra_alloc.cli.main import run
 from dra_alloc.cli.output import warn
 from dra_alloc.errors import Problem
 from dra_alloc.report import text
+from dra_alloc.report.layout import json_text
 from dra_alloc.report.records import Report, Section
 from tests.paths import EXAMPLES
 
@@ -75,6 +76,19 @@ def test_texts_in_answers_stay_texts(each, capsys):
 def test_a_line_that_wrapping_begins_is_no_command():
     lines = text.render(Report((), Section("test", None, lambda *_: ["a" * 78 + " ::error::b"])), verbose=False)
     assert lines == f"{'a' * 78}\n    \\x3a:error::b\n"
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"empty": [{}, [], ""], "nested": [[1, -2.5, 1e22], {"b": None, "a": True}]},
+        ["\x00\x7f\u2028\u00e9\U0001f600", 'say "[1, 2]"', "a:b", "{", "\\"],
+        {"half a character": "\ud800", "no end": float("inf")},
+        [],
+    ],
+)
+def test_json_is_laid_out_as_python_lays_it_out(value):
+    assert json_text(value) == json.dumps(value, indent=2) + "\n"
 
 
 def inert_lines(told: str) -> None:
