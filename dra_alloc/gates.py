@@ -67,17 +67,15 @@ GROUPS: Final[Mapping[str, frozenset[Maturity]]] = {
     "AllBeta": frozenset({Maturity.BETA, Maturity.BETA_OFF}),
 }
 
-#: Gates of what is not modelled here: authorization, status, time limits and node resources beside the allocator.
-_UNMODELLED: Final = frozenset(
-    {
-        "DRANodeAllocatableResources",
-        "DRAPartitionableDevicesType",
-        "DRAResourceClaimGranularStatusAuthorization",
-        "DRAResourcePoolStatus",
-        "DRASchedulerFilterTimeout",
-        "TopologyAwareWorkloadScheduling",
-    }
-)
+#: Gates of what is not modelled here: authorization, status and time limits; or not before a release.
+_UNMODELLED: Final[Mapping[str, str]] = {
+    "DRANodeAllocatableResources": "1.37",
+    "DRAPartitionableDevicesType": "",
+    "DRAResourceClaimGranularStatusAuthorization": "",
+    "DRAResourcePoolStatus": "",
+    "DRASchedulerFilterTimeout": "",
+    "TopologyAwareWorkloadScheduling": "",
+}
 
 
 def gates_of(release: str | Release, overrides: Mapping[str, bool] | None = None) -> dict[str, bool]:
@@ -104,9 +102,14 @@ def gates_of(release: str | Release, overrides: Mapping[str, bool] | None = None
     return {name: chosen.get(name, default[stage]) for name, stage in stages.items()}
 
 
-def without_effect(names: Mapping[str, bool]) -> tuple[str, ...]:
-    """Return those of the gates set that are known and change no answer here, in order of their names."""
-    return tuple(sorted(_UNMODELLED & names.keys()))
+def without_effect(names: Mapping[str, bool], release: str | Release) -> tuple[str, ...]:
+    """Return those of the gates set that are known and change no answer of the release here, sorted."""
+    parsed = parse_release(release)
+    return tuple(
+        name
+        for name in sorted(_UNMODELLED.keys() & names)
+        if not (since := _UNMODELLED[name]) or parsed < start_of(since)
+    )
 
 
 def _stage(row: Mapping[str, Maturity], release: Release) -> Maturity | None:

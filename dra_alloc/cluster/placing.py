@@ -173,6 +173,14 @@ class Placing:
         results = partial(self._cluster.known.allocator.results_alone, node, row, admitted, choice)
         return Allocated(node.metadata.name or "", _Made(known, results), work)
 
+    def would_take(self, asked: Asked, place: int) -> Sequence[AllocationResult]:
+        """Return the results for the claims asked about on a node that fits, which are not taken."""
+        node = self.standings.roster.nodes[place]
+        answer = self._allocator.direct.answer_admitted(node, asked.admitted, self._budget.steps)
+        outcome = self.search(node, asked.claims, self._budget) if answer is None else self._allocator.told(answer)
+        assert isinstance(outcome, Solved)
+        return outcome.results
+
     def _solved(self, asked: Asked, node: Node) -> tuple[Solved, set[PoolKey]]:
         """Return the answer for a node that fits, and the pools of which devices were taken."""
         answer = self._allocator.direct.answer_admitted(node, asked.admitted, self._budget.steps)

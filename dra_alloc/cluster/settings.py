@@ -49,7 +49,7 @@ class Settings:
     def notes(self) -> tuple[str, ...]:
         """Return what an answer has to say of them: the release that answered, and gates that change nothing here."""
         note = note_on(self.release)
-        idle = (f"gate {name} is known and has no effect here" for name in without_effect(self.gates))
+        idle = (f"gate {name} is known and has no effect here" for name in without_effect(self.gates, self.release))
         return (*((note,) if note else ()), *idle)
 
     def merges_taint_rules(self) -> bool:

@@ -7,31 +7,37 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
-from dra_alloc.api import Container, ContainerStatus, Pod, Quantity
+from dra_alloc.api import Container, ContainerStatus, NodeAllocatableClaimStatus, Pod, Quantity
 
 __all__ = [
     "CPU",
     "EPHEMERAL",
+    "HUGE",
     "MEMORY",
     "PODS",
     "UNASKED",
     "asked_of_container",
     "asks_as_a_whole",
+    "container_limits_total",
     "in_units",
     "pod_limits",
     "pod_requests",
+    "taken_for",
     "used_by",
+    "whole_requests",
 ]
 
 CPU: Final = "cpu"
 MEMORY: Final = "memory"
 EPHEMERAL: Final = "ephemeral-storage"
 PODS: Final = "pods"
-_HUGE: Final = "hugepages-"
+HUGE: Final = "hugepages-"
 _KNOWN: Final = frozenset({CPU, MEMORY, EPHEMERAL, PODS})
 
 #: Amounts by resource, in billionths, so that sums are exact.
 Nanos = dict[str, int]
+NOTHING: Final[Mapping[str, int]] = {}
+_ZERO: Final = Quantity("0")
 _Asked = Callable[[Container], Mapping[str, Quantity]]
 #: What counts for scores where a container does not say.
 UNASKED: Final[Mapping[str, int]] = {CPU: Quantity("100m").nano, MEMORY: Quantity("200Mi").nano}
@@ -46,7 +52,7 @@ def in_units(amounts: Mapping[str, int]) -> dict[str, int]:
     return {
         name: -(-amount // 10**6) if name == CPU else -(-amount // 10**9)
         for name, amount in amounts.items()
-        if name in _KNOWN or name.startswith((_HUGE, "attachable-volumes-")) or "/" in name
+        if name in _KNOWN or name.startswith((HUGE, "attachable-volumes-")) or "/" in name
     }
 
 
@@ -56,23 +62,57 @@ def asked_of_container(container: Container) -> Mapping[str, Quantity]:
     return {**resources.limits, **resources.requests} if resources.limits else resources.requests
 
 
-def pod_requests(pod: Pod, unasked: Mapping[str, int] | None = None, *, pod_level: bool = True) -> Nanos:
+def pod_requests(
+    pod: Pod, unasked: Mapping[str, int] | None = None, *, pod_level: bool = True, taken: Mapping[str, int] = NOTHING
+) -> Nanos:
     """
     Return what the pod asks for, before any node has it.
 
     Containers and sidecars run together, init containers one after the other
-    beside the sidecars before them. What the pod asks for as a whole counts
-    instead, overhead on top. `unasked` stands for what a container leaves out.
+    beside the sidecars before them; `taken` by devices comes on top. What the
+    pod asks for as a whole counts instead, overhead on top. `unasked` stands
+    for what a container leaves out.
     """
     total = _together(pod, asked_of_container, unasked)
-    if pod_level:
-        total |= _of_the_pod(pod, total)
-    return _plus_overhead(pod, total)
+    whole = _of_the_pod(pod, total) if pod_level else {}
+    _add(total, taken)
+    return _plus_overhead(pod, total | whole)
+
+
+def whole_requests(pod: Pod, taken: Mapping[str, int]) -> list[tuple[str, int, int]]:
+    """Return what the pod asks for as a whole, by resource, and what its containers and devices need of it."""
+    total = _together(pod, asked_of_container, None)
+    whole = _of_the_pod(pod, total)
+    _add(total, taken)
+    return [(name, amount, total.get(name, 0)) for name, amount in whole.items()]
+
+
+def taken_for(claims: Iterable[NodeAllocatableClaimStatus], container: str | None = None) -> Nanos:
+    """
+    Return what devices take for the pod, as its status has it; of one container, what comes on top of its limits.
+
+    Spec: NODERES-2.
+    """
+    total: Nanos = {}
+    for claim in claims:
+        if container is not None and container not in claim.containers:
+            continue
+        users = len(claim.containers) if container is None else 1
+        _add(total, {each.name: each.quantity.nano for each in claim.mapping})
+        for each in claim.overhead:
+            per_pod, per_container = each.per_pod or _ZERO, each.per_container or _ZERO
+            _add(total, {each.name: per_pod.nano + per_container.nano * users})
+    return total
+
+
+def container_limits_total(pod: Pod) -> Nanos:
+    """Return the sum of the limits of the pod's containers, those that pass counted as requests are."""
+    return _together(pod, lambda container: container.resources.limits, None)
 
 
 def pod_limits(pod: Pod) -> Nanos:
     """Return what the pod may use at most, where it says so; overhead comes on top of limits that there are."""
-    total = _together(pod, lambda container: container.resources.limits, None)
+    total = container_limits_total(pod)
     if pod.spec.resources is not None:
         total |= {name: amount.nano for name, amount in pod.spec.resources.limits.items() if _is_of_pods(name)}
     over = _nanos(pod.spec.overhead)
@@ -83,12 +123,13 @@ def used_by(pod: Pod, unasked: Mapping[str, int] | None = None) -> Nanos:
     """
     Return what a pod uses on its node: what it asks for, or what it was given where that is more.
 
-    A resize that cannot be done does not count.
+    A resize that cannot be done does not count. What its devices take comes on top.
     """
     status = pod.status
+    taken = taken_for(status.node_allocatable_resource_claim_statuses)
     given = {each.name: each for each in (*status.container_statuses, *status.init_container_statuses)}
     if not any(each.allocated_resources or each.resources for each in given.values()) and status.resources is None:
-        return pod_requests(pod, unasked)
+        return pod_requests(pod, unasked, taken=taken)
     hopeless = any(each.type == "PodResizePending" and each.reason == "Infeasible" for each in status.conditions)
 
     def wanted(container: Container) -> Mapping[str, Quantity]:
@@ -103,8 +144,12 @@ def used_by(pod: Pod, unasked: Mapping[str, int] | None = None) -> Nanos:
         resources = None if found is None else found.resources
         return (resources.requests if resources is not None else {}) or allocated(container)
 
-    total = _highest(_together(pod, each, unasked) for each in (wanted, allocated, actual))
-    whole = {} if hopeless else _of_the_pod(pod, total)
+    asked, most = _together(pod, wanted, unasked), _together(pod, allocated, unasked)
+    real = _together(pod, actual, unasked)
+    whole = {} if hopeless else _of_the_pod(pod, _highest((asked, most, real)))
+    for each in (asked, most):
+        _add(each, taken)
+    total = _highest((asked, most, real))
     if whole or (pod.spec.resources is not None and pod.spec.resources.requests):
         more = (status.allocated_resources, status.resources.requests if status.resources is not None else {})
         total |= _highest((whole, *(_nanos(each) for each in more)))
@@ -160,7 +205,7 @@ def asks_as_a_whole(pod: Pod) -> bool:
 
 
 def _is_of_pods(name: str) -> bool:
-    return name in (CPU, MEMORY) or name.startswith(_HUGE)
+    return name in (CPU, MEMORY) or name.startswith(HUGE)
 
 
 def _plus_overhead(pod: Pod, total: Nanos) -> Nanos:

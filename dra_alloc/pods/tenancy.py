@@ -97,6 +97,8 @@ class Tenancy:
         status = pod.status
         if status.container_statuses or status.init_container_statuses or status.resources is not None:
             return view
+        if status.node_allocatable_resource_claim_statuses:
+            return view
         # The spec is kept by the view, so its id stays its own.
         key = (id(pod.spec), view.namespace, view.labels, view.owner)
         return self._views.setdefault(key, view)

@@ -38,7 +38,10 @@ _GATED: Final = frozenset({"ResourceSlice", "DeviceClass", "ResourceClaimTemplat
 _NO_META: Final = frozenset({"managedFields", "uid", "resourceVersion", "generation", "creationTimestamp", "selfLink"})
 _NO_CONTAINER: Final = frozenset({"terminationMessagePath", "terminationMessagePolicy", "imagePullPolicy"})
 _NO_POD: Final = frozenset({"dnsPolicy", "terminationGracePeriodSeconds", "securityContext", "enableServiceLinks"})
-_STATUS: Final = ("phase", "resourceClaimStatuses", "extendedResourceClaimStatus", "nominatedNodeName")
+_STATUS: Final = (
+    *("phase", "resourceClaimStatuses", "extendedResourceClaimStatus", "nominatedNodeName"),
+    "nodeAllocatableResourceClaimStatuses",
+)
 
 
 class Runner:

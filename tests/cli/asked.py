@@ -53,23 +53,28 @@ def pod(name: str, entry: str, more: str = "", status: str = "", containers: str
 
 
 class Asked:
-    """What one run of `check` answered."""
+    """What one run of `check`, or of another command, answered."""
 
     def __init__(
-        self, folder: Path, capsys: pytest.CaptureFixture[str], manifests: str, cluster: str = CLUSTER
+        self,
+        folder: Path,
+        capsys: pytest.CaptureFixture[str],
+        manifests: str,
+        cluster: str = CLUSTER,
+        verb: str = "check",
     ) -> None:
-        self.folder, self.capsys = folder, capsys
+        self.folder, self.capsys, self.verb = folder, capsys, verb
         self.paths = [str(write_manifest(folder, manifests, "work.yaml"))]
         if cluster:
             self.paths += ["--cluster", str(write_manifest(folder, cluster, "cluster.yaml"))]
 
     def report(self, *options: str, exits: int) -> dict[str, Any]:
-        assert run(["check", *self.paths, *options, "--format", "json"]) == exits
+        assert run([self.verb, *self.paths, *options, "--format", "json"]) == exits
         found: dict[str, Any] = json.loads(self.capsys.readouterr().out)
         return found
 
     def text(self, *options: str, exits: int) -> str:
         """Return all that is said, on one line."""
-        assert run(["check", *self.paths, *options]) == exits
+        assert run([self.verb, *self.paths, *options]) == exits
         captured = self.capsys.readouterr()
         return " ".join((captured.out + captured.err).split())

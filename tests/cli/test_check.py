@@ -305,11 +305,11 @@ def test_nodes_beyond_those_looked_into_are_counted(tmp_path: Path, capsys: pyte
 @pytest.mark.parametrize("form", ["text", "json"])
 def test_who_answered_is_said_with_the_answer(tmp_path, capsys, command, form):
     cluster, asked = write_manifest(tmp_path, SLICE, "s.yaml"), write_manifest(tmp_path, claim(1), "c.yaml")
-    options = ["--release", "1.37.99", "--gate", "DRANodeAllocatableResources=true", "--format", form]
+    options = ["--release", "1.37.99", "--gate", "DRAResourcePoolStatus=true", "--format", form]
     assert run([command, str(asked), "--cluster", str(cluster), *options]) == 0
     said = capsys.readouterr().out
     notes = json.loads(said)["notes"] if form == "json" else [" ".join(said.split())]
     assert any("release 1.37.99 is not known here; the answer is that of 1.37.2" in each for each in notes)
-    assert any("gate DRANodeAllocatableResources is known and has no effect here" in each for each in notes)
+    assert any("gate DRAResourcePoolStatus is known and has no effect here" in each for each in notes)
     assert run([command, str(asked), "--cluster", str(cluster), "--release", "1.37", "--format", form]) == 0
     assert "1.37.2, the newest" not in capsys.readouterr().out

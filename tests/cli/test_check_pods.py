@@ -288,14 +288,24 @@ def test_a_daemon_sets_pod_speaks_of_its_node_alone(tmp_path: Path, capsys: pyte
     assert f"{refused['name']}: for another node than node, so not asked" in report["notes"]
 
 
-def test_devices_that_take_of_their_node_are_told_where_that_counts(tmp_path: Path, capsys) -> None:
+def test_devices_that_take_of_their_node_are_told_where_that_is_not_looked_at(tmp_path: Path, capsys) -> None:
     taking = "{name: d0, nodeAllocatableResources: {cpu: {mapping: {deviceMultiplier: '2'}}}}"
     cluster = CLUSTER.replace("{name: d0}", taking)
+    old = CLUSTER.replace(
+        "{name: d0}", "{name: d0, nodeAllocatableResourceMappings: {cpu: {allocationMultiplier: '2'}}}"
+    )
     told = "devices of d take cpu or memory of their node (DRANodeAllocatableResources), which is not looked at"
-    on = ("--release", "1.37", "--gate", "DRANodeAllocatableResources=true")
-    for there, options, said in ((cluster, on, True), (cluster, on[:2], False), (CLUSTER, on, False)):
-        notes = Asked(tmp_path, capsys, claim("c"), there).report(*options, exits=0)["notes"]
-        assert any(note.startswith(told) for note in notes) is said
+    gate = ("--gate", "DRANodeAllocatableResources=true")
+    for there, release, on, said in (
+        (cluster, "1.37", gate, "gang"),
+        (cluster, "1.37", (), ""),
+        (CLUSTER, "1.37", gate, ""),
+        (old, "1.36", gate, "check gang"),
+    ):
+        for verb in ("check", "gang"):
+            asked = Asked(tmp_path, capsys, claim("c"), there, verb)
+            notes = asked.report("--release", release, *on, exits=0)["notes"]
+            assert any(note.startswith(told) for note in notes) is (verb in said), (release, verb)
 
 
 @pytest.mark.parametrize(("asked", "code"), [(1, 0), (2, 1)])

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import compress
 
-from dra_alloc.api import ResourceClaim
+from dra_alloc.api import NodeAllocatableClaimStatus, ResourceClaim
 from dra_alloc.cluster.attempts.queue import Queued
 from dra_alloc.cluster.outcomes import NodeRefusal
 from dra_alloc.cluster.standings import FITS, Asked
@@ -43,7 +43,11 @@ class DevicesSay:
 
 @dataclass(slots=True)
 class NodesFound:
-    """What an attempt found out about the nodes; `known` are the pod's claims as they are now."""
+    """
+    What an attempt found out about the nodes; `known` are the pod's claims as they are now.
+
+    Devices take `amounts` of some nodes, and others have something `against` that.
+    """
 
     queued: Queued
     attempt: Attempt
@@ -52,6 +56,8 @@ class NodesFound:
     elsewhere: dict[int, NodeRefusal] = field(default_factory=dict)
     missed: set[str] = field(default_factory=set)
     devices: list[DevicesSay] = field(default_factory=list)
+    amounts: dict[int, tuple[NodeAllocatableClaimStatus, ...]] = field(default_factory=dict)
+    against: dict[int, Objection] = field(default_factory=dict)
     _places: dict[int, Sequence[int]] = field(default_factory=dict)
     _at: dict[int, DevicesSay] = field(default_factory=dict)
 
@@ -61,8 +67,8 @@ class NodesFound:
         if known is None:
             found = [each.having(code) for each in self.devices]
             known = found[0] if len(found) == 1 else sorted(place for each in found for place in each)
-            if self.elsewhere:
-                known = [place for place in known if place not in self.elsewhere]
+            if self.elsewhere or self.against:
+                known = [place for place in known if place not in self.elsewhere and place not in self.against]
             self._places[code] = known
         return known
 

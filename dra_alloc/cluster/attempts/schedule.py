@@ -17,6 +17,7 @@ from dra_alloc.cluster.arguments import listed
 from dra_alloc.cluster.attempts.queue import Queued
 from dra_alloc.cluster.attempts.scheduled import PodOutcome, Scheduled
 from dra_alloc.cluster.attempts.scheduling import Scheduling, Ways
+from dra_alloc.cluster.attempts.taking import with_taken
 from dra_alloc.cluster.attempts.turns import scheduled
 from dra_alloc.cluster.population import Population
 from dra_alloc.errors import InputError
@@ -55,7 +56,9 @@ class Schedule:
         placed = [
             (pod, each) for pod, each in zip(self.pods, self.outcomes, strict=True) if isinstance(each, Scheduled)
         ]
-        bound = [pod.replaced(spec=pod.spec.replaced(node_name=each.node)) for pod, each in placed]
+        bound = [
+            with_taken(pod.replaced(spec=pod.spec.replaced(node_name=each.node)), each.takes) for pod, each in placed
+        ]
         after = self.before.with_claims(claim for _, each in placed for claim in each.claims)
         return type(after)(after.known.populated(self.population.with_pods(bound)))
 

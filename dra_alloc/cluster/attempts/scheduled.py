@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import overload
 
-from dra_alloc.api import ResourceClaim
+from dra_alloc.api import NodeAllocatableClaimStatus, ResourceClaim
 from dra_alloc.cluster.outcomes import Allocated, NodeRefusal
 
 __all__ = ["NodeNames", "NotAsked", "PodOutcome", "Scheduled", "Unschedulable", "Unsettled", "Waiting"]
@@ -57,7 +57,8 @@ class Scheduled:
     them: it draws one. In a cluster in which it scores some nodes only,
     `sampled` says how many, and `equal` are all that fit: which of them it
     looks at cannot be said. `undecided` nodes might fit and be better; `fits`
-    are all that do fit, in cluster order.
+    are all that do fit, in cluster order. Its devices take `takes` of the node's
+    cpu, memory and huge pages.
     """
 
     pod: str
@@ -68,6 +69,7 @@ class Scheduled:
     undecided: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     fits: Sequence[str] = field(default_factory=NodeNames, repr=False)
+    takes: tuple[NodeAllocatableClaimStatus, ...] = ()
 
     @property
     def claims(self) -> tuple[ResourceClaim, ...]:
@@ -144,7 +146,7 @@ class Unschedulable:
     def message(self) -> str:
         """What the scheduler writes on the pod, as far as nodes and devices go."""
         if self.text:
-            return self.text
+            return f'running "DynamicResources" filter plugin: {self.text}' if self.aborts else self.text
         refusals = self.refusals
         counts = Counter(text for each in refusals for text in _said(each))
         reasons = ", ".join(sorted(f"{count} {text}" for text, count in counts.items()))

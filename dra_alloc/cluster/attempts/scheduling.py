@@ -15,14 +15,17 @@ from dra_alloc.cluster.attempts.found import DevicesSay, NodesFound
 from dra_alloc.cluster.attempts.kubelet import kept_out
 from dra_alloc.cluster.attempts.queue import Queued, may_preempt, missing_class, not_asked, reserved_up, waiting
 from dra_alloc.cluster.attempts.scheduled import NodeNames, PodOutcome, Scheduled, Unschedulable, Unsettled
+from dra_alloc.cluster.attempts.taking import as_counted, taking_of, with_taken
 from dra_alloc.cluster.availability import unavailable
 from dra_alloc.cluster.defaulting import defaulted
+from dra_alloc.cluster.holding import completed
 from dra_alloc.cluster.outcomes import Allocated, NodeRefusal
 from dra_alloc.cluster.placing import Placing
 from dra_alloc.cluster.standings import ABORTS, FAILS, FITS, UNDECIDED, Asked
 from dra_alloc.pods.attempts import Attempt, Ruling
 from dra_alloc.pods.extended_resources import extended_claim
 from dra_alloc.pods.filters.table import objections
+from dra_alloc.pods.node_allocatable import not_stored
 from dra_alloc.pods.quota.book import NO_QUOTAS, QuotaBook, Refusal
 from dra_alloc.pods.tenancy import Tenancy
 from dra_alloc.pods.views import PodView
@@ -91,12 +94,13 @@ class Scheduling:
         self._placing = Placing(cluster, ways.budget)
         self._answers: list[Allocated] = []
         population = cluster.population
-        there = [each for each in population.pods if each.metadata.full_name not in to_come]
+        there = [each for each in as_counted(population.pods, cluster) if each.metadata.full_name not in to_come]
         self._there = {each.metadata.full_name for each in there}
         self.tenancy = Tenancy(cluster.nodes, population.namespaces, there, population.siblings)
         settings = cluster.settings
         self._profile = settings.profile()
         self._ruling = Ruling(self._profile.release, settings.effective_gates(), cluster.known.class_by_resource)
+        self._taking = taking_of(cluster)
         self._reserved: dict[str, int] = {}
         names = self.tenancy.places
         self._places: Sequence[int] = range(len(cluster.nodes)) if ways.node is None else (names[ways.node],)
@@ -159,19 +163,17 @@ class Scheduling:
             places = [place for place in places if place not in found.objections]
         found.devices = self._devices(attempt, pending, places)
         self._look_elsewhere(found, known, places)
-        for each in found.devices:
-            aborting = each.having(ABORTS)
-            if aborting and each.asked is not None:
-                refusal = self._placing.standings.abort(each.asked, aborting[0]).refusals[0]
-                return Unschedulable(
-                    queued.name,
-                    refusal.error,
-                    refusal.code,
-                    aborts=True,
-                    notes=notes,
-                    find_refusals=partial(tuple, [refusal]),
-                    find_claims=partial(self._claims_on, found),
-                )
+        refusal = self._aborts(found)
+        if refusal is not None:
+            return Unschedulable(
+                queued.name,
+                refusal.error,
+                refusal.code,
+                aborts=True,
+                notes=notes,
+                find_refusals=partial(tuple, [refusal]),
+                find_claims=partial(self._claims_on, found),
+            )
         if found.places(FITS):
             return self._take(found, notes)
         undecided, names = found.places(UNDECIDED), self._placing.standings.roster.names
@@ -181,7 +183,7 @@ class Scheduling:
         idle = next((each for each in known if self._is_idle(each, queued.pod, found)), None)
         if idle is not None:
             return self._given_back(idle, queued)
-        objecting = {names[place]: each for place, each in found.objections.items()}
+        objecting = {names[place]: each for place, each in (*found.objections.items(), *found.against.items())}
         preempts = may_preempt(queued.pod, objecting, self._cluster.population.pods)
         return Unschedulable(
             queued.name,
@@ -190,6 +192,22 @@ class Scheduling:
             find_refusals=self._refusals(found),
             find_claims=partial(self._claims_on, found),
         )
+
+    def _aborts(self, found: NodesFound) -> NodeRefusal | None:
+        """Return the refusal of a node that ends the attempt, if there is one; what devices take of nodes is noted."""
+        for each in found.devices:
+            aborting = each.having(ABORTS)
+            if aborting and each.asked is not None:
+                return self._placing.standings.abort(each.asked, aborting[0]).refusals[0]
+        if self._taking is None or found.queued.alone:
+            return None
+        others = [each for each in found.known if self._is_others(each, found.queued.pod)]
+        return self._taking.look(found, self.tenancy, others, partial(self._claims_at, found))
+
+    def _claims_at(self, found: NodesFound, place: int) -> Sequence[ResourceClaim]:
+        """Return the pod's claims as they would be allocated on a node that fits."""
+        claims, asked = self._claims_on(found, self.tenancy.nodes[place].metadata.name or ""), found.at(place).asked
+        return claims if asked is None else completed(claims, self._placing.would_take(asked, place))
 
     def _claims_on(self, found: NodesFound, node: str) -> Sequence[ResourceClaim]:
         """Return the pod's claims on a node: those that it names, and what the scheduler makes there."""
@@ -264,6 +282,10 @@ class Scheduling:
         refusal = self._charged(claims[len(found.known) :], queued.pod)
         if refusal is not None:
             return Unschedulable(queued.name, refusal.text, "quota", notes=notes)
+        takes = found.amounts.get(choice.place, ())
+        text = not_stored(queued.pod, takes)
+        if text:
+            return Unschedulable(queued.name, text, "node-resources", notes=notes)
         if answer is None:
             answer = self._with_devices(found.at(choice.place), choice.place, claims)
             self._answers.append(answer)
@@ -272,11 +294,11 @@ class Scheduling:
         for claim in found.known:
             self._reserved[claim_name(claim)] = self._reserved.get(claim_name(claim), 0) + 1
         if not queued.alone:
-            self._settle(found.attempt.pod, choice.place)
+            self._settle(PodView.of(with_taken(queued.pod, takes)) if takes else found.attempt.pod, choice.place)
         equal = NodeNames(names, choice.equal)
         undecided = tuple([names[place] for place in found.places(UNDECIDED)])
         fits = NodeNames(names, found.places(FITS))
-        return Scheduled(queued.name, names[choice.place], answer, equal, choice.sampled, undecided, notes, fits)
+        return Scheduled(queued.name, names[choice.place], answer, equal, choice.sampled, undecided, notes, fits, takes)
 
     def _with_devices(self, devices: DevicesSay, place: int, claims: Sequence[ResourceClaim]) -> Allocated:
         """Return the claims with the devices that the scheduler takes, and take them."""
@@ -334,6 +356,13 @@ class Scheduling:
         note = f"claim {name} cannot be used where the pod can run, and nobody reserved it: the scheduler gives it back"
         return replace(outcome, notes=(note, *outcome.notes))
 
+    def _is_others(self, claim: ResourceClaim, pod: Pod) -> bool:
+        """Return whether another pod has reserved the claim."""
+        users = claim.status.reserved_for
+        if claim.status.allocation is None or any(each.uid == pod.metadata.uid for each in users):
+            return False
+        return bool(users) or self._reserved.get(claim_name(claim), 0) > 0
+
     def _consumers(self, claim: ResourceClaim) -> int:
         return len(claim.status.reserved_for) + self._reserved.get(claim_name(claim), 0)
 
@@ -349,7 +378,7 @@ class Scheduling:
         names, places = standings.roster.names, self._places
 
         def refusal(place: int) -> NodeRefusal:
-            objection = found.objections.get(place)
+            objection = found.objections.get(place) or found.against.get(place)
             if objection is not None:
                 return NodeRefusal(names[place], objection.code, objection.text, detail=objection.detail)
             devices = found.at(place)

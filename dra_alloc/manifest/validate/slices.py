@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from dra_alloc.api import Device, DeviceAttribute, DeviceTaintRule, ResourceSlice, ResourceSliceSpec
 from dra_alloc.api.names import driver_faults, label_faults, pool_faults, qualified_name_faults, subdomain_faults
+from dra_alloc.manifest.validate.node_allocatable import check_node_allocatable
 from dra_alloc.manifest.validate.parts import (
     check_label_keys,
     check_metadata,
@@ -181,6 +182,7 @@ def _devices(v: Violations, spec: ResourceSliceSpec) -> None:
             for index, taint in enumerate(device.taints):
                 check_taint(v, taint, f"{path}.taints[{index}]")
         _binding(v, device, path)
+        check_node_allocatable(v, device, path)
 
 
 def _is_list(attribute: DeviceAttribute) -> bool:

@@ -12,10 +12,11 @@ from dra_alloc.pods.attempts import Attempt
 from dra_alloc.pods.objections import Objection, Shortfall
 from dra_alloc.pods.tenancy import Load
 
-__all__ = ["refused", "shortfalls"]
+__all__ = ["refused", "shortfalls", "too_little"]
 
 #: What every node has: one that does not say how much of it, says nothing of it.
 _ALWAYS: Final = frozenset({CPU, MEMORY, PODS})
+_NOTHING: Final[Mapping[str, str]] = {}
 _FIRST: Final = (CPU, MEMORY, EPHEMERAL)
 
 
@@ -28,7 +29,7 @@ def refused(attempt: Attempt) -> Mapping[int, Objection]:
     """
     asked = {name: amount for name, amount in attempt.pod.requests.items() if amount > 0 and name != PODS}
     loads = attempt.tenancy.loads
-    judged = ((load, _objection(asked, load, attempt.ruling.served)) for load in set(loads))
+    judged = ((load, too_little(asked, load, attempt.ruling.served)) for load in set(loads))
     found = {load: objection for load, objection in judged if objection is not None}
     return {place: found[load] for place, load in enumerate(loads) if load in found} if found else {}
 
@@ -51,7 +52,8 @@ def shortfalls(asked: Mapping[str, int], load: Load, served: Mapping[str, str]) 
     return found
 
 
-def _objection(asked: Mapping[str, int], load: Load, served: Mapping[str, str]) -> Objection | None:
+def too_little(asked: Mapping[str, int], load: Load, served: Mapping[str, str] = _NOTHING) -> Objection | None:
+    """Return what is against a node that has too little left; None if it has enough."""
     found = shortfalls(asked, load, served)
     if not found:
         return None

@@ -27,6 +27,7 @@ from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import Any, Final
 
+from dra_alloc.cluster.attempts.taking import counts
 from dra_alloc.cluster.cluster import Cluster
 from dra_alloc.cluster.settings import Settings
 from dra_alloc.errors import ManifestError, Problem, UnknownReference
@@ -46,7 +47,7 @@ from dra_alloc.scenario.prepare.notes import notes_on
 from dra_alloc.scenario.prepare.quotas import forbidden
 from dra_alloc.scenario.prepare.references import KnownNames, reference_problems
 from dra_alloc.scenario.prepare.subjects import Subject, subjects_of
-from dra_alloc.scenario.prepare.supply import supply_notes
+from dra_alloc.scenario.prepare.supply import supply_notes, taken_of_nodes
 
 __all__ = ["STEPS", "Prepared", "Step", "needing", "prepare", "refused", "run", "stored"]
 
@@ -201,7 +202,8 @@ def needing(prepared: Prepared) -> Prepared:
     asking = tuple(each for each in prepared.subjects if each.needs_devices)
     idle = len(prepared.subjects) - len(asking)
     skipped = [f"{idle} pod{'s need' if idle > 1 else ' needs'} no devices, left out"] if idle else []
-    return replace(prepared, subjects=asking).noting(skipped)
+    taken = taken_of_nodes(prepared.cluster, pods_asked=False) if counts(prepared.cluster) else ()
+    return replace(prepared, subjects=asking).noting([*skipped, *taken])
 
 
 def _noted(prepared: Prepared) -> Prepared:

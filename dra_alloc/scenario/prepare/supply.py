@@ -8,15 +8,17 @@ from collections.abc import Iterator, Sequence
 
 from dra_alloc import cel
 from dra_alloc.api import DeviceClass, Node
+from dra_alloc.cluster.attempts.taking import counts
 from dra_alloc.cluster.availability import binds_since
 from dra_alloc.cluster.cluster import Cluster
 from dra_alloc.errors import first_few
 from dra_alloc.pods.extended_resources import offers, unclassed
+from dra_alloc.pods.node_allocatable import GATE
 from dra_alloc.pods.workloads.states import PodState, state_of
 from dra_alloc.scenario.prepare.subjects import Subject
 from dra_alloc.scenario.selecting import environment_for, prepared_devices
 
-__all__ = ["supply_notes"]
+__all__ = ["supply_notes", "taken_of_nodes"]
 
 
 def supply_notes(subjects: Sequence[Subject], cluster: Cluster) -> Iterator[str]:
@@ -29,7 +31,7 @@ def supply_notes(subjects: Sequence[Subject], cluster: Cluster) -> Iterator[str]
     for each in cluster.classes.values():
         yield from _offered_twice(each, cluster)
     yield from _not_known(subjects, cluster)
-    yield from _taken_of_nodes(cluster)
+    yield from taken_of_nodes(cluster)
     yield from _being_bound(subjects, cluster)
 
 
@@ -121,21 +123,16 @@ def _not_known(subjects: Sequence[Subject], cluster: Cluster) -> Iterator[str]:
             )
 
 
-def _taken_of_nodes(cluster: Cluster) -> Iterator[str]:
-    """Yield a note on devices that take cpu, memory and the like of their node with them, where that counts."""
-    if not cluster.settings.effective_gates().get("DRANodeAllocatableResources", False):
+def taken_of_nodes(cluster: Cluster, *, pods_asked: bool = True) -> Iterator[str]:
+    """Yield a note on devices that take cpu, memory and the like of their node, where that counts and is not asked."""
+    if not cluster.settings.effective_gates().get(GATE, False) or (counts(cluster) and pods_asked):
         return
+    name = "node_allocatable_resources" if counts(cluster) else "node_allocatable_resource_mappings"
     devices = ((row.driver, device) for row in cluster.inventory.slices for device in row.wire.spec.devices)
-    drivers = sorted(
-        {
-            driver
-            for driver, device in devices
-            if device.node_allocatable_resources or device.node_allocatable_resource_mappings
-        }
-    )
+    drivers = sorted({driver for driver, device in devices if getattr(device, name)})
     if drivers:
         yield (
-            f"devices of {first_few(drivers)} take cpu or memory of their node (DRANodeAllocatableResources), "
+            f"devices of {first_few(drivers)} take cpu or memory of their node ({GATE}), "
             "which is not looked at: a pod may not fit where it is said to"
         )
 

@@ -75,6 +75,23 @@ def _device(sketch: Sketch, index: int) -> Json:
         memory["requestPolicy"] = {"default": "8Gi", "validRange": {"min": "4Gi", "step": "4Gi"}}
     if sketch.has("device-taints"):
         found["taints"] = [{"key": "sick", "value": "yes", "effect": sketch.one(("NoSchedule", "NoExecute"))}]
+    if sketch.has("node-resources"):
+        found["nodeAllocatableResources"] = _node_resources(sketch, shared="allowMultipleAllocations" in found)
+    return found
+
+
+def _node_resources(sketch: Sketch, *, shared: bool) -> Json:
+    """Return what a device takes of its node; a share of it in part, which no device does that is taken whole."""
+    found: Json = {}
+    if sketch.draw.chance(0.6):
+        found["cpu"] = {"mapping": {"deviceMultiplier": sketch.one(("250m", "1", "2", "3", "1500u"))}}
+    if sketch.draw.chance(0.4) or not found:
+        found["memory"] = {"overhead": {sketch.one(("perPod", "perContainer")): sketch.one(("512Mi", "1Gi", "3Gi"))}}
+    if shared or sketch.draw.chance(0.03):
+        key = {"capacityKey": "memory", "capacityMultiplier": sketch.one(("1", "500m", "2"))}
+        found.setdefault("memory", {})["mapping"] = key
+    if sketch.has("hugepages"):
+        found["hugepages-2Mi"] = {"overhead": {"perPod": "128Mi", "perContainer": "64Mi"}}
     return found
 
 

@@ -52,11 +52,13 @@ def _node(sketch: Sketch, index: int) -> Json:
         spec["taints"] = sketch.draw.sample(_TAINTS, sketch.one((1, 1, 2)))
     if sketch.has("cordon"):
         spec["unschedulable"] = True
-    status = {
+    status: Json = {
         "allocatable": amounts,
         "capacity": dict(amounts),
         "conditions": [{"type": "Ready", "status": "True"}],
     }
+    if sketch.may("node-resources"):
+        status["declaredFeatures"] = ["DRANodeAllocatableResources"]
     return {
         "apiVersion": "v1",
         "kind": "Node",

@@ -61,6 +61,11 @@ FLAVOURS: Final[Mapping[str, Mapping[str, float]]] = {
 #: Those that need gates of their own, so that they are drawn where they are named only.
 ON_REQUEST: Final[Mapping[str, Mapping[str, float]]] = {
     "groups": {"groups": 0.7, "devices": 0.4, "priority": 0.1, "gates": 0.05},
+    "node-resources": {
+        **_DEVICES,
+        "node-resources": 0.7,
+        **dict.fromkeys(("shares", "shared", "podlevel", "init", "hugepages", "bound"), 0.15),
+    },
     "group-claims": {"groups": 0.9, "group-claims": 0.7, "devices": 0.3, "shared": 0.1},
 }
 #: How many features a mixed world has beside devices, and how often each is drawn.

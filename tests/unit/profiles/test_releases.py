@@ -144,8 +144,9 @@ def test_an_unknown_gate_is_told_with_the_groups():
 
 
 def test_gates_without_effect_are_known_and_reach_neither_allocator_nor_selectors():
-    idle = set(without_effect(dict.fromkeys(GATES, True)))
-    assert "DRANodeAllocatableResources" in idle
+    idle = set(without_effect(dict.fromkeys(GATES, True), NOW))
+    assert "DRAResourcePoolStatus" in idle
+    assert {*without_effect(dict.fromkeys(GATES, True), "1.36")} - idle == {"DRANodeAllocatableResources"}
     assert not idle & {gate for needed in ALLOCATOR_FEATURES.values() for gate in needed}
     assert not idle & {gate for row in CHANNEL_GATES.values() for gate in row}
     plain = profile_for(NOW, gates_of(NOW))

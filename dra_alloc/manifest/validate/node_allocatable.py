@@ -1,0 +1,59 @@
+"""
+Admission rules of what devices take of their node.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from dra_alloc.api import Device, NodeAllocatableOverhead, NodeAllocatableResourceMapping, Quantity
+from dra_alloc.manifest.validate.violations import Violations, key_path
+
+__all__ = ["check_node_allocatable"]
+
+_NAMES: Final = ("cpu", "memory")
+_HUGE: Final = "hugepages-"
+_ONE_OF: Final = "`capacityKey`, `deviceMultiplier`"
+_ZERO: Final = Quantity("0")
+
+
+def check_node_allocatable(v: Violations, device: Device, path: str) -> None:
+    """Check what a device takes of its node. Spec: VAL-59."""
+    for name, each in device.node_allocatable_resources.items():
+        place = key_path(f"{path}.nodeAllocatableResources", name)
+        if name not in _NAMES and not name.startswith(_HUGE):
+            v.invalid(place, name, "must be a node allocatable resource name")
+        if each.mapping is None and each.overhead is None:
+            v.required(place, "at least one of mapping or overhead must be set")
+        if each.mapping is not None:
+            _mapping(v, each.mapping, device, f"{place}.mapping")
+        if each.overhead is not None:
+            _overhead(v, each.overhead, f"{place}.overhead")
+
+
+def _mapping(v: Violations, mapping: NodeAllocatableResourceMapping, device: Device, path: str) -> None:
+    key, factor, fixed = mapping.capacity_key, mapping.capacity_multiplier, mapping.device_multiplier
+    if key == "":
+        v.invalid(f"{path}.capacityKey", "", "capacityKey must not be an empty string")
+    elif key is not None and key not in device.capacity:
+        v.not_found(f"{path}.capacityKey", key, "")
+    if key is not None and factor is None:
+        v.required(f"{path}.capacityMultiplier", "capacityMultiplier is required when capacityKey is set")
+    elif key is not None and factor is not None and factor <= _ZERO:
+        v.invalid(f"{path}.capacityMultiplier", str(factor), "must be positive")
+    if fixed is not None and fixed <= _ZERO:
+        v.invalid(f"{path}.deviceMultiplier", str(fixed), "must be positive")
+    if key is None and factor is not None:
+        v.required(f"{path}.capacityKey", "capacityKey is required when capacityMultiplier is set")
+    if key is None and fixed is None:
+        v.invalid(path, "", f"must specify one of: {_ONE_OF}")
+    elif key is not None and fixed is not None:
+        v.invalid(path, "{capacityKey, deviceMultiplier}", f"must specify exactly one of: {_ONE_OF}")
+
+
+def _overhead(v: Violations, overhead: NodeAllocatableOverhead, path: str) -> None:
+    if overhead.per_pod is None and overhead.per_container is None:
+        v.invalid(path, "", "at least one of perPod or perContainer must be set")
+    for name, amount in (("perPod", overhead.per_pod), ("perContainer", overhead.per_container)):
+        if amount is not None and amount < _ZERO:
+            v.invalid(f"{path}.{name}", str(amount), "must be non-negative")
