@@ -22,6 +22,7 @@ ROOT = DOCS.parent
 PAGES = (
     ROOT / "README.md",
     DOCS / "reference" / "cli.md",
+    DOCS / "reference" / "versions.md",
     DOCS / "examples" / "README.md",
     DOCS / "explanation" / "objectives-and-gangs.md",
 )

@@ -35,6 +35,7 @@ COMMANDS: Final = (
     Command("gang", "place many pods together: all or nothing, or as many as possible", "dra_alloc.cli.gang"),
     Command("validate", "say what the API server would refuse in manifests", "dra_alloc.cli.validate"),
     Command("cel", "say which devices a CEL selector matches, and what it costs", "dra_alloc.cli.cel"),
+    Command("convert", "write objects in another version of resource.k8s.io", "dra_alloc.cli.convert"),
     Command("snapshot", "keep what was read from a dump in a file that loads in an instant", "dra_alloc.cli.snapshot"),
     Command("conformance", "hold another allocator against this one", "dra_alloc.cli.conformance"),
     Command("harness", "answer allocator requests, one JSON object a line", "dra_alloc.cli.harness"),

@@ -26,6 +26,7 @@ ASKED = {
     "gang": ["gang", str(EXAMPLES / "gang" / "pair.yaml"), "--cluster", str(EXAMPLES / "gang" / "one-gpu.yaml")],
     "cel": ["cel", "device.driver == 'gpu.example.com'", "--device", str(EXAMPLES / "device.yaml")],
     "validate": ["validate", str(EXAMPLES / "validate")],
+    "convert": ["convert", str(EXAMPLES / "older.yaml"), "--to", "v1", "--check"],
     "conformance": ["conformance", "run", "--implementation", OURS, "--cases", "3"],
 }
 #: Loaded by none of these: models, and what has them.

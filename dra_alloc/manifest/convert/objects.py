@@ -24,7 +24,7 @@ __all__ = ["VERSIONS", "Goal", "convert", "converted", "goal_of", "list_version"
 
 #: All versions that are read, newest first.
 VERSIONS: Final = ("v1", "v1beta2", "v1beta1", "v1alpha3")
-#: The version that an object of a kind and a version is to have.
+#: The version that an object of a kind and a version is to have; raises Unserved where there is none.
 Goal = Callable[[str, str], str]
 
 
@@ -83,7 +83,10 @@ def list_version(api_version: str, kind: str, goal: Goal) -> str | None:
     group, _, version = api_version.rpartition("/")
     if group != RESOURCE_GROUP or kind == "List":
         return None
-    return f"{RESOURCE_GROUP}/{goal(kind.removesuffix('List'), version)}"
+    try:
+        return f"{RESOURCE_GROUP}/{goal(kind.removesuffix('List'), version)}"
+    except Unserved:
+        return None  # its members say so
 
 
 def converted(value: Any, goal: Goal, list_kind: ListKind | None = None) -> tuple[Any, tuple[Flaw, ...]] | None:
@@ -98,8 +101,8 @@ def converted(value: Any, goal: Goal, list_kind: ListKind | None = None) -> tupl
     group, _, version = api_version.rpartition("/")
     if group != RESOURCE_GROUP or not isinstance(value, dict):
         return None
-    to = goal(kind_name, version)
     try:
+        to = goal(kind_name, version)
         kind = recognise(api_version, kind_name)
         if to != version:
             recognise(f"{RESOURCE_GROUP}/{to}", kind_name)

@@ -12,6 +12,7 @@ from dra_alloc import InputError, ManifestError, convert
 from dra_alloc.api import ResourceClaim
 from dra_alloc.manifest.kinds import KINDS, SERVED
 from fuzz.targets.conversion import drawn
+from tests.paths import ROOT
 
 GROUP = "resource.k8s.io"
 
@@ -149,3 +150,21 @@ def test_models_and_other_objects():
 def test_versions_that_never_were():
     with pytest.raises(InputError, match="versions: v1, v1beta2, v1beta1, v1alpha3"):
         convert(claim("v1", NESTED), "v2")
+
+
+def test_the_page_has_what_each_release_serves():
+    page = (ROOT / "docs" / "reference" / "versions.md").read_text(encoding="utf-8")
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in page.splitlines() if "| from 1" in line]
+    shown = {kind: row[1:] for row in rows for kind in row[0].split(", ")}
+    versions = ("v1alpha3", "v1beta1", "v1beta2", "v1")
+    gone = {"PodSchedulingContext"}
+    assert shown == {
+        kind: [_span(spans.get(each)) for each in versions] for kind, spans in SERVED.items() if kind not in gone
+    }
+
+
+def _span(span):
+    if span is None:
+        return "never"
+    major, _, minor = span.end.partition(".")
+    return f"{span.start} to {major}.{int(minor) - 1}" if span.end else f"from {span.start}"

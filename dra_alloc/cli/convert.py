@@ -1,0 +1,135 @@
+"""
+The command `convert`.
+"""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from typing import TYPE_CHECKING, Final
+
+from dra_alloc.cli import options as shared
+
+if TYPE_CHECKING:
+    from dra_alloc.manifest.convert.texts import ConvertedText
+    from dra_alloc.scenario.converting import Conversion
+
+__all__ = ["declare"]
+
+_DESCRIPTION: Final = """\
+Write objects of resource.k8s.io in another version: comments, order, quotes,
+anchors and line ends stay, and so does every other document. What is written is
+read again; a document of which more than its version would change is left alone
+and named. What the other version cannot say is an error with its field. After
+an error nothing is written.
+
+Without --in-place, --diff and --check the converted files go to standard
+output. PATHS are files, folders or - for standard input."""
+_EXIT_CODES: Final = """\
+exit codes:
+  0  as expected; with --check: nothing would change
+  1  with --check: something would change
+  2  bad input, or a document that cannot be converted: nothing was written"""
+
+
+def declare(command: ArgumentParser) -> None:
+    """Declare the command."""
+    command.description, command.epilog = _DESCRIPTION, _EXIT_CODES
+    command.add_argument("paths", nargs="+", metavar="PATHS", help="what to convert")
+    goal = command.add_mutually_exclusive_group(required=True)
+    goal.add_argument("--to", metavar="VERSION", help="v1, v1beta2, v1beta1 or v1alpha3")
+    goal.add_argument(
+        "--target-release",
+        metavar="R",
+        help="what this Kubernetes release does not have any more, or not yet, becomes the best version that it has; "
+        "all else stays",
+    )
+    way = command.add_mutually_exclusive_group()
+    way.add_argument("--in-place", action="store_true", help="rewrite the files")
+    way.add_argument("--diff", action="store_true", help="print what would change")
+    way.add_argument("--check", action="store_true", help="list what would change")
+    shared.output(command)
+    command.set_defaults(run=_run)
+
+
+def _run(options: Namespace) -> int:
+    """Convert files and return the exit code. Raises: InputError."""
+    from dra_alloc.cli.exit_codes import ExitCode
+    from dra_alloc.cli.output import show, warn, write
+    from dra_alloc.cli.reading import check_stdin_once
+    from dra_alloc.errors import InputError
+    from dra_alloc.manifest.convert.objects import goal_of
+    from dra_alloc.scenario.converting import convert_files, goal_in
+
+    if not options.check and (options.format != "text" or options.report):
+        raise InputError("--format and --report tell what --check finds")
+    check_stdin_once(options.paths)
+    goal = goal_of(options.to) if options.to is not None else goal_in(options.target_release)
+    found = convert_files(options.paths, goal)
+    warn(*found.warnings)
+    if options.check:
+        from dra_alloc.report.convert_report import convert_report
+
+        show(options, convert_report(found.texts, (options.target_release or "").removeprefix("v")))
+        return ExitCode.UNSATISFIABLE if found.changed else ExitCode.OK
+    if options.diff:
+        write("".join(map(_diff, found.changed)))
+    elif options.in_place:
+        _rewrite(found)
+    else:
+        _print(found)
+    return ExitCode.OK
+
+
+def _diff(text: ConvertedText) -> str:
+    """Return the changes of a file as `diff -u` tells them."""
+    from difflib import unified_diff
+
+    before, after = (each.splitlines(keepends=True) for each in (text.before, text.after))
+    lines = unified_diff(before, after, text.name, text.name)
+    return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
+
+
+def _print(found: Conversion) -> None:
+    """Write all texts to standard output, a mark between those that have none."""
+    from dra_alloc.cli.writing import STDOUT, write_file
+
+    whole = ""
+    for text in found.texts:
+        if whole:
+            whole += ("" if whole.endswith("\n") else "\n") + ("" if text.after.startswith("---") else "---\n")
+        whole += text.after
+    write_file(STDOUT, whole.encode())
+
+
+def _rewrite(found: Conversion) -> None:
+    """Replace the files in which something is converted. Raises: InputError, for those that are not what was read."""
+    from dra_alloc.cli.output import write
+    from dra_alloc.cli.writing import checked, write_file
+    from dra_alloc.report.layout import inert, plural, printable
+
+    for text in found.changed:
+        _mark_of(text)
+        checked(text.name)
+    for text in found.changed:
+        write_file(text.name, _mark_of(text) + text.after.encode())
+        write(inert(printable(f"{text.name}: {plural(len(text.changes), 'object')} converted")) + "\n")
+    if not found.changed:
+        write("nothing to convert\n")
+
+
+def _mark_of(text: ConvertedText) -> bytes:
+    """Return the byte order mark of a file that still is what was read. Raises: InputError, if it is not."""
+    from codecs import BOM_UTF8
+    from pathlib import Path
+
+    from dra_alloc.errors import InputError, Where
+
+    try:
+        data = Path(text.name).read_bytes()
+    except OSError as error:
+        raise InputError(f"cannot be rewritten: {error.strerror}", where=Where(file=text.name)) from None
+    mark = BOM_UTF8 if data.startswith(BOM_UTF8) else b""
+    if data != mark + text.before.encode():
+        said = "is left alone: it is packed, is not UTF-8, or has changed since it was read"
+        raise InputError(said, where=Where(file=text.name))
+    return mark

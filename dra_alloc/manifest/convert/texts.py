@@ -1,0 +1,289 @@
+"""
+Texts of manifests with their objects in another version, and nothing else of them changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from yaml import YAMLError
+
+from dra_alloc.errors import Problem, Where
+from dra_alloc.manifest.budget import DEFAULT_BUDGET
+from dra_alloc.manifest.convert.objects import Goal, converted, list_version
+from dra_alloc.manifest.documents import object_name
+from dra_alloc.manifest.edit.block import step_of
+from dra_alloc.manifest.edit.changes import change
+from dra_alloc.manifest.edit.nodes import Form, TextNode, comments_in, json_nodes, node_at, yaml_nodes
+from dra_alloc.manifest.edit.places import CannotEdit, Draft
+from dra_alloc.manifest.kinds import RESOURCE_GROUP, names_a_list
+from dra_alloc.manifest.make.complaints import Complaints
+from dra_alloc.manifest.make.hints import NOT_RENDERED, hint_for_text
+from dra_alloc.manifest.make.inspection import Flaw
+from dra_alloc.manifest.read.inputs import InputBytes
+from dra_alloc.manifest.read.json_reader import looks_like_json, plain_from_json, read_json, repeated_keys
+from dra_alloc.manifest.read.members import says_plain, unlisted
+from dra_alloc.manifest.read.paths import Path, render
+from dra_alloc.manifest.read.raw import Noticed, RawDocument, TextError
+from dra_alloc.manifest.read.yaml_reader import read_yaml
+
+__all__ = ["Change", "ConvertedText", "convert_text"]
+
+_BY_HAND: Final = "write it in another form, or convert it by hand"
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """An object that has another version now: the apiVersion it was written in, and the one it has."""
+
+    where: Where
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
+class ConvertedText:
+    """
+    A text before and after; after is before where there is a problem.
+
+    `kept` are the apiVersions of objects of resource.k8s.io that stay as they are. What is `unrendered` is a
+    template, which the problem says.
+    """
+
+    name: str
+    before: str
+    after: str
+    changes: tuple[Change, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    kept: frozenset[str] = frozenset()
+    unrendered: bool = False
+
+
+def convert_text(source: InputBytes, goal: Goal) -> ConvertedText:
+    """
+    Return a text whose objects of resource.k8s.io have the versions of the goal.
+
+    What is written by positions is read again: every object has to say what it
+    is to say, all others what they said, and every comment has to be there.
+
+    Spec: CONV-34 to CONV-36.
+    """
+    if RESOURCE_GROUP.encode() not in source.data:
+        text = source.data.decode("utf-8", "replace")
+        return ConvertedText(source.name, text, text)
+    turning = _Turning(source)
+    after = ""
+    try:
+        turning.read(goal)
+        after = source.data.decode() if turning.wrong.entries else turning.written()
+    except TextError as error:
+        hint = error.hint or hint_for_text(source.data, error.line, error.message)
+        turning.wrong.add_line(error.message, error.line, hint)
+    before = source.data.decode("utf-8", "replace")
+    if turning.wrong.entries:
+        problems = tuple(turning.wrong.resolved(source.data))
+        unrendered = next((each for each in problems if each.hint == NOT_RENDERED), None)
+        if unrendered is not None:
+            problems = (replace(unrendered, message="passed over: it cannot be read"),)
+        return ConvertedText(source.name, before, before, problems=problems, unrendered=unrendered is not None)
+    return ConvertedText(source.name, before, after, tuple(turning.changes()), kept=frozenset(turning.kept))
+
+
+@dataclass(slots=True)
+class _Object:
+    """An object of a text, with what it says and what it is to say."""
+
+    raw: RawDocument
+    old: Any
+    new: Any
+    version: tuple[str, str]
+
+    @property
+    def called(self) -> str:
+        metadata = self.old.get("metadata")
+        names = metadata if isinstance(metadata, dict) else {}
+        kind = says_plain(self.old, self.raw.list_kind)[1]
+        return object_name(kind, names.get("namespace"), names.get("name"))
+
+
+class _Turning:
+    """One text under way."""
+
+    def __init__(self, source: InputBytes) -> None:
+        self._data = source.data
+        self._name = source.name
+        self._is_json = looks_like_json(source.data)
+        self._said: list[tuple[Path, Any]] = []
+        self._lists: list[tuple[TextNode, str, str]] = []
+        self._documents: list[TextNode | None] = []
+        self.turned: list[_Object] = []
+        self.kept: set[str] = set()
+        self.wrong = Complaints(source.name, DEFAULT_BUDGET.problems_per_file)
+
+    def read(self, goal: Goal) -> None:
+        """Read all objects, and find out what they are to become. Raises: TextError."""
+        noticed = Noticed()
+        try:
+            found = list(_objects(self._data, self._is_json, noticed))
+        except TextError:
+            if not self._is_json:
+                raise
+            self._is_json, noticed = False, Noticed()  # YAML may begin with a bracket, too
+            found = list(_objects(self._data, False, noticed))
+        for fault in noticed.faults:
+            self.wrong.add_line(fault.message, fault.line, fault.hint or hint_for_text(self._data, fault.line))
+        for raw, value in found:
+            self._take(raw, value, goal, noticed)
+        if self.turned or b"List" in self._data:
+            text = self._data.decode()
+            self._documents = json_nodes(text) if self._is_json else yaml_nodes(text)
+            self._find_lists(goal)
+
+    def _take(self, raw: RawDocument, value: Any, goal: Goal, noticed: Noticed) -> None:
+        """Note what an object is to say, and what is wrong with it."""
+        api_version, kind = says_plain(value, raw.list_kind)
+        if names_a_list(kind):  # what is left of one without its members
+            after = list_version(api_version, kind, goal)
+            self._said.append((raw.place, value if after is None else {**value, "apiVersion": after}))
+            return
+        made = converted(value, goal, raw.list_kind)
+        self._said.append((raw.place, value if made is None else made[0]))
+        if made is None:
+            return
+        if made[0] is value and not made[1]:
+            self.kept.add(api_version)
+            return
+        to = "" if made[1] else goal(kind, api_version.rpartition("/")[2])
+        item = _Object(raw, value, made[0], (api_version, f"{RESOURCE_GROUP}/{to}"))
+        self.turned.append(item)
+        for flaw in (*made[1], *_repeated(raw, value, noticed)):
+            self.wrong.add(raw, item.called, flaw)
+
+    def _find_lists(self, goal: Goal) -> None:
+        """Note the typed lists whose own version changes."""
+        for node in self._documents:
+            api_version, kind = _said(node, "apiVersion") or "", _said(node, "kind") or ""
+            after = list_version(api_version, kind, goal)
+            if node is not None and node.member("items") is not None and after is not None:
+                self._lists.append((node, api_version, after))
+
+    def written(self) -> str:
+        """Return the text with its objects turned, or note which of them cannot be. Raises: TextError."""
+        text = self._data.decode()
+        if not self.turned and not self._lists:
+            return text
+        draft = Draft(text, quoted=self._is_json)
+        done: set[int] = set()
+        for item in self.turned:
+            self._edit(draft, item, done)
+        for node, before, after in self._lists:
+            pair = node.member("apiVersion")
+            if pair is not None:
+                change(draft, pair[1], before, after, done)
+        if self.wrong.entries:
+            return text
+        try:
+            after = draft.written()
+            if self._proves(after):
+                return after
+        except (CannotEdit, TextError, YAMLError, UnicodeError):
+            pass
+        self._blame(text)
+        return text
+
+    def _edit(self, draft: Draft, item: _Object, done: set[int]) -> None:
+        """Note the edits of one object, or why there can be none."""
+        try:
+            self._note(draft, item, done)
+        except CannotEdit as error:
+            self._left_alone(item, f": {error}")
+
+    def _note(self, draft: Draft, item: _Object, done: set[int]) -> None:
+        node = node_at(self._documents, item.raw.place)
+        if node is None:
+            raise CannotEdit("it is merged in from elsewhere")
+        draft.step = step_of([node], draft) or draft.step
+        change(draft, node, item.old, item.new, done)
+
+    def _left_alone(self, item: _Object, why: str = "") -> None:
+        said = f"cannot be rewritten so that nothing else of its text changes{why}; the document is left as it is"
+        self.wrong.add(item.raw, item.called, Flaw((), said, _BY_HAND))
+
+    def _proves(self, text: str) -> bool:
+        """Return whether a text says what it is to say, and has the comments that were there. Raises: TextError."""
+        data, noticed = text.encode(), Noticed()
+        found = [(raw.place, value) for raw, value in _objects(data, self._is_json, noticed)]
+        if noticed.faults or found != self._said:
+            return False
+        documents = json_nodes(text) if self._is_json else yaml_nodes(text)
+        versions = [_said(node, "apiVersion") for node in documents]
+        lists = {id(node): after for node, _, after in self._lists}
+        kept = [lists.get(id(node), version) for node, version in zip(self._documents, versions, strict=True)]
+        return kept == versions and (self._is_json or self._comments(text, documents) == self._comments())
+
+    def _comments(self, text: str | None = None, documents: list[TextNode | None] | None = None) -> Any:
+        return comments_in(self._data.decode() if text is None else text, documents or self._documents)
+
+    def _blame(self, text: str) -> None:
+        """Note the objects that cannot be turned by themselves, or all where only together they cannot."""
+        said = self._said
+        before = dict(_objects_by_place(self._data, self._is_json))
+        for item in self.turned:
+            draft = Draft(text, quoted=self._is_json)
+            self._said = [(place, value if place == item.raw.place else before[place]) for place, value in said]
+            try:
+                self._note(draft, item, set())
+                if self._proves(draft.written()):
+                    continue
+            except (CannotEdit, TextError, YAMLError):
+                pass
+            self._left_alone(item)
+        self._said = said
+        if not self.wrong.entries:
+            for item in self.turned:
+                self._left_alone(item, " together with the others")
+
+    def changes(self) -> Iterator[Change]:
+        """Yield what was changed, in the order of the text."""
+        text, line, at = self._data.decode(), 1, 0
+        for item in self.turned:
+            node = node_at(self._documents, item.raw.place)
+            if node is None:
+                continue
+            pair = node.member("apiVersion")
+            start = pair[0].start if pair is not None else node.start
+            if start >= at:
+                line, at = line + text.count("\n", at, start), start
+            yield Change(Where(item.called, "", self._name, line), *item.version)
+
+
+def _objects(data: bytes, is_json: bool, noticed: Noticed) -> Iterator[tuple[RawDocument, Any]]:
+    """Yield the objects of a text with their values, those of lists one by one. Raises: TextError."""
+    for raw in read_json(data) if is_json else read_yaml(data, DEFAULT_BUDGET, noticed):
+        for each in unlisted(raw, 0):
+            yield each, each.value if each.text is None else plain_from_json(each.text)
+
+
+def _objects_by_place(data: bytes, is_json: bool) -> Iterator[tuple[Path, Any]]:
+    for raw, value in _objects(data, is_json, Noticed()):
+        yield raw.place, value
+
+
+def _repeated(raw: RawDocument, value: Any, noticed: Noticed) -> Iterator[Flaw]:
+    """Yield the keys that an object gives twice."""
+    depth = len(raw.place)
+    doubles = (double for double in noticed.duplicates if double.place[:depth] == raw.place)
+    found: list[tuple[Path, int]] = [(double.place[depth:], double.line) for double in doubles]
+    if raw.text is not None:
+        found = [(path, raw.line + line - 1) for path, line in repeated_keys(raw.text, value)]
+    for steps, line in found:
+        path = tuple(int(step) if str(step).isdigit() else step for step in steps)
+        yield Flaw(path, f'duplicate field "{render(path)}"', line=line)
+
+
+def _said(node: TextNode | None, name: str) -> str | None:
+    """Return the word of a member of a document; the empty one for a list or mapping."""
+    pair = node.member(name) if node is not None and node.form is Form.MAP else None
+    return pair[1].real.word if pair is not None else None

@@ -1,0 +1,136 @@
+"""
+Members of mappings without brackets, moved one level down or up, dropped and added: lines move with their comments.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+
+from dra_alloc.manifest.edit.nodes import TextNode
+from dra_alloc.manifest.edit.places import CannotEdit, Draft
+
+__all__ = ["add", "drop", "nest", "step_of", "unnest"]
+
+Pair = tuple[TextNode, TextNode]
+
+
+def nest(draft: Draft, node: TextNode, moved: Sequence[Pair], name: str) -> None:
+    """Note the edits that put members below a new one; others between them come before it."""
+    first, last = moved[0][0], moved[-1]
+    column = draft.column(first.start)
+    begins, bound = draft.begins_line(first.start), _end_before(draft, node, moved[0])
+    start = draft.comments_above(first.start, column, bound) if begins else first.start
+    end = draft.next_line(draft.content_end(last))
+    if last is node.pairs[-1]:
+        end = draft.comments_below(end, column)
+    between = node.pairs[node.pairs.index(moved[0]) : node.pairs.index(last)]
+    staying = [_lines_of(draft, node, pair, column) for pair in between if pair not in moved]
+    before = "".join(draft.text[one:other] for one, other in staying)
+    broken, margin = draft.line_break(first.start), " " * column
+    name = draft.named(node, name)
+    step = " " * (step_of([value for _, value in moved], draft) or draft.step)
+    if begins:
+        draft.put(start, start, f"{before}{margin}{name}:{broken}")
+    else:
+        draft.put(start, start, f"{before[column:]}{margin if before else ''}{name}:{broken}{margin}{step}")
+    for one, other in staying:
+        draft.put(one, other, "")
+    for line in draft.lines(start if begins else draft.next_line(start), end):
+        if len(draft.margin(line)) >= column and not any(one <= line < other for one, other in staying):
+            draft.put(line, line, step)
+
+
+def unnest(draft: Draft, pair: Pair) -> None:
+    """Note the edits that put the members of a member in its place."""
+    key, child = pair
+    if child.flow:
+        _spread(draft, key, child)
+        return
+    if child.start != child.pairs[0][0].start:
+        raise CannotEdit("it has an anchor or a tag")
+    column, inner = draft.column(key.start), draft.column(child.start)
+    colon = draft.text.index(":", key.end)
+    comment = draft.comment_in(colon + 1)
+    body = draft.next_line(colon)
+    if comment is not None:
+        draft.put(key.start, comment, "")
+    elif draft.begins_line(key.start):
+        draft.put(draft.line_start(key.start), body, "")
+    else:
+        # After the dash of a list: what comes first comes here.
+        joined = next(line for line in draft.lines(body, child.end) if not draft.is_blank(line))
+        first = joined + len(draft.margin(joined))
+        draft.put(key.start, first, "")
+        body = draft.next_line(first)
+    for line in draft.lines(body, draft.comments_below(draft.next_line(draft.content_end(pair)), inner)):
+        width = len(draft.margin(line))
+        if width >= inner:
+            draft.put(line, line + inner - column, "")
+        elif width > column and width == draft.line_end(line) - line:
+            draft.put(line + column, line + width, "")
+
+
+def _spread(draft: Draft, key: TextNode, child: TextNode) -> None:
+    """Put each member of a mapping in brackets on a line of its own."""
+    if not draft.text.startswith("{", child.start):
+        raise CannotEdit("it has an anchor or a tag")
+    margin = draft.line_break(key.start) + " " * draft.column(key.start)
+    draft.drop(key.start, child.pairs[0][0].start)
+    ends = [max(one.end, other.end) for one, other in child.pairs]
+    for end, (following, _) in zip(ends, child.pairs[1:], strict=False):
+        draft.drop(end, following.start)
+        draft.put(following.start, following.start, margin)
+    draft.drop(ends[-1], child.end)
+
+
+def drop(draft: Draft, node: TextNode, pair: Pair) -> None:
+    """Note the edits that take a member out; a comment behind it stays."""
+    key = pair[0]
+    end = draft.content_end(pair)
+    comment = draft.comment_in(end)
+    if len(node.pairs) == 1:
+        draft.drop(key.start, end)
+        draft.put(key.start, key.start, "{}")
+    elif comment is not None:
+        draft.drop(key.start, comment)
+    elif draft.begins_line(key.start):
+        start = draft.line_start(key.start)
+        before = draft.line_end(start - 1) if start else 0
+        draft.drop(before if start else 0, draft.line_end(end) if start else draft.next_line(end))
+    else:
+        draft.drop(key.start, node.pairs[1][0].start)
+
+
+def add(draft: Draft, node: TextNode, name: str, value: str) -> None:
+    """Note the edit that puts a member after the last one."""
+    key = node.pairs[-1][0]
+    end = draft.line_end(draft.content_end(node.pairs[-1]))
+    draft.put(
+        end, end, f"{draft.line_break(key.start)}{' ' * draft.column(key.start)}{draft.named(node, name)}: {value}"
+    )
+
+
+def _lines_of(draft: Draft, node: TextNode, pair: Pair, column: int) -> tuple[int, int]:
+    """Return the lines of a member that begins one, with the comments above it."""
+    start = draft.comments_above(pair[0].start, column, _end_before(draft, node, pair))
+    return start, draft.next_line(draft.content_end(pair))
+
+
+def _end_before(draft: Draft, node: TextNode, pair: Pair) -> int:
+    """Return where the member before one ends, or the mapping begins."""
+    at = node.pairs.index(pair)
+    return draft.content_end(node.pairs[at - 1]) if at else draft.line_start(node.start)
+
+
+def step_of(nodes: Sequence[TextNode], draft: Draft) -> int:
+    """Return how many columns deeper mappings without brackets stand in each other, in the first that do; 0 if none."""
+    waiting = deque(nodes)
+    while waiting:
+        here = waiting.popleft()
+        for key, value in here.pairs:
+            if not here.flow and not value.flow and value.pairs:
+                return max(draft.column(value.pairs[0][0].start) - draft.column(key.start), 1)
+            waiting.append(value)
+        waiting += here.items
+    return 0

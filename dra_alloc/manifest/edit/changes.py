@@ -1,0 +1,100 @@
+"""
+From what a document says and what it is to say to the edits of its text.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any, Final
+
+from dra_alloc.manifest.edit import block, flow
+from dra_alloc.manifest.edit.nodes import Form, TextNode
+from dra_alloc.manifest.edit.places import CannotEdit, Draft
+
+__all__ = ["change"]
+
+Pair = tuple[TextNode, TextNode]
+
+
+def change(draft: Draft, node: TextNode, old: Any, new: Any, done: set[int]) -> None:
+    """
+    Note the edits that make a value of a text another.
+
+    What moves between the levels of a mapping keeps its text. Nodes that are `done` are left alone: what aliases
+    share is changed once.
+
+    Raises: CannotEdit.
+    """
+    node = node.real
+    if old == new or id(node) in done:
+        return
+    done.add(id(node))
+    if node.form is Form.MAP and isinstance(old, dict) and isinstance(new, dict):
+        _change_members(draft, node, old, new, done)
+    elif node.form is Form.LIST and isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
+        for item, one, other in zip(node.items, old, new, strict=True):
+            change(draft, item, one, other, done)
+    elif node.form is Form.WORD and isinstance(old, str) and isinstance(new, str):
+        _replace(draft, node, new)
+    elif node.form is Form.WORD and isinstance(new, dict) and list(new.values()) == [old]:
+        flow.wrap(draft, node, *new)
+    else:
+        raise CannotEdit("a value would have to be written anew")
+
+
+def _change_members(draft: Draft, node: TextNode, old: dict[str, Any], new: dict[str, Any], done: set[int]) -> None:
+    gone = {name: member for name, member in old.items() if name not in new}
+    came = {name: member for name, member in new.items() if name not in old}
+    for name, member in new.items():
+        if name in old and (pair := node.member(name)):
+            if isinstance(old[name], dict) and list(old[name].values()) == [member] and pair[1].real.form is Form.MAP:
+                flow.unwrap(draft, pair)
+            else:
+                change(draft, pair[1], old[name], member, done)
+    way = flow if node.flow else block
+    for name, inner in list(came.items()):
+        if isinstance(inner, dict) and inner and inner.keys() <= gone.keys():
+            moved = [pair for pair in node.pairs if pair[0].word in inner]
+            for key, value in moved:
+                change(draft, value, gone[key.word], inner[key.word], done)
+            if moved:  # else all are merged in, and move where they stand
+                way.nest(draft, node, moved, name)
+            gone = {each: member for each, member in gone.items() if each not in inner}
+            del came[name]
+    for name, inner in list(gone.items()):
+        if isinstance(inner, dict) and inner and inner.keys() <= came.keys():
+            if pair := node.member(name):
+                _lift(draft, (pair, way), inner, came, done)
+            came = {each: member for each, member in came.items() if each not in inner}
+            del gone[name]
+    for name in gone:
+        if pair := node.member(name):
+            way.drop(draft, node, pair)
+    for name, member in came.items():
+        way.add(draft, node, name, json.dumps(member))
+
+
+def _lift(draft: Draft, at: tuple[Pair, Any], old: dict[str, Any], new: dict[str, Any], done: set[int]) -> None:
+    """Note the edits that put the members of a member in its place, each changed to what it becomes there."""
+    pair, way = at
+    if pair[1].of is not None:
+        raise CannotEdit("an alias stands there")
+    for key, value in pair[1].pairs:
+        if key.word in old:
+            change(draft, value, old[key.word], new[key.word], done)
+    way.unnest(draft, pair)
+
+
+_PROPERTIES: Final = re.compile(r"(?:[&!]\S*\s+)*")
+
+
+def _replace(draft: Draft, node: TextNode, word: str) -> None:
+    """Note the edit that writes another word, quoted as the one before; anchor and tag stay."""
+    properties = _PROPERTIES.match(draft.text, node.start, node.end)
+    start = properties.end() if properties else node.start
+    quote = draft.text[start : start + 1]
+    if quote in ("|", ">"):
+        raise CannotEdit("it is a block of text")
+    quoted = {'"': json.dumps(word), "'": "'" + word.replace("'", "''") + "'"}
+    draft.put(start, node.end, quoted.get(quote, word))

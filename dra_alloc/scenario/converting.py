@@ -1,0 +1,82 @@
+"""
+Files with their objects in another version of resource.k8s.io, or in one that a release has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from dra_alloc.errors import InputError, ManifestError, Problem, Where, in_brief
+from dra_alloc.manifest.budget import DEFAULT_BUDGET
+from dra_alloc.manifest.convert.objects import Goal
+from dra_alloc.manifest.convert.texts import ConvertedText, convert_text
+from dra_alloc.manifest.kinds import RESOURCE_GROUP, SERVED, Unserved
+from dra_alloc.manifest.read.inputs import SkippedInput, UnreadableInput, sources, without_empty
+from dra_alloc.manifest.snapshot.header import looks_like_snapshot
+from dra_alloc.releases import start_of
+
+__all__ = ["Conversion", "convert_files", "goal_in"]
+
+
+@dataclass(frozen=True, slots=True)
+class Conversion:
+    """What became of files, in their order, without those of folders that have nothing of resource.k8s.io."""
+
+    texts: tuple[ConvertedText, ...]
+    warnings: tuple[Problem, ...] = ()
+
+    @property
+    def changed(self) -> tuple[ConvertedText, ...]:
+        """The texts in which something is converted."""
+        return tuple(text for text in self.texts if text.after != text.before)
+
+
+def convert_files(paths: Sequence[str], goal: Goal) -> Conversion:
+    """
+    Return the texts of files, folders and standard input with their objects in the versions of the goal.
+
+    Raises: ManifestError, with every problem of every file; then nothing is converted.
+    """
+    texts: list[ConvertedText] = []
+    problems: list[Problem] = []
+    warnings: list[Problem] = []
+    for source in without_empty(sources(paths, None, DEFAULT_BUDGET)):
+        if isinstance(source, UnreadableInput):
+            problems.append(source.problem)
+        elif isinstance(source, SkippedInput):
+            warnings.append(source.warning)
+        elif looks_like_snapshot(source.data):
+            said = "is a snapshot: convert what it was made of, and pack that"
+            problems.append(Problem(said, Where(file=source.name)))
+        elif not source.found or RESOURCE_GROUP.encode() in source.data:
+            text = convert_text(source, goal)
+            (warnings if text.unrendered else problems).extend(text.problems)
+            if not text.unrendered:
+                texts.append(text)
+    if problems:
+        raise ManifestError(problems)
+    return Conversion(tuple(texts), tuple(warnings))
+
+
+def goal_in(release: str) -> Goal:
+    """
+    Return the goal of a release, known or announced: what it has stays, all else has the best version that it has.
+
+    Raises: InputError, for what is no release.
+    """
+    try:
+        wanted = start_of(release.removeprefix("v"))
+    except ValueError:
+        raise InputError(f"unknown release {in_brief(release)!r}", hint="such as 1.38") from None
+
+    def goal(kind: str, version: str) -> str:
+        versions = SERVED.get(kind, {})
+        if version not in versions or versions[version].holds(wanted):
+            return version
+        found = next((each for each, span in versions.items() if span.holds(wanted)), None)
+        if found is None:
+            raise Unserved(f"Kubernetes {release.removeprefix('v')} has no {kind}", "it has no replacement")
+        return found
+
+    return goal
