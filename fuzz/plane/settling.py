@@ -137,7 +137,7 @@ def _refusals(plane: Plane, namespace: str) -> dict[str, str]:
 
 def _unfinished(plane: Plane, rest: Rest, workloads: list[Json], *, retried: bool) -> str:
     """Return what is still to come; nothing if all is done."""
-    waiting = [pod["metadata"]["name"] for pod in rest.pods if _lacks_claims(pod, rest.refused)]
+    waiting = [pod["metadata"]["name"] for pod in rest.pods if _lacks_claims(plane, pod, rest.refused)]
     if waiting:
         return f"claims of {', '.join(waiting)}"
     made = Counter(rest.owner(pod) for pod in rest.pods)
@@ -149,15 +149,25 @@ def _unfinished(plane: Plane, rest: Rest, workloads: list[Json], *, retried: boo
     counts = plane.metrics.read()
     made_ones, bound = rest.counts
     open_ones = made_ones - bound
-    resting = ("unschedulable", "gated", "backoff") if retried else ("unschedulable", "gated")
+    resting = ("unschedulable", "gated", "incomplete", *(("backoff",) if retried else ()))
     held = sum(counts.get(queue, 0) for queue in resting)
     return f"the scheduler: {counts} for {open_ones} pods" if counts.get("assumed_pods") or held != open_ones else ""
 
 
-def _lacks_claims(pod: Json, refused: Mapping[str, str]) -> bool:
+def _lacks_claims(plane: Plane, pod: Json, refused: Mapping[str, str]) -> bool:
+    """Return whether claims of a pod are still to come: not if its own, or its group's, are refused."""
     named = {each["name"] for each in pod["spec"].get("resourceClaims", ()) if each.get("resourceClaimTemplateName")}
     known = {each["name"] for each in pod.get("status", {}).get("resourceClaimStatuses", ())}
-    return not pod["spec"].get("nodeName") and bool(named - known) and f"Pod/{pod['metadata']['name']}" not in refused
+    if pod["spec"].get("nodeName") or not named - known or f"Pod/{pod['metadata']['name']}" in refused:
+        return False
+    group = pod["spec"].get("schedulingGroup", {}).get("podGroupName")
+    return not group or (f"PodGroup/{group}" not in refused and _is_there(plane, pod["metadata"]["namespace"], group))
+
+
+def _is_there(plane: Plane, namespace: str, group: str) -> bool:
+    version = "v1alpha2" if plane.release.startswith("1.36.") else "v1beta1"
+    found = plane.api.list(f"scheduling.k8s.io/{version}", "PodGroup", namespace)
+    return any(each["metadata"]["name"] == group for each in found)
 
 
 def _wanted(plane: Plane, workload: Json, rest: Rest) -> int | None:

@@ -77,19 +77,36 @@ def created(
     manifests: Documents,
     dump: Documents,
     pods: Iterable[tuple[ExpandedPod, Sequence[ResourceClaim]]],
+    of_groups: Iterable[ResourceClaim] = (),
 ) -> Creation:
     """
     Return what becomes of the manifests' objects, and of the pods that they make with the claims made for each.
 
-    Spec: QUOTA-20 to QUOTA-24.
+    Claims `of_groups` are made as soon as their PodGroup is there, in its order.
+
+    Spec: QUOTA-20 to QUOTA-24, QUOTA-26.
     """
     if not book.accounts:
         return Creation(book, tuple([CreatedPod(each) for each, _ in pods]))
     making = _Making(book, frozenset(_names(dump)))
-    for item in (*manifests.quotas, *manifests.templates, *manifests.pod_groups, *manifests.claims):
+    shared: dict[str, list[ResourceClaim]] = {}
+    for claim in of_groups:
+        shared.setdefault(_group_of(claim), []).append(claim)
+    for group in dump.pod_groups:
+        making.claims_of_group(shared.pop(group.metadata.full_name, ()), None)
+    for item in (*manifests.quotas, *manifests.templates):
         making.apply(item)
+    for group in manifests.pod_groups:
+        making.claims_of_group(shared.get(group.metadata.full_name, ()), making.apply(group))
+    for claim in manifests.claims:
+        making.apply(claim)
     made = tuple([making.pod(each, claims) for each, claims in pods])
     return Creation(making.book, made, tuple(making.refused.values()))
+
+
+def _group_of(claim: ResourceClaim) -> str:
+    owner = next(each.name for each in claim.metadata.owner_references if each.kind == "PodGroup")
+    return f"{claim.metadata.namespace or ''}/{owner}"
 
 
 def _names(there: Documents) -> Iterator[tuple[str, str]]:
@@ -120,6 +137,13 @@ class _Making:
         if refusal is not None:
             self.refused[name] = (item, refusal)
         return refusal
+
+    def claims_of_group(self, claims: Iterable[ResourceClaim], refusal: Refusal | None) -> None:
+        """Make the claims of a group until one is refused; of a group that is refused, none."""
+        for claim in claims:
+            refusal = refusal or self.apply(claim)
+            if refusal is not None:
+                self.refused[claim.kind, claim.metadata.full_name] = claim, refusal
 
     def pod(self, asked: ExpandedPod, claims: Sequence[ResourceClaim]) -> CreatedPod:
         """Make a pod, after what makes it, and then its claims until one is refused."""

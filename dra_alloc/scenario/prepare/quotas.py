@@ -11,6 +11,7 @@ from dra_alloc.api import ResourceClaim
 from dra_alloc.cluster.cluster import Cluster
 from dra_alloc.manifest import Documents
 from dra_alloc.pods.expanding import ExpandedPod
+from dra_alloc.pods.groups import group_name
 from dra_alloc.pods.objections import Objection
 from dra_alloc.pods.quota.book import NO_QUOTAS, QuotaBook
 from dra_alloc.pods.quota.creation import created, quota_book
@@ -29,7 +30,7 @@ def forbidden(
     `pods` are those behind the first subjects, in order; `given` are the
     manifests and the dump.
 
-    Spec: QUOTA-20 to QUOTA-25.
+    Spec: QUOTA-20 to QUOTA-26.
     """
     manifests, dump = given
     if not (manifests.quotas or dump.quotas):
@@ -40,14 +41,22 @@ def forbidden(
         (pod, [each for each in subject.claims if isinstance(each, ResourceClaim)])
         for pod, subject in zip(pods, subjects, strict=False)
     ]
-    found = created(book, manifests, dump, asked)
+    there = {claim_name(each) for each in (*dump.claims, *manifests.claims)}
+    of_groups = [each for name, each in cluster.claims.items() if name not in there and _is_of_group(each)]
+    found = created(book, manifests, dump, asked, of_groups)
     answers = [(each.refused or each.unclaimed) for each in found.pods]
     answers += [None] * (len(subjects) - len(answers))
-    unmade = {claim_name(item): answer for item, answer in found.refused if isinstance(item, ResourceClaim)}
+    unmade = {(item.kind, item.metadata.full_name): answer for item, answer in found.refused}
     marked = []
     for subject, own in zip(subjects, answers, strict=True):
-        named = (unmade.get(each) for each in subject.claims if isinstance(each, str))
-        answer = own or next((each for each in named if each is not None), None)
+        named = [("ResourceClaim", each) for each in subject.claims if isinstance(each, str)]
+        if subject.pod is not None:
+            named.append(("PodGroup", group_name(subject.pod)))
+        answer = own or next((unmade[each] for each in named if each in unmade), None)
         barred = subject.barred if answer is None else Objection("quota", (answer.text,))
         marked.append(replace(subject, barred=barred))
     return tuple(marked), found.book, tuple(found.notes())
+
+
+def _is_of_group(claim: ResourceClaim) -> bool:
+    return any(each.kind == "PodGroup" for each in claim.metadata.owner_references)

@@ -66,7 +66,7 @@ ON_REQUEST: Final[Mapping[str, Mapping[str, float]]] = {
         "node-resources": 0.7,
         **dict.fromkeys(("shares", "shared", "podlevel", "init", "hugepages", "bound"), 0.15),
     },
-    "group-claims": {"groups": 0.9, "group-claims": 0.7, "devices": 0.3, "shared": 0.1},
+    "group-claims": {"groups": 0.9, "group-claims": 0.7, "devices": 0.3, "shared": 0.1, "quota": 0.3},
 }
 #: How many features a mixed world has beside devices, and how often each is drawn.
 _SEVERAL: Final = (2, 3, 4, 5, 6, 8, 10)

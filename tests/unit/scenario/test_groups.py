@@ -9,7 +9,15 @@ from typing import Any
 
 import pytest
 
-from dra_alloc.api import DeviceClass, Node, Pod, PodGroup, ResourceClaimTemplate, ResourceSlice
+from dra_alloc.api import (
+    DeviceClass,
+    Node,
+    Pod,
+    PodGroup,
+    ResourceClaimTemplate,
+    ResourceQuota,
+    ResourceSlice,
+)
 from dra_alloc.cluster.settings import Settings
 from dra_alloc.errors import ManifestError
 from dra_alloc.manifest import Documents
@@ -193,3 +201,48 @@ def test_a_group_in_the_cluster_shows_that_the_gate_is_on_there():
     dump = replace(cluster(), pod_groups=(group(4),))
     with pytest.raises(ManifestError, match="is in the cluster, so that its scheduler has GenericWorkload on"):
         asked(dump, [pod("p0")], settings=Settings("1.37"))
+
+
+MORE = {"name": "more", "resourceClaimTemplateName": "gpu"}
+CLAIMS_MADE = "count/resourceclaims.resource.k8s.io"
+
+
+@pytest.mark.parametrize(
+    ("hard", "least", "entries", "pods", "said"),
+    [
+        ({CLAIMS_MADE: "2"}, 1, [CLAIM, MORE], [[CLAIM], [MORE]], ["a", "a"]),
+        ({CLAIMS_MADE: "1"}, 1, [CLAIM, MORE], [[CLAIM], [MORE]], ["a", '"g-more-00000" is forbidden: exceeded quota']),
+        ({CLAIMS_MADE: "0"}, 1, [CLAIM], [[CLAIM], [CLAIM]], ['"g-gpu-00000" is forbidden: exceeded quota'] * 2),
+        # What a pod has for itself is made after what its group has, and lets all of the group wait.
+        (
+            {CLAIMS_MADE: "1"},
+            2,
+            [CLAIM],
+            [[CLAIM], [CLAIM, MORE]],
+            ["waiting for all pods of its group: ns/p1 may not be scheduled yet", '"p1-more-00000" is forbidden'],
+        ),
+        (
+            {"count/podgroups.scheduling.k8s.io": "0"},
+            1,
+            [CLAIM],
+            [[CLAIM], []],
+            ['podgroups.scheduling.k8s.io "g" is'] * 2,
+        ),
+    ],
+)
+def test_claims_of_a_group_are_charged_to_quotas(hard, least, entries, pods, said) -> None:
+    """As 1.37.2 did it: a refused claim of a group, or a refused group, lets those pods wait that name it."""
+    meta = {"name": "q", "namespace": "ns"}
+    dump = replace(cluster(count=4), quotas=(ResourceQuota.from_wire({"metadata": meta, "spec": {"hard": hard}}),))
+    named = [pod(f"p{number}", "0", resourceClaims=each) for number, each in enumerate(pods)]
+    found, _ = asked(dump, named, group(least, resourceClaims=entries))
+    assert all(text in each for text, each in zip(said, found, strict=True)), found
+
+
+def test_claims_of_a_group_that_is_there_are_charged_first() -> None:
+    meta = {"name": "q", "namespace": "ns"}
+    quota = ResourceQuota.from_wire({"metadata": meta, "spec": {"hard": {CLAIMS_MADE: "1"}}})
+    there = group(1, resourceClaims=[CLAIM])
+    dump = replace(cluster(count=4), quotas=(quota,), pod_groups=(there,))
+    found, _ = asked(dump, [pod("p0", "0", resourceClaims=[MORE]), pod("p1", "0", resourceClaims=[CLAIM])])
+    assert '"p0-more-00000" is forbidden' in found[0]
