@@ -8,13 +8,21 @@ from typing import Final
 
 __all__ = [
     "ALLOCATION_RESULTS_MAX",
+    "ALTERNATIVES_MAX",
     "CEL_SELECTOR_MAX_COST",
     "CEL_SELECTOR_MAX_LENGTH",
+    "CONFIG_MAX",
+    "CONSTRAINTS_MAX",
+    "COUNTER_SETS_MAX",
     "DEFAULT_LATE_STEP_BUDGET",
     "DEFAULT_PRUNED_BUDGET",
     "DEFAULT_SOLVER_BUDGET",
     "DEFAULT_STEP_BUDGET",
+    "DEVICES_MAX",
+    "REQUESTS_MAX",
     "RESERVED_FOR_MAX_SIZE",
+    "SELECTORS_MAX",
+    "SLICE_BYTES_MAX",
     "DefaultSteps",
 ]
 
@@ -23,6 +31,22 @@ ALLOCATION_RESULTS_MAX: Final = 32
 
 #: `status.reservedFor` of one claim: how many consumers share it.
 RESERVED_FOR_MAX_SIZE: Final = 256
+
+#: `spec.devices.requests`, `constraints` and `config` of one claim, and `firstAvailable` of one request.
+REQUESTS_MAX: Final = 32
+CONSTRAINTS_MAX: Final = 32
+CONFIG_MAX: Final = 32
+ALTERNATIVES_MAX: Final = 8
+
+#: `selectors` of a request or a class.
+SELECTORS_MAX: Final = 32
+
+#: `spec.devices` and `spec.sharedCounters` of one slice.
+DEVICES_MAX: Final = 128
+COUNTER_SETS_MAX: Final = 8
+
+#: One slice, as whoever publishes it may send it.
+SLICE_BYTES_MAX: Final = 3 << 20
 
 #: `selectors[].cel.expression`: estimated cost at admission, counted cost at run time.
 CEL_SELECTOR_MAX_COST: Final = 1_000_000

@@ -35,6 +35,7 @@ CASES_OF: Final = {
     "fewer_constraints": 600,
     "hostile_manifests": 150,
     "hostile_requests": 1500,
+    "hostile_snapshots": 200,
     "permuted_input": 400,
     "pod_fields": 1000,
     "pods_on_nodes": 500,

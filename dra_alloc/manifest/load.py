@@ -136,7 +136,7 @@ class _Loading:
     def _unpack(self, source: InputBytes) -> None:
         """Take the objects of a snapshot."""
         try:
-            objects, unknown, doubt = unpack(source.data, source.name)
+            objects, unknown, doubt = unpack(source)
             self.unknown.update(unknown)
             if doubt:
                 self.warnings.append(Problem(doubt, Where(file=source.name)))

@@ -29,10 +29,10 @@ def audit(cluster: Cluster, claim: ResourceClaim, node: Node) -> tuple[str, ...]
     others = cluster.without_claims([claim_name(claim)])
     try:
         question = others.known.allocator.question(node, [claim])
+        picks, unknown = picks_in(question, [claim])
+        return (*unknown, *violations(picks, question.rows, question.context))
     except SearchStopped as stop:
         return (stop.text,)
-    picks, unknown = picks_in(question, [claim])
-    return (*unknown, *violations(picks, question.rows, question.context))
 
 
 def picks_in(question: Question, claims: Sequence[ResourceClaim]) -> tuple[list[Pick], list[str]]:

@@ -24,6 +24,7 @@ CASES = {
     "determinism": 20,
     "dump_and_load": 20,
     "hostile_manifests": 25,
+    "hostile_snapshots": 12,
     "reasons_hold": 5,
     "reasons_replay": 6,
 }

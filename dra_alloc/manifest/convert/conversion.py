@@ -224,7 +224,7 @@ def _reshaped(shape: SchemaType, version: str) -> SchemaType:
     if version not in _RULES or isinstance(shape, Leaf):
         return shape
     if isinstance(shape, ListType):
-        return ListType(_reshaped(shape.item, version))
+        return ListType(_reshaped(shape.item, version), shape.most)
     if isinstance(shape, MapType):
         return MapType(_reshaped(shape.value, version))
     fields = {name: _reshaped(member, version) for name, member in shape.fields.items()}

@@ -9,6 +9,7 @@ fields are gone.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, Final
 
 from dra_alloc.api import Quantity, QuantityError
@@ -20,7 +21,7 @@ from dra_alloc.manifest.read.json_numbers import JsonFloat
 from dra_alloc.manifest.read.paths import MapKey, Path, render
 from dra_alloc.manifest.read.raw import Unread
 
-__all__ = ["Flaw", "in_words", "inspect", "number_in_words", "number_of", "plain"]
+__all__ = ["Flaw", "crowded", "in_words", "inspect", "number_in_words", "number_of", "plain"]
 
 _INT64: Final = range(-(1 << 63), 1 << 63)
 _SHOWN: Final = 60
@@ -52,6 +53,31 @@ def inspect(value: Any, shape: ObjectType, nesting: int) -> tuple[Any, tuple[Fla
     """
     inspector = _Inspector(nesting)
     return inspector.read(value, shape, ()), tuple(inspector.findings)
+
+
+def crowded(value: Any, shape: SchemaType) -> bool:
+    """Return whether a list has more members than any server stores, so that nothing should be made of them."""
+    if isinstance(shape, ListType):
+        if not isinstance(value, list):
+            return False
+        if shape.crowd is not None and len(value) >= shape.crowd:
+            return True
+        return _is_bounded(shape.item) and any(crowded(member, shape.item) for member in value)
+    if not isinstance(shape, ObjectType) or not isinstance(value, dict):
+        return False
+    return any(crowded(value.get(name), inner) for name, inner in _bounded(shape))
+
+
+@cache
+def _bounded(shape: ObjectType) -> tuple[tuple[str, SchemaType], ...]:
+    """Return the members of an object with lists of limited length in them."""
+    return tuple((name, inner) for name, inner in shape.fields.items() if _is_bounded(inner))
+
+
+def _is_bounded(shape: SchemaType) -> bool:
+    if isinstance(shape, ListType):
+        return shape.crowd is not None or _is_bounded(shape.item)
+    return isinstance(shape, ObjectType) and bool(_bounded(shape))
 
 
 @dataclass(slots=True)
@@ -99,6 +125,9 @@ class _Inspector:
     def _list(self, value: Any, shape: ListType, path: Path) -> list[Any] | None:
         if not isinstance(value, list):
             self._wrong(path, f"expected a list, got {in_words(value)}", shape, value)
+            return None
+        if shape.crowd is not None and len(value) >= shape.crowd:
+            self._wrong(path, f"Too many: {len(value)}: must have at most {shape.most} items", shape, value)
             return None
         return [self.read(member, shape.item, (*path, position)) for position, member in enumerate(value)]
 

@@ -16,7 +16,7 @@ from dra_alloc.api import ObjectMeta, Pod, ResourceSlice
 from dra_alloc.manifest.convert.conversion import OtherShape, reshape, to_v1
 from dra_alloc.manifest.kinds import Kind
 from dra_alloc.manifest.make.defaults import set_defaults
-from dra_alloc.manifest.make.inspection import Flaw, inspect
+from dra_alloc.manifest.make.inspection import Flaw, crowded, inspect
 from dra_alloc.manifest.make.misspelt import misspelt
 from dra_alloc.manifest.make.records import record_from_model, slice_from_plain
 from dra_alloc.manifest.make.schema import Leaf, ObjectType, SchemaType, schema_of
@@ -48,10 +48,11 @@ def make(value: dict[str, Any], kind: Kind, version: str, nesting: int) -> Made:
     with unknown fields is made without them: whether to accept that is the
     caller's choice. One with wrong types is not made.
     """
-    try:
-        return Made(_typed(value, kind, version), tuple(misspelt(value, kind)))
-    except _NOT_FITTING:
-        pass
+    if kind.model is None or not crowded(value, _shape(kind, version)):
+        try:
+            return Made(_typed(value, kind, version), tuple(misspelt(value, kind)))
+        except _NOT_FITTING:
+            pass
     cleaned, findings = inspect(value, _shape(kind, version), nesting)
     findings = (*findings, *misspelt(value, kind))
     if any(not finding.unknown_field for finding in findings):

@@ -51,6 +51,10 @@ class WireRecord(Struct, frozen=True, gc=False):
         """Return a record with some members replaced, as the wire models do."""
         return replace(self, **update)
 
+    def replaced(self, **values: Any) -> Self:
+        """Return a record with some members replaced by values that are known to fit, as the wire models do."""
+        return replace(self, **values)
+
     def to_wire(self) -> dict[str, Any]:
         """Return the JSON object as the API server would send it."""
         return self.model().to_wire()
@@ -199,7 +203,8 @@ def _inner(kind: SchemaType) -> Any:
     if isinstance(kind, Leaf):
         return _LEAVES[kind]
     if isinstance(kind, ListType):
-        return tuple[_inner(kind.item), ...]  # type: ignore[misc]
+        most = None if kind.crowd is None else kind.crowd - 1
+        return Annotated[tuple[_inner(kind.item), ...], Meta(max_length=most)]  # type: ignore[misc]
     if isinstance(kind, MapType):
         return dict[str, _inner(kind.value)]  # type: ignore[misc]
     return record_of(cast(type[KubeModel], kind.model))

@@ -7,14 +7,25 @@ from __future__ import annotations
 import types
 import typing
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from functools import cache
-from typing import Annotated, Any, Union, get_args, get_origin
+from typing import Annotated, Any, Final, Union, get_args, get_origin
 
 from pydantic import BeforeValidator
 
 from dra_alloc.api import FrozenMap, KubeModel, Quantity
+from dra_alloc.limits import (
+    ALLOCATION_RESULTS_MAX,
+    ALTERNATIVES_MAX,
+    CONFIG_MAX,
+    CONSTRAINTS_MAX,
+    COUNTER_SETS_MAX,
+    DEVICES_MAX,
+    REQUESTS_MAX,
+    RESERVED_FOR_MAX_SIZE,
+    SELECTORS_MAX,
+)
 
 __all__ = ["Leaf", "ListType", "MapType", "ObjectType", "SchemaType", "schema_of", "type_of"]
 
@@ -47,9 +58,19 @@ class ObjectType:
 
 @dataclass(frozen=True, slots=True)
 class ListType:
-    """A list of one type."""
+    """
+    A list of one type, of which servers store at most so many members.
+
+    Admission complains about a few more; of `crowd` and more nothing is made.
+    """
 
     item: SchemaType
+    most: int | None = None
+
+    @property
+    def crowd(self) -> int | None:
+        """Return how many members are so many that they are not looked at."""
+        return None if self.most is None else 8 * self.most + 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,10 +92,29 @@ _LEAVES: Mapping[Any, Leaf] = {
 }
 
 
+#: Lists that no server stores longer, by model and wire name: those that objects have at their top.
+_MOST: Final[Mapping[tuple[str, str], int]] = {
+    ("ResourceSliceSpec", "devices"): DEVICES_MAX,
+    ("ResourceSliceSpec", "sharedCounters"): COUNTER_SETS_MAX,
+    ("DeviceClaim", "requests"): REQUESTS_MAX,
+    ("DeviceClaim", "constraints"): CONSTRAINTS_MAX,
+    ("DeviceClaim", "config"): CONFIG_MAX,
+    ("DeviceRequest", "firstAvailable"): ALTERNATIVES_MAX,
+    ("DeviceClassSpec", "selectors"): SELECTORS_MAX,
+    ("DeviceClassSpec", "config"): CONFIG_MAX,
+    ("DeviceAllocationResult", "results"): ALLOCATION_RESULTS_MAX,
+    ("ResourceClaimStatus", "reservedFor"): RESERVED_FOR_MAX_SIZE,
+}
+
+
 @cache
 def schema_of(model: type[KubeModel]) -> ObjectType:
     """Return the shape of a model, with wire names."""
-    fields = {info.alias or name: type_of(info.annotation, info.metadata) for name, info in model.model_fields.items()}
+    fields: dict[str, SchemaType] = {}
+    for name, info in model.model_fields.items():
+        wire = info.alias or name
+        shape = type_of(info.annotation, info.metadata)
+        fields[wire] = replace(shape, most=_MOST.get((model.__name__, wire))) if isinstance(shape, ListType) else shape
     closed = model.model_config.get("extra") == "forbid"
     return ObjectType(model.__name__, types.MappingProxyType(fields), closed, model)
 

@@ -6,15 +6,16 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import sys
 import zlib
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import BinaryIO, Final
 
 from dra_alloc.errors import Problem, Where
-from dra_alloc.manifest.budget import ReadBudget
+from dra_alloc.manifest.budget import DEFAULT_BUDGET, ReadBudget, TooMuchUnpacked, Unpacking
 from dra_alloc.manifest.read.pipes import NoWriter, open_input
 
 __all__ = [
@@ -36,7 +37,8 @@ _STDIN_NAME: Final = "<stdin>"
 ENDINGS: Final = (".yaml", ".yml", ".json", ".yaml.gz", ".yml.gz", ".json.gz")
 _GZIP: Final = b"\x1f\x8b"
 _CHUNK: Final = 1 << 20
-_ANY_RATIO: Final = 1 << 24
+_FIRST: Final = 256
+_PADDING: Final = re.compile(rb"\0*")
 _BOMS: Final = (
     (b"\xef\xbb\xbf", "utf-8"),
     (b"\xff\xfe\x00\x00", "utf-32-le"),
@@ -55,12 +57,14 @@ class InputBytes:
     """
     One input: the name it is reported under and its bytes, UTF-8 without a byte order mark.
 
-    `found` says that nobody named it: it was in a folder.
+    `found` says that nobody named it: it was in a folder. `unpacking` counts
+    what becomes of it and of those read with it.
     """
 
     name: str
     data: bytes
     found: bool = False
+    unpacking: Unpacking = field(default_factory=lambda: Unpacking(DEFAULT_BUDGET), compare=False)
 
 
 class UnreadableInput(Exception):
@@ -90,7 +94,7 @@ def sources(
     pipes, sockets, devices and links to nothing are passed over. A file named
     outright may be called anything, and be a pipe.
     """
-    count = 0
+    count, unpacking = 0, Unpacking(budget)
     for path in paths:
         for name in _names(os.fspath(path)):
             count += 1
@@ -103,7 +107,7 @@ def sources(
                     continue
                 if count > budget.files:
                     raise _unreadable(f"more than {budget.files} files", name)
-                yield replace(_read(name, stdin, budget), found=name != os.fspath(path))
+                yield replace(_read(name, stdin, unpacking), found=name != os.fspath(path))
             except UnreadableInput as failure:
                 yield failure
                 if count > budget.files:
@@ -170,67 +174,84 @@ def _is_folder(path: str) -> bool:
         return False  # reading it says why
 
 
-def _read(name: str, stdin: BinaryIO | None, budget: ReadBudget) -> InputBytes:
+def _read(name: str, stdin: BinaryIO | None, unpacking: Unpacking) -> InputBytes:
     """Return the bytes of one file. Raises: UnreadableInput."""
     shown = _STDIN_NAME if name == STDIN else name
     try:
         if name == STDIN:
             if stdin is None and sys.stdin is None:
                 raise _unreadable("standard input is closed", shown)
-            data = _drain(stdin or sys.stdin.buffer, shown, budget)
+            data = _drain(stdin or sys.stdin.buffer, shown, unpacking)
         elif not name:
             raise _unreadable("the name of an input is empty", "''")
         elif _is_folder(name):
             raise _unreadable("no *.yaml, *.yml or *.json file in this folder", shown)
         else:
             with open_input(name) as file:
-                data = _drain(file, shown, budget)
+                data = _drain(file, shown, unpacking)
     except NoWriter as error:
         raise UnreadableInput(Problem(str(error), Where(file=shown), error.hint)) from None
     except (OSError, ValueError) as error:
         raise _unreadable(f"cannot be read: {getattr(error, 'strerror', None) or error}", shown) from None
-    return InputBytes(shown, _utf8(data, shown))
+    return InputBytes(shown, _utf8(data, shown), unpacking=unpacking)
 
 
-def _drain(file: BinaryIO, name: str, budget: ReadBudget) -> bytes:
+def _drain(file: BinaryIO, name: str, unpacking: Unpacking) -> bytes:
     """Return everything a file holds, unpacked if it is gzip. Raises: UnreadableInput, OSError."""
-    data = _bounded(file, name, budget)
-    return _unzip(data, name, budget) if data.startswith(_GZIP) else data
-
-
-def _bounded(file: BinaryIO, name: str, budget: ReadBudget) -> bytes:
-    data = file.read(budget.file_bytes + 1)
-    while len(data) <= budget.file_bytes and (more := file.read(budget.file_bytes + 1 - len(data))):
-        data += more  # a pipe may give less than asked for
-    if len(data) > budget.file_bytes:
-        raise _too_large(name, budget)
+    data = _bounded(file, name, unpacking.budget)
+    if data.startswith(_GZIP):
+        return _unzip(data, name, unpacking)
+    unpacking.packed += len(data)
     return data
 
 
-def _unzip(data: bytes, name: str, budget: ReadBudget) -> bytes:
+def _bounded(file: BinaryIO, name: str, budget: ReadBudget) -> bytes:
+    # Room is made for what is asked for, there or not; and a pipe may give less than that.
+    pieces, size = [], 0
+    while size <= budget.file_bytes and (more := file.read(min(max(_CHUNK, size), budget.file_bytes + 1 - size))):
+        pieces.append(more)
+        size += len(more)
+    data = b"".join(pieces)
+    if len(data) > budget.file_bytes:
+        raise _unreadable(f"holds more than {budget.file_bytes} bytes, the limit for one file", name)
+    return data
+
+
+def _unzip(data: bytes, name: str, unpacking: Unpacking) -> bytes:
     """Return the content of a gzip file with one or more members, never more than the budget."""
-    out = io.BytesIO()
-    rest = data
+    out, at = io.BytesIO(), 0
     try:
-        while rest:
-            stream = zlib.decompressobj(wbits=31)
-            while rest and not stream.eof:
-                out.write(stream.decompress(rest, _CHUNK))
-                rest = stream.unconsumed_tail
-                if out.tell() > budget.file_bytes:
-                    raise _too_large(name, budget)
-                # So far, not of the whole: what unpacks without end is refused early.
-                if out.tell() > max(_ANY_RATIO, (len(data) - len(rest)) * budget.gzip_ratio):
-                    said = f"gzip data unpacks to more than {budget.gzip_ratio} times its size, the limit"
-                    raise UnreadableInput(
-                        Problem(said, Where(file=name), "if it is meant so, unpack it with gunzip first")
-                    )
-            if not stream.eof:
-                raise _unreadable("gzip data ends too early: the file is truncated", name)
-            rest = stream.unused_data.lstrip(b"\0")
-    except zlib.error as error:
-        raise _unreadable(f"gzip data is damaged: {error}", name) from None
+        while at < len(data):
+            at = _unzip_member(data, at, out, unpacking)
+    except EOFError:
+        raise _unreadable("gzip data ends too early: the file is truncated", name) from None
+    except zlib.error:
+        raise _unreadable("gzip data is damaged", name) from None
+    except TooMuchUnpacked as error:
+        hint = "if it is meant so, unpack it with gunzip first"
+        raise UnreadableInput(Problem(f"gzip data {error}", Where(file=name), hint)) from None
     return out.getvalue()
+
+
+def _unzip_member(data: bytes, at: int, out: io.BytesIO, unpacking: Unpacking) -> int:
+    """
+    Unpack the member that begins there, and return where the next one does.
+
+    What is handed over grows from next to nothing: of what is behind the
+    member's end a copy is made, and there can be a million members.
+    """
+    stream, size = zlib.decompressobj(wbits=31), _FIRST
+    while not stream.eof:
+        piece = data[at : at + size]
+        if not piece:
+            raise EOFError
+        unpacked = stream.decompress(piece, _CHUNK)
+        used = len(piece) - len(stream.unconsumed_tail) - len(stream.unused_data)
+        unpacking.take(used, len(unpacked))
+        out.write(unpacked)
+        at, size = at + used, min(2 * size, _CHUNK)
+    padding = _PADDING.match(data, at)
+    return padding.end() if padding else at
 
 
 def _utf8(data: bytes, name: str) -> bytes:
@@ -244,10 +265,6 @@ def _utf8(data: bytes, name: str) -> bytes:
             except UnicodeError:
                 raise _unreadable(f"its byte order mark says {encoding}, its text is not", name) from None
     return data
-
-
-def _too_large(name: str, budget: ReadBudget) -> UnreadableInput:
-    return _unreadable(f"holds more than {budget.file_bytes} bytes, the limit for one file", name)
 
 
 def _unreadable(message: str, name: str) -> UnreadableInput:

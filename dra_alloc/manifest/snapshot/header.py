@@ -15,6 +15,7 @@ import stat
 import time
 import zlib
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
 from typing import Final
@@ -43,7 +44,7 @@ __all__ = [
 ]
 
 MAGIC: Final = b"dra-alloc snapshot\n"
-FORMAT: Final = 5
+FORMAT: Final = 6
 _LENGTH: Final = 8
 _DIGEST: Final = 16
 #: So many bytes of the first line may be wrong before the file is taken for something else.
@@ -184,11 +185,13 @@ def changes(header: Header, name: str) -> list[str]:
 
     Raises: SnapshotError for one that is there and changed.
     """
+    if len(header.inputs) + len(header.folders) > 2 * DEFAULT_BUDGET.files:
+        raise SnapshotError("a damaged snapshot: it names more files than a load reads")
     own = Path(name).resolve()
-    absent: list[str] = []
+    looks, absent = _Looks(own), list[str]()
     for each in header.folders:
         try:
-            now, then = set(_listing(own.parent / each.path, own)), set(each.names)
+            now, then = looks.listing(own.parent / each.path), set(each.names)
         except (OSError, ValueError):
             absent.append(each.path)  # A snapshot may travel without what it was made of.
             continue
@@ -198,7 +201,7 @@ def changes(header: Header, name: str) -> list[str]:
                 raise SnapshotError(f"a snapshot of the folder {each.path}, which {said} {kind} since: {min(names)}")
     for file in header.inputs:
         try:
-            same = _same(own.parent / file.path, file)
+            same = looks.same(own.parent / file.path, file)
         except (OSError, ValueError):
             absent.append(file.path)
             continue
@@ -207,23 +210,48 @@ def changes(header: Header, name: str) -> list[str]:
     return absent
 
 
+@dataclass(slots=True)
+class _Looks:
+    """What was looked at for one snapshot: once each, however often and by whatever ways it names it."""
+
+    own: Path
+    digests: dict[tuple[int, int], bytes] = field(default_factory=dict)
+    listings: dict[tuple[int, int], frozenset[str]] = field(default_factory=dict)
+
+    def listing(self, folder: Path) -> frozenset[str]:
+        """Return what is in a folder. Raises: OSError, ValueError."""
+        state = folder.stat()
+        known = self.listings.get((state.st_dev, state.st_ino))
+        if known is None:
+            known = self.listings[state.st_dev, state.st_ino] = frozenset(_listing(folder, self.own))
+        return known
+
+    def same(self, path: Path, noted: Input) -> bool:
+        """Return whether a file is what it was. Raises: OSError, ValueError."""
+        state = path.stat()
+        if not stat.S_ISREG(state.st_mode) or state.st_size != noted.size or noted.size > DEFAULT_BUDGET.file_bytes:
+            return False
+        if state.st_mtime_ns == noted.modified:
+            return True
+        known = self.digests.get((state.st_dev, state.st_ino))
+        if known is None:
+            known = self.digests[state.st_dev, state.st_ino] = _digest_of(path, noted.size)
+        return known == noted.digest
+
+
 def digest(data: bytes | memoryview) -> bytes:
     """Return a checksum."""
     return blake2b(data, digest_size=_DIGEST).digest()
 
 
-def _same(path: Path, noted: Input) -> bool:
-    state = path.stat()
-    if not stat.S_ISREG(state.st_mode) or state.st_size != noted.size or noted.size > DEFAULT_BUDGET.file_bytes:
-        return False
-    if state.st_mtime_ns == noted.modified:
-        return True
-    found, left = blake2b(digest_size=_DIGEST), noted.size
+def _digest_of(path: Path, size: int) -> bytes:
+    """Return the checksum of so many bytes of a file."""
+    found, left = blake2b(digest_size=_DIGEST), size
     with path.open("rb") as file:
         while left and (data := file.read(min(left, _CHUNK))):
             found.update(data)
             left -= len(data)
-    return found.digest() == noted.digest
+    return found.digest()
 
 
 def _listing(folder: Path, own: Path) -> tuple[str, ...]:

@@ -7,37 +7,39 @@ from __future__ import annotations
 import zlib
 from collections.abc import Callable
 from functools import cache
-from typing import Any, Final, cast
+from typing import Annotated, Any, Final, cast
 
 import msgspec
 
-from dra_alloc.api import Device, ObjectMeta, ResourceSlice, ResourceSliceSpec
-from dra_alloc.errors import ManifestError, Problem
+from dra_alloc.api import ObjectMeta, ResourceSlice, ResourceSliceSpec
+from dra_alloc.errors import ManifestError, Problem, Where
+from dra_alloc.limits import SLICE_BYTES_MAX
 from dra_alloc.manifest.make.outlines import Outline, outline_of
 from dra_alloc.manifest.make.records import read_special, record_of, written_special
 from dra_alloc.manifest.snapshot.header import UNDECODABLE
 
-__all__ = ["PackedSlice", "packed_slice", "slice_from_packed", "slices_decoder"]
+__all__ = ["RATIO", "USUAL", "PackedSlice", "packed_slice", "slice_from_packed", "slices_decoder"]
 
+#: Devices take so many times their packed size, and never more, be they all alike: what has more is a bomb.
+RATIO: Final = 32
 #: Texts that most device lists have, for the compressor.
-_USUAL: Final = b"attributes\xa8capacity\xa6string\xa3int\xa4bool\xa7version\xa5value\xa4name"
-_MOST_BYTES: Final = 1 << 26
+USUAL: Final = b"attributes\xa8capacity\xa6string\xa3int\xa4bool\xa7version\xa5value\xa4name"
 _API_VERSION: Final = "resource.k8s.io/v1"
 
 
 class LateSpec:
     """A slice's spec, of which devices and shared counters are unpacked on first touch."""
 
-    __slots__ = ("_counting", "_head", "_packed", "_record", "_size", "driver", "node_name", "pool")
+    __slots__ = ("_file", "_head", "_packed", "_record", "driver", "node_name", "pool")
 
-    def __init__(self, head: Any, packed: bytes, size: int, *, counting: bool) -> None:
+    def __init__(self, packed: PackedSlice, file: str) -> None:
+        head = packed.head
         self.driver = head.driver
         self.pool = head.pool
         self.node_name = head.node_name
         self._head = head
         self._packed = packed
-        self._size = size
-        self._counting = counting
+        self._file = file
         self._record: Any = None
 
     @property
@@ -45,19 +47,19 @@ class LateSpec:
         """Return the whole spec. Raises: ManifestError, if it is damaged in a way that its checksum hides."""
         if self._record is None:
             try:
-                # Never more than was said, and that is bounded: a small snapshot must not become a large one unseen.
-                most = min(max(self._size, 1), _MOST_BYTES)
-                text = zlib.decompressobj(zdict=_USUAL).decompress(self._packed, most)
+                # Never more than was said, which is what was counted: a small snapshot is not a large one unseen.
+                text = zlib.decompressobj(zdict=USUAL).decompress(self._packed.packed, self._packed.size)
                 devices, counters = _lists_decoder().decode(text)
-            except (zlib.error, *UNDECODABLE) as error:
-                raise ManifestError([Problem(f"a slice of a snapshot is damaged: {error}")]) from None
+            except (zlib.error, *UNDECODABLE):
+                said = "a damaged snapshot: a slice of it is none that dra-alloc writes"
+                raise ManifestError([Problem(said, Where(file=self._file))]) from None
             self._record = msgspec.structs.replace(self._head, devices=devices, shared_counters=counters)
         return self._record
 
     @property
     def shared_counters(self) -> tuple[Any, ...]:
         """Return the shared counters."""
-        return self.record.shared_counters if self._counting else ()
+        return self.record.shared_counters if self._packed.counting else ()
 
     def __getattr__(self, name: str) -> Any:
         if name in _HEAD:
@@ -93,7 +95,7 @@ class PackedSlice(msgspec.Struct, array_like=True, gc=False):
     metadata: Any
     head: Any
     packed: bytes
-    size: int
+    size: Annotated[int, msgspec.Meta(ge=1, le=SLICE_BYTES_MAX)]
     counting: bool
     outline: tuple[bool, bool, bool, bool, list[str | None]]
 
@@ -102,17 +104,17 @@ def packed_slice(item: ResourceSlice) -> PackedSlice:
     """Return what is written for a slice."""
     spec: Any = item.spec.record if isinstance(item.spec, LateSpec) else item.spec
     text = _ENCODER.encode((spec.devices, spec.shared_counters))
-    squeezing = zlib.compressobj(zdict=_USUAL)
-    packed = squeezing.compress(text) + squeezing.flush()
+    squeezing = zlib.compressobj(zdict=USUAL)
+    packed = (squeezing.compress(text) + squeezing.flush()).ljust(-(-len(text) // RATIO), b"\0")
     repeats, consumes, waits, simple, versions = outline_of(spec.devices)
     outline = repeats, consumes, waits, simple, sorted(versions, key=str)
     head = msgspec.structs.replace(spec, devices=(), shared_counters=())
     return PackedSlice(item.metadata, head, packed, len(text), bool(spec.shared_counters), outline)
 
 
-def slice_from_packed(packed: PackedSlice) -> tuple[ResourceSlice, Outline]:
-    """Return the slice and what is known of its devices."""
-    spec = LateSpec(packed.head, packed.packed, packed.size, counting=packed.counting)
+def slice_from_packed(packed: PackedSlice, file: str) -> tuple[ResourceSlice, Outline]:
+    """Return the slice in a snapshot of that name, and what is known of its devices."""
+    spec = LateSpec(packed, file)
     repeats, consumes, waits, simple, versions = packed.outline
     made = _slice_record()(api_version=_API_VERSION, kind="ResourceSlice", metadata=packed.metadata, spec=spec)
     return cast(ResourceSlice, made), Outline(repeats, consumes, waits, simple, frozenset(versions))
@@ -129,14 +131,9 @@ def slices_decoder() -> msgspec.msgpack.Decoder[list[PackedSlice]]:
 
 @cache
 def _lists_decoder() -> msgspec.msgpack.Decoder[Any]:
-    counters = next(each[1] for each in _annotations() if each[0] == "shared_counters")
-    devices: Any = tuple[record_of(Device), ...]  # type: ignore[misc]  # made at run time
-    both: Any = tuple.__class_getitem__((devices, counters))
+    kinds = {field.name: field.type for field in msgspec.structs.fields(record_of(ResourceSliceSpec))}
+    both: Any = tuple.__class_getitem__((kinds["devices"], kinds["shared_counters"]))
     return msgspec.msgpack.Decoder(both, dec_hook=read_special)
-
-
-def _annotations() -> list[tuple[str, Any]]:
-    return [(field.name, field.type) for field in msgspec.structs.fields(record_of(ResourceSliceSpec))]
 
 
 @cache

@@ -4,22 +4,24 @@ A dump read once and kept: what was checked is not checked again, and devices ar
 A snapshot is a cache. It says which files it was made of, and is refused when
 one of them changed, when it was made by another version, or when it is damaged.
 
-Spec: SNAPSHOT-1 to SNAPSHOT-8.
+Spec: SNAPSHOT-1 to SNAPSHOT-9.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
 from dra_alloc._version import __version__
+from dra_alloc.manifest.budget import TooMuchUnpacked
 from dra_alloc.manifest.documents import Documents, Place, Workload
 from dra_alloc.manifest.kinds import SLICE, Kind, recognise
 from dra_alloc.manifest.make.outlines import Outline
 from dra_alloc.manifest.make.workloads import pod_making, workload_of
+from dra_alloc.manifest.read.inputs import InputBytes
 from dra_alloc.manifest.snapshot.header import (
     FORMAT,
     UNDECODABLE,
@@ -32,9 +34,11 @@ from dra_alloc.manifest.snapshot.header import (
     framed,
     read_header,
 )
-from dra_alloc.manifest.snapshot.late_slices import PackedSlice, packed_slice, slice_from_packed, slices_decoder
+from dra_alloc.manifest.snapshot.late_slices import RATIO, PackedSlice, packed_slice, slice_from_packed, slices_decoder
 
 __all__ = ["PackedContents", "SnapshotError", "Unpacked", "pack", "unpack"]
+
+_NONE_OF_OURS: Final = "a damaged snapshot: its content is none that dra-alloc writes"
 
 
 class _Place(msgspec.Struct, array_like=True, gc=False):
@@ -90,22 +94,22 @@ def pack(documents: Documents, inputs: Sequence[Input], folders: Sequence[Folder
     return framed(Header(FORMAT, __version__, list(inputs), list(folders), len(body), digest(body))) + body
 
 
-def unpack(data: bytes, name: str) -> PackedContents:
+def unpack(source: InputBytes) -> PackedContents:
     """
     Return what is in a snapshot that was read from a file.
 
-    Spec: SNAPSHOT-1 to SNAPSHOT-8. Raises: SnapshotError, now or while the objects are taken.
+    Spec: SNAPSHOT-1 to SNAPSHOT-9. Raises: SnapshotError, now or while the objects are taken.
     """
-    header, start = read_header(data)
-    body = memoryview(data)[start:]
+    header, start = read_header(source.data)
+    body = memoryview(source.data)[start:]
     if len(body) != header.size or digest(body) != header.digest:
         raise SnapshotError("a damaged snapshot: its content does not fit its checksum")
-    absent = changes(header, name)
+    absent = changes(header, source.name)
     try:
         content = msgspec.msgpack.decode(body, type=_Body)
-    except UNDECODABLE as error:
-        raise SnapshotError(f"a damaged snapshot: {error}") from None
-    return PackedContents(_objects(content), content.unknown, _doubt(absent))
+    except UNDECODABLE:
+        raise SnapshotError(_NONE_OF_OURS) from None
+    return PackedContents(_objects(content, source), content.unknown, _doubt(absent))
 
 
 def _doubt(absent: Sequence[str]) -> str:
@@ -116,18 +120,23 @@ def _doubt(absent: Sequence[str]) -> str:
     return f"could not compare input {absent[0]}{more} with what was packed: not found from here"
 
 
-def _objects(content: _Body) -> Iterator[Unpacked]:
+def _objects(content: _Body, source: InputBytes) -> Iterator[Unpacked]:
     try:
         packed: list[PackedSlice] = slices_decoder().decode(content.slices)
+        if any(each.size > len(each.packed) * RATIO for each in packed):
+            raise SnapshotError(_NONE_OF_OURS)
+        source.unpacking.take(0, sum(each.size for each in packed))
         for each, place in zip(packed, content.places, strict=True):
-            item, outline = slice_from_packed(each)
+            item, outline = slice_from_packed(each, source.name)
             yield Unpacked(SLICE, item, Place(place.file, place.steps, place.line, SLICE.name, place.version), outline)
         for other in content.others:
             kind, item = _read(other.kind, other.text)
             place = other.place
             yield Unpacked(kind, item, Place(place.file, place.steps, place.line, kind.name, place.version))
-    except (*UNDECODABLE, KeyError) as error:
-        raise SnapshotError(f"a damaged snapshot: {error}") from None
+    except TooMuchUnpacked as error:
+        raise SnapshotError(f"a snapshot that {error}", "") from None
+    except (*UNDECODABLE, KeyError):
+        raise SnapshotError(_NONE_OF_OURS) from None
 
 
 def _others(documents: Documents) -> Iterator[_Other]:

@@ -23,6 +23,7 @@ from dra_alloc.api.names import (
     label_faults,
     subdomain_faults,
 )
+from dra_alloc.limits import ALTERNATIVES_MAX, CONFIG_MAX, CONSTRAINTS_MAX, REQUESTS_MAX
 from dra_alloc.manifest.validate.derived import check_derived, compared_by
 from dra_alloc.manifest.validate.parts import (
     check_labels,
@@ -36,10 +37,6 @@ from dra_alloc.manifest.validate.violations import Violations
 
 __all__ = ["check_claim", "check_class", "check_template"]
 
-REQUESTS_MAX: Final = 32
-CONSTRAINTS_MAX: Final = 32
-CONFIG_MAX: Final = 32
-ALTERNATIVES_MAX: Final = 8
 MODES: Final = ("All", "ExactCount")
 _ONE_OF: Final = "exactly one of `exactly` or `firstAvailable` is required"
 _NOT_A_REQUEST: Final = (

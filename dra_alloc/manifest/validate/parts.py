@@ -28,6 +28,7 @@ from dra_alloc.api.names import (
     label_value_faults,
     subdomain_faults,
 )
+from dra_alloc.limits import SELECTORS_MAX
 from dra_alloc.manifest.validate.violations import Violations
 
 __all__ = [
@@ -44,7 +45,6 @@ __all__ = [
     "first_of_each",
 ]
 
-SELECTORS_MAX: Final = 32
 PARAMETERS_MAX: Final = 10 * 1024
 ANNOTATIONS_MAX: Final = 256 * 1024
 EFFECTS: Final = ("NoExecute", "NoSchedule", "None")

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from dra_alloc.api import Device, DeviceAttribute, DeviceTaintRule, ResourceSlice, ResourceSliceSpec
 from dra_alloc.api.names import driver_faults, label_faults, pool_faults, qualified_name_faults, subdomain_faults
+from dra_alloc.limits import COUNTER_SETS_MAX, DEVICES_MAX
 from dra_alloc.manifest.validate.node_allocatable import check_node_allocatable
 from dra_alloc.manifest.validate.parts import (
     check_label_keys,
@@ -23,9 +24,7 @@ from dra_alloc.manifest.validate.violations import Violations, key_path
 
 __all__ = ["check_slice", "check_taint_rule"]
 
-DEVICES_MAX: Final = 128
 DEVICES_WITH_FEATURES_MAX: Final = 64
-COUNTER_SETS_MAX: Final = 8
 COUNTERS_MAX: Final = 32
 CONSUMED_SETS_MAX: Final = 2
 ATTRIBUTES_MAX: Final = 32

@@ -23,6 +23,13 @@ DEEP = 10_000
 CONFIG = b"""{"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim",
 "spec": {"devices": {"config": [{"opaque": {"parameters": %s}}]}}}"""
 
+REQUESTS = b"""{"apiVersion": "resource.k8s.io/v1beta1", "kind": "ResourceClaim", "metadata": {"name": "x"},
+"spec": {"devices": {"requests": [%s{}]}}}"""
+RESULTS = b"""{"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim", "metadata": {"name": "x"},
+"status": {"allocation": {"devices": {"results": [%s{}]}}}}"""
+DEVICES = b"""{"apiVersion": "resource.k8s.io/v1", "kind": "ResourceSlice", "metadata": {"name": "x"},
+"spec": {"devices": [%s{}]}}"""
+
 
 def nested(depth):
     return b'{"a":' * depth + b"1" + b"}" * depth
@@ -59,6 +66,10 @@ CASES = {
     "many-problems": (HEAD + b"spec: {" + b",".join(b"f%d: 1" % n for n in range(20_000)) + b"}\n", "more problems"),
     "not-a-number": (HEAD + b"spec: .inf\n", "no number that JSON can hold"),
     "lists-in-lists": (b'{"kind":"List","apiVersion":"v1","items":[' * 20 + b"]}" * 20, "lists in lists"),
+    "empty-members": (gzip.compress(b"") * 100_000 + gzip.compress(b"a: 1\n"), "kind is missing"),
+    "many-requests": (REQUESTS % (b"{}," * 100_000), "requests: Too many: 100001: must have at most 32 items"),
+    "many-results": (RESULTS % (b"{}," * 100_000), "results: Too many: 100001: must have at most 32 items"),
+    "many-devices": (DEVICES % (b"{}," * 300_000), "devices: Too many: 300001: must have at most 128 items"),
     "no-kind": (b"a: 1\n", "kind is missing"),
     "kind-no-string": (b"apiVersion: v1\nkind: [x]\n", "kind is missing"),
 }

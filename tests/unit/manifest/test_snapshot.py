@@ -6,7 +6,10 @@ import copy
 import gzip
 import os
 import time
+import tracemalloc
 import zlib
+from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +19,7 @@ import pytest
 from dra_alloc._version import __version__
 from dra_alloc.cluster.cluster import Cluster
 from dra_alloc.errors import ManifestError
+from dra_alloc.limits import SLICE_BYTES_MAX
 from dra_alloc.manifest import Documents, load
 from dra_alloc.manifest.snapshot import header as snapshot_header
 from dra_alloc.manifest.snapshot import late_slices
@@ -25,6 +29,8 @@ from dra_alloc.manifest.snapshot.header import (
     Folder,
     Header,
     Input,
+    SnapshotError,
+    changes,
     digest,
     framed,
     note_folders,
@@ -246,6 +252,31 @@ def test_a_snapshot_that_names_what_is_no_input_of_it_reads_nothing(tmp_path: Pa
         assert time.process_time() - started < 1
 
 
+def test_what_a_snapshot_names_many_times_is_looked_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder, large = tmp_path / "folder", tmp_path / "large"
+    folder.mkdir()
+    (folder / "link").symlink_to("../large")
+    large.write_bytes(bytes(1 << 20))
+    looked: Counter[str] = Counter()
+
+    def count(inner: Callable[..., Any]) -> Callable[..., Any]:
+        def counted(*args: Any) -> Any:
+            looked[inner.__name__] += 1
+            return inner(*args)
+
+        return counted
+
+    monkeypatch.setattr(snapshot_header, "_listing", count(snapshot_header._listing))
+    monkeypatch.setattr(snapshot_header, "_digest_of", count(snapshot_header._digest_of))
+    ways = [f"{'folder/../' * times}large" for times in range(40)] + ["folder/link"]
+    inputs = [Input(path, 1 << 20, 0, digest(bytes(1 << 20))) for path in ways]
+    folders = [Folder(f"{'folder/../' * times}folder", ()) for times in range(40)]
+    changes(Header(FORMAT, __version__, inputs, folders, 0, b""), str(tmp_path / "s"))
+    assert looked == {"_digest_of": 1, "_listing": 1}
+    with pytest.raises(SnapshotError, match="names more files than a load reads"):
+        changes(Header(FORMAT, __version__, inputs * 10_000, [], 0, b""), str(tmp_path / "s"))
+
+
 def test_other_version_is_refused(tmp_path: Path, dump: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     _packed(tmp_path / "s", dump)
     monkeypatch.setattr(snapshot_header, "__version__", "99.0")
@@ -307,12 +338,42 @@ def test_an_empty_manifest_is_no_object_and_said_if_it_was_named(tmp_path: Path)
     assert load([tmp_path]).warnings == ()
 
 
-def test_a_forged_slice_is_refused_and_stays_small(dump: Path) -> None:
+def _forged(item: Any, text: bytes, size: int, count: int) -> bytes:
+    """Return a snapshot of slices whose devices are that text, packed as tightly as can be, and said to be so large."""
+    squeezing = zlib.compressobj(9, zdict=late_slices.USUAL)
+    slices = [late_slices.packed_slice(item) for _ in range(count)]
+    squeezed = squeezing.compress(text) + squeezing.flush()
+    for each in slices:
+        each.packed, each.size = squeezed, size
+    encoder = msgspec.msgpack.Encoder(enc_hook=str)
+    body = encoder.encode([slices, [("f", (0,), 1, "v1")] * count, [], {}])
+    return framed(Header(FORMAT, __version__, [], [], len(body), digest(body))) + body
+
+
+@pytest.mark.parametrize("squeezed", [False, True])
+def test_a_small_snapshot_never_becomes_a_large_one(tmp_path: Path, dump: Path, squeezed: bool) -> None:
+    """Devices without a name in a list without end: a byte each, and a thousand of them in a byte."""
     item = load([dump]).slices[0]
-    packed = late_slices.packed_slice(item)
-    bomb = zlib.compressobj(zdict=late_slices._USUAL)
-    packed.packed = bomb.compress(bytes(1 << 24)) + bomb.flush()
-    forged, _ = late_slices.slice_from_packed(packed)
-    with pytest.raises(ManifestError, match="damaged"):
-        _ = forged.spec.devices
-    assert msgspec.msgpack.encode(packed.size)
+    many = b"\xdd" + (1 << 20).to_bytes(4, "big") + b"\x80" * (1 << 20)
+    text = b"\x92" + many + b"\x90"
+    for size in (1, 1 << 10, len(text), SLICE_BYTES_MAX, 1 << 40):
+        data = _forged(item, text, size, 20)
+        (tmp_path / "s").write_bytes(gzip.compress(data) if squeezed else data)
+        tracemalloc.start()
+        with pytest.raises(ManifestError, match=f"{tmp_path}/s: a (damaged )?snapshot") as caught:
+            _ = [each.spec.devices for each in load([tmp_path / "s"]).slices]
+        assert "\n" not in str(caught.value)
+        assert not any(word in str(caught.value) for word in ("zlib", "Error", "Expected", "msgspec"))
+        assert tracemalloc.get_traced_memory()[1] < 8 << 20
+        tracemalloc.stop()
+
+
+def test_devices_that_are_all_alike_are_still_packed_within_the_ratio(tmp_path: Path, dump: Path) -> None:
+    slices: Any = load([dump]).slices
+    alike = tuple(msgspec.structs.replace(slices[1].spec.devices[0], name=f"{each}" * 40) for each in range(100))
+    packed = late_slices.packed_slice(
+        slices[1].model_copy(update={"spec": slices[1].spec.model_copy(update={"devices": alike})})
+    )
+    assert packed.size > (len(packed.packed) - 1) * late_slices.RATIO
+    assert packed.size <= len(packed.packed) * late_slices.RATIO
+    assert late_slices.slice_from_packed(packed, "s")[0].spec.devices == alike
