@@ -12,7 +12,7 @@ from typing import Any, Final
 
 __all__ = ["Style", "commented"]
 
-_SAID: Final = ("why", "TODO: 1", "{not: yaml}", "été", "- a: b", "# twice", "'quoted'", "")
+_SAID: Final = ("why", "TODO: 1", "{not: yaml}", "été \U0001f600", "- a: b", "# twice", "'quoted'", "")
 _NO_WORDS: Final = ("true", "false", "null", "y", "n", "yes", "no", "on", "off")
 #: Members that are moved, with those that they are moved out of or into; what is around them is no place for a comment.
 _MOVED_OUT: Final = ("basic", "exactly")
@@ -20,7 +20,11 @@ _MOVED_OUT: Final = ("basic", "exactly")
 
 @dataclass(slots=True)
 class Style:
-    """How a file is written: `step` columns a level, `ending` of lines, how `often` it has comments, quotes, blanks."""
+    """
+    How a file is written: `step` columns a level, `ending` of lines, how `often` it has comments, quotes and blanks.
+
+    In a `tidy` one no comment stands at the edges of what conversion moves, where there and back it may change sides.
+    """
 
     random: Random
     step: int = 2
@@ -29,6 +33,7 @@ class Style:
     often: float = 0.3
     quoted: bool = False
     blank: str = ""
+    tidy: bool = True
     moved: bool = False
 
     @classmethod
@@ -54,7 +59,7 @@ def _map(style: Style, value: Mapping[str, Any], column: int) -> list[str]:
     for name, member in value.items():
         # The first line of what is moved may have come from outside, or stay there.
         first_inside = style.moved
-        style.moved = name in _MOVED_OUT
+        style.moved = style.tidy and name in _MOVED_OUT
         if not (first_inside or style.moved):
             lines += _comments(style, column)
         lines += _member(style, name, member, column)
@@ -64,8 +69,9 @@ def _map(style: Style, value: Mapping[str, Any], column: int) -> list[str]:
 
 def _member(style: Style, name: str, value: Any, column: int) -> list[str]:
     key = f"{' ' * column}{_key(style, name)}:"
-    behind = "" if name in _MOVED_OUT else _behind(style)
-    flat = name not in _MOVED_OUT and (not value or style.random.random() < 0.2)
+    moved = style.tidy and name in _MOVED_OUT
+    behind = "" if moved else _behind(style)
+    flat = not moved and (not value or style.random.random() < 0.2)
     if isinstance(value, dict) and value and not flat:
         return [key + behind, *_map(style, value, column + style.step)]
     if isinstance(value, list) and value and not flat and all(isinstance(each, dict) and each for each in value):

@@ -4,6 +4,7 @@ The command `convert`.
 
 from __future__ import annotations
 
+import os
 from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING, Final
 
@@ -107,10 +108,11 @@ def _rewrite(found: Conversion) -> None:
     from dra_alloc.cli.writing import checked, write_file
     from dra_alloc.report.layout import inert, plural, printable
 
-    for text in found.changed:
+    texts = {os.path.realpath(text.name): text for text in found.changed}  # a file may be named twice, or by links
+    for text in texts.values():
         _mark_of(text)
         checked(text.name)
-    for text in found.changed:
+    for text in texts.values():
         write_file(text.name, _mark_of(text) + text.after.encode())
         write(inert(printable(f"{text.name}: {plural(len(text.changes), 'object')} converted")) + "\n")
     if not found.changed:

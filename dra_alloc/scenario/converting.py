@@ -11,6 +11,7 @@ from dra_alloc.errors import InputError, ManifestError, Problem, Where, in_brief
 from dra_alloc.manifest.budget import DEFAULT_BUDGET
 from dra_alloc.manifest.convert.objects import Goal
 from dra_alloc.manifest.convert.texts import ConvertedText, convert_text
+from dra_alloc.manifest.gc_pause import gc_paused
 from dra_alloc.manifest.kinds import RESOURCE_GROUP, SERVED, Unserved
 from dra_alloc.manifest.read.inputs import SkippedInput, UnreadableInput, sources, without_empty
 from dra_alloc.manifest.snapshot.header import looks_like_snapshot
@@ -50,7 +51,8 @@ def convert_files(paths: Sequence[str], goal: Goal) -> Conversion:
             said = "is a snapshot: convert what it was made of, and pack that"
             problems.append(Problem(said, Where(file=source.name)))
         elif not source.found or RESOURCE_GROUP.encode() in source.data:
-            text = convert_text(source, goal)
+            with gc_paused():
+                text = convert_text(source, goal)
             (warnings if text.unrendered else problems).extend(text.problems)
             if not text.unrendered:
                 texts.append(text)

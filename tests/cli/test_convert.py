@@ -153,3 +153,8 @@ def test_standard_input_has_no_place(monkeypatch, capsys):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(OLDER.encode())))
     assert run(["convert", "-", "--to", "v1", "--in-place"]) == 2
     assert "<stdin>: cannot be rewritten" in capsys.readouterr().err
+
+
+def test_a_file_that_is_named_twice_is_written_once(older, tmp_path, capsys):
+    assert run(["convert", str(older), str(tmp_path), "--to", "v1", "--in-place"]) == 0
+    assert capsys.readouterr().out.count("converted") == 1

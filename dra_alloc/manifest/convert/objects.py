@@ -5,6 +5,7 @@ Objects in another version of resource.k8s.io, and what that version cannot say 
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, Final
 
 from dra_alloc.errors import InputError, ManifestError, Problem, Where, in_brief
@@ -12,7 +13,7 @@ from dra_alloc.manifest.budget import DEFAULT_BUDGET
 from dra_alloc.manifest.convert.conversion import document_path, from_v1, reshape, to_v1, without_later
 from dra_alloc.manifest.documents import object_name
 from dra_alloc.manifest.given import json_text
-from dra_alloc.manifest.kinds import RESOURCE_GROUP, Unserved, names_a_list, recognise
+from dra_alloc.manifest.kinds import RESOURCE_GROUP, SERVED, Unserved, names_a_list, recognise
 from dra_alloc.manifest.make.inspection import Flaw, in_words, inspect, plain
 from dra_alloc.manifest.make.schema import schema_of
 from dra_alloc.manifest.read.json_reader import plain_from_json
@@ -83,10 +84,11 @@ def list_version(api_version: str, kind: str, goal: Goal) -> str | None:
     group, _, version = api_version.rpartition("/")
     if group != RESOURCE_GROUP or kind == "List":
         return None
-    try:
-        return f"{RESOURCE_GROUP}/{goal(kind.removesuffix('List'), version)}"
-    except Unserved:
-        return None  # its members say so
+    kind = kind.removesuffix("List")
+    with suppress(Unserved):  # its members say so
+        to = goal(kind, version)
+        return f"{RESOURCE_GROUP}/{to}" if to in SERVED.get(kind, ()) else None
+    return None
 
 
 def converted(value: Any, goal: Goal, list_kind: ListKind | None = None) -> tuple[Any, tuple[Flaw, ...]] | None:

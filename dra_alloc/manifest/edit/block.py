@@ -21,9 +21,9 @@ def nest(draft: Draft, node: TextNode, moved: Sequence[Pair], name: str) -> None
     column = draft.column(first.start)
     begins, bound = draft.begins_line(first.start), _end_before(draft, node, moved[0])
     start = draft.comments_above(first.start, column, bound) if begins else first.start
-    end = draft.next_line(draft.content_end(last))
-    if last is node.pairs[-1]:
-        end = draft.comments_below(end, column)
+    # Comments right of a member that follows belong to what stands above them.
+    below = column if last is node.pairs[-1] else column + 1
+    end = draft.comments_below(draft.next_line(draft.content_end(last)), below)
     between = node.pairs[node.pairs.index(moved[0]) : node.pairs.index(last)]
     staying = [_lines_of(draft, node, pair, column) for pair in between if pair not in moved]
     before = "".join(draft.text[one:other] for one, other in staying)
@@ -132,5 +132,5 @@ def step_of(nodes: Sequence[TextNode], draft: Draft) -> int:
             if not here.flow and not value.flow and value.pairs:
                 return max(draft.column(value.pairs[0][0].start) - draft.column(key.start), 1)
             waiting.append(value)
-        waiting += here.items
+        waiting.extend(here.items)
     return 0

@@ -7,10 +7,10 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from enum import Enum, auto
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from yaml.cyaml import CParser  # type: ignore[attr-defined]
 from yaml.events import (
@@ -27,6 +27,9 @@ from dra_alloc.manifest.read.paths import Path
 from dra_alloc.manifest.read.yaml_scalars import ScalarError, map_key, resolve
 
 __all__ = ["Form", "TextNode", "comments_in", "json_nodes", "node_at", "yaml_nodes"]
+
+
+Member = TypeVar("Member")
 
 
 class Form(Enum):
@@ -53,8 +56,8 @@ class TextNode:
     flow: bool = True
     word: str = ""
     of: TextNode | None = None
-    pairs: list[tuple[TextNode, TextNode]] = field(default_factory=list)
-    items: list[TextNode] = field(default_factory=list)
+    pairs: Sequence[tuple[TextNode, TextNode]] = ()
+    items: Sequence[TextNode] = ()
 
     @property
     def real(self) -> TextNode:
@@ -80,11 +83,11 @@ class _Growing:
             return
         around, key = self.open[-1]
         if around.form is Form.LIST:
-            around.items.append(node)
+            around.items = _with(around.items, node)
         elif key is None:
             self.open[-1] = around, node
         else:
-            around.pairs.append((key, node))
+            around.pairs = _with(around.pairs, (key, node))
             self.open[-1] = around, None
         around.end = max(around.end, node.end)
 
@@ -94,6 +97,14 @@ class _Growing:
         if node.flow:
             node.end = end
         self.put(node)
+
+
+def _with(members: Sequence[Member], member: Member) -> Sequence[Member]:
+    """Return members with one more; most nodes have none, and need no list."""
+    if isinstance(members, list):
+        members.append(member)
+        return members
+    return [member]
 
 
 def yaml_nodes(text: str) -> list[TextNode | None]:
@@ -138,7 +149,7 @@ _PIECE: Final = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[{}\[\]]|[^\s{}\[\],:"]
 
 def json_nodes(text: str) -> list[TextNode | None]:
     """Return the values of one or more JSON texts that follow each other."""
-    growing = _Growing()
+    growing, words = _Growing(), dict[str, str]()
     for found in _PIECE.finditer(text):
         piece = found[0]
         if not growing.open:
@@ -149,9 +160,15 @@ def json_nodes(text: str) -> list[TextNode | None]:
         elif piece in "}]":
             growing.close(found.end())
         else:
-            word = json.loads(piece, strict=False) if piece.startswith('"') else piece
+            word = words.get(piece) or words.setdefault(piece, _json_word(piece))
             growing.put(TextNode(Form.WORD, found.start(), found.end(), word=word))
     return growing.documents
+
+
+def _json_word(piece: str) -> str:
+    if not piece.startswith('"'):
+        return piece
+    return str(json.loads(piece, strict=False)) if "\\" in piece else piece[1:-1]
 
 
 def node_at(documents: list[TextNode | None], place: Path) -> TextNode | None:
@@ -189,5 +206,5 @@ def _words(node: TextNode) -> Iterator[TextNode]:
         here = waiting.pop()
         if here.form is Form.WORD:
             yield here
-        waiting += here.items
+        waiting.extend(here.items)
         waiting += (each for pair in here.pairs for each in pair)

@@ -189,6 +189,19 @@ def test_requests_down(text, after):
     assert changed(HEAD, text, DOWN) == textwrap.dedent(after).lstrip("\n")
 
 
+def test_comments_right_of_the_next_member_stay_with_what_is_above():
+    new = """
+    - capacity:
+        m: {value: 5Gi}
+        # more
+      # the name
+      name: a
+    """
+    old = "- basic:\n    capacity:\n      m: {value: 5Gi}\n      # more\n  # the name\n  name: a\n"
+    assert changed(SLICE, new, DOWN, 2) == old
+    assert changed(SLICE, old, UP, 2) == textwrap.dedent(new).lstrip("\n")
+
+
 def test_devices_in_the_oldest_version():
     old = """
     - name: a
