@@ -33,6 +33,7 @@ COMMANDS: Final = (
     Command("explain", "the same, with why these devices and what a refusal rests on", "dra_alloc.cli.explain"),
     Command("expand", "print the pods and claims that manifests make", "dra_alloc.cli.expand"),
     Command("gang", "place many pods together: all or nothing, or as many as possible", "dra_alloc.cli.gang"),
+    Command("what-if", "say what a change does to every workload of a cluster", "dra_alloc.cli.what_if"),
     Command("validate", "say what the API server would refuse in manifests", "dra_alloc.cli.validate"),
     Command("cel", "say which devices a CEL selector matches, and what it costs", "dra_alloc.cli.cel"),
     Command("convert", "write objects in another version of resource.k8s.io", "dra_alloc.cli.convert"),

@@ -16,7 +16,7 @@ from dra_alloc.scenario.check import Check, SubjectAnswer
 from dra_alloc.scenario.looking import EXPLAINED_NODES
 from dra_alloc.solve.cpsat.solver import INSTALL, is_installed
 
-__all__ = ["check_report", "summary_counts"]
+__all__ = ["check_report", "judged", "summary_counts"]
 
 _Told = tuple[Check, tuple[Finding, ...]]
 
@@ -34,12 +34,12 @@ def check_report(check: Check) -> Report:
 
 
 def _finding(placement: SubjectAnswer) -> Finding:
-    level, code, more = _said(placement)
+    level, code, more = judged(placement)
     sections = (Section("headline", placement, _headline, _placement), *more)
     return Finding(placement.name, level, code, sections, placement.where)
 
 
-def _said(placement: SubjectAnswer) -> tuple[Level, str, tuple[Section, ...]]:
+def judged(placement: SubjectAnswer) -> tuple[Level, str, tuple[Section, ...]]:
     """Return how bad an answer is, its code, and what is told below the headline."""
     verdict = placement.verdict
     if placement.allocated is not None:

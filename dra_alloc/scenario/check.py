@@ -21,6 +21,7 @@ from dra_alloc.cluster.outcomes import Allocated, NodeRefusal
 from dra_alloc.cluster.settings import DEFAULT_SETTINGS, Settings
 from dra_alloc.errors import Problem, Where, first_few
 from dra_alloc.manifest import Documents
+from dra_alloc.pods.expanding import ExpandedPod
 from dra_alloc.pods.groups import group_name, is_grouping
 from dra_alloc.pods.workloads.shapes import Taught
 from dra_alloc.pods.workloads.states import PodState, state_of
@@ -117,7 +118,7 @@ class SubjectAnswer:
 @dataclass(frozen=True, slots=True)
 class Check:
     """
-    All placements in order, notes on how the input was read, and the cluster after them.
+    All placements in order, notes on how the input was read, the cluster after them, and the pods that were made.
     """
 
     placements: tuple[SubjectAnswer, ...]
@@ -125,6 +126,7 @@ class Check:
     channel: str
     notes: tuple[str, ...] = ()
     scheduling: Scheduling | None = field(default=None, repr=False)
+    pods: tuple[ExpandedPod, ...] = field(default=(), repr=False)
 
     @property
     def cluster(self) -> Cluster | None:
@@ -162,7 +164,7 @@ def check(manifests: Documents, dump: Documents, options: CheckOptions = CheckOp
         placed = [claim_name(claim) for each in placements if each.allocated for claim in each.allocated.claims]
         notes = (*notes, *idle_notes(options.objectives, prepared.cluster, placed))
     channel = str(options.settings.profile().channel)
-    return Check(placements, options.settings, channel, notes, checking.scheduling)
+    return Check(placements, options.settings, channel, notes, checking.scheduling, prepared.pods)
 
 
 def _with_gates(

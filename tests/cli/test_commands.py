@@ -25,6 +25,12 @@ ASKED = {
     "expand": ["expand", str(EXAMPLES / "workloads" / "fits.yaml"), *CLUSTER],
     "gang": ["gang", str(EXAMPLES / "gang" / "pair.yaml"), "--cluster", str(EXAMPLES / "gang" / "one-gpu.yaml")],
     "cel": ["cel", "device.driver == 'gpu.example.com'", "--device", str(EXAMPLES / "device.yaml")],
+    "what-if": [
+        "what-if",
+        str(EXAMPLES / "what-if" / "drain.yaml"),
+        "--cluster",
+        str(EXAMPLES / "what-if" / "cluster.yaml"),
+    ],
     "validate": ["validate", str(EXAMPLES / "validate")],
     "convert": ["convert", str(EXAMPLES / "older.yaml"), "--to", "v1", "--check"],
     "conformance": ["conformance", "run", "--implementation", OURS, "--cases", "3"],

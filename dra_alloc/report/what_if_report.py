@@ -1,0 +1,133 @@
+"""
+What a change does: a finding for each workload, and totals.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any, Final
+
+from dra_alloc.errors import Where, first_few
+from dra_alloc.report.check_report import judged
+from dra_alloc.report.layout import plural, some
+from dra_alloc.report.records import Finding, Level, Report, Section
+from dra_alloc.scenario.what_if.pod_counts import PodCount
+from dra_alloc.scenario.what_if.what_if import Fate, WhatIf, WorkloadChange
+
+__all__ = ["what_if_report"]
+
+_LEVELS: Final[dict[Fate, Level]] = {
+    Fate.LOST: "error",
+    Fate.GONE: "error",
+    Fate.REFUSED: "error",
+    Fate.UNDECIDED: "warning",
+    Fate.LACKING: "warning",
+    Fate.MOVES: "note",
+}
+_Told = tuple[WhatIf, tuple[Finding, ...]]
+
+
+def what_if_report(found: WhatIf) -> Report:
+    """Return the records of a change, the worst first."""
+    order = list(Fate)
+    changes = sorted(found.changes, key=lambda each: order.index(each.fate))
+    findings = tuple(map(_finding, changes))
+    return Report(findings, Section("what-if", (found, findings), _lines, _members), found.notes)
+
+
+def _finding(change: WorkloadChange) -> Finding:
+    refused = change.after.refused
+    where = refused[0].where if refused else next((each.where for each in change.after.asked), Where())
+    sections: tuple[Section, ...] = (Section("headline", change, _headline, _shape),)
+    if refused:
+        _, _, below = judged(refused[0])
+        sections = (*sections, Section("refused", refused, _refused), *map(_deeper, below))
+    code = change.fate.value.replace(" ", "-")
+    return Finding(change.subject.name, _LEVELS.get(change.fate, "none"), code, sections, where)
+
+
+def _headline(change: WorkloadChange, verbose: bool) -> Iterator[str]:
+    was, now = change.before, change.after
+    title = f"{change.subject.name} ({change.subject.kind}): {change.fate}"
+    if not now.wanted:
+        yield title
+    elif not was.wanted:
+        yield f"{title}: {_running(now)}"
+    else:
+        yield f"{title}: {_running(now)}, {_running(was)} before"
+    for why, count in Counter(change.evicted.values()).items():
+        yield f"  {plural(count, 'pod')} evicted: {why}"
+    placed = dict.fromkeys(each.allocated.node for each in now.placed if each.allocated is not None)
+    if placed:
+        yield f"  {plural(len(now.placed), 'pod')} to {some(list(placed), verbose)}"
+
+
+def _running(count: PodCount) -> str:
+    return f"{count.running} of {count.wanted} run"
+
+
+def _refused(refused: list[Any], verbose: bool) -> Iterator[str]:
+    names = [each.name for each in refused]
+    yield f"  {some(names, verbose)}: cannot be allocated"
+
+
+def _deeper(section: Section) -> Section:
+    return Section(section.kind, section, lambda told, verbose: (f"  {line}" for line in told.lines(verbose)))
+
+
+def _lines(told: _Told, verbose: bool) -> Iterator[str]:
+    found, findings = told
+    quiet = {Fate.STAYS.value, Fate.FITS.value}
+    for finding in findings:
+        if verbose or finding.code not in quiet:
+            yield from (*finding.lines(verbose), "")
+    if not verbose:
+        for fate in (Fate.FITS, Fate.STAYS):
+            names = [each.subject.name for each in found.changes if each.fate is fate]
+            if names:
+                yield from (f"{first_few(names)}: {fate}", "")
+    yield from (f"note: {note}" for note in found.notes)
+    yield _summary(found)
+
+
+def _summary(found: WhatIf) -> str:
+    if not found.changes:
+        return "nothing to say: the cluster runs no pods, and nothing is applied to it"
+    counts = Counter(each.fate for each in found.changes)
+    said = ", ".join(f"{counts[fate]} {fate}" for fate in Fate if counts[fate])
+    old, new = found.before.settings.release, found.after.settings.release
+    return f"{said} (Kubernetes {new if old == new else f'{old} to {new}'}, {found.after.channel} allocator)"
+
+
+def _members(told: _Told) -> dict[str, Any]:
+    found, findings = told
+    counts = Counter(each.fate for each in found.changes)
+    return {
+        "before": {"release": found.before.settings.release, "gates": dict(found.before.settings.gates)},
+        "after": {"release": found.after.settings.release, "gates": dict(found.after.settings.gates)},
+        "summary": {fate.value: counts[fate] for fate in Fate},
+        "workloads": [each.members() for each in findings],
+        "notes": list(found.notes),
+    }
+
+
+def _shape(change: WorkloadChange) -> dict[str, Any]:
+    return {
+        "kind": change.subject.kind,
+        "name": change.subject.name,
+        "fate": change.fate.value,
+        "before": _count(change.before),
+        "after": _count(change.after),
+        "evicted": dict(change.evicted),
+    }
+
+
+def _count(count: PodCount) -> dict[str, Any]:
+    return {
+        "wanted": count.wanted,
+        "runs": dict(count.runs),
+        "placed": {each.name: each.allocated.node for each in count.placed if each.allocated is not None},
+        "refused": [each.name for each in count.refused],
+        "undecided": [each.name for each in count.undecided],
+    }

@@ -1,0 +1,99 @@
+"""
+A cluster under change: what is there, what is applied to it, and which pods lost their places on the way.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+from dra_alloc.api import FrozenMap, Pod, ResourceClaim
+from dra_alloc.cluster.settings import DEFAULT_SETTINGS, Settings
+from dra_alloc.manifest import Documents
+from dra_alloc.pods.workloads.states import is_live
+
+__all__ = ["ClusterState", "joined"]
+
+#: Members of documents that hold objects, in the order in which they are named.
+OBJECTS: Final = (
+    "slices", "classes", "claims", "templates", "taint_rules", "nodes", "namespaces", "pods", "pod_groups", "quotas",
+    "services", "runtime_classes", "priority_classes", "limit_ranges", "workloads",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterState:
+    """
+    The objects that are there and those that are applied to them, for one release.
+
+    `evicted` are pods that are there no more, as they were, with why: who made
+    them makes them anew. `deleted` are those whose maker is gone, too.
+    `grown` says that there are nodes which DaemonSets have not seen.
+    """
+
+    dump: Documents = field(default_factory=Documents)
+    manifests: Documents = field(default_factory=Documents)
+    settings: Settings = DEFAULT_SETTINGS
+    evicted: Mapping[str, tuple[Pod, str]] = field(default_factory=FrozenMap)
+    deleted: frozenset[str] = frozenset()
+    grown: bool = False
+
+    def evicting(self, pods: Iterable[Pod], why: str) -> ClusterState:
+        """Return the world in which pods have lost their places: they are gone, with the claims made for them."""
+        gone = {each.metadata.full_name: (each, why) for each in pods}
+        if not gone:
+            return self
+        lost = {name: told for name, told in gone.items() if is_live(told[0])}
+        dump = _without_pods(self.dump, [pod for pod, _ in gone.values()])
+        return replace(self, dump=dump, evicted=FrozenMap({**self.evicted, **lost}))
+
+
+def joined(first: Documents, second: Documents) -> Documents:
+    """Return the objects of both, each read where it was; those of `first` come first."""
+    members: dict[str, Any] = {name: (*getattr(first, name), *getattr(second, name)) for name in OBJECTS}
+    counts = Counter(first.unknown) + Counter(second.unknown)
+    return replace(
+        second,
+        **members,
+        unknown=counts,
+        warnings=(*first.warnings, *second.warnings),
+        places={**first.places, **second.places},
+        texts={**first.texts, **second.texts},
+        layouts={**first.layouts, **second.layouts},
+        lost=first.lost | second.lost,
+    )
+
+
+def _without_pods(dump: Documents, gone: Collection[Pod]) -> Documents:
+    """
+    Return what is there without pods, the claims they own, and what they reserved.
+
+    A claim of which that was the last user is given back.
+    """
+    keys = {each.metadata.full_name for each in gone}
+    uids = {each.metadata.uid for each in gone if each.metadata.uid}
+
+    def is_gone(namespace: str, name: str, uid: str) -> bool:
+        return uid in uids if uid and uids else f"{namespace}/{name}" in keys
+
+    def is_owned(claim: ResourceClaim) -> bool:
+        owners = [each for each in claim.metadata.owner_references if each.kind == "Pod"]
+        return any(is_gone(claim.metadata.namespace or "", each.name, each.uid) for each in owners)
+
+    def freed(claim: ResourceClaim) -> ResourceClaim:
+        users = claim.status.reserved_for
+        namespace = claim.metadata.namespace or ""
+        left = tuple(each for each in users if each.resource != "pods" or not is_gone(namespace, each.name, each.uid))
+        if len(left) == len(users):
+            return claim
+        status = claim.status.replaced(reserved_for=left)
+        return claim.replaced(status=status if left else status.replaced(allocation=None, devices=()))
+
+    kept = replace(
+        dump,
+        pods=tuple(each for each in dump.pods if each.metadata.full_name not in keys),
+        claims=tuple(each for each in dump.claims if not is_owned(each)),
+    )
+    return kept.mapped(freed, "claims")

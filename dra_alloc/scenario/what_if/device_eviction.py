@@ -1,0 +1,64 @@
+"""
+Pods that lose their places because a device of theirs has a NoExecute taint.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from dra_alloc.api import DeviceTaint, ResourceClaim
+from dra_alloc.cluster.cluster import Cluster
+from dra_alloc.pods.workloads.states import PodState, state_of
+from dra_alloc.problem.devices import DeviceKey
+from dra_alloc.problem.requests import claim_name
+from dra_alloc.rules import tolerates
+from dra_alloc.scenario.what_if.cluster_state import ClusterState
+
+__all__ = ["evicted_by_taints"]
+
+
+def evicted_by_taints(world: ClusterState, seconds: int | None = None) -> ClusterState:
+    """
+    Return the world in which the controller for device taints has evicted whoever does not tolerate one.
+
+    `seconds` is how long the taints are looked at; None: until all that is tolerated for a time only is over.
+
+    Spec: WHATIF-4.
+    """
+    if not world.settings.effective_gates()["DRADeviceTaints"]:
+        return world
+    tainted = dict(_tainted(world))
+    why = {name: said for claim in world.dump.claims for name, said in _evicts(claim, tainted, seconds)}
+    for pod in world.dump.pods:
+        said = why.get(pod.metadata.full_name)
+        if said and state_of(pod) is PodState.BOUND:
+            world = world.evicting([pod], said)
+    return world
+
+
+def _tainted(world: ClusterState) -> Iterator[tuple[DeviceKey, tuple[DeviceTaint, ...]]]:
+    """Yield the devices that evict, with the taints that do."""
+    inventory = Cluster.of(world.dump, world.settings).known.contents.inventory
+    for row in inventory.slices:
+        for device in row.devices:
+            evicting = tuple(each for each in device.taints if each.effect == "NoExecute")
+            if evicting:
+                yield device.key, evicting
+
+
+def _evicts(
+    claim: ResourceClaim, tainted: Mapping[DeviceKey, tuple[DeviceTaint, ...]], seconds: int | None
+) -> Iterator[tuple[str, str]]:
+    """Yield the pods that a claim's devices evict, with why."""
+    allocation = claim.status.allocation
+    for each in allocation.devices.results if allocation is not None else ():
+        for taint in tainted.get(DeviceKey(each.driver, each.pool, each.device), ()):
+            kept = [found.toleration_seconds for found in each.tolerations if tolerates(found, taint)]
+            limits = [limit for limit in kept if limit is not None]
+            if kept and (not limits or (seconds is not None and min(limits) > seconds)):
+                continue
+            after = f" after {min(limits)} s" if limits else ""
+            said = f"device {each.device} of {claim_name(claim)} is tainted {taint.key}:{taint.effect}{after}"
+            for user in claim.status.reserved_for:
+                if user.resource == "pods":
+                    yield f"{claim.metadata.namespace}/{user.name}", said

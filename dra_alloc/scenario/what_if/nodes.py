@@ -1,0 +1,157 @@
+"""
+Steps that change nodes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from itertools import islice
+
+from pydantic import Field
+
+from dra_alloc.api import FrozenMap, Node, Pod, ResourceSlice
+from dra_alloc.manifest import Documents
+from dra_alloc.pods.workloads.states import PodState, state_of
+from dra_alloc.scenario.what_if.cluster_state import ClusterState
+from dra_alloc.scenario.what_if.step import StepKind, Stepping
+
+__all__ = ["AddNodes", "CordonNodes", "DrainNodes", "RemoveNodes", "UncordonNodes"]
+
+_HOSTNAME = "kubernetes.io/hostname"
+_MIRROR = "kubernetes.io/config.mirror"
+
+
+class AddNodes(StepKind):
+    """Add nodes like one that is there: with its labels, resources and the slices of its own."""
+
+    like: str
+    count: int = Field(1, ge=1, le=10_000)
+
+    def on(self, world: ClusterState, stepping: Stepping) -> ClusterState:
+        """Return the world with more nodes, free ones. Spec: WHATIF-2."""
+        there = _nodes_of(world)
+        if not stepping.knows("like", "there is no node", self.like, there):
+            return world
+        names = _new_names(self.like, self.count, there)
+        slices = [each for each in world.dump.slices if each.spec.node_name == self.like]
+        dump = replace(
+            world.dump,
+            nodes=(*world.dump.nodes, *(_like(there[self.like], name) for name in names)),
+            slices=(*world.dump.slices, *(_slice_like(each, self.like, name) for name in names for each in slices)),
+        )
+        return replace(world, dump=dump, grown=True)
+
+
+class _SomeNodes(StepKind):
+    """Some nodes: by name, or all that have these labels."""
+
+    names: tuple[str, ...] = Field((), strict=False)
+    labels: Mapping[str, str] = Field(default_factory=FrozenMap)
+
+    def chosen(self, world: ClusterState, stepping: Stepping) -> list[Node]:
+        """Return the nodes; one that is missing, or a choice of none, is a problem."""
+        if not self.names and not self.labels:
+            stepping.complain("", "says no node: it takes names, labels, or both")
+        there = _nodes_of(world)
+        wanted = {each for each in self.names if stepping.knows("names", "there is no node", each, there)}
+        alike = {name for name, node in there.items() if self.labels.items() <= node.metadata.labels.items()}
+        if self.labels and not alike:
+            said = ", ".join(f"{key}={value}" for key, value in self.labels.items())
+            stepping.complain("labels", f"no node has the labels {said}")
+        wanted |= alike if self.labels else set()
+        return [node for name, node in there.items() if name in wanted]
+
+
+class RemoveNodes(_SomeNodes):
+    """Take nodes away, with their pods and the slices of their own."""
+
+    def on(self, world: ClusterState, stepping: Stepping) -> ClusterState:
+        """Return the world without the nodes. Spec: WHATIF-2, WHATIF-3."""
+        gone = {each.metadata.name or "" for each in self.chosen(world, stepping)}
+        for name in gone:
+            world = world.evicting(_pods_on(world, name), f"node {name} is gone")
+        without = (_without_nodes(each, gone) for each in (world.dump, world.manifests))
+        dump, manifests = without
+        return replace(world, dump=dump, manifests=manifests)
+
+
+class CordonNodes(_SomeNodes):
+    """Let nodes take no more pods."""
+
+    def on(self, world: ClusterState, stepping: Stepping) -> ClusterState:
+        """Return the world with the nodes cordoned."""
+        return _cordoned(world, self.chosen(world, stepping), is_closed=True)
+
+
+class UncordonNodes(_SomeNodes):
+    """Let nodes take pods again."""
+
+    def on(self, world: ClusterState, stepping: Stepping) -> ClusterState:
+        """Return the world with the nodes open."""
+        return _cordoned(world, self.chosen(world, stepping), is_closed=False)
+
+
+class DrainNodes(_SomeNodes):
+    """Cordon nodes and evict their pods, but for those of DaemonSets and of the node itself."""
+
+    def on(self, world: ClusterState, stepping: Stepping) -> ClusterState:
+        """Return the world with the nodes drained. Spec: WHATIF-3."""
+        chosen = self.chosen(world, stepping)
+        world = _cordoned(world, chosen, is_closed=True)
+        for name in (each.metadata.name or "" for each in chosen):
+            pods = [each for each in _pods_on(world, name) if not _is_of_node(each)]
+            world = world.evicting(pods, f"node {name} is drained")
+        return world
+
+
+def _nodes_of(world: ClusterState) -> dict[str, Node]:
+    return {each.metadata.name or "": each for each in world.dump.nodes}
+
+
+def _pods_on(world: ClusterState, name: str) -> list[Pod]:
+    return [each for each in world.dump.pods if each.spec.node_name == name and state_of(each) is PodState.BOUND]
+
+
+def _is_of_node(pod: Pod) -> bool:
+    owners = pod.metadata.owner_references
+    return _MIRROR in pod.metadata.annotations or any(each.kind in ("DaemonSet", "Node") for each in owners)
+
+
+def _cordoned(world: ClusterState, nodes: list[Node], *, is_closed: bool) -> ClusterState:
+    names = {each.metadata.name for each in nodes}
+
+    def change(node: Node) -> Node:
+        if node.metadata.name not in names:
+            return node
+        return node.replaced(spec=node.spec.replaced(unschedulable=is_closed))
+
+    return replace(world, dump=world.dump.mapped(change, "nodes"))
+
+
+def _without_nodes(documents: Documents, gone: set[str]) -> Documents:
+    return replace(
+        documents,
+        nodes=tuple(each for each in documents.nodes if each.metadata.name not in gone),
+        slices=tuple(each for each in documents.slices if each.spec.node_name not in gone),
+    )
+
+
+def _new_names(like: str, count: int, there: Mapping[str, Node]) -> list[str]:
+    numbered = (f"{like}-new-{number}" for number in range(1, count + len(there) + 1))
+    return list(islice((name for name in numbered if name not in there), count))
+
+
+def _like(node: Node, name: str) -> Node:
+    labels = {**node.metadata.labels, **({_HOSTNAME: name} if _HOSTNAME in node.metadata.labels else {})}
+    metadata = node.metadata.replaced(name=name, uid=None, labels=FrozenMap(labels))
+    return node.replaced(metadata=metadata, spec=node.spec.replaced(unschedulable=None))
+
+
+def _slice_like(item: ResourceSlice, like: str, name: str) -> ResourceSlice:
+    """Return the slice of a new node: its pool is the node's, or called after both."""
+    found: ResourceSlice = item.model() if hasattr(item, "model") else item
+    pool = found.spec.pool
+    pool = pool.replaced(name=name if pool.name == like else f"{pool.name}-{name}")
+    metadata = found.metadata.replaced(name=f"{found.metadata.name}-{name}", uid=None)
+    return found.replaced(metadata=metadata, spec=found.spec.replaced(node_name=name, pool=pool))

@@ -1,0 +1,153 @@
+"""
+Steps that apply and delete objects.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import replace
+from typing import Any, Final
+
+from pydantic import Field
+
+from dra_alloc.api import ResourceClaim
+from dra_alloc.cluster.settings import Settings
+from dra_alloc.errors import did_you_mean
+from dra_alloc.manifest import Documents, Workload
+from dra_alloc.pods.workloads.owners import Family
+from dra_alloc.scenario.prepare.merging import merged
+from dra_alloc.scenario.what_if.cluster_state import ClusterState, joined
+from dra_alloc.scenario.what_if.device_eviction import evicted_by_taints
+from dra_alloc.scenario.what_if.step import StepKind, Stepping
+
+__all__ = ["DELETED", "Apply", "Delete", "applied", "states", "without"]
+
+#: Why pods are gone that nobody makes anew.
+DELETED: Final = "deleted"
+#: A time that is over: what is being deleted serves nobody, whenever that was asked for.
+_ASKED: Final = "1970-01-01T00:00:00Z"
+#: Kinds that are no workloads, with the member of documents that they are in.
+_MEMBERS: Final = {
+    "DeviceClass": "classes",
+    "DeviceTaintRule": "taint_rules",
+    "LimitRange": "limit_ranges",
+    "Pod": "pods",
+    "PodGroup": "pod_groups",
+    "PriorityClass": "priority_classes",
+    "ResourceClaim": "claims",
+    "ResourceClaimTemplate": "templates",
+    "ResourceQuota": "quotas",
+    "ResourceSlice": "slices",
+    "RuntimeClass": "runtime_classes",
+}
+
+
+class Apply(StepKind):
+    """Apply manifests; their paths count from the folder of the scenario."""
+
+    paths: list[str] = Field(min_length=1)
+
+    def on(self, world: ClusterState, stepping: Stepping) -> ClusterState:
+        """Return the world with the manifests applied. Spec: WHATIF-5."""
+        for each in self.paths:
+            world = applied(world, stepping.load(each))
+        return world
+
+
+class Delete(StepKind):
+    """Delete an object, with what it owns."""
+
+    kind: str
+    name: str
+    namespace: str = "default"
+
+    def on(self, world: ClusterState, stepping: Stepping) -> ClusterState:
+        """Return the world without it. Spec: WHATIF-5."""
+        if self.kind == "Node":
+            stepping.complain("kind", "nodes are taken away by removeNodes")
+            return world
+        member = _MEMBERS.get(self.kind, "workloads")
+        objects = [*getattr(world.dump, member), *getattr(world.manifests, member)]
+        there = [each for each in objects if each.kind == self.kind]
+        alike = {each.metadata.full_name for each in there if self._is(each)}
+        if not alike:
+            shown = f"{self.namespace}/{self.name}" if any(each.metadata.namespace for each in there) else self.name
+            near = did_you_mean(self.name, [each.metadata.name or "" for each in there])
+            stepping.complain("name", f"there is no {self.kind} {shown}", near)
+            return world
+        return without(world, self.kind, alike)
+
+    def _is(self, item: Any) -> bool:
+        return item.metadata.name == self.name and item.metadata.namespace in (None, "", self.namespace)
+
+
+def states(
+    dump: Documents, base: Documents, manifests: Documents, settings: Settings
+) -> tuple[ClusterState, ClusterState]:
+    """
+    Return the cluster with what was applied before, and with the manifests instead of it.
+
+    What they no longer have is deleted. Spec: WHATIF-5.
+    """
+    before = applied(ClusterState(dump, settings=settings), base)
+    after = ClusterState(dump, settings=settings)
+    kept = {(each.kind, each.metadata.full_name) for each in _objects(manifests)}
+    for each in _objects(base):
+        if (each.kind, each.metadata.full_name) not in kept:
+            after = without(after, each.kind, [each.metadata.full_name])
+    return before, applied(after, manifests)
+
+
+def _objects(documents: Documents) -> Iterator[Any]:
+    for member in dict.fromkeys((*_MEMBERS.values(), "workloads")):
+        yield from getattr(documents, member)
+
+
+def applied(world: ClusterState, manifests: Documents) -> ClusterState:
+    """Return the world with the manifests applied; what they say of the cluster later steps see, too."""
+    of_cluster = replace(manifests, pods=(), claims=(), templates=(), pod_groups=(), namespaces=())
+    world = replace(world, dump=merged(world.dump, of_cluster), manifests=joined(world.manifests, manifests))
+    return evicted_by_taints(world) if manifests.taint_rules or manifests.slices else world
+
+
+def without(world: ClusterState, kind: str, names: Collection[str]) -> ClusterState:
+    """Return the world without these objects of a kind, and what they own. Spec: WHATIF-5."""
+    member = _MEMBERS.get(kind, "workloads")
+    if member == "pods":
+        return world.evicting([each for each in world.dump.pods if each.metadata.full_name in names], DELETED)
+    if member == "workloads":
+        return _without_workloads(world, kind, names)
+
+    def kept(documents: Documents) -> Documents:
+        left = []
+        for each in getattr(documents, member):
+            if each.metadata.full_name not in names:
+                left.append(each)
+            elif isinstance(each, ResourceClaim) and each.status.reserved_for:
+                left.append(each.replaced(metadata=each.metadata.replaced(deletion_timestamp=_ASKED)))
+        members: dict[str, Any] = {member: tuple(left)}
+        return replace(documents, **members)
+
+    return replace(world, dump=kept(world.dump), manifests=kept(world.manifests))
+
+
+def _without_workloads(world: ClusterState, kind: str, names: Collection[str]) -> ClusterState:
+    family = Family(world.manifests, world.dump, world.dump.nodes, {})
+    roots = [each for name in names if (each := family.named(kind, *name.rsplit("/", 1))) is not None]
+    line = [each for root in roots for each in _below(family, root)]
+    gone = {(each.group, each.kind, each.metadata.full_name) for each in line}
+    pods = {each.metadata.full_name: each for workload in line for each in family.pods(workload)}
+    world = world.evicting(pods.values(), DELETED)
+
+    def kept(documents: Documents) -> Documents:
+        left = [each for each in documents.workloads if (each.group, each.kind, each.metadata.full_name) not in gone]
+        return replace(documents, workloads=tuple(left))
+
+    return replace(world, dump=kept(world.dump), manifests=kept(world.manifests))
+
+
+def _below(family: Family, workload: Workload) -> Iterator[Workload]:
+    """Yield a workload and those that it owns."""
+    yield workload
+    for each in family.children(workload):
+        yield from _below(family, each)

@@ -1,0 +1,36 @@
+"""
+Steps that change the release.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from pydantic import Field
+
+from dra_alloc.api import FrozenMap
+from dra_alloc.cluster.settings import Settings
+from dra_alloc.errors import DraAllocError
+from dra_alloc.scenario.what_if.cluster_state import ClusterState
+from dra_alloc.scenario.what_if.step import StepKind, Stepping
+
+__all__ = ["ReleaseStep"]
+
+
+class ReleaseStep(StepKind):
+    """Another release of Kubernetes, or other gates; gates that were set before stay."""
+
+    version: str | None = None
+    gates: Mapping[str, bool] = Field(default_factory=FrozenMap)
+
+    def on(self, world: ClusterState, stepping: Stepping) -> ClusterState:
+        """Return the world under the release."""
+        was = world.settings
+        try:
+            settings = Settings(self.version or was.release, {**was.gates, **self.gates}, was.channel, was.semantics)
+            settings.profile()
+        except DraAllocError as error:
+            stepping.complain("", error.message, error.hint)
+            return world
+        return replace(world, settings=settings)

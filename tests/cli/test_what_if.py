@@ -1,0 +1,109 @@
+"""
+`dra-alloc what-if`: exit codes, what is told of bad input, and the answer as JSON.
+"""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from dra_alloc.cli.main import run
+from tests.paths import ROOT
+
+EXAMPLE = ROOT / "docs" / "examples" / "what-if"
+CLUSTER = ("--cluster", str(EXAMPLE / "cluster.yaml"))
+
+
+def asked(capsys, *arguments):
+    code = run(["what-if", *map(str, arguments)])
+    return code, *capsys.readouterr()
+
+
+@pytest.fixture
+def scenario(tmp_path):
+    def written(text):
+        file = tmp_path / "scenario.yaml"
+        file.write_text(text, encoding="utf-8")
+        return file
+
+    return written
+
+
+@pytest.mark.parametrize(
+    ("steps", "code"),
+    [
+        ("steps: []", 0),
+        ("steps:\n- cordonNodes: {names: [gpu-c]}", 0),
+        ("steps:\n- addNodes: {like: gpu-a}\n- removeNodes: {names: [gpu-a]}", 0),
+        ("steps:\n- removeNodes: {names: [gpu-a]}", 1),
+        ("steps:\n- delete: {kind: Pod, name: notebook, namespace: shop}\n- removeNodes: {names: [gpu-a]}", 0),
+        ("steps:\n- delete: {kind: Deployment, name: search, namespace: shop}\n- removeNodes: {names: [gpu-a]}", 0),
+    ],
+)
+def test_exit_codes(steps, code, scenario, capsys):
+    assert asked(capsys, scenario(steps), *CLUSTER)[0] == code
+
+
+@pytest.mark.parametrize(
+    ("steps", "said"),
+    [
+        (
+            "steps:\n- addNodes: {like: gpu-q, count: 0}",
+            "steps[0].addNodes.count: Input should be greater",
+        ),
+        (
+            "steps:\n- drainNodes: {names: [gpu-q]}",
+            "steps[0].drainNodes.names: there is no node gpu-q",
+        ),
+        ("steps:\n- apply: {paths: [nothing.yaml]}", "nothing.yaml: cannot be read"),
+        ("- a", "a scenario is a mapping with steps"),
+        ("", "a scenario is one document, and this file has none"),
+        ("steps: [", "scenario.yaml:2: cannot be read as YAML"),
+    ],
+)
+def test_bad_scenarios(steps, said, scenario, capsys):
+    code, out, err = asked(capsys, scenario(steps), *CLUSTER)
+    assert (code, out) == (2, "")
+    assert said in err
+
+
+def test_without_a_change_or_a_cluster_nothing_is_asked(scenario, capsys):
+    assert asked(capsys, *CLUSTER)[0] == 2
+    assert asked(capsys, scenario("steps: []"))[0] == 2
+
+
+def test_json_has_every_workload_before_and_after(scenario, capsys):
+    _, out, _ = asked(capsys, EXAMPLE / "drain.yaml", *CLUSTER, "--format", "json")
+    found = json.loads(out)
+    assert found["summary"] | {"stays": 1, "moves": 1, "gone for good": 1} == found["summary"]
+    index = next(each for each in found["workloads"] if each["name"] == "shop/index")
+    assert index["before"]["runs"] == {"shop/index-0": "gpu-a", "shop/index-1": "gpu-c"}
+    assert index["after"]["runs"] == {"shop/index-0": "gpu-a"}
+    assert index["after"]["placed"] == {"shop/index-1": "gpu-b-new-1"}
+    assert index["evicted"] == {"shop/index-1": "node gpu-c is drained"}
+
+
+def test_a_pull_request(tmp_path, capsys):
+    new = tmp_path / "new.yaml"
+    new.write_text(
+        "apiVersion: v1\nkind: Pod\nmetadata: {name: more, namespace: shop}\nspec:\n"
+        "  containers: [{name: c, image: i, resources: {claims: [{name: gpu}]}}]\n"
+        "  resourceClaims: [{name: gpu, resourceClaimTemplateName: gpu}]\n",
+        encoding="utf-8",
+    )
+    code, out, _ = asked(capsys, "-f", new, *CLUSTER)
+    assert code == 0
+    assert "shop/more: fits" in out
+    old = tmp_path / "old.yaml"
+    documents = (EXAMPLE / "cluster.yaml").read_text(encoding="utf-8").split("---\n")
+    old.write_text(next(each for each in documents if "kind: Deployment" in each), encoding="utf-8")
+    code, out, _ = asked(capsys, "-f", new, "--base", old, *CLUSTER)
+    assert (code, "shop/search (Deployment): deleted" in out) == (0, True)
+
+
+def test_the_schema_is_printed(capsys):
+    code, out, err = asked(capsys, "--schema")
+    assert (code, err) == (0, "")
+    schema = json.loads(out)
+    assert {"addNodes", "drainNodes"} <= schema["properties"]["steps"]["items"]["properties"].keys()
