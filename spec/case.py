@@ -247,15 +247,17 @@ class CelCase(Case):
 
 class _Document(_Strict):
     document: str
+    to: str | None = None
 
 
 class _DocumentExpected(_Strict):
     v1: Json | None = None
+    converted: Json | None = None
     refused: str | None = None
 
 
 class DocumentCase(Case):
-    """A document, and the v1 object it becomes, with its defaults."""
+    """A document, and the v1 object it becomes, with its defaults, or without them that of the version it goes to."""
 
     given: _Document
     expected: _DocumentExpected

@@ -7,11 +7,13 @@ from __future__ import annotations
 import io
 import json
 import re
+from itertools import filterfalse
 from typing import Any
 
 import pytest
 import yaml
 
+from dra_alloc import convert
 from dra_alloc.errors import ManifestError
 from dra_alloc.manifest import ReadBudget, load
 from dra_alloc.manifest.read.json_numbers import JsonFloat
@@ -54,15 +56,25 @@ def test_yaml(case: dict[str, Any]) -> None:
         assert bool(findings.duplicates) is ("YAML-24" in case["statements"])
 
 
-def _without_nothing(value: Any) -> Any:
+def _without_nothing(value: Any, *nothing: Any) -> Any:
     """Drop null and empty members, which Go writes or leaves out by the field's tags."""
     if isinstance(value, dict):
-        kept = {key: _without_nothing(member) for key, member in value.items()}
-        return {key: member for key, member in kept.items() if member not in (None, {}, [])}
-    return [_without_nothing(member) for member in value] if isinstance(value, list) else value
+        kept = {key: _without_nothing(member, *nothing) for key, member in value.items()}
+        return {key: member for key, member in kept.items() if member not in (None, {}, [], *nothing)}
+    return [_without_nothing(member, *nothing) for member in value] if isinstance(value, list) else value
 
 
-@pytest.mark.parametrize("case", [*_cases("conversion"), *_cases("defaults")])
+def _goes_elsewhere(case: Any) -> bool:
+    return "to" in case.values[0]["given"]
+
+
+@pytest.mark.parametrize("case", [*filter(_goes_elsewhere, _cases("conversion"))])
+def test_versions(case: dict[str, Any]) -> None:
+    made = convert(yaml.safe_load(case["given"]["document"]), case["given"]["to"])
+    assert _without_nothing(made, "") == _without_nothing(case["expected"]["converted"], "")
+
+
+@pytest.mark.parametrize("case", [*filterfalse(_goes_elsewhere, _cases("conversion")), *_cases("defaults")])
 def test_documents(case: dict[str, Any]) -> None:
     text, expected = case["given"]["document"], case["expected"]
     try:
