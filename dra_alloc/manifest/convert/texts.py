@@ -5,7 +5,7 @@ Texts of manifests with their objects in another version, and nothing else of th
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Final
 
 from yaml import YAMLError
@@ -84,9 +84,11 @@ def convert_text(source: InputBytes, goal: Goal) -> ConvertedText:
     before = source.data.decode("utf-8", "replace")
     if turning.wrong.entries:
         problems = tuple(turning.wrong.resolved(source.data))
-        unrendered = next((each for each in problems if each.hint == NOT_RENDERED), None)
+        # One is told by braces where it cannot be read, or in a value that does not fit.
+        unrendered = next((each for each in problems if each.hint == NOT_RENDERED or "{{" in each.message), None)
         if unrendered is not None:
-            problems = (replace(unrendered, message="passed over: it cannot be read"),)
+            said = Where(file=source.name, line=unrendered.where.line)
+            problems = (Problem("it is passed over: a template that was not rendered", said, NOT_RENDERED),)
         return ConvertedText(source.name, before, before, problems=problems, unrendered=unrendered is not None)
     return ConvertedText(source.name, before, after, tuple(turning.changes()), kept=frozenset(turning.kept))
 
@@ -258,7 +260,8 @@ class _Turning:
             start = pair[0].start if pair is not None else node.start
             if start >= at:
                 line, at = line + text.count("\n", at, start), start
-            yield Change(Where(item.called, "", self._name, line), *item.version)
+            column = start - text.rfind("\n", 0, start)
+            yield Change(Where(item.called, "", self._name, line, column), *item.version)
 
 
 def _objects(data: bytes, is_json: bool, noticed: Noticed) -> Iterator[tuple[RawDocument, Any]]:

@@ -58,6 +58,8 @@ def _change_members(draft: Draft, node: TextNode, old: dict[str, Any], new: dict
             moved = [pair for pair in node.pairs if pair[0].word in inner]
             for key, value in moved:
                 change(draft, value, gone[key.word], inner[key.word], done)
+            if moved and node.member("<<") and len(moved) < len(inner):
+                raise CannotEdit("<< would no longer give all that it gives")
             if moved:  # else all are merged in, and move where they stand
                 way.nest(draft, node, moved, name)
             gone = {each: member for each, member in gone.items() if each not in inner}

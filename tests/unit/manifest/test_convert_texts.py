@@ -266,7 +266,7 @@ def test_lists_and_other_documents():
     found = converted(text, "v1")
     assert found.after == text.replace("v1beta1", "v1")
     (change,) = found.changes
-    assert (change.where.object, change.where.line) == ("DeviceClass a", 11)
+    assert (change.where.object, change.where.line, change.where.column) == ("DeviceClass a", 11, 3)
     assert (change.before, change.after) == ("resource.k8s.io/v1beta1", "resource.k8s.io/v1")
 
 
@@ -282,7 +282,7 @@ def test_line_ends_and_the_end_of_the_file():
 @pytest.mark.parametrize(
     ("text", "between", "why"),
     [
-        ("- &a\n  name: a\n  deviceClassName: gpu\n- <<: *a\n  count: 2\n", UP, "changes; the document"),
+        ("- &a\n  name: a\n  deviceClassName: gpu\n- <<: *a\n  count: 2\n", UP, ": << would no longer give all"),
         ("- name: a\n  exactly: &e\n    count: 2\n", DOWN, ": it has an anchor or a tag;"),
         ("- name: a\n  exactly: &e {count: 2}\n", DOWN, ": it has an anchor or a tag;"),
         ("- name: a\n  exactly: &e {count: 2}\n- name: b\n  exactly: *e\n", DOWN, ": it has an anchor or a tag;"),
@@ -314,8 +314,12 @@ def test_every_problem_has_its_line():
     )
 
 
-def test_templates_are_named_and_left_alone():
-    found = converted(HEAD.format("v1beta1") + "    {{- if .Values.gpu }}\n    - name: a\n    {{- end }}\n", "v1")
+@pytest.mark.parametrize(
+    "text",
+    ["    {{- if .Values.gpu }}\n    - name: a\n    {{- end }}\n", "    - {name: a, count: '{{ .Values.n }}'}\n"],
+)
+def test_templates_are_named_and_left_alone(text):
+    found = converted(HEAD.format("v1beta1") + text, "v1")
     assert found.unrendered
     assert found.after == found.before
     assert "helm template" in str(found.problems[0])
