@@ -23,7 +23,8 @@ class ReadBudget:
     repetitive dumps come to a hundred times. What is packed within what was
     packed, as slices of a snapshot are, counts for the file. `aliased_nodes`
     counts what YAML aliases of one file stand for when written out; 400,000 is
-    about what kubectl's reader allows.
+    about what kubectl's reader allows. A file with more problems than are
+    counted is read no further.
     """
 
     file_bytes: int = 1 << 30
@@ -32,6 +33,7 @@ class ReadBudget:
     nesting: int = 200
     aliased_nodes: int = 400_000
     problems_per_file: int = 100
+    problems_counted: int = 25_000
 
 
 DEFAULT_BUDGET = ReadBudget()

@@ -176,10 +176,6 @@ class _Loading:
             lost=self.lost.done(),
         )
 
-    def lay_out(self, item: ResourceSlice) -> None:
-        """Note what holds for the devices of a slice; most slices have the same to say."""
-        self.layouts[id(item)] = item, self.layouts_made.of(item.spec.devices)
-
 
 class _Reading:
     """One file under way."""
@@ -212,6 +208,9 @@ class _Reading:
                     continue
                 for member in unlisted(raw, 0):
                     self._take(member)
+                    if self.wrong.too_many:
+                        self.lost.anything = True
+                        return
         except TextError as error:
             self.wrong.add_line(error.message, error.line, error.hint or hint_for_text(data, error.line, error.message))
             self.lost.anything = True
@@ -275,7 +274,7 @@ class _Reading:
         self._slice_before = True
         self._check_repeated(raw, item, lambda: object_name(SLICE.name, None, item.metadata.name))
         self._keep(raw, SLICE, item, "v1")
-        self._loading.lay_out(item)
+        self._loading.layouts[id(item)] = item, self._loading.layouts_made.of(item.spec.devices)
         return True
 
     def _take_value(self, raw: RawDocument, value: Any, kind: Kind | None) -> None:

@@ -4,11 +4,13 @@ The harness answers every line, and says what is wrong with those that it cannot
 
 from __future__ import annotations
 
+import io
 import json
 
 import pytest
 import yaml
 
+from dra_alloc.cli.harness import reading
 from dra_alloc.cli.harness.serve import answer, serve
 from fuzz.oracle import Oracle, OracleUnavailable
 from tests.paths import ROOT
@@ -151,3 +153,14 @@ def test_violations_are_those_of_the_api_server():
 
 def told(found):
     return sorted((each["type"], each["field"], each["detail"]) for each in found["errors"])
+
+
+@pytest.mark.parametrize("ending", [b"", b"\n", b'\n{"op": "quantity", "value": "1Ki"}'])
+@pytest.mark.parametrize("length", [99, 100, 101, 102, 1000, 100_000])
+def test_a_line_has_a_limit_and_what_follows_it_is_answered(length, ending, monkeypatch):
+    monkeypatch.setattr(reading, "LONGEST_LINE", 100)
+    read = list(reading.lines_of(io.BytesIO(b"x" * length + ending)))
+    assert max(map(len, read)) <= 101
+    answers = [json.loads(each) for each in serve(read)]
+    assert ("longer than 100 bytes" in answers[0]["bad"]) == (length + (ending[:1] == b"\n") > 100)
+    assert [each.get("canonical") for each in answers[1:]] == (["1Ki"] if len(ending) > 1 else [])

@@ -19,8 +19,9 @@ def declare(command: ArgumentParser) -> None:
 
 
 def _run(options: Namespace) -> int:
+    from dra_alloc.cli.harness.reading import lines_of
     from dra_alloc.cli.harness.serve import serve
 
-    for line in serve(sys.stdin.buffer):
+    for line in serve(lines_of(sys.stdin.buffer)):
         print(line, flush=True)
     return 0

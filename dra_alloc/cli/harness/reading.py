@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
-from typing import Any, Final, TypeVar
+from collections.abc import Iterator, Sequence
+from typing import Any, BinaryIO, Final, TypeVar
 
 from pydantic import ValidationError
 
@@ -19,15 +19,25 @@ from dra_alloc.manifest.make.schema import schema_of
 from dra_alloc.manifest.read.json_numbers import JsonFloat
 from dra_alloc.manifest.read.paths import MapKey, Path, render
 
-__all__ = ["TOO_DEEP", "read_line", "read_model", "read_models", "read_quantity"]
+__all__ = ["TOO_DEEP", "lines_of", "read_line", "read_model", "read_models", "read_quantity"]
 
 #: What is said of a request that no stack could hold.
 TOO_DEEP: Final = "the request is nested too deep"
 #: Python reads so many digits under any setting; a longer integer is no number that Kubernetes stores.
 _DIGITS: Final = 640
 _PROBLEMS: Final = 3
+#: A longer line is no request: its objects would take many times as much.
+LONGEST_LINE: Final = 1 << 24
 
 Model = TypeVar("Model", bound=KubeModel)
+
+
+def lines_of(stream: BinaryIO) -> Iterator[bytes]:
+    """Return the lines as they come; of one that is too long as much as shows that, and nothing of the rest is kept."""
+    while line := stream.readline(LONGEST_LINE + 1):
+        yield line
+        while len(line) > LONGEST_LINE and not line.endswith(b"\n"):
+            line = stream.readline(LONGEST_LINE + 1) or b"\n"
 
 
 def read_line(line: str | bytes) -> dict[str, Any]:
@@ -36,6 +46,8 @@ def read_line(line: str | bytes) -> dict[str, Any]:
 
     Raises: InputError.
     """
+    if len(line) > LONGEST_LINE:
+        raise InputError(f"the request is longer than {LONGEST_LINE:,} bytes")
     text = _text(line).rstrip("\r\n")
     try:
         request = json.loads(text, parse_int=_whole, parse_float=_fraction, parse_constant=_no_constant)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from dra_alloc.errors import Problem, Where, shortened
+from dra_alloc.manifest.budget import DEFAULT_BUDGET
 from dra_alloc.manifest.make.inspection import Flaw, number_in_words
 from dra_alloc.manifest.read.json_numbers import JsonFloat
 from dra_alloc.manifest.read.paths import Path, render, tokens
@@ -65,6 +66,11 @@ class Complaints:
             _Entry(None, (), Problem(shortened(message, _MESSAGE_SHOWN), Where(file=self.file, line=line), hint))
         )
 
+    @property
+    def too_many(self) -> bool:
+        """Return whether nobody counts any more."""
+        return self.dropped >= DEFAULT_BUDGET.problems_counted
+
     def _keep(self, entry: _Entry) -> None:
         if len(self.entries) < self.limit:
             self.entries.append(entry)
@@ -79,6 +85,7 @@ class Complaints:
         problems.sort(key=lambda problem: problem.where.line or 0)
         if self.dropped:
             text = f"and {self.dropped:,} more problem{'s' if self.dropped > 1 else ''} in this file"
+            text += ", which is read no further" if self.too_many else ""
             problems.append(Problem(text, Where(file=self.file), count=self.dropped))
         return problems
 

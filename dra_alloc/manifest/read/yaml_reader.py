@@ -8,6 +8,7 @@ two equal keys silently, and takes twice as long.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
@@ -38,6 +39,9 @@ EMITTED: Final = object()
 _MERGE: Final = object()
 _UNKNOWN: Final = object()
 _MERGE_TAG: Final = "tag:yaml.org,2002:merge"
+#: libyaml holds each against all before it.
+_MOST_DIRECTIVES: Final = 100
+_DIRECTIVE: Final = re.compile(rb"(?:^|[\n\r]|\xc2\x85|\xe2\x80[\xa8\xa9])(%TAG\s|---)")
 _WORDS_KEPT: Final = 50_000
 _LONGEST_WORD_KEPT: Final = 64
 _OPENS: Final = frozenset((MappingStartEvent, SequenceStartEvent))
@@ -52,12 +56,23 @@ def read_yaml(data: bytes, budget: ReadBudget, findings: Noticed) -> Iterator[Ra
     that a long list never stands in memory as plain values; `EMITTED` stands in
     its place. Like kubectl, any object with a list called ``items`` is a list.
 
-    Spec: YAML-1 to YAML-30. Raises: TextError.
+    Spec: YAML-1 to YAML-33. Raises: TextError.
     """
+    _count_directives(data)
     try:
         yield from _Builder(data, budget, findings).documents()
     except YAMLError as error:
         raise text_error(error, data) from None
+
+
+def _count_directives(data: bytes) -> None:
+    """Raises: TextError for a document with more tag directives than anybody writes."""
+    count = 0
+    for found in _DIRECTIVE.finditer(data) if b"%TAG" in data else ():
+        count = 0 if found[1] == b"---" else count + 1
+        if count > _MOST_DIRECTIVES:
+            line = data.count(b"\n", 0, found.start(1)) + 1
+            raise TextError(f"more than {_MOST_DIRECTIVES} %TAG directives before a document", line)
 
 
 def text_error(error: YAMLError, data: bytes) -> TextError:

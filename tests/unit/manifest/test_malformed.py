@@ -29,6 +29,7 @@ RESULTS = b"""{"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim", "met
 "status": {"allocation": {"devices": {"results": [%s{}]}}}}"""
 DEVICES = b"""{"apiVersion": "resource.k8s.io/v1", "kind": "ResourceSlice", "metadata": {"name": "x"},
 "spec": {"devices": [%s{}]}}"""
+LIST = b"""{"apiVersion": "v1", "kind": "List", "items": [%s{}]}"""
 
 
 def nested(depth):
@@ -70,6 +71,12 @@ CASES = {
     "many-requests": (REQUESTS % (b"{}," * 100_000), "requests: Too many: 100001: must have at most 32 items"),
     "many-results": (RESULTS % (b"{}," * 100_000), "results: Too many: 100001: must have at most 32 items"),
     "many-devices": (DEVICES % (b"{}," * 300_000), "devices: Too many: 300001: must have at most 128 items"),
+    "many-tags": (b"".join(b"%%TAG !a%d! tag:x:%d\n" % (n, n) for n in range(60_000)), "100 %TAG directives before"),
+    "many-tags-between": (b"".join(b"%%TAG !a%d! x\n\n#\n" % n for n in range(60_000)), ":301: more than 100 %TAG"),
+    "empty-members-of-a-list": (LIST % (b"{}," * 60_000), "more problems in this file, which is read no further"),
+    "nothing-in-a-list": (LIST % (b"null," * 60_000), "more problems in this file, which is read no further"),
+    "lists-of-nothing": (LIST % (LIST % (b"{}," * 60_000) + b","), "in this file, which is read no further"),
+    "nothing-in-a-yaml-list": (b"apiVersion: v1\nkind: List\nitems:\n" + b"-\n" * 60_000, "which is read no further"),
     "no-kind": (b"a: 1\n", "kind is missing"),
     "kind-no-string": (b"apiVersion: v1\nkind: [x]\n", "kind is missing"),
 }
