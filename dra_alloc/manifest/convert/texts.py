@@ -4,6 +4,8 @@ Texts of manifests with their objects in another version, and nothing else of th
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
@@ -118,8 +120,9 @@ class _Turning:
         self._name = source.name
         self._is_json = looks_like_json(source.data)
         self._said: list[tuple[Path, Any]] = []
-        self._lists: list[tuple[TextNode, str, str]] = []
+        self._lists: list[tuple[TextNode, Change]] = []
         self._documents: list[TextNode | None] = []
+        self._breaks: list[int] = []
         self.turned: list[_Object] = []
         self.kept: set[str] = set()
         self.wrong = Complaints(source.name, DEFAULT_BUDGET.problems_per_file)
@@ -129,17 +132,22 @@ class _Turning:
         noticed = Noticed()
         try:
             found = list(_objects(self._data, self._is_json, noticed))
-        except TextError:
+        except TextError as error:
             if not self._is_json:
                 raise
-            self._is_json, noticed = False, Noticed()  # YAML may begin with a bracket, too
-            found = list(_objects(self._data, False, noticed))
+            # YAML may begin with a bracket, too.
+            self._is_json = False
+            try:
+                found = list(_objects(self._data, False, noticed))
+            except TextError:
+                raise error from None
         for fault in noticed.faults:
             self.wrong.add_line(fault.message, fault.line, fault.hint or hint_for_text(self._data, fault.line))
         for raw, value in found:
             self._take(raw, value, goal, noticed)
         if self.turned or b"List" in self._data:
             text = self._data.decode()
+            self._breaks = [found.start() for found in re.finditer("\n", text)]
             self._documents = json_nodes(text) if self._is_json else yaml_nodes(text)
             self._find_lists(goal)
 
@@ -168,8 +176,8 @@ class _Turning:
         for node in self._documents:
             api_version, kind = _said(node, "apiVersion") or "", _said(node, "kind") or ""
             after = list_version(api_version, kind, goal)
-            if node is not None and node.member("items") is not None and after is not None:
-                self._lists.append((node, api_version, after))
+            if node is not None and node.member("items") is not None and after not in (None, api_version):
+                self._lists.append((node, Change(self._where(kind, node), api_version, str(after))))
 
     def written(self) -> str:
         """Return the text with its objects turned, or note which of them cannot be. Raises: TextError."""
@@ -180,10 +188,10 @@ class _Turning:
         done: set[int] = set()
         for item in self.turned:
             self._edit(draft, item, done)
-        for node, before, after in self._lists:
+        for node, each in self._lists:
             pair = node.member("apiVersion")
             if pair is not None:
-                change(draft, pair[1], before, after, done)
+                change(draft, pair[1], each.before, each.after, done)
         if self.wrong.entries:
             return text
         try:
@@ -223,12 +231,11 @@ class _Turning:
             return True
         documents = json_nodes(text) if self._is_json else yaml_nodes(text)
         versions = [_said(node, "apiVersion") for node in documents]
-        lists = {id(node): after for node, _, after in self._lists}
-        kept = [lists.get(id(node), version) for node, version in zip(self._documents, versions, strict=True)]
-        return kept == versions and (self._is_json or self._comments(text, documents) == self._comments())
-
-    def _comments(self, text: str | None = None, documents: list[TextNode | None] | None = None) -> Any:
-        return comments_in(self._data.decode() if text is None else text, documents or self._documents)
+        lists = {id(node): each.after for node, each in self._lists}
+        wanted = [lists.get(id(node), version) for node, version in zip(self._documents, versions, strict=True)]
+        if self._is_json or wanted != versions:
+            return wanted == versions
+        return comments_in(text, documents) == comments_in(self._data.decode(), self._documents)
 
     def _blame(self, text: str) -> None:
         """Note the objects that cannot be turned by themselves, or all where only together they cannot."""
@@ -250,18 +257,20 @@ class _Turning:
                 self._left_alone(item, " together with the others")
 
     def changes(self) -> Iterator[Change]:
-        """Yield what was changed, in the order of the text."""
-        text, line, at = self._data.decode(), 1, 0
+        """Yield what was changed: objects, then lists that say the version of their members."""
         for item in self.turned:
             node = node_at(self._documents, item.raw.place)
-            if node is None:
-                continue
-            pair = node.member("apiVersion")
-            start = pair[0].start if pair is not None else node.start
-            if start >= at:
-                line, at = line + text.count("\n", at, start), start
-            column = start - text.rfind("\n", 0, start)
-            yield Change(Where(item.called, "", self._name, line, column), *item.version)
+            if node is not None:
+                yield Change(self._where(item.called, node), *item.version)
+        yield from (each for _, each in self._lists)
+
+    def _where(self, called: str, node: TextNode) -> Where:
+        """Return where an object says its version, or begins."""
+        pair = node.member("apiVersion")
+        at = pair[0].start if pair is not None else node.start
+        line = bisect_left(self._breaks, at)
+        column = at - (self._breaks[line - 1] if line else -1)
+        return Where(called, "", self._name, line + 1, column)
 
 
 def _objects(data: bytes, is_json: bool, noticed: Noticed) -> Iterator[tuple[RawDocument, Any]]:

@@ -249,7 +249,10 @@ JSON = """{
 def test_json():
     found = converted(JSON, "v1")
     assert not found.problems
-    assert [change.where.line for change in found.changes] == [4]
+    assert [(str(change.where), change.where.column) for change in found.changes] == [
+        ("f.yaml:4: ResourceSlice", 3),
+        ("f.yaml:2: ResourceSliceList", 2),
+    ]
     assert (
         '\t\t\t\t\t\t"name": "a",\n\t\t\t\t\t\t"attributes": {},\n\t\t\t\t\t\t"taints": []\n\t\t\t\t\t},' in found.after
     )
@@ -268,6 +271,20 @@ def test_lists_and_other_documents():
     (change,) = found.changes
     assert (change.where.object, change.where.line, change.where.column) == ("DeviceClass a", 11, 3)
     assert (change.before, change.after) == ("resource.k8s.io/v1beta1", "resource.k8s.io/v1")
+
+
+def test_fractions_are_what_they_were():
+    device = "  - name: a\n    attributes: {x: {int: 2.0}}\n    capacity: {m: {value: 1.50}}\n"
+    text = SLICE.format("v1") + device
+    found = converted(text, "v1beta1")
+    assert not found.problems
+    assert "basic:\n      attributes: {x: {int: 2.0}}\n      capacity: {m: {value: 1.50}}\n" in found.after
+    assert converted(found.after, "v1").after == text
+
+
+def test_what_is_no_json_and_no_yaml():
+    (problem,) = converted('{"apiVersion": "resource.k8s.io/v1", "a": [}', "v1beta1").problems
+    assert "cannot be read as JSON" in str(problem)
 
 
 def test_line_ends_and_the_end_of_the_file():
