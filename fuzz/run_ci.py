@@ -44,6 +44,7 @@ CASES_OF: Final = {
     "reasons_hold": 60,
     "reasons_replay": 30,
     "semver_order": 4000,
+    "validation": 1500,
 }
 _ELSE: Final = 100
 _UNAVAILABLE: Final = 3

@@ -193,7 +193,8 @@ def driver_faults(text: str, *, declarative: bool = False) -> Faults:
             details.insert(0, _length_text(MAX_SUBDOMAIN, declarative=True))
     else:
         details = _subdomain_details(lowered, declarative=False)
-    return _over(text, MAX_DRIVER, unit="characters" if declarative else "bytes") + _invalid(text, details)
+    unit = "characters" if declarative and len(text) > MAX_DRIVER else "bytes"
+    return _over(text, MAX_DRIVER, unit=unit) + _invalid(text, details)
 
 
 def pool_faults(text: str, *, declarative: bool = False) -> Faults:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from dra_alloc.cli.output import tell, warn
 from dra_alloc.cluster.settings import Settings
 from dra_alloc.errors import InputError, ManifestError, Problem, by_place
-from dra_alloc.manifest import Documents, Validate, load_readable
+from dra_alloc.manifest import Documents, Manner, Validate, load_readable
 from dra_alloc.manifest.read.inputs import STDIN
 from dra_alloc.pods.workloads.shapes import Taught
 from dra_alloc.releases import note_on
@@ -60,8 +60,9 @@ def read_inputs(inputs: Inputs, settings: Settings) -> tuple[Documents, Document
     any object.
     """
     check_stdin_once([*inputs.manifests, *inputs.dumps])
-    asked, wrong = load_readable(inputs.manifests, validate=inputs.validate)
-    dump, more = load_readable(inputs.dumps, validate=inputs.validate) if inputs.dumps else (Documents(), ())
+    manner = Manner(inputs.validate)
+    asked, wrong = load_readable(inputs.manifests, manner=manner)
+    dump, more = load_readable(inputs.dumps, manner=manner) if inputs.dumps else (Documents(), ())
     problems = (*inputs.problems, *wrong, *more)
     if problems:
         besides = prepare(Prepared(asked, dump, settings, inputs.namespace, inputs.node, inputs.taught)).every_problem

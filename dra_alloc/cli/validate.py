@@ -45,13 +45,14 @@ def _run(options: Namespace) -> int:
     from dra_alloc.cli.output import show, warn
     from dra_alloc.cli.reading import check_stdin_once, nothing_given
     from dra_alloc.cluster.settings import Settings
-    from dra_alloc.manifest import load_readable
+    from dra_alloc.manifest import Manner, load_readable
     from dra_alloc.report.validate_report import validate_report
     from dra_alloc.scenario.validating import validated, without_templates
 
     settings = Settings(options.release, dict(options.gate))
     check_stdin_once(options.manifests)
-    documents, problems = load_readable(options.manifests, validate=options.validate, repeated="keep")
+    manner = Manner(options.validate, "keep", settings.profile().release)
+    documents, problems = load_readable(options.manifests, manner=manner)
     found = without_templates(validated(documents, problems, settings, options.namespace))
     warn(*found.warnings)
     if not (documents.places or documents.unknown or found.faults or found.unreadable):

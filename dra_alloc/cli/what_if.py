@@ -117,10 +117,11 @@ class _Reading:
     def documents(self, paths: Sequence[str]) -> Documents:
         """Return the objects of files, in their namespaces."""
         from dra_alloc.cli.output import warn
-        from dra_alloc.manifest import Documents, load_readable
+        from dra_alloc.manifest import Documents, Manner, load_readable
         from dra_alloc.pods.naming import in_namespace
 
-        found, wrong = load_readable(paths, validate=self._options.validate) if paths else (Documents(), ())
+        manner = Manner(self._options.validate)
+        found, wrong = load_readable(paths, manner=manner) if paths else (Documents(), ())
         self._problems += wrong
         warn(*found.warnings)
         return in_namespace(found, self._options.namespace)

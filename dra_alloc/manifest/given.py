@@ -16,6 +16,7 @@ from dra_alloc.api import KubeModel
 from dra_alloc.errors import InputError, Problem
 from dra_alloc.manifest.documents import Documents, Workload
 from dra_alloc.manifest.load import load, load_readable
+from dra_alloc.manifest.manner import Manner
 
 __all__ = ["documents_of", "json_text", "plain_object", "read_given"]
 
@@ -43,9 +44,9 @@ def documents_of(objects: Documents | Iterable[Any]) -> Documents:
     return load(["-"], stdin=io.BytesIO(lines), validate="ignore") if lines else Documents()
 
 
-def read_given(item: Any) -> tuple[Documents, tuple[Problem, ...]]:
-    """Return one object, unknown fields refused, and every problem with that. Raises: InputError."""
-    return load_readable(["-"], stdin=io.BytesIO(json_text(item)))
+def read_given(item: Any, manner: Manner) -> tuple[Documents, tuple[Problem, ...]]:
+    """Return one object, and every problem with reading it. Raises: InputError."""
+    return load_readable(["-"], stdin=io.BytesIO(json_text(item)), manner=manner)
 
 
 def json_text(item: Any) -> bytes:

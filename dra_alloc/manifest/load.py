@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, BinaryIO, Final, Literal
+from typing import Any, BinaryIO, Final
 
 import msgspec
 
@@ -29,6 +29,7 @@ from dra_alloc.manifest.make.layouts import Layout, Layouts
 from dra_alloc.manifest.make.objects import Made, make
 from dra_alloc.manifest.make.records import slice_from_json
 from dra_alloc.manifest.make.workloads import pod_making
+from dra_alloc.manifest.manner import AS_KUBECTL, Manner, Validate
 from dra_alloc.manifest.progress import watched
 from dra_alloc.manifest.read.inputs import InputBytes, SkippedInput, UnreadableInput, sources, without_empty
 from dra_alloc.manifest.read.json_reader import looks_like_json, plain_from_json, read_json, repeated_keys
@@ -42,9 +43,7 @@ from dra_alloc.manifest.snapshot.header import looks_like_snapshot
 from dra_alloc.manifest.snapshot.packed import SnapshotError, unpack
 from dra_alloc.manifest.validate.objects import validate_object
 
-__all__ = ["Validate", "load", "load_readable"]
-
-Validate = Literal["strict", "warn", "ignore"]
+__all__ = ["load", "load_readable"]
 
 _NO_DASHES: Final = 'if another document begins there, put a line with "---" before it'
 _YAML_INSTEAD: Final = 1 << 20
@@ -62,16 +61,13 @@ def load(
     """
     Return the objects in files, folders and standard input (``-``), v1-shaped and with defaults.
 
-    `validate` is kubectl's: ``strict`` refuses unknown and repeated fields,
-    ``warn`` reports them in `Documents.warnings`, ``ignore`` says nothing. Types
-    are always checked; the API server's further rules are not, since a dump
-    was admitted already: see `validate_object`. `repeated` says what an object
-    of the same name and other content does: replace the earlier, be refused, or
-    be kept beside it.
+    `validate` and `repeated` are those of `Manner`. Types are always checked; the
+    API server's further rules are not, since a dump was admitted already: see
+    `validate_object`.
 
     Spec: CONV-1 to CONV-26, DEF-1 to DEF-4, YAML, JSON. Raises: ManifestError, with every problem of every file.
     """
-    documents, problems = load_readable(paths, stdin=stdin, validate=validate, repeated=repeated, limits=limits)
+    documents, problems = load_readable(paths, stdin=stdin, manner=Manner(validate, repeated), limits=limits)
     if problems:
         raise ManifestError(problems)
     return documents
@@ -81,13 +77,12 @@ def load_readable(
     paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
     *,
     stdin: BinaryIO | None = None,
-    validate: Validate = "strict",
-    repeated: Repeated = "replace",
+    manner: Manner = AS_KUBECTL,
     limits: ReadBudget = DEFAULT_BUDGET,
 ) -> tuple[Documents, tuple[Problem, ...]]:
     """Return the objects that could be read, as `load` does, what is `lost`, and every problem with that."""
     given = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
-    loading = _Loading(validate, limits)
+    loading = _Loading(manner, limits)
     with gc_paused(settle=True):
         for source in without_empty(sources(given, stdin, limits)):
             if isinstance(source, UnreadableInput):
@@ -97,14 +92,14 @@ def load_readable(
                 loading.warnings.append(source.warning)
             else:
                 loading.read(source)
-        return loading.documents(repeated), tuple(loading.problems)
+        return loading.documents(), tuple(loading.problems)
 
 
 @dataclass(slots=True)
 class _Loading:
     """One call of `load` under way."""
 
-    validate: Validate
+    manner: Manner
     budget: ReadBudget
     problems: list[Problem] = field(default_factory=list)
     warnings: list[Problem] = field(default_factory=list)
@@ -154,9 +149,9 @@ class _Loading:
         if kind.member == "claims":
             self.holdings[id(item)] = holding_of(item)
 
-    def documents(self, repeated: Repeated) -> Documents:
+    def documents(self) -> Documents:
         """Return what could be read."""
-        kept, problems, warnings = without_repetitions(self.found, repeated)
+        kept, problems, warnings = without_repetitions(self.found, self.manner.repeated)
         self.problems += problems
         if self.passed_over:
             passed_over = first_few(self.passed_over)
@@ -261,7 +256,7 @@ class _Reading:
         it is: dumps are long runs of slices, and asking reads the text once more.
         """
         self._slice_before = False
-        if raw.text is None:
+        if raw.text is None or self._loading.manner.release is not None:
             return False
         try:
             item = slice_from_json(raw.text)
@@ -334,7 +329,7 @@ class _Reading:
         """Make an object of its values, and complain about what shows on the way."""
         kind, version = written_as
         self._check_repeated(raw, value, lambda: called)
-        made = make(value, kind, version, self._loading.budget.nesting)
+        made = make(value, kind, version, self._loading.budget.nesting, self._loading.manner.release)
         self._judge_rest(raw, value, (kind.name, version), made)
         return made
 
@@ -342,7 +337,7 @@ class _Reading:
         """Report what was found wrong with an object; say whether it can be used."""
         for finding in made.findings:
             self._report(raw, called, finding)
-        strict = self._loading.validate == "strict"
+        strict = self._loading.manner.validate == "strict"
         return made.item is not None and not (strict and made.findings)
 
     def _judge_rest(self, raw: RawDocument, value: Any, written_as: tuple[str, str], made: Made) -> None:
@@ -358,7 +353,7 @@ class _Reading:
 
     def _check_repeated(self, raw: RawDocument, value: Any, called: Callable[[], str]) -> None:
         """Report keys that the object gives twice."""
-        if self._loading.validate == "ignore":
+        if self._loading.manner.validate == "ignore":
             return
         for path, line in self._repeated(raw, value):
             shown = render(tuple(int(step) if str(step).isdigit() else step for step in path))
@@ -389,9 +384,9 @@ class _Reading:
 
     def _report(self, raw: RawDocument, called: str, finding: Flaw) -> None:
         """Note a finding as a problem or a warning, as the caller asked."""
-        if not finding.unknown_field or self._loading.validate == "strict":
+        if not finding.unknown_field or self._loading.manner.validate == "strict":
             self.wrong.add(raw, called, finding)
-        elif self._loading.validate == "warn":
+        elif self._loading.manner.validate == "warn":
             self.doubtful.add(raw, called, finding)
 
     def _keep(self, raw: RawDocument, kind: Kind, item: Any, version: str) -> None:

@@ -10,15 +10,15 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final, TypedDict, Unpack
 
 from dra_alloc.cluster.settings import Settings
-from dra_alloc.errors import InputError, Problem, by_place
-from dra_alloc.manifest import Documents, Workload
+from dra_alloc.errors import InputError, Problem, Where, by_place
+from dra_alloc.manifest import Documents, Manner, Workload
 from dra_alloc.manifest.given import read_given
-from dra_alloc.manifest.kinds import KINDS, recognise
+from dra_alloc.manifest.kinds import KINDS, RESOURCE_GROUP, SERVED, recognise
 from dra_alloc.manifest.make.hints import NOT_RENDERED
 from dra_alloc.manifest.validate.violations import FieldFault
 from dra_alloc.pods.naming import in_namespace
 from dra_alloc.pods.workloads.table import NO_MAKERS
-from dra_alloc.releases import DEFAULT_RELEASE
+from dra_alloc.releases import DEFAULT_RELEASE, Release
 from dra_alloc.scenario.prepare.admin_access import admin_access_problems
 from dra_alloc.scenario.prepare.gating import gated
 from dra_alloc.scenario.prepare.references import CHECKED, refusals
@@ -26,6 +26,8 @@ from dra_alloc.scenario.prepare.references import CHECKED, refusals
 __all__ = ["ValidateOptions", "Validated", "validate", "validated", "without_templates"]
 
 _PASSED_OVER: Final = "it is passed over: a template that was not rendered"
+_GATED: Final = ("claims", "templates", "classes", "slices")
+_OF_GROUP: Final = (*_GATED, "taint_rules")
 _UNDECODED: Final = "BadRequest"
 
 
@@ -67,7 +69,9 @@ def validate(obj: Any, **asked: Unpack[ValidateOptions]) -> tuple[FieldFault, ..
     Raises: InputError for a release or gate that is not known, or a kind that is not looked at.
     """
     settings = Settings(asked.get("release", DEFAULT_RELEASE), asked.get("gates", {}))
-    found = validated(*read_given(obj), settings, asked.get("namespace", "default"))
+    found = validated(
+        *read_given(obj, Manner(release=settings.profile().release)), settings, asked.get("namespace", "default")
+    )
     if not found.checked and not found.faults:
         raise InputError(f"there are no rules for {', '.join(found.left_alone)}")
     return found.faults
@@ -83,9 +87,10 @@ def validated(
 
     Spec: VAL-1 to VAL-5. Raises: InputError for settings.
     """
-    asked, dropped, _ = gated(in_namespace(documents, namespace), settings.effective_gates())
+    documents, unserved = _served(documents, settings.profile().release)
+    asked, dropped, _ = gated(in_namespace(documents, namespace), settings.effective_gates(), *_GATED)
     refused = asked.placed((*refusals(asked, settings), *admin_access_problems(asked, Documents(), asked)))
-    unread = [_undecoded(each) if each.where.object else each for each in problems]
+    unread = [_undecoded(each) if each.where.object else each for each in (*problems, *unserved)]
     told = by_place([*unread, *refused])
     alone, partly = _left_alone(documents)
     return Validated(
@@ -97,6 +102,22 @@ def validated(
         (*dropped, *partly, *settings.notes()),
         documents.warnings,
     )
+
+
+def _served(documents: Documents, release: Release) -> tuple[Documents, list[Problem]]:
+    """Return the objects of versions that a release serves, and what it says of the others. Spec: VAL-6."""
+    found: list[tuple[Any, Problem]] = []
+    kept: dict[str, Any] = {}
+    for member in _OF_GROUP:
+        kept[member] = ()
+        for item in getattr(documents, member):
+            place = documents.places.get(id(item))
+            if place is None or SERVED[place.kind][place.version].holds(release):
+                kept[member] += (item,)
+            else:
+                called = f'"{place.kind}" in version "{RESOURCE_GROUP}/{place.version}"'
+                found.append((item, Problem(f"release {release} has no kind {called}", Where(path="apiVersion"))))
+    return (replace(documents, **kept) if found else documents), documents.placed(found)
 
 
 def _undecoded(problem: Problem) -> FieldFault:

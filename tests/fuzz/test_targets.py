@@ -36,6 +36,7 @@ WITH_GO = {
     "pod_fields": 300,
     "pods_on_nodes": 200,
     "quantity_upstream": 200,
+    "validation": 200,
 }
 
 

@@ -4,7 +4,6 @@ Harness op `validate`: what the API server would say of an object that is create
 
 from __future__ import annotations
 
-import copy
 import io
 import json
 from collections.abc import Mapping
@@ -13,7 +12,7 @@ from typing import Any, Final
 from dra_alloc.cli.harness.shapes import check_shape
 from dra_alloc.cluster.settings import Settings
 from dra_alloc.errors import InputError, in_brief
-from dra_alloc.manifest import load_readable
+from dra_alloc.manifest import Manner, load_readable
 from dra_alloc.manifest.validate.violations import FieldFault
 from dra_alloc.profiles import gates_of, parse_release
 from dra_alloc.scenario.validating import validated
@@ -21,8 +20,6 @@ from dra_alloc.scenario.validating import validated
 __all__ = ["answer_validate"]
 
 _SHAPE: Final = {"object": dict, "release": str, "gates": dict, "old": dict}
-_LINE: Final = (1, 36)
-_LISTS: Final = ("ints", "bools", "strings", "versions")
 _MEMBERS: Final = ("claims", "templates", "classes", "slices", "taint_rules")
 
 
@@ -31,15 +28,12 @@ def answer_validate(request: Mapping[str, Any]) -> dict[str, Any]:
     Return `errors`, each with `type`, `field` and `detail`, and `defaulted`, the v1 object after defaulting.
 
     An object that cannot be decoded has `BadRequest` errors only. The rules are
-    those of 1.36, for objects that are created. Of the gates, those count that
-    take fields of claims away, and the one for list-typed attributes of slices.
+    those for objects that are created.
 
-    Raises: InputError for a request that cannot be understood, or other rules.
+    Raises: InputError for a request that cannot be understood, or an update.
     """
     check_shape(request, _SHAPE)
     release = request.get("release") or "1.36"
-    if parse_release(release).line != _LINE:
-        raise InputError(f"validation is known for 1.36 only, not for {release}")
     if request.get("old") is not None:
         raise InputError("updates are not validated: leave out old")
     given = request.get("object")
@@ -50,9 +44,8 @@ def answer_validate(request: Mapping[str, Any]) -> dict[str, Any]:
     if wrong is not None:
         raise InputError(f"gates.{in_brief(wrong)} has to be true or false")
     gates = gates_of(release, chosen)
-    if not gates["DRAListTypeAttributes"]:
-        given = _without_lists(given)
-    read, problems = load_readable(["-"], stdin=io.BytesIO(json.dumps(given).encode()), validate="ignore")
+    manner = Manner("ignore", release=parse_release(release))
+    read, problems = load_readable(["-"], stdin=io.BytesIO(json.dumps(given).encode()), manner=manner)
     errors = [_error(each) for each in validated(read, problems, Settings(release, gates)).faults]
     if problems:
         return {"errors": errors}
@@ -60,21 +53,6 @@ def answer_validate(request: Mapping[str, Any]) -> dict[str, Any]:
     if len(found) != 1:
         raise InputError("object has to be one object of resource.k8s.io")
     return {"errors": errors, "defaulted": found[0].to_wire()}
-
-
-def _without_lists(given: dict[str, Any]) -> dict[str, Any]:
-    """Return a slice without what the gate for list-typed attributes takes away; anything else as it is."""
-    if given.get("kind") != "ResourceSlice":
-        return given
-    made = copy.deepcopy(given)
-    spec = made.get("spec")
-    devices = spec.get("devices") if isinstance(spec, dict) else None
-    for device in devices if isinstance(devices, list) else ():
-        attributes = device.get("attributes") if isinstance(device, dict) else None
-        for attribute in attributes.values() if isinstance(attributes, dict) else ():
-            for name in _LISTS if isinstance(attribute, dict) else ():
-                attribute.pop(name, None)
-    return made
 
 
 def _error(fault: FieldFault) -> dict[str, str]:

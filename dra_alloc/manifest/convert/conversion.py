@@ -35,7 +35,9 @@ def rewrite(value: Any, path: tuple[str, ...], rule: Rule) -> Any:
         return rule(value) if isinstance(value, dict) else value
     step, rest = path[0], path[1:]
     if step == "*":
-        return [rewrite(member, rest, rule) for member in value] if isinstance(value, list) else value
+        # A null member is an object with nothing set.
+        members = ({} if member is None else member for member in value) if isinstance(value, list) else ()
+        return [rewrite(member, rest, rule) for member in members] if isinstance(value, list) else value
     if not isinstance(value, dict) or value.get(step) is None:
         return value
     return {**value, step: rewrite(value[step], rest, rule)}

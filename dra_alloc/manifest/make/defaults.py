@@ -16,7 +16,8 @@ _FLAT_VERSIONS: Final = frozenset(("v1beta1", "v1alpha3"))
 
 def _request(request: dict[str, Any]) -> dict[str, Any]:
     """Return a request with mode ExactCount if it has none, and count 1 if the mode wants one. Spec: DEF-1."""
-    mode = request.get("allocationMode") or "ExactCount"
+    mode = request.get("allocationMode")
+    mode = "ExactCount" if mode in (None, "") else mode
     if mode == "ExactCount" and request.get("count") in (None, 0) and request.get("count") is not False:
         return {**request, "allocationMode": mode, "count": 1}
     return {**request, "allocationMode": mode}
@@ -29,7 +30,7 @@ def _flat_request(request: dict[str, Any]) -> dict[str, Any]:
 
 def _toleration(toleration: dict[str, Any]) -> dict[str, Any]:
     """Return a toleration with operator Equal if it has none. Spec: DEF-3."""
-    return toleration if toleration.get("operator") else {**toleration, "operator": "Equal"}
+    return {**toleration, "operator": "Equal"} if toleration.get("operator") in (None, "") else toleration
 
 
 _Table = tuple[tuple[tuple[str, ...], Rule], ...]

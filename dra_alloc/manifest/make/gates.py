@@ -7,26 +7,62 @@ what it has, and the allocator decides what that means.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple, TypeVar
 
-from dra_alloc.api import DeviceClaim, DeviceConstraint, DeviceRequest, DeviceSubRequest, ExactDeviceRequest
+from dra_alloc.api import FrozenMap
 from dra_alloc.api.constraints import CONSTRAINT_KINDS
+from dra_alloc.manifest.read.paths import key_path
 
 __all__ = ["DroppedField", "without_disabled"]
 
-#: Gate -> the fields of a request, exact or alternative, that need it.
-_REQUEST_FIELDS: Final[Mapping[str, tuple[str, ...]]] = {
-    "DRAAdminAccess": ("admin_access",),
-    "DRADeviceTaints": ("tolerations",),
-    "DRAConsumableCapacity": ("capacity",),
-    "DRADerivedAttributes": ("derived_attributes",),
+Model = TypeVar("Model")
+
+_ASKED: Final[Mapping[str, tuple[str, ...]]] = {
+    "admin_access": ("DRAAdminAccess",),
+    "tolerations": ("DRADeviceTaints",),
+    "capacity": ("DRAConsumableCapacity",),
+    "derived_attributes": ("DRADerivedAttributes",),
 }
-_EMPTY: Final[Mapping[str, Any]] = {"tolerations": (), "derived_attributes": ()}
+_BINDING: Final = ("DRADeviceBindingConditions", "DRAResourceClaimDeviceStatus")
+_PARTITIONS: Final = ("DRAPartitionableDevices",)
+_SHARING: Final = ("DRAConsumableCapacity",)
+#: Type -> its fields that need gates, with all of those that each needs.
+_FIELDS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
+    "DeviceRequest": {"first_available": ("DRAPrioritizedList",)},
+    "ExactDeviceRequest": _ASKED,
+    "DeviceSubRequest": _ASKED,
+    "DeviceConstraint": {kind.member: (kind.gate,) for kind in CONSTRAINT_KINDS if kind.gate},
+    "DeviceClassSpec": {"extended_resource_name": ("DRAExtendedResource",)},
+    "ResourceSliceSpec": {
+        "shared_counters": _PARTITIONS,
+        "per_device_node_selection": _PARTITIONS,
+        "partition_type_attribute": ("DRAPartitionableDevicesType",),
+        "skip_node_operations": ("DRAOptionalNodeOperations",),
+    },
+    "Device": {
+        **dict.fromkeys(("consumes_counters", "node_name", "node_selector", "all_nodes"), _PARTITIONS),
+        "taints": ("DRADeviceTaints",),
+        **dict.fromkeys(("binds_to_node", "binding_conditions", "binding_failure_conditions"), _BINDING),
+        "allow_multiple_allocations": _SHARING,
+        "node_allocatable_resources": ("DRANodeAllocatableResources",),
+        "node_allocatable_resource_mappings": ("DRANodeAllocatableResources",),
+    },
+    "DeviceCapacity": {"request_policy": _SHARING},
+    "DeviceCounterConsumption": {"compatibility_groups": ("DRADeviceCompatibilityGroups",)},
+    "DeviceAttribute": dict.fromkeys(("ints", "bools", "strings", "versions"), ("DRAListTypeAttributes",)),
+}
+#: Type -> its fields that hold some of the above.
+_BELOW: Final[Mapping[str, tuple[str, ...]]] = {
+    "DeviceClaim": ("requests", "constraints"),
+    "DeviceRequest": ("exactly", "first_available"),
+    "ResourceSliceSpec": ("devices",),
+    "Device": ("attributes", "capacity", "consumes_counters"),
+}
 
 
 class DroppedField(NamedTuple):
-    """A field below ``spec.devices`` that is not stored, and the gate that it needs."""
+    """A field that is not stored, by its path below what was looked at, and the gate that it needs."""
 
     path: str
     gate: str
@@ -35,68 +71,53 @@ class DroppedField(NamedTuple):
         return f"{self.path} ({self.gate})"
 
 
-def without_disabled(devices: DeviceClaim, gates: Mapping[str, bool]) -> tuple[DeviceClaim, tuple[DroppedField, ...]]:
+def without_disabled(value: Model, gates: Mapping[str, bool]) -> tuple[Model, tuple[DroppedField, ...]]:
     """
-    Return the claim's devices without what disabled gates take away, and what that was.
+    Return a claim's devices or the spec of a class or slice without what disabled gates take away, and what that was.
 
     A gate that the release does not have counts as off.
 
     Spec: GATE-1.
     """
     dropped: list[DroppedField] = []
-    requests = tuple(
-        _request(request, f"requests[{number}]", gates, dropped) for number, request in enumerate(devices.requests)
-    )
-    constraints = tuple(
-        _constraint(constraint, f"constraints[{number}]", gates, dropped)
-        for number, constraint in enumerate(devices.constraints)
-    )
-    if not dropped:
-        return devices, ()
-    return devices.model_copy(update={"requests": requests, "constraints": constraints}), tuple(dropped)
+    stored: Model = _stored(value, "", gates, dropped)
+    return stored, tuple(dropped)
 
 
-def _request(
-    request: DeviceRequest, path: str, gates: Mapping[str, bool], dropped: list[DroppedField]
-) -> DeviceRequest:
+def _stored(value: Any, path: str, gates: Mapping[str, bool], dropped: list[DroppedField]) -> Any:
+    if isinstance(value, tuple):
+        members = tuple([_stored(each, f"{path}[{number}]", gates, dropped) for number, each in enumerate(value)])
+        return value if all(map(_is, members, value)) else members
+    if isinstance(value, FrozenMap):
+        kept = {key: _stored(each, key_path(path, key), gates, dropped) for key, each in value.items()}
+        return value if all(map(_is, kept.values(), value.values())) else FrozenMap(kept)
+    kind = type(value).__name__.removesuffix("Record")
     changes: dict[str, Any] = {}
-    if request.exactly is not None:
-        changes["exactly"] = _fields(request.exactly, f"{path}.exactly", gates, dropped)
-    if request.first_available and not gates.get("DRAPrioritizedList", False):
-        changes["first_available"] = ()
-        dropped.append(DroppedField(f"{path}.firstAvailable", "DRAPrioritizedList"))
-    elif request.first_available:
-        changes["first_available"] = _alternatives(request.first_available, path, gates, dropped)
-    return request.model_copy(update=changes)
+    for name, needed in _FIELDS.get(kind, {}).items():
+        there = getattr(value, name, None)
+        is_there = there not in _NOTHING or (name in _POINTERS and there is not None)
+        off = next((gate for gate in needed if not gates.get(gate, False)), None) if is_there else None
+        if off is not None:
+            changes[name] = () if isinstance(there, tuple) and name not in _POINTERS else None
+            dropped.append(DroppedField(_joined(path, name), off))
+    for name in _BELOW.get(kind, ()):
+        if name not in changes:
+            before = getattr(value, name)
+            after = _stored(before, _joined(path, name), gates, dropped)
+            if after is not before:
+                changes[name] = after
+    return value.model_copy(update=changes) if changes else value
 
 
-def _alternatives(
-    alternatives: Sequence[DeviceSubRequest], path: str, gates: Mapping[str, bool], dropped: list[DroppedField]
-) -> tuple[Any, ...]:
-    return tuple(
-        _fields(each, f"{path}.firstAvailable[{number}]", gates, dropped) for number, each in enumerate(alternatives)
-    )
+_NOTHING: Final[tuple[Any, ...]] = (None, (), {})
+_POINTERS: Final = frozenset({"ints", "bools", "strings", "versions"})
 
 
-def _fields(
-    request: ExactDeviceRequest | DeviceSubRequest, path: str, gates: Mapping[str, bool], dropped: list[DroppedField]
-) -> ExactDeviceRequest | DeviceSubRequest:
-    changes: dict[str, Any] = {}
-    for gate, names in _REQUEST_FIELDS.items():
-        if gates.get(gate, False):
-            continue
-        for name in names:
-            if getattr(request, name, None):
-                changes[name] = _EMPTY.get(name)
-                wire = type(request).model_fields[name].alias or name
-                dropped.append(DroppedField(f"{path}.{wire}", gate))
-    return request.model_copy(update=changes) if changes else request
+def _is(one: Any, other: Any) -> bool:
+    return one is other
 
 
-def _constraint(
-    constraint: DeviceConstraint, path: str, gates: Mapping[str, bool], dropped: list[DroppedField]
-) -> DeviceConstraint:
-    gated = (kind for kind in CONSTRAINT_KINDS if kind.gate and not gates.get(kind.gate, False))
-    gone = [kind for kind in gated if getattr(constraint, kind.member) is not None]
-    dropped += [DroppedField(f"{path}.{kind.wire}", kind.gate) for kind in gone]
-    return constraint.model_copy(update=dict.fromkeys(kind.member for kind in gone)) if gone else constraint
+def _joined(path: str, name: str) -> str:
+    head, *rest = name.split("_")
+    wire = head + "".join(part.title() for part in rest)
+    return f"{path}.{wire}" if path else wire

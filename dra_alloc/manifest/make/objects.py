@@ -16,11 +16,13 @@ from dra_alloc.api import ObjectMeta, Pod, ResourceSlice
 from dra_alloc.manifest.convert.conversion import OtherShape, reshape, to_v1
 from dra_alloc.manifest.kinds import Kind
 from dra_alloc.manifest.make.defaults import set_defaults
+from dra_alloc.manifest.make.field_releases import known_in
 from dra_alloc.manifest.make.inspection import Flaw, crowded, inspect
 from dra_alloc.manifest.make.misspelt import misspelt
 from dra_alloc.manifest.make.records import record_from_model, slice_from_plain
 from dra_alloc.manifest.make.schema import Leaf, ObjectType, SchemaType, schema_of
 from dra_alloc.manifest.make.workloads import workload_of
+from dra_alloc.releases import Release
 
 __all__ = ["Made", "make"]
 
@@ -40,20 +42,21 @@ class Made:
     rest: Any = None
 
 
-def make(value: dict[str, Any], kind: Kind, version: str, nesting: int) -> Made:
+def make(value: dict[str, Any], kind: Kind, version: str, nesting: int, release: Release | None = None) -> Made:
     """
     Return the v1-shaped object for plain values of any version.
 
     The quick way is tried first; only what it refuses is inspected. An object
     with unknown fields is made without them: whether to accept that is the
-    caller's choice. One with wrong types is not made.
+    caller's choice. One with wrong types is not made. What a `release` does not
+    have is unknown, too; without one, nothing is too new.
     """
-    if kind.model is None or not crowded(value, _shape(kind, version)):
+    if release is None and (kind.model is None or not crowded(value, _shape(kind, version))):
         try:
             return Made(_typed(value, kind, version), tuple(misspelt(value, kind)))
         except _NOT_FITTING:
             pass
-    cleaned, findings = inspect(value, _shape(kind, version), nesting)
+    cleaned, findings = inspect(value, _shape(kind, version, release), nesting)
     findings = (*findings, *misspelt(value, kind))
     if any(not finding.unknown_field for finding in findings):
         return Made(None, findings, _rest(cleaned, kind, version))
@@ -87,10 +90,11 @@ def _typed(value: dict[str, Any], kind: Kind, version: str) -> Any:
         return record_from_model(ResourceSlice.from_wire(shaped))
 
 
-def _shape(kind: Kind, version: str) -> ObjectType:
+def _shape(kind: Kind, version: str, release: Release | None = None) -> ObjectType:
     """Return the shape of an object in the version it was written in."""
     if kind.model is not None:
-        return reshape(schema_of(kind.model), version)
+        known = schema_of(kind.model)
+        return reshape(known if release is None else known_in(known, release), version)
     pod = schema_of(Pod).fields
     template = _open({"metadata": pod["metadata"], "spec": pod["spec"]})
     inner: dict[str, SchemaType] = {"metadata": schema_of(ObjectMeta)}

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from dra_alloc.errors import in_brief
 
-__all__ = ["MapKey", "Path", "holds", "render", "tokens"]
+__all__ = ["MapKey", "Path", "holds", "key_path", "render", "tokens"]
 
 
 class MapKey(str):
@@ -22,6 +22,7 @@ class MapKey(str):
 #: Field names, map keys and list positions from the top of an object.
 Path = tuple[str | int, ...]
 
+_KEY_SHOWN: Final = 96
 _TOKEN: Final = re.compile(r"\[([^\]]*)\]|([^.\[]+)")
 
 
@@ -52,3 +53,11 @@ def tokens(path: str | Iterable[str | int]) -> tuple[str, ...]:
     if isinstance(path, str):
         return tuple(bracketed or name for bracketed, name in _TOKEN.findall(path))
     return tuple(str(step) for step in path)
+
+
+def key_path(path: str, key: str) -> str:
+    """Return the path of a map entry; a long key is cut in its middle."""
+    if len(key) > _KEY_SHOWN:
+        tail = (_KEY_SHOWN - 3) // 2
+        key = f"{key[: _KEY_SHOWN - 3 - tail]}...{key[-tail:]}"
+    return f"{path}[{key}]"

@@ -25,9 +25,8 @@ from dra_alloc.api.names import (
 )
 from dra_alloc.limits import ALTERNATIVES_MAX, CONFIG_MAX, CONSTRAINTS_MAX, REQUESTS_MAX
 from dra_alloc.manifest.validate.derived import check_derived, compared_by
+from dra_alloc.manifest.validate.metadata import CLASS, NAMESPACED, check_generate_name, check_labels, check_metadata
 from dra_alloc.manifest.validate.parts import (
-    check_labels,
-    check_metadata,
     check_opaque,
     check_selectors,
     check_tolerations,
@@ -37,6 +36,21 @@ from dra_alloc.manifest.validate.violations import Violations
 
 __all__ = ["check_claim", "check_class", "check_template"]
 
+#: What the metadata of what a template makes cannot have, and what the server calls it.
+_NO_TEMPLATE: Final = {
+    "name": "name",
+    "generate_name": "generateName",
+    "namespace": "namespace",
+    "self_link": "selfLink",
+    "uid": "uID",
+    "resource_version": "resourceVersion",
+    "generation": "generation",
+    "creation_timestamp": "creationTimestamp",
+    "deletion_timestamp": "deletionTimestamp",
+    "deletion_grace_period_seconds": "deletionGracePeriodSeconds",
+    "owner_references": "ownerReferences",
+    "finalizers": "finalizers",
+}
 MODES: Final = ("All", "ExactCount")
 _ONE_OF: Final = "exactly one of `exactly` or `firstAvailable` is required"
 _NOT_A_REQUEST: Final = (
@@ -49,24 +63,23 @@ _NO_ATTRIBUTE: Final = f"exactly one of {_KINDS} is required, but multiple field
 
 def check_claim(v: Violations, claim: ResourceClaim) -> None:
     """Check a claim as it is when it is created."""
-    check_metadata(v, claim.metadata, namespaced=True)
+    check_metadata(v, claim.metadata, NAMESPACED)
     _devices(v, claim.spec.devices, "spec.devices")
 
 
 def check_template(v: Violations, template: ResourceClaimTemplate) -> None:
     """Check a claim template."""
-    check_metadata(v, template.metadata, namespaced=True)
+    check_metadata(v, template.metadata, NAMESPACED)
     check_labels(v, template.spec.metadata, "spec.metadata")
-    for name in ("name", "namespace", "generate_name", "uid", "finalizers", "owner_references"):
+    for name, wire in _NO_TEMPLATE.items():
         if getattr(template.spec.metadata, name):
-            head, *rest = name.split("_")
-            v.forbidden("spec.metadata." + head + "".join(part.title() for part in rest), "cannot be set")
+            v.forbidden(f"spec.metadata.{wire}", "cannot be set")
     _devices(v, template.spec.spec.devices, "spec.spec.devices")
 
 
 def check_class(v: Violations, device_class: DeviceClass) -> None:
     """Check a class. Spec: VAL-55, VAL-56."""
-    check_metadata(v, device_class.metadata, namespaced=False, generated=False)
+    check_metadata(v, device_class.metadata, CLASS)
     spec = device_class.spec
     check_selectors(v, spec.selectors, "spec.selectors")
     if not v.too_many("spec.config", len(spec.config), CONFIG_MAX):
@@ -74,7 +87,8 @@ def check_class(v: Violations, device_class: DeviceClass) -> None:
             check_opaque(v, config.opaque, f"spec.config[{position}].opaque")
     name = spec.extended_resource_name
     if name is not None:
-        v.names("spec.extendedResourceName", extended_resource_faults(name))
+        v.names("spec.extendedResourceName", extended_resource_faults(name, declarative=v.generated))
+    check_generate_name(v, device_class.metadata)
 
 
 def _devices(v: Violations, devices: DeviceClaim, path: str) -> None:
@@ -84,7 +98,7 @@ def _devices(v: Violations, devices: DeviceClaim, path: str) -> None:
         for position, request in enumerate(devices.requests):
             _request(v, request, devices.constraints, f"{path}.requests[{position}]")
             if not firsts[position]:
-                v.duplicate(f"{path}.requests[{position}]", request.name)
+                v.named_twice(f"{path}.requests[{position}]", request.name)
     names = _names(devices)
     if not v.too_many(f"{path}.constraints", len(devices.constraints), CONSTRAINTS_MAX):
         for position, constraint in enumerate(devices.constraints):
@@ -129,39 +143,57 @@ def _references(v: Violations, requests: tuple[str, ...], names: frozenset[str],
 
 
 def _constraint(v: Violations, constraint: DeviceConstraint, path: str) -> None:
-    """Check what a constraint states; of several kinds only the first is looked at. Spec: VAL-49."""
+    """Check what a constraint states; of several kinds hand-written checks look at the first only. Spec: VAL-49."""
     stated = constraint.stated
-    if stated is None:
+    if stated is None and not v.server.gates.get("DRAConsumableCapacity", True):
+        v.required(f"{path}.matchAttribute")
+    elif stated is None:
         v.required(path, _NO_ATTRIBUTE)
-    else:
-        v.names(f"{path}.{stated.kind.wire}", fully_qualified_name_faults(stated.attribute))
+    for kind in CONSTRAINT_KINDS:
+        value = getattr(constraint, kind.member)
+        if value is not None and (v.generated or (stated is not None and kind is stated.kind)):
+            faults = fully_qualified_name_faults(kind.attribute(value), declarative=v.generated)
+            v.names(v.sent(f"{path}.{kind.wire}"), faults)
 
 
 def _request(v: Violations, request: DeviceRequest, constraints: tuple[DeviceConstraint, ...], path: str) -> None:
     """Check one request. Spec: VAL-30 to VAL-34."""
     v.names(f"{path}.name", label_faults(request.name))
-    if request.exactly is not None and request.first_available:
+    both = request.exactly is not None and bool(request.first_available)
+    if both:
         v.invalid(path, None, f"{_ONE_OF}, but multiple fields are set")
-    elif request.exactly is not None:
-        _exactly(v, request.exactly, compared_by(constraints, request.name), f"{path}.exactly")
-    elif not request.first_available:
+    elif request.exactly is None and not request.first_available:
         v.required(path, _ONE_OF)
-    elif not v.too_many(f"{path}.firstAvailable", len(request.first_available), ALTERNATIVES_MAX):
-        firsts = first_of_each(sub.name for sub in request.first_available)
-        for position, sub in enumerate(request.first_available):
-            place = f"{path}.firstAvailable[{position}]"
-            v.names(f"{place}.name", label_faults(sub.name))
-            _exactly(v, sub, compared_by(constraints, request.name, f"{request.name}/{sub.name}"), place)
-            if not firsts[position]:
-                v.duplicate(place, sub.name)
+    with v.generated_checks(both):
+        if request.exactly is not None:
+            _exactly(v, request.exactly, compared_by(constraints, request.name), f"{path}.exactly")
+        if request.first_available:
+            _alternatives(v, request, constraints, f"{path}.firstAvailable")
+
+
+def _alternatives(v: Violations, request: DeviceRequest, constraints: tuple[DeviceConstraint, ...], path: str) -> None:
+    if v.too_many(v.sent(path), len(request.first_available), ALTERNATIVES_MAX):
+        return
+    firsts = first_of_each(sub.name for sub in request.first_available)
+    for position, sub in enumerate(request.first_available):
+        place = f"{path}[{position}]"
+        v.names(f"{place}.name", label_faults(sub.name))
+        _exactly(v, sub, compared_by(constraints, request.name, f"{request.name}/{sub.name}"), place)
+        if not firsts[position]:
+            v.named_twice(v.sent(place), sub.name)
 
 
 def _exactly(v: Violations, wanted: ExactDeviceRequest | DeviceSubRequest, compared: frozenset[str], path: str) -> None:
     """Check class, selectors, mode, count, tolerations and derived attributes of a request or an alternative."""
     if not wanted.device_class_name:
-        v.required(f"{path}.deviceClassName")
+        place = f"{path}.deviceClassName"
+        v.required(v.sent(place) if isinstance(wanted, DeviceSubRequest) else place)
     else:
-        v.names(f"{path}.deviceClassName", subdomain_faults(wanted.device_class_name))
+        generated = v.generated and isinstance(wanted, DeviceSubRequest)
+        place = f"{path}.deviceClassName"
+        v.names(
+            v.sent(place) if generated else place, subdomain_faults(wanted.device_class_name, declarative=generated)
+        )
     check_selectors(v, wanted.selectors, f"{path}.selectors")
     count, mode = wanted.count or 0, wanted.allocation_mode or ""
     if mode == "All" and count:
@@ -169,6 +201,7 @@ def _exactly(v: Violations, wanted: ExactDeviceRequest | DeviceSubRequest, compa
     elif mode == "ExactCount" and count <= 0:
         v.invalid(f"{path}.count", count, "must be greater than zero")
     elif mode not in MODES:
-        v.unsupported(f"{path}.allocationMode", mode, MODES)
+        place = f"{path}.allocationMode"
+        v.unsupported(v.sent(place) if mode else place, mode, MODES)
     check_tolerations(v, wanted.tolerations, f"{path}.tolerations")
     check_derived(v, wanted.derived_attributes, compared, f"{path}.derivedAttributes")

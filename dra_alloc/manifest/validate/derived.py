@@ -10,7 +10,6 @@ from typing import Final
 from dra_alloc.api import DerivedAttribute, DeviceConstraint
 from dra_alloc.api.constraints import CONSTRAINT_KINDS
 from dra_alloc.api.names import fully_qualified_name_faults
-from dra_alloc.limits import CEL_SELECTOR_MAX_LENGTH
 from dra_alloc.manifest.validate.parts import first_of_each
 from dra_alloc.manifest.validate.violations import Violations
 
@@ -33,20 +32,20 @@ def compared_by(constraints: Sequence[DeviceConstraint], *names: str) -> frozens
 
 
 def check_derived(v: Violations, derived: Sequence[DerivedAttribute], compared: frozenset[str], path: str) -> None:
-    """Check a list of derived attributes but for what CEL says of them. Spec: VAL-38."""
+    """Check a list of derived attributes. Spec: VAL-38."""
     v.too_many(path, len(derived), DERIVED_MAX)
     firsts = first_of_each(each.name for each in derived)
     for position, each in enumerate(derived):
         place = f"{path}[{position}]"
         if not each.name:
-            v.required(f"{place}.name")
+            v.required(v.sent(f"{place}.name"))
         else:
             if each.name not in compared:
                 v.invalid(f"{place}.name", each.name, _NOT_COMPARED)
             v.names(f"{place}.name", fully_qualified_name_faults(each.name))
         if not each.expression:
-            v.required(f"{place}.expression")
+            v.required(v.sent(f"{place}.expression"))
         else:
-            v.too_long(f"{place}.expression", each.expression, CEL_SELECTOR_MAX_LENGTH)
+            v.selector(f"{place}.expression", each.expression)
         if not firsts[position]:
             v.duplicate(place, each.name)

@@ -7,7 +7,8 @@ from __future__ import annotations
 from typing import Final
 
 from dra_alloc.api import Device, NodeAllocatableOverhead, NodeAllocatableResourceMapping, Quantity
-from dra_alloc.manifest.validate.violations import Violations, key_path
+from dra_alloc.manifest.read.paths import key_path
+from dra_alloc.manifest.validate.violations import Violations
 
 __all__ = ["check_node_allocatable"]
 

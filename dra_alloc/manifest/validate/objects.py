@@ -26,20 +26,20 @@ _CHECKS: Final[Mapping[str, Callable[[Violations, Any], None]]] = {
 }
 
 
-def validate_object(item: Any, server: ApiServer = ANY) -> list[FieldFault]:
+def validate_object(item: Any, server: ApiServer = ANY, version: str = "v1") -> list[FieldFault]:
     """
     Return what the API server would refuse in an object that is created, in its words.
 
-    `item` is an object of `Documents`. Paths are those of v1, whatever the
-    object was written in, as the server's are: `Documents.where` finds the
-    line. Not checked here: what CEL says of selectors unless `server` has a
+    `item` is an object of `Documents`, written in a `version`. Paths are those
+    of v1 all the same, as the server's are, but for what its generated checks
+    report: `Documents.where` finds the line. Not checked here: what CEL says of selectors unless `server` has a
     compiler, what other objects would have to say (admin access needs its
     namespace), and the status, which the server empties on creation. A missing namespace is no problem:
     kubectl fills it in.
 
     Spec: VAL-20 to VAL-107.
     """
-    v = Violations(object_name(item.kind, item.metadata.namespace, item.metadata.name), server)
+    v = Violations(object_name(item.kind, item.metadata.namespace, item.metadata.name), server, version)
     check = check_workload if isinstance(item, Workload) else _CHECKS.get(item.kind)
     if check is not None:
         check(v, item)

@@ -18,24 +18,21 @@ from dra_alloc.api import (
     NodeSelector,
     NodeSelectorRequirement,
     NodeSelectorTerm,
-    ObjectMeta,
     OpaqueDeviceConfiguration,
 )
 from dra_alloc.api.names import (
     driver_faults,
-    label_faults,
     label_key_faults,
     label_value_faults,
     subdomain_faults,
 )
 from dra_alloc.limits import SELECTORS_MAX
+from dra_alloc.manifest.validate.releases import NO_EFFECT_NONE
 from dra_alloc.manifest.validate.violations import Violations
 
 __all__ = [
     "check_label_keys",
     "check_label_selector",
-    "check_labels",
-    "check_metadata",
     "check_node_selector",
     "check_node_term",
     "check_opaque",
@@ -46,53 +43,13 @@ __all__ = [
 ]
 
 PARAMETERS_MAX: Final = 10 * 1024
-ANNOTATIONS_MAX: Final = 256 * 1024
 EFFECTS: Final = ("NoExecute", "NoSchedule", "None")
 OPERATORS: Final = ("Equal", "Exists")
 
 
-def check_metadata(
-    v: Violations, metadata: ObjectMeta, *, namespaced: bool, generated: bool = True, is_label: bool = False
-) -> None:
-    """
-    Check name, namespace, labels and annotations.
-
-    The names of a kind that is validated by declaration are checked only once
-    they are generated (`generated` is false), and its lengths are called bytes.
-
-    Spec: VAL-20 to VAL-24.
-    """
-    if not metadata.name and not metadata.generate_name:
-        v.required("metadata.name", "name or generateName is required")
-    if metadata.name and is_label:
-        v.names("metadata.name", label_faults(metadata.name))
-    elif metadata.name:
-        v.names("metadata.name", subdomain_faults(metadata.name, declarative=not generated))
-    if metadata.generate_name and generated:
-        # A suffix will follow, so its last dash is no fault.
-        base = metadata.generate_name
-        faults = subdomain_faults(base[:-1] + "a" if base.endswith("-") and len(base) > 1 else base)
-        v.invalid("metadata.generateName", base, [fault.detail for fault in faults])
-    if namespaced and metadata.namespace:
-        v.names("metadata.namespace", label_faults(metadata.namespace))
-    elif not namespaced and metadata.namespace:
-        v.forbidden("metadata.namespace", "not allowed on this type")
-    check_labels(v, metadata, "metadata")
-
-
-def check_labels(v: Violations, metadata: ObjectMeta, path: str) -> None:
-    """Check labels and annotations."""
-    for key, value in metadata.labels.items():
-        v.names(f"{path}.labels", label_key_faults(key))
-        v.names(f"{path}.labels", label_value_faults(value))
-    for key in metadata.annotations:
-        v.names(f"{path}.annotations", label_key_faults(key.lower()))
-    v.too_long(f"{path}.annotations", "".join(map("".join, metadata.annotations.items())), ANNOTATIONS_MAX)
-
-
 def check_selectors(v: Violations, selectors: tuple[DeviceSelector, ...], path: str) -> None:
     """Check a list of selectors but for what CEL says of them. Spec: VAL-36, VAL-37."""
-    if v.too_many(path, len(selectors), SELECTORS_MAX):
+    if v.too_many(v.sent(path), len(selectors), SELECTORS_MAX):
         return
     for position, selector in enumerate(selectors):
         if selector.cel is None:
@@ -106,7 +63,7 @@ def check_opaque(v: Violations, opaque: OpaqueDeviceConfiguration | None, path: 
     if opaque is None:
         v.required(path)
         return
-    v.names(f"{path}.driver", driver_faults(opaque.driver))
+    v.names(v.sent(f"{path}.driver"), driver_faults(opaque.driver, declarative=v.generated))
     parameters, place = opaque.parameters, f"{path}.parameters"
     if parameters is None:
         v.required(place)
@@ -121,18 +78,17 @@ def check_tolerations(v: Violations, tolerations: tuple[DeviceToleration, ...], 
     for position, toleration in enumerate(tolerations):
         place = f"{path}[{position}]"
         if toleration.key:
-            v.names(f"{place}.key", label_key_faults(toleration.key))
+            v.names(v.sent(f"{place}.key"), label_key_faults(toleration.key))
         if toleration.operator == "Exists":
             if toleration.value:
                 v.invalid(f"{place}.value", toleration.value, "must be empty for operator `Exists`")
         elif toleration.operator == "Equal":
             v.names(f"{place}.value", label_value_faults(toleration.value or ""))
         elif not toleration.operator:
-            v.required(f"{place}.operator")
+            v.required(v.sent(f"{place}.operator"))
         else:
-            v.unsupported(f"{place}.operator", toleration.operator, OPERATORS)
-        if toleration.effect and toleration.effect not in EFFECTS:
-            v.unsupported(f"{place}.effect", toleration.effect, EFFECTS)
+            v.unsupported(v.sent(f"{place}.operator"), toleration.operator, OPERATORS)
+        _effect(v, toleration.effect or "", f"{place}.effect")
 
 
 def check_taint(v: Violations, taint: DeviceTaint, path: str) -> None:
@@ -140,9 +96,14 @@ def check_taint(v: Violations, taint: DeviceTaint, path: str) -> None:
     v.names(f"{path}.key", label_key_faults(taint.key))
     v.names(f"{path}.value", label_value_faults(taint.value or ""))
     if not taint.effect:
-        v.required(f"{path}.effect")
-    elif taint.effect not in EFFECTS:
-        v.unsupported(f"{path}.effect", taint.effect, EFFECTS)
+        v.required(v.sent(f"{path}.effect"))
+    _effect(v, taint.effect, f"{path}.effect")
+
+
+def _effect(v: Violations, effect: str, path: str) -> None:
+    known = EFFECTS[:2] if v.holds(NO_EFFECT_NONE) else EFFECTS
+    if effect and effect not in known:
+        v.unsupported(v.sent(path), effect, known)
 
 
 def check_label_keys(v: Violations, values: Iterable[str], path: str, *, only_repeated: bool) -> None:

@@ -10,7 +10,8 @@ from dra_alloc.api import Container, Pod, PodResourceClaim, PodSpec
 from dra_alloc.api.names import label_faults, subdomain_faults
 from dra_alloc.errors import NAME_SHOWN, in_brief
 from dra_alloc.manifest.validate.containers import check_containers, with_host_ports
-from dra_alloc.manifest.validate.parts import check_metadata, first_of_each
+from dra_alloc.manifest.validate.metadata import NAMESPACED, check_metadata
+from dra_alloc.manifest.validate.parts import first_of_each
 from dra_alloc.manifest.validate.placement import check_placement
 from dra_alloc.manifest.validate.violations import Violations
 
@@ -22,7 +23,7 @@ _NEITHER = "must specify one of: `resourceClaimName`, `resourceClaimTemplateName
 
 def check_pod(v: Violations, pod: Pod) -> None:
     """Check a pod. Spec: VAL-101 for what templates do not share."""
-    check_metadata(v, pod.metadata, namespaced=True)
+    check_metadata(v, pod.metadata, NAMESPACED)
     check_pod_spec(v, with_host_ports(pod.spec), "spec")
     if pod.spec.node_name and pod.spec.scheduling_gates:
         v.forbidden("spec.nodeName", "cannot be set until all schedulingGates have been cleared")

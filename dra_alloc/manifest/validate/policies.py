@@ -7,6 +7,7 @@ from __future__ import annotations
 from typing import Final
 
 from dra_alloc.api import CapacityRequestPolicy, CapacityRequestPolicyRange, DeviceCapacity, Quantity
+from dra_alloc.manifest.validate.releases import LESS_THAN_MIN_AT_MIN
 from dra_alloc.manifest.validate.violations import Violations
 
 __all__ = ["check_request_policy"]
@@ -67,7 +68,8 @@ def _valid_range(
     if bounds.min > limit:
         v.invalid(f"{path_range}.min", str(bounds.min), f"min is larger than capacity value: {limit}")
     if default < bounds.min:
-        v.invalid(f"{path_range}.min", str(default), f"default is less than min: {bounds.min}")
+        path_default = f"{path_range}.{'min' if v.holds(LESS_THAN_MIN_AT_MIN) else 'default'}"
+        v.invalid(path_default, str(default), f"default is less than min: {bounds.min}")
     if bounds.max is not None:
         _maximum(v, bounds, default, place)
     if bounds.step is not None:

@@ -11,16 +11,18 @@ from typing import Any, Final
 from dra_alloc.api import Device, DeviceAttribute, DeviceTaintRule, ResourceSlice, ResourceSliceSpec
 from dra_alloc.api.names import driver_faults, label_faults, pool_faults, qualified_name_faults, subdomain_faults
 from dra_alloc.limits import COUNTER_SETS_MAX, DEVICES_MAX
+from dra_alloc.manifest.read.paths import key_path
+from dra_alloc.manifest.validate.metadata import PLAIN, check_metadata
 from dra_alloc.manifest.validate.node_allocatable import check_node_allocatable
 from dra_alloc.manifest.validate.parts import (
     check_label_keys,
-    check_metadata,
     check_node_selector,
     check_taint,
     first_of_each,
 )
 from dra_alloc.manifest.validate.policies import check_request_policy
-from dra_alloc.manifest.validate.violations import Violations, key_path
+from dra_alloc.manifest.validate.releases import EMPTY_IS_REQUIRED
+from dra_alloc.manifest.validate.violations import Violations
 
 __all__ = ["check_slice", "check_taint_rule"]
 
@@ -41,6 +43,7 @@ _SEMVER: Final = re.compile(
     r"(?:\+[0-9a-zA-Z-]+(?:\.[0-9a-zA-Z-]+)*)?"
 )
 _VALUE_FIELDS: Final = ("int_", "bool_", "string", "version", "ints", "bools", "strings", "versions")
+_VALUES: Final = ", ".join(f"`{name.rstrip('_')}`" for name in _VALUE_FIELDS)
 _NODE_FIELDS: Final = {
     "node_name": "nodeName",
     "node_selector": "nodeSelector",
@@ -63,7 +66,7 @@ _TRUE_OR_UNSET: Final = "must be either unset or set to true"
 
 def check_slice(v: Violations, item: ResourceSlice) -> None:
     """Check a slice as it is when it is created."""
-    check_metadata(v, item.metadata, namespaced=False)
+    check_metadata(v, item.metadata, PLAIN)
     spec = item.spec
     v.names("spec.driver", driver_faults(spec.driver))
     v.names("spec.pool.name", pool_faults(spec.pool.name))
@@ -81,7 +84,7 @@ def check_slice(v: Violations, item: ResourceSlice) -> None:
 
 def check_taint_rule(v: Violations, rule: DeviceTaintRule) -> None:
     """Check a taint rule. Spec: VAL-45."""
-    check_metadata(v, rule.metadata, namespaced=False)
+    check_metadata(v, rule.metadata, PLAIN)
     selector = rule.spec.device_selector
     if selector is not None:
         if selector.driver is not None:
@@ -143,21 +146,21 @@ def _counter_sets(v: Violations, spec: ResourceSliceSpec) -> None:
     for position, counter_set in enumerate(spec.shared_counters):
         _counters(v, counter_set.name, counter_set.counters, (f"{path}[{position}]", "name"))
         if not firsts[position]:
-            v.duplicate(f"{path}[{position}]", counter_set.name)
+            v.named_twice(f"{path}[{position}]", counter_set.name)
 
 
 def _counters(v: Violations, name: str, counters: Mapping[str, Any], place: tuple[str, str]) -> None:
     """Check the name of a counter set, and the names of its counters."""
     path, name_field = place
     if not name:
-        v.required(f"{path}.{name_field}")
+        v.required(v.sent(f"{path}.{name_field}"))
     else:
-        v.names(f"{path}.{name_field}", label_faults(name))
+        v.names(v.sent(f"{path}.{name_field}"), label_faults(name, declarative=v.generated))
     if not counters:
-        v.required(f"{path}.counters")
-    elif not v.too_many(f"{path}.counters", len(counters), COUNTERS_MAX):
+        v.required(v.sent(f"{path}.counters"))
+    elif not v.too_many(v.sent(f"{path}.counters"), len(counters), COUNTERS_MAX):
         for counter in counters:
-            v.names(f"{path}.counters", label_faults(counter))
+            v.names(v.sent(v.of_key(f"{path}.counters", counter)), label_faults(counter, declarative=v.generated))
 
 
 def _devices(v: Violations, spec: ResourceSliceSpec) -> None:
@@ -173,7 +176,7 @@ def _devices(v: Violations, spec: ResourceSliceSpec) -> None:
         path = f"spec.devices[{position}]"
         v.names(f"{path}.name", label_faults(device.name))
         if not firsts[position]:
-            v.duplicate(path, device.name)
+            v.named_twice(path, device.name)
         _attributes(v, device, path)
         _device_counters(v, device, path)
         _device_nodes(v, device, path, per_device=bool(spec.per_device_node_selection))
@@ -197,11 +200,11 @@ def _attributes(v: Violations, device: Device, path: str) -> None:
     if values > ATTRIBUTE_VALUES_MAX:
         v.invalid(path, values, f"the total number of attribute values must not exceed {ATTRIBUTE_VALUES_MAX}")
     for name, attribute in device.attributes.items():
-        v.names(f"{path}.attributes", qualified_name_faults(name))
+        v.names(v.of_key(f"{path}.attributes", name), qualified_name_faults(name))
         _attribute(v, attribute, key_path(f"{path}.attributes", name))
     for name, capacity in device.capacity.items():
         place = key_path(f"{path}.capacity", name)
-        v.names(f"{path}.capacity", qualified_name_faults(name))
+        v.names(v.of_key(f"{path}.capacity", name), qualified_name_faults(name))
         check_request_policy(v, capacity, place, shared=device.allow_multiple_allocations is True)
 
 
@@ -211,8 +214,7 @@ def _values(attribute: DeviceAttribute) -> int:
 
 def _attribute(v: Violations, attribute: DeviceAttribute, path: str) -> None:
     """Check that an attribute has one value, and that it is fine."""
-    if sum(getattr(attribute, name) is not None for name in _VALUE_FIELDS) != 1:
-        v.invalid(path, "", "exactly one value must be specified")
+    _one_value(v, sum(getattr(attribute, name) is not None for name in _VALUE_FIELDS), path)
     for name in ("ints", "bools", "strings", "versions"):
         if getattr(attribute, name) == ():
             v.invalid(f"{path}.{name}", "", "must not be empty if specified")
@@ -228,28 +230,37 @@ def _attribute(v: Violations, attribute: DeviceAttribute, path: str) -> None:
             v.invalid(place, text, "must be a string compatible with semver.org spec 2.0.0")
 
 
+def _one_value(v: Violations, count: int, path: str) -> None:
+    if v.generated and count != 1:
+        v.invalid(v.sent(path), "", f"must specify {'exactly ' if count else ''}one of: {_VALUES}")
+    elif not count and v.holds(EMPTY_IS_REQUIRED):
+        v.required(path, "exactly one value must be specified")
+    elif count != 1:
+        v.invalid(path, "", "exactly one value must be specified")
+
+
 def _device_counters(v: Violations, device: Device, path: str) -> None:
     """Check what a device takes from counters. Spec: VAL-79."""
     path = f"{path}.consumesCounters"
-    if v.too_many(path, len(device.consumes_counters), CONSUMED_SETS_MAX):
+    if v.too_many(v.sent(path), len(device.consumes_counters), CONSUMED_SETS_MAX):
         return
     firsts = first_of_each(one.counter_set for one in device.consumes_counters)
     for position, taken in enumerate(device.consumes_counters):
         _counters(v, taken.counter_set, taken.counters, (f"{path}[{position}]", "counterSet"))
         _groups(v, taken.compatibility_groups, f"{path}[{position}].compatibilityGroups")
         if not firsts[position]:
-            v.duplicate(f"{path}[{position}]", taken.counter_set)
+            v.named_twice(v.sent(f"{path}[{position}]"), taken.counter_set, "counterSet")
 
 
 def _groups(v: Violations, groups: tuple[str, ...], path: str) -> None:
     """Check compatibility groups. Spec: VAL-58."""
-    if v.too_many(path, len(groups), GROUPS_MAX):
+    if v.too_many(v.sent(path), len(groups), GROUPS_MAX):
         return
     firsts = first_of_each(groups)
     for position, group in enumerate(groups):
-        v.names(f"{path}[{position}]", label_faults(group, declarative=True))
+        v.names(v.sent(f"{path}[{position}]"), label_faults(group, declarative=True))
         if not firsts[position]:
-            v.duplicate(f"{path}[{position}]", group)
+            v.duplicate(v.sent(f"{path}[{position}]"), group)
 
 
 def _device_nodes(v: Violations, device: Device, path: str, *, per_device: bool) -> None:
@@ -279,7 +290,7 @@ def _binding(v: Violations, device: Device, path: str) -> None:
     """Check binding conditions: both kinds or none, and nothing in both. Spec: VAL-80."""
     good, bad = device.binding_conditions, device.binding_failure_conditions
     for values, name in ((good, "bindingConditions"), (bad, "bindingFailureConditions")):
-        too_many = v.too_many(f"{path}.{name}", len(values), CONDITIONS_MAX)
+        too_many = v.too_many(v.sent(f"{path}.{name}"), len(values), CONDITIONS_MAX)
         check_label_keys(v, values, f"{path}.{name}", only_repeated=too_many)
     for position, value in enumerate(bad):
         if value in good:

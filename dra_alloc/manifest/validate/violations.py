@@ -4,8 +4,10 @@ What the API server refuses, in its words: `Invalid value: "x": must be greater 
 
 from __future__ import annotations
 
+import re
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
@@ -15,10 +17,12 @@ from dra_alloc.api.go_text import quote
 from dra_alloc.api.names import NameFault
 from dra_alloc.errors import Problem, Where, shortened
 from dra_alloc.limits import CEL_SELECTOR_MAX_LENGTH
+from dra_alloc.manifest.read.paths import key_path
+from dra_alloc.manifest.validate.releases import GENERATED, KEYS_APART, LOOKS_ON, TWICE_AT_NAME
+from dra_alloc.releases import DEFAULT_RELEASE, Release, Span, parse_release
 
-__all__ = ["ANY", "ApiServer", "FieldFault", "Violations", "key_path"]
+__all__ = ["ANY", "ApiServer", "FieldFault", "Violations"]
 
-_KEY_SHOWN = 96
 # The server shows values whole; no client prints a megabyte of one.
 _VALUE_SHOWN = 1_000
 
@@ -48,29 +52,78 @@ _TYPES: Final[Mapping[str, str]] = {
 }
 
 
+_IN_DEVICE: Final = re.compile(r"^(spec\.devices\[\d+\])(?=\.)")
+_DEFAULT: Final = parse_release(DEFAULT_RELEASE)
+
+
 @dataclass(frozen=True, slots=True)
 class ApiServer:
     """
     The API server that is asked.
 
     `selector` returns what its compiler has against a new selector: how the
-    fault begins, the compiler's text, and our hint.
+    fault begins, the compiler's text, and our hint. One that `generates_names`
+    looks at the name that an object without one would get, too.
     """
 
     selector: Callable[[str], tuple[str, str, str] | None] = lambda _: None
+    release: Release = _DEFAULT
+    gates: Mapping[str, bool] = field(default_factory=dict)
+    generates_names: bool = False
 
 
 #: Says nothing of selectors.
 ANY: Final = ApiServer()
 
 
+class _Sent(str):
+    """A path that a generated check reports: one of the version that was sent."""
+
+    __slots__ = ()
+
+
 @dataclass(slots=True)
 class Violations:
-    """The violations of one object, `name` being what it is called."""
+    """
+    The violations of one object, `name` being what it is called, that was sent in a `version`.
+
+    With `generated_only` hand-written checks say nothing.
+    """
 
     name: str
     server: ApiServer = ANY
+    version: str = "v1"
+    generated_only: bool = False
     found: list[FieldFault] = field(default_factory=list)
+
+    def holds(self, behaviour: Span) -> bool:
+        """Say whether the server's release shows a behaviour."""
+        return behaviour.holds(self.server.release)
+
+    @property
+    def generated(self) -> bool:
+        """Whether the server's generated checks are enforced."""
+        return self.holds(GENERATED)
+
+    def of_key(self, path: str, key: str) -> str:
+        """Return the path of what is wrong with a key of a map."""
+        return key_path(path, key) if self.holds(KEYS_APART) else path
+
+    @contextmanager
+    def generated_checks(self, alone: bool) -> Iterator[None]:
+        """Let only generated checks say something, if asked: they look where hand-written ones do not."""
+        before = self.generated_only
+        self.generated_only = before or alone
+        yield
+        self.generated_only = before
+
+    def sent(self, path: str) -> str:
+        """Return what a check that is generated, where these are enforced, calls a path of v1. Spec: VAL-8."""
+        if not self.generated:
+            return path
+        if self.version == "v1beta1":
+            path = _IN_DEVICE.sub(r"\1.basic", path, count=1).replace(".exactly", "", 1)
+        return _Sent(path)
 
     def required(self, path: str, detail: str = "") -> None:
         """A value is missing."""
@@ -87,6 +140,10 @@ class Violations:
             text, _, _ = str(fault._replace(value="")).partition(":")
             shown = f": {_shown(fault.value)}" if fault.kind == "Invalid" else ""
             self._add(path, f"{text}{shown}", fault.detail)
+
+    def named_twice(self, path: str, name: str, field_name: str = "name") -> None:
+        """An object of a list has the name of an earlier one."""
+        self.duplicate(f"{path}.{field_name}" if self.holds(TWICE_AT_NAME) else path, name)
 
     def duplicate(self, path: str, value: object) -> None:
         """A value stands twice where it may stand once."""
@@ -107,7 +164,7 @@ class Violations:
 
     def selector(self, path: str, expression: str) -> None:
         """Check an expression that devices are asked: its length, and what the compiler says of it."""
-        if not self.too_long(path, expression, CEL_SELECTOR_MAX_LENGTH):
+        if not self.generated_only and not self.too_long(path, expression, CEL_SELECTOR_MAX_LENGTH):
             fault = self.server.selector(expression)
             if fault is not None:
                 # The compiler's text quotes the expression, which is not printed twice.
@@ -122,12 +179,14 @@ class Violations:
         return long
 
     def too_many(self, path: str, count: int, limit: int) -> bool:
-        """Say whether a list is too long, and note it; its members are not looked at then."""
+        """Say whether a list is so long that its members are not looked at, and note it."""
         if count > limit:
             self._add(path, f"Too many: {count}", f"must have at most {limit} items")
-        return count > limit
+        return count > limit and not self.holds(LOOKS_ON)
 
     def _add(self, path: str, text: str, detail: str) -> None:
+        if self.generated_only and not isinstance(path, _Sent):
+            return
         message = f"{text}: {shortened(detail, _VALUE_SHOWN)}" if detail else text
         kind = _TYPES[text.partition(":")[0]]
         self.found.append(FieldFault(message, Where(self.name, path), type=kind, detail=detail))
@@ -143,11 +202,3 @@ def _shown(value: object) -> str:
         order: Literal["sorted"] | None = None if isinstance(value, OrderedDict) else "sorted"
         return shortened(msgspec.json.encode(value, order=order).decode(), _VALUE_SHOWN)
     return quote(shortened(value, _VALUE_SHOWN)) if isinstance(value, str) else shortened(str(value), _VALUE_SHOWN)
-
-
-def key_path(path: str, key: str) -> str:
-    """Return the path of a map entry; a long key is cut in its middle."""
-    if len(key) > _KEY_SHOWN:
-        tail = (_KEY_SHOWN - 3) // 2
-        key = f"{key[: _KEY_SHOWN - 3 - tail]}...{key[-tail:]}"
-    return f"{path}[{key}]"

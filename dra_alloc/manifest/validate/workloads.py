@@ -19,7 +19,8 @@ from dra_alloc.manifest.documents import Workload
 from dra_alloc.manifest.kinds import Kind, recognise
 from dra_alloc.manifest.make.workloads import at
 from dra_alloc.manifest.read.paths import Path, render
-from dra_alloc.manifest.validate.parts import check_label_selector, check_labels, check_metadata
+from dra_alloc.manifest.validate.metadata import NAMESPACED, STATEFUL_SET, check_labels, check_metadata
+from dra_alloc.manifest.validate.parts import check_label_selector
 from dra_alloc.manifest.validate.placement import RESTARTS
 from dra_alloc.manifest.validate.pods import check_claims, check_pod_spec
 from dra_alloc.manifest.validate.violations import Violations
@@ -70,7 +71,7 @@ def check_workload(v: Violations, workload: Workload) -> None:
             if template.pod is not None:
                 check_claims(v, template.pod.spec, template.path)
         return
-    check_metadata(v, workload.metadata, namespaced=True, is_label=kind.name == "StatefulSet")
+    check_metadata(v, workload.metadata, STATEFUL_SET if kind.name == "StatefulSet" else NAMESPACED)
     _Fields(v, workload.body).check(kind)
     for template in workload.templates:
         if template.pod is not None:

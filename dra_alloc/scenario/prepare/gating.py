@@ -11,6 +11,7 @@ from typing import Any, Final
 from dra_alloc.api import FrozenMap, Pod, ResourceClaim, ResourceClaimSpec, ResourceClaimTemplate
 from dra_alloc.errors import first_few
 from dra_alloc.manifest import Documents, Workload
+from dra_alloc.manifest.documents import object_name
 from dra_alloc.manifest.make.gates import DroppedField, without_disabled
 
 __all__ = ["as_there", "gated", "gated_spec"]
@@ -21,30 +22,40 @@ _WITH_STATUS: Final = ("claims", "pods", "workloads")
 _OF_A_CLUSTER: Final = ("nodes", "slices", "classes", "claims", "pods", "namespaces")
 
 
-def gated(manifests: Documents, gates: Mapping[str, bool]) -> tuple[Documents, tuple[str, ...], tuple[str, ...]]:
+def gated(
+    manifests: Documents, gates: Mapping[str, bool], *members: str
+) -> tuple[Documents, tuple[str, ...], tuple[str, ...]]:
     """
     Return the manifests without the fields of disabled gates, a note for each such field, and these gates.
+
+    Those of claims and templates, unless other members of `Documents` are named.
 
     Spec: GATE-1.
     """
     notes: list[str] = []
     lacking: set[str] = set()
 
-    def stored(item: ResourceClaim | ResourceClaimTemplate, spec: ResourceClaimSpec) -> ResourceClaimSpec:
-        made, dropped = gated_spec(spec, gates)
+    def change(item: Any) -> Any:
+        made, dropped = _stored(item, gates)
         lacking.update(each.gate for each in dropped)
-        notes.extend(f"{manifests.where(item).object}: {each} is off, the field is dropped" for each in dropped)
+        called = object_name(item.kind, item.metadata.namespace, item.metadata.name) if dropped else ""
+        notes.extend(f"{called}: {each} is off, the field is dropped" for each in dropped)
         return made
 
-    def change(item: Any) -> Any:
-        outer = item.spec if isinstance(item, ResourceClaimTemplate) else None
-        before = item.spec if outer is None else outer.spec
-        spec = stored(item, before)
-        if spec is before:
-            return item
-        return item.model_copy(update={"spec": spec if outer is None else outer.model_copy(update={"spec": spec})})
+    changed = manifests.mapped(change, *(members or ("claims", "templates")))
+    return changed, tuple(notes), tuple(sorted(lacking))
 
-    return manifests.mapped(change, "claims", "templates"), tuple(notes), tuple(sorted(lacking))
+
+def _stored(item: Any, gates: Mapping[str, bool]) -> tuple[Any, tuple[DroppedField, ...]]:
+    outer = item.spec
+    if isinstance(item, ResourceClaimTemplate):
+        inner, dropped = gated_spec(outer.spec, gates)
+        spec = outer.model_copy(update={"spec": inner}) if dropped else outer
+    elif isinstance(item, ResourceClaim):
+        spec, dropped = gated_spec(outer, gates)
+    else:
+        spec, dropped = without_disabled(outer, gates)
+    return (item.model_copy(update={"spec": spec}) if dropped else item), dropped
 
 
 def gated_spec(

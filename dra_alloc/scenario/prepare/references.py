@@ -49,12 +49,14 @@ def refusals(manifests: Documents, settings: Settings) -> Iterator[tuple[Any, Fi
     server = admission(settings)
     for item in (each for member in CHECKED for each in getattr(manifests, member)):
         if not isinstance(item, Workload) or (item.group, item.kind) not in NO_MAKERS:
-            yield from ((item, fault) for fault in validate_object(item, server))
+            place = manifests.places.get(id(item))
+            yield from ((item, fault) for fault in validate_object(item, server, place.version if place else "v1"))
 
 
 def admission(settings: Settings) -> ApiServer:
     """Return the API server of these settings, with its compiler for new selectors."""
-    return ApiServer(lambda expression: _against(environment_for(settings, "new"), expression))
+    release, gates = settings.profile().release, settings.effective_gates()
+    return ApiServer(lambda expression: _against(environment_for(settings, "new"), expression), release, gates, True)
 
 
 def _against(environment: cel.Environment, expression: str) -> tuple[str, str, str] | None:

@@ -13,7 +13,7 @@ import dra_alloc
 from dra_alloc.api import ResourceClaim
 from dra_alloc.cli.main import run
 from dra_alloc.cluster.settings import Settings
-from dra_alloc.manifest import load_readable
+from dra_alloc.manifest import Manner, load_readable
 from dra_alloc.report.validate_report import validate_report
 from dra_alloc.scenario.validating import validated, without_templates
 from tests.paths import EXAMPLES
@@ -40,7 +40,7 @@ def selecting(expression: str) -> dict[str, Any]:
 def files(folder, **texts):
     for name, text in texts.items():
         (folder / f"{name}.yaml").write_text(text, encoding="utf-8")
-    return without_templates(validated(*load_readable([folder], repeated="keep"), Settings()))
+    return without_templates(validated(*load_readable([folder], manner=Manner(repeated="keep")), Settings()))
 
 
 def test_all_faults_of_all_files_have_their_places(tmp_path):
@@ -86,6 +86,78 @@ def test_fields_of_gates_that_are_off_are_not_looked_at():
     (fault,) = dra_alloc.validate(wrong, release="1.35", gates={"DRADeviceTaints": True})
     assert fault.type == "FieldValueNotSupported"
     assert not dra_alloc.validate(wrong, release="1.35")
+
+
+def device(version: str, **fields: Any) -> dict[str, Any]:
+    found = {"name": "d", "basic": fields} if version == "v1beta1" else {"name": "d", **fields}
+    pool = {"name": "p", "generation": 1, "resourceSliceCount": 1}
+    spec = {"driver": "d.io", "nodeName": "n", "pool": pool, "devices": [found]}
+    meta = {"name": "s"}
+    return {"apiVersion": f"resource.k8s.io/{version}", "kind": "ResourceSlice", "metadata": meta, "spec": spec}
+
+
+def test_fields_and_versions_of_other_releases_are_unknown():
+    lists = device("v1", attributes={"a": {"strings": ["x"]}})
+    path = "spec.devices[0].attributes[a].strings"
+    (unknown,) = dra_alloc.validate(lists, release="1.35")
+    assert (unknown.type, unknown.where.path) == ("BadRequest", path)
+    assert not dra_alloc.validate(lists, release="1.36", gates={"DRAListTypeAttributes": True})
+    (dropped,) = dra_alloc.validate(lists, release="1.36")
+    assert dropped.detail == "exactly one value must be specified"
+    head = {"apiVersion": "resource.k8s.io/v1", "kind": "DeviceTaintRule", "metadata": {"name": "r"}}
+    rule = {**head, "spec": {"taint": {"key": "k", "effect": "NoExecute"}}}
+    assert not dra_alloc.validate(rule, release="1.37")
+    (unserved,) = dra_alloc.validate(rule, release="1.36")
+    assert unserved.detail == 'release 1.36.6 has no kind "DeviceTaintRule" in version "resource.k8s.io/v1"'
+
+
+def test_gates_take_fields_of_slices_and_classes():
+    wrong = device("v1", taints=[{"key": "a b", "effect": "X"}])
+    assert len(dra_alloc.validate(wrong)) == 2
+    assert not dra_alloc.validate(wrong, gates={"DRADeviceTaints": False})
+    head = {"apiVersion": "resource.k8s.io/v1", "kind": "DeviceClass", "metadata": {"name": "c"}}
+    wrong = {**head, "spec": {"extendedResourceName": "x"}}
+    assert dra_alloc.validate(wrong)
+    assert not dra_alloc.validate(wrong, release="1.35")
+
+
+@pytest.mark.parametrize(
+    ("release", "path", "words"),
+    [
+        ("1.36", "spec.devices[0].attributes[a]", "exactly one value must be specified"),
+        (
+            "1.37",
+            "spec.devices[0].basic.attributes[a]",
+            "must specify one of: `int`, `bool`, `string`, `version`, `ints`",
+        ),
+    ],
+)
+def test_generated_checks_tell_the_paths_of_the_version_that_was_sent(release, path, words):
+    (fault,) = dra_alloc.validate(device("v1beta1", attributes={"a": {}}), release=release)
+    assert fault.where.path == path
+    assert fault.detail.startswith(words)
+
+
+def test_what_differs_between_releases():
+    def paths(value, *releases):
+        return [each.where.path for release in releases for each in dra_alloc.validate(value, release=release)]
+
+    twice = claim()
+    twice["spec"]["devices"]["requests"] *= 2
+    assert paths(twice, "1.34", "1.35") == ["spec.devices.requests[1].name", "spec.devices.requests[1]"]
+    owned = claim()
+    owned["metadata"]["ownerReferences"] = [{"apiVersion": "v1", "kind": "Event", "name": "e", "uid": "u"}]
+    assert paths(owned, "1.36", "1.37") == ["metadata.ownerReferences", "metadata.ownerReferences[0]"]
+    keyed = device("v1", attributes={"a-b": {"int": 1}})
+    assert paths(keyed, "1.35", "1.36") == ["spec.devices[0].attributes[a-b]", "spec.devices[0].attributes"]
+
+
+def test_metadata():
+    wrong = claim()
+    wrong["metadata"] |= {"finalizers": ["a", "x.io/ok"], "generation": -1, "name": "", "generateName": "A"}
+    assert {each.where.path for each in dra_alloc.validate(wrong)} == {
+        *("metadata.finalizers[0]", "metadata.generation", "metadata.generateName", "metadata.name")
+    }
 
 
 def test_admin_access_wants_the_label_of_a_namespace_that_is_given(tmp_path):

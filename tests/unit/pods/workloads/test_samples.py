@@ -8,7 +8,7 @@ from collections import Counter
 
 import pytest
 
-from dra_alloc.manifest import Documents, load_readable
+from dra_alloc.manifest import Documents, Manner, load_readable
 from dra_alloc.pods.naming import in_namespace, named
 from dra_alloc.pods.workloads.table import NO_MAKERS, maker_of
 from dra_alloc.scenario.expand import expand
@@ -31,7 +31,7 @@ FOLDERS = {
 
 @pytest.mark.parametrize("folder", FOLDERS)
 def test_every_workload_is_expanded_or_named(folder, shared):
-    documents, _ = load_readable([shared / "samples" / folder], validate="ignore")
+    documents, _ = load_readable([shared / "samples" / folder], manner=Manner("ignore"))
     documents = named(in_namespace(documents, "default"), Documents())
     found = expand(documents)
     made = Counter(id(each.owner) for each in found.pods)
@@ -48,6 +48,6 @@ def test_every_workload_is_expanded_or_named(folder, shared):
 
 
 def test_all_kinds_of_the_samples_are_known(shared):
-    documents, _ = load_readable([shared / "samples" / each for each in FOLDERS], validate="ignore")
+    documents, _ = load_readable([shared / "samples" / each for each in FOLDERS], manner=Manner("ignore"))
     unknown = {each.kind for each in documents.workloads if maker_of(each) is None}
     assert unknown <= {kind for _, kind in NO_MAKERS}

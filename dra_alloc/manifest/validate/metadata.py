@@ -1,0 +1,139 @@
+"""
+Admission rules of metadata.
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from dra_alloc.api import ObjectMeta, OwnerReference
+from dra_alloc.api.names import label_faults, label_key_faults, label_value_faults, subdomain_faults
+from dra_alloc.manifest.validate.releases import CLASSES_BY_NAME, OWNERS_APART
+from dra_alloc.manifest.validate.violations import Violations
+
+__all__ = [
+    "CLASS",
+    "NAMESPACED",
+    "PLAIN",
+    "STATEFUL_SET",
+    "MetaRules",
+    "check_generate_name",
+    "check_labels",
+    "check_metadata",
+]
+
+ANNOTATIONS_MAX: Final = 256 * 1024
+_SUFFIX: Final = "-----"
+_NAME_MAX: Final = 253
+_FINALIZERS: Final = frozenset({"orphan", "foregroundDeletion", "kubernetes"})
+_ORPHAN_AND_NOT: Final = "finalizer orphan and foregroundDeletion cannot be both set"
+_NO_FINALIZER: Final = "name is neither a standard finalizer name nor is it fully qualified"
+
+
+class MetaRules(NamedTuple):
+    """
+    What a kind's metadata is held to.
+
+    `counted` kinds are sent their generation; of others the server sets it.
+    """
+
+    namespaced: bool = False
+    counted: bool = False
+    is_label: bool = False
+    is_class: bool = False
+
+
+PLAIN: Final = MetaRules()
+NAMESPACED: Final = MetaRules(namespaced=True, counted=True)
+STATEFUL_SET: Final = MetaRules(namespaced=True, is_label=True)
+CLASS: Final = MetaRules(is_class=True)
+
+
+def check_metadata(v: Violations, metadata: ObjectMeta, rules: MetaRules) -> None:
+    """Check names, namespace, labels, annotations, finalizers and owners. Spec: VAL-20 to VAL-23, VAL-25, VAL-26."""
+    by_name = rules.is_class and v.holds(CLASSES_BY_NAME)
+    _names(v, metadata, rules, by_name=by_name)
+    if rules.namespaced and metadata.namespace:
+        v.names("metadata.namespace", label_faults(metadata.namespace))
+    elif not rules.namespaced and metadata.namespace:
+        v.forbidden("metadata.namespace", "not allowed on this type")
+    if rules.counted and (metadata.generation or 0) < 0:
+        v.invalid("metadata.generation", metadata.generation, "must be greater than or equal to 0")
+    check_labels(v, metadata, "metadata")
+    _finalizers(v, metadata.finalizers)
+    _owners(v, metadata.owner_references)
+    if v.holds(OWNERS_APART):
+        v.found = list(dict.fromkeys(v.found))  # what is said twice of metadata is told once
+
+
+def _names(v: Violations, metadata: ObjectMeta, rules: MetaRules, *, by_name: bool) -> None:
+    name, base = metadata.name or "", metadata.generate_name or ""
+    if not name and not base:
+        v.required("metadata.name", "name or generateName is required")
+        return
+    if base and not by_name:
+        # A suffix will follow, so its last dash is no fault.
+        faults = subdomain_faults(base[:-1] + "a" if base.endswith("-") and len(base) > 1 else base)
+        v.invalid("metadata.generateName", base, [fault.detail for fault in faults])
+    if not name and v.server.generates_names:
+        name = base[: _NAME_MAX - len(_SUFFIX)] + "a" * len(_SUFFIX)
+    if name:
+        v.names("metadata.name", label_faults(name) if rules.is_label else subdomain_faults(name, declarative=by_name))
+
+
+def check_generate_name(v: Violations, metadata: ObjectMeta) -> None:
+    """Check a `generateName` that nothing else was said of, in an object that nothing is wrong with."""
+    base = metadata.generate_name or ""
+    if v.holds(CLASSES_BY_NAME) and not v.found:
+        v.invalid("metadata.generateName", base, [f"may not contain '{each}'" for each in "/%" if each in base])
+
+
+def check_labels(v: Violations, metadata: ObjectMeta, path: str) -> None:
+    """Check labels and annotations."""
+    for key, value in metadata.labels.items():
+        v.names(f"{path}.labels", label_key_faults(key))
+        v.names(f"{path}.labels", label_value_faults(value))
+    for key in metadata.annotations:
+        # Go lowers each character alone; Python makes two characters of this one.
+        v.names(f"{path}.annotations", label_key_faults(key.replace("\u0130", "i").lower()))
+    v.too_long(f"{path}.annotations", "".join(map("".join, metadata.annotations.items())), ANNOTATIONS_MAX)
+
+
+def _finalizers(v: Violations, finalizers: tuple[str, ...]) -> None:
+    for position, name in enumerate(finalizers):
+        v.names("metadata.finalizers", label_key_faults(name))
+        if "/" not in name and name not in _FINALIZERS:
+            v.invalid(f"metadata.finalizers[{position}]", name, _NO_FINALIZER)
+    if {"orphan", "foregroundDeletion"} <= set(finalizers):
+        v.invalid("metadata.finalizers", list(finalizers), _ORPHAN_AND_NOT)
+
+
+def _owners(v: Violations, owners: tuple[OwnerReference, ...]) -> None:
+    apart, path = v.holds(OWNERS_APART), "metadata.ownerReferences"
+    for position, owner in enumerate(owners):
+        _owner(v, owner, f"{path}[{position}]" if apart else path, apart=apart)
+    leading = [owner for owner in owners if owner.controller]
+    for owner in leading[1:]:
+        first = leading[0]
+        both = f"{first.kind}/{first.name} and {owner.kind}/{owner.name}"
+        text = f'Only one reference can have Controller set to true. Found "true" in references for {both}'
+        v.invalid(path, "", text)
+
+
+def _owner(v: Violations, owner: OwnerReference, path: str, *, apart: bool) -> None:
+    group, _, version = owner.api_version.rpartition("/")
+    parsed = bool(version) and "/" not in group
+    if apart and not owner.api_version:
+        v.required(f"{path}.apiVersion", "must not be empty")
+    elif not parsed:
+        text = "must be <group>/<version> or <version>" if apart else "version must not be empty"
+        v.invalid(f"{path}.apiVersion", owner.api_version, text)
+    for name, value in (("kind", owner.kind), ("name", owner.name), ("uid", owner.uid)):
+        if value:
+            continue
+        if apart:
+            v.required(f"{path}.{name}", "must not be empty")
+        else:
+            v.invalid(f"{path}.{name}", value, "must not be empty")
+    if (group, version, owner.kind) in (("", "v1", "Event"), ("events.k8s.io", "v1", "Event")):
+        v.invalid(path, "", f"{group}/{version}, Kind=Event is disallowed from being an owner")

@@ -1,0 +1,40 @@
+"""
+Where admission differs between releases: each behaviour with the releases that show it.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from dra_alloc.releases import Span
+
+__all__ = [
+    "CLASSES_BY_NAME",
+    "EMPTY_IS_REQUIRED",
+    "GENERATED",
+    "KEYS_APART",
+    "LESS_THAN_MIN_AT_MIN",
+    "LOOKS_ON",
+    "NO_EFFECT_NONE",
+    "OWNERS_APART",
+    "TWICE_AT_NAME",
+]
+
+#: What is in a list that is too long is looked at all the same.
+LOOKS_ON: Final = Span(end="1.35")
+#: A name given again is told at the name, not at its object.
+TWICE_AT_NAME: Final = Span(end="1.35")
+#: A taint has no effect `None`.
+NO_EFFECT_NONE: Final = Span(end="1.35")
+#: An empty part of a qualified name is a value that is missing.
+EMPTY_IS_REQUIRED: Final = Span(end="1.35")
+#: What is wrong with a key of a map is told at the key, not at the map.
+KEYS_APART: Final = Span(end="1.36")
+#: A default below the minimum of a range is told at the minimum.
+LESS_THAN_MIN_AT_MIN: Final = Span(end="1.37")
+#: The name of a class is looked at where it is generated, too, and what it is generated from is not.
+CLASSES_BY_NAME: Final = Span("1.35")
+#: What is wrong with an owner is told at this owner, and what is wrong with metadata in the same words once.
+OWNERS_APART: Final = Span("1.37")
+#: Generated checks are enforced, in their words, at the paths of the version that was sent.
+GENERATED: Final = Span("1.37")

@@ -1,0 +1,3 @@
+"""
+Objects that an API server takes, and changes that it may refuse.
+"""

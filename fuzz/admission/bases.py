@@ -1,0 +1,118 @@
+"""
+Objects of each kind of resource.k8s.io that every API server takes, with as many fields as one can have, in v1.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+__all__ = ["BASES"]
+
+Json = dict[str, Any]
+_META: Final[Json] = {"name": "a", "labels": {"x.io/l": "v"}, "annotations": {"x.io/A": "any"}}
+_SELECTORS: Final = [{"cel": {"expression": "device.driver == 'd.io'"}}]
+_TOLERATIONS: Final = [
+    {"key": "x.io/t", "operator": "Equal", "value": "v", "effect": "NoSchedule"},
+    {"operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 5},
+]
+_ASK: Final[Json] = {
+    "deviceClassName": "gpu.d.io",
+    "selectors": _SELECTORS,
+    "allocationMode": "ExactCount",
+    "count": 2,
+    "tolerations": _TOLERATIONS,
+    "capacity": {"requests": {"mem": "5Gi", "d.io/bw": "1"}},
+    "derivedAttributes": [{"name": "d.io/x", "expression": "device.attributes['d.io'].model"}],
+}
+_OPAQUE: Final[Json] = {"driver": "d.io", "parameters": {"a": [1, {"b": None}]}}
+_DEVICES: Final[Json] = {
+    "requests": [
+        {"name": "r", "exactly": {**_ASK, "adminAccess": True}},
+        {"name": "all", "exactly": {"deviceClassName": "c", "allocationMode": "All"}},
+        {"name": "q", "firstAvailable": [{"name": "s", **_ASK}, {"name": "t", "deviceClassName": "c"}]},
+    ],
+    "constraints": [{"requests": ["r", "q/s"], "matchAttribute": "d.io/x"}, {"distinctAttribute": "d.io/x"}],
+    "config": [{"requests": ["r", "q", "q/t"], "opaque": _OPAQUE}, {"opaque": _OPAQUE}],
+}
+_TERM: Final[Json] = {
+    "matchExpressions": [
+        {"key": "x.io/zone", "operator": "In", "values": ["a", "b"]},
+        {"key": "n", "operator": "Gt", "values": ["1"]},
+        {"key": "e", "operator": "Exists"},
+    ],
+    "matchFields": [{"key": "metadata.name", "operator": "In", "values": ["node-a"]}],
+}
+_TAINT: Final[Json] = {"key": "x.io/t", "value": "v", "effect": "NoSchedule", "timeAdded": "2026-01-31T12:00:00Z"}
+_DEVICE: Final[Json] = {
+    "name": "gpu-0",
+    "attributes": {
+        "model": {"string": "x"},
+        "d.io/i": {"int": 1},
+        "b": {"bool": True},
+        "v": {"version": "1.2.3-a.1+b"},
+        "many": {"strings": ["a", "b"]},
+    },
+    "capacity": {
+        "mem": {
+            "value": "40Gi",
+            "requestPolicy": {"default": "5Gi", "validRange": {"min": "5Gi", "max": "30Gi", "step": "5Gi"}},
+        },
+        "bw": {"value": "10", "requestPolicy": {"default": "1", "validValues": ["1", "2", "5"]}},
+    },
+    "allowMultipleAllocations": True,
+    "taints": [_TAINT, {"key": "k", "effect": "NoExecute"}],
+    "bindsToNode": True,
+    "bindingConditions": ["x.io/ready"],
+    "bindingFailureConditions": ["x.io/failed"],
+    "consumesCounters": [
+        {"counterSet": "cs", "counters": {"m": {"value": "1Gi"}}, "compatibilityGroups": ["a", "b"]},
+    ],
+}
+_PLAIN: Final[Json] = {"name": "gpu-1", "attributes": {"model": {"string": "y"}}, "capacity": {"mem": {"value": "1"}}}
+_POOL: Final[Json] = {"name": "node-a", "generation": 1, "resourceSliceCount": 2}
+_SLICE: Final[Json] = {"driver": "d.io", "pool": _POOL}
+_SHARED: Final[Json] = {
+    **_SLICE,
+    "allNodes": True,
+    "sharedCounters": [{"name": "cs", "counters": {"m": {"value": "80Gi"}, "copy-engines": {"value": "8"}}}],
+}
+_SELECTED: Final[Json] = {"nodeSelector": {"nodeSelectorTerms": [_TERM]}}
+_EACH: Final[Json] = {
+    **_SLICE,
+    "perDeviceNodeSelection": True,
+    "devices": [{**_DEVICE, "nodeName": "node-a"}, {**_PLAIN, **_SELECTED}, {"name": "z", "allNodes": True}],
+}
+
+#: Kind -> what is in objects of it beside apiVersion, kind and metadata.
+_BODIES: Final[dict[str, tuple[Json, ...]]] = {
+    "ResourceClaim": ({"spec": {"devices": _DEVICES}}, {"spec": {}}),
+    "ResourceClaimTemplate": (
+        {"spec": {"metadata": {"labels": {"a": "b"}, "annotations": {"c": "d"}}, "spec": {"devices": _DEVICES}}},
+    ),
+    "DeviceClass": (
+        {"spec": {"selectors": _SELECTORS, "config": [{"opaque": _OPAQUE}], "extendedResourceName": "d.io/gpu"}},
+        {"spec": {}},
+    ),
+    "ResourceSlice": (
+        {"spec": {**_SLICE, "nodeName": "node-a", "devices": [_DEVICE, _PLAIN]}},
+        {"spec": {**_SLICE, **_SELECTED, "devices": [_DEVICE, _PLAIN]}},
+        {"spec": _SHARED},
+        {"spec": _EACH},
+    ),
+    "DeviceTaintRule": (
+        {"spec": {"deviceSelector": {"driver": "d.io", "pool": "p/q", "device": "d"}, "taint": _TAINT}},
+        {"spec": {"taint": {"key": "k", "effect": "None"}}},
+    ),
+}
+BASES: Final[dict[str, tuple[Json, ...]]] = {
+    kind: tuple(
+        {
+            "apiVersion": "resource.k8s.io/v1",
+            "kind": kind,
+            "metadata": {**_META, **({"namespace": "default"} if kind.startswith("ResourceClaim") else {})},
+            **body,
+        }
+        for body in bodies
+    )
+    for kind, bodies in _BODIES.items()
+}

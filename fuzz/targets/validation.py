@@ -1,0 +1,111 @@
+"""
+Objects of resource.k8s.io are refused as the API server of each release refuses them: type, field and detail; needs Go.
+
+    python -m fuzz.targets.validation [--cases 500] [--seed 1]
+
+Asked are objects that a server takes, with a few changes, in each version that is served, with gates one by one and in
+pairs. Of what cannot be decoded only that is compared, of selectors with syntax errors the place of the first. 1.34 is
+not asked: its older checks have words of their own for names, and go on in lists that are too long.
+"""
+
+from __future__ import annotations
+
+import itertools
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import ExitStack
+from random import Random
+from typing import Final
+
+from dra_alloc.cli.harness.validate import answer_validate
+from dra_alloc.gates import GATES, Maturity, gates_of
+from dra_alloc.manifest.convert.conversion import from_v1, reshape
+from dra_alloc.manifest.kinds import KINDS, RESOURCE_GROUP, SERVED
+from dra_alloc.manifest.make.schema import schema_of
+from dra_alloc.releases import parse_release, start_of
+from fuzz.admission.bases import BASES
+from fuzz.admission.changes import changed
+from fuzz.oracle import Oracle
+from fuzz.oracle_build import newest
+from fuzz.target import Broken, Json, Target, command
+
+__all__ = ["TARGET", "main"]
+
+_TIMES: Final = (0, 1, 1, 1, 1, 2, 2, 3)
+_AT_ONCE: Final = 50
+_UNASKED: Final = "1.34"
+_SYNTAX: Final = "Syntax error"
+
+
+def _gates(random: Random, release: str) -> dict[str, bool]:
+    known = gates_of(release)
+    free = sorted(name for name in known if not _locked(name, release) and name.startswith("DRA"))
+    chosen = random.sample(free, random.choice((0, 0, 1, 1, 2)))
+    return {name: random.random() < 0.7 if not known[name] else random.random() < 0.2 for name in chosen}
+
+
+def _locked(name: str, release: str) -> bool:
+    asked = parse_release(release)
+    stages = [stage for since, stage in GATES[name].items() if asked >= start_of(since)]
+    return stages[-1] is Maturity.LOCKED
+
+
+def _drawn(random: Random, release: str) -> Json:
+    kind = random.choice(list(BASES))
+    versions = [version for version, span in SERVED[kind].items() if span.holds(parse_release(release))]
+    version, model = random.choice(versions), KINDS[kind].model
+    assert model is not None
+    base = from_v1(random.choice(BASES[kind]), kind, version)
+    item = changed(random, base, reshape(schema_of(model), version), random.choice(_TIMES))
+    item["apiVersion"], item["kind"] = f"{RESOURCE_GROUP}/{version}", kind
+    return {"release": release, "object": item, "gates": _gates(random, release)}
+
+
+def _cases(seed: int) -> Iterator[Json]:
+    with ExitStack() as stack:
+        oracles = [
+            stack.enter_context(Oracle(release)) for release in newest("apiserver") if not release.startswith(_UNASKED)
+        ]
+        for number in itertools.count():
+            oracle = oracles[number % len(oracles)]
+            random = Random(f"{seed}/{number}")
+            requests = [_drawn(random, oracle.release) for _ in range(_AT_ONCE)]
+            for request, answer in zip(
+                requests, oracle.batch({"op": "validate", **each} for each in requests), strict=True
+            ):
+                if not answer.get("bad", "").startswith("gates:"):  # a gate that wants another one
+                    yield {"request": request, "upstream": answer}
+
+
+def _check(case: Json) -> str:
+    request, upstream = case["request"], case["upstream"]
+    if "errors" not in upstream:
+        raise Broken(f"upstream {upstream}")
+    theirs, ours = upstream["errors"], answer_validate(request)["errors"]
+    if any(each["type"] == "BadRequest" for each in (*theirs, *ours)):
+        if {each["type"] for each in theirs} != {each["type"] for each in ours}:
+            raise Broken(f"upstream {theirs}, ours {ours}")
+        return "undecodable"
+    left, right = Counter(map(_fault, theirs)), Counter(map(_fault, ours))
+    if left != right:
+        only, more = sorted((left - right).elements()), sorted((right - left).elements())
+        raise Broken(f"only upstream {only}, only ours {more}")
+    return "refused" if theirs else "accepted"
+
+
+def _fault(error: Json) -> tuple[str, str, str]:
+    place, syntax, _ = error["detail"].partition(_SYNTAX)
+    return error["type"], error["field"], place if syntax else error["detail"]
+
+
+TARGET = Target("validation", _cases, _check, shrinks=False)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command of this target."""
+    return command(TARGET, arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
