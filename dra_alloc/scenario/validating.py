@@ -121,8 +121,13 @@ def _served(documents: Documents, release: Release) -> tuple[Documents, list[Pro
 
 
 def _undecoded(problem: Problem) -> FieldFault:
-    """Return what is said of an object that cannot be decoded, or not strictly."""
+    """Return what is said of an object that cannot be decoded, or not strictly, or is not made for its long lists."""
+    if isinstance(problem, FieldFault):
+        return problem
     where, message = problem.where, problem.message
+    crowded, _, detail = message.removeprefix("Too many: ").partition(": ")
+    if crowded.isdecimal():
+        return FieldFault(message, where, problem.hint, type="FieldValueTooMany", detail=detail)
     return FieldFault(message, where, problem.hint, problem.count, type=_UNDECODED, detail=message)
 
 

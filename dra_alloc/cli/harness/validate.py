@@ -48,7 +48,8 @@ def answer_validate(request: Mapping[str, Any]) -> dict[str, Any]:
     read, problems = load_readable(["-"], stdin=io.BytesIO(json.dumps(given).encode()), manner=manner)
     errors = [_error(each) for each in validated(read, problems, Settings(release, gates)).faults]
     if problems:
-        return {"errors": errors}
+        undecoded = [each for each in errors if each["type"] == "BadRequest"]
+        return {"errors": undecoded or errors}
     found = [item for member in _MEMBERS for item in getattr(read, member)]
     if len(found) != 1:
         raise InputError("object has to be one object of resource.k8s.io")

@@ -56,8 +56,10 @@ def tokens(path: str | Iterable[str | int]) -> tuple[str, ...]:
 
 
 def key_path(path: str, key: str) -> str:
-    """Return the path of a map entry; a long key is cut in its middle."""
-    if len(key) > _KEY_SHOWN:
+    """Return the path of a map entry; a long key is cut in its middle, by its bytes."""
+    data = key.encode("utf-8", "surrogatepass")
+    if len(data) > _KEY_SHOWN:
         tail = (_KEY_SHOWN - 3) // 2
-        key = f"{key[: _KEY_SHOWN - 3 - tail]}...{key[-tail:]}"
+        cut = data[: _KEY_SHOWN - 3 - tail] + b"..." + data[-tail:]
+        key = cut.decode("utf-8", "replace")
     return f"{path}[{key}]"

@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Final
 
 from dra_alloc.api import CapacityRequestPolicy, CapacityRequestPolicyRange, DeviceCapacity, Quantity
-from dra_alloc.manifest.validate.releases import LESS_THAN_MIN_AT_MIN
+from dra_alloc.manifest.validate.releases import DEFAULT_AT_BOUND
 from dra_alloc.manifest.validate.violations import Violations
 
 __all__ = ["check_request_policy"]
@@ -68,12 +68,16 @@ def _valid_range(
     if bounds.min > limit:
         v.invalid(f"{path_range}.min", str(bounds.min), f"min is larger than capacity value: {limit}")
     if default < bounds.min:
-        path_default = f"{path_range}.{'min' if v.holds(LESS_THAN_MIN_AT_MIN) else 'default'}"
-        v.invalid(path_default, str(default), f"default is less than min: {bounds.min}")
+        v.invalid(_of_default(v, path_range, "min"), str(default), f"default is less than min: {bounds.min}")
     if bounds.max is not None:
         _maximum(v, bounds, default, place)
     if bounds.step is not None:
         _step(v, bounds, default, place)
+
+
+def _of_default(v: Violations, path: str, bound: str) -> str:
+    """Return where it is told that the default is beyond a bound."""
+    return f"{path}.{bound if v.holds(DEFAULT_AT_BOUND) else 'default'}"
 
 
 def _maximum(v: Violations, bounds: CapacityRequestPolicyRange, default: Quantity, place: tuple[Quantity, str]) -> None:
@@ -86,7 +90,8 @@ def _maximum(v: Violations, bounds: CapacityRequestPolicyRange, default: Quantit
     if bounds.max > limit:
         v.invalid(path_max, str(bounds.max), f"max is larger than capacity value: {limit}")
     if default > bounds.max:
-        v.invalid(f"{path}.validRange.max", str(default), f"default is more than max: {bounds.max}")
+        place = _of_default(v, f"{path}.validRange", "max")
+        v.invalid(place, str(default), f"default is more than max: {bounds.max}")
 
 
 def _step(v: Violations, bounds: CapacityRequestPolicyRange, default: Quantity, place: tuple[Quantity, str]) -> None:

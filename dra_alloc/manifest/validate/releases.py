@@ -10,10 +10,10 @@ from dra_alloc.releases import Span
 
 __all__ = [
     "CLASSES_BY_NAME",
+    "DEFAULT_AT_BOUND",
     "EMPTY_IS_REQUIRED",
     "GENERATED",
     "KEYS_APART",
-    "LESS_THAN_MIN_AT_MIN",
     "LOOKS_ON",
     "NO_EFFECT_NONE",
     "OWNERS_APART",
@@ -30,8 +30,8 @@ NO_EFFECT_NONE: Final = Span(end="1.35")
 EMPTY_IS_REQUIRED: Final = Span(end="1.35")
 #: What is wrong with a key of a map is told at the key, not at the map.
 KEYS_APART: Final = Span(end="1.36")
-#: A default below the minimum of a range is told at the minimum.
-LESS_THAN_MIN_AT_MIN: Final = Span(end="1.37")
+#: A default beyond a bound of its range is told at the bound.
+DEFAULT_AT_BOUND: Final = Span(end="1.37")
 #: The name of a class is looked at where it is generated, too, and what it is generated from is not.
 CLASSES_BY_NAME: Final = Span("1.35")
 #: What is wrong with an owner is told at this owner, and what is wrong with metadata in the same words once.

@@ -180,7 +180,7 @@ def _devices(v: Violations, spec: ResourceSliceSpec) -> None:
         _attributes(v, device, path)
         _device_counters(v, device, path)
         _device_nodes(v, device, path, per_device=bool(spec.per_device_node_selection))
-        if not v.too_many(f"{path}.taints", len(device.taints), TAINTS_MAX):
+        with v.generated_checks(v.too_many(f"{path}.taints", len(device.taints), TAINTS_MAX)):
             for index, taint in enumerate(device.taints):
                 check_taint(v, taint, f"{path}.taints[{index}]")
         _binding(v, device, path)
