@@ -44,7 +44,6 @@ from tests.paths import ROOT
         ('{"op": "quantity", "value": 1}', "value has to be a string"),
         ('{"op": "validate"}', "object is missing"),
         ('{"op": "validate", "object": [], "gates": {}}', "object has to be an object"),
-        ('{"op": "validate", "object": {}, "release": "1.37"}', "validation is known for 1.36 only"),
         ('{"op": "validate", "object": {}, "gates": {"X": true}}', "has no feature gate 'X'"),
         ('{"op": "validate", "object": {}, "old": {}}', "updates are not validated"),
         ('{"op": "validate", "object": {"apiVersion": "v1", "kind": "Pod"}}', "one object of resource.k8s.io"),

@@ -25,22 +25,24 @@ class OtherShape(ValueError):
     """An object written in the shape of another version than it says."""
 
 
-def rewrite(value: Any, path: tuple[str, ...], rule: Rule) -> Any:
+def rewrite(value: Any, path: tuple[str, ...], rule: Rule, *, nulls: bool = False) -> Any:
     """
     Return a value with the objects at a path replaced by what a rule makes of them.
 
-    ``*`` in the path stands for every member of a list. What is not there stays away.
+    ``*`` in the path stands for every member of a list; with `nulls` one that is
+    null is an object with nothing set. What is not there stays away.
     """
     if not path:
         return rule(value) if isinstance(value, dict) else value
     step, rest = path[0], path[1:]
     if step == "*":
-        # A null member is an object with nothing set.
-        members = ({} if member is None else member for member in value) if isinstance(value, list) else ()
-        return [rewrite(member, rest, rule) for member in members] if isinstance(value, list) else value
+        if not isinstance(value, list):
+            return value
+        members = ({} if member is None and nulls else member for member in value)
+        return [rewrite(member, rest, rule, nulls=nulls) for member in members]
     if not isinstance(value, dict) or value.get(step) is None:
         return value
-    return {**value, step: rewrite(value[step], rest, rule)}
+    return {**value, step: rewrite(value[step], rest, rule, nulls=nulls)}
 
 
 def _nest_request(request: dict[str, Any]) -> dict[str, Any]:

@@ -68,5 +68,5 @@ def set_defaults(value: Any, kind: str, version: str) -> Any:
     Spec: DEF-1 to DEF-4.
     """
     for path, rule in (_FLAT if version in _FLAT_VERSIONS else _NESTED).get(kind, ()):
-        value = rewrite(value, path, rule)
+        value = rewrite(value, path, rule, nulls=True)
     return value

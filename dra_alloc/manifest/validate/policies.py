@@ -90,8 +90,7 @@ def _maximum(v: Violations, bounds: CapacityRequestPolicyRange, default: Quantit
     if bounds.max > limit:
         v.invalid(path_max, str(bounds.max), f"max is larger than capacity value: {limit}")
     if default > bounds.max:
-        place = _of_default(v, f"{path}.validRange", "max")
-        v.invalid(place, str(default), f"default is more than max: {bounds.max}")
+        v.invalid(_of_default(v, f"{path}.validRange", "max"), str(default), f"default is more than max: {bounds.max}")
 
 
 def _step(v: Violations, bounds: CapacityRequestPolicyRange, default: Quantity, place: tuple[Quantity, str]) -> None:

@@ -152,6 +152,11 @@ def test_what_differs_between_releases():
     assert paths(keyed, "1.35", "1.36") == ["spec.devices[0].attributes[a-b]", "spec.devices[0].attributes"]
 
 
+def test_an_empty_list_is_no_unset_mode():
+    (fault,) = dra_alloc.validate(claim(allocationMode=[]))
+    assert (fault.type, fault.detail) == ("BadRequest", "expected a string, got a list")
+
+
 def test_metadata():
     wrong = claim()
     wrong["metadata"] |= {"finalizers": ["a", "x.io/ok"], "generation": -1, "name": "", "generateName": "A"}
