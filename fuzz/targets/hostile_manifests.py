@@ -35,7 +35,13 @@ _GROUP: Final = "resource.k8s.io"
 #: The older ones have another shape, so that every object is wrong in them.
 _VERSIONS: Final = (*("v1",) * 12, *("v1beta2",) * 6, "v1beta1", "v1alpha3")
 _LIMITS: Final = ("--steps", "3000", "--solver-units", "0")
-_COMMANDS: Final = (("check", *_LIMITS), ("explain", *_LIMITS), ("gang", "--most"), ("cel", "device.driver == 'd1'"))
+_COMMANDS: Final = (
+    ("check", *_LIMITS),
+    ("explain", *_LIMITS),
+    ("gang", "--most"),
+    ("cel", "device.driver == 'd1'"),
+    ("convert", "--check", "--to", "v1beta1"),
+)
 _SECONDS: Final = 30
 _CONTROL: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
@@ -54,8 +60,9 @@ def _cases(seed: int) -> Iterator[Json]:
         for claim in claims:
             claim["metadata"] = {**claim["metadata"], "namespace": "ns"}
         spoilt = random.choice(("cluster", "manifests", "nothing"))
+        release = [] if words[0] == "convert" else ["--release", request["release"]]
         yield {
-            "command": [*words, "--release", request["release"], "--format", random.choice(("text", "json"))],
+            "command": [*words, *release, "--format", random.choice(("text", "json"))],
             "cluster": _text(cluster, random, spoil=spoilt == "cluster"),
             "manifests": _text([*claims, *_pods(claims)], random, spoil=spoilt == "manifests"),
         }
@@ -95,10 +102,10 @@ def _check(case: Json) -> str:
         paths = {name: str(Path(folder, f"{name}.txt")) for name in ("manifests", "cluster")}
         for name, path in paths.items():
             Path(path).write_bytes(base64.b64decode(case[name]))
-        words = [*case["command"], "--cluster", paths["cluster"]]
-        if case["command"][0] != "cel":
+        words, rest = case["command"][:1], case["command"][1:]
+        if words[0] != "cel":
             words.append(paths["manifests"])
-            words = [words[0], words[-1], *words[1:-1]]
+        words += [paths["cluster"], *rest] if words[0] == "convert" else [*rest, "--cluster", paths["cluster"]]
         began = time.monotonic()
         out, err = io.StringIO(), io.StringIO()
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
