@@ -30,7 +30,7 @@ from dra_alloc.pods.admission import PodClasses, host_port_problems
 from dra_alloc.pods.limit_ranges import LimitRanges
 from dra_alloc.pods.workloads.names import unique
 from dra_alloc.pods.workloads.owners import Family
-from dra_alloc.pods.workloads.plans import Misfit, PodPlan, PodSet, PodSlot
+from dra_alloc.pods.workloads.plans import Misfit, PodPlan, PodSet, PodSlot, Rollout
 from dra_alloc.pods.workloads.reading import using
 from dra_alloc.pods.workloads.shapes import Taught, assumed, by_rule, unserved_kind
 from dra_alloc.pods.workloads.states import PodState, is_live, state_of
@@ -73,12 +73,17 @@ class ExpandedPod:
 
 @dataclass(frozen=True, slots=True)
 class MadePods:
-    """Pods in the order of the input, claims that belong to no single pod, what is wrong, and what to know."""
+    """
+    Pods in the order of the input, claims that belong to no single pod, what is wrong, and what to know.
+
+    `rollouts` are those of workloads, by the object of the input, whose older pods go first.
+    """
 
     pods: tuple[ExpandedPod, ...] = ()
     claims: tuple[ResourceClaim, ...] = ()
     problems: tuple[tuple[Any, Problem], ...] = ()
     notes: tuple[str, ...] = ()
+    rollouts: tuple[tuple[Workload, Rollout], ...] = ()
 
 
 def expanded(manifests: Documents, dump: Documents, nodes: Sequence[Node], taught: Sequence[Taught] = ()) -> MadePods:
@@ -104,7 +109,8 @@ def expanded(manifests: Documents, dump: Documents, nodes: Sequence[Node], taugh
     making.notes += _standing(making.pods)
     making.admit(PodClasses.of(dump, manifests), LimitRanges.of(dump, manifests), there)
     problems = (*making.problems, *_of_unknown(manifests))
-    return MadePods(tuple(making.pods), tuple(making.claims), problems, tuple(dict.fromkeys(making.notes)))
+    notes = tuple(dict.fromkeys(making.notes))
+    return MadePods(tuple(making.pods), tuple(making.claims), problems, notes, tuple(making.rollouts))
 
 
 def _state_of_written(pod: Pod, there: Collection[str]) -> PodState:
@@ -173,6 +179,7 @@ class _Making:
     notes: list[str] = field(default_factory=list)
     done: set[int] = field(default_factory=set)
     taken: dict[str, set[str]] = field(default_factory=dict)
+    rollouts: list[tuple[Workload, Rollout]] = field(default_factory=list)
     roots: set[int] | None = None
 
     def __post_init__(self) -> None:
@@ -217,6 +224,7 @@ class _Making:
         if plan is not None:
             self.claims += plan.claims
             self.notes += plan.notes
+            self.rollouts += [(source, plan.rollout)] if plan.rollout is not None else []
         self.pods[before:before] = self._there(workload, kept, is_planned=plan is not None)
 
     def _there(self, workload: Workload, kept: Mapping[int, int], *, is_planned: bool) -> Iterator[ExpandedPod]:

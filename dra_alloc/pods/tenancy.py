@@ -43,13 +43,13 @@ class Load:
         """Return whether pods may use any of the resource, as far as is known."""
         return self.allocatable.get(resource, 0) > 0
 
-    def plus(self, pod: PodView) -> Load:
-        """Return the load with one more pod."""
+    def plus(self, pod: PodView, sign: int = 1) -> Load:
+        """Return the load with one more pod; with -1 as `sign` with one less."""
         used = {**self.used}
         for name, amount in pod.uses.items():
-            used[name] = used.get(name, 0) + amount
-        cpu, memory = pod.counts_as
-        return Load(self.allocatable, used, (self.counted[0] + cpu, self.counted[1] + memory), self.pods + 1)
+            used[name] = used.get(name, 0) + sign * amount
+        cpu, memory = (sign * each for each in pod.counts_as)
+        return Load(self.allocatable, used, (self.counted[0] + cpu, self.counted[1] + memory), self.pods + sign)
 
 
 class Tenancy:
@@ -138,6 +138,24 @@ class Tenancy:
             self.apart.setdefault(term, Counter())[place] += 1
         for wish in pod.rather:
             self.rather.setdefault(wish, Counter())[place] += 1
+
+    def remove(self, pod: PodView, place: int) -> None:
+        """Let a pod that runs on the node go."""
+        self.loads[place] = self._intern(self.loads[place].plus(pod, -1))
+        if pod.ports:
+            self.ports[place] -= pod.ports
+        deleted = pod.pod.metadata.deletion_timestamp is not None
+        counted: list[Places] = [(self.leaving if deleted else self.staying)[pod.namespace, pod.labels]]
+        if pod.owner is not None and not deleted:
+            counted.append(self.owned[pod.owner])
+        if pod.spec.affinity is not None:
+            counted += [self.near[each] for each in pod.near]
+            counted += [self.apart[each] for each in pod.apart]
+            counted += [self.rather[each] for each in pod.rather]
+        for places in counted:
+            places[place] -= 1
+            if not places[place]:
+                del places[place]
 
     def selected(self, namespace: str, selector: LabelTest) -> Places:
         """Return on which nodes pods of a namespace run that a selector selects, those being deleted left out."""

@@ -11,10 +11,10 @@ from functools import partial
 from dra_alloc.api import Node, ObjectMeta, Pod, ResourceClaim
 from dra_alloc.cluster.attempts.grouping import GROUP_CODE
 from dra_alloc.cluster.attempts.queue import Queued, in_order
+from dra_alloc.cluster.attempts.rollouts import turns
 from dra_alloc.cluster.attempts.schedule import queued_of
 from dra_alloc.cluster.attempts.scheduled import NotAsked, PodOutcome, Scheduled, Unschedulable, Unsettled, Waiting
 from dra_alloc.cluster.attempts.scheduling import Candidates, Scheduling, Ways
-from dra_alloc.cluster.attempts.turns import attempts
 from dra_alloc.cluster.best_place import BestWanted, best_place
 from dra_alloc.cluster.cluster import Cluster
 from dra_alloc.cluster.outcomes import Allocated, NodeRefusal
@@ -23,6 +23,7 @@ from dra_alloc.errors import Problem, Where, first_few
 from dra_alloc.manifest import Documents
 from dra_alloc.pods.expanding import ExpandedPod
 from dra_alloc.pods.groups import group_name, is_grouping
+from dra_alloc.pods.workloads.plans import Rollout
 from dra_alloc.pods.workloads.shapes import Taught
 from dra_alloc.pods.workloads.states import PodState, state_of
 from dra_alloc.problem.requests import claim_name
@@ -235,7 +236,7 @@ class _Checking:
         found: dict[int, SubjectAnswer] = {}
         before = self.scheduling.cluster
         queued = list(map(_queued, subjects))
-        for turn in attempts(self.scheduling, [*others, *queued]):
+        for turn in turns(self.scheduling, others, queued, list(self._rollouts(subjects))):
             number = turn.number - len(others)
             if number < 0:
                 self._others_placed += isinstance(turn.outcome, Scheduled)
@@ -249,6 +250,13 @@ class _Checking:
             if self._options.choices:
                 before = self.scheduling.cluster
         yield from (found[number] for number in in_order(queued))
+
+    def _rollouts(self, subjects: Sequence[Subject]) -> Iterator[tuple[Rollout, Sequence[int]]]:
+        """Yield rollouts with the numbers of the pods that they make."""
+        for origin, rollout in self._prepared.rollouts:
+            new = [number for number, each in enumerate(subjects) if each.origin is origin]
+            if not any(group_name(pod) for number in new if (pod := subjects[number].pod) is not None):
+                yield rollout, new
 
     def _note_group(self, subject: Subject, outcome: PodOutcome) -> None:
         """Note what becomes of a pod of a group; when the first is refused as one, all is as before the attempt."""

@@ -95,13 +95,13 @@ class Scheduling:
         self._answers: list[Allocated] = []
         population = cluster.population
         there = [each for each in as_counted(population.pods, cluster) if each.metadata.full_name not in to_come]
-        self._there = {each.metadata.full_name for each in there}
+        self.there = {each.metadata.full_name: each for each in there}
         self.tenancy = Tenancy(cluster.nodes, population.namespaces, there, population.siblings)
         settings = cluster.settings
         self._profile = settings.profile()
         self._ruling = Ruling(self._profile.release, settings.effective_gates(), cluster.known.class_by_resource)
         self._taking = taking_of(cluster)
-        self._reserved: dict[str, int] = {}
+        self.reserved: dict[str, int] = {}
         names = self.tenancy.places
         self._places: Sequence[int] = range(len(cluster.nodes)) if ways.node is None else (names[ways.node],)
 
@@ -115,11 +115,11 @@ class Scheduling:
 
     def saved(self) -> Saved:
         """Return the state as it is now, to go back to."""
-        return Saved(self.cluster, self.tenancy.copied(), dict(self._reserved), self.book)
+        return Saved(self.cluster, self.tenancy.copied(), dict(self.reserved), self.book)
 
     def go_back(self, saved: Saved) -> None:
         """Forget all that was scheduled since the state was saved; it is for one use."""
-        self._cluster, self.tenancy, self._reserved, self.book = saved
+        self._cluster, self.tenancy, self.reserved, self.book = saved
         self._answers.clear()
         self._placing = Placing(self._cluster, self._ways.budget)
 
@@ -128,7 +128,7 @@ class Scheduling:
         nothing = not_asked(queued)
         if nothing is not None:
             place = self.tenancy.places.get(nothing.node)
-            if place is None or queued.name in self._there:
+            if place is None or queued.name in self.there:
                 return nothing
             view = self.tenancy.view(queued.pod)
             refusal = kept_out(Attempt(view, self.tenancy, self._ruling), place)
@@ -290,9 +290,9 @@ class Scheduling:
             answer = self._with_devices(found.at(choice.place), choice.place, claims)
             self._answers.append(answer)
         else:
-            self._renew(answer.claims)
+            self.renew(answer.claims)
         for claim in found.known:
-            self._reserved[claim_name(claim)] = self._reserved.get(claim_name(claim), 0) + 1
+            self.reserved[claim_name(claim)] = self.reserved.get(claim_name(claim), 0) + 1
         if not queued.alone:
             self._settle(PodView.of(with_taken(queued.pod, takes)) if takes else found.attempt.pod, choice.place)
         equal = NodeNames(names, choice.equal)
@@ -324,7 +324,7 @@ class Scheduling:
                 return refusal
         return None
 
-    def _renew(self, claims: Iterable[ResourceClaim]) -> None:
+    def renew(self, claims: Iterable[ResourceClaim]) -> None:
         """Go on with claims as they are said to be."""
         self._cluster = self.cluster.with_claims(claims)
         self._placing = Placing(self._cluster, self._ways.budget)
@@ -339,7 +339,7 @@ class Scheduling:
     def _is_idle(self, claim: ResourceClaim, pod: Pod, found: NodesFound) -> bool:
         """Return whether the claim cannot be used on a node, and nobody but the pod has reserved it."""
         name = claim_name(claim)
-        if name not in found.missed or self._reserved.get(name):
+        if name not in found.missed or self.reserved.get(name):
             return False
         users = claim.status.reserved_for
         return not users or (len(users) == 1 and users[0].uid == pod.metadata.uid)
@@ -348,7 +348,7 @@ class Scheduling:
         """Return what becomes of the pod once a claim that does not fit, and nobody has reserved, is given back."""
         name = claim_name(claim)
         free = claim.replaced(status=claim.status.replaced(allocation=None, reserved_for=(), devices=()))
-        self._renew([free])
+        self.renew([free])
         given = tuple(
             [name if not isinstance(each, str) and claim_name(each) == name else each for each in queued.claims]
         )
@@ -361,10 +361,10 @@ class Scheduling:
         users = claim.status.reserved_for
         if claim.status.allocation is None or any(each.uid == pod.metadata.uid for each in users):
             return False
-        return bool(users) or self._reserved.get(claim_name(claim), 0) > 0
+        return bool(users) or self.reserved.get(claim_name(claim), 0) > 0
 
     def _consumers(self, claim: ResourceClaim) -> int:
-        return len(claim.status.reserved_for) + self._reserved.get(claim_name(claim), 0)
+        return len(claim.status.reserved_for) + self.reserved.get(claim_name(claim), 0)
 
     def _refusals(self, found: NodesFound) -> Callable[[], tuple[NodeRefusal, ...]]:
         """Return what makes the refusals of all nodes; later changes do not show in them."""

@@ -4,14 +4,16 @@ Deployment, ReplicaSet, ReplicationController, StatefulSet, DaemonSet.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from dra_alloc.api import Node, Pod, PodSpec
 from dra_alloc.manifest import Workload
 from dra_alloc.pods.node_filter import node_objection
 from dra_alloc.pods.workloads.names import TEMPLATE_HASH, cut
-from dra_alloc.pods.workloads.plans import Around, Controller, PodPlan, PodSet, PodSlot, by_name
+from dra_alloc.pods.workloads.plans import Around, Controller, PodPlan, PodSet, PodSlot, Rollout, by_name
 from dra_alloc.pods.workloads.reading import (
     controller_of,
     copies,
@@ -24,7 +26,7 @@ from dra_alloc.pods.workloads.reading import (
     value_at,
     with_spec,
 )
-from dra_alloc.pods.workloads.states import pinned_to
+from dra_alloc.pods.workloads.states import PodState, pinned_to, state_of
 
 __all__ = ["daemon_set", "deployment", "replica_set", "rolled_out", "stateful_set"]
 
@@ -53,11 +55,24 @@ def deployment(workload: Workload, around: Around) -> PodPlan:
     """
     Return the pods of the ReplicaSet of the template as it is now.
 
-    Those of older templates are none of them: a rollout replaces them.
+    Those of older templates are none of them: a rollout replaces them, which is looked at step by step.
 
-    Spec: EXPAND-11.
+    Spec: EXPAND-11, EXPAND-60.
     """
-    return rolled_out(workload, template_at(workload, _TEMPLATE), around, _SPEC)
+    plan = rolled_out(workload, template_at(workload, _TEMPLATE), around, _SPEC)
+    (new,) = plan.sets
+    kept = {id(each) for each in new.there}
+    old = [each for each in around.pods(workload) if id(each) not in kept and state_of(each) is PodState.BOUND]
+    surge, gone = _shares(workload, new.count)
+    rollout = Rollout(_leaving_first(old), new.count - gone, new.count + surge)
+    return replace(plan, rollout=rollout) if old else plan
+
+
+def _leaving_first(pods: Sequence[Pod]) -> tuple[Pod, ...]:
+    """Return pods in the order in which a ReplicaSet lets them go: of a node with many first, then the youngest."""
+    beside = Counter(each.spec.node_name for each in pods)
+    young = sorted(pods, key=lambda each: each.metadata.creation_timestamp or "", reverse=True)
+    return tuple(sorted(young, key=lambda each: -beside[each.spec.node_name]))
 
 
 def rolled_out(
@@ -90,13 +105,19 @@ def _rollout_note(workload: Workload, replicas: int, old: int) -> str:
     one = f"{workload.kind} {workload.metadata.full_name}: a rollout replaces {old} pod{'s' if old > 1 else ''}"
     if text(workload.body, "spec.strategy.type") == "Recreate":
         return f"{one} of an older template, which go first"
-    surge = _share(value_at(workload.body, "spec.strategy.rollingUpdate.maxSurge"), replicas, up=True)
-    gone = _share(value_at(workload.body, "spec.strategy.rollingUpdate.maxUnavailable"), replicas, up=False)
-    if not surge and not gone:
-        gone = 1
+    surge, gone = _shares(workload, replicas)
     return (
         f"{one} of an older template: {surge} of the new ones come before one goes, {gone} of the old ones may go first"
     )
+
+
+def _shares(workload: Workload, replicas: int) -> tuple[int, int]:
+    """Return how many new pods of a Deployment come before an old one goes, and how many old ones may go first."""
+    if text(workload.body, "spec.strategy.type") == "Recreate":
+        return 0, replicas
+    surge = _share(value_at(workload.body, "spec.strategy.rollingUpdate.maxSurge"), replicas, up=True)
+    gone = _share(value_at(workload.body, "spec.strategy.rollingUpdate.maxUnavailable"), replicas, up=False)
+    return surge, min(replicas, gone) if surge or gone else 1
 
 
 def _share(value: Any, replicas: int, *, up: bool) -> int:
@@ -117,10 +138,9 @@ def stateful_set(workload: Workload, around: Around) -> PodPlan:
         PodSlot(name, name, labels={"apps.kubernetes.io/pod-index": name.rpartition("-")[2], _POD_NAME: name})
         for name in names
     ]
-    there = around.pods(workload)
+    every = there = around.pods(workload)
     notes: tuple[str, ...] = ()
-    before = around.before(workload)
-    if before is not None and not covers(template, value_at(before.body, _TEMPLATE)):
+    if _is_changed(workload, template, around):
         there, notes = _of_template_before(workload, there)
     in_order = text(workload.body, "spec.podManagementPolicy", "OrderedReady") == "OrderedReady"
     found = PodSet(
@@ -133,7 +153,15 @@ def stateful_set(workload: Workload, around: Around) -> PodPlan:
         there=there,
         in_order=in_order,
     )
-    return PodPlan((found,), notes=notes)
+    stay = {id(each) for each in there}
+    old = sorted((each for each in every if id(each) not in stay), key=_ordinal, reverse=True)
+    return PodPlan((found,), notes=notes, rollout=Rollout(tuple(old), key_of=by_name) if old else None)
+
+
+def _is_changed(workload: Workload, template: Mapping[str, Any], around: Around) -> bool:
+    """Return whether the cluster has the workload with another template."""
+    before = around.before(workload)
+    return before is not None and not covers(template, value_at(before.body, _TEMPLATE))
 
 
 _POD_NAME: Final = "statefulset.kubernetes.io/pod-name"
@@ -178,10 +206,15 @@ def daemon_set(workload: Workload, around: Around) -> PodPlan:
     Return a pod for each node that its selector, affinity and tolerations allow, bound to that node by an affinity.
 
     What the controller tolerates is added first, so that a cordoned node has its pod.
+    Pods of an older template are replaced node by node.
 
-    Spec: EXPAND-13.
+    Spec: EXPAND-13, EXPAND-60.
     """
     template = template_at(workload, _TEMPLATE)
+    there, old = around.pods(workload), tuple[Pod, ...]()
+    rolls = text(workload.body, "spec.updateStrategy.type", "RollingUpdate") == "RollingUpdate"
+    if rolls and _is_changed(workload, template, around):
+        there, old = (), there
     spec = template["spec"]
     added = (*_TOLERATED, _HOST_NETWORK) if flag(spec, "hostNetwork") else _TOLERATED
     given = tuple(spec.get("tolerations") or ())
@@ -196,10 +229,16 @@ def daemon_set(workload: Workload, around: Around) -> PodPlan:
         base=f"{workload.name}-",
         slots=slots,
         key_of=pinned_to,
-        there=around.pods(workload),
+        there=there,
     )
-    none = f"DaemonSet {workload.metadata.full_name} has no pod: no node is one that its pods may run on"
-    return PodPlan((found,), notes=() if slots else (none,))
+    called = f"DaemonSet {workload.metadata.full_name}"
+    notes = [] if slots else [f"{called} has no pod: no node is one that its pods may run on"]
+    first = value_at(workload.body, "spec.updateStrategy.rollingUpdate.maxSurge")
+    surges = bool(_share(first, len(slots), up=True)) if first is not None else False
+    if old:
+        how = "new ones come first" if surges else "each goes before the new one of its node comes"
+        notes.append(f"{called}: a rollout replaces {len(old)} pods of an older template: {how}")
+    return PodPlan((found,), notes=tuple(notes), rollout=Rollout(old, key_of=pinned_to) if old and not surges else None)
 
 
 def _on(node: Node) -> PodSlot:

@@ -12,7 +12,7 @@ from dra_alloc.api import FrozenMap, Node, Pod, ResourceClaim, ResourceClaimTemp
 from dra_alloc.errors import Problem
 from dra_alloc.manifest import Workload
 
-__all__ = ["NOTHING", "Around", "Controller", "Misfit", "PodPlan", "PodSet", "PodSlot", "by_name"]
+__all__ = ["NOTHING", "Around", "Controller", "Misfit", "PodPlan", "PodSet", "PodSlot", "Rollout", "by_name"]
 
 
 class Misfit(ValueError):
@@ -76,6 +76,22 @@ class PodSet:
 
 
 @dataclass(frozen=True, slots=True)
+class Rollout:
+    """
+    Pods of an older template that go before all new ones run, in the order in which they go.
+
+    So many pods, old and new, are `staying` at any time, and there are no more
+    than `most`. With `key_of` a new pod comes in place of the old one of its
+    key, and the next one when it is ready.
+    """
+
+    old: tuple[Pod, ...]
+    staying: int = 0
+    most: int = 0
+    key_of: Callable[[Pod], str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class PodPlan:
     """What one workload makes: pods, and claims that are none of a single pod; what to know of it; what is wrong."""
 
@@ -83,6 +99,7 @@ class PodPlan:
     claims: tuple[ResourceClaim, ...] = ()
     notes: tuple[str, ...] = ()
     problems: tuple[Problem, ...] = field(default=())
+    rollout: Rollout | None = None
 
 
 NOTHING = PodPlan()

@@ -31,12 +31,13 @@ from dra_alloc.cluster.attempts.taking import counts
 from dra_alloc.cluster.cluster import Cluster
 from dra_alloc.cluster.settings import Settings
 from dra_alloc.errors import ManifestError, Problem, UnknownReference
-from dra_alloc.manifest import Documents
+from dra_alloc.manifest import Documents, Workload
 from dra_alloc.manifest.lost import Lost
 from dra_alloc.pods.claims import ClaimsThere
 from dra_alloc.pods.expanding import ExpandedPod, expanded
 from dra_alloc.pods.naming import in_namespace, named
 from dra_alloc.pods.quota.book import NO_QUOTAS, QuotaBook
+from dra_alloc.pods.workloads.plans import Rollout
 from dra_alloc.pods.workloads.shapes import Taught
 from dra_alloc.scenario.prepare.admin_access import admin_access_problems, of_unknown_namespaces, without_admin_access
 from dra_alloc.scenario.prepare.gating import as_there, gated
@@ -60,7 +61,7 @@ class Prepared:
     `taught` says of kinds that are not known what pods they make.
     `merged` is the dump with the manifests applied, `cluster` the cluster that
     results, `pods` are those that objects ask for, `subjects` the pods with
-    their claims, and claims of their own; `book` has the quotas with these.
+    their claims, and claims of their own; `rollouts` let older pods go first; `book` has the quotas with these.
     `lacking` are gates that are off, for which fields were dropped; `problems` make the input a bad one.
     """
 
@@ -73,6 +74,7 @@ class Prepared:
     merged: Documents = field(default_factory=Documents)
     cluster: Cluster = field(default_factory=lambda: Cluster.of(Documents()))
     pods: tuple[ExpandedPod, ...] = ()
+    rollouts: tuple[tuple[Workload, Rollout], ...] = ()
     subjects: tuple[Subject, ...] = ()
     book: QuotaBook = NO_QUOTAS
     lacking: tuple[str, ...] = ()
@@ -164,7 +166,9 @@ def _clustered(prepared: Prepared) -> Prepared:
 def _expanded(prepared: Prepared) -> Prepared:
     made = expanded(prepared.manifests, prepared.dump, prepared.cluster.nodes, prepared.taught)
     seen = group_problems(made.pods, prepared.dump, prepared.settings)
-    prepared = replace(prepared, pods=made.pods).misplaced((*made.problems, *seen)).noting(made.notes)
+    prepared = (
+        replace(prepared, pods=made.pods, rollouts=made.rollouts).misplaced((*made.problems, *seen)).noting(made.notes)
+    )
     prepared = prepared.noting(group_notes(made.pods, prepared.settings, prepared.notes))
     before = prepared.merged
     there = ClaimsThere.of((*before.claims, *made.claims), before.templates, before.pod_groups)
