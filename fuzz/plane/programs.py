@@ -65,13 +65,15 @@ class Plane:
     """
     A running control plane of one release: a context manager.
 
-    `gates` are feature gates beside the release's defaults. `api` and `etcd` are its clients, `scheduler_log`
+    `gates` are feature gates beside the release's defaults; with `evicts` the controller for device taints runs,
+    too. `api` and `etcd` are its clients, `scheduler_log`
     is what the scheduler writes: attempts and scores.
     Raises: OracleUnavailable where there is no Go, or the modules cannot be had, or it does not start.
     """
 
     release: str = "1.37"
     gates: Mapping[str, bool] = field(default_factory=dict)
+    evicts: bool = False
     folder: Path = field(init=False)
     api: Api = field(init=False)
     etcd: Etcd = field(init=False)
@@ -145,7 +147,7 @@ class Plane:
         self.api = Api(secure, token, certificate)
         self._wait("kube-apiserver", lambda: self.api.text("/readyz"))
         kubeconfig = _kubeconfig(self.folder, secure, token)
-        self._run(binary, "kube-controller-manager", [*_manager(kubeconfig), *self._gates()])
+        self._run(binary, "kube-controller-manager", [*_manager(kubeconfig, evicts=self.evicts), *self._gates()])
         arguments = [*_scheduler(self.folder, kubeconfig, metrics), *_LOGGED, *self._gates()]
         self._run(binary, "kube-scheduler", arguments)
         self.metrics = _Metrics(Api(metrics, token, self.folder / "scheduler" / "kube-scheduler.crt"))
@@ -257,10 +259,11 @@ def _apiserver(folder: Path, etcd: int, port: int, token: str) -> list[str]:
     ]
 
 
-def _manager(kubeconfig: Path) -> list[str]:
+def _manager(kubeconfig: Path, *, evicts: bool) -> list[str]:
+    controllers = (*_CONTROLLERS, "device-taint-eviction") if evicts else _CONTROLLERS
     return [
         f"--kubeconfig={kubeconfig}",
-        f"--controllers={','.join(f'{name}-controller' for name in _CONTROLLERS)}",
+        f"--controllers={','.join(f'{name}-controller' for name in controllers)}",
         "--leader-elect=false",
         "--secure-port=0",
         "--kube-api-qps=1000",

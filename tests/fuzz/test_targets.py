@@ -31,6 +31,7 @@ CASES = {
 WITH_GO = {
     "cel_selectors": 200,
     "cel_syntax": 200,
+    "changed_clusters": 1,
     "control_plane": 3,
     "conversion": 300,
     "pod_fields": 300,

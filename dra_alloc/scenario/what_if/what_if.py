@@ -154,7 +154,8 @@ class _Asking:
         """Return what a check of the world says, and how many of its pods run."""
         applied = {_key(each) for each in world.manifests.workloads}
         there = [each for each in world.dump.workloads if _key(each) in self._roots - applied]
-        waiting = [each for each in world.dump.pods if state_of(each) in (PodState.WAITING, PodState.GATED)]
+        known = _known(world)
+        waiting = [each for each in world.dump.pods if _waits(each) and _needs(each) <= known]
         extra = replace(Documents(), workloads=tuple(there), pods=(*waiting, *more))
         places = {id(each): world.dump.places[id(each)] for each in (*there, *waiting) if id(each) in world.dump.places}
         asked = joined(replace(extra, places=places, texts=world.dump.texts), world.manifests)
@@ -178,6 +179,27 @@ def _makes(root: Workload) -> bool:
     """Say whether a workload can be asked for the pods that it lacks: a CronJob makes those of its next time."""
     maker = maker_of(root)
     return maker is not None and maker.plan is not None and root.kind != "CronJob"
+
+
+def _waits(pod: Pod) -> bool:
+    return state_of(pod) in (PodState.WAITING, PodState.GATED)
+
+
+def _known(world: ClusterState) -> set[tuple[str, str]]:
+    """Return the claims and claim templates that there are, by kind and name."""
+    found = joined(world.dump, world.manifests)
+    claims = {(each.kind, each.metadata.full_name) for each in found.claims}
+    return claims | {(each.kind, each.metadata.full_name) for each in found.templates}
+
+
+def _needs(pod: Pod) -> set[tuple[str, str]]:
+    """Return the claims and claim templates without which nobody can ask for a pod's devices."""
+    namespace = pod.metadata.namespace or ""
+    made = {each.name for each in pod.status.resource_claim_statuses}
+    left = [each for each in pod.spec.resource_claims if each.name not in made]
+    claims = {("ResourceClaim", f"{namespace}/{each.resource_claim_name}") for each in left if each.resource_claim_name}
+    names = {each.resource_claim_template_name for each in left}
+    return claims | {("ResourceClaimTemplate", f"{namespace}/{name}") for name in names if name}
 
 
 def _waiting(pod: Pod) -> Pod:

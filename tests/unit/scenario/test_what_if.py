@@ -82,6 +82,17 @@ def test_each_workload_is_told_once(objects, documents):
     }
 
 
+def test_a_pod_that_waits_for_a_template_that_is_not_there_is_left_out(objects, documents):
+    pod = named(objects, "Pod", "notebook")
+    spec = {**pod["spec"], "resourceClaims": [{"name": "gpu", "resourceClaimTemplateName": "gone"}]}
+    del spec["nodeName"]
+    metadata = {"name": "waits", "namespace": "shop", "uid": "p-9"}
+    waits = {**pod, "metadata": metadata, "spec": spec, "status": {"phase": "Pending"}}
+    assert "shop/waits" not in told(asked(documents(*objects, waits)))
+    spec["resourceClaims"][0]["resourceClaimTemplateName"] = "gpu"
+    assert told(asked(documents(*objects, waits)))["shop/waits"] == ("stays", 1, 1)
+
+
 def test_a_new_node_is_a_free_copy(objects, documents):
     found = asked(
         documents(*objects), {"removeNodes": {"labels": {"rack": "r1"}}}, {"addNodes": {"like": "gpu-c", "count": 2}}
