@@ -31,7 +31,7 @@ _WORDS: Final = ("", "a", "gpu-0", "x.example.com", "é", "All", "true")
 #: What makes a flat request one with devices, and is dropped unread before 1.37.
 _LATEST: Final = "derivedAttributes"
 _DRAWN: Final[dict[Leaf, tuple[Any, ...]]] = {
-    Leaf.STRING: _WORDS,
+    Leaf.STRING: ("", "", *_WORDS),
     Leaf.INT64: (0, 0, 1, 2, -1, 9, (1 << 63) - 1),
     Leaf.BOOL: (True, False),
     Leaf.QUANTITY: ("0", "1", "5Gi", "1500m", "1e3", 7),

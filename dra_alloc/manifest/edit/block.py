@@ -84,22 +84,25 @@ def _spread(draft: Draft, key: TextNode, child: TextNode) -> None:
     draft.drop(ends[-1], child.end)
 
 
-def drop(draft: Draft, node: TextNode, pair: Pair) -> None:
-    """Note the edits that take a member out; a comment behind it stays."""
-    key = pair[0]
-    end = draft.content_end(pair)
-    comment = draft.comment_in(end)
-    if len(node.pairs) == 1:
-        draft.drop(key.start, end)
-        draft.put(key.start, key.start, "{}")
-    elif comment is not None:
-        draft.drop(key.start, comment)
-    elif draft.begins_line(key.start):
-        start = draft.line_start(key.start)
-        before = draft.line_end(start - 1) if start else 0
-        draft.drop(before if start else 0, draft.line_end(end) if start else draft.next_line(end))
-    else:
-        draft.drop(key.start, node.pairs[1][0].start)
+def drop(draft: Draft, node: TextNode, pairs: Sequence[Pair]) -> None:
+    """Note the edits that take members out; comments behind them stay."""
+    kept = [pair for pair in node.pairs if pair not in pairs]
+    if not kept:
+        draft.drop(node.pairs[0][0].start, draft.content_end(node.pairs[-1]))
+        draft.put(node.pairs[0][0].start, node.pairs[0][0].start, "{}")
+        return
+    for pair in pairs:
+        start, end = pair[0].start, draft.content_end(pair)
+        comment = draft.comment_in(end)
+        if start < kept[0][0].start and not draft.begins_line(node.pairs[0][0].start):
+            continue  # what comes first after the dash of a list takes the place of all before it
+        if comment is not None:
+            draft.drop(start, comment)
+        else:
+            line = draft.line_start(start)
+            draft.drop(draft.line_end(line - 1) if line else 0, draft.line_end(end) if line else draft.next_line(end))
+    if kept[0] is not node.pairs[0] and not draft.begins_line(node.pairs[0][0].start):
+        draft.drop(node.pairs[0][0].start, kept[0][0].start)
 
 
 def add(draft: Draft, node: TextNode, name: str, value: str) -> None:

@@ -70,9 +70,8 @@ def _change_members(draft: Draft, node: TextNode, old: dict[str, Any], new: dict
                 _lift(draft, (pair, way), inner, came, done)
             came = {each: member for each, member in came.items() if each not in inner}
             del gone[name]
-    for name in gone:
-        if pair := node.member(name):
-            way.drop(draft, node, pair)
+    if left := [pair for name in gone if (pair := node.member(name))]:
+        way.drop(draft, node, left)
     for name, member in came.items():
         way.add(draft, node, name, json.dumps(member))
 

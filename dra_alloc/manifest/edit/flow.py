@@ -52,13 +52,17 @@ def unnest(draft: Draft, pair: Pair) -> None:
             draft.put(line + len(margin), line + len(inner), "")
 
 
-def drop(draft: Draft, node: TextNode, pair: Pair) -> None:
-    """Note the edit that takes a member out."""
-    at = node.pairs.index(pair)
-    if at + 1 < len(node.pairs):
-        draft.drop(pair[0].start, node.pairs[at + 1][0].start)
-    else:
-        draft.drop(_end(node.pairs[at - 1]) if at else pair[0].start, _end(pair))
+def drop(draft: Draft, node: TextNode, pairs: Sequence[Pair]) -> None:
+    """Note the edits that take members out."""
+    kept = [at for at, pair in enumerate(node.pairs) if pair not in pairs]
+    if not kept:
+        draft.drop(node.pairs[0][0].start, node.end - 1)
+        return
+    for pair, following in zip(node.pairs[: kept[-1]], node.pairs[1:], strict=False):
+        if pair in pairs:
+            draft.drop(pair[0].start, following[0].start)
+    if kept[-1] + 1 < len(node.pairs):
+        draft.drop(_end(node.pairs[kept[-1]]), _end(node.pairs[-1]))
 
 
 def add(draft: Draft, node: TextNode, name: str, value: str) -> None:

@@ -222,6 +222,30 @@ def test_what_means_unset_goes_and_its_comment_stays():
     head = SLICE.replace("  devices:\n", "")
     assert changed(head, text, UP, 2) == "# not here\ndriver: d\n"
     assert changed(head, 'nodeName: ""\n', UP, 2) == "{}\n"
+    assert changed(head, 'nodeName: ""\nallNodes: false\n', UP, 2) == "{}\n"
+    flow = SLICE.replace("spec:\n  devices:\n", "spec: ")
+    for given, left in (
+        ('{driver: d, nodeName: "", allNodes: false}', "{driver: d}"),
+        ('{nodeName: "", driver: d, allNodes: false}', "{driver: d}"),
+        ('{nodeName: "", allNodes: false, driver: d}', "{driver: d}"),
+        ('{nodeName: "", allNodes: false,}', "{}"),
+    ):
+        assert converted(flow.format("v1beta1") + given, "v1").after == flow.format("v1") + left
+
+
+def test_requests_of_which_nothing_is_set():
+    before = """
+    - deviceClassName: ""
+      count: 0
+      name: a  # the name
+      allocationMode: ""
+    - deviceClassName: ""
+      count: 0
+    - {count: 0}
+    """
+    assert changed(HEAD, before, UP) == "- name: a  # the name\n- {}\n- {}\n"
+    named = '- name: a\n  count: 0  # none\n  deviceClassName: ""\n'
+    assert changed(HEAD, named, UP) == "- name: a\n  # none\n"
 
 
 JSON = """{
