@@ -21,6 +21,7 @@ from tests.paths import ROOT
 #: A second or so each; continuous integration runs more (fuzz.run_ci).
 CASES = {
     "add_and_remove": 12,
+    "commented_files": 50,
     "determinism": 20,
     "dump_and_load": 20,
     "hostile_manifests": 25,
