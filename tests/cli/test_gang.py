@@ -149,7 +149,7 @@ def racks(*names: str) -> str:
                 "each pod fits on some node alone, but not all",
                 "n1, n2 take 1 each of 3 pods like default/a; no more, since",
                 "their order does not matter: 2 of 3 is the most that can be placed",
-                "fix: no single change that was tried makes room for all of them",
+                "no single change that was tried makes room for all of them",
             ],
         ),
         ([claim("a")], ["--topology", "zone"], ["no node has the label zone"]),
@@ -161,7 +161,7 @@ def racks(*names: str) -> str:
             [
                 "each pod fits on some node alone",
                 "n1, n2 take 1 each of 2 pods like default/a; no more, since",
-                "fix: letting them run on nodes of different rack",
+                "letting them run on nodes of different rack",
             ],
         ),
     ],

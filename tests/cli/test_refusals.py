@@ -65,7 +65,7 @@ def test_a_gang_is_told_what_each_node_takes_and_what_makes_room(shared: Path, c
     printed = " ".join(capsys.readouterr().out.split())
     assert 'n1 takes 1 of 4 pods like ml/w0; no more, since request "g" needs 3 devices, 1 can be had' in printed
     assert "their order does not matter: 3 of 4 is the most that can be placed" in printed
-    assert 'fix: asking for 2 instead of 3 devices in request "g" in each of them would be enough' in printed
+    assert 'note: asking for 2 instead of 3 devices in request "g" in each of them would be enough' in printed
 
 
 def test_an_extended_resource_is_called_as_the_pod_calls_it(tmp_path: Path, capsys: Any) -> None:

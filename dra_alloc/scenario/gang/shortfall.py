@@ -40,7 +40,7 @@ def shortfall(cluster: Cluster, alike: Sequence[Sequence[Member]], together: str
         yield from _by_node(cluster, kind)
     if together:
         if can_place(cluster, members) is Verdict.PLACED:
-            yield f"fix: letting them run on nodes of different {together} would be enough for all of them"
+            yield f"letting them run on nodes of different {together} would be enough for all of them"
         return
     most = place_most(cluster, members)
     if most.joint.verdict is not Verdict.UNDECIDED and most.joint.proven:
@@ -51,9 +51,9 @@ def shortfall(cluster: Cluster, alike: Sequence[Sequence[Member]], together: str
             yield f"their order does not matter: {placed} of {len(members)} is the most that can be placed"
     helping = list(_helping(cluster, alike, members))
     if helping:
-        yield f"fix: {', or '.join(helping[:_TOLD])} would be enough for all of them"
+        yield f"{', or '.join(helping[:_TOLD])} would be enough for all of them"
     else:
-        yield "fix: no single change that was tried makes room for all of them"
+        yield "no single change that was tried makes room for all of them"
 
 
 def _by_node(cluster: Cluster, kind: Sequence[Member]) -> Iterator[str]:
