@@ -149,15 +149,11 @@ def check(manifests: Documents, dump: Documents, options: CheckOptions = CheckOp
     EngineUnavailable for objectives without OR-tools.
     """
     options, notes = _as_promised(options)
-    prepared = prepare(
-        Prepared(manifests, dump, options.settings, options.namespace, options.node, options.taught)
-    ).required()
-    if options.node is not None:
-        prepared.cluster.node(options.node)
-    checking = _Checking(prepared, options)
+    prepared = _prepared(manifests, dump, options)
+    checking = _Checking(prepared, options, Looking())
     placements = checking.placements()
     if prepared.lacking and any(each.verdict == "unsatisfiable" for each in placements):
-        placements = _with_gates(placements, prepared.lacking, partial(check, manifests, dump), options)
+        placements = _with_gates(placements, prepared.lacking, partial(_prepared, manifests, dump), options)
     notes = (*notes, *prepared.notes, *checking.notes())
     allocated = [each.allocated for each in placements if each.allocated is not None and not each.same_as]
     notes = (*notes, *broken_claims(checking.scheduling.cluster, allocated))
@@ -168,10 +164,18 @@ def check(manifests: Documents, dump: Documents, options: CheckOptions = CheckOp
     return Check(placements, options.settings, channel, notes, checking.scheduling, prepared.pods)
 
 
+def _prepared(manifests: Documents, dump: Documents, options: CheckOptions) -> Prepared:
+    given = Prepared(manifests, dump, options.settings, options.namespace, options.node, options.taught)
+    prepared = prepare(given).required()
+    if options.node is not None:
+        prepared.cluster.node(options.node)
+    return prepared
+
+
 def _with_gates(
     placements: Sequence[SubjectAnswer],
     gates: Sequence[str],
-    asked: Callable[[CheckOptions], Check],
+    prepared: Callable[[CheckOptions], Prepared],
     options: CheckOptions,
 ) -> tuple[SubjectAnswer, ...]:
     """
@@ -182,8 +186,9 @@ def _with_gates(
     settings = gates_on(options.settings, gates)
     if settings is None:
         return tuple(placements)
-    found = asked(replace(options, settings=settings, choices=False))
-    helped = {each.name for each in found.placements if each.allocated is not None}
+    options_on = replace(options, settings=settings, choices=False)
+    found = _Checking(prepared(options_on), options_on).placements()
+    helped = {each.name for each in found if each.allocated is not None}
     cause = told_of_gates([each for each in gates if each in settings.gates], options.settings)
     refused = (each.verdict == "unsatisfiable" and each.name in helped for each in placements)
     return tuple([replace(each, cause=cause) if told else each for each, told in zip(placements, refused, strict=True)])
@@ -199,13 +204,17 @@ def _as_promised(options: CheckOptions) -> tuple[CheckOptions, tuple[str, ...]]:
 
 
 class _Checking:
-    """One check under way: subjects are asked in turn, and refusals explained as the cluster is then."""
+    """
+    One check under way: subjects are asked in turn, and refusals explained as the cluster is then.
 
-    def __init__(self, prepared: Prepared, options: CheckOptions) -> None:
+    Without anything for `looking` into refusals it is only found out who is allocated.
+    """
+
+    def __init__(self, prepared: Prepared, options: CheckOptions, looking: Looking | None = None) -> None:
         self._prepared = prepared
         self._options = options
         self._objectives = options.objectives
-        self._looking = Looking()
+        self._looking = looking
         self._said: dict[str, list[str]] = {}
         self._groups: dict[str, GroupSeen] = {}
         self._others = _waiting_pods(prepared)
@@ -216,7 +225,7 @@ class _Checking:
         ways = Ways(options.node_choice == "first", options.node, best, options.budget)
         named = {each.name for each in prepared.subjects if each.pod is not None and each.pod.spec.node_name}
         self.scheduling = Scheduling(cluster, ways, prepared.book, named)
-        self._read_at = _places(prepared)
+        self._read_at = {} if looking is None else _places(prepared)
         self._nodes = cluster.nodes if options.node is None else (cluster.node(options.node),)
 
     def placements(self) -> tuple[SubjectAnswer, ...]:
@@ -291,7 +300,7 @@ class _Checking:
                 cluster, refused = self.scheduling.cluster, outcome.refusals
                 advice = tuple(advised(cluster, outcome.claims_on(each.node), each) for each in refused)
                 return replace(placement, refusals=advice, aborts=True)
-            case Unschedulable(text=""):
+            case Unschedulable(text="") if self._looking is not None:
                 names = {node.metadata.name for node in nodes}
                 refused = tuple(each for each in outcome.refusals if each.node in names)
                 return replace(placement, refusals=self._looking.into(self.scheduling.cluster, outcome, refused))
