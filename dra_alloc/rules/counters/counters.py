@@ -209,10 +209,14 @@ class Counters(Rule):
         return device.shareable and self._sharing
 
     def _draws(self, key: PoolKey, devices: Sequence[DeviceRow], *, admin: bool) -> Iterable[Fact]:
-        totals = [(device, _total(device)) for device in devices]
+        by_counter: dict[_Counter, list[tuple[DeviceRow, int]]] = {}
+        for device in devices:
+            for counter, amount in _total(device).items():
+                if amount:
+                    by_counter.setdefault(counter, []).append((device, amount))
         lent = self._lent_in(key)
         for counter, left in self._left(devices[0]).items():
-            drawing = [(device, total[counter]) for device, total in totals if total.get(counter)]
+            drawing = by_counter.get(counter, [])
             if counter in lent:
                 # At worst a lender takes once more what is drawn already.
                 again = admin or any(self._is_shared(device) for device, _ in drawing)
