@@ -43,8 +43,8 @@ def first_outcome(cluster: Cluster, claims: Sequence[ResourceClaim], budget: Bud
     undecided = [nodes[place] for place in places_of(known.standings.codes(asked), UNDECIDED)]
     if undecided:
         return first_of(cluster, claims, undecided, budget)
-    named = known.roster.places
-    return Unsatisfiable(tuple([known.counted(each, claims, nodes[named[each.node]]) for each in refusals]))
+    named, counted = known.roster.places, known.counting()
+    return Unsatisfiable(tuple([counted(each, claims, nodes[named[each.node]]) for each in refusals]))
 
 
 def first_of(cluster: Cluster, claims: Sequence[ResourceClaim], nodes: Sequence[Node], budget: Budget) -> Outcome:

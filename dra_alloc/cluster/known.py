@@ -4,7 +4,7 @@ What is known of a cluster: indexes and answers, found out on first use and kept
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,7 +15,7 @@ from dra_alloc.cluster.outcomes import NodeRefusal
 from dra_alloc.cluster.population import Population
 from dra_alloc.cluster.settings import Settings
 from dra_alloc.cluster.standings import Roster, Standings
-from dra_alloc.explain.tally import explain
+from dra_alloc.explain.tally import Tallies
 from dra_alloc.manifest.gc_pause import gc_paused
 from dra_alloc.manifest.make.holdings import Holdings, holdings_of
 from dra_alloc.pods.extended_resources import class_by_resource
@@ -196,10 +196,19 @@ class Known:
 
     def counted(self, refusal: NodeRefusal, claims: Sequence[ResourceClaim], node: Node) -> NodeRefusal:
         """Return a refusal with what each device fell to; nothing is asked again."""
-        if refusal.code != "no-fit":
-            return refusal
-        pending = [claim for claim in claims if claim.status.allocation is None]
-        return replace(refusal, explanation=explain(self.allocator, node, pending))
+        return self.counting()(refusal, claims, node)
+
+    def counting(self) -> Callable[[NodeRefusal, Sequence[ResourceClaim], Node], NodeRefusal]:
+        """Return what does the same for many nodes."""
+        tallies = Tallies(self.allocator)
+
+        def counted(refusal: NodeRefusal, claims: Sequence[ResourceClaim], node: Node) -> NodeRefusal:
+            if refusal.code != "no-fit":
+                return refusal
+            pending = [claim for claim in claims if claim.status.allocation is None]
+            return replace(refusal, explanation=tallies.explain(node, pending))
+
+        return counted
 
     def asked_as(self, settings: Settings) -> Known:
         """Return the same contents, asked as another scheduler would see them."""

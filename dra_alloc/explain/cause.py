@@ -39,7 +39,7 @@ class Told(NamedTuple):
 
 def alone(question: Question, alternatives: Sequence[Told]) -> str:
     """Return why a request cannot be served though it were the only one; of alternatives the nearest is told."""
-    ask, tally = max(alternatives, key=_nearness)
+    ask, tally = told = max(alternatives, key=_nearness)
     wants = f"{_who(question, ask)} needs {_wanted(tally)}"
     if not tally.pools:
         return f"{wants}, and no pool offers any on this node"
@@ -51,7 +51,7 @@ def alone(question: Question, alternatives: Sequence[Told]) -> str:
     if total and (matching < tally.needed or not matching):
         verb = "matches" if matching == 1 else "match"
         few = f"only {matching} of {total} {verb}" if matching else "none matches"
-        parts.append(f"and {few}{_kind(question, ask, matching)}")
+        parts.append(f"and {few}{_kind(question, told, matching)}")
     elif missed or broken:
         parts.append(f"{tally.usable or 'none'} can be had")
     return ", ".join((wants, "; ".join((*parts, *_few(missed), *broken[:_MOST]))))
@@ -153,14 +153,16 @@ def _devices(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{len(names)} devices"
 
 
-def _kind(question: Question, ask: Ask, matching: int) -> str:
+def _kind(question: Question, told: Told, matching: int) -> str:
     """Return the selector that is false last on the devices nearest to matching, with what they have instead."""
-    false: dict[tuple[bool, int, str], list[DeviceRow]] = {}
-    for device in question.candidates:
-        code, detail = question.context.explain_selector(ask, device)
-        found = _FALSE.search(detail)
-        if found is not None:
-            false.setdefault((code == "selector-mismatch", int(found[1]), found[2]), []).append(device)
+    false: dict[tuple[bool, int, str], set[tuple[str, str, str]]] = {}
+    ask = told.ask
+    for pool in told.tally.pools:
+        for group in pool.groups:
+            found = _FALSE.search(group.detail) if group.code in _OTHER_KIND else None
+            if found is not None:
+                key = group.code == "selector-mismatch", int(found[1]), found[2]
+                false.setdefault(key, set()).update((pool.driver, pool.pool, name) for name in group.devices)
     if not false:
         return ""
     of_request, number, expression = max(false)
@@ -169,7 +171,8 @@ def _kind(question: Question, ask: Ask, matching: int) -> str:
     if not owner:
         owner = "its selector" if of_request else f"class {ask.class_name}"
     named = f"{owner} {number}" if several else owner
-    have = _have(expression, false[of_request, number, expression], others=bool(matching))
+    missing = false[of_request, number, expression]
+    have = _have(expression, [each for each in question.candidates if each.key in missing], others=bool(matching))
     return f": {named} wants {_cut(expression)}{have}"
 
 

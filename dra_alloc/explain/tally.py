@@ -5,22 +5,24 @@ Counts, per request and pool, of the devices that fell to each rule.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Final, TypeAlias
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache, cached_property, partial
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from dra_alloc.api import Node, ResourceClaim
 from dra_alloc.explain import cause
 from dra_alloc.explain.counts import NOTHING, Explanation, Group, PoolTally, RequestTally
 from dra_alloc.problem.devices import DeviceRow
 from dra_alloc.problem.pools import GatherError, Pool
-from dra_alloc.problem.requests import Ask, RequestRow
+from dra_alloc.problem.requests import Ask, ClaimRow, RequestRow
+from dra_alloc.problem.usage import Usage
 from dra_alloc.profiles import Trait
 from dra_alloc.rules import About, Pick, Reason, RuleSet, SearchStopped
 from dra_alloc.solve.allocator import Allocator, Question
 from dra_alloc.solve.search.first_fit import BudgetExhausted
 from dra_alloc.solve.search.upstream import first_fit
 
-__all__ = ["by_nearness", "explain", "refusal"]
+__all__ = ["Tallies", "by_nearness", "explain", "refusal"]
 
 _STEPS: Final = 20_000
 #: How far from fitting devices are that fell to a rule; to any other, one change may be enough.
@@ -28,6 +30,10 @@ _FAR: Final[Mapping[str, int]] = {"device-picked": 1, "selector-mismatch": 2, "c
 
 #: Why devices are out of question for a request, by its id, though no rule refuses them now.
 _Passed: TypeAlias = Mapping[tuple[int, DeviceRow], Reason]
+#: What the devices of a pool fell to that a request cannot have, in order.
+_Asked: TypeAlias = Callable[[Ask, Pool], Iterator[Reason | None]]
+#: Stands for what was never asked, and is false; None is an answer.
+_UNSEEN: Final[Any] = ()
 
 
 def explain(allocator: Allocator, node: Node, claims: Sequence[ResourceClaim]) -> Explanation:
@@ -36,18 +42,103 @@ def explain(allocator: Allocator, node: Node, claims: Sequence[ResourceClaim]) -
 
     First every request is looked at alone. If each could be served alone, the
     search is run again to its furthest point, and what is refused there is
-    counted.
+    counted. Whoever asks for many nodes keeps the :class:`Tallies`.
     """
-    try:
-        question = allocator.question(node, claims)
-        every = tuple(_alone(question, question.fresh_rules(), _every_request(question)))
-        short = [alternatives for alternatives in every if all(each.tally.short for each in alternatives)]
-        if short:
-            told = tuple(each.tally for alternatives in short for each in alternatives)
-            return Explanation(told, cause=cause.alone(question, short[0]))
-        return _together(question, every)
-    except (SearchStopped, GatherError):
-        return NOTHING
+    return Tallies(allocator).explain(node, claims)
+
+
+class Tallies:
+    """
+    What devices fell to on the nodes of one state; of those that look alike, and that nobody holds, one is asked about.
+    """
+
+    def __init__(self, allocator: Allocator) -> None:
+        self._allocator = allocator
+        self._asked: dict[tuple[int, ...], _Claims] = {}
+
+    @cached_property
+    def _usage(self) -> Usage:
+        """What is used, looked up once."""
+        usage = self._allocator.state.usage
+        return Usage(usage.exclusive, usage.shared, usage.consumed)
+
+    def explain(self, node: Node, claims: Sequence[ResourceClaim]) -> Explanation:
+        """Return the requests that cannot be served on the node, see :func:`explain`."""
+        key = tuple(map(id, claims))
+        # The claims are kept, so that no others come by the same ids.
+        asked = self._asked.get(key) or self._asked.setdefault(key, _Claims(claims, self._allocator))
+        try:
+            question = self._allocator.question(node, claims, rows=asked.rows)
+            told = self._told(question, asked)
+            if asked.rows is None and asked.admitted is not None:
+                asked.rows = question.rows
+            every = tuple(_alone(question, told, _every_request(question)))
+            short = [alternatives for alternatives in every if all(each.tally.short for each in alternatives)]
+            if short:
+                tallies = tuple(each.tally for alternatives in short for each in alternatives)
+                return Explanation(tallies, cause=cause.alone(question, short[0]))
+            return _together(question, every)
+        except (SearchStopped, GatherError):
+            return NOTHING
+
+    def _told(self, question: Question, asked: _Claims) -> _Asked:
+        """Return what says what the devices of a pool fell to, each by itself."""
+        rules = cache(question.fresh_rules)
+        if asked.plan is None or not self._allocator.survey.view(question.context.node).direct:
+            return partial(_each, rules)
+        return partial(self._by_kind, rules, asked)
+
+    def _by_kind(self, rules: Callable[[], RuleSet], asked: _Claims, ask: Ask, pool: Pool) -> Iterator[Reason | None]:
+        """Yield what the devices of a pool fell to."""
+        survey = self._allocator.survey
+        assert asked.plan is not None
+        for row in pool.slices:
+            signature = survey.alike(row, asked.plan)
+            if signature is None:
+                yield from (refusal(rules(), ask, device) for device in row.devices)
+                continue
+            kind = asked.kinds.get((ask.id, signature))
+            if kind is None:
+                unseen = [_UNSEEN] * len(row.devices)
+                kind = asked.kinds[ask.id, signature] = _Kind(unseen, list(unseen))
+            if all(kind.other):
+                yield from kind.other
+                continue
+            for index, device in enumerate(row.devices):
+                reason = kind.other[index]
+                if reason is _UNSEEN:
+                    reason = kind.other[index] = _of_another_kind(rules(), ask, device)
+                if reason is None and self._usage.touches(device.key):
+                    reason = _not_to_be_had(rules(), ask, device)
+                elif reason is None:
+                    reason = kind.free[index]
+                    if reason is _UNSEEN:
+                        reason = kind.free[index] = _not_to_be_had(rules(), ask, device)
+                yield reason
+
+
+class _Claims:
+    """Claims that were asked about, their rows if no node has a say in these, and what is known of devices."""
+
+    __slots__ = ("admitted", "claims", "kinds", "plan", "rows")
+
+    def __init__(self, claims: Sequence[ResourceClaim], allocator: Allocator) -> None:
+        self.claims = tuple(claims)
+        self.admitted = allocator.survey.admitted(claims)
+        self.plan = None if self.admitted is None else self.admitted.plan
+        self.rows: tuple[ClaimRow, ...] | None = None
+        self.kinds: dict[tuple[int, int], _Kind] = {}
+
+
+class _Kind(NamedTuple):
+    """What devices of slices that look alike fell to: being of another kind, or else, while nobody holds them."""
+
+    other: list[Any]
+    free: list[Any]
+
+
+def _each(rules: Callable[[], RuleSet], ask: Ask, pool: Pool) -> Iterator[Reason | None]:
+    return (refusal(rules(), ask, device) for device in pool.devices)
 
 
 def _every_request(question: Question) -> Iterator[RequestRow]:
@@ -55,20 +146,20 @@ def _every_request(question: Question) -> Iterator[RequestRow]:
         yield from claim.requests
 
 
-def _alone(question: Question, rules: RuleSet, requests: Iterator[RequestRow]) -> Iterator[tuple[cause.Told, ...]]:
+def _alone(question: Question, told: _Asked, requests: Iterator[RequestRow]) -> Iterator[tuple[cause.Told, ...]]:
     for request in requests:
-        yield tuple(cause.Told(ask, _tally(question, rules, ask, ask.count, {})) for ask in request.asks)
+        yield tuple(cause.Told(ask, _tally(question, told, ask, ask.count)) for ask in request.asks)
 
 
-def _tally(question: Question, rules: RuleSet, ask: Ask, needed: int, passed: _Passed) -> RequestTally:
-    pools = tuple(_pool_tally(pool, rules, ask, passed) for pool in question.context.pools)
+def _tally(question: Question, told: _Asked, ask: Ask, needed: int) -> RequestTally:
+    pools = tuple(_pool_tally(pool, told, ask) for pool in question.context.pools)
     claims, own = question.rows, question.rows[ask.claim]
     shares = sum(any(request.name == ask.request_name for request in each.requests) for each in claims) > 1
     offering, resource = tuple(each for each in pools if each), own.extended_resource(ask)
     return RequestTally(own.name, ask.full_name, needed, ask.all_devices, offering, shares, resource)
 
 
-def _pool_tally(pool: Pool, rules: RuleSet, ask: Ask, passed: _Passed) -> PoolTally | None:
+def _pool_tally(pool: Pool, told: _Asked, ask: Ask) -> PoolTally | None:
     if not pool.usable:
         state = f"invalid: {pool.invalid}"
         if pool.incomplete:
@@ -78,8 +169,7 @@ def _pool_tally(pool: Pool, rules: RuleSet, ask: Ask, passed: _Passed) -> PoolTa
         return None
     usable: list[str] = []
     groups: dict[Reason, list[str]] = {}
-    for device in pool.devices:
-        reason = refusal(rules, ask, device) or passed.get((ask.id, device))
+    for device, reason in zip(pool.devices, told(ask, pool), strict=True):
         if reason is None:
             usable.append(device.key.device)
         else:
@@ -99,10 +189,18 @@ def refusal(rules: RuleSet, ask: Ask, device: DeviceRow) -> Reason | None:
 
     That it is of another kind is told before all else: whoever asks for an A100 does not wait for an H100.
     """
+    return _of_another_kind(rules, ask, device) or _not_to_be_had(rules, ask, device)
+
+
+def _of_another_kind(rules: RuleSet, ask: Ask, device: DeviceRow) -> Reason | None:
     for rule in rules.candidate:
         with contextlib.suppress(SearchStopped):
             if rule.about is About.SELECTORS and rule.rejects(ask, device):
                 return rule.why(ask, device)
+    return None
+
+
+def _not_to_be_had(rules: RuleSet, ask: Ask, device: DeviceRow) -> Reason | None:
     for rule in rules.candidate:
         if rule.rejects(ask, device):
             return rule.why(ask, device)
@@ -130,12 +228,16 @@ def _together(question: Question, every: Sequence[Sequence[cause.Told]]) -> Expl
         search.run()
     rules = question.fresh_rules()
     passed = _replayed(question, rules, search.furthest)
+
+    def left(ask: Ask, pool: Pool) -> Iterator[Reason | None]:
+        return (refusal(rules, ask, device) or passed.get((ask.id, device)) for device in pool.devices)
+
     stuck = _next_request(question, search.furthest)
     if stuck is None:
         return NOTHING
     got = {ask.id: sum(pick.ask is ask for pick in search.furthest) for ask in stuck.asks}
     asks = [ask for ask in stuck.asks if got[ask.id]] or list(stuck.asks)
-    tallies = tuple(_tally(question, rules, ask, ask.count - got[ask.id], passed) for ask in asks)
+    tallies = tuple(_tally(question, left, ask, ask.count - got[ask.id]) for ask in asks)
     placed = tuple((question.rows[ask.claim].name, ask.full_name, str(device.key)) for ask, device in search.furthest)
     told = tuple(map(cause.Told, asks, tallies))
     return Explanation(tallies, placed, cause.together(question, every, told))

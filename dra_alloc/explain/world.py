@@ -7,6 +7,7 @@ is a new world, solved by the same engines as the question itself.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, TypeAlias
@@ -26,13 +27,15 @@ from dra_alloc.api import (
 )
 from dra_alloc.problem.devices import DeviceKey, PoolKey
 from dra_alloc.problem.inventory import Inventory
+from dra_alloc.problem.pools import GatherError
 from dra_alloc.problem.usage import Usage
 from dra_alloc.profiles import Feature, Profile
 from dra_alloc.solve.allocator import Allocator, Budget, State, not_found
+from dra_alloc.solve.columns import Columns
 from dra_alloc.solve.outcome import Aborted, OutOfBudget, Solved, Work
 from dra_alloc.solve.survey import Survey
 
-__all__ = ["Ask", "Surveys", "Tried", "World", "edit_devices", "edit_requests"]
+__all__ = ["Ask", "Surroundings", "Surveys", "Tried", "World", "edit_devices", "edit_requests"]
 
 Ask: TypeAlias = ExactDeviceRequest | DeviceSubRequest
 
@@ -50,12 +53,56 @@ _DEVICES_OF_A_STEP_ITSELF: Final = 32
 _DEVICES_OF_A_WHOLE_STEP: Final = 128
 #: Of the table that is made once more than the plain search is asked.
 _CELLS_OF_A_STEP: Final = 8
+#: Distinct questions after which a cluster's surroundings are full.
+_MOST_QUESTIONS: Final = 1_000
+
+
+class Surroundings:
+    """
+    A cluster's slices with what is known of them, for the worlds of its nodes that leave them as they are.
+
+    It is for one inventory, and for some refusals only: variations leave as much behind as questions do.
+    """
+
+    def __init__(self, inventory: Inventory, columns: Columns) -> None:
+        self.inventory = inventory
+        self._columns = columns
+        self._classes: dict[str, DeviceClass] = {}
+        self._known: dict[object, Survey] = {}
+
+    @property
+    def is_full(self) -> bool:
+        """Return whether so much is known that it is time to begin anew."""
+        return sum(each.counts()["questions"] for each in self._known.values()) > _MOST_QUESTIONS
+
+    def survey(self, classes: Mapping[str, DeviceClass], profile: Profile) -> Survey:
+        """Return what is known to a scheduler, if classes are what they are said to be."""
+        given = self._classes
+        named = tuple([(name, id(given.setdefault(name, each))) for name, each in classes.items()])
+        changed = [(name, json.dumps(each.to_wire())) for name, each in classes.items() if each is not given[name]]
+        key = named, tuple(changed), profile
+        found = self._known.get(key)
+        if found is None:
+            found = self._known[key] = Survey(self.inventory, classes, profile, not_found, self._columns)
+        return found
 
 
 class Surveys:
-    """What is known of slices, shared by all variations of a world that leave these as they are."""
+    """
+    What is known of slices, shared by all variations of a world that leave these as they are.
 
-    def __init__(self) -> None:
+    With `around`, `slices` and `taint_rules` are those of the cluster's pools that a node sees.
+    """
+
+    def __init__(
+        self,
+        around: Surroundings | None = None,
+        slices: Sequence[ResourceSlice] = (),
+        taint_rules: Sequence[DeviceTaintRule] = (),
+    ) -> None:
+        self._around = around
+        self._given = slices, taint_rules
+        self._pools = tuple(dict.fromkeys(map(_pool_of, slices)))
         self._known: dict[tuple[int, int, int, int], tuple[World, Survey]] = {}
 
     def survey(self, world: World) -> Survey:
@@ -63,10 +110,30 @@ class Surveys:
         key = (id(world.slices), id(world.taint_rules), id(world.classes), id(world.profile))
         known = self._known.get(key)
         if known is None:
-            inventory = Inventory.build(world.slices, world.taint_rules)
             # The world is kept, so that no other object gets one of these ids.
-            known = self._known[key] = (world, Survey(inventory, world.classes, world.profile, not_found))
+            known = self._known[key] = world, self._of_all(world) or _of_its_own(world)
         return known[1]
+
+    def _of_all(self, world: World) -> Survey | None:
+        """Return what is known of all slices of the cluster, if the node sees the same pools in it."""
+        slices, rules = self._given
+        if self._around is None or world.slices is not slices or world.taint_rules is not rules:
+            return None
+        found = self._around.survey(world.classes, world.profile)
+        try:
+            pools = tuple([pool.key for pool in found.pools(world.node)])
+        except GatherError:
+            return None
+        return found if pools == self._pools else None
+
+
+def _of_its_own(world: World) -> Survey:
+    inventory = Inventory.build(world.slices, world.taint_rules)
+    return Survey(inventory, world.classes, world.profile, not_found)
+
+
+def _pool_of(each: ResourceSlice) -> PoolKey:
+    return PoolKey(each.spec.driver, each.spec.pool.name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +222,7 @@ class World:
 
     def pools(self) -> tuple[PoolKey, ...]:
         """Return the pools of the world's slices, each once."""
-        return tuple(dict.fromkeys(PoolKey(each.spec.driver, each.spec.pool.name) for each in self.slices))
+        return tuple(dict.fromkeys(map(_pool_of, self.slices)))
 
     def with_claim(self, index: int, devices: DeviceClaim) -> World:
         """Return the world in which a claim asks for this instead."""

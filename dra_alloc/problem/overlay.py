@@ -4,7 +4,7 @@ Maps that share what did not change.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, ItemsView, Iterable, Iterator, Mapping, Sequence, ValuesView
 from itertools import repeat
 from typing import Any, Final, Generic, TypeVar
 
@@ -70,6 +70,14 @@ class Overlay(Mapping[K, V], Generic[K, V]):
         if self._changes:
             return [self.get(key, default) for key in keys]
         return list(map(self._base.get, keys, repeat(default)))
+
+    def items(self) -> ItemsView[K, V]:
+        """Return keys and values, all at once: one by one they are looked up in Python."""
+        return (_merged(self._base, self._changes) if self._changes else self._base).items()
+
+    def values(self) -> ValuesView[V]:
+        """Return the values, all at once as well."""
+        return (_merged(self._base, self._changes) if self._changes else self._base).values()
 
     def __contains__(self, key: object) -> bool:
         if self._changes:

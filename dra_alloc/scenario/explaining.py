@@ -13,22 +13,27 @@ from dra_alloc.cluster.defaulting import defaulted
 from dra_alloc.cluster.outcomes import Allocated
 from dra_alloc.errors import first_few
 from dra_alloc.explain.choice import PassedOver, SkippedAlternative, passed_over, skipped_alternatives
-from dra_alloc.explain.world import World
+from dra_alloc.explain.world import Surroundings, Surveys, World
 from dra_alloc.problem.devices import PoolKey
 from dra_alloc.problem.pools import gather
 from dra_alloc.problem.requests import claim_name
 from dra_alloc.scenario.audit import picks_in
 
-__all__ = ["NotTaken", "choice_on", "holders", "world_of"]
+__all__ = ["Holders", "NotTaken", "choice_on", "world_of"]
 
 
 def world_of(
-    cluster: Cluster, claims: Sequence[ResourceClaim], node: Node, held: Mapping[PoolKey, Sequence[str]] | None = None
+    cluster: Cluster,
+    claims: Sequence[ResourceClaim],
+    node: Node,
+    held: Mapping[PoolKey, Sequence[str]] | None = None,
+    around: Surroundings | None = None,
 ) -> World:
     """
     Return the part of the cluster that matters to claims on a node.
 
-    Whoever asks for many nodes gives its :func:`holders`, so that it is not looked for anew.
+    Whoever asks for many nodes gives its :class:`Holders`, so that it is not looked for anew, and what worlds of its
+    nodes share.
 
     Raises: GatherError for a node selector that cannot be evaluated.
     """
@@ -37,27 +42,42 @@ def world_of(
     rows = [row for key in keys for row in cluster.inventory.by_pool[key]]
     rules = {id(rule): rule for row in rows for rule in row.taint_rules}
     pending = tuple(claim for claim in defaulted(claims) if claim.status.allocation is None)
-    allocations = _allocations(cluster, keys, holders(cluster) if held is None else held)
+    allocations = _allocations(cluster, keys, Holders().of(cluster) if held is None else held)
+    slices, taint_rules = tuple([row.wire for row in rows]), tuple(rules.values())
     return World(
         node,
         pending,
         allocations,
         cluster.classes,
-        tuple(row.wire for row in rows),
-        tuple(rules.values()),
+        slices,
+        taint_rules,
         profile,
         _going(cluster, allocations),
+        Surveys(around, slices, taint_rules),
     )
 
 
-def holders(cluster: Cluster) -> Mapping[PoolKey, Sequence[str]]:
-    """Return the names of the claims that hold devices of each pool, in the order of the cluster."""
-    found: dict[PoolKey, dict[str, None]] = {}
-    for name, claim in cluster.claims.items():
-        allocation = claim.status.allocation
-        for each in allocation.devices.results if allocation is not None else ():
-            found.setdefault(PoolKey(each.driver, each.pool), {})[name] = None
-    return {pool: tuple(names) for pool, names in found.items()}
+class Holders:
+    """Which claims hold devices of which pools, in clusters that have most claims in common: each is looked at once."""
+
+    def __init__(self) -> None:
+        self._pools: dict[int, tuple[ResourceClaim, tuple[tuple[str, str], ...]]] = {}
+
+    def of(self, cluster: Cluster) -> Mapping[PoolKey, Sequence[str]]:
+        """Return the names of the claims that hold devices of each pool, in the order of the cluster."""
+        # A pool's key is equal to the plain tuple.
+        found: dict[tuple[str, str], dict[str, None]] = {}
+        for name, claim in cluster.claims.items():
+            # The claim is kept, so that no other object gets its id.
+            _, pools = self._pools.get(id(claim)) or self._pools.setdefault(id(claim), (claim, _pools_of(claim)))
+            for pool in pools:
+                found.setdefault(pool, {})[name] = None
+        return {PoolKey(*pool): tuple(names) for pool, names in found.items()}
+
+
+def _pools_of(claim: ResourceClaim) -> tuple[tuple[str, str], ...]:
+    allocation = claim.status.allocation
+    return tuple([(each.driver, each.pool) for each in allocation.devices.results]) if allocation is not None else ()
 
 
 def _allocations(

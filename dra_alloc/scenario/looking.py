@@ -13,9 +13,9 @@ from dra_alloc.cluster.attempts.scheduled import Unschedulable
 from dra_alloc.cluster.cluster import Cluster
 from dra_alloc.cluster.outcomes import NodeRefusal
 from dra_alloc.explain.reasons import WORK, Reasons, reasons
-from dra_alloc.explain.world import World
+from dra_alloc.explain.world import Surroundings, World
 from dra_alloc.problem.pools import GatherError
-from dra_alloc.scenario.explaining import holders, world_of
+from dra_alloc.scenario.explaining import Holders, world_of
 
 __all__ = ["EXPLAINED_NODES", "Looking"]
 
@@ -50,6 +50,8 @@ class Looking:
 
     def __init__(self) -> None:
         self._allowance = _Allowance(_CHECK_WORK)
+        self._holders = Holders()
+        self._around: Surroundings | None = None
 
     def into(self, cluster: Cluster, outcome: Unschedulable, refused: Sequence[NodeRefusal]) -> tuple[NodeRefusal, ...]:
         """
@@ -59,12 +61,13 @@ class Looking:
         """
         counted: list[tuple[NodeRefusal, object]] = []
         kinds: dict[object, NodeRefusal] = {}
+        count = cluster.known.counting()
         for number, refusal in enumerate(refused):
             if refusal.code != "no-fit":
                 counted.append((refusal, None))
             elif number < EXPLAINED_NODES:
                 node = cluster.node(refusal.node)
-                told = cluster.known.counted(refusal, outcome.claims_on(refusal.node), node)
+                told = count(refusal, outcome.claims_on(refusal.node), node)
                 shape = told.explanation.shape
                 counted.append((told, shape))
                 kinds.setdefault(shape, told)
@@ -75,7 +78,7 @@ class Looking:
         nearest = sorted(kinds.items(), key=lambda each: each[1].explanation.short_of)[:most]
         # Nodes that look alike can end otherwise once something is changed; of a fleet the kinds have to do.
         few = [] if fleet else [each for each, _ in counted if each.code == "no-fit"]
-        worlds = dict(_worlds(cluster, outcome, few or [each for _, each in nearest]))
+        worlds = dict(self._worlds(cluster, outcome, few or [each for _, each in nearest]))
         for shape, refusal in nearest:
             elsewhere = [world for name, world in worlds.items() if name != refusal.node]
             found[shape] = self._allowance.reasons(worlds.get(refusal.node), left // 3, elsewhere)
@@ -84,10 +87,14 @@ class Looking:
             [each if each.code != "no-fit" else replace(each, reasons=found.get(shape)) for each, shape in counted]
         )
 
-
-def _worlds(cluster: Cluster, outcome: Unschedulable, refusals: Sequence[NodeRefusal]) -> Iterator[tuple[str, World]]:
-    """Yield the worlds of nodes, each with its name, as far as they can be told."""
-    held = holders(cluster) if refusals else {}
-    for each in refusals:
-        with contextlib.suppress(GatherError):
-            yield each.node, world_of(cluster, outcome.claims_on(each.node), cluster.node(each.node), held)
+    def _worlds(
+        self, cluster: Cluster, outcome: Unschedulable, refusals: Sequence[NodeRefusal]
+    ) -> Iterator[tuple[str, World]]:
+        """Yield the worlds of nodes, each with its name, as far as they can be told."""
+        held, around = self._holders.of(cluster) if refusals else {}, self._around
+        if around is None or around.inventory is not cluster.inventory or around.is_full:
+            around = self._around = Surroundings(cluster.inventory, cluster.known.survey.columns)
+        for each in refusals:
+            with contextlib.suppress(GatherError):
+                claims, node = outcome.claims_on(each.node), cluster.node(each.node)
+                yield each.node, world_of(cluster, claims, node, held, around)

@@ -24,14 +24,14 @@ class Admission:
     """
     What claims are checked against.
 
-    `gather` returns the rules that decide which devices All records; `find_class`
+    `gather` makes the rules that decide which devices All records; `find_class`
     raises LookupError with the lister's text.
     """
 
     profile: Profile
     pools: Sequence[Pool]
     find_class: Callable[[str], DeviceClass]
-    gather: Sequence[Rule]
+    gather: Callable[[], Sequence[Rule]]
 
 
 def admit(claims: Sequence[ResourceClaim], admission: Admission) -> tuple[ClaimRow, ...]:
@@ -180,7 +180,7 @@ def _check_wire(subject: str, wire: ExactDeviceRequest | DeviceSubRequest, admis
 
 
 def _record_all(subject: str, ask: Ask, admission: Admission, selecting: Ask) -> Iterator[DeviceRow]:
-    judges = [(rule, selecting if rule.about is About.SELECTORS else ask) for rule in admission.gather]
+    judges = [(rule, selecting if rule.about is About.SELECTORS else ask) for rule in admission.gather()]
     # A bad pool ends the question even if none of its devices could match.
     for pool in admission.pools:
         if not pool.whole:

@@ -7,13 +7,14 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from dra_alloc.api import AllocationResult, DeviceClass, Node, ResourceClaim
 from dra_alloc.problem.devices import DeviceKey, SliceRow
 from dra_alloc.problem.inventory import Inventory
 from dra_alloc.problem.occupancy import Occupancy
 from dra_alloc.problem.pools import GatherError, Pool
-from dra_alloc.problem.requests import claim_name
+from dra_alloc.problem.requests import ClaimRow, claim_name
 from dra_alloc.problem.usage import Usage
 from dra_alloc.profiles import Profile, Trait
 from dra_alloc.rules import Context, Rule, SearchStopped, available_counters, install
@@ -114,15 +115,21 @@ class Allocator:
         except BudgetExhausted as error:
             return OutOfBudget(_work(ladder), str(error))
 
-    def question(self, node: Node, claims: Sequence[ResourceClaim], pools: Sequence[Pool] | None = None) -> Question:
+    def question(
+        self,
+        node: Node,
+        claims: Sequence[ResourceClaim],
+        pools: Sequence[Pool] | None = None,
+        rows: tuple[ClaimRow, ...] | None = None,
+    ) -> Question:
         """
         Return the looked-up and admitted form of a question, for those who look into an answer.
 
-        Other pools than those of the node may be given.
+        Other pools than those of the node may be given, and what the claims are as rows if no node has a say in that.
 
         Raises: SearchStopped, GatherError.
         """
-        return self._question(node, self.survey.pools(node) if pools is None else pools, claims)
+        return self._question(node, self.survey.pools(node) if pools is None else pools, claims, rows)
 
     def told(self, answer: Answer, new_share_id: Callable[[], str] = _uuid) -> SolveOutcome:
         """Return what the direct engine found as an outcome."""
@@ -139,11 +146,19 @@ class Allocator:
         picks = Picks(admitted.asks, (row,), choice)()
         return assembled(admitted, choice, picks, Assembly(self.profile, node, _uuid))
 
-    def _question(self, node: Node, pools: Sequence[Pool], claims: Sequence[ResourceClaim]) -> Question:
+    def _question(
+        self,
+        node: Node,
+        pools: Sequence[Pool],
+        claims: Sequence[ResourceClaim],
+        rows: tuple[ClaimRow, ...] | None = None,
+    ) -> Question:
         context = self._context(node, pools, claims)
-        admission = Admission(self.profile, pools, self.survey.find_class, self._gather_rules(context))
-        candidates = tuple(device for pool in pools if pool.usable for device in pool.devices)
-        return Question(context, admit(claims, admission), candidates, self._peek)
+        if rows is None:
+            gather = partial(self._gather_rules, context)
+            rows = admit(claims, Admission(self.profile, pools, self.survey.find_class, gather))
+        candidates = tuple([device for pool in pools if pool.usable for device in pool.devices])
+        return Question(context, rows, candidates, self._peek)
 
     def finished(self, question: Question, found: Found, work: Work, new_share_id: Callable[[], str] = _uuid) -> Solved:
         """

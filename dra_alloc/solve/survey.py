@@ -33,7 +33,7 @@ from dra_alloc.solve.masks.board import Board, BoardAnswer, Constraint, Judge, P
 from dra_alloc.solve.masks.shape import Shape, shape_of
 from dra_alloc.solve.selection import Selection
 
-__all__ = ["Admitted", "Survey", "View"]
+__all__ = ["Admitted", "Plan", "Survey", "View"]
 
 #: Stands for what was never looked up; None is an answer.
 _UNSEEN: Final[Any] = object()
@@ -252,7 +252,7 @@ class Survey:
         if any(ask.allocation_mode == "All" for claim in claims for ask in _wires(claim)):
             return None
         try:
-            rows = admit(claims, Admission(self.profile, (), self.find_class, ()))
+            rows = admit(claims, Admission(self.profile, (), self.find_class, tuple))
         except SearchStopped:
             return None
         asks = tuple(ask for row in rows for request in row.requests for ask in request.asks)
@@ -314,6 +314,10 @@ class Survey:
         key = plan.lens.signature(row)
         found: Board | None = plan.boards.get(key, _UNSEEN)
         return self._put_together((row,), plan, key) if found is _UNSEEN else found
+
+    def alike(self, row: SliceRow, plan: Plan) -> int | None:
+        """Return what slices have in common that are the same to a shape; None for one that is special."""
+        return None if self._part(row, plan) is None else plan.lens.signature(row)
 
     def _put_together(self, rows: Sequence[SliceRow], plan: Plan, key: Hashable) -> Board | None:
         parts = [self._part(row, plan) for row in rows]

@@ -5,7 +5,7 @@ Questions to the whole cluster are the same as node by node, and as on a cluster
 from __future__ import annotations
 
 import random
-from itertools import islice
+from itertools import islice, product
 from typing import Any
 
 import pytest
@@ -15,10 +15,15 @@ from dra_alloc.cluster.cluster import Cluster
 from dra_alloc.cluster.edits.events import Event
 from dra_alloc.cluster.outcomes import Allocated, NodeRefusal, Outcome, Unsatisfiable
 from dra_alloc.cluster.settings import Settings
+from dra_alloc.explain.reasons import reasons
+from dra_alloc.explain.tally import explain
+from dra_alloc.explain.world import Surroundings
 from dra_alloc.manifest import Documents
 from dra_alloc.manifest.make.records import record_from_model
 from dra_alloc.problem.requests import claim_name
+from dra_alloc.scenario.explaining import world_of
 from dra_alloc.solve.outcome import Solved
+from dra_alloc.solve.survey import Survey
 from dra_alloc.testing.cases import random_requests
 from dra_alloc.testing.drawing.dialect import Dialect
 
@@ -289,3 +294,25 @@ def test_counters_that_turn_a_pool_invalid_later_are_told_on_other_nodes():
     told = [_told(each) for each in later.place(pods).outcomes]
     assert told == [_told(each) for each in _anew(later).place(pods).outcomes]
     assert "pool-invalid" in str(told)
+
+
+@pytest.mark.parametrize("settings", SETTINGS, ids=str)
+def test_refusals_of_many_nodes_are_explained_as_each_by_itself(settings, monkeypatch):
+    monkeypatch.setattr("dra_alloc.explain.tally._STEPS", 200)
+    compared = 0
+    for given, pods in _clusters(settings, 6):
+        cluster = given
+        for pod in pods[:4]:
+            cluster = cluster.after(cluster.allocate(pod))
+        known = cluster.known
+        counted, around = known.counting(), Surroundings(cluster.inventory, known.survey.columns)
+        for pod, node in product(pods[4:8], cluster.nodes):
+            refusal = NodeRefusal(node.metadata.name or "", "no-fit")
+            with monkeypatch.context() as patched:
+                patched.setattr(Survey, "alike", lambda *_: None)
+                plain = explain(known.allocator, node, pod)
+            assert counted(refusal, pod, node).explanation == plain
+            compared += bool(plain.requests)
+        alone, beside = world_of(cluster, pod, node), world_of(cluster, pod, node, around=around)
+        assert reasons(beside, 100) == reasons(alone, 100)
+    assert compared > 20
