@@ -8,9 +8,12 @@ A client of the harness protocol: it starts an implementation's command and asks
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
+import math
 import os
 import queue
+import select
 import shlex
 import signal
 import subprocess
@@ -19,7 +22,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import TracebackType
-from typing import IO, Any, Final, Self, TypeAlias
+from typing import Any, Final, Self, TypeAlias
 
 from dra_alloc.errors import InputError
 
@@ -30,7 +33,16 @@ Json: TypeAlias = dict[str, Any]
 #: Questions on the way at once.
 WINDOW: Final = 64
 #: A longer line is no answer.
-LONGEST_LINE: Final = 1 << 26
+LONGEST_LINE: Final = 1 << 22
+#: As deep as anything that Kubernetes reads nests.
+_DEEPEST: Final = 200
+#: So often threads look whether it is over.
+_PAUSE: Final = 0.05
+#: How long a program that has closed its output may take to leave.
+_PATIENCE: Final = 2.0
+_READ_AHEAD: Final = 4
+_CHUNK: Final = 1 << 16
+_LONGEST_WORD: Final = 2000
 _LAST_WORDS: Final = 20
 _SHOWN: Final = 200
 
@@ -155,7 +167,7 @@ class _Program:
             if not command:
                 raise ValueError("the command is empty")
             self._child = subprocess.Popen(  # noqa: S603 - running the caller's command is what this is for
-                command, stdin=pipe, stdout=pipe, stderr=pipe, env=dict(environment), start_new_session=True
+                command, stdin=pipe, stdout=pipe, stderr=pipe, env=dict(environment), start_new_session=True, bufsize=0
             )
         except (OSError, ValueError) as error:
             text = f"cannot start the implementation {shlex.join(command)!r}: {error}"
@@ -163,16 +175,45 @@ class _Program:
         assert self._child.stdin
         assert self._child.stdout
         assert self._child.stderr
-        self._requests: queue.Queue[bytes | None] = queue.Queue()
-        self._answers: queue.Queue[bytes | None] = queue.Queue(2 * WINDOW)  # a chatterbox is left to wait
+        self._streams = (self._child.stdin, self._child.stdout, self._child.stderr)
+        self._requests: queue.Queue[bytes] = queue.Queue()
+        self._answers: queue.Queue[bytes | None] = queue.Queue(_READ_AHEAD)  # a chatterbox is left to wait
         self._errors: deque[bytes] = deque(maxlen=_LAST_WORDS)
+        self._over = threading.Event()
         self._threads = [
-            threading.Thread(target=_write, args=(self._requests, self._child.stdin), daemon=True),
-            threading.Thread(target=_drain, args=(self._child.stdout, self._answers), daemon=True),
-            threading.Thread(target=self._errors.extend, args=(self._child.stderr,), daemon=True),
+            threading.Thread(target=each, daemon=True) for each in (self._write, self._read, self._read_errors)
         ]
         for thread in self._threads:
             thread.start()
+
+    def _write(self) -> None:
+        number = self._streams[0].fileno()
+        os.set_blocking(number, False)
+        while not self._over.is_set():
+            try:
+                line = memoryview(self._requests.get(timeout=_PAUSE))
+            except queue.Empty:
+                continue
+            while line and not self._over.is_set():
+                try:
+                    line = line[os.write(number, line) :]
+                except BlockingIOError:
+                    _ready(number, select.POLLOUT)
+                except OSError:
+                    return
+
+    def _read(self) -> None:
+        lines = _lines(self._streams[1].fileno(), LONGEST_LINE, self._over)
+        for line in itertools.chain((each for each in lines if each.strip()), [None]):
+            while not self._over.is_set():
+                with contextlib.suppress(queue.Full):
+                    self._answers.put(line, timeout=_PAUSE)
+                    break
+
+    def _read_errors(self) -> None:
+        self._errors.extend(
+            each[:_LONGEST_WORD] for each in _lines(self._streams[2].fileno(), _LONGEST_WORD, self._over)
+        )
 
     def send(self, request: Mapping[str, Any]) -> None:
         """Hand over a question; a program that is gone is noticed where its answer is missing."""
@@ -185,42 +226,40 @@ class _Program:
         except queue.Empty:
             return Failure("timeout", f"no answer within {seconds:g} s")
         if line is None:
-            return Failure("exited", self._farewell())
-        if len(line) >= LONGEST_LINE:
+            return Failure("exited", self._farewell(min(seconds, _PATIENCE)))
+        if len(line) > LONGEST_LINE:
             return Failure("bad-line", f"the answer is longer than {LONGEST_LINE:,} bytes: {_shown(line)}")
         try:
-            answer = json.loads(line)
+            answer = json.loads(line, parse_constant=_no_number, parse_float=_fraction)
+            if not isinstance(answer, dict):
+                return Failure("bad-line", f"the answer is no JSON object: {_shown(line)}")
+            if _is_deep(answer):
+                return Failure("bad-line", f"the answer is nested deeper than {_DEEPEST} levels: {_shown(line)}")
         except (ValueError, RecursionError):
             return Failure("bad-line", f"the answer is not JSON: {_shown(line)}")
-        if not isinstance(answer, dict):
-            return Failure("bad-line", f"the answer is no JSON object: {_shown(line)}")
         return answer
 
-    def _farewell(self) -> str:
+    def _farewell(self, seconds: float) -> str:
         """Say how the program ended, with the last that it wrote to standard error."""
         with contextlib.suppress(subprocess.TimeoutExpired):
-            self._child.wait(5)
-        self._threads[2].join(5)
+            self._child.wait(seconds)
         code = self._child.poll()
+        self._threads[2].join(0 if code is None else seconds)
         how = "closed its output" if code is None else f"exited with code {code}"
-        words = b"".join(self._errors).decode(errors="replace").strip()
+        words = b"\n".join(self._errors).decode(errors="replace").strip()
         return f"the implementation {how} without an answer" + (f": {words}" if words else "")
 
     def end(self) -> None:
-        """Kill the program with its own children, which hold its streams too."""
-        self._requests.put(None)
+        """Kill the program with its children; one that got away may hold its streams, and is left alone."""
+        self._over.set()
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self._child.pid, signal.SIGKILL)
         self._child.wait()
-        while self._threads[1].is_alive():
-            with contextlib.suppress(queue.Empty):
-                self._answers.get(timeout=0.05)
         for thread in self._threads:
-            thread.join(5)
-        for stream in (self._child.stdin, self._child.stdout, self._child.stderr):
-            if stream is not None and not any(thread.is_alive() for thread in self._threads):
-                with contextlib.suppress(OSError):
-                    stream.close()
+            thread.join()
+        for stream in self._streams:
+            with contextlib.suppress(OSError):
+                stream.close()
 
 
 def _words(command: str) -> tuple[str, ...]:
@@ -231,20 +270,50 @@ def _words(command: str) -> tuple[str, ...]:
         raise HarnessError(Failure("exited", text)) from None
 
 
-def _write(lines: queue.Queue[bytes | None], stream: IO[bytes]) -> None:
-    while (line := lines.get()) is not None:
-        try:
-            stream.write(line)
-            stream.flush()
-        except (OSError, ValueError):
+def _lines(number: int, longest: int, over: threading.Event) -> Iterator[bytes]:
+    """Yield the lines of a pipe to its end, or until it is over; of one that is too long as much as shows that."""
+    held, size = [], 0
+    while not over.is_set():
+        if not _ready(number, select.POLLIN):
+            continue
+        data = os.read(number, _CHUNK)
+        ended, *lines = (data or b"\n").split(b"\n")
+        if size <= longest:
+            held.append(ended)
+            size += len(ended)
+            if lines or size > longest:
+                yield b"".join(held)
+        if lines:
+            yield from lines[:-1]
+            held, size = lines[-1:], len(lines[-1])
+        if not data:
             return
 
 
-def _drain(stream: IO[bytes], lines: queue.Queue[bytes | None]) -> None:
-    while line := stream.readline(LONGEST_LINE):
-        if line.strip():
-            lines.put(line)
-    lines.put(None)
+def _ready(number: int, event: int) -> bool:
+    """Wait a moment for a stream, and return whether something can be done with it."""
+    poll = select.poll()
+    poll.register(number, event)
+    return bool(poll.poll(1000 * _PAUSE))
+
+
+def _no_number(name: str) -> None:
+    raise ValueError(f"{name} is no number of JSON")
+
+
+def _fraction(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        _no_number(text)
+    return number
+
+
+def _is_deep(answer: Json) -> bool:
+    level: list[Any] = [answer]
+    for _ in range(_DEEPEST):
+        inner = (each for outer in level for each in (outer.values() if isinstance(outer, dict) else outer))
+        level = [each for each in inner if isinstance(each, dict | list)]
+    return bool(level)
 
 
 def _shown(line: bytes) -> str:

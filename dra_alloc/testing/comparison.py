@@ -5,12 +5,13 @@ What makes two answers the same answer, with what is random in upstream's taken 
 from __future__ import annotations
 
 import itertools
+import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from dra_alloc.api import Quantity
+from dra_alloc.api import Quantity, QuantityError
 from dra_alloc.profiles import Feature, Trait, profile
 from dra_alloc.rules import PANICS
 
@@ -59,17 +60,18 @@ def comparable(answer: Mapping[str, Any], *, steps: bool = True) -> Json:
     kept: Json = {"results": _results(answer.get("results"))}
     if "panic" in answer or "bad" in answer or "crash" in answer:
         return {key: answer[key] for key in ("panic", "bad", "crash") if key in answer}
-    if answer.get("err"):
-        kept["err"] = _BAD_ATTRIBUTE.sub("attribute *", answer["err"])
+    error = answer.get("err")
+    if error not in (None, "") or isinstance(error, bool):
+        kept["err"] = _BAD_ATTRIBUTE.sub("attribute *", error) if isinstance(error, str) else error
     if answer.get("onNode"):
-        kept["onNode"] = True
+        kept["onNode"] = answer["onNode"]
     if steps and answer.get("n") is not None:
         kept["n"] = answer["n"]
     return kept
 
 
 def _results(results: Any) -> Any:
-    return None if results is None else [_normal(each) for each in results]
+    return [_normal(each) for each in results] if isinstance(results, list) else results
 
 
 def _normal(value: Any) -> Any:
@@ -81,13 +83,25 @@ def _normal(value: Any) -> Any:
     for key, inner in value.items():
         if key == "shareID":
             made[key] = "*"
-        elif key == "consumedCapacity":
-            made[key] = {name: Quantity.parse(str(amount)).nano for name, amount in inner.items()}
+        elif key == "consumedCapacity" and isinstance(inner, dict):
+            made[key] = {name: _amount(amount) for name, amount in inner.items()}
         elif key == "parameters":
             made[key] = inner
         elif (normal := _normal(inner)) not in (None, [], {}, ""):
             made[key] = normal
     return made
+
+
+def _amount(value: Any) -> Any:
+    try:
+        return Quantity.parse(value).nano if isinstance(value, str) else value
+    except QuantityError:
+        return value
+
+
+def _same(one: Json, other: Json) -> bool:
+    """Return whether two answers are the same as JSON, in which 1 is not true."""
+    return one == other and json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
 
 
 def compare(request: Json, upstream: Mapping[str, Any], answer: Answer, *, steps: bool = True) -> Agreement:
@@ -110,20 +124,20 @@ def compare(request: Json, upstream: Mapping[str, Any], answer: Answer, *, steps
             request, answered = bounded, answer(bounded)
     theirs = comparable(upstream, steps=steps)
     ours = comparable(answered, steps=steps)
-    if ours == theirs:
+    if _same(ours, theirs):
         return Agreement(True, "", theirs, ours)
-    if "panic" in theirs and PANICS in ours.get("err", ""):
+    if "panic" in theirs and PANICS in str(ours.get("err")):
         return Agreement(True, "panic", theirs, ours)
     if not steps and answered.get("verdict") == "undecided":
         return Agreement(True, "gave-up", theirs, ours)
-    if _without_capacity(ours) == _without_capacity(theirs):
+    if _same(_without_capacity(ours), _without_capacity(theirs)):
         return Agreement(True, "bad-capacity", theirs, ours)
     on = [each for each in Feature if (request.get("features") or {}).get(str(each))]
     chosen = profile(request["release"], on, request.get("channel", "auto"))
     if chosen.shows(Trait.INPUT_ORDER):
         for other in pool_orders(request):
             found = comparable(answer(other), steps=steps)
-            if found == theirs or ("panic" in theirs and PANICS in found.get("err", "")):
+            if _same(found, theirs) or ("panic" in theirs and PANICS in str(found.get("err"))):
                 return Agreement(True, "pool-order", theirs, ours)
     if chosen.shows(Trait.AMOUNTS_GROW) and _grows_at_random(request):
         return Agreement(True, "growing", theirs, ours)
@@ -132,7 +146,8 @@ def compare(request: Json, upstream: Mapping[str, Any], answer: Answer, *, steps
 
 def _without_capacity(answer: Json) -> Json:
     """Return the answer without the name of the capacity that its error is about, and what is wrong with it."""
-    return {**answer, "err": _BAD_CAPACITY.sub("*", answer["err"])} if "err" in answer else answer
+    error = answer.get("err")
+    return {**answer, "err": _BAD_CAPACITY.sub("*", error)} if isinstance(error, str) else answer
 
 
 def _grows_at_random(request: Json) -> bool:

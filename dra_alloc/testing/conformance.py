@@ -5,10 +5,12 @@ Holds an implementation of the harness protocol against questions, and says whic
 from __future__ import annotations
 
 import itertools
+import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
+from dra_alloc.errors import shortened
 from dra_alloc.testing.client import Client, Failure, HarnessError
 from dra_alloc.testing.drawing.questions import HarnessQuestion
 from dra_alloc.testing.drawing.shrink import shrink
@@ -23,6 +25,9 @@ SHRUNK: Final = 5
 ATTEMPTS: Final = 100
 #: An implementation that fails so often one after the other is not asked on.
 HOPELESS: Final = 20
+#: Wrong answers are kept until all has been asked; those of an implementation that is merely wrong are small.
+_KEPT: Final = 1 << 26
+_SHOWN: Final = 10_000
 
 
 @dataclass
@@ -101,11 +106,12 @@ def hold(client: Client, questions: Iterable[HarnessQuestion]) -> ConformanceRun
     wrongly. Raises: HarnessError where the command cannot be started.
     """
     result = ConformanceRun()
-    in_a_row = 0
+    in_a_row = kept = 0
     doubtful: list[tuple[HarnessQuestion, Json]] = []
     for question, answer in _answers(client, questions):
         result.asked += 1
-        failure = answer.text if isinstance(answer, Failure) else str(answer.get("bad") or answer.get("crash") or "")
+        said = answer.text if isinstance(answer, Failure) else str(answer.get("bad") or answer.get("crash") or "")
+        failure = shortened(said, _SHOWN)
         if failure or isinstance(answer, Failure):
             in_a_row += 1
             result.wrong(Mismatch(question.name, question.rules, question.request, failure=failure))
@@ -120,6 +126,10 @@ def hold(client: Client, questions: Iterable[HarnessQuestion]) -> ConformanceRun
             result.right(question)
         else:
             doubtful.append((question, found))
+            kept += len(json.dumps(found))
+            if kept > _KEPT:
+                result.stopped = f"wrong answers of more than {_KEPT:,} bytes"
+                break
     for question, answer in doubtful:
         _judge_again(client, question, answer, result)
     return result

@@ -138,7 +138,7 @@ def _quantity(name: str, case: Mapping[str, Any]) -> Iterator[HarnessQuestion]:
 
 def _quantity_judged(wanted: Json, answer: Json) -> Json | None:
     """Judge by what the vector says; what it does not say is not compared."""
-    same = all(answer.get(key) == value for key, value in wanted.items())
+    same = all(answer.get(key) == value and type(answer[key]) is type(value) for key, value in wanted.items())
     return None if same and ("err" in answer) == ("err" in wanted) else wanted
 
 

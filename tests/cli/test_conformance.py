@@ -162,3 +162,18 @@ def test_vectors_of_a_release_and_channel(capsys):
     assert shown["asked"] > 400
     assert {"vectors cel", "vectors quantity", "vectors allocation TAINT"} <= rules.keys()
     assert rules["vectors quantity"]["equal"] == rules["vectors quantity"]["cases"]
+
+
+def test_an_implementation_that_answers_anything_is_wrong_row_by_row(tmp_path, capsys):
+    odd = """answer = lambda _: {"name": request.get("name"), "bad": [], "results": 1, "err": ["\\ud800"]}"""
+    arguments = ("--implementation", broken(tmp_path, odd), "--cases", "2", "--junit", str(tmp_path / "junit.xml"))
+    assert conformance(*arguments) == 1
+    assert "4 of 4 answers are wrong" in re.sub(r"\b\d+ of \d+", "4 of 4", capsys.readouterr().out)
+    assert ET.parse(tmp_path / "junit.xml").getroot().tag == "testsuite"
+
+
+def test_wrong_answers_are_kept_to_a_bound(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("dra_alloc.testing.conformance._KEPT", 3_000)
+    odd = """answer = lambda _: {"name": request.get("name"), "err": "x" * 4000}"""
+    assert conformance("--implementation", broken(tmp_path, odd), "--cases", "40") == 1
+    assert "stopped early: wrong answers of more than 3,000 bytes" in capsys.readouterr().out

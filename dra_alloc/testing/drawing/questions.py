@@ -155,7 +155,9 @@ def cel_judged(expected: Json, answer: Json) -> Json | None:
     """
     for key in _KEYS:
         wanted, found = expected.get(key), answer.get(key)
-        if wanted == found or (key in _OPTIONAL and (wanted is None or found is None)):
+        if (wanted == found and type(wanted) is type(found)) or (
+            key in _OPTIONAL and (wanted is None or found is None)
+        ):
             continue
         if key == "compile" and _SYNTAX in str(wanted) and str(found).startswith(_place(str(wanted))):
             continue

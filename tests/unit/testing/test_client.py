@@ -14,6 +14,10 @@ OURS = [sys.executable, "-m", "dra_alloc", "harness"]
 ECHO = "import sys\nfor line in sys.stdin: print(line, end='', flush=True)"
 
 
+#: It leaves the group that is killed, and holds every stream open.
+GRANDCHILD = "import os, time; os.fork() or os.setsid(); time.sleep(3)"
+
+
 def python(program: str) -> list[str]:
     return [sys.executable, "-c", program]
 
@@ -43,6 +47,13 @@ def test_a_command_line_is_split_as_a_shell_would():
         ("print('[' * 100_000, flush=True)", "bad-line", "the answer is not JSON: '[[["),
         ("print('[1]', flush=True)", "bad-line", "the answer is no JSON object: '[1]'"),
         ('print(\'{"name": "b"}\', flush=True)', "out-of-order", "asked 'a', the answer names 'b'"),
+        ("print('{\"a\": NaN}', flush=True)", "bad-line", "the answer is not JSON"),
+        ("print('{\"a\": 1e400}', flush=True)", "bad-line", "the answer is not JSON"),
+        ("print('{\"a\": ' + '[' * 300 + ']' * 300 + '}', flush=True)", "bad-line", "nested deeper than 200 levels"),
+        ("while True: print('x' * 100_000, end='')", "bad-line", "the answer is longer than 4,194,304 bytes: 'xxx"),
+        ("import sys\nwhile True: sys.stderr.write('x' * 100_000)", "timeout", "no answer within 0.3 s"),
+        ("import os, time; os.close(1); time.sleep(60)", "exited", "closed its output without an answer"),
+        (GRANDCHILD, "timeout", "no answer within 0.3 s"),
         ("import time; time.sleep(60)", "timeout", "no answer within 0.3 s"),
     ],
 )
@@ -51,7 +62,7 @@ def test_why_there_is_no_answer(program, kind, text):
         Client(python(program), seconds=0.3 if kind == "timeout" else 30) as client,
         pytest.raises(HarnessError) as caught,
     ):
-        client.ask({"name": "a"})
+        client.ask({"name": "a", "long": "x" * 100_000})
     assert caught.value.failure.kind == kind
     assert text in str(caught.value)
 

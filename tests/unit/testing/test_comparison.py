@@ -51,3 +51,41 @@ def test_a_search_that_keeps_no_statistics_and_is_long_is_asked_with_every_engin
 
     found = compare(request, {"results": None}, ours)
     assert (found.same, found.rule, asked) == (True, rule, [None, "auto"])
+
+
+def _capacity(amount: Any) -> dict[str, Any]:
+    return {"results": [{"devices": {"results": [{"consumedCapacity": amount}]}}]}
+
+
+WRONG: list[Any] = [
+    0,
+    1,
+    "x",
+    [],
+    {},
+    [1],
+    [[]],
+    [None],
+    {"a": 1},
+    True,
+    False,
+    1e300,
+    "\ud800",
+    -1,
+    10**30,
+    [{"a": [1]}],
+]
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+@pytest.mark.parametrize("member", ["results", "err", "onNode", "consumed", "amount"])
+def test_answers_of_another_type_are_wrong_and_nothing_worse(member: str, wrong: Any):
+    right = _capacity({"mem": "1Gi"}) | {"onNode": True, "err": "e"}
+    request = {"release": "1.36.6", "features": {}, "slices": [SLICE]}
+    odd = {"consumed": _capacity(wrong), "amount": _capacity({"mem": wrong})}.get(member, {member: wrong})
+    assert compare(request, right, lambda _: right | odd, steps=False).same is (member == "onNode" and wrong is True)
+
+
+@pytest.mark.parametrize("wrong", [each for each in WRONG if each is not True])
+def test_one_is_not_true(wrong: Any):
+    assert cel_judged({"type": "bool", "match": True}, {"type": "bool", "match": wrong}) is not None
