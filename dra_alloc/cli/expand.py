@@ -39,13 +39,11 @@ def _run(options: Namespace) -> int:
 
     Raises: InputError.
     """
-    import json
-
     from dra_alloc.cli.exit_codes import ExitCode
     from dra_alloc.cli.output import tell, warn, write
     from dra_alloc.cli.reading import Inputs, read_inputs
     from dra_alloc.cluster.settings import DEFAULT_SETTINGS
-    from dra_alloc.report.layout import inert, printable
+    from dra_alloc.report.layout import inert, json_text, printable
     from dra_alloc.scenario.expand import expand, objects_of
 
     inputs = Inputs(options.manifests, options.cluster, options.namespace, None, options.validate)
@@ -55,7 +53,7 @@ def _run(options: Namespace) -> int:
     objects = list(objects_of(found))
     if options.format == "json":
         items = [item for _, item in objects]
-        write(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}, indent=2) + "\n")
+        write(json_text({"apiVersion": "v1", "kind": "List", "items": items}))
     else:
         from dra_alloc.report.yaml_text import documents_text
 

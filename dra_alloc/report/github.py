@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Final
 
 from dra_alloc.report.annotations import Annotation, annotated
-from dra_alloc.report.layout import printable
+from dra_alloc.report.layout import inert, printable
 from dra_alloc.report.records import Report
 
 __all__ = ["render"]
@@ -18,7 +18,7 @@ _COMMAND: Final = {"error": "error", "warning": "warning", "note": "notice"}
 def render(report: Report, verbose: bool) -> str:
     """Return a line for each finding and note, and one of totals."""
     total = list(report.whole.lines(verbose))[-1:]
-    notes = (f"::notice title=dra-alloc::{_data(printable(each))}" for each in (*report.notes, *total))
+    notes = (f"::notice title=dra-alloc::{_data(each)}" for each in (*report.notes, *total))
     return "".join(f"{each}\n" for each in (*map(_command, annotated(report, verbose)), *notes))
 
 
@@ -30,8 +30,8 @@ def _command(told: Annotation) -> str:
 
 
 def _data(text: str) -> str:
-    """Return a text as the data of a command has it: on one line, in which nothing can end it."""
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    """Return a text as the data of a command has it: on one line, in which nothing ends it or begins another."""
+    return inert(printable(text)).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
 def _property(text: str) -> str:

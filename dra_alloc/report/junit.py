@@ -8,7 +8,7 @@ import re
 from typing import Final
 from xml.etree import ElementTree as ET
 
-from dra_alloc.report.layout import printable
+from dra_alloc.report.layout import inert, printable
 from dra_alloc.report.records import Finding, Report
 
 __all__ = ["document", "held", "render"]
@@ -44,7 +44,7 @@ def _case(root: ET.Element, finding: Finding, kind: str | None, verbose: bool) -
 def document(root: ET.Element) -> str:
     """Return the text of a file with this root."""
     ET.indent(root)
-    return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
+    return '<?xml version="1.0" encoding="UTF-8"?>\n' + inert(ET.tostring(root, encoding="unicode"), "&#x", ";") + "\n"
 
 
 def held(text: str) -> str:

@@ -50,11 +50,11 @@ def printable(text: str) -> str:
     )
 
 
-def inert(text: str, spelt: str = r"\x") -> str:
+def inert(text: str, spelt: str = r"\x", end: str = "") -> str:
     """Return lines as they are printed, with a character spelt out of whatever a build server takes as a command."""
     if "::" not in text and "##" not in text:
         return text
-    return _COMMAND.sub(lambda found: f"{spelt}23" if found[1] is None else f"{found[1]}{spelt}3a", text)
+    return _COMMAND.sub(lambda found: f"{spelt}23{end}" if found[1] is None else f"{found[1]}{spelt}3a{end}", text)
 
 
 def json_text(value: object) -> str:

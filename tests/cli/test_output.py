@@ -6,15 +6,18 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
+from xml.etree import ElementTree as ET
 
 import pytest
 
 from dra_alloc.cli.main import run
 from dra_alloc.cli.output import warn
-from dra_alloc.errors import Problem
-from dra_alloc.report import text
+from dra_alloc.errors import ManifestError, Problem, Where
+from dra_alloc.report import FORMATS, rendered, text
+from dra_alloc.report.annotations import problem_report
 from dra_alloc.report.layout import json_text
 from dra_alloc.report.records import Report, Section
 from tests.paths import EXAMPLES
@@ -71,6 +74,24 @@ def test_texts_in_answers_stay_texts(each, capsys):
     out = capsys.readouterr().out
     inert_lines(out)
     assert json.loads(out)["expression"] == selector
+
+
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize(
+    "name", [*COMMANDS, *STEERING, "\u2028::error::x", "a\n  ::error::x", "\r##[x]", "%0A::x", "]]>"]
+)
+def test_no_format_lets_a_name_steer(form, name):
+    """Neither as the name of a file nor as what is said of it; GitHub's own commands are ours alone."""
+    where = Where(name, name, name, 3)
+    found = ManifestError([Problem(f"{name} is wrong", where, name), Problem(f"x\n{name}", where)])
+    told = rendered(problem_report(found), FORMATS[form], verbose=True)
+    if form == "github":
+        told = re.sub("^::(error|warning|notice) ", "", told, flags=re.MULTILINE)
+    inert_lines(told)
+    if form in ("json", "sarif", "gitlab", "rdjson"):
+        json.loads(told)
+    elif form == "junit":
+        assert "is wrong" in "".join(ET.fromstring(told).itertext())
 
 
 def test_a_line_that_wrapping_begins_is_no_command():
