@@ -56,8 +56,10 @@ def _headline(change: WorkloadChange, verbose: bool) -> Iterator[str]:
         yield f"{title}: {_running(now)}"
     else:
         yield f"{title}: {_running(now)}, {_running(was)} before"
-    for why, count in Counter(change.evicted.values()).items():
-        yield f"  {plural(count, 'pod')} evicted: {why}"
+    if change.evicted and change.fate is not Fate.STAYS:
+        whys = Counter(change.evicted.values())
+        told = [why if count == len(change.evicted) else f"{why} ({count})" for why, count in whys.items()]
+        yield f"  {plural(len(change.evicted), 'pod')} evicted: {some(told, verbose)}"
     placed = dict.fromkeys(each.allocated.node for each in now.placed if each.allocated is not None)
     if placed:
         yield f"  {plural(len(now.placed), 'pod')} to {some(list(placed), verbose)}"

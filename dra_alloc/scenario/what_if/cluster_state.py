@@ -40,9 +40,9 @@ class ClusterState:
     deleted: frozenset[str] = frozenset()
     grown: bool = False
 
-    def evicting(self, pods: Iterable[Pod], why: str) -> ClusterState:
-        """Return the world in which pods have lost their places: they are gone, with the claims made for them."""
-        gone = {each.metadata.full_name: (each, why) for each in pods}
+    def evicting(self, pods: Iterable[tuple[Pod, str]]) -> ClusterState:
+        """Return the state in which pods have lost their places, each for why: they are gone, and claims of theirs."""
+        gone = {each.metadata.full_name: (each, why) for each, why in pods}
         if not gone:
             return self
         lost = {name: told for name, told in gone.items() if is_live(told[0])}

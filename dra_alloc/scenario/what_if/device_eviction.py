@@ -17,28 +17,25 @@ from dra_alloc.scenario.what_if.cluster_state import ClusterState
 __all__ = ["evicted_by_taints"]
 
 
-def evicted_by_taints(world: ClusterState, seconds: int | None = None) -> ClusterState:
+def evicted_by_taints(state: ClusterState, seconds: int | None = None) -> ClusterState:
     """
-    Return the world in which the controller for device taints has evicted whoever does not tolerate one.
+    Return the state in which the controller for device taints has evicted whoever does not tolerate one.
 
     `seconds` is how long the taints are looked at; None: until all that is tolerated for a time only is over.
 
     Spec: WHATIF-4.
     """
-    if not world.settings.effective_gates()["DRADeviceTaints"]:
-        return world
-    tainted = dict(_tainted(world))
-    why = {name: said for claim in world.dump.claims for name, said in _evicts(claim, tainted, seconds)}
-    for pod in world.dump.pods:
-        said = why.get(pod.metadata.full_name)
-        if said and state_of(pod) is PodState.BOUND:
-            world = world.evicting([pod], said)
-    return world
+    if not state.settings.effective_gates()["DRADeviceTaints"]:
+        return state
+    tainted = dict(_tainted(state))
+    why = {name: said for claim in state.dump.claims for name, said in _evicts(claim, tainted, seconds)}
+    bound = [each for each in state.dump.pods if state_of(each) is PodState.BOUND]
+    return state.evicting((each, said) for each in bound if (said := why.get(each.metadata.full_name)))
 
 
-def _tainted(world: ClusterState) -> Iterator[tuple[DeviceKey, tuple[DeviceTaint, ...]]]:
+def _tainted(state: ClusterState) -> Iterator[tuple[DeviceKey, tuple[DeviceTaint, ...]]]:
     """Yield the devices that evict, with the taints that do."""
-    inventory = Cluster.of(world.dump, world.settings).known.contents.inventory
+    inventory = Cluster.of(state.dump, state.settings).known.contents.inventory
     for row in inventory.slices:
         for device in row.devices:
             evicting = tuple(each for each in device.taints if each.effect == "NoExecute")

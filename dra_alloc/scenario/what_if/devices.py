@@ -36,9 +36,9 @@ class TaintDevices(StepKind):
     device: str | None = None
     seconds: int | None = Field(None, ge=0, description="how long the taint is there; without it, for ever")
 
-    def on(self, world: ClusterState, stepping: Stepping) -> ClusterState:
-        """Return the world with the devices tainted, and without the pods that this evicts. Spec: WHATIF-4."""
-        settings, dump = world.settings, world.dump
+    def on(self, state: ClusterState, stepping: Stepping) -> ClusterState:
+        """Return the state with the devices tainted, and without the pods that this evicts. Spec: WHATIF-4."""
+        settings, dump = state.settings, state.dump
         if not settings.merges_taint_rules():
             stepping.complain("", f"DeviceTaintRules have no effect in {settings.release} with these gates")
         slices = dump.slices
@@ -57,5 +57,5 @@ class TaintDevices(StepKind):
             ),
         )
         return evicted_by_taints(
-            replace(world, dump=replace(dump, taint_rules=(*dump.taint_rules, rule))), self.seconds
+            replace(state, dump=replace(dump, taint_rules=(*dump.taint_rules, rule))), self.seconds
         )

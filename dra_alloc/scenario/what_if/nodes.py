@@ -4,7 +4,7 @@ Steps that change nodes.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from itertools import islice
 
@@ -28,19 +28,19 @@ class AddNodes(StepKind):
     like: str
     count: int = Field(1, ge=1, le=10_000)
 
-    def on(self, world: ClusterState, stepping: Stepping) -> ClusterState:
-        """Return the world with more nodes, free ones. Spec: WHATIF-2."""
-        there = _nodes_of(world)
+    def on(self, state: ClusterState, stepping: Stepping) -> ClusterState:
+        """Return the state with more nodes, free ones. Spec: WHATIF-2."""
+        there = _nodes_of(state)
         if not stepping.knows("like", "there is no node", self.like, there):
-            return world
+            return state
         names = _new_names(self.like, self.count, there)
-        slices = [each for each in world.dump.slices if each.spec.node_name == self.like]
+        slices = [each for each in state.dump.slices if each.spec.node_name == self.like]
         dump = replace(
-            world.dump,
-            nodes=(*world.dump.nodes, *(_like(there[self.like], name) for name in names)),
-            slices=(*world.dump.slices, *(_slice_like(each, self.like, name) for name in names for each in slices)),
+            state.dump,
+            nodes=(*state.dump.nodes, *(_like(there[self.like], name) for name in names)),
+            slices=(*state.dump.slices, *(_slice_like(each, self.like, name) for name in names for each in slices)),
         )
-        return replace(world, dump=dump, grown=True)
+        return replace(state, dump=dump, grown=True)
 
 
 class _SomeNodes(StepKind):
@@ -49,11 +49,11 @@ class _SomeNodes(StepKind):
     names: tuple[str, ...] = Field((), strict=False)
     labels: Mapping[str, str] = Field(default_factory=FrozenMap)
 
-    def chosen(self, world: ClusterState, stepping: Stepping) -> list[Node]:
+    def chosen(self, state: ClusterState, stepping: Stepping) -> list[Node]:
         """Return the nodes; one that is missing, or a choice of none, is a problem."""
         if not self.names and not self.labels:
             stepping.complain("", "says no node: it takes names, labels, or both")
-        there = _nodes_of(world)
+        there = _nodes_of(state)
         wanted = {each for each in self.names if stepping.knows("names", "there is no node", each, there)}
         alike = {name for name, node in there.items() if self.labels.items() <= node.metadata.labels.items()}
         if self.labels and not alike:
@@ -66,51 +66,48 @@ class _SomeNodes(StepKind):
 class RemoveNodes(_SomeNodes):
     """Take nodes away, with their pods and the slices of their own."""
 
-    def on(self, world: ClusterState, stepping: Stepping) -> ClusterState:
-        """Return the world without the nodes. Spec: WHATIF-2, WHATIF-3."""
-        gone = {each.metadata.name or "" for each in self.chosen(world, stepping)}
-        for name in gone:
-            world = world.evicting(_pods_on(world, name), f"node {name} is gone")
-        without = (_without_nodes(each, gone) for each in (world.dump, world.manifests))
+    def on(self, state: ClusterState, stepping: Stepping) -> ClusterState:
+        """Return the state without the nodes. Spec: WHATIF-2, WHATIF-3."""
+        gone = {each.metadata.name or "" for each in self.chosen(state, stepping)}
+        state = state.evicting((pod, f"node {pod.spec.node_name} is gone") for pod in _pods_on(state, gone))
+        without = (_without_nodes(each, gone) for each in (state.dump, state.manifests))
         dump, manifests = without
-        return replace(world, dump=dump, manifests=manifests)
+        return replace(state, dump=dump, manifests=manifests)
 
 
 class CordonNodes(_SomeNodes):
     """Let nodes take no more pods."""
 
-    def on(self, world: ClusterState, stepping: Stepping) -> ClusterState:
-        """Return the world with the nodes cordoned."""
-        return _cordoned(world, self.chosen(world, stepping), is_closed=True)
+    def on(self, state: ClusterState, stepping: Stepping) -> ClusterState:
+        """Return the state with the nodes cordoned."""
+        return _cordoned(state, self.chosen(state, stepping), is_closed=True)
 
 
 class UncordonNodes(_SomeNodes):
     """Let nodes take pods again."""
 
-    def on(self, world: ClusterState, stepping: Stepping) -> ClusterState:
-        """Return the world with the nodes open."""
-        return _cordoned(world, self.chosen(world, stepping), is_closed=False)
+    def on(self, state: ClusterState, stepping: Stepping) -> ClusterState:
+        """Return the state with the nodes open."""
+        return _cordoned(state, self.chosen(state, stepping), is_closed=False)
 
 
 class DrainNodes(_SomeNodes):
     """Cordon nodes and evict their pods, but for those of DaemonSets and of the node itself."""
 
-    def on(self, world: ClusterState, stepping: Stepping) -> ClusterState:
-        """Return the world with the nodes drained. Spec: WHATIF-3."""
-        chosen = self.chosen(world, stepping)
-        world = _cordoned(world, chosen, is_closed=True)
-        for name in (each.metadata.name or "" for each in chosen):
-            pods = [each for each in _pods_on(world, name) if not _is_of_node(each)]
-            world = world.evicting(pods, f"node {name} is drained")
-        return world
+    def on(self, state: ClusterState, stepping: Stepping) -> ClusterState:
+        """Return the state with the nodes drained. Spec: WHATIF-3."""
+        chosen = self.chosen(state, stepping)
+        state = _cordoned(state, chosen, is_closed=True)
+        pods = _pods_on(state, {each.metadata.name or "" for each in chosen})
+        return state.evicting((pod, f"node {pod.spec.node_name} is drained") for pod in pods if not _is_of_node(pod))
 
 
-def _nodes_of(world: ClusterState) -> dict[str, Node]:
-    return {each.metadata.name or "": each for each in world.dump.nodes}
+def _nodes_of(state: ClusterState) -> dict[str, Node]:
+    return {each.metadata.name or "": each for each in state.dump.nodes}
 
 
-def _pods_on(world: ClusterState, name: str) -> list[Pod]:
-    return [each for each in world.dump.pods if each.spec.node_name == name and state_of(each) is PodState.BOUND]
+def _pods_on(state: ClusterState, names: Collection[str]) -> list[Pod]:
+    return [each for each in state.dump.pods if each.spec.node_name in names and state_of(each) is PodState.BOUND]
 
 
 def _is_of_node(pod: Pod) -> bool:
@@ -118,7 +115,7 @@ def _is_of_node(pod: Pod) -> bool:
     return _MIRROR in pod.metadata.annotations or any(each.kind in ("DaemonSet", "Node") for each in owners)
 
 
-def _cordoned(world: ClusterState, nodes: list[Node], *, is_closed: bool) -> ClusterState:
+def _cordoned(state: ClusterState, nodes: list[Node], *, is_closed: bool) -> ClusterState:
     names = {each.metadata.name for each in nodes}
 
     def change(node: Node) -> Node:
@@ -126,7 +123,7 @@ def _cordoned(world: ClusterState, nodes: list[Node], *, is_closed: bool) -> Clu
             return node
         return node.replaced(spec=node.spec.replaced(unschedulable=is_closed))
 
-    return replace(world, dump=world.dump.mapped(change, "nodes"))
+    return replace(state, dump=state.dump.mapped(change, "nodes"))
 
 
 def _without_nodes(documents: Documents, gone: set[str]) -> Documents:

@@ -47,11 +47,11 @@ class Apply(StepKind):
 
     paths: list[str] = Field(min_length=1)
 
-    def on(self, world: ClusterState, stepping: Stepping) -> ClusterState:
-        """Return the world with the manifests applied. Spec: WHATIF-5."""
+    def on(self, state: ClusterState, stepping: Stepping) -> ClusterState:
+        """Return the state with the manifests applied. Spec: WHATIF-5."""
         for each in self.paths:
-            world = applied(world, stepping.load(each))
-        return world
+            state = applied(state, stepping.load(each))
+        return state
 
 
 class Delete(StepKind):
@@ -61,21 +61,21 @@ class Delete(StepKind):
     name: str
     namespace: str = "default"
 
-    def on(self, world: ClusterState, stepping: Stepping) -> ClusterState:
-        """Return the world without it. Spec: WHATIF-5."""
+    def on(self, state: ClusterState, stepping: Stepping) -> ClusterState:
+        """Return the state without it. Spec: WHATIF-5."""
         if self.kind == "Node":
             stepping.complain("kind", "nodes are taken away by removeNodes")
-            return world
+            return state
         member = _MEMBERS.get(self.kind, "workloads")
-        objects = [*getattr(world.dump, member), *getattr(world.manifests, member)]
+        objects = [*getattr(state.dump, member), *getattr(state.manifests, member)]
         there = [each for each in objects if each.kind == self.kind]
         alike = {each.metadata.full_name for each in there if self._is(each)}
         if not alike:
             shown = f"{self.namespace}/{self.name}" if any(each.metadata.namespace for each in there) else self.name
             near = did_you_mean(self.name, [each.metadata.name or "" for each in there])
             stepping.complain("name", f"there is no {self.kind} {shown}", near)
-            return world
-        return without(world, self.kind, alike)
+            return state
+        return without(state, self.kind, alike)
 
     def _is(self, item: Any) -> bool:
         return item.metadata.name == self.name and item.metadata.namespace in (None, "", self.namespace)
@@ -103,20 +103,20 @@ def _objects(documents: Documents) -> Iterator[Any]:
         yield from getattr(documents, member)
 
 
-def applied(world: ClusterState, manifests: Documents) -> ClusterState:
-    """Return the world with the manifests applied; what they say of the cluster later steps see, too."""
+def applied(state: ClusterState, manifests: Documents) -> ClusterState:
+    """Return the state with the manifests applied; what they say of the cluster later steps see, too."""
     of_cluster = replace(manifests, pods=(), claims=(), templates=(), pod_groups=(), namespaces=())
-    world = replace(world, dump=merged(world.dump, of_cluster), manifests=joined(world.manifests, manifests))
-    return evicted_by_taints(world) if manifests.taint_rules or manifests.slices else world
+    state = replace(state, dump=merged(state.dump, of_cluster), manifests=joined(state.manifests, manifests))
+    return evicted_by_taints(state) if manifests.taint_rules or manifests.slices else state
 
 
-def without(world: ClusterState, kind: str, names: Collection[str]) -> ClusterState:
-    """Return the world without these objects of a kind, and what they own. Spec: WHATIF-5."""
+def without(state: ClusterState, kind: str, names: Collection[str]) -> ClusterState:
+    """Return the state without these objects of a kind, and what they own. Spec: WHATIF-5."""
     member = _MEMBERS.get(kind, "workloads")
     if member == "pods":
-        return world.evicting([each for each in world.dump.pods if each.metadata.full_name in names], DELETED)
+        return state.evicting((each, DELETED) for each in state.dump.pods if each.metadata.full_name in names)
     if member == "workloads":
-        return _without_workloads(world, kind, names)
+        return _without_workloads(state, kind, names)
 
     def kept(documents: Documents) -> Documents:
         left = []
@@ -128,22 +128,22 @@ def without(world: ClusterState, kind: str, names: Collection[str]) -> ClusterSt
         members: dict[str, Any] = {member: tuple(left)}
         return replace(documents, **members)
 
-    return replace(world, dump=kept(world.dump), manifests=kept(world.manifests))
+    return replace(state, dump=kept(state.dump), manifests=kept(state.manifests))
 
 
-def _without_workloads(world: ClusterState, kind: str, names: Collection[str]) -> ClusterState:
-    family = Family(world.manifests, world.dump, world.dump.nodes, {})
+def _without_workloads(state: ClusterState, kind: str, names: Collection[str]) -> ClusterState:
+    family = Family(state.manifests, state.dump, state.dump.nodes, {})
     roots = [each for name in names if (each := family.named(kind, *name.rsplit("/", 1))) is not None]
     line = [each for root in roots for each in _below(family, root)]
     gone = {(each.group, each.kind, each.metadata.full_name) for each in line}
     pods = {each.metadata.full_name: each for workload in line for each in family.pods(workload)}
-    world = world.evicting(pods.values(), DELETED)
+    state = state.evicting((each, DELETED) for each in pods.values())
 
     def kept(documents: Documents) -> Documents:
         left = [each for each in documents.workloads if (each.group, each.kind, each.metadata.full_name) not in gone]
         return replace(documents, workloads=tuple(left))
 
-    return replace(world, dump=kept(world.dump), manifests=kept(world.manifests))
+    return replace(state, dump=kept(state.dump), manifests=kept(state.manifests))
 
 
 def _below(family: Family, workload: Workload) -> Iterator[Workload]:

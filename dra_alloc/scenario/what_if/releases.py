@@ -24,13 +24,13 @@ class ReleaseStep(StepKind):
     version: str | None = None
     gates: Mapping[str, bool] = Field(default_factory=FrozenMap)
 
-    def on(self, world: ClusterState, stepping: Stepping) -> ClusterState:
-        """Return the world under the release."""
-        was = world.settings
+    def on(self, state: ClusterState, stepping: Stepping) -> ClusterState:
+        """Return the state under the release."""
+        was = state.settings
         try:
             settings = Settings(self.version or was.release, {**was.gates, **self.gates}, was.channel, was.semantics)
             settings.profile()
         except DraAllocError as error:
             stepping.complain("", error.message, error.hint)
-            return world
-        return replace(world, settings=settings)
+            return state
+        return replace(state, settings=settings)

@@ -1,5 +1,5 @@
 """
-What every kind of step has: what it takes, as a model, and the world after it.
+What every kind of step has: what it takes, as a model, and the state after it.
 """
 
 from __future__ import annotations
@@ -40,6 +40,6 @@ class StepKind(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
-    def on(self, world: ClusterState, stepping: Stepping) -> ClusterState:
-        """Return the world after the step; what is wrong with it goes to `stepping`."""
+    def on(self, state: ClusterState, stepping: Stepping) -> ClusterState:
+        """Return the state after the step; what is wrong with it goes to `stepping`."""
         raise NotImplementedError

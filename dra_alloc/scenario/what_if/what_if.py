@@ -92,22 +92,22 @@ class WhatIf:
 
 
 def after_steps(
-    world: ClusterState, scenario: Scenario, load: Callable[[str], Documents]
+    state: ClusterState, scenario: Scenario, load: Callable[[str], Documents]
 ) -> tuple[ClusterState, tuple[Problem, ...]]:
-    """Return the world after the steps of a scenario, in order, and everything that they name and that is not there."""
+    """Return the state after the steps of a scenario, in order, and everything that they name and that is not there."""
     problems: list[Problem] = []
     for path, step in scenario.steps:
         stepping = Stepping(load)
-        world = step.on(world, stepping)
+        state = step.on(state, stepping)
         for below, problem in stepping.wrong:
             place = f"{path}.{below}" if below else path
             problems.append(replace(problem, where=Where(path=place, file=scenario.file)))
-    return world, tuple(problems)
+    return state, tuple(problems)
 
 
 def what_if(before: ClusterState, after: ClusterState, options: CheckOptions) -> WhatIf:
     """
-    Return what becomes of every workload from one world to the other.
+    Return what becomes of every workload from one state to the other.
 
     Both are asked the same: what is applied, the pods that wait, and the
     workloads that the change takes pods from, or gives nodes to.
@@ -126,7 +126,7 @@ def what_if(before: ClusterState, after: ClusterState, options: CheckOptions) ->
 
 
 class _Asking:
-    """Who is asked anew in both worlds."""
+    """Who is asked anew on both sides of a change."""
 
     def __init__(self, before: ClusterState, after: ClusterState) -> None:
         family = Family(before.manifests, before.dump, before.dump.nodes, {})
@@ -149,18 +149,18 @@ class _Asking:
             self._roots |= {_key(each) for each in after.dump.workloads if each.kind == "DaemonSet"}
 
     def answers(
-        self, world: ClusterState, more: Sequence[Pod], options: CheckOptions
+        self, state: ClusterState, more: Sequence[Pod], options: CheckOptions
     ) -> tuple[Check, dict[WorkloadName, PodCount]]:
-        """Return what a check of the world says, and how many of its pods run."""
-        applied = {_key(each) for each in world.manifests.workloads}
-        there = [each for each in world.dump.workloads if _key(each) in self._roots - applied]
-        known = _known(world)
-        waiting = [each for each in world.dump.pods if _waits(each) and _needs(each) <= known]
+        """Return what a check of the state says, and how many of its pods run."""
+        applied = {_key(each) for each in state.manifests.workloads}
+        there = [each for each in state.dump.workloads if _key(each) in self._roots - applied]
+        known = _known(state)
+        waiting = [each for each in state.dump.pods if _waits(each) and _needs(each) <= known]
         extra = replace(Documents(), workloads=tuple(there), pods=(*waiting, *more))
-        places = {id(each): world.dump.places[id(each)] for each in (*there, *waiting) if id(each) in world.dump.places}
-        asked = joined(replace(extra, places=places, texts=world.dump.texts), world.manifests)
-        found = check(asked, world.dump, replace(options, settings=world.settings))
-        return found, counted(world.dump, asked, found)
+        places = {id(each): state.dump.places[id(each)] for each in (*there, *waiting) if id(each) in state.dump.places}
+        asked = joined(replace(extra, places=places, texts=state.dump.texts), state.manifests)
+        found = check(asked, state.dump, replace(options, settings=state.settings))
+        return found, counted(state.dump, asked, found)
 
     def notes(self) -> Iterator[str]:
         """Yield what is taken for granted."""
@@ -185,9 +185,9 @@ def _waits(pod: Pod) -> bool:
     return state_of(pod) in (PodState.WAITING, PodState.GATED)
 
 
-def _known(world: ClusterState) -> set[tuple[str, str]]:
+def _known(state: ClusterState) -> set[tuple[str, str]]:
     """Return the claims and claim templates that there are, by kind and name."""
-    found = joined(world.dump, world.manifests)
+    found = joined(state.dump, state.manifests)
     claims = {(each.kind, each.metadata.full_name) for each in found.claims}
     return claims | {(each.kind, each.metadata.full_name) for each in found.templates}
 
