@@ -12,10 +12,13 @@ from dra_alloc.api import FrozenMap, Pod, PriorityClass, RuntimeClass
 from dra_alloc.errors import Problem, Where, first_few
 from dra_alloc.manifest import Documents, validate_object
 
-__all__ = ["BUILT_IN", "PodClasses", "host_port_problems", "priority_class"]
+__all__ = ["BUILT_IN", "PodClasses", "priority_class", "problems_of_made"]
 
 #: Priority classes that every cluster has, with their values.
 BUILT_IN: Final = {f"system-{each}-critical": 2_000_000_000 + more for each, more in (("cluster", 0), ("node", 1000))}
+
+
+_PREEMPTS: Final = "PreemptLowerPriority"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +64,6 @@ class PodClasses:
 
     def _of_priority(self, pod: Pod) -> Mapping[str, object]:
         spec = pod.spec
-        if spec.priority is not None:
-            return {}
         found = priority_class(self.priority, spec.priority_class_name)
         if found is None:
             return {}
@@ -71,9 +72,9 @@ class PodClasses:
 
     def problems(self, pod: Pod, path: str) -> Iterator[Problem]:
         """
-        Yield what lets the API server refuse the pod: a class that is not there.
+        Yield what lets the API server refuse the pod: a class that is not there, or other values than its class has.
 
-        Spec: EXPAND-55.
+        Spec: EXPAND-55, EXPAND-61.
         """
         spec = pod.spec
         runtime, priority = spec.runtime_class_name or "", spec.priority_class_name or ""
@@ -81,6 +82,29 @@ class PodClasses:
             yield _missing("RuntimeClass", runtime, self.runtime, f"{path}.runtimeClassName")
         if priority and self.priority and priority not in (*self.priority, *BUILT_IN):
             yield _missing("PriorityClass", priority, self.priority, f"{path}.priorityClassName")
+            return
+        computed = self._computed(priority)
+        if computed is None:
+            return
+        for name, what, given, value in (
+            ("priority", "integer value of priority", spec.priority, computed[0]),
+            ("preemptionPolicy", "string value of PreemptionPolicy", spec.preemption_policy, computed[1]),
+        ):
+            if given is not None and given != value:
+                text = (
+                    f"the {what} ({given}) must not be provided in pod spec; priority admission controller computed "
+                    f"{value} from the given PriorityClass name"
+                )
+                yield Problem(text, Where(path=f"{path}.{name}"), "leave it out: it is filled in")
+
+    def _computed(self, name: str) -> tuple[int, str] | None:
+        """Return priority and preemption policy of a pod's class, None if that is not known."""
+        found = priority_class(self.priority, name)
+        if found is not None:
+            return found.value, found.preemption_policy or _PREEMPTS
+        if name:
+            return (BUILT_IN[name], _PREEMPTS) if name in BUILT_IN else None
+        return (0, _PREEMPTS) if self.priority else None
 
     def notes(self, pod: Pod) -> Iterator[str]:
         """Yield what is not known of the pod's classes."""
@@ -89,18 +113,23 @@ class PodClasses:
             yield f"the overhead of runtime class {runtime} is not known and taken as none"
 
 
-def host_port_problems(pod: Pod, path: str) -> Iterator[Problem]:
+def problems_of_made(pod: Pod, path: str) -> Iterator[Problem]:
     """
     Yield why the API server refuses a pod that a controller makes, while it stored the template.
 
-    Spec: EXPAND-59.
+    Spec: EXPAND-59, EXPAND-62.
     """
-    if not pod.spec.host_network:
+    if not pod.spec.host_network and pod.spec.resources is None:
         return
     for each in validate_object(pod):
-        if each.where.path.endswith(".hostPort"):
-            place = path + each.where.path.removeprefix("spec")
-            yield Problem(each.message, Where(path=place), "hostNetwork takes every containerPort of the node")
+        place = each.where.path
+        if place.endswith(".hostPort"):
+            hint = "hostNetwork takes every containerPort of the node"
+        elif place.startswith("spec.resources"):
+            hint = "of a pod the API server fills in amounts that a template leaves out"
+        else:
+            continue
+        yield Problem(each.message, Where(path=path + place.removeprefix("spec")), hint)
 
 
 def priority_class(classes: Mapping[str, PriorityClass], name: str | None) -> PriorityClass | None:

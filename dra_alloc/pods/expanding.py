@@ -26,7 +26,7 @@ from dra_alloc.api import (
 )
 from dra_alloc.errors import Problem, Where, in_brief
 from dra_alloc.manifest import Documents, Workload
-from dra_alloc.pods.admission import PodClasses, host_port_problems
+from dra_alloc.pods.admission import PodClasses, problems_of_made
 from dra_alloc.pods.limit_ranges import LimitRanges
 from dra_alloc.pods.workloads.names import unique
 from dra_alloc.pods.workloads.owners import Family
@@ -199,7 +199,7 @@ class _Making:
                 continue
             pod = ranges.admitted(each.pod)
             wrong = [*classes.problems(each.pod, each.path), *ranges.problems(each.pod, pod, each.path)]
-            wrong += host_port_problems(pod, each.path)
+            wrong += problems_of_made(pod, each.path)
             self.pods[number] = replace(each, pod=classes.admitted(pod))
             self.notes += classes.notes(each.pod)
             found = [(each.owner, problem) for problem in wrong]

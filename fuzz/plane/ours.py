@@ -18,6 +18,7 @@ from dra_alloc.cluster.settings import Settings
 from dra_alloc.manifest import Documents, load
 from dra_alloc.pods.claims import POD_CLAIM_NAME
 from dra_alloc.pods.expanding import ExpandedPod
+from dra_alloc.pods.quota.creation import created, quota_book
 from dra_alloc.pods.workloads.states import PodState
 from dra_alloc.scenario.expand import expand
 from fuzz.plane.state import called, devices_of, node_of
@@ -67,7 +68,8 @@ class Step:
         self._cluster = Cluster.of(_documents([*dump, *sets, *shared]), settings)
         self._singly = Cluster.of(_documents(map(_basic, [*dump, *sets, *shared])), settings)
         self._others = [each for each in dump if _waits_in_group(each)]
-        self._new = [replace(each, pod=_without(own, each.pod)) for each in new]
+        barred = _of_refused_workloads(settings, work, dump, new)
+        self._new = [replace(each, pod=_without(own, each.pod)) for each in new if each.name not in barred]
 
     def running(self) -> Counter[str]:
         """Return how many pods run if of equal nodes the first is taken."""
@@ -108,6 +110,17 @@ class Step:
             if each.in_order and not runs:
                 stopped.add(owner)
         return counts
+
+
+def _of_refused_workloads(
+    settings: Settings, work: list[Json], dump: list[Json], pods: Sequence[ExpandedPod]
+) -> set[str]:
+    """Return the names of pods that are never made, since a quota refuses what makes them."""
+    manifests, there = _documents(work), _documents(dump)
+    extended = settings.effective_gates().get("DRAExtendedResource", False)
+    book = quota_book(manifests, there, there.classes, extended=extended)
+    found = created(book, manifests, there, [(each, ()) for each in pods])
+    return {each.pod.name for each in found.pods if each.refused and not each.refused.text.startswith('pods "')}
 
 
 def _waits_in_group(given: Json) -> bool:

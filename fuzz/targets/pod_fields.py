@@ -200,6 +200,22 @@ def _amounts(draw: _Drawing, pod: Json) -> None:
     draw.container(pod)["resources"] = found
 
 
+def _whole(draw: _Drawing, pod: Json) -> None:
+    """Let the pod ask for something as a whole, and perhaps its containers, too."""
+    found: Json = {}
+    names = ("cpu", "cpu", "memory", "memory", "hugepages-2Mi", *_RESOURCES)
+    for kind in draw.one((("requests",), ("limits",), ("requests", "limits"))):
+        found[kind] = {draw.one(names): draw.one(_AMOUNTS) for _ in range(draw.one((1, 1, 2)))}
+    pod["resources"] = found
+    for _ in range(draw.one((0, 1, 2))):
+        kinds = draw.one((("requests",), ("limits",), ("requests", "limits")))
+        amounts = {draw.one(names[:5]): draw.one(("1", "2", "1500m", "4Mi", "8Mi"))}
+        draw.container(pod)["resources"] = {kind: dict(amounts) for kind in kinds}
+    if draw.chance(0.2):
+        pod["initContainers"] = [{"name": "s", "image": "i", "restartPolicy": draw.one(("Always", "OnFailure"))}]
+        pod["initContainers"][0]["resources"] = {"requests": {draw.one(names[:5]): draw.one(_AMOUNTS)}}
+
+
 def _ports(draw: _Drawing, pod: Json) -> None:
     for _ in range(draw.one((1, 2))):
         port: Json = {"containerPort": draw.one((80, 81, 80, 0, -1, 70_000))}
@@ -291,7 +307,7 @@ def _claims(draw: _Drawing, pod: Json) -> None:
     container.setdefault("resources", {})["claims"] = [{"name": draw.one(("x", "y", "z"))}]
 
 
-_POD_CHANGES: Final = (_put, _name, _amounts, _amounts, _ports, _toleration, _spreading, _near, _nodes, _claims)
+_POD_CHANGES: Final = (_put, _name, _amounts, _amounts, _whole, _ports, _toleration, _spreading, _near, _nodes, _claims)
 
 
 def drawn(seed: int) -> Json:

@@ -12,7 +12,7 @@ from dra_alloc.api.names import label_faults, label_key_faults
 from dra_alloc.manifest.validate.placement import RESTARTS
 from dra_alloc.manifest.validate.violations import Violations
 
-__all__ = ["check_containers", "with_host_ports"]
+__all__ = ["HUGE", "check_amounts", "check_containers", "check_letters", "with_host_ports"]
 
 #: Resources without a prefix that containers can ask for, and others that there are.
 _OF_CONTAINERS: Final = frozenset({"cpu", "memory", "ephemeral-storage"})
@@ -24,7 +24,7 @@ _STANDARD: Final = frozenset(
     {*_OF_CONTAINERS, *_WHOLE, "storage", "requests.storage"}
     | {f"{kind}.{name}" for kind in ("requests", "limits") for name in _OF_CONTAINERS}
 )
-_HUGE: Final = "hugepages-"
+HUGE: Final = "hugepages-"
 _NO_TYPE: Final = "must be a standard resource type or fully qualified"
 _PROTOCOLS: Final = ("SCTP", "TCP", "UDP")
 _PORT: Final = range(1, 65536)
@@ -45,7 +45,7 @@ def check_containers(v: Violations, spec: PodSpec, path: str) -> None:
             if not container.image:
                 v.required(f"{place}.image")
             _ports(v, container.ports, taken if kind == "containers" else set(), place, is_host=bool(spec.host_network))
-            _amounts(v, container.resources, f"{place}.resources")
+            check_amounts(v, container.resources, f"{place}.resources")
             if kind == "initContainers" and container.restart_policy not in (None, *RESTARTS):
                 v.unsupported(f"{place}.restartPolicy", str(container.restart_policy), RESTARTS)
 
@@ -115,15 +115,19 @@ def _port_name_faults(name: str) -> Iterator[str]:
         yield "must not begin or end with a hyphen"
 
 
-def _amounts(v: Violations, amounts: ResourceRequirements, path: str) -> None:
+def check_amounts(v: Violations, amounts: ResourceRequirements, path: str, *, named: bool = True) -> None:
+    """Check amounts, and the names of resources where these are a container's (`named`). Spec: VAL-96."""
     limits = amounts.limits
     for kind, given in (("limits", limits), ("requests", amounts.requests)):
         for name, amount in given.items():
+            if named:
+                check_letters(v, name, f"{path}.{kind}[{name}]")
+                v.invalid(f"{path}.{kind}[{name}]", name, _resource_faults(name))
             _amount(v, name, amount, f"{path}.{kind}[{name}]")
     unlimited = False
     for name, request in amounts.requests.items():
         limit = limits.get(name)
-        exact = name.startswith(_HUGE) or not _is_native(name)
+        exact = name.startswith(HUGE) or not _is_native(name)
         if limit is None:
             unlimited |= exact
         elif exact and request != limit:
@@ -132,29 +136,34 @@ def _amounts(v: Violations, amounts: ResourceRequirements, path: str) -> None:
             v.invalid(f"{path}.requests", str(request), f"must be less than or equal to {name} limit of {limit}")
     if unlimited:
         v.required(f"{path}.limits", "Limit must be set for non overcommitable resources")
-    named = {*limits, *amounts.requests}
-    if any(name.startswith(_HUGE) for name in named) and not named & {"cpu", "memory"}:
+    every = {*limits, *amounts.requests}
+    if any(name.startswith(HUGE) for name in every) and not every & {"cpu", "memory"}:
         v.forbidden(path, "HugePages require cpu or memory")
 
 
 def _amount(v: Violations, name: str, amount: Quantity, path: str) -> None:
-    faults = label_key_faults(name)
-    v.names(path, faults)
-    v.invalid(path, name, [fault for fault in _resource_faults(name) if fault != _NO_TYPE or not faults])
     if amount < Quantity("0"):
         v.invalid(path, str(amount), "must be greater than or equal to 0")
     if (name in _WHOLE or _is_extended(name)) and amount.milli_value() % 1000:
         v.invalid(path, str(amount), "must be an integer")
-    if name.startswith(_HUGE) and not _is_pages(name, amount):
+    if name.startswith(HUGE) and not _is_pages(name, amount):
         v.invalid(path, str(amount), f"{amount} is not positive integer multiple of {name}")
+
+
+def check_letters(v: Violations, name: str, path: str) -> bool:
+    """Say whether a name is one of a resource at all, and note what is wrong with it."""
+    faults = label_key_faults(name)
+    v.names(path, faults)
+    if not faults and "/" not in name and name not in _STANDARD and not name.startswith((HUGE, f"requests.{HUGE}")):
+        v.invalid(path, name, _NO_TYPE)
+        return False
+    return not faults
 
 
 def _resource_faults(name: str) -> Iterator[str]:
     """Yield what is wrong with a resource of a container but for its letters."""
     if "/" not in name:
-        if name not in _STANDARD and not name.startswith((_HUGE, f"requests.{_HUGE}")):
-            yield _NO_TYPE
-        if name not in _OF_CONTAINERS and not name.startswith(_HUGE):
+        if name not in _OF_CONTAINERS and not name.startswith(HUGE):
             yield "must be a standard resource for containers"
     elif not _is_native(name) and not _is_extended(name):
         yield "doesn't follow extended resource name standard"
@@ -170,7 +179,7 @@ def _is_extended(name: str) -> bool:
 
 def _is_pages(name: str, amount: Quantity) -> bool:
     try:
-        size = Quantity(name.removeprefix(_HUGE))
+        size = Quantity(name.removeprefix(HUGE))
     except QuantityError:
         return False
     return size.milli_value() % 1000 == 0 and size > Quantity("0") and amount.value() % size.value() == 0

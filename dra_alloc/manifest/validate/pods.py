@@ -13,6 +13,7 @@ from dra_alloc.manifest.validate.containers import check_containers, with_host_p
 from dra_alloc.manifest.validate.metadata import NAMESPACED, check_metadata
 from dra_alloc.manifest.validate.parts import first_of_each
 from dra_alloc.manifest.validate.placement import check_placement
+from dra_alloc.manifest.validate.pod_level import check_pod_level, with_amounts
 from dra_alloc.manifest.validate.violations import Violations
 
 __all__ = ["check_claims", "check_pod", "check_pod_spec"]
@@ -24,7 +25,7 @@ _NEITHER = "must specify one of: `resourceClaimName`, `resourceClaimTemplateName
 def check_pod(v: Violations, pod: Pod) -> None:
     """Check a pod. Spec: VAL-101 for what templates do not share."""
     check_metadata(v, pod.metadata, NAMESPACED)
-    check_pod_spec(v, with_host_ports(pod.spec), "spec")
+    check_pod_spec(v, with_host_ports(with_amounts(pod).spec), "spec")
     if pod.spec.node_name and pod.spec.scheduling_gates:
         v.forbidden("spec.nodeName", "cannot be set until all schedulingGates have been cleared")
 
@@ -34,6 +35,7 @@ def check_pod_spec(v: Violations, spec: PodSpec, path: str) -> None:
     check_containers(v, spec, path)
     check_claims(v, spec, path)
     check_placement(v, spec, path)
+    check_pod_level(v, spec, path)
 
 
 def check_claims(v: Violations, spec: PodSpec, path: str) -> None:

@@ -132,6 +132,8 @@ def test_a_capacity_of_a_device_taken_whole_ends_the_attempt():
     [
         (CPU, {"requests": {"cpu": "2500m"}}, {}, ""),
         (CPU, {"requests": {"cpu": "2499m"}}, {}, f"pod level request for cpu is {COVER} requests"),
+        # What a pod leaves out that asks for anything as a whole is what its containers ask for.
+        (CPU, {"requests": {"memory": "1Gi"}}, {}, f"pod level request for cpu is {COVER} requests"),
         (CPU, {"requests": {"cpu": "3"}, "limits": {"cpu": "3"}}, {"limits": {"cpu": "1500m"}}, ""),
         (
             CPU,

@@ -56,7 +56,7 @@ def test_a_runtime_class_adds_overhead_and_places() -> None:
     [
         ({"priorityClassName": "high"}, 1000, "Never"),
         ({}, 7, None),
-        ({"priorityClassName": "high", "priority": 3}, 3, None),
+        ({"priorityClassName": "high", "priority": 1000}, 1000, "Never"),
         ({"priorityClassName": "system-node-critical"}, None, None),
     ],
 )
@@ -102,3 +102,41 @@ def test_a_port_taken_twice_on_the_host_refuses_the_pods_of_a_template(
     problems = [problem for _, problem in expanded(documents(workload), documents(), ()).problems]
     expected = [("spec.template.spec.containers[1].ports[0].hostPort", 'Duplicate value: "TCP//80"')] if refused else []
     assert [(each.where.path, each.message) for each in problems] == expected
+
+
+@pytest.mark.parametrize(
+    ("spec", "said"),
+    [
+        ({"priority": 7}, []),
+        ({"priority": 0}, ["the integer value of priority (0) must not be provided"]),
+        (
+            {"priorityClassName": "high", "priority": 7},
+            ["priority (7) must not be provided in pod spec; priority admission"],
+        ),
+        (
+            {"priorityClassName": "system-node-critical", "priority": 1},
+            ["computed 2000001000 from the given PriorityClass"],
+        ),
+        ({"preemptionPolicy": "PreemptLowerPriority"}, []),
+        (
+            {"priorityClassName": "high", "preemptionPolicy": "PreemptLowerPriority"},
+            ["the string value of PreemptionPolicy (PreemptLowerPriority) must not be provided"],
+        ),
+    ],
+)
+def test_a_pod_has_the_priority_of_its_class(spec: dict[str, Any], said: list[str]) -> None:
+    classes = (priority("high", 1000, preemptionPolicy="Never"), priority("usual", 7, globalDefault=True))
+    found = [problem.message for _, problem in made(spec, *classes).problems]
+    assert len(found) == len(said)
+    assert all(text in each for text, each in zip(said, found, strict=True))
+    if "priorityClassName" not in spec:
+        assert made(spec).problems == ()
+
+
+def test_what_a_pod_asks_for_as_a_whole_is_looked_at_when_it_is_made() -> None:
+    """A template with limits alone is stored; of its pods the requests are filled in, and are too much."""
+    limits = {"resources": {"limits": {"cpu": "2"}}, "containers": [{"name": "c", "image": "i"}]}
+    assert made(limits).problems == ()
+    more = {**limits, "containers": [{"name": "c", "image": "i", "resources": {"requests": {"cpu": "3"}}}]}
+    (problem,) = (problem for _, problem in made(more).problems)
+    assert problem.message == 'Invalid value: "3": must be less than or equal to cpu limit of 2'
