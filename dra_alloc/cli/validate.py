@@ -13,7 +13,7 @@ __all__ = ["declare"]
 
 _DESCRIPTION: Final = """\
 Say what the API server of a release would refuse in the objects in PATHS if
-they were created, in its words, with file, line and column: all faults of all
+they were created, or changed what is in --old, in its words, with file, line and column: all faults of all
 files at once. Looked at are the kinds of resource.k8s.io, Pods, and the kinds
 that make pods; others are counted. Whether what an object names is there is
 not asked; check does that.
@@ -31,6 +31,13 @@ def declare(command: ArgumentParser) -> None:
     """Declare the command."""
     command.description, command.epilog = _DESCRIPTION, _EXIT_CODES
     command.add_argument("manifests", nargs="+", metavar="PATHS", help="what would be applied")
+    command.add_argument(
+        "--old",
+        nargs="+",
+        default=[],
+        metavar="PATH",
+        help="what is there: objects of the same name are changed",
+    )
     shared.namespace(command)
     shared.release(command)
     shared.output(command)
@@ -45,15 +52,22 @@ def _run(options: Namespace) -> int:
     from dra_alloc.cli.output import show, warn
     from dra_alloc.cli.reading import check_stdin_once, nothing_given
     from dra_alloc.cluster.settings import Settings
-    from dra_alloc.manifest import Manner, load_readable
+    from dra_alloc.errors import ManifestError, Problem
+    from dra_alloc.manifest import Documents, Manner, load_readable
     from dra_alloc.report.validate_report import validate_report
-    from dra_alloc.scenario.validating import validated, without_templates
+    from dra_alloc.scenario.validating import found_in, validated, without_templates
 
     settings = Settings(options.release, dict(options.gate))
-    check_stdin_once(options.manifests)
+    check_stdin_once([*options.manifests, *options.old])
     manner = Manner(options.validate, "keep", settings.profile().release)
     documents, problems = load_readable(options.manifests, manner=manner)
-    found = without_templates(validated(documents, problems, settings, options.namespace))
+    old, wrong = Documents(), tuple[Problem, ...]()
+    if options.old:
+        old, wrong = load_readable(options.old, manner=Manner("ignore", release=manner.release))
+    if wrong:
+        raise ManifestError(wrong)
+    before = found_in(old, options.namespace)
+    found = without_templates(validated(documents, problems, settings, options.namespace, before))
     warn(*found.warnings)
     if not (documents.places or documents.unknown or found.faults or found.unreadable):
         raise nothing_given()

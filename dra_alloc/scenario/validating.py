@@ -5,12 +5,12 @@ What an API server of a release says of objects that are applied, without asking
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, TypedDict, Unpack
 
 from dra_alloc.cluster.settings import Settings
-from dra_alloc.errors import InputError, Problem, Where, by_place
+from dra_alloc.errors import InputError, ManifestError, Problem, Where, by_place
 from dra_alloc.manifest import Documents, Manner, Workload
 from dra_alloc.manifest.given import read_given
 from dra_alloc.manifest.kinds import KINDS, RESOURCE_GROUP, SERVED, recognise
@@ -23,7 +23,7 @@ from dra_alloc.scenario.prepare.admin_access import admin_access_problems
 from dra_alloc.scenario.prepare.gating import gated
 from dra_alloc.scenario.prepare.references import CHECKED, refusals
 
-__all__ = ["ValidateOptions", "Validated", "validate", "validated", "without_templates"]
+__all__ = ["ValidateOptions", "Validated", "found_in", "one_before", "validate", "validated", "without_templates"]
 
 _PASSED_OVER: Final = "it is passed over: a template that was not rendered"
 _GATED: Final = ("claims", "templates", "classes", "slices")
@@ -37,6 +37,7 @@ class ValidateOptions(TypedDict, total=False):
     release: str
     gates: Mapping[str, bool]
     namespace: str
+    old: Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,34 +63,58 @@ def validate(obj: Any, **asked: Unpack[ValidateOptions]) -> tuple[FieldFault, ..
     Return what the API server of a release would refuse in an object that is created; nothing if it takes it.
 
     `obj` is one of `dra_alloc.api`, a mapping as in JSON, or one of the
-    official client; one that names no namespace is created in `namespace`. An
+    official client; one that names no namespace is created in `namespace`. With
+    an `old` one it is an update of that. An
     object that cannot be decoded, or has unknown fields, has faults of type
     ``BadRequest`` only, in our words.
 
     Raises: InputError for a release or gate that is not known, or a kind that is not looked at.
     """
     settings = Settings(asked.get("release", DEFAULT_RELEASE), asked.get("gates", {}))
-    found = validated(
-        *read_given(obj, Manner(release=settings.profile().release)), settings, asked.get("namespace", "default")
-    )
+    namespace = asked.get("namespace", "default")
+    release = settings.profile().release
+    before = one_before(asked.get("old"), namespace, release)
+    found = validated(*read_given(obj, Manner(release=release)), settings, namespace, before)
     if not found.checked and not found.faults:
         raise InputError(f"there are no rules for {', '.join(found.left_alone)}")
     return found.faults
 
 
+def one_before(old: Any, namespace: str, release: Release) -> Callable[[Any], Any]:
+    """Return what says of any object that the old one is there. Raises: InputError, ManifestError."""
+    if old is None:
+        return lambda _: None
+    read, problems = read_given(old, Manner("ignore", release=release))
+    if problems:
+        raise ManifestError(problems)
+    there = in_namespace(read, namespace)
+    items = [item for member in _OF_GROUP for item in getattr(there, member)]
+    if len(items) != 1:
+        raise InputError("updates are known of the kinds of resource.k8s.io")
+    return lambda _: items[0]
+
+
 def validated(
-    documents: Documents, problems: Sequence[Problem], settings: Settings, namespace: str = "default"
+    documents: Documents,
+    problems: Sequence[Problem],
+    settings: Settings,
+    namespace: str = "default",
+    before: Callable[[Any], Any] = lambda _: None,
 ) -> Validated:
     """
     Return what would be refused in what was read, and the problems with reading it in their place.
 
-    Names are not looked up: an API server stores what leads nowhere.
+    Names are not looked up: an API server stores what leads nowhere. `before`
+    says of an object which one is there: of resource.k8s.io, what an update
+    changes is looked at, others are looked at as if they were created.
 
     Spec: VAL-1 to VAL-5. Raises: InputError for settings.
     """
     documents, unserved = _served(documents, settings.profile().release)
-    asked, dropped, _ = gated(in_namespace(documents, namespace), settings.effective_gates(), *_GATED)
-    refused = asked.placed((*refusals(asked, settings), *admin_access_problems(asked, Documents(), asked)))
+    before = _of_group(before)
+    asked, dropped, _ = gated(in_namespace(documents, namespace), settings.effective_gates(), _GATED, before)
+    admin = ((item, each) for item, each in admin_access_problems(asked, Documents(), asked) if before(item) is None)
+    refused = asked.placed((*refusals(asked, settings, before), *admin))
     unread = [_undecoded(each) if each.where.object else each for each in (*problems, *unserved)]
     told = by_place([*unread, *refused])
     alone, partly = _left_alone(documents)
@@ -102,6 +127,22 @@ def validated(
         (*dropped, *partly, *settings.notes()),
         documents.warnings,
     )
+
+
+def _of_group(before: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Return the same for kinds of which updates are known."""
+    return lambda item: before(item) if item.kind in SERVED else None
+
+
+def found_in(old: Documents, namespace: str) -> Callable[[Any], Any]:
+    """Return what says of an object which one of its name there is among others."""
+    there = in_namespace(old, namespace)
+    known = {_key(item): item for member in _OF_GROUP for item in getattr(there, member)}
+    return lambda item: known.get(_key(item))
+
+
+def _key(item: Any) -> tuple[str, str, str]:
+    return item.kind, item.metadata.namespace or "", item.metadata.name or ""
 
 
 def _served(documents: Documents, release: Release) -> tuple[Documents, list[Problem]]:

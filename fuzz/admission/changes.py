@@ -25,6 +25,8 @@ _WORDS: Final = (
     "{{", "a\nb", "\x00", "\u202e", "d.io", "D.IO", "gpu.d.io", "default", "*", "device.driver == 'x'", "device.driver",
     "device.", "'a'.matches('(')", _COSTLY, "device.allowMultipleAllocations", "device.attributes['d.io'].model == 'x'",
 )  # fmt: skip
+#: What is not read, what the server keeps itself, and below `old` what it cannot have taken.
+_UNCHANGED: Final = {"managedFields", "resourceVersion", "creationTimestamp"}
 _LENGTHS: Final = (32, 33, 63, 64, 65, 128, 253, 254, 10_240, 10_241)
 _INTS: Final = (0, 1, 2, 3, -1, 5, 128, 2**31 - 1, 2**31, 2**63 - 1, -(2**63), 2**63, 1.0, 1e3, 0.5)
 _AMOUNTS: Final = (
@@ -68,7 +70,7 @@ def _places(value: Any, shape: SchemaType | None, path: Path) -> list[tuple[Path
     found: list[tuple[Path, SchemaType | None]] = [(path, shape)]
     if isinstance(shape, ObjectType) and isinstance(value, dict):
         for name, inner in shape.fields.items():
-            if name == "managedFields":  # not read
+            if name in _UNCHANGED:
                 continue
             found += _places(value.get(name), inner, (*path, name))
     elif isinstance(shape, ListType) and isinstance(value, list):
@@ -112,7 +114,7 @@ def _value(random: Random, shape: SchemaType | None, there: Any) -> Any:
     assert isinstance(shape, ObjectType)
     made = dict(there) if isinstance(there, dict) and random.random() < 0.7 else {}
     if shape.fields:
-        name = random.choice([each for each in shape.fields if each != "managedFields"])
+        name = random.choice([each for each in shape.fields if each not in _UNCHANGED])
         made[name] = _value(random, shape.fields[name], made.get(name))
     return made
 

@@ -45,7 +45,6 @@ from tests.paths import ROOT
         ('{"op": "validate"}', "object is missing"),
         ('{"op": "validate", "object": [], "gates": {}}', "object has to be an object"),
         ('{"op": "validate", "object": {}, "gates": {"X": true}}', "has no feature gate 'X'"),
-        ('{"op": "validate", "object": {}, "old": {}}', "updates are not validated"),
         ('{"op": "validate", "object": {"apiVersion": "v1", "kind": "Pod"}}', "one object of resource.k8s.io"),
         ('{"claims": {}}', "claims has to be a list"),
         ('{"timeoutMs": true}', "timeoutMs has to be a number"),

@@ -15,7 +15,7 @@ from dra_alloc.errors import InputError, in_brief
 from dra_alloc.manifest import Manner, load_readable
 from dra_alloc.manifest.validate.violations import FieldFault
 from dra_alloc.profiles import gates_of, parse_release
-from dra_alloc.scenario.validating import validated
+from dra_alloc.scenario.validating import one_before, validated
 
 __all__ = ["answer_validate"]
 
@@ -28,14 +28,12 @@ def answer_validate(request: Mapping[str, Any]) -> dict[str, Any]:
     Return `errors`, each with `type`, `field` and `detail`, and `defaulted`, the v1 object after defaulting.
 
     An object that cannot be decoded has `BadRequest` errors only. The rules are
-    those for objects that are created.
+    those for objects that are created, or take the place of `old`.
 
-    Raises: InputError for a request that cannot be understood, or an update.
+    Raises: InputError for a request that cannot be understood.
     """
     check_shape(request, _SHAPE)
     release = request.get("release") or "1.36"
-    if request.get("old") is not None:
-        raise InputError("updates are not validated: leave out old")
     given = request.get("object")
     if given is None:
         raise InputError("object is missing")
@@ -46,7 +44,8 @@ def answer_validate(request: Mapping[str, Any]) -> dict[str, Any]:
     gates = gates_of(release, chosen)
     manner = Manner("ignore", release=parse_release(release))
     read, problems = load_readable(["-"], stdin=io.BytesIO(json.dumps(given).encode()), manner=manner)
-    errors = [_error(each) for each in validated(read, problems, Settings(release, gates)).faults]
+    before = (lambda _: None) if problems else one_before(request.get("old"), "default", parse_release(release))
+    errors = [_error(each) for each in validated(read, problems, Settings(release, gates), before=before).faults]
     if problems:
         undecoded = [each for each in errors if each["type"] == "BadRequest"]
         return {"errors": undecoded or errors}

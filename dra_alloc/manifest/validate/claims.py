@@ -25,7 +25,14 @@ from dra_alloc.api.names import (
 )
 from dra_alloc.limits import ALTERNATIVES_MAX, CONFIG_MAX, CONSTRAINTS_MAX, REQUESTS_MAX
 from dra_alloc.manifest.validate.derived import check_derived, compared_by
-from dra_alloc.manifest.validate.metadata import CLASS, NAMESPACED, check_generate_name, check_labels, check_metadata
+from dra_alloc.manifest.validate.metadata import (
+    CLASS,
+    IMMUTABLE,
+    NAMESPACED,
+    check_generate_name,
+    check_labels,
+    check_metadata,
+)
 from dra_alloc.manifest.validate.parts import (
     check_opaque,
     check_selectors,
@@ -51,6 +58,7 @@ _NO_TEMPLATE: Final = {
     "owner_references": "ownerReferences",
     "finalizers": "finalizers",
 }
+_UNSET: Final[tuple[tuple[object, ...], ...]] = ((None, "", ()), (None, 0))
 MODES: Final = ("All", "ExactCount")
 _ONE_OF: Final = "exactly one of `exactly` or `firstAvailable` is required"
 _NOT_A_REQUEST: Final = (
@@ -61,33 +69,46 @@ _KINDS: Final = " or ".join(f'"{kind.wire}"' for kind in CONSTRAINT_KINDS)
 _NO_ATTRIBUTE: Final = f"exactly one of {_KINDS} is required, but multiple fields are set"
 
 
-def check_claim(v: Violations, claim: ResourceClaim) -> None:
-    """Check a claim as it is when it is created."""
-    check_metadata(v, claim.metadata, NAMESPACED)
-    _devices(v, claim.spec.devices, "spec.devices")
+def check_claim(v: Violations, claim: ResourceClaim, old: ResourceClaim | None = None) -> None:
+    """Check a claim as it is when it is created or changed: of a change the spec is not looked at. Spec: VAL-11."""
+    check_metadata(v, claim.metadata, NAMESPACED, None if old is None else old.metadata)
+    if old is None:
+        _devices(v, claim.spec.devices, "spec.devices")
+    elif claim.spec != old.spec:
+        v.invalid("spec", "", IMMUTABLE)
 
 
-def check_template(v: Violations, template: ResourceClaimTemplate) -> None:
-    """Check a claim template."""
-    check_metadata(v, template.metadata, NAMESPACED)
+def check_template(v: Violations, template: ResourceClaimTemplate, old: ResourceClaimTemplate | None = None) -> None:
+    """Check a claim template. Spec: VAL-11."""
+    check_metadata(v, template.metadata, NAMESPACED, None if old is None else old.metadata)
+    with v.stored(old is not None and template.spec == old.spec):
+        _check_template(v, template)
+    if old is not None and template.spec != old.spec:
+        v.invalid("spec", "", IMMUTABLE)
+
+
+def _check_template(v: Violations, template: ResourceClaimTemplate) -> None:
     check_labels(v, template.spec.metadata, "spec.metadata")
     for name, wire in _NO_TEMPLATE.items():
-        if getattr(template.spec.metadata, name):
+        if getattr(template.spec.metadata, name) not in _UNSET[name == "generation"]:
             v.forbidden(f"spec.metadata.{wire}", "cannot be set")
     _devices(v, template.spec.spec.devices, "spec.spec.devices")
 
 
-def check_class(v: Violations, device_class: DeviceClass) -> None:
-    """Check a class. Spec: VAL-55, VAL-56."""
-    check_metadata(v, device_class.metadata, CLASS)
-    spec = device_class.spec
-    check_selectors(v, spec.selectors, "spec.selectors")
-    if not v.too_many("spec.config", len(spec.config), CONFIG_MAX):
-        for position, config in enumerate(spec.config):
-            check_opaque(v, config.opaque, f"spec.config[{position}].opaque")
+def check_class(v: Violations, device_class: DeviceClass, old: DeviceClass | None = None) -> None:
+    """Check a class. Spec: VAL-12, VAL-55, VAL-56."""
+    check_metadata(v, device_class.metadata, CLASS, None if old is None else old.metadata)
+    spec, before = device_class.spec, None if old is None else old.spec
+    with v.stored(before is not None and spec.selectors == before.selectors):
+        check_selectors(v, spec.selectors, "spec.selectors")
+    with v.stored(before is not None and spec.config == before.config):
+        if not v.too_many("spec.config", len(spec.config), CONFIG_MAX):
+            for position, config in enumerate(spec.config):
+                check_opaque(v, config.opaque, f"spec.config[{position}].opaque")
     name = spec.extended_resource_name
-    if name is not None:
-        v.names("spec.extendedResourceName", extended_resource_faults(name, declarative=v.generated))
+    with v.stored(before is not None and name == before.extended_resource_name):
+        if name is not None:
+            v.names("spec.extendedResourceName", extended_resource_faults(name, declarative=v.generated))
     check_generate_name(v, device_class.metadata)
 
 

@@ -11,6 +11,7 @@ from dra_alloc.api import DerivedAttribute, DeviceConstraint
 from dra_alloc.api.constraints import CONSTRAINT_KINDS
 from dra_alloc.api.names import fully_qualified_name_faults
 from dra_alloc.manifest.validate.parts import first_of_each
+from dra_alloc.manifest.validate.releases import GENERATED
 from dra_alloc.manifest.validate.violations import Violations
 
 __all__ = ["check_derived", "compared_by"]
@@ -37,15 +38,16 @@ def check_derived(v: Violations, derived: Sequence[DerivedAttribute], compared: 
     firsts = first_of_each(each.name for each in derived)
     for position, each in enumerate(derived):
         place = f"{path}[{position}]"
-        if not each.name:
+        if not each.name and not v.as_stored:
             v.required(v.sent(f"{place}.name"))
-        else:
+        elif each.name:
             if each.name not in compared:
                 v.invalid(f"{place}.name", each.name, _NOT_COMPARED)
-            v.names(f"{place}.name", fully_qualified_name_faults(each.name))
-        if not each.expression:
+            if not (v.as_stored and v.holds(GENERATED)):
+                v.names(v.sent(f"{place}.name"), fully_qualified_name_faults(each.name))
+        if not each.expression and not v.as_stored:
             v.required(v.sent(f"{place}.expression"))
-        else:
+        elif each.expression:
             v.selector(f"{place}.expression", each.expression)
         if not firsts[position]:
             v.duplicate(place, each.name)

@@ -7,12 +7,14 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 from dra_alloc.api import ObjectMeta, OwnerReference
+from dra_alloc.api.go_text import quote
 from dra_alloc.api.names import label_faults, label_key_faults, label_value_faults, subdomain_faults
 from dra_alloc.manifest.validate.releases import CLASSES_BY_NAME, OWNERS_APART
 from dra_alloc.manifest.validate.violations import Violations
 
 __all__ = [
     "CLASS",
+    "IMMUTABLE",
     "NAMESPACED",
     "PLAIN",
     "STATEFUL_SET",
@@ -28,6 +30,19 @@ _NAME_MAX: Final = 253
 _FINALIZERS: Final = frozenset({"orphan", "foregroundDeletion", "kubernetes"})
 _ORPHAN_AND_NOT: Final = "finalizer orphan and foregroundDeletion cannot be both set"
 _NO_FINALIZER: Final = "name is neither a standard finalizer name nor is it fully qualified"
+
+
+IMMUTABLE: Final = "field is immutable"
+#: What of metadata an update may not change.
+_KEPT: Final = {
+    "name": "name",
+    "namespace": "namespace",
+    "uid": "uid",
+    "deletion_timestamp": "deletionTimestamp",
+    "deletion_grace_period_seconds": "deletionGracePeriodSeconds",
+}
+#: What the server fills in where an update does not say it.
+_FILLED_IN: Final = frozenset({"uid"})
 
 
 class MetaRules(NamedTuple):
@@ -49,21 +64,45 @@ STATEFUL_SET: Final = MetaRules(namespaced=True, is_label=True)
 CLASS: Final = MetaRules(is_class=True)
 
 
-def check_metadata(v: Violations, metadata: ObjectMeta, rules: MetaRules) -> None:
-    """Check names, namespace, labels, annotations, finalizers and owners. Spec: VAL-20 to VAL-23, VAL-25, VAL-26."""
+def check_metadata(v: Violations, metadata: ObjectMeta, rules: MetaRules, old: ObjectMeta | None = None) -> None:
+    """
+    Check names, namespace, labels, annotations, finalizers and owners, and of an update what stays as it is.
+
+    Spec: VAL-10, VAL-20 to VAL-23, VAL-25, VAL-26.
+    """
     by_name = rules.is_class and v.holds(CLASSES_BY_NAME)
-    _names(v, metadata, rules, by_name=by_name)
+    if old is not None:
+        _changes(v, metadata, old, rules)
+    if old is None or by_name or not (metadata.name or metadata.generate_name):
+        _names(v, metadata, rules, by_name=by_name)
     if rules.namespaced and metadata.namespace:
         v.names("metadata.namespace", label_faults(metadata.namespace))
     elif not rules.namespaced and metadata.namespace:
         v.forbidden("metadata.namespace", "not allowed on this type")
-    if rules.counted and (metadata.generation or 0) < 0:
+    if old is None and rules.counted and (metadata.generation or 0) < 0:
         v.invalid("metadata.generation", metadata.generation, "must be greater than or equal to 0")
     check_labels(v, metadata, "metadata")
     _finalizers(v, metadata.finalizers)
     _owners(v, metadata.owner_references)
     if v.holds(OWNERS_APART):
         v.found = list(dict.fromkeys(v.found))  # what is said twice of metadata is told once
+
+
+def _changes(v: Violations, metadata: ObjectMeta, old: ObjectMeta, rules: MetaRules) -> None:
+    """Check what an update may not change; what the server keeps itself is not looked at. Spec: VAL-10."""
+    for name, wire in _KEPT.items():
+        now, then = getattr(metadata, name), getattr(old, name)
+        looked_at = rules.namespaced if name == "namespace" else now is not None or name not in _FILLED_IN
+        if now != then and looked_at:
+            v.invalid(f"metadata.{wire}", now, IMMUTABLE)
+    name = metadata.name or ""
+    if not (rules.is_class and v.holds(CLASSES_BY_NAME)):
+        v.invalid("metadata.name", name, [f"may not contain '{each}'" for each in "/%" if each in name])
+    added = [each for each in metadata.finalizers if each not in old.finalizers]
+    if added and old.deletion_timestamp:
+        listed = ", ".join(map(quote, sorted(added)))
+        text = "no new finalizers can be added if the object is being deleted, found new finalizers []string"
+        v.forbidden("metadata.finalizers", f"{text}{{{listed}}}")
 
 
 def _names(v: Violations, metadata: ObjectMeta, rules: MetaRules, *, by_name: bool) -> None:

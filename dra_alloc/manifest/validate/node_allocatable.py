@@ -47,9 +47,9 @@ def _mapping(v: Violations, mapping: NodeAllocatableResourceMapping, device: Dev
     if key is None and factor is not None:
         v.required(f"{path}.capacityKey", "capacityKey is required when capacityMultiplier is set")
     if key is None and fixed is None:
-        v.invalid(path, "", f"must specify one of: {_ONE_OF}")
+        v.invalid(v.sent(path), "", f"must specify one of: {_ONE_OF}")
     elif key is not None and fixed is not None:
-        v.invalid(path, "{capacityKey, deviceMultiplier}", f"must specify exactly one of: {_ONE_OF}")
+        v.invalid(v.sent(path), "{capacityKey, deviceMultiplier}", f"must specify exactly one of: {_ONE_OF}")
 
 
 def _overhead(v: Violations, overhead: NodeAllocatableOverhead, path: str) -> None:

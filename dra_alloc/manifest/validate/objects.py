@@ -16,7 +16,7 @@ from dra_alloc.manifest.validate.workloads import check_workload
 
 __all__ = ["validate_object"]
 
-_CHECKS: Final[Mapping[str, Callable[[Violations, Any], None]]] = {
+_CHECKS: Final[Mapping[str, Callable[..., None]]] = {
     "ResourceClaim": check_claim,
     "ResourceClaimTemplate": check_template,
     "DeviceClass": check_class,
@@ -26,9 +26,9 @@ _CHECKS: Final[Mapping[str, Callable[[Violations, Any], None]]] = {
 }
 
 
-def validate_object(item: Any, server: ApiServer = ANY, version: str = "v1") -> list[FieldFault]:
+def validate_object(item: Any, server: ApiServer = ANY, version: str = "v1", old: Any = None) -> list[FieldFault]:
     """
-    Return what the API server would refuse in an object that is created, in its words.
+    Return what the API server would refuse in an object that is created, or takes the place of an old one.
 
     `item` is an object of `Documents`, written in a `version`. Paths are those
     of v1 all the same, as the server's are, but for what its generated checks
@@ -40,7 +40,10 @@ def validate_object(item: Any, server: ApiServer = ANY, version: str = "v1") -> 
     Spec: VAL-20 to VAL-107.
     """
     v = Violations(object_name(item.kind, item.metadata.namespace, item.metadata.name), server, version)
-    check = check_workload if isinstance(item, Workload) else _CHECKS.get(item.kind)
+    check: Callable[..., None] | None = check_workload if isinstance(item, Workload) else _CHECKS.get(item.kind)
     if check is not None:
-        check(v, item)
+        if old is None:
+            check(v, item)
+        else:
+            check(v, item, old)
     return v.found

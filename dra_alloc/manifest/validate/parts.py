@@ -67,9 +67,9 @@ def check_opaque(v: Violations, opaque: OpaqueDeviceConfiguration | None, path: 
     parameters, place = opaque.parameters, f"{path}.parameters"
     if parameters is None:
         v.required(place)
-    elif not v.too_long(place, msgspec.json.encode(parameters).decode(), PARAMETERS_MAX) and not isinstance(
-        parameters, Mapping
-    ):
+    elif (
+        v.as_stored or not v.too_long(place, msgspec.json.encode(parameters).decode(), PARAMETERS_MAX)
+    ) and not isinstance(parameters, Mapping):
         v.invalid(place, "<value omitted>", "must be a valid JSON object")
 
 
@@ -91,18 +91,19 @@ def check_tolerations(v: Violations, tolerations: tuple[DeviceToleration, ...], 
         _effect(v, toleration.effect or "", f"{place}.effect")
 
 
-def check_taint(v: Violations, taint: DeviceTaint, path: str) -> None:
-    """Check a taint. Spec: VAL-44."""
+def check_taint(v: Violations, taint: DeviceTaint, path: str, *, effect: bool = True) -> None:
+    """Check a taint, its effect unless that was taken once. Spec: VAL-44."""
     v.names(f"{path}.key", label_key_faults(taint.key))
     v.names(f"{path}.value", label_value_faults(taint.value or ""))
-    if not taint.effect:
+    if effect and not taint.effect:
         v.required(v.sent(f"{path}.effect"))
-    _effect(v, taint.effect, f"{path}.effect")
+    elif effect:
+        _effect(v, taint.effect, f"{path}.effect")
 
 
 def _effect(v: Violations, effect: str, path: str) -> None:
     known = EFFECTS[:2] if v.holds(NO_EFFECT_NONE) else EFFECTS
-    if effect and effect not in known:
+    if effect and effect not in known and not v.as_stored:
         v.unsupported(v.sent(path), effect, known)
 
 

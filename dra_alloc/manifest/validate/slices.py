@@ -8,11 +8,11 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from dra_alloc.api import Device, DeviceAttribute, DeviceTaintRule, ResourceSlice, ResourceSliceSpec
+from dra_alloc.api import Device, DeviceAttribute, DeviceTaintRule, FrozenMap, ResourceSlice, ResourceSliceSpec
 from dra_alloc.api.names import driver_faults, label_faults, pool_faults, qualified_name_faults, subdomain_faults
 from dra_alloc.limits import COUNTER_SETS_MAX, DEVICES_MAX
 from dra_alloc.manifest.read.paths import key_path
-from dra_alloc.manifest.validate.metadata import PLAIN, check_metadata
+from dra_alloc.manifest.validate.metadata import IMMUTABLE, PLAIN, check_metadata
 from dra_alloc.manifest.validate.node_allocatable import check_node_allocatable
 from dra_alloc.manifest.validate.parts import (
     check_label_keys,
@@ -21,7 +21,7 @@ from dra_alloc.manifest.validate.parts import (
     first_of_each,
 )
 from dra_alloc.manifest.validate.policies import check_request_policy
-from dra_alloc.manifest.validate.releases import EMPTY_IS_REQUIRED
+from dra_alloc.manifest.validate.releases import EMPTY_IS_REQUIRED, GENERATED
 from dra_alloc.manifest.validate.violations import Violations
 
 __all__ = ["check_slice", "check_taint_rule"]
@@ -64,12 +64,19 @@ _UNPREPARE: Final = "NodeUnprepareResources"
 _TRUE_OR_UNSET: Final = "must be either unset or set to true"
 
 
-def check_slice(v: Violations, item: ResourceSlice) -> None:
-    """Check a slice as it is when it is created."""
-    check_metadata(v, item.metadata, PLAIN)
-    spec = item.spec
+def check_slice(v: Violations, item: ResourceSlice, old: ResourceSlice | None = None) -> None:
+    """Check a slice. Spec: VAL-11."""
+    check_metadata(v, item.metadata, PLAIN, None if old is None else old.metadata)
+    spec, before = item.spec, (old or item).spec
     v.names("spec.driver", driver_faults(spec.driver))
     v.names("spec.pool.name", pool_faults(spec.pool.name))
+    for name, now, then in (
+        ("driver", spec.driver, before.driver),
+        ("pool.name", spec.pool.name, before.pool.name),
+        ("nodeName", spec.node_name, before.node_name),
+    ):
+        if now != then:
+            v.invalid(f"spec.{name}", now, IMMUTABLE)
     if spec.pool.resource_slice_count <= 0:
         v.invalid("spec.pool.resourceSliceCount", spec.pool.resource_slice_count, "must be greater than zero")
     if spec.pool.generation < 0:
@@ -78,13 +85,14 @@ def check_slice(v: Violations, item: ResourceSlice) -> None:
     if spec.devices and spec.shared_counters:
         v.invalid("spec", "", "only one of `sharedCounters` or `devices` is allowed")
     _node_operations(v, spec)
-    _counter_sets(v, spec)
-    _devices(v, spec)
+    with v.stored(old is not None and spec.shared_counters == before.shared_counters):
+        _counter_sets(v, spec)
+    _devices(v, spec, {each.name: each for each in before.devices} if old is not None else {})
 
 
-def check_taint_rule(v: Violations, rule: DeviceTaintRule) -> None:
+def check_taint_rule(v: Violations, rule: DeviceTaintRule, old: DeviceTaintRule | None = None) -> None:
     """Check a taint rule. Spec: VAL-45."""
-    check_metadata(v, rule.metadata, PLAIN)
+    check_metadata(v, rule.metadata, PLAIN, None if old is None else old.metadata)
     selector = rule.spec.device_selector
     if selector is not None:
         if selector.driver is not None:
@@ -93,7 +101,7 @@ def check_taint_rule(v: Violations, rule: DeviceTaintRule) -> None:
             v.names("spec.deviceSelector.pool", pool_faults(selector.pool))
         if selector.device is not None:
             v.names("spec.deviceSelector.device", label_faults(selector.device))
-    check_taint(v, rule.spec.taint, "spec.taint")
+    check_taint(v, rule.spec.taint, "spec.taint", effect=old is None or rule.spec.taint.effect != old.spec.taint.effect)
 
 
 def _nodes(v: Violations, spec: ResourceSliceSpec) -> None:
@@ -163,8 +171,8 @@ def _counters(v: Violations, name: str, counters: Mapping[str, Any], place: tupl
             v.names(v.sent(v.of_key(f"{path}.counters", counter)), label_faults(counter, declarative=v.generated))
 
 
-def _devices(v: Violations, spec: ResourceSliceSpec) -> None:
-    """Check the devices of a slice; rare features halve their number. Spec: VAL-71, VAL-72."""
+def _devices(v: Violations, spec: ResourceSliceSpec, there: Mapping[str, Device]) -> None:
+    """Check devices, some of which were there; rare features halve their number. Spec: VAL-71, VAL-72."""
     special = any(
         device.taints or device.consumes_counters or any(map(_is_list, device.attributes.values()))
         for device in spec.devices
@@ -177,14 +185,39 @@ def _devices(v: Violations, spec: ResourceSliceSpec) -> None:
         v.names(f"{path}.name", label_faults(device.name))
         if not firsts[position]:
             v.named_twice(path, device.name)
-        _attributes(v, device, path)
-        _device_counters(v, device, path)
+        before = there.get(device.name)
+        same = _is_same(device, before)
+        with v.stored(same):
+            _attributes(v, device, path)
+            _device_counters(v, device, path)
         _device_nodes(v, device, path, per_device=bool(spec.per_device_node_selection))
-        with v.generated_checks(v.too_many(f"{path}.taints", len(device.taints), TAINTS_MAX)):
-            for index, taint in enumerate(device.taints):
-                check_taint(v, taint, f"{path}.taints[{index}]")
+        if not same or not v.holds(GENERATED):
+            _taints(v, device, path, same=before is not None and device.taints == before.taints)
         _binding(v, device, path)
         check_node_allocatable(v, device, path)
+
+
+def _is_same(device: Device, before: Device | None) -> bool:
+    """Say whether a device stays as it was; an attribute's list of nothing is none."""
+    return before is not None and (device == before or _without_empty(device) == _without_empty(before))
+
+
+def _without_empty(device: Device) -> Device:
+    lists = ("ints", "bools", "strings", "versions")
+    attributes = {
+        name: each.model_copy(update={one: getattr(each, one) or None for one in lists})
+        for name, each in device.attributes.items()
+    }
+    return device.model_copy(update={"attributes": FrozenMap(attributes)})
+
+
+def _taints(v: Violations, device: Device, path: str, *, same: bool) -> None:
+    with (
+        v.stored(same and not v.holds(GENERATED)),
+        v.generated_checks(v.too_many(f"{path}.taints", len(device.taints), TAINTS_MAX)),
+    ):
+        for index, taint in enumerate(device.taints):
+            check_taint(v, taint, f"{path}.taints[{index}]")
 
 
 def _is_list(attribute: DeviceAttribute) -> bool:

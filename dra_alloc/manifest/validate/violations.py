@@ -62,11 +62,13 @@ class ApiServer:
     The API server that is asked.
 
     `selector` returns what its compiler has against a new selector: how the
-    fault begins, the compiler's text, and our hint. One that `generates_names`
+    fault begins, the compiler's text, and our hint; `stored_selector` against
+    one that stays as it is. One that `generates_names`
     looks at the name that an object without one would get, too.
     """
 
     selector: Callable[[str], tuple[str, str, str] | None] = lambda _: None
+    stored_selector: Callable[[str], tuple[str, str, str] | None] = lambda _: None
     release: Release = _DEFAULT
     gates: Mapping[str, bool] = field(default_factory=dict)
     generates_names: bool = False
@@ -87,13 +89,15 @@ class Violations:
     """
     The violations of one object, `name` being what it is called, that was sent in a `version`.
 
-    With `generated_only` hand-written checks say nothing.
+    With `generated_only` hand-written checks say nothing; `as_stored` is what
+    an update leaves as it is.
     """
 
     name: str
     server: ApiServer = ANY
     version: str = "v1"
     generated_only: bool = False
+    as_stored: bool = False
     found: list[FieldFault] = field(default_factory=list)
 
     def holds(self, behaviour: Span) -> bool:
@@ -102,8 +106,8 @@ class Violations:
 
     @property
     def generated(self) -> bool:
-        """Whether the server's generated checks are enforced."""
-        return self.holds(GENERATED)
+        """Whether the server's generated checks are enforced: not on what stays as it is."""
+        return not self.as_stored and self.holds(GENERATED)
 
     def of_key(self, path: str, key: str) -> str:
         """Return the path of what is wrong with a key of a map."""
@@ -116,6 +120,13 @@ class Violations:
         self.generated_only = before or alone
         yield
         self.generated_only = before
+
+    @contextmanager
+    def stored(self, same: bool) -> Iterator[None]:
+        """Check what an update leaves as it is, if it does. Spec: VAL-12."""
+        before, self.as_stored = self.as_stored, same
+        yield
+        self.as_stored = before
 
     def sent(self, path: str) -> str:
         """Return what a check that is generated, where these are enforced, calls a path of v1. Spec: VAL-8."""
@@ -164,8 +175,11 @@ class Violations:
 
     def selector(self, path: str, expression: str) -> None:
         """Check an expression that devices are asked: its length, and what the compiler says of it."""
-        if not self.generated_only and not self.too_long(path, expression, CEL_SELECTOR_MAX_LENGTH):
-            fault = self.server.selector(expression)
+        if self.generated_only or (self.as_stored and self.holds(GENERATED)):
+            return
+        if not self.too_long(path, expression, CEL_SELECTOR_MAX_LENGTH):
+            ask = self.server.stored_selector if self.as_stored else self.server.selector
+            fault = ask(expression)
             if fault is not None:
                 # The compiler's text quotes the expression, which is not printed twice.
                 kind, detail, hint = fault

@@ -4,7 +4,7 @@ Manifests as the API server would store them under the gates of a release.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -23,12 +23,15 @@ _OF_A_CLUSTER: Final = ("nodes", "slices", "classes", "claims", "pods", "namespa
 
 
 def gated(
-    manifests: Documents, gates: Mapping[str, bool], *members: str
+    manifests: Documents,
+    gates: Mapping[str, bool],
+    members: Sequence[str] = ("claims", "templates"),
+    before: Callable[[Any], Any] = lambda _: None,
 ) -> tuple[Documents, tuple[str, ...], tuple[str, ...]]:
     """
     Return the manifests without the fields of disabled gates, a note for each such field, and these gates.
 
-    Those of claims and templates, unless other members of `Documents` are named.
+    What the object that was there before uses is kept.
 
     Spec: GATE-1.
     """
@@ -36,13 +39,15 @@ def gated(
     lacking: set[str] = set()
 
     def change(item: Any) -> Any:
-        made, dropped = _stored(item, gates)
+        old = before(item)
+        used = () if old is None else _stored(old, gates)[1]
+        made, dropped = _stored(item, {**gates, **{each.gate: True for each in used}})
         lacking.update(each.gate for each in dropped)
         called = object_name(item.kind, item.metadata.namespace, item.metadata.name) if dropped else ""
         notes.extend(f"{called}: {each} is off, the field is dropped" for each in dropped)
         return made
 
-    changed = manifests.mapped(change, *(members or ("claims", "templates")))
+    changed = manifests.mapped(change, *members)
     return changed, tuple(notes), tuple(sorted(lacking))
 
 

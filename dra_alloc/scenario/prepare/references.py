@@ -4,7 +4,7 @@ Names that lead nowhere and selectors that do not compile, before anything is tr
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -44,19 +44,28 @@ def reference_problems(manifests: Documents, known: KnownNames) -> list[Problem]
     return manifests.placed((*refusals(manifests, known.settings), *_led_nowhere(manifests, known)))
 
 
-def refusals(manifests: Documents, settings: Settings) -> Iterator[tuple[Any, FieldFault]]:
-    """Yield what the API server would refuse in objects that are created, each with the object."""
+def refusals(
+    manifests: Documents, settings: Settings, before: Callable[[Any], Any] = lambda _: None
+) -> Iterator[tuple[Any, FieldFault]]:
+    """Yield what the API server would refuse in objects that are created, or take another's place, with the object."""
     server = admission(settings)
     for item in (each for member in CHECKED for each in getattr(manifests, member)):
         if not isinstance(item, Workload) or (item.group, item.kind) not in NO_MAKERS:
             place = manifests.places.get(id(item))
-            yield from ((item, fault) for fault in validate_object(item, server, place.version if place else "v1"))
+            version = place.version if place else "v1"
+            yield from ((item, fault) for fault in validate_object(item, server, version, before(item)))
 
 
 def admission(settings: Settings) -> ApiServer:
     """Return the API server of these settings, with its compiler for new selectors."""
     release, gates = settings.profile().release, settings.effective_gates()
-    return ApiServer(lambda expression: _against(environment_for(settings, "new"), expression), release, gates, True)
+    return ApiServer(
+        lambda expression: _against(environment_for(settings, "new"), expression),
+        lambda expression: _against(environment_for(settings, "stored"), expression),
+        release,
+        gates,
+        True,
+    )
 
 
 def _against(environment: cel.Environment, expression: str) -> tuple[str, str, str] | None:

@@ -165,6 +165,64 @@ def test_metadata():
     }
 
 
+def classed(**spec: Any) -> dict[str, Any]:
+    head = {"apiVersion": "resource.k8s.io/v1", "kind": "DeviceClass", "metadata": {"name": "c"}}
+    return {**head, "spec": spec}
+
+
+def changes(new, old, **options):
+    return [(each.where.path, each.detail) for each in dra_alloc.validate(new, old=old, **options)]
+
+
+def test_what_an_update_cannot_change():
+    immutable = "field is immutable"
+    assert not changes(claim(), claim())
+    assert changes(claim(count=3), claim()) == [("spec", immutable)]
+    assert changes(claim(count=-3), claim()) == [("spec", immutable)]
+    moved = claim()
+    moved["metadata"] |= {"name": "d", "uid": "u"}
+    assert changes(moved, claim()) == [("metadata.name", immutable), ("metadata.uid", immutable)]
+    one, other = device("v1"), device("v1")
+    other["spec"] |= {"driver": "e.io", "nodeName": "m"}
+    assert changes(other, one) == [("spec.driver", immutable), ("spec.nodeName", immutable)]
+    leaving, held = claim(), claim()
+    leaving["metadata"] |= {"deletionTimestamp": "2026-01-31T12:00:00Z"}
+    held["metadata"] |= {**leaving["metadata"], "finalizers": ["x.io/a"]}
+    ((path, detail),) = changes(held, leaving)
+    assert path == "metadata.finalizers"
+    assert detail.endswith('found new finalizers []string{"x.io/a"}')
+
+
+def test_what_stays_as_it_is_may_be_what_is_refused_now():
+    broken = {"selectors": [{"cel": {"expression": "device.x"}}]}
+    assert len(changes(classed(**broken), classed(), release="1.37")) == 1
+    assert len(changes(classed(**broken), classed(**broken), release="1.36")) == 1
+    assert not changes(classed(**broken), classed(**broken), release="1.37")
+    long = {"config": [{"opaque": {"driver": "d.io", "parameters": {"a": "x" * 11_000}}}]}
+    assert len(changes(classed(**long), classed())) == 1
+    assert not changes(classed(**long, extendedResourceName="d.io/x"), classed(**long))
+    odd = device("v1", taints=[{"key": "k", "effect": "X"}])
+    assert len(changes(odd, device("v1"))) == 1
+    assert not changes(odd, odd)
+
+
+def test_fields_in_use_are_kept():
+    wrong = [{"key": "a b", "effect": "NoExecute"}]
+    fine = [{"key": "a", "effect": "NoExecute"}]
+    off = {"gates": {"DRADeviceTaints": False}}
+    assert not changes(device("v1", taints=wrong), device("v1"), **off)
+    assert len(changes(device("v1", taints=wrong), device("v1", taints=fine), **off)) == 1
+
+
+def test_old_objects_in_files(tmp_path, capsys):
+    (tmp_path / "new.yaml").write_text(json.dumps(claim(count=3)), encoding="utf-8")
+    (tmp_path / "old.yaml").write_text(json.dumps(claim()), encoding="utf-8")
+    assert run(["validate", str(tmp_path / "new.yaml"), "--old", str(tmp_path / "old.yaml")]) == 1
+    assert "spec: Invalid value" in " ".join(capsys.readouterr().out.split())
+    with pytest.raises(dra_alloc.InputError, match="updates are known of the kinds of"):
+        dra_alloc.validate(claim(), old={"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": {}})
+
+
 def test_admin_access_wants_the_label_of_a_namespace_that_is_given(tmp_path):
     space = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "default"}}
     found = files(tmp_path, a="\n".join(map(json.dumps, (claim(adminAccess=True), space))))
