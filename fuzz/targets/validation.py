@@ -70,7 +70,17 @@ def _drawn(random: Random, release: str) -> Json:
     if "old" in case and isinstance(item.get("metadata"), dict):
         # A name cannot change here, and was fine when it was taken.
         item["metadata"] |= {name: base["metadata"].get(name) for name in ("name", "generateName", "resourceVersion")}
-    return {**case, "object": {**item, **says}}
+    return {**case, "object": {**_without_empty(item), **says}}
+
+
+def _without_empty(item: Json) -> Json:
+    """Leave out lists of nothing in the metadata of a template, of which upstream says that they cannot be set."""
+    outer = item.get("spec")
+    inner = outer.get("metadata") if isinstance(outer, dict) else None
+    if not isinstance(outer, dict) or not isinstance(inner, dict):
+        return item
+    kept = {name: value for name, value in inner.items() if value not in ([], {})}
+    return {**item, "spec": {**outer, "metadata": kept}}
 
 
 def _cases(seed: int) -> Iterator[Json]:
@@ -93,6 +103,8 @@ def _cases(seed: int) -> Iterator[Json]:
 def _check(case: Json) -> str:
     request, upstream = case["request"], case["upstream"]
     if "errors" not in upstream:
+        if upstream.keys() & {"crash", "timeout"}:
+            return "no answer"  # of more than some megabytes, or selectors that take long
         raise Broken(f"upstream {upstream}")
     answer = answer_validate(request)
     theirs, ours = upstream["errors"], answer["errors"]

@@ -18,6 +18,7 @@ __all__ = [
     "NO_EFFECT_NONE",
     "OWNERS_APART",
     "TWICE_AT_NAME",
+    "VALUES_COUNTED",
 ]
 
 #: What is in a list that is too long is looked at all the same.
@@ -34,6 +35,8 @@ KEYS_APART: Final = Span(end="1.36")
 DEFAULT_AT_BOUND: Final = Span(end="1.37")
 #: The name of a class is looked at where it is generated, too, and what it is generated from is not.
 CLASSES_BY_NAME: Final = Span("1.35")
+#: The values of attributes are counted, too.
+VALUES_COUNTED: Final = Span("1.36")
 #: What is wrong with an owner is told at this owner, and what is wrong with metadata in the same words once.
 OWNERS_APART: Final = Span("1.37")
 #: Generated checks are enforced, in their words, at the paths of the version that was sent.

@@ -21,7 +21,7 @@ from dra_alloc.manifest.validate.parts import (
     first_of_each,
 )
 from dra_alloc.manifest.validate.policies import check_request_policy
-from dra_alloc.manifest.validate.releases import EMPTY_IS_REQUIRED, GENERATED
+from dra_alloc.manifest.validate.releases import EMPTY_IS_REQUIRED, GENERATED, VALUES_COUNTED
 from dra_alloc.manifest.validate.violations import Violations
 
 __all__ = ["check_slice", "check_taint_rule"]
@@ -230,7 +230,7 @@ def _attributes(v: Violations, device: Device, path: str) -> None:
     if entries > ATTRIBUTES_MAX:
         v.invalid(path, entries, f"the total number of attributes and capacities must not exceed {ATTRIBUTES_MAX}")
     values = sum(max(1, _values(attribute)) for attribute in device.attributes.values())
-    if values > ATTRIBUTE_VALUES_MAX:
+    if values > ATTRIBUTE_VALUES_MAX and v.holds(VALUES_COUNTED):
         v.invalid(path, values, f"the total number of attribute values must not exceed {ATTRIBUTE_VALUES_MAX}")
     for name, attribute in device.attributes.items():
         v.names(v.of_key(f"{path}.attributes", name), qualified_name_faults(name))
