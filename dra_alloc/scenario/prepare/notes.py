@@ -5,17 +5,23 @@ Notes on who answers and on how manifests and a dump were read: what has no effe
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import Final
 
 from dra_alloc.api import ResourceClaim
+from dra_alloc.api.names import driver_faults, pool_faults
+from dra_alloc.api.semver import Semver, SemverError
 from dra_alloc.cluster.cluster import Cluster
 from dra_alloc.errors import first_few
+from dra_alloc.limits import DEVICES_MAX
 from dra_alloc.manifest import Documents
-from dra_alloc.problem.devices import DeviceKey
+from dra_alloc.manifest.validate.objects import validate_object
+from dra_alloc.problem.devices import DeviceKey, SliceRow
 from dra_alloc.problem.requests import claim_name
 
 __all__ = ["notes_on"]
 
+_MOST: Final = 5
 _OF_TAINT_RULES: Final = ("DRADeviceTaints", "DRADeviceTaintRules")
 
 
@@ -29,11 +35,61 @@ def notes_on(manifests: Documents, dump: Documents, cluster: Cluster) -> Iterato
         gates = cluster.settings.effective_gates()
         off = " and ".join(name for name in _OF_TAINT_RULES if not gates.get(name, True))
         yield f"{rules} DeviceTaintRules have no effect with {off} off, as in {cluster.settings.release}"
+    yield from _held_by_no_server(dump, cluster)
     yield from _devices_nowhere(manifests.claims, cluster)
     unknown = {**dump.unknown, **manifests.unknown}
     if unknown:
         listed = first_few([f"{count} {kind}" for kind, count in sorted(unknown.items())], "other kinds")
         yield f"left alone: {listed}"
+
+
+def _held_by_no_server(dump: Documents, cluster: Cluster) -> Iterator[str]:
+    """
+    Yield what no API server would hold of the dump's slices, once a slice: the scheduler takes them as they are.
+
+    Only what is noted of whole slices is looked at, not each device; what is odd there is judged as admission does.
+
+    Spec: EXPLAIN-16.
+    """
+    odd = [row.wire for row in cluster.inventory.slices if id(row.wire) in dump.places and _is_odd(row)]
+    found = [(item, faults[0]) for item in odd if (faults := validate_object(item))]
+    for problem in dump.placed(found[:_MOST]):
+        yield f"no API server would hold what is read as it is: {problem}"
+    if found[_MOST:]:
+        yield f"no API server would hold {len(found) - _MOST:,} more of the slices"
+
+
+def _is_odd(row: SliceRow) -> bool:
+    outline, layout = row.outline, row.layout
+    names: Sequence[object] = row.wire.spec.devices if layout is None else ()  # those of a snapshot stay packed
+    if layout is not None and layout.names is not None:
+        names = layout.names.names
+    return (
+        outline.repeats
+        or len(names) > DEVICES_MAX
+        or not _is_driver(row.pool.driver)
+        or not _is_pool(row.pool.pool)
+        or not all(each is None or _is_version(each) for each in outline.versions)
+    )
+
+
+@lru_cache
+def _is_driver(name: str) -> bool:
+    return not driver_faults(name)
+
+
+@lru_cache(maxsize=1 << 14)
+def _is_pool(name: str) -> bool:
+    return not pool_faults(name)
+
+
+@lru_cache(maxsize=1 << 12)
+def _is_version(text: str) -> bool:
+    try:
+        Semver.parse(text)
+    except SemverError:
+        return False
+    return True
 
 
 def _devices_nowhere(claims: Sequence[ResourceClaim], cluster: Cluster) -> Iterator[str]:
