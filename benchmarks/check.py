@@ -1,5 +1,5 @@
 """
-Times a whole check against loading its files: workloads of one pod on a half-full cluster, one JSON object a line.
+Times a whole check against loading its files: workloads of one pod on a busy cluster, one JSON object a line.
 
     python benchmarks/check.py [--case 1000x200]
 
@@ -23,7 +23,13 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.fleet_cases import FleetCase, whatif
 
-CASES = ("1000x200", "5000x1000")
+#: Nodes of eight devices, pods, and the share of the devices that is held: with little of it every pod finds a place.
+CASES = {
+    "1000x200": (1_000, 200, 0.3),
+    "1000x200_all_fit": (1_000, 200, 0.1),
+    "500x40_many_refused": (500, 40, 0.95),
+    "5000x1000": (5_000, 1_000, 0.3),
+}
 Json = dict[str, Any]
 _OFFERED = {"cpu": "64", "memory": "512Gi", "pods": "110"}
 
@@ -89,8 +95,8 @@ def main() -> None:
         print(json.dumps(measure(options.case, options.measure)))
         return
     for name in CASES if options.case is None else (options.case,):
-        nodes, pods = map(int, name.split("x"))
-        case = whatif(nodes, 8, pods)
+        nodes, pods, busy = CASES[name]
+        case = whatif(nodes, 8, pods, busy)
         with tempfile.TemporaryDirectory() as folder:
             for file, content in (("work", workloads(case)), ("cluster", dump(case))):
                 (Path(folder) / f"{file}.json").write_text(json.dumps(content), encoding="utf-8")

@@ -23,6 +23,7 @@ PROGRAMS: Final = {
     "fleet.py": ("--rounds", "3", "--seconds", "30"),
     "incremental.py": (),
     "load.py": (),
+    "check.py": (),
     "curves.py": (),
     "million.py": (),
 }

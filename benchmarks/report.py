@@ -61,6 +61,10 @@ _MILLION: Final = """\
 {devices:,} devices in {input_mb} MB of JSON: loaded in {load_s} s, {pods:,} pods answered in {first_s} s, once
 more in {again_s} s; {peak:.1f} GB of memory at the most.
 """
+_CHECKS: Final = """\
+`dra-alloc check` of workloads of one pod each, cold: its files are read from JSON, and the answer is written as JSON
+with every refusal and its reasons. The last columns are all of it over the load alone, and the memory of the process.
+"""
 _CURVES: Final = {
     "nodes": "nodes of 8 devices, 1,000 pods",
     "claims": "pods with one claim each, on 2,000 nodes of 8 devices",
@@ -83,13 +87,13 @@ def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 
 def page() -> str:
     """Return the page."""
-    parts = [_HEAD, _targets(), _loading(), _fleet(), _single_calls(), _changes(), _million(), _growth()]
+    parts = [_HEAD, _targets(), _loading(), _fleet(), _single_calls(), _checks(), _changes(), _million(), _growth()]
     return "\n".join(part for part in parts if part)
 
 
 def _targets() -> str:
     """Return what was aimed at and what came of it, misses too."""
-    recorded = {name: lines(name) for name in ("fleet", "load", "incremental")}
+    recorded = {name: lines(name) for name in ("fleet", "load", "incremental", "check")}
     rows = [
         [target.about, f"{'>=' if target.more else '<='} {target.limit:g}", f"{value:.4g}", "yes" if met else "**no**"]
         for target, value, met in verdicts(recorded)
@@ -168,6 +172,18 @@ def _single_calls() -> str:
         "results on a node.\n"
     )
     return f"## Single calls\n\n{text}\n{table(head, rows)}"
+
+
+def _checks() -> str:
+    found = lines("check")
+    if not found:
+        return ""
+    head = ["nodes x workloads", "allocated", "load, s", "check, s", "both / load", "peak, MB"]
+    rows = []
+    for each in found:
+        name, count = each["case"].removeprefix("check_").replace("_", " "), f"{each['allocated']} of {each['asked']}"
+        rows.append([name, count, each["load_s"], each["check_s"], each["to_load"], each["peak_mb"]])
+    return f"## Checks\n\n{_CHECKS}\n{table(head, rows)}"
 
 
 def _changes() -> str:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import overload
@@ -34,6 +34,9 @@ class NodeNames(Sequence[str]):
         if isinstance(number, slice):
             return tuple([self._names[place] for place in self._places[number]])
         return self._names[self._places[number]]
+
+    def __iter__(self) -> Iterator[str]:
+        return map(self._names.__getitem__, self._places)
 
     def __len__(self) -> int:
         return len(self._places)

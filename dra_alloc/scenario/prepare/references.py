@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
+from functools import cache, partial
 from typing import Any, Final
 
 from dra_alloc import cel
@@ -59,13 +60,13 @@ def refusals(
 def admission(settings: Settings) -> ApiServer:
     """Return the API server of these settings, with its compiler for new selectors."""
     release, gates = settings.profile().release, settings.effective_gates()
-    return ApiServer(
-        lambda expression: _against(environment_for(settings, "new"), expression),
-        lambda expression: _against(environment_for(settings, "stored"), expression),
-        release,
-        gates,
-        True,
-    )
+    return ApiServer(_compiler(settings, "new"), _compiler(settings, "stored"), release, gates, True)
+
+
+def _compiler(settings: Settings, mode: str) -> Callable[[str], tuple[str, str, str] | None]:
+    """Return what is said of selectors, once of each: workloads by the hundred have the same few."""
+    environment = cache(partial(environment_for, settings, mode))
+    return cache(lambda expression: _against(environment(), expression))
 
 
 def _against(environment: cel.Environment, expression: str) -> tuple[str, str, str] | None:
