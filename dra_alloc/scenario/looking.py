@@ -6,16 +6,17 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from dra_alloc.cluster.attempts.scheduled import Unschedulable
 from dra_alloc.cluster.cluster import Cluster
 from dra_alloc.cluster.outcomes import NodeRefusal
-from dra_alloc.explain.reasons import WORK, Reasons, reasons
+from dra_alloc.explain.reasons import WORK, Reasons
 from dra_alloc.explain.world import Surroundings, World
 from dra_alloc.problem.pools import GatherError
 from dra_alloc.scenario.explaining import Holders, world_of
+from dra_alloc.scenario.repeated import Repeated
 
 __all__ = ["EXPLAINED_NODES", "Looking"]
 
@@ -35,12 +36,13 @@ class _Allowance:
     """Work that is left for reasons; half of what is left goes to each, so that the last one has some, too."""
 
     left: int
+    known: Repeated = field(default_factory=Repeated)
 
     def reasons(self, world: World | None, most: int, elsewhere: Sequence[World]) -> Reasons:
         """Return the reasons of a refusal, at the expense of what is left; none that is known without a world."""
         if world is None:
             return Reasons((), exact=False)
-        found = reasons(world, min(most, self.left // 2, WORK), refused=True, elsewhere=elsewhere)
+        found = self.known.reasons(world, min(most, self.left // 2, WORK), elsewhere)
         self.left -= found.work
         return found
 
@@ -66,8 +68,7 @@ class Looking:
             if refusal.code != "no-fit":
                 counted.append((refusal, None))
             elif number < EXPLAINED_NODES:
-                node = cluster.node(refusal.node)
-                told = count(refusal, outcome.claims_on(refusal.node), node)
+                told = self._allowance.known.counted(cluster, refusal, outcome.claims_on(refusal.node), count)
                 shape = told.explanation.shape
                 counted.append((told, shape))
                 kinds.setdefault(shape, told)

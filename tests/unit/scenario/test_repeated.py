@@ -1,0 +1,52 @@
+"""
+Refusals that were explained before are told of other claims as if they were explained anew.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+from benchmarks.check import dump, workloads
+from benchmarks.fleet_cases import whatif
+from dra_alloc.explain.reasons import reasons
+from dra_alloc.manifest import load
+from dra_alloc.scenario import repeated
+from dra_alloc.scenario.check import check
+from dra_alloc.scenario.repeated import Repeated
+
+
+def test_claims_that_ask_the_same_are_refused_alike_in_their_own_names(tmp_path, monkeypatch):
+    case = whatif(6, 8, 16, 0.8)
+    for name, content in (("work", workloads(case)), ("cluster", dump(case))):
+        (tmp_path / f"{name}.json").write_text(json.dumps(content))
+    manifests, cluster = load([tmp_path / "work.json"]), load([tmp_path / "cluster.json"])
+    asked = []
+    plain = reasons
+
+    def counting(*args, **options):
+        asked.append(args)
+        return plain(*args, **options)
+
+    monkeypatch.setattr(repeated, "reasons", counting)
+    found, first = check(manifests, cluster), len(asked)
+    monkeypatch.setattr(Repeated, "counted", lambda _, cluster, refusal, claims, count: _anew(cluster, refusal, claims))
+    monkeypatch.setattr(
+        Repeated, "reasons", lambda _, world, work, other: counting(world, work, refused=True, elsewhere=other)
+    )
+    anew = check(manifests, cluster)
+    assert found.placements == tuple(
+        _as_made(each, one) for each, one in zip(anew.placements, found.placements, strict=True)
+    )
+    assert first < len(asked) - first
+    told = {code for each in found.placements for one in each.refusals if one.reasons for code, _ in one.reasons.facts}
+    assert {"constraint", "request"} <= told
+
+
+def _anew(cluster, refusal, claims):
+    return cluster.known.counted(refusal, claims, cluster.node(refusal.node))
+
+
+def _as_made(placement, other):
+    """Return a placement without what is drawn, or made late."""
+    return replace(placement, allocated=other.allocated, nodes=other.nodes, equal=other.equal)
