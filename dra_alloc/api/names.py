@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from dra_alloc.api.go_text import quote
@@ -156,6 +157,7 @@ def _length_text(limit: int, *, declarative: bool) -> str:
     return f"must be no more than {limit} {'bytes' if declarative else 'characters'}"
 
 
+@lru_cache(maxsize=4096)
 def label_faults(text: str, *, declarative: bool = False) -> Faults:
     """Return what is wrong with a DNS label: request, device, counter and namespace names. Spec: NAME-1."""
     details = []
@@ -219,6 +221,7 @@ def identifier_faults(text: str) -> Faults:
     return _over(text, MAX_IDENTIFIER) + _invalid(text, details)
 
 
+@lru_cache(maxsize=4096)
 def qualified_name_faults(text: str, *, declarative: bool = False, one_slash: bool = False) -> Faults:
     """
     Return what is wrong with an attribute or capacity name: an identifier, alone or after ``domain/``.

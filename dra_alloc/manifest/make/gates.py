@@ -8,6 +8,8 @@ what it has, and the allocator decides what that means.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
+from operator import attrgetter
 from typing import Any, Final, NamedTuple, TypeVar
 
 from dra_alloc.api import FrozenMap
@@ -80,30 +82,44 @@ def without_disabled(value: Model, gates: Mapping[str, bool]) -> tuple[Model, tu
     Spec: GATE-1.
     """
     dropped: list[DroppedField] = []
-    stored: Model = _stored(value, "", gates, dropped)
+    stored: Model = _stored(value, "", _off(frozenset(gate for gate, on in gates.items() if on)), dropped)
     return stored, tuple(dropped)
 
 
-def _stored(value: Any, path: str, gates: Mapping[str, bool], dropped: list[DroppedField]) -> Any:
+#: Type -> its fields that are off, each with a gate that it lacks, and those that hold more.
+_Off = Mapping[str, tuple[tuple[tuple[str, str], ...], tuple[str, ...]]]
+
+
+@lru_cache(maxsize=64)
+def _off(on: frozenset[str]) -> _Off:
+    found = {}
+    for kind in _FIELDS.keys() | _BELOW.keys():
+        lacking = {name: [gate for gate in needed if gate not in on] for name, needed in _FIELDS.get(kind, {}).items()}
+        fields = tuple((name, gates[0]) for name, gates in lacking.items() if gates)
+        found[kind] = fields, tuple(each for each in _BELOW.get(kind, ()))
+    return found
+
+
+def _stored(value: Any, path: str, off: _Off, dropped: list[DroppedField]) -> Any:
     if isinstance(value, tuple):
-        members = tuple([_stored(each, f"{path}[{number}]", gates, dropped) for number, each in enumerate(value)])
+        members = tuple([_stored(each, f"{path}[{number}]", off, dropped) for number, each in enumerate(value)])
         return value if all(map(_is, members, value)) else members
     if isinstance(value, FrozenMap):
-        kept = {key: _stored(each, key_path(path, key), gates, dropped) for key, each in value.items()}
+        if not any(map(_is_gated, value.values())):
+            return value
+        kept = {key: _stored(each, key_path(path, key), off, dropped) for key, each in value.items()}
         return value if all(map(_is, kept.values(), value.values())) else FrozenMap(kept)
-    kind = type(value).__name__.removesuffix("Record")
+    fields, below = off.get(type(value).__name__.removesuffix("Record"), ((), ()))
     changes: dict[str, Any] = {}
-    for name, needed in _FIELDS.get(kind, {}).items():
+    for name, gate in fields:
         there = getattr(value, name, None)
-        is_there = there not in _NOTHING or (name in _POINTERS and there is not None)
-        off = next((gate for gate in needed if not gates.get(gate, False)), None) if is_there else None
-        if off is not None:
+        if there not in _NOTHING or (name in _POINTERS and there is not None):
             changes[name] = () if isinstance(there, tuple) and name not in _POINTERS else None
-            dropped.append(DroppedField(_joined(path, name), off))
-    for name in _BELOW.get(kind, ()):
+            dropped.append(DroppedField(_joined(path, name), gate))
+    for name in below:
         if name not in changes:
             before = getattr(value, name)
-            after = _stored(before, _joined(path, name), gates, dropped)
+            after = _stored(before, _joined(path, name), off, dropped) if before else before
             if after is not before:
                 changes[name] = after
     return value.model_copy(update=changes) if changes else value
@@ -111,6 +127,17 @@ def _stored(value: Any, path: str, gates: Mapping[str, bool], dropped: list[Drop
 
 _NOTHING: Final[tuple[Any, ...]] = (None, (), {})
 _POINTERS: Final = frozenset({"ints", "bools", "strings", "versions"})
+
+
+_LISTS: Final = attrgetter(*_POINTERS)
+_NO_LISTS: Final = (None,) * len(_POINTERS)
+
+
+def _is_gated(entry: Any) -> bool:
+    """Say whether an attribute or a capacity has something that needs a gate."""
+    if hasattr(entry, "request_policy"):
+        return entry.request_policy is not None
+    return bool(_LISTS(entry) != _NO_LISTS)
 
 
 def _is(one: Any, other: Any) -> bool:

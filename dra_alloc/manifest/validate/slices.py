@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from operator import attrgetter
 from typing import Any, Final
 
 from dra_alloc.api import Device, DeviceAttribute, DeviceTaintRule, FrozenMap, ResourceSlice, ResourceSliceSpec
@@ -43,6 +44,9 @@ _SEMVER: Final = re.compile(
     r"(?:\+[0-9a-zA-Z-]+(?:\.[0-9a-zA-Z-]+)*)?"
 )
 _VALUE_FIELDS: Final = ("int_", "bool_", "string", "version", "ints", "bools", "strings", "versions")
+_GIVEN: Final = attrgetter(*_VALUE_FIELDS)
+_LISTED: Final = attrgetter("ints", "bools", "strings", "versions")
+_NO_LISTS: Final = (None,) * 4
 _VALUES: Final = ", ".join(f"`{name.rstrip('_')}`" for name in _VALUE_FIELDS)
 _NODE_FIELDS: Final = {
     "node_name": "nodeName",
@@ -221,7 +225,7 @@ def _taints(v: Violations, device: Device, path: str, *, same: bool) -> None:
 
 
 def _is_list(attribute: DeviceAttribute) -> bool:
-    return any(getattr(attribute, name) is not None for name in ("ints", "bools", "strings", "versions"))
+    return bool(_LISTED(attribute) != _NO_LISTS)
 
 
 def _attributes(v: Violations, device: Device, path: str) -> None:
@@ -242,12 +246,18 @@ def _attributes(v: Violations, device: Device, path: str) -> None:
 
 
 def _values(attribute: DeviceAttribute) -> int:
-    return sum(len(getattr(attribute, name) or ()) for name in ("ints", "bools", "strings", "versions"))
+    return sum(len(each or ()) for each in _LISTED(attribute))
 
 
 def _attribute(v: Violations, attribute: DeviceAttribute, path: str) -> None:
     """Check that an attribute has one value, and that it is fine."""
-    _one_value(v, sum(getattr(attribute, name) is not None for name in _VALUE_FIELDS), path)
+    given = len(_VALUE_FIELDS) - _GIVEN(attribute).count(None)
+    if given != 1:
+        _one_value(v, given, path)
+    if attribute.version is None and not _is_list(attribute):  # most are so
+        if attribute.string is not None:
+            v.too_long(f"{path}.string", attribute.string, ATTRIBUTE_TEXT_MAX)
+        return
     for name in ("ints", "bools", "strings", "versions"):
         if getattr(attribute, name) == ():
             v.invalid(f"{path}.{name}", "", "must not be empty if specified")
@@ -264,11 +274,11 @@ def _attribute(v: Violations, attribute: DeviceAttribute, path: str) -> None:
 
 
 def _one_value(v: Violations, count: int, path: str) -> None:
-    if v.generated and count != 1:
+    if v.generated:
         v.invalid(v.sent(path), "", f"must specify {'exactly ' if count else ''}one of: {_VALUES}")
     elif not count and v.holds(EMPTY_IS_REQUIRED):
         v.required(path, "exactly one value must be specified")
-    elif count != 1:
+    else:
         v.invalid(path, "", "exactly one value must be specified")
 
 

@@ -187,7 +187,7 @@ class Violations:
 
     def too_long(self, path: str, text: str, limit: int) -> bool:
         """Say whether a text has more bytes than it may, and note it."""
-        long = len(text.encode("utf-8", "surrogatepass")) > limit
+        long = len(text) > limit // 4 and len(text.encode("utf-8", "surrogatepass")) > limit
         if long:
             self._add(path, "Too long", f"may not be more than {limit} bytes")
         return long
