@@ -3,14 +3,16 @@ No input crashes the command: manifests and dumps, mutated in structure or in th
 
     python -m fuzz.targets.hostile_manifests [--cases 500] [--seed 1]
 
-An exit code other than 0 to 3, a traceback, output that is not JSON where JSON was asked for, a control character that
-gets through to the terminal, or half a minute is a failure.
+Files are swollen, too, with what costs a reader more than its bytes, and called after commands of build servers. An
+exit code other than 0 to 3, a traceback, output that is not JSON or XML where that was asked for, a control character
+or a command that gets through to the terminal, or half a minute is a failure.
 """
 
 from __future__ import annotations
 
 import base64
 import contextlib
+import gzip
 import io
 import json
 import re
@@ -21,10 +23,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 from typing import Any, Final
+from xml.etree import ElementTree as ET
 
 import yaml
 
 from dra_alloc.cli.main import run
+from dra_alloc.report import FORMATS
 from dra_alloc.testing.drawing.draw import Seeded
 from dra_alloc.testing.drawing.mutation import mutated
 from fuzz.target import Broken, Json, Target, command, requests
@@ -43,7 +47,15 @@ _COMMANDS: Final = (
     ("convert", "--check", "--to", "v1beta1"),
 )
 _SECONDS: Final = 30
-_CONTROL: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_CONTROL: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
+_STEERS: Final = re.compile(r"^\s*::(?!(error|warning|notice) )|##\w*\[", re.MULTILINE)
+_PLAIN: Final = "{}.txt"
+_NAMES: Final = ("::error::{}", "##vso[task.{}]x", "##[error]{}", "##teamcity[{}]", "\x1b[2J{}", "\u202e{}", "a\n::{}")
+_JSON: Final = ("json", "sarif", "gitlab", "rdjson")
+_LIST: Final = b'{"apiVersion": "v1", "kind": "List", "items": [%s]}'
+_CLAIM: Final = b'{"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim", "spec": {"devices": {"%s": [%s]}}}'
+#: Enough to show what is held against all that came before it.
+_MANY: Final = 20_000
 
 
 def _cases(seed: int) -> Iterator[Json]:
@@ -62,10 +74,15 @@ def _cases(seed: int) -> Iterator[Json]:
         spoilt = random.choice(("cluster", "manifests", "nothing"))
         release = [] if words[0] == "convert" else ["--release", request["release"]]
         yield {
-            "command": [*words, *release, "--format", random.choice(("text", "json"))],
+            "command": [*words, *release, "--format", random.choice(_formats(words[0]))],
+            "names": [random.choice(_NAMES) if random.random() < 0.3 else _PLAIN for _ in range(2)],
             "cluster": _text(cluster, random, spoil=spoilt == "cluster"),
             "manifests": _text([*claims, *_pods(claims)], random, spoil=spoilt == "manifests"),
         }
+
+
+def _formats(command: str) -> tuple[str, ...]:
+    return ("text", "json", "json", *(tuple(FORMATS) if command in ("check", "explain", "gang") else ()))
 
 
 def _pods(claims: list[Json]) -> list[Json]:
@@ -87,7 +104,30 @@ def _text(documents: list[Json], random: Random, *, spoil: bool) -> str:
         data = yaml.safe_dump_all(made, sort_keys=False).encode()
     if spoil and random.random() < 0.25:
         data = _damaged(data, random)
+    if spoil and random.random() < 0.15:
+        data = _swollen(data, random)
     return base64.b64encode(data).decode()
+
+
+def _swollen(data: bytes, random: Random) -> bytes:
+    """Return the text with something in it so many times that what is not linear in it takes minutes."""
+    each = random.choice((b"{}", b"null", b"[]", b'{"kind": "List"}'))
+    members = b",".join([each] * _MANY)
+    return random.choice(
+        (
+            gzip.compress(b"") * _MANY + gzip.compress(data),
+            gzip.compress(data) + b"\0" * 50 * _MANY,
+            gzip.compress(data * 1000),
+            b"".join(b"%%TAG !a%d! tag:x:%d\n" % (number, number) for number in range(_MANY)) + b"---\n" + data,
+            b"---\n" * _MANY + data,
+            b"#\n" * _MANY + data,
+            data + b"\n" * 10 * _MANY,
+            _LIST % members,
+            _LIST % (_LIST % members),
+            _CLAIM % (random.choice((b"requests", b"constraints", b"config")), members),
+            b"apiVersion: v1\nkind: List\nitems:\n" + b"- %s\n" % each * _MANY,
+        )
+    )
 
 
 def _damaged(data: bytes, random: Random) -> bytes:
@@ -99,7 +139,8 @@ def _damaged(data: bytes, random: Random) -> bytes:
 
 def _check(case: Json) -> str:
     with tempfile.TemporaryDirectory() as folder:
-        paths = {name: str(Path(folder, f"{name}.txt")) for name in ("manifests", "cluster")}
+        names = zip(("manifests", "cluster"), case.get("names", (_PLAIN, _PLAIN)), strict=True)
+        paths = {name: str(Path(folder, shape.format(name))) for name, shape in names}
         for name, path in paths.items():
             Path(path).write_bytes(base64.b64decode(case[name]))
         words, rest = case["command"][:1], case["command"][1:]
@@ -123,11 +164,16 @@ def _judge(case: Json, code: int, out: str, err: str) -> None:
         raise Broken("refused without a word")
     if _CONTROL.search(out + err):
         raise Broken(f"a control character: {_CONTROL.findall(out + err)}")
-    if code != 2 and case["command"][-1] == "json":
-        try:
+    if steers := _STEERS.search(err) or _STEERS.search(out):
+        raise Broken(f"a command: {steers[0]}")
+    form = case["command"][-1]
+    try:
+        if (out and form in _JSON) or (code != 2 and form == "json"):
             json.loads(out)
-        except ValueError as error:
-            raise Broken(f"not JSON: {error}") from None
+        if out and form == "junit":
+            ET.fromstring(out)
+    except (ValueError, ET.ParseError) as error:
+        raise Broken(f"not what was asked for: {error}") from None
 
 
 TARGET = Target("hostile_manifests", _cases, _check, shrinks=False)
