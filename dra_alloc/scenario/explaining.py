@@ -61,23 +61,28 @@ class Holders:
     """Which claims hold devices of which pools, in clusters that have most claims in common: each is looked at once."""
 
     def __init__(self) -> None:
-        self._pools: dict[int, tuple[ResourceClaim, tuple[tuple[str, str], ...]]] = {}
+        self._pools: dict[int, tuple[ResourceClaim, tuple[PoolKey, ...]]] = {}
+        self._last: tuple[object, Mapping[PoolKey, Sequence[str]]] = None, {}
 
     def of(self, cluster: Cluster) -> Mapping[PoolKey, Sequence[str]]:
         """Return the names of the claims that hold devices of each pool, in the order of the cluster."""
-        # A pool's key is equal to the plain tuple.
-        found: dict[tuple[str, str], dict[str, None]] = {}
-        for name, claim in cluster.claims.items():
-            # The claim is kept, so that no other object gets its id.
-            _, pools = self._pools.get(id(claim)) or self._pools.setdefault(id(claim), (claim, _pools_of(claim)))
-            for pool in pools:
-                found.setdefault(pool, {})[name] = None
-        return {PoolKey(*pool): tuple(names) for pool, names in found.items()}
+        claims = cluster.claims
+        if self._last[0] is not claims:
+            found: dict[PoolKey, list[str]] = {}
+            for name, claim in claims.items():
+                # The claim is kept, so that no other object gets its id.
+                _, pools = self._pools.get(id(claim)) or self._pools.setdefault(id(claim), (claim, _pools_of(claim)))
+                for pool in pools:
+                    found.setdefault(pool, []).append(name)
+            self._last = claims, found
+        return self._last[1]
 
 
-def _pools_of(claim: ResourceClaim) -> tuple[tuple[str, str], ...]:
+def _pools_of(claim: ResourceClaim) -> tuple[PoolKey, ...]:
+    """Return the pools that the claim holds devices of, each once."""
     allocation = claim.status.allocation
-    return tuple([(each.driver, each.pool) for each in allocation.devices.results]) if allocation is not None else ()
+    results = allocation.devices.results if allocation is not None else ()
+    return tuple(dict.fromkeys([PoolKey(each.driver, each.pool) for each in results]))
 
 
 def _allocations(
