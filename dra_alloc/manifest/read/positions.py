@@ -50,6 +50,8 @@ _YAML_MARKS: Final = {
 }
 # Possessive quantifiers: a string of 100 MB must not cost backtracking states.
 _JSON_TOKEN: Final = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[{}\[\]]|[^\s{}\[\],:"]++', re.DOTALL)
+#: Reads a value at once where nobody asks what is in it.
+_SCAN: Final[Any] = json.JSONDecoder(strict=False).scan_once  # type: ignore[attr-defined]
 _JSON_MARKS: Final = {b"{": _MAP, b"[": _LIST, b"}": _CLOSE, b"]": _CLOSE}
 
 
@@ -70,7 +72,9 @@ def words_in_yaml(data: bytes, wanted: Collection[Steps]) -> dict[Steps, str]:
 
 def positions_in_json(data: bytes, wanted: Iterable[Steps]) -> dict[Steps, Position]:
     """Do the same for JSON text."""
-    return {path: _line_and_column(data, offset) for path, offset in _locate(_json_marks(data), wanted).items()}
+    paths = list(wanted)
+    marks = _json_marks(data, max(map(len, paths), default=0))
+    return {path: _line_and_column(data, offset) for path, offset in _locate(marks, paths).items()}
 
 
 def duplicates_in_json(data: bytes) -> list[tuple[Steps, int]]:
@@ -193,18 +197,35 @@ def _yaml_marks(data: bytes) -> Iterator[_Mark]:
         return
 
 
-def _json_marks(data: bytes) -> Iterator[_Mark]:
-    depth = 0
-    for token in _JSON_TOKEN.finditer(data):
-        text = token[0]
-        kind = _JSON_MARKS.get(text, _SCALAR)
+def _json_marks(data: bytes, deepest: int | None = None) -> Iterator[_Mark]:
+    """Yield what there is in order; containers whose paths have `deepest` steps are passed over."""
+    depth = at = 0
+    # As many characters as bytes, whatever they mean.
+    text = "" if deepest is None else data.decode("latin-1")
+    while (found := _JSON_TOKEN.search(data, at)) is not None:
+        token, begin, at = found[0], *found.span()
+        kind = _JSON_MARKS.get(token, _SCALAR)
         if depth == 0:
-            yield _NEW_DOCUMENT, "", token.start()
+            yield _NEW_DOCUMENT, "", begin
         if kind in (_MAP, _LIST):
             depth += 1
         elif kind == _CLOSE:
             depth = max(depth - 1, 0)
-        yield kind, _json_text(text) if kind == _SCALAR else "", token.start()
+        yield kind, _json_text(token) if kind == _SCALAR else "", begin
+        end = _end(text, begin) if kind in (_MAP, _LIST) and deepest is not None and depth >= deepest else 0
+        if end:
+            depth -= 1
+            at = end
+            yield _CLOSE, "", end - 1
+
+
+def _end(text: str, begin: int) -> int:
+    """Return where a container ends that begins there; 0 for one that is not well-formed."""
+    try:
+        _, end = _SCAN(text, begin)
+    except (StopIteration, ValueError, RecursionError):
+        return 0
+    return int(end)
 
 
 def _json_text(token: bytes) -> str:

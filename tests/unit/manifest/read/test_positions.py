@@ -65,3 +65,18 @@ def test_json_read_as_yaml_has_the_same_places(content):
     text = json.dumps(content, indent=1).encode()
     wanted = list(_paths(content))
     assert positions_in_json(text, wanted) == positions_in_yaml(text, wanted)
+
+
+@given(contents, st.data())
+def test_what_nobody_asks_for_is_passed_over(content, data):
+    text = json.dumps([content, {"é": "x\u2028", "a": content}], indent=1, ensure_ascii=False).encode()
+    paths = list(_paths([content, {"é": "x", "a": content}]))
+    wanted = data.draw(st.lists(st.sampled_from(paths), min_size=1))
+    every = positions_in_json(text, paths)
+    assert positions_in_json(text, wanted) == {path: every[path] for path in wanted}
+
+
+def test_what_cannot_be_read_is_looked_through_token_by_token():
+    text = b'[{"a": nonsense, "b": [1}, {"c": 1}]'
+    deeper = positions_in_json(text, [("0", "1"), ("0", "0", "a", "x", "y")])
+    assert positions_in_json(text, [("0", "1")]) == {("0", "1"): deeper["0", "1"]}
