@@ -19,10 +19,11 @@ need this package starts fast.
 """
 
 from importlib import import_module
-from typing import TYPE_CHECKING
 
 from dra_alloc._version import __version__
 
+#: Type checkers know it by its name; to load typing for it takes most of the time in which a command is deaf to Ctrl-C.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from dra_alloc.cluster.attempts.schedule import Schedule
     from dra_alloc.cluster.attempts.scheduled import NotAsked, PodOutcome, Scheduled, Unschedulable, Unsettled, Waiting

@@ -39,6 +39,12 @@ def interrupt(process: subprocess.Popen[bytes]) -> tuple[int, str, str]:
     return process.returncode, out.decode(), err.decode()
 
 
+def test_next_to_nothing_is_loaded_before_a_command_can_hear():
+    program = "import sys; there = set(sys.modules); import dra_alloc.__main__; print(*set(sys.modules) - there)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert {each for each in done.stdout.split() if "." not in each} <= {"__future__", "dra_alloc", "importlib", "warnings"}
+
+
 @pytest.mark.parametrize(
     "module",
     ["dra_alloc.cli.main", "argparse", "dra_alloc.cli.options", "pydantic", "dra_alloc.api", "dra_alloc.report"],
