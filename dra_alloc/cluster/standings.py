@@ -99,6 +99,8 @@ class Standings:
         self._codes: dict[Hashable, bytearray] = {}
         # The errors that nodes ended a question with, code and text, until something changes; texts have names in them.
         self._errors: dict[Hashable, tuple[str, str]] = {}
+        # Refusals of nodes that say nothing of the claims, by the node's place and its code.
+        self._plain: dict[tuple[int, int], NodeRefusal] = {}
         # The standings that this state started from, which learn what is found out about nodes that did not change.
         self._origin: Standings | None = None
         self._touched: set[int] = set()
@@ -165,9 +167,13 @@ class Standings:
         name = self.roster.names[place]
         if code == FAILS:
             return NodeRefusal(name, *self._error(asked, place))
-        if code == NO and self.survey.view(self.roster.nodes[place]).invalid:
-            return NodeRefusal(name, "pool-invalid", "invalid resource pools were encountered")
-        return NodeRefusal(name, "no-fit")
+        known = self._plain.get((place, code))
+        if known is None:
+            known = NodeRefusal(name, "no-fit")
+            if code == NO and self.survey.view(self.roster.nodes[place]).invalid:
+                known = NodeRefusal(name, "pool-invalid", "invalid resource pools were encountered")
+            self._plain[place, code] = known
+        return known
 
     def _error(self, asked: Asked, place: int) -> tuple[str, str]:
         """Return the error that a node's question ends with, as it was found or, if that is forgotten, once more."""

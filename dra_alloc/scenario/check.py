@@ -301,8 +301,10 @@ class _Checking:
                 advice = tuple(advised(cluster, outcome.claims_on(each.node), each) for each in refused)
                 return replace(placement, refusals=advice, aborts=True)
             case Unschedulable(text="") if self._looking is not None:
-                names = {node.metadata.name for node in nodes}
-                refused = tuple(each for each in outcome.refusals if each.node in names)
+                refused = outcome.refusals
+                if len(nodes) < len(refused):
+                    names = {node.metadata.name for node in nodes}
+                    refused = tuple([each for each in refused if each.node in names])
                 return replace(placement, refusals=self._looking.into(self.scheduling.cluster, outcome, refused))
             case Unschedulable(code=code, text=text) | Waiting(code=code, text=text):
                 return replace(placement, refusals=_everywhere(nodes, code, text))
