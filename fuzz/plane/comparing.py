@@ -105,7 +105,7 @@ def _compare_attempt(settings: Any, moment: Moment, tally: Tally) -> None:
     _note(tally, world, "runs", (node is not None, bool(answer.nodes)), f"{what} {answer.message or node}")
     if node is None and answer.message is not None:
         _note(tally, world, "message", (_message(moment), answer.message), what)
-    if node is None or not answer.nodes:
+    if node is None or not answer.nodes or _after_failed_binding(moment):
         return
     best = _best(attempt)
     _note(tally, world, "nodes", (sorted(best), sorted(answer.nodes)), what)
@@ -113,6 +113,21 @@ def _compare_attempt(settings: Any, moment: Moment, tally: Tally) -> None:
         ran = _devices(world, attempt["pod"])
         answered = answer.devices if answer.devices == ran else _in_some_order(settings, moment, ran) or answer.devices
         _note(tally, world, "devices", (ran, answered), what)
+
+
+def _after_failed_binding(moment: Moment) -> bool:
+    """
+    Return whether a pod of the same cycle of a group was given a node, and could not be bound to it.
+
+    What it held while this one was tried is not recorded.
+    """
+    group, cycle = moment.attempt.get("group"), moment.attempt.get("cycle")
+    for each in moment.world["steps"][moment.step]["attempts"] if group else ():
+        if each["pod"] == moment.attempt["pod"] and each.get("cycle") == cycle:
+            return False
+        if (each.get("group"), each.get("cycle")) == (group, cycle) and each.get("scores") and not each["node"]:
+            return True
+    return False
 
 
 def _in_some_order(settings: Settings, moment: Moment, ran: dict[str, list[str]]) -> dict[str, list[str]] | None:
