@@ -38,6 +38,9 @@ def declare(command: ArgumentParser) -> None:
         metavar="PATH",
         help="what is there: objects of the same name are changed",
     )
+    command.add_argument(
+        "--subresource", choices=("status",), default="", help="only the status of claims in --old is changed"
+    )
     shared.namespace(command)
     shared.release(command)
     shared.output(command)
@@ -55,7 +58,7 @@ def _run(options: Namespace) -> int:
     from dra_alloc.errors import ManifestError, Problem
     from dra_alloc.manifest import Documents, Manner, load_readable
     from dra_alloc.report.validate_report import validate_report
-    from dra_alloc.scenario.validating import found_in, validated, without_templates
+    from dra_alloc.scenario.validating import Request, found_in, validated, without_templates
 
     settings = Settings(options.release, dict(options.gate))
     check_stdin_once([*options.manifests, *options.old])
@@ -66,8 +69,8 @@ def _run(options: Namespace) -> int:
         old, wrong = load_readable(options.old, manner=Manner("ignore", release=manner.release))
     if wrong:
         raise ManifestError(wrong)
-    before = found_in(old, options.namespace)
-    found = without_templates(validated(documents, problems, settings, options.namespace, before))
+    request = Request(options.namespace, found_in(old, options.namespace), options.subresource)
+    found = without_templates(validated(documents, problems, settings, request))
     warn(*found.warnings)
     if not (documents.places or documents.unknown or found.faults or found.unreadable):
         raise nothing_given()

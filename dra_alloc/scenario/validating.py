@@ -9,11 +9,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, TypedDict, Unpack
 
+from dra_alloc.api import ResourceClaim
 from dra_alloc.cluster.settings import Settings
-from dra_alloc.errors import InputError, ManifestError, Problem, Where, by_place
+from dra_alloc.errors import InputError, ManifestError, Problem, Where, by_place, in_brief
 from dra_alloc.manifest import Documents, Manner, Workload
 from dra_alloc.manifest.given import read_given
 from dra_alloc.manifest.kinds import KINDS, RESOURCE_GROUP, SERVED, recognise
+from dra_alloc.manifest.make.gates import without_disabled
 from dra_alloc.manifest.make.hints import NOT_RENDERED
 from dra_alloc.manifest.validate.violations import FieldFault
 from dra_alloc.pods.naming import in_namespace
@@ -21,9 +23,19 @@ from dra_alloc.pods.workloads.table import NO_MAKERS
 from dra_alloc.releases import DEFAULT_RELEASE, Release
 from dra_alloc.scenario.prepare.admin_access import admin_access_problems
 from dra_alloc.scenario.prepare.gating import gated
-from dra_alloc.scenario.prepare.references import CHECKED, refusals
+from dra_alloc.scenario.prepare.references import CHECKED, admission, refusals
 
-__all__ = ["ValidateOptions", "Validated", "found_in", "one_before", "validate", "validated", "without_templates"]
+__all__ = [
+    "CREATE",
+    "Request",
+    "ValidateOptions",
+    "Validated",
+    "found_in",
+    "update_of",
+    "validate",
+    "validated",
+    "without_templates",
+]
 
 _PASSED_OVER: Final = "it is passed over: a template that was not rendered"
 _GATED: Final = ("claims", "templates", "classes", "slices")
@@ -38,6 +50,21 @@ class ValidateOptions(TypedDict, total=False):
     gates: Mapping[str, bool]
     namespace: str
     old: Any
+    subresource: str
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """
+    What a server is asked to do: to create objects, or to change what is there `before`, or a `subresource` of it.
+    """
+
+    namespace: str = "default"
+    before: Callable[[Any], Any] = lambda _: None
+    subresource: str = ""
+
+
+CREATE: Final = Request()
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,26 +91,30 @@ def validate(obj: Any, **asked: Unpack[ValidateOptions]) -> tuple[FieldFault, ..
 
     `obj` is one of `dra_alloc.api`, a mapping as in JSON, or one of the
     official client; one that names no namespace is created in `namespace`. With
-    an `old` one it is an update of that. An
+    an `old` one it is an update of that, of its `subresource` ``status`` alone
+    if that is named (claims). An
     object that cannot be decoded, or has unknown fields, has faults of type
     ``BadRequest`` only, in our words.
 
     Raises: InputError for a release or gate that is not known, or a kind that is not looked at.
     """
     settings = Settings(asked.get("release", DEFAULT_RELEASE), asked.get("gates", {}))
-    namespace = asked.get("namespace", "default")
     release = settings.profile().release
-    before = one_before(asked.get("old"), namespace, release)
-    found = validated(*read_given(obj, Manner(release=release)), settings, namespace, before)
+    request = update_of(asked, release)
+    found = validated(*read_given(obj, Manner(release=release)), settings, request)
     if not found.checked and not found.faults:
         raise InputError(f"there are no rules for {', '.join(found.left_alone)}")
     return found.faults
 
 
-def one_before(old: Any, namespace: str, release: Release) -> Callable[[Any], Any]:
-    """Return what says of any object that the old one is there. Raises: InputError, ManifestError."""
+def update_of(asked: Mapping[str, Any], release: Release) -> Request:
+    """Return the request that options describe, of any object if there is an old one. Raises: InputError."""
+    old, namespace = asked.get("old"), asked.get("namespace") or "default"
+    subresource = asked.get("subresource") or ""
+    if old is None and subresource:
+        raise InputError(f"subresource {in_brief(subresource)} is one of an object that is there: give the old one")
     if old is None:
-        return lambda _: None
+        return Request(namespace)
     read, problems = read_given(old, Manner("ignore", release=release))
     if problems:
         raise ManifestError(problems)
@@ -91,30 +122,32 @@ def one_before(old: Any, namespace: str, release: Release) -> Callable[[Any], An
     items = [item for member in _OF_GROUP for item in getattr(there, member)]
     if len(items) != 1:
         raise InputError("updates are known of the kinds of resource.k8s.io")
-    return lambda _: items[0]
+    if subresource and (subresource, items[0].kind) != ("status", "ResourceClaim"):
+        raise InputError("subresource: only status, of a ResourceClaim")
+    return Request(namespace, lambda _: items[0], subresource)
 
 
 def validated(
     documents: Documents,
     problems: Sequence[Problem],
     settings: Settings,
-    namespace: str = "default",
-    before: Callable[[Any], Any] = lambda _: None,
+    request: Request = CREATE,
 ) -> Validated:
     """
     Return what would be refused in what was read, and the problems with reading it in their place.
 
-    Names are not looked up: an API server stores what leads nowhere. `before`
-    says of an object which one is there: of resource.k8s.io, what an update
-    changes is looked at, others are looked at as if they were created.
+    Names are not looked up: an API server stores what leads nowhere. Objects
+    that are not of resource.k8s.io are looked at as if they were created.
 
     Spec: VAL-1 to VAL-5. Raises: InputError for settings.
     """
     documents, unserved = _served(documents, settings.profile().release)
-    before = _of_group(before)
-    asked, dropped, _ = gated(in_namespace(documents, namespace), settings.effective_gates(), _GATED, before)
+    before = _of_group(request.before)
+    asked, dropped, _ = gated(in_namespace(documents, request.namespace), settings.effective_gates(), _GATED, before)
+    if request.subresource:
+        asked = asked.mapped(lambda item: _with_status(item, settings.effective_gates()), "claims")
     admin = ((item, each) for item, each in admin_access_problems(asked, Documents(), asked) if before(item) is None)
-    refused = asked.placed((*refusals(asked, settings, before), *admin))
+    refused = asked.placed((*refusals(asked, admission(settings, request.subresource), before), *admin))
     unread = [_undecoded(each) if each.where.object else each for each in (*problems, *unserved)]
     told = by_place([*unread, *refused])
     alone, partly = _left_alone(documents)
@@ -127,6 +160,12 @@ def validated(
         (*dropped, *partly, *settings.notes()),
         documents.warnings,
     )
+
+
+def _with_status(claim: ResourceClaim, gates: Mapping[str, bool]) -> ResourceClaim:
+    """Return a claim with its status as it is stored."""
+    status, dropped = without_disabled(claim.status, gates)
+    return claim.model_copy(update={"status": status}) if dropped else claim
 
 
 def _of_group(before: Callable[[Any], Any]) -> Callable[[Any], Any]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-__all__ = ["BASES"]
+__all__ = ["BASES", "STATUS"]
 
 Json = dict[str, Any]
 _META: Final[Json] = {"name": "a", "labels": {"x.io/l": "v"}, "annotations": {"x.io/A": "any"}}
@@ -103,6 +103,31 @@ _BODIES: Final[dict[str, tuple[Json, ...]]] = {
         {"spec": {"deviceSelector": {"driver": "d.io", "pool": "p/q", "device": "d"}, "taint": _TAINT}},
         {"spec": {"taint": {"key": "k", "effect": "None"}}},
     ),
+}
+_GOT: Final[Json] = {"driver": "d.io", "pool": "p", "device": "d"}
+#: The status of the first claim.
+STATUS: Final[Json] = {
+    "allocation": {
+        "devices": {
+            "results": [{"request": "r", **_GOT}, {"request": "q/s", **_GOT, "device": "e"}],
+            "config": [
+                {"source": "FromClass", "opaque": _OPAQUE},
+                {"source": "FromClaim", "requests": ["r"], "opaque": _OPAQUE},
+            ],
+        },
+        "nodeSelector": {"nodeSelectorTerms": [_TERM]},
+    },
+    "reservedFor": [{"resource": "pods", "name": "p", "uid": "1"}],
+    "devices": [
+        {
+            **_GOT,
+            "conditions": [
+                {"type": "Ready", "status": "True", "reason": "Up", "lastTransitionTime": "2026-01-31T12:00:00Z"},
+            ],
+            "data": {"a": 1},
+            "networkData": {"interfaceName": "eth0", "ips": ["10.0.0.1/24", "2001:db8::1/64"], "hardwareAddress": "a"},
+        }
+    ],
 }
 BASES: Final[dict[str, tuple[Json, ...]]] = {
     kind: tuple(

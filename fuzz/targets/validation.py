@@ -23,9 +23,9 @@ from dra_alloc.cli.harness.validate import answer_validate
 from dra_alloc.gates import GATES, Maturity, gates_of
 from dra_alloc.manifest.convert.conversion import from_v1, reshape
 from dra_alloc.manifest.kinds import KINDS, RESOURCE_GROUP, SERVED
-from dra_alloc.manifest.make.schema import schema_of
+from dra_alloc.manifest.make.schema import ObjectType, schema_of
 from dra_alloc.releases import parse_release, start_of
-from fuzz.admission.bases import BASES
+from fuzz.admission.bases import BASES, STATUS
 from fuzz.admission.changes import changed
 from fuzz.oracle import Oracle
 from fuzz.oracle_build import newest
@@ -36,6 +36,7 @@ __all__ = ["TARGET", "main"]
 _TIMES: Final = (0, 1, 1, 1, 1, 2, 2, 3)
 _AT_ONCE: Final = 50
 _UPDATES: Final = 0.3
+_STATUSES: Final = 0.4
 _UNASKED: Final = "1.34"
 _IMMUTABLE: Final = {"type": "FieldValueInvalid", "field": "spec", "detail": "field is immutable"}
 _SYNTAX: Final = "Syntax error"
@@ -66,6 +67,11 @@ def _drawn(random: Random, release: str) -> Json:
     if random.random() < _UPDATES:
         base["metadata"] = {**base["metadata"], "resourceVersion": "1", "uid": "u"}
         case["old"] = base
+    if "old" in case and kind == "ResourceClaim" and random.random() < _STATUSES:
+        base["status"] = {}
+        part = ObjectType("object", {"status": shape.fields["status"]})
+        status = changed(random, {"status": STATUS}, part, random.choice(_TIMES))
+        return {**case, "subresource": "status", "object": {**base, **status}}
     item = changed(random, base, shape, random.choice(_TIMES))
     if "old" in case and isinstance(item.get("metadata"), dict):
         # A name cannot change here, and was fine when it was taken.

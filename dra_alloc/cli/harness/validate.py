@@ -15,11 +15,11 @@ from dra_alloc.errors import InputError, in_brief
 from dra_alloc.manifest import Manner, load_readable
 from dra_alloc.manifest.validate.violations import FieldFault
 from dra_alloc.profiles import gates_of, parse_release
-from dra_alloc.scenario.validating import one_before, validated
+from dra_alloc.scenario.validating import CREATE, update_of, validated
 
 __all__ = ["answer_validate"]
 
-_SHAPE: Final = {"object": dict, "release": str, "gates": dict, "old": dict}
+_SHAPE: Final = {"object": dict, "release": str, "gates": dict, "old": dict, "subresource": str}
 _MEMBERS: Final = ("claims", "templates", "classes", "slices", "taint_rules")
 
 
@@ -44,8 +44,8 @@ def answer_validate(request: Mapping[str, Any]) -> dict[str, Any]:
     gates = gates_of(release, chosen)
     manner = Manner("ignore", release=parse_release(release))
     read, problems = load_readable(["-"], stdin=io.BytesIO(json.dumps(given).encode()), manner=manner)
-    before = (lambda _: None) if problems else one_before(request.get("old"), "default", parse_release(release))
-    errors = [_error(each) for each in validated(read, problems, Settings(release, gates), before=before).faults]
+    asked = CREATE if problems else update_of(request, parse_release(release))
+    errors = [_error(each) for each in validated(read, problems, Settings(release, gates), asked).faults]
     if problems:
         undecoded = [each for each in errors if each["type"] == "BadRequest"]
         return {"errors": undecoded or errors}

@@ -50,6 +50,12 @@ _FIELDS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
         "node_allocatable_resources": ("DRANodeAllocatableResources",),
         "node_allocatable_resource_mappings": ("DRANodeAllocatableResources",),
     },
+    "ResourceClaimStatus": {"devices": ("DRAResourceClaimDeviceStatus",)},
+    "DeviceRequestAllocationResult": {
+        **dict.fromkeys(("share_id", "consumed_capacity"), _SHARING),
+        **dict.fromkeys(("binding_conditions", "binding_failure_conditions"), _BINDING),
+        "skip_node_operations": ("DRAOptionalNodeOperations",),
+    },
     "DeviceCapacity": {"request_policy": _SHARING},
     "DeviceCounterConsumption": {"compatibility_groups": ("DRADeviceCompatibilityGroups",)},
     "DeviceAttribute": dict.fromkeys(("ints", "bools", "strings", "versions"), ("DRAListTypeAttributes",)),
@@ -59,6 +65,9 @@ _BELOW: Final[Mapping[str, tuple[str, ...]]] = {
     "DeviceClaim": ("requests", "constraints"),
     "DeviceRequest": ("exactly", "first_available"),
     "ResourceSliceSpec": ("devices",),
+    "ResourceClaimStatus": ("allocation",),
+    "AllocationResult": ("devices",),
+    "DeviceAllocationResult": ("results",),
     "Device": ("attributes", "capacity", "consumes_counters"),
 }
 

@@ -41,7 +41,7 @@ from dra_alloc.manifest.validate.parts import (
 )
 from dra_alloc.manifest.validate.violations import Violations
 
-__all__ = ["check_claim", "check_class", "check_template"]
+__all__ = ["check_claim", "check_class", "check_references", "check_template", "request_names"]
 
 #: What the metadata of what a template makes cannot have, and what the server calls it.
 _NO_TEMPLATE: Final = {
@@ -120,19 +120,19 @@ def _devices(v: Violations, devices: DeviceClaim, path: str) -> None:
             _request(v, request, devices.constraints, f"{path}.requests[{position}]")
             if not firsts[position]:
                 v.named_twice(f"{path}.requests[{position}]", request.name)
-    names = _names(devices)
+    names = request_names(devices)
     if not v.too_many(f"{path}.constraints", len(devices.constraints), CONSTRAINTS_MAX):
         for position, constraint in enumerate(devices.constraints):
             place = f"{path}.constraints[{position}]"
-            _references(v, constraint.requests, names, f"{place}.requests")
+            check_references(v, constraint.requests, names, f"{place}.requests")
             _constraint(v, constraint, place)
     if not v.too_many(f"{path}.config", len(devices.config), CONFIG_MAX):
         for position, config in enumerate(devices.config):
-            _references(v, config.requests, names, f"{path}.config[{position}].requests")
+            check_references(v, config.requests, names, f"{path}.config[{position}].requests")
             check_opaque(v, config.opaque, f"{path}.config[{position}].opaque")
 
 
-def _names(devices: DeviceClaim) -> frozenset[str]:
+def request_names(devices: DeviceClaim) -> frozenset[str]:
     """
     Return what constraints and configuration may call requests and subrequests.
 
@@ -144,13 +144,15 @@ def _names(devices: DeviceClaim) -> frozenset[str]:
     return frozenset(name for name in alternatives if "/" not in name) | subrequests
 
 
-def _references(v: Violations, requests: tuple[str, ...], names: frozenset[str], path: str) -> None:
+def check_references(
+    v: Violations, requests: tuple[str, ...], names: frozenset[str], path: str, *, single: bool = False
+) -> None:
     """Check a list of requests by name. Spec: VAL-46 to VAL-48."""
     if v.too_many(path, len(requests), REQUESTS_MAX):
         return
     firsts = first_of_each(requests)
     for position, name in enumerate(requests):
-        place = f"{path}[{position}]"
+        place = path if single else f"{path}[{position}]"
         segments = name.split("/")
         if len(segments) > 2:
             v.invalid(place, name, _NOT_A_REQUEST)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from dra_alloc.manifest.documents import Workload, object_name
+from dra_alloc.manifest.validate.claim_status import check_claim_status
 from dra_alloc.manifest.validate.claims import check_claim, check_class, check_template
 from dra_alloc.manifest.validate.pods import check_pod
 from dra_alloc.manifest.validate.slices import check_slice, check_taint_rule
@@ -42,7 +43,9 @@ def validate_object(item: Any, server: ApiServer = ANY, version: str = "v1", old
     v = Violations(object_name(item.kind, item.metadata.namespace, item.metadata.name), server, version)
     check: Callable[..., None] | None = check_workload if isinstance(item, Workload) else _CHECKS.get(item.kind)
     if check is not None:
-        if old is None:
+        if server.subresource == "status" and old is not None:
+            check_claim_status(v, item, old)
+        elif old is None:
             check(v, item)
         else:
             check(v, item, old)

@@ -9,7 +9,15 @@ from collections.abc import Mapping
 from operator import attrgetter
 from typing import Any, Final
 
-from dra_alloc.api import Device, DeviceAttribute, DeviceTaintRule, FrozenMap, ResourceSlice, ResourceSliceSpec
+from dra_alloc.api import (
+    Device,
+    DeviceAttribute,
+    DeviceRequestAllocationResult,
+    DeviceTaintRule,
+    FrozenMap,
+    ResourceSlice,
+    ResourceSliceSpec,
+)
 from dra_alloc.api.names import driver_faults, label_faults, pool_faults, qualified_name_faults, subdomain_faults
 from dra_alloc.limits import COUNTER_SETS_MAX, DEVICES_MAX
 from dra_alloc.manifest.read.paths import key_path
@@ -25,7 +33,7 @@ from dra_alloc.manifest.validate.policies import check_request_policy
 from dra_alloc.manifest.validate.releases import EMPTY_IS_REQUIRED, GENERATED, VALUES_COUNTED
 from dra_alloc.manifest.validate.violations import Violations
 
-__all__ = ["check_slice", "check_taint_rule"]
+__all__ = ["check_binding", "check_node_operations", "check_slice", "check_taint_rule"]
 
 DEVICES_WITH_FEATURES_MAX: Final = 64
 COUNTERS_MAX: Final = 32
@@ -88,7 +96,7 @@ def check_slice(v: Violations, item: ResourceSlice, old: ResourceSlice | None = 
     _nodes(v, spec)
     if spec.devices and spec.shared_counters:
         v.invalid("spec", "", "only one of `sharedCounters` or `devices` is allowed")
-    _node_operations(v, spec)
+    check_node_operations(v, spec.skip_node_operations, "spec.skipNodeOperations")
     with v.stored(old is not None and spec.shared_counters == before.shared_counters):
         _counter_sets(v, spec)
     _devices(v, spec, {each.name: each for each in before.devices} if old is not None else {})
@@ -136,9 +144,8 @@ def _listed(names: list[str]) -> str:
     return "{" + ", ".join(f"`{name}`" for name in names) + "}"
 
 
-def _node_operations(v: Violations, spec: ResourceSliceSpec) -> None:
+def check_node_operations(v: Violations, skipped: tuple[str, ...], path: str) -> None:
     """Check which operations of the node are skipped. Spec: VAL-57."""
-    path, skipped = "spec.skipNodeOperations", spec.skip_node_operations
     if _PREPARE in skipped and not {"*", _UNPREPARE} & set(skipped):
         v.invalid(path, str(list(skipped)), f"{_PREPARE} cannot be skipped unless {_UNPREPARE} is also skipped")
     firsts = first_of_each(skipped)
@@ -197,7 +204,7 @@ def _devices(v: Violations, spec: ResourceSliceSpec, there: Mapping[str, Device]
         _device_nodes(v, device, path, per_device=bool(spec.per_device_node_selection))
         if not same or not v.holds(GENERATED):
             _taints(v, device, path, same=before is not None and device.taints == before.taints)
-        _binding(v, device, path)
+        check_binding(v, device, path)
         check_node_allocatable(v, device, path)
 
 
@@ -329,7 +336,7 @@ def _device_nodes(v: Violations, device: Device, path: str, *, per_device: bool)
         v.invalid(path, _listed(given), _ONE_DEVICE_NODE_FIELD)
 
 
-def _binding(v: Violations, device: Device, path: str) -> None:
+def check_binding(v: Violations, device: Device | DeviceRequestAllocationResult, path: str) -> None:
     """Check binding conditions: both kinds or none, and nothing in both. Spec: VAL-80."""
     good, bad = device.binding_conditions, device.binding_failure_conditions
     for values, name in ((good, "bindingConditions"), (bad, "bindingFailureConditions")):

@@ -72,6 +72,7 @@ class ApiServer:
     release: Release = _DEFAULT
     gates: Mapping[str, bool] = field(default_factory=dict)
     generates_names: bool = False
+    subresource: str = ""
 
 
 #: Says nothing of selectors.

@@ -42,14 +42,13 @@ def reference_problems(manifests: Documents, known: KnownNames) -> list[Problem]
 
     Selectors are checked in the environment for new objects, with their cost.
     """
-    return manifests.placed((*refusals(manifests, known.settings), *_led_nowhere(manifests, known)))
+    return manifests.placed((*refusals(manifests, admission(known.settings)), *_led_nowhere(manifests, known)))
 
 
 def refusals(
-    manifests: Documents, settings: Settings, before: Callable[[Any], Any] = lambda _: None
+    manifests: Documents, server: ApiServer, before: Callable[[Any], Any] = lambda _: None
 ) -> Iterator[tuple[Any, FieldFault]]:
     """Yield what the API server would refuse in objects that are created, or take another's place, with the object."""
-    server = admission(settings)
     for item in (each for member in CHECKED for each in getattr(manifests, member)):
         if not isinstance(item, Workload) or (item.group, item.kind) not in NO_MAKERS:
             place = manifests.places.get(id(item))
@@ -57,10 +56,17 @@ def refusals(
             yield from ((item, fault) for fault in validate_object(item, server, version, before(item)))
 
 
-def admission(settings: Settings) -> ApiServer:
+def admission(settings: Settings, subresource: str = "") -> ApiServer:
     """Return the API server of these settings, with its compiler for new selectors."""
     release, gates = settings.profile().release, settings.effective_gates()
-    return ApiServer(_compiler(settings, "new"), _compiler(settings, "stored"), release, gates, True)
+    return ApiServer(
+        _compiler(settings, "new"),
+        _compiler(settings, "stored"),
+        release,
+        gates,
+        True,
+        subresource,
+    )
 
 
 def _compiler(settings: Settings, mode: str) -> Callable[[str], tuple[str, str, str] | None]:

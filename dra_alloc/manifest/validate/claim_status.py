@@ -1,0 +1,184 @@
+"""
+Admission rules of the status of a claim: who may use it, what was allocated, how the devices are.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+import msgspec
+
+from dra_alloc.api import (
+    AllocatedDeviceStatus,
+    AllocationResult,
+    Condition,
+    NetworkDeviceData,
+    ResourceClaim,
+    ResourceClaimStatus,
+)
+from dra_alloc.api.names import driver_faults, label_faults, label_key_faults, pool_faults, uuid_faults
+from dra_alloc.manifest.validate.claims import check_references, request_names
+from dra_alloc.manifest.validate.metadata import IMMUTABLE, NAMESPACED, check_metadata
+from dra_alloc.manifest.validate.parts import (
+    PARAMETERS_MAX,
+    check_node_selector,
+    check_opaque,
+    check_tolerations,
+    first_of_each,
+)
+from dra_alloc.manifest.validate.slices import check_binding, check_node_operations
+from dra_alloc.manifest.validate.violations import Violations
+
+__all__ = ["check_claim_status"]
+
+RESERVED_MAX: Final = 256
+RESULTS_MAX: Final = 32
+CONFIG_MAX: Final = 64
+CONDITIONS_MAX: Final = 8
+IPS_MAX: Final = 16
+_SOURCES: Final = ("FromClaim", "FromClass")
+_STATES: Final = ("False", "True", "Unknown")
+_REASON: Final = "[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?"
+_REASON_TEXT: Final = (
+    "a condition reason must start with alphabetic character, optionally followed by a string of alphanumeric "
+    "characters or '_,:', and must end with an alphanumeric character or '_' (e.g. 'my_name',  or 'MY_NAME',  or "
+    f"'MyName',  or 'ReasonA,ReasonB',  or 'ReasonA:ReasonB', regex used for validation is '{_REASON}')"
+)
+_NO_CIDR: Final = "must be a valid address in CIDR form, (e.g. 10.9.8.7/24 or 2001:db8::1/64)"
+
+
+def check_claim_status(v: Violations, claim: ResourceClaim, old: ResourceClaim) -> None:
+    """Check a changed status; nothing but it and metadata is looked at. Spec: VAL-13 to VAL-15."""
+    check_metadata(v, claim.metadata, NAMESPACED, old.metadata)
+    status, before = claim.status, old.status.allocation
+    if status.reserved_for and status.allocation is None:
+        v.forbidden("status.reservedFor", "may not be specified when `allocated` is not set")
+    _reserved(v, status)
+    if before is not None and status.allocation is not None and status.allocation != before:
+        text = "field cannot be modified once set" if v.generated else IMMUTABLE
+        v.invalid("status.allocation", "", text)
+    elif status.allocation is not None and before is None:
+        _allocation(v, status.allocation, request_names(old.spec.devices))
+    _devices(v, status)
+
+
+def _reserved(v: Violations, status: ResourceClaimStatus) -> None:
+    path = "status.reservedFor"
+    if v.too_many(path, len(status.reserved_for), RESERVED_MAX):
+        return
+    firsts = first_of_each(each.uid for each in status.reserved_for)
+    for position, each in enumerate(status.reserved_for):
+        for name in ("resource", "name", "uid"):
+            if not getattr(each, name):
+                v.required(f"{path}[{position}].{name}")
+        if not firsts[position]:
+            v.duplicate(f"{path}[{position}]", each.uid)
+
+
+def _allocation(v: Violations, allocation: AllocationResult, names: frozenset[str]) -> None:
+    path = "status.allocation.devices"
+    if not v.too_many(f"{path}.results", len(allocation.devices.results), RESULTS_MAX):
+        for position, result in enumerate(allocation.devices.results):
+            place = f"{path}.results[{position}]"
+            check_references(v, (result.request,), names, f"{place}.request", single=True)
+            v.names(f"{place}.driver", driver_faults(result.driver, declarative=v.generated))
+            v.names(f"{place}.pool", pool_faults(result.pool, declarative=v.generated))
+            v.names(f"{place}.device", label_faults(result.device))
+            if result.share_id is not None:
+                v.names(f"{place}.shareID", uuid_faults(result.share_id, declarative=v.generated))
+            check_binding(v, result, place)
+            check_node_operations(v, result.skip_node_operations, f"{place}.skipNodeOperations")
+            with v.generated_checks(True):
+                check_tolerations(v, result.tolerations, f"{place}.tolerations")
+    if not v.too_many(f"{path}.config", len(allocation.devices.config), CONFIG_MAX):
+        for position, config in enumerate(allocation.devices.config):
+            place = f"{path}.config[{position}]"
+            if not config.source:
+                v.required(f"{place}.source")
+            elif config.source not in _SOURCES:
+                v.unsupported(f"{place}.source", config.source, _SOURCES)
+            check_references(v, config.requests, names, f"{place}.requests")
+            check_opaque(v, config.opaque, f"{place}.opaque")
+    if allocation.node_selector is not None:
+        check_node_selector(v, allocation.node_selector, "status.allocation.nodeSelector")
+
+
+def _key(each: Any) -> tuple[str, str, str, str | None]:
+    return each.driver, each.pool, each.device, each.share_id
+
+
+def _devices(v: Violations, status: ResourceClaimStatus) -> None:
+    results = () if status.allocation is None else status.allocation.devices.results
+    allocated = set(map(_key, results))
+    firsts = first_of_each(map(_key, status.devices))
+    for position, device in enumerate(status.devices):
+        path = f"status.devices[{position}]"
+        if not firsts[position]:
+            v.duplicate(path, "/".join(_key(device)[:3]))
+        v.names(f"{path}.driver", driver_faults(device.driver))
+        v.names(f"{path}.pool", pool_faults(device.pool))
+        v.names(f"{path}.device", label_faults(device.device))
+        if device.share_id is not None:
+            v.names(f"{path}.shareID", uuid_faults(device.share_id, declarative=v.generated))
+        if _key(device) not in allocated:
+            v.invalid(path, "/".join(_key(device)[:3]), "must be an allocated device in the claim")
+        _reported(v, device, path)
+
+
+def _reported(v: Violations, device: AllocatedDeviceStatus, path: str) -> None:
+    firsts = first_of_each(each.type for each in device.conditions)
+    v.too_many(f"{path}.conditions", len(device.conditions), CONDITIONS_MAX)
+    for position, condition in enumerate(device.conditions):
+        _condition(v, condition, f"{path}.conditions[{position}]", first=firsts[position])
+    if device.data is not None:
+        text = msgspec.json.encode(device.data).decode()
+        if not v.too_long(f"{path}.data", text, PARAMETERS_MAX) and not isinstance(device.data, Mapping):
+            v.invalid(f"{path}.data", "<value omitted>", "must be a valid JSON object")
+    if device.network_data is not None:
+        _network(v, device.network_data, f"{path}.networkData")
+
+
+def _condition(v: Violations, condition: Condition, path: str, *, first: bool) -> None:
+    if v.generated and not condition.type:
+        v.required(f"{path}.type", "is required")
+    else:
+        v.names(f"{path}.type", label_key_faults(condition.type))
+    if v.generated and not condition.status:
+        v.required(f"{path}.status")
+    elif condition.status not in _STATES:
+        v.unsupported(f"{path}.status", condition.status, _STATES)
+    if not first:
+        v.duplicate(path if v.generated else f"{path}.type", condition.type)
+    if (condition.observed_generation or 0) < 0:
+        text = "must be greater than or equal to zero"
+        v.invalid(f"{path}.observedGeneration", condition.observed_generation, text)
+    if condition.last_transition_time is None:
+        v.required(f"{path}.lastTransitionTime")
+    if not condition.reason:
+        v.required(f"{path}.reason")
+    elif not re.fullmatch(_REASON, condition.reason):
+        v.invalid(f"{path}.reason", condition.reason, _REASON_TEXT)
+
+
+def _network(v: Violations, network: NetworkDeviceData, path: str) -> None:
+    v.too_long(f"{path}.interfaceName", network.interface_name or "", 256)
+    v.too_long(f"{path}.hardwareAddress", network.hardware_address or "", 128)
+    if v.too_many(f"{path}.ips", len(network.ips), IPS_MAX):
+        return
+    firsts = first_of_each(network.ips)
+    for position, address in enumerate(network.ips):
+        if not _is_cidr(address):
+            v.invalid(f"{path}.ips[{position}]", address, _NO_CIDR)
+        if not firsts[position]:
+            v.duplicate(f"{path}.ips[{position}]", address)
+
+
+def _is_cidr(text: str) -> bool:
+    address, slash, length = text.partition("/")
+    try:
+        return bool(slash) and length.isdecimal() and ipaddress.ip_interface(f"{address}/{length}") is not None
+    except ValueError:
+        return False
