@@ -5,7 +5,7 @@ What an API server of a release says of objects that are applied, without asking
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, TypedDict, Unpack
 
@@ -40,6 +40,9 @@ __all__ = [
 _PASSED_OVER: Final = "it is passed over: a template that was not rendered"
 _GATED: Final = ("claims", "templates", "classes", "slices")
 _OF_GROUP: Final = (*_GATED, "taint_rules")
+#: Those of which no updates are known.
+_CREATED: Final = ("pods", "workloads")
+_UNASKED: Final = "whether these may be changed so is not looked at, only whether they could be created so"
 _UNDECODED: Final = "BadRequest"
 
 
@@ -151,13 +154,14 @@ def validated(
     unread = [_undecoded(each) if each.where.object else each for each in (*problems, *unserved)]
     told = by_place([*unread, *refused])
     alone, partly = _left_alone(documents)
+    unasked = _changes_unasked(in_namespace(documents, request.namespace), request.before)
     return Validated(
         settings,
         tuple(each for each in told if isinstance(each, FieldFault)),
         tuple(each for each in told if not isinstance(each, FieldFault)),
         sum(len(getattr(documents, member)) for member in CHECKED),
         alone,
-        (*dropped, *partly, *settings.notes()),
+        (*dropped, *partly, *unasked, *settings.notes()),
         documents.warnings,
     )
 
@@ -176,12 +180,21 @@ def _of_group(before: Callable[[Any], Any]) -> Callable[[Any], Any]:
 def found_in(old: Documents, namespace: str) -> Callable[[Any], Any]:
     """Return what says of an object which one of its name there is among others."""
     there = in_namespace(old, namespace)
-    known = {_key(item): item for member in _OF_GROUP for item in getattr(there, member)}
+    known = {_key(item): item for member in (*_OF_GROUP, *_CREATED) for item in getattr(there, member)}
     return lambda item: known.get(_key(item))
 
 
-def _key(item: Any) -> tuple[str, str, str]:
-    return item.kind, item.metadata.namespace or "", item.metadata.name or ""
+def _key(item: Any) -> tuple[str, str, str, str]:
+    group = item.group if isinstance(item, Workload) else ""
+    return group, item.kind, item.metadata.namespace or "", item.metadata.name or ""
+
+
+def _changes_unasked(documents: Documents, before: Callable[[Any], Any]) -> Iterator[str]:
+    """Yield a note on the kinds of which it is not known what may not be changed, if there is one before."""
+    items = (item for member in _CREATED for item in getattr(documents, member))
+    kinds = sorted({item.kind for item in items if before(item) is not None})
+    if kinds:
+        yield f"{_UNASKED}: {', '.join(kinds)}"
 
 
 def _served(documents: Documents, release: Release) -> tuple[Documents, list[Problem]]:

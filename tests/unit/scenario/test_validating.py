@@ -15,7 +15,7 @@ from dra_alloc.cli.main import run
 from dra_alloc.cluster.settings import Settings
 from dra_alloc.manifest import Manner, load_readable
 from dra_alloc.report.validate_report import validate_report
-from dra_alloc.scenario.validating import validated, without_templates
+from dra_alloc.scenario.validating import Request, found_in, validated, without_templates
 from tests.paths import EXAMPLES
 
 PLACES = [
@@ -339,3 +339,15 @@ def test_columns_in_formats(tmp_path, capsys):
     assert starts == [{"line": line, "column": column} for line, column, *_ in PLACES]
     assert run(["validate", path, "--format", "github"]) == 1
     assert ",line=14,col=9,title=" in capsys.readouterr().out
+
+
+def test_that_a_change_of_pods_or_of_what_makes_them_is_not_asked_is_said(tmp_path):
+    spec = {"containers": [{"name": "c", "image": "i"}]}
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": spec}
+    (tmp_path / "old.json").write_text(json.dumps(pod), encoding="utf-8")
+    request = Request(before=found_in(load_readable([tmp_path])[0], "default"))
+    for name, said in (("p", 1), ("q", 0)):
+        (tmp_path / "new.json").write_text(json.dumps({**pod, "metadata": {"name": name}}), encoding="utf-8")
+        found = validated(*load_readable([tmp_path / "new.json"]), Settings(), request)
+        assert [note.endswith("created so: Pod") for note in found.notes] == [True] * said
+        assert validate_report(found).notes == found.notes
