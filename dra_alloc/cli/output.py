@@ -15,9 +15,11 @@ if TYPE_CHECKING:
     from dra_alloc.errors import DraAllocError, Problem
     from dra_alloc.report.records import Report
 
-__all__ = ["check_reports", "show", "show_problems", "tell", "warn", "write", "write_to_nowhere"]
+__all__ = ["INPUTS", "check_reports", "show", "show_problems", "tell", "warn", "write", "write_to_nowhere"]
 
 _MOST_WARNINGS: Final = 50
+#: Options of all commands that name what is read.
+INPUTS: Final = ("manifests", "cluster", "paths", "old", "base", "scenario", "device", "prices", "previous")
 
 
 def check_reports(options: Namespace) -> None:
@@ -31,12 +33,14 @@ def check_reports(options: Namespace) -> None:
         return
     from dra_alloc.cli.writing import STDOUT, checked, is_one_file
     from dra_alloc.errors import InputError
+    from dra_alloc.manifest.read.inputs import files_of
 
     options.report = ()
     targets = [checked(target) for _, target in reports]
     if STDOUT in targets:
         raise InputError("--report writes to files: standard output has the answer of --format")
-    inputs = [*getattr(options, "manifests", ()), *getattr(options, "cluster", ())]
+    given = [getattr(options, each, None) or () for each in INPUTS]
+    inputs = files_of(path for paths in given for path in ([paths] if isinstance(paths, str) else paths))
     for number, target in enumerate(targets):
         if any(is_one_file(target, each) for each in targets[:number]):
             raise InputError(f"--report names {target} twice")

@@ -19,11 +19,10 @@ from dra_alloc.manifest.make.gates import without_disabled
 from dra_alloc.manifest.make.hints import NOT_RENDERED
 from dra_alloc.manifest.validate.violations import FieldFault
 from dra_alloc.pods.naming import in_namespace
-from dra_alloc.pods.workloads.table import NO_MAKERS
 from dra_alloc.releases import DEFAULT_RELEASE, Release
 from dra_alloc.scenario.prepare.admin_access import admin_access_problems
 from dra_alloc.scenario.prepare.gating import gated
-from dra_alloc.scenario.prepare.references import CHECKED, admission, refusals
+from dra_alloc.scenario.prepare.references import CHECKED, admission, has_rules, refusals
 
 __all__ = [
     "CREATE",
@@ -106,7 +105,7 @@ def validate(obj: Any, **asked: Unpack[ValidateOptions]) -> tuple[FieldFault, ..
     request = update_of(asked, release)
     found = validated(*read_given(obj, Manner(release=release)), settings, request)
     if not found.checked and not found.faults:
-        raise InputError(f"there are no rules for {', '.join(found.left_alone)}")
+        raise InputError(f"there are no rules for {', '.join(found.left_alone) or 'a list without members'}")
     return found.faults
 
 
@@ -127,7 +126,13 @@ def update_of(asked: Mapping[str, Any], release: Release) -> Request:
         raise InputError("updates are known of the kinds of resource.k8s.io")
     if subresource and (subresource, items[0].kind) != ("status", "ResourceClaim"):
         raise InputError("subresource: only status, of a ResourceClaim")
-    return Request(namespace, lambda _: items[0], subresource)
+
+    def before(item: Any) -> Any:
+        if item.kind != items[0].kind:
+            raise InputError(f"old: a {items[0].kind} cannot become a {item.kind}")
+        return items[0]
+
+    return Request(namespace, before, subresource)
 
 
 def validated(
@@ -159,7 +164,7 @@ def validated(
         settings,
         tuple(each for each in told if isinstance(each, FieldFault)),
         tuple(each for each in told if not isinstance(each, FieldFault)),
-        sum(len(getattr(documents, member)) for member in CHECKED),
+        sum(has_rules(item) for member in CHECKED for item in getattr(documents, member)),
         alone,
         (*dropped, *partly, *unasked, *settings.notes()),
         documents.warnings,
@@ -200,17 +205,17 @@ def _changes_unasked(documents: Documents, before: Callable[[Any], Any]) -> Iter
 def _served(documents: Documents, release: Release) -> tuple[Documents, list[Problem]]:
     """Return the objects of versions that a release serves, and what it says of the others. Spec: VAL-6."""
     found: list[tuple[Any, Problem]] = []
-    kept: dict[str, Any] = {}
+    kept: dict[str, list[Any]] = {member: [] for member in _OF_GROUP}
     for member in _OF_GROUP:
-        kept[member] = ()
         for item in getattr(documents, member):
             place = documents.places.get(id(item))
             if place is None or SERVED[place.kind][place.version].holds(release):
-                kept[member] += (item,)
+                kept[member].append(item)
             else:
                 called = f'"{place.kind}" in version "{RESOURCE_GROUP}/{place.version}"'
                 found.append((item, Problem(f"release {release} has no kind {called}", Where(path="apiVersion"))))
-    return (replace(documents, **kept) if found else documents), documents.placed(found)
+    served: dict[str, Any] = {member: tuple(items) for member, items in kept.items()}
+    return (replace(documents, **served) if found else documents), documents.placed(found)
 
 
 def _undecoded(problem: Problem) -> FieldFault:
@@ -254,7 +259,7 @@ def _left_alone(documents: Documents) -> tuple[dict[str, int], list[str]]:
     for kind in dict.fromkeys(each.member for each in KINDS.values()):
         for item in getattr(documents, kind):
             called = f"{item.api_version} {item.kind}"
-            if kind not in CHECKED or (isinstance(item, Workload) and (item.group, item.kind) in NO_MAKERS):
+            if kind not in CHECKED or not has_rules(item):
                 alone[called] += 1
             elif isinstance(item, Workload) and recognise(item.api_version, item.kind) is None:
                 partly[called] += 1

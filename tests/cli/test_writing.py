@@ -15,7 +15,9 @@ from pathlib import Path
 
 import pytest
 
+from dra_alloc.cli.commands import COMMANDS, parser
 from dra_alloc.cli.main import run
+from dra_alloc.cli.output import INPUTS
 from dra_alloc.cli.writing import write_file
 from dra_alloc.errors import InputError
 from tests.paths import EXAMPLES
@@ -106,6 +108,35 @@ def test_no_file_is_written_twice_or_over_what_was_read(other: str, tmp_path: Pa
     assert told.count("twice") == 1
     assert told.count("out is one of the files to read") == 2
     assert Path("out").read_text(encoding="utf-8") == "kind: None\n"
+
+
+def test_no_report_takes_the_place_of_any_input(tmp_path: Path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    Path("in").mkdir()
+    Path("in/out.yaml").write_text("kind: None\n", encoding="utf-8")
+    over = ["--report", "json=in/out.yaml"]
+    for asked in (
+        ["convert", "--to", "v1", "--check", "in"],
+        ["validate", "in"],
+        ["validate", "some", "--old", "some", "in"],
+        ["what-if", "in/out.yaml", "--cluster", "some"],
+        ["what-if", "--cluster", "some", "--base", "in"],
+        ["cel", "true", "--device", "in/out.yaml"],
+        ["check", "some", "--prices", "in/out.yaml"],
+        ["check", "some", "--previous", "in/out.yaml"],
+    ):
+        assert run([*asked, *over]) == 2
+        assert "in/out.yaml is one of the files to read" in capsys.readouterr().err
+    assert Path("in/out.yaml").read_text(encoding="utf-8") == "kind: None\n"
+
+
+def test_every_option_that_names_files_is_known_as_input():
+    named = ("MANIFESTS", "DUMP", "PATHS", "PATH", "NEW", "OLD", "SCENARIO", "FILE")
+    found = set()
+    for command in COMMANDS:
+        (choices,) = (each.choices for each in parser([command.name])._actions if isinstance(each.choices, dict))
+        found |= {each.dest for each in choices[command.name]._actions if each.metavar in named}
+    assert found == set(INPUTS)
 
 
 def test_of_a_report_that_cannot_be_written_there_is_one_complaint(capsys):

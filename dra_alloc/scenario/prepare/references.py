@@ -19,7 +19,7 @@ from dra_alloc.manifest.validate.violations import ApiServer, FieldFault
 from dra_alloc.pods.workloads.table import NO_MAKERS
 from dra_alloc.scenario.selecting import environment_for
 
-__all__ = ["CHECKED", "KnownNames", "admission", "reference_problems", "refusals"]
+__all__ = ["CHECKED", "KnownNames", "admission", "has_rules", "reference_problems", "refusals"]
 
 
 @dataclass(frozen=True)
@@ -50,10 +50,15 @@ def refusals(
 ) -> Iterator[tuple[Any, FieldFault]]:
     """Yield what the API server would refuse in objects that are created, or take another's place, with the object."""
     for item in (each for member in CHECKED for each in getattr(manifests, member)):
-        if not isinstance(item, Workload) or (item.group, item.kind) not in NO_MAKERS:
+        if has_rules(item):
             place = manifests.places.get(id(item))
             version = place.version if place else "v1"
             yield from ((item, fault) for fault in validate_object(item, server, version, before(item)))
+
+
+def has_rules(item: Any) -> bool:
+    """Return whether there are rules for an object of these members: it makes pods, if it is a workload."""
+    return not isinstance(item, Workload) or (item.group, item.kind) not in NO_MAKERS
 
 
 def admission(settings: Settings, subresource: str = "") -> ApiServer:

@@ -5,6 +5,7 @@ What an API server would refuse in files and objects, told at once and with its 
 from __future__ import annotations
 
 import json
+from itertools import permutations
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from dra_alloc.api import ResourceClaim
 from dra_alloc.cli.main import run
 from dra_alloc.cluster.settings import Settings
 from dra_alloc.manifest import Manner, load_readable
+from dra_alloc.manifest.given import read_given
 from dra_alloc.report.validate_report import validate_report
 from dra_alloc.scenario.validating import Request, found_in, validated, without_templates
 from tests.paths import EXAMPLES
@@ -271,6 +273,12 @@ def test_old_objects_in_files(tmp_path, capsys):
     assert "spec: Invalid value" in " ".join(capsys.readouterr().out.split())
     with pytest.raises(dra_alloc.InputError, match="updates are known of the kinds of"):
         dra_alloc.validate(claim(), old={"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": {}})
+    kinds = [{**device("v1"), "kind": kind} for kind in ("ResourceSlice", "DeviceClass", "DeviceTaintRule")]
+    for new, old in permutations([claim(), {**claim(), "kind": "ResourceClaimTemplate"}, *kinds], 2):
+        for each in (new, old):
+            each["spec"] = {}
+        with pytest.raises(dra_alloc.InputError, match=r"old: a \w+ cannot become a"):
+            dra_alloc.validate(new, old=old, release="1.37")
 
 
 def test_admin_access_wants_the_label_of_a_namespace_that_is_given(tmp_path):
@@ -282,6 +290,12 @@ def test_admin_access_wants_the_label_of_a_namespace_that_is_given(tmp_path):
 
 def test_objects_of_the_library_and_those_without_rules():
     assert not dra_alloc.validate(ResourceClaim.model_validate(claim()))
+    template = {"apiVersion": "v1", "kind": "PodTemplate", "metadata": {"name": "t"}, "template": {"spec": {}}}
+    assert validated(*read_given(template, Manner()), Settings()).checked == 0
+    with pytest.raises(dra_alloc.InputError, match="there are no rules for v1 PodTemplate"):
+        dra_alloc.validate(template)
+    with pytest.raises(dra_alloc.InputError, match="there are no rules for a list without members"):
+        dra_alloc.validate({"apiVersion": "v1", "kind": "List", "items": []})
     with pytest.raises(dra_alloc.InputError, match="there are no rules for v1 Node"):
         dra_alloc.validate({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n"}})
     with pytest.raises(dra_alloc.InputError, match="no feature gate"):
