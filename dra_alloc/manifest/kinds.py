@@ -158,7 +158,8 @@ def recognise(api_version: str, kind: str) -> Kind | None:
     if known is not None and version in known.versions:
         return known
     # Kinds of our group that are not read are passed over: no allocation depends on them.
-    if group != RESOURCE_GROUP or (known is None and version in SERVED.get(kind, ())):
+    # One without a kind is told of that.
+    if group != RESOURCE_GROUP or not kind or (known is None and version in SERVED.get(kind, ())):
         return None
     said = f'no matches for kind "{in_brief(kind)}" in version "{in_brief(api_version)}"'
     raise Unserved(said, _hint(version, kind))

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from dra_alloc.errors import Problem
+from dra_alloc.errors import Problem, by_place
 from dra_alloc.manifest.validate.violations import FieldFault
 from dra_alloc.report.annotations import BAD_INPUT, problem_object
 from dra_alloc.report.layout import plural
@@ -19,7 +19,7 @@ __all__ = ["validate_report"]
 
 def validate_report(found: Validated) -> Report:
     """Return the records of objects that were validated."""
-    findings = tuple(map(_finding, (*found.faults, *found.unreadable)))
+    findings = tuple(map(_finding, by_place((*found.faults, *found.unreadable))))
     return Report(findings, Section("validated", (found, findings), _lines, _members), _notes(found))
 
 
