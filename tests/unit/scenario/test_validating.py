@@ -360,7 +360,7 @@ def test_a_kind_that_is_missing_is_told_at_its_line(tmp_path):
     texts = ("resource.k8s.io/v1", "v1", "resource.k8s.io/v2\nkind: ResourceClaim")
     found = files(tmp_path, a="".join(map(head.format, texts)) + "a: [")
     told = [(each.where.line, "kind is missing" in next(each.lines())) for each in validate_report(found).findings]
-    assert told == [(1, True), (4, True), (7, False), (10, False)]
+    assert told == [(1, True), (4, True), (7, False), (12, False)]
 
 
 def test_that_a_change_of_pods_or_of_what_makes_them_is_not_asked_is_said(tmp_path):
