@@ -4,7 +4,7 @@ Which kinds are read, in which versions, and what becomes of them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -41,6 +41,7 @@ __all__ = [
     "kind_named",
     "names_a_list",
     "recognise",
+    "switched_on",
 ]
 
 RESOURCE_GROUP: Final = "resource.k8s.io"
@@ -178,6 +179,12 @@ def is_read(name: str) -> bool:
 def names_a_list(kind: str) -> bool:
     """Say whether a kind is a list of objects: List itself, or one of a kind that is read."""
     return kind == "List" or (kind.endswith("List") and kind.removesuffix("List") in KINDS)
+
+
+def switched_on(api_versions: Iterable[str], release: str) -> tuple[str, ...]:
+    """Return notes on the versions among those of our group that a release serves only where somebody wants it so."""
+    older = sorted(set(api_versions) - {f"{RESOURCE_GROUP}/v1"})
+    return tuple(f"{each} is off in Kubernetes {release} unless it is switched on (--runtime-config)" for each in older)
 
 
 def assumed_version(kind: str) -> str:

@@ -295,7 +295,7 @@ class _Reading:
         if names_a_list(kind_name):
             self._check_items(raw, value, called)
             return
-        if not api_version and (api_version := assumed_version(kind_name)):
+        if not api_version and self._loading.manner.assumes and (api_version := assumed_version(kind_name)):
             self.doubtful.add(raw, called, Flaw((), f"apiVersion is missing, read as {api_version}"))
             kind = recognise(api_version, kind_name)
         missing = [name for name, given in (("apiVersion", api_version), ("kind", kind_name)) if not given]

@@ -22,7 +22,8 @@ class Manner:
 
     `validate` is kubectl's: ``strict`` refuses unknown and repeated fields,
     ``warn`` reports them in `Documents.warnings`, ``ignore`` says nothing. Fields
-    that a `release` does not have are unknown; without one, none is too new.
+    that a `release` does not have are unknown, and no apiVersion is assumed (but
+    with ``ignore``); without one, none is too new.
     `repeated` says what an object of the same name and other content does:
     replace the earlier, be refused, or be kept beside it.
     """
@@ -30,6 +31,11 @@ class Manner:
     validate: Validate = "strict"
     repeated: Repeated = "replace"
     release: Release | None = None
+
+    @property
+    def assumes(self) -> bool:
+        """Whether an apiVersion that is missing is assumed."""
+        return self.release is None or self.validate == "ignore"
 
 
 AS_KUBECTL: Final = Manner()

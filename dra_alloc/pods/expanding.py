@@ -32,7 +32,7 @@ from dra_alloc.pods.workloads.names import unique
 from dra_alloc.pods.workloads.owners import Family
 from dra_alloc.pods.workloads.plans import Misfit, PodPlan, PodSet, PodSlot, Rollout
 from dra_alloc.pods.workloads.reading import using
-from dra_alloc.pods.workloads.shapes import Taught, assumed, by_rule, unserved_kind
+from dra_alloc.pods.workloads.shapes import Taught, assumed, by_rule, unserved_kind, unserved_kinds
 from dra_alloc.pods.workloads.states import PodState, is_live, state_of
 from dra_alloc.pods.workloads.table import MAKERS, NO_MAKERS, maker_of
 
@@ -121,15 +121,14 @@ def _state_of_written(pod: Pod, there: Collection[str]) -> PodState:
 
 def _of_unknown(manifests: Documents) -> Iterator[tuple[Any, Problem]]:
     """Yield what is wrong with kinds of which only the number is known: nothing in them looked like a pod's."""
+    unserved = unserved_kinds(manifests.unknown)
     for kind in manifests.unknown:
         api_version, _, name = kind.rpartition(" ")
-        problem = unserved_kind(api_version, name)
-        if problem is None and any(
-            (each.group, each.kind) == (api_version.rpartition("/")[0], name) for each in MAKERS
-        ):
-            problem = Problem(f"there is no pod template in a {name} of {in_brief(api_version)}")
-        if problem is not None:
-            yield None, replace(problem, where=Where("the manifests"))
+        if kind in unserved:
+            yield None, unserved[kind]
+        elif any((each.group, each.kind) == (api_version.rpartition("/")[0], name) for each in MAKERS):
+            said = f"there is no pod template in a {name} of {in_brief(api_version)}"
+            yield None, Problem(said, Where("the manifests"))
 
 
 def _in_order(manifests: Documents) -> Iterator[Pod | Workload]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from dra_alloc.manifest.convert.texts import Change, ConvertedText
-from dra_alloc.manifest.kinds import RESOURCE_GROUP
+from dra_alloc.manifest.kinds import switched_on
 from dra_alloc.report.layout import plural
 from dra_alloc.report.records import Finding, Report, Section
 
@@ -20,16 +20,8 @@ _Told = tuple[Change, str]
 def convert_report(texts: Sequence[ConvertedText], release: str = "") -> Report:
     """Return the records of what would change: why it has to is that a release does not have it, if one is named."""
     told = [(change, release) for text in texts for change in text.changes]
-    noted = _notes(texts, release) if release else ()
+    noted = switched_on((each for text in texts for each in text.kept), release) if release else ()
     return Report(tuple(map(_finding, told)), Section("conversion", (told, noted), _lines, _members), noted)
-
-
-def _notes(texts: Sequence[ConvertedText], release: str) -> tuple[str, ...]:
-    """Return what is to be known of objects that can stay as they are in a release."""
-    kept = sorted({version for text in texts for version in text.kept} - {f"{RESOURCE_GROUP}/v1"})
-    return tuple(
-        f"{version} is off in Kubernetes {release} unless it is switched on (--runtime-config)" for version in kept
-    )
 
 
 def _finding(told: _Told) -> Finding:

@@ -14,11 +14,12 @@ from dra_alloc.cluster.settings import Settings
 from dra_alloc.errors import InputError, ManifestError, Problem, Where, by_place, in_brief
 from dra_alloc.manifest import Documents, Manner, Workload
 from dra_alloc.manifest.given import read_given
-from dra_alloc.manifest.kinds import KINDS, RESOURCE_GROUP, SERVED, recognise
+from dra_alloc.manifest.kinds import KINDS, RESOURCE_GROUP, SERVED, recognise, switched_on
 from dra_alloc.manifest.make.gates import without_disabled
 from dra_alloc.manifest.make.hints import NOT_RENDERED
 from dra_alloc.manifest.validate.violations import FieldFault
 from dra_alloc.pods.naming import in_namespace
+from dra_alloc.pods.workloads.shapes import unserved_kind, unserved_kinds
 from dra_alloc.releases import DEFAULT_RELEASE, Release
 from dra_alloc.scenario.prepare.admin_access import admin_access_problems
 from dra_alloc.scenario.prepare.gating import gated
@@ -150,13 +151,16 @@ def validated(
     Spec: VAL-1 to VAL-5. Raises: InputError for settings.
     """
     documents, unserved = _served(documents, settings.profile().release)
+    documents, nameless = _of_known_kinds(documents)
+    ours = (each for each in documents.places.values() if each.kind in SERVED)
+    off = switched_on((f"{RESOURCE_GROUP}/{each.version}" for each in ours), settings.release)
     before = _of_group(request.before)
     asked, dropped, _ = gated(in_namespace(documents, request.namespace), settings.effective_gates(), _GATED, before)
     if request.subresource:
         asked = asked.mapped(lambda item: _with_status(item, settings.effective_gates()), "claims")
     admin = ((item, each) for item, each in admin_access_problems(asked, Documents(), asked) if before(item) is None)
     refused = asked.placed((*refusals(asked, admission(settings, request.subresource), before), *admin))
-    unread = [_undecoded(each) if each.where.object else each for each in (*problems, *unserved)]
+    unread = [_undecoded(each) if each.where.object else each for each in (*problems, *unserved, *nameless)]
     told = by_place([*unread, *refused])
     alone, partly = _left_alone(documents)
     unasked = _changes_unasked(in_namespace(documents, request.namespace), request.before)
@@ -166,7 +170,7 @@ def validated(
         tuple(each for each in told if not isinstance(each, FieldFault)),
         sum(has_rules(item) for member in CHECKED for item in getattr(documents, member)),
         alone,
-        (*dropped, *partly, *unasked, *settings.notes()),
+        (*dropped, *partly, *unasked, *off, *settings.notes()),
         documents.warnings,
     )
 
@@ -216,6 +220,24 @@ def _served(documents: Documents, release: Release) -> tuple[Documents, list[Pro
                 found.append((item, Problem(f"release {release} has no kind {called}", Where(path="apiVersion"))))
     served: dict[str, Any] = {member: tuple(items) for member, items in kept.items()}
     return (replace(documents, **served) if found else documents), documents.placed(found)
+
+
+def _of_known_kinds(documents: Documents) -> tuple[Documents, list[Problem]]:
+    """Return the objects without those of kinds that no API server has, and what one says of these. Spec: EXPAND-52."""
+    found: list[tuple[Any, Problem]] = []
+    kept: list[Workload] = []
+    for item in documents.workloads:
+        unserved = unserved_kind(item.api_version, item.kind) if has_rules(item) else None
+        if unserved is None:
+            kept.append(item)
+        else:
+            found.append((item, replace(unserved, where=Where(path="kind"))))
+    counted = unserved_kinds(documents.unknown)
+    if not found and not counted:
+        return documents, []
+    unknown = {kind: count for kind, count in documents.unknown.items() if kind not in counted}
+    told = documents.placed([*found, *((None, each) for each in counted.values())])
+    return replace(documents, workloads=tuple(kept), unknown=unknown), told
 
 
 def _undecoded(problem: Problem) -> FieldFault:

@@ -4,12 +4,12 @@ Kinds that nobody described: taught on the command line, found by the shape of w
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Any, Final
 
-from dra_alloc.errors import InputError, Problem, in_brief
+from dra_alloc.errors import InputError, Problem, Where, in_brief
 from dra_alloc.manifest import Workload
 from dra_alloc.manifest.kinds import is_read, kind_named
 from dra_alloc.manifest.read.paths import Path, render, tokens
@@ -17,7 +17,7 @@ from dra_alloc.pods.workloads.plans import Around, Misfit, PodPlan, PodSet
 from dra_alloc.pods.workloads.reading import bounded, controller_of, copies, template_in, together, value_at
 from dra_alloc.pods.workloads.table import MAKERS
 
-__all__ = ["Taught", "assumed", "by_rule", "taught_by", "unserved_kind"]
+__all__ = ["Taught", "assumed", "by_rule", "taught_by", "unserved_kind", "unserved_kinds"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +151,12 @@ def unserved_kind(api_version: str, kind: str) -> Problem | None:
     if is_read(kind):
         return _no_match(api_version, kind, f"its group is {kind_named(kind).group}")
     return _no_match(api_version, kind, f"did you mean {near[0]}?" if near else "")
+
+
+def unserved_kinds(unknown: Iterable[str]) -> dict[str, Problem]:
+    """Return what the API server says of those among ``APIVERSION KIND`` that it does not serve; no line is known."""
+    found = {each: unserved_kind(*each.split(" ", 1)) for each in unknown}
+    return {kind: replace(each, where=Where("the manifests")) for kind, each in found.items() if each is not None}
 
 
 #: How alike a kind is that was meant, where there may be others, and where there are none.

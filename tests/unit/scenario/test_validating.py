@@ -355,6 +355,29 @@ def test_columns_in_formats(tmp_path, capsys):
     assert ",line=14,col=9,title=" in capsys.readouterr().out
 
 
+def test_kinds_that_no_server_has_are_refused():
+    spec = {"template": {"spec": {"containers": [{"name": "c", "image": "i"}]}}}
+    for version, kind, body, said in (
+        ("apps/v1", "Deploymnet", spec, "did you mean Deployment?"),
+        ("v1", "Deployment", spec, "its group is apps"),
+        ("apps/v1beta1", "Deployment", spec, "its version is apps/v1"),
+        ("apps/v1beta1", "Deployment", {}, "its version is apps/v1"),
+        ("v1", "Podd", {}, "did you mean Pod?"),
+    ):
+        (fault,) = dra_alloc.validate({"apiVersion": version, "kind": kind, "metadata": {"name": "n"}, "spec": body})
+        assert (fault.type, fault.hint) == ("BadRequest", said)
+        assert fault.detail == f'no matches for kind "{kind}" in version "{version}"'
+    (fault,) = dra_alloc.validate({"kind": "Pod", "metadata": {"name": "p"}, "spec": spec["template"]["spec"]})
+    assert fault.detail == "apiVersion is missing or no string"
+
+
+def test_versions_that_have_to_be_switched_on_are_noted(tmp_path):
+    off = "resource.k8s.io/v1beta1 is off in Kubernetes 1.36 unless it is switched on (--runtime-config)"
+    for version, notes in (("v1", ()), ("v1beta1", (off,))):
+        found = files(tmp_path, a=json.dumps({**claim(), "apiVersion": f"resource.k8s.io/{version}", "spec": {}}))
+        assert (found.faults, found.notes) == ((), notes)
+
+
 def test_a_kind_that_is_missing_is_told_at_its_line(tmp_path):
     head = "apiVersion: {}\nmetadata: {{name: n}}\n---\n"
     texts = ("resource.k8s.io/v1", "v1", "resource.k8s.io/v2\nkind: ResourceClaim")
