@@ -129,9 +129,10 @@ class InputError(DraAllocError):
 
 
 class ManifestError(InputError):
-    """Every problem found in the documents that were read, all at once."""
+    """Every problem found in the documents that were read, all at once; `undone` is what was not done with them."""
 
-    def __init__(self, problems: Iterable[Problem]) -> None:
+    def __init__(self, problems: Iterable[Problem], undone: str = "checked") -> None:
+        self.undone = undone
         self.problems = tuple(problems)
         self.count = sum(problem.count for problem in self.problems)
         super().__init__("\n".join(str(problem) for problem in self.problems))

@@ -56,17 +56,23 @@ def _run(options: Namespace) -> int:
     """Convert files and return the exit code. Raises: InputError."""
     from dra_alloc.cli.exit_codes import ExitCode
     from dra_alloc.cli.output import show, warn, write
-    from dra_alloc.cli.reading import check_stdin_once
+    from dra_alloc.cli.reading import check_stdin_once, nothing_given
     from dra_alloc.errors import InputError
     from dra_alloc.manifest.convert.objects import goal_of
+    from dra_alloc.manifest.read.inputs import STDIN
     from dra_alloc.scenario.converting import convert_files, goal_in
 
     if not options.check and (options.format != "text" or options.report):
         raise InputError("--format and --report tell what --check finds")
     check_stdin_once(options.paths)
+    if options.in_place and STDIN in options.paths:
+        hint = "without --in-place the converted text goes to standard output"
+        raise InputError("--in-place rewrites files, and standard input is none", hint=hint)
     goal = goal_of(options.to) if options.to is not None else goal_in(options.target_release)
     found = convert_files(options.paths, goal)
     warn(*found.warnings)
+    if found.empty:
+        raise nothing_given()
     if options.check:
         from dra_alloc.report.convert_report import convert_report
 
@@ -110,7 +116,7 @@ def _rewrite(found: Conversion) -> None:
 
     texts = {os.path.realpath(text.name): text for text in found.changed}  # a file may be named twice, or by links
     for text in texts.values():
-        _mark_of(text)
+        _mark_of(text, "; nothing was written")
         checked(text.name)
     for text in texts.values():
         write_file(text.name, _mark_of(text) + text.after.encode())
@@ -119,7 +125,7 @@ def _rewrite(found: Conversion) -> None:
         write("nothing to convert\n")
 
 
-def _mark_of(text: ConvertedText) -> bytes:
+def _mark_of(text: ConvertedText, besides: str = "") -> bytes:
     """Return the byte order mark of a file that still is what was read. Raises: InputError, if it is not."""
     from codecs import BOM_UTF8
     from pathlib import Path
@@ -129,9 +135,22 @@ def _mark_of(text: ConvertedText) -> bytes:
     try:
         data = Path(text.name).read_bytes()
     except OSError as error:
-        raise InputError(f"cannot be rewritten: {error.strerror}", where=Where(file=text.name)) from None
+        raise InputError(f"cannot be rewritten: {error.strerror}{besides}", where=Where(file=text.name)) from None
     mark = BOM_UTF8 if data.startswith(BOM_UTF8) else b""
     if data != mark + text.before.encode():
-        said = "is left alone: it is packed, is not UTF-8, or has changed since it was read"
-        raise InputError(said, where=Where(file=text.name))
+        why, hint = _why_other(data)
+        raise InputError(f"cannot be rewritten: {why}{besides}", where=Where(file=text.name), hint=hint)
     return mark
+
+
+def _why_other(data: bytes) -> tuple[str, str]:
+    """Return why the bytes of a file are not the text that was read, and what to do."""
+    from dra_alloc.manifest.read.inputs import GZIP
+
+    if data.startswith(GZIP):
+        return "it is packed", "unpack it first, or leave out --in-place"
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return "it is not UTF-8", "write it as UTF-8 first, or leave out --in-place"
+    return "it has changed since it was read", "ask again"

@@ -94,7 +94,7 @@ def _failed(error: Exception, options: Namespace) -> int:
 
 def _complain(error: DraAllocError) -> None:
     from dra_alloc.errors import ManifestError
-    from dra_alloc.report.annotations import nothing_checked
+    from dra_alloc.report.annotations import nothing_done
     from dra_alloc.report.layout import wrapped_if_long
 
     if not isinstance(error, ManifestError):
@@ -106,4 +106,4 @@ def _complain(error: DraAllocError) -> None:
     left = count - sum(problem.count for problem in error.problems[:_MOST_PROBLEMS])
     if left > 0:
         tell(f"... and {left:,} more")
-    tell(f"dra-alloc: {nothing_checked(count)}")
+    tell(f"dra-alloc: {nothing_done(count, error.undone)}")

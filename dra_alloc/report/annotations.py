@@ -14,7 +14,7 @@ from dra_alloc.errors import DraAllocError, ManifestError, Problem
 from dra_alloc.report.layout import plural, printable
 from dra_alloc.report.records import Finding, Level, Report, Section
 
-__all__ = ["BAD_INPUT", "Annotation", "annotated", "nothing_checked", "problem_object", "problem_report"]
+__all__ = ["BAD_INPUT", "Annotation", "annotated", "nothing_done", "problem_object", "problem_report"]
 
 #: The code of what is wrong with the input.
 BAD_INPUT: Final = "bad-input"
@@ -64,12 +64,13 @@ def problem_report(error: DraAllocError) -> Report:
         error.problems if isinstance(error, ManifestError) else (Problem(error.message, error.where, error.hint),)
     )
     findings = tuple(map(_finding, problems))
-    return Report(findings, Section("problems", problems, _lines, _members))
+    undone = error.undone if isinstance(error, ManifestError) else "checked"
+    return Report(findings, Section("problems", (problems, undone), _lines, _members))
 
 
-def nothing_checked(count: int) -> str:
-    """Return what is said after so many problems of the input."""
-    return f"{plural(count, 'problem')} in the input, nothing was checked"
+def nothing_done(count: int, undone: str) -> str:
+    """Return what is said after so many problems of the input: what was not done."""
+    return f"{plural(count, 'problem')} in the input, nothing was {undone}"
 
 
 def _finding(problem: Problem) -> Finding:
@@ -80,12 +81,14 @@ def _finding(problem: Problem) -> Finding:
     return Finding(place or problem.where.file or "input", "error", BAD_INPUT, (section,), problem.where)
 
 
-def _lines(problems: tuple[Problem, ...], _verbose: bool) -> Iterator[str]:
+def _lines(told: tuple[tuple[Problem, ...], str], _verbose: bool) -> Iterator[str]:
+    problems, undone = told
     yield from map(str, problems)
-    yield nothing_checked(sum(each.count for each in problems))
+    yield nothing_done(sum(each.count for each in problems), undone)
 
 
-def _members(problems: tuple[Problem, ...]) -> dict[str, object]:
+def _members(told: tuple[tuple[Problem, ...], str]) -> dict[str, object]:
+    problems, _ = told
     return {"problems": list(map(problem_object, problems))}
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from io import BytesIO
 
 from dra_alloc.errors import InputError, ManifestError, Problem, Where, in_brief
 from dra_alloc.manifest.budget import DEFAULT_BUDGET
@@ -22,10 +23,15 @@ __all__ = ["Conversion", "convert_files", "goal_in"]
 
 @dataclass(frozen=True, slots=True)
 class Conversion:
-    """What became of files, in their order, without those of folders that have nothing of resource.k8s.io."""
+    """
+    What became of files, in their order, without those of folders that have nothing of resource.k8s.io.
+
+    It is `empty` where no file has anything to read: templates that were not rendered, and blank ones.
+    """
 
     texts: tuple[ConvertedText, ...]
     warnings: tuple[Problem, ...] = ()
+    empty: bool = False
 
     @property
     def changed(self) -> tuple[ConvertedText, ...]:
@@ -42,6 +48,7 @@ def convert_files(paths: Sequence[str], goal: Goal) -> Conversion:
     texts: list[ConvertedText] = []
     problems: list[Problem] = []
     warnings: list[Problem] = []
+    empty = True
     for source in without_empty(sources(paths, None, DEFAULT_BUDGET)):
         if isinstance(source, UnreadableInput):
             problems.append(source.problem)
@@ -50,15 +57,23 @@ def convert_files(paths: Sequence[str], goal: Goal) -> Conversion:
         elif looks_like_snapshot(source.data):
             said = "is a snapshot: convert what it was made of, and pack that"
             problems.append(Problem(said, Where(file=source.name)))
-        elif not source.found or RESOURCE_GROUP.encode() in source.data:
+        elif source.found and RESOURCE_GROUP.encode() not in source.data:
+            empty = empty and _is_blank(source.data)
+        else:
             with gc_paused():
                 text = convert_text(source, goal)
             (warnings if text.unrendered else problems).extend(text.problems)
             if not text.unrendered:
                 texts.append(text)
+                empty = empty and _is_blank(source.data)
     if problems:
-        raise ManifestError(problems)
-    return Conversion(tuple(texts), tuple(warnings))
+        raise ManifestError(problems, "converted")
+    return Conversion(tuple(texts), tuple(warnings), empty)
+
+
+def _is_blank(data: bytes) -> bool:
+    """Return whether a text has nothing but comments and marks of documents."""
+    return all(not line.strip() or line.lstrip().startswith(b"#") or line.strip() == b"---" for line in BytesIO(data))
 
 
 def goal_in(release: str) -> Goal:

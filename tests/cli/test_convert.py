@@ -4,6 +4,7 @@ The command `convert`: files in, files out, and nothing else touched.
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
 import sys
@@ -62,6 +63,41 @@ def test_in_place_keeps_mode_link_and_mark(older, tmp_path, capsys):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["link.yaml", "older.yaml"]
 
 
+def test_a_list_of_one_claim_is_one_object(tmp_path, capsys):
+    path = tmp_path / "list.yaml"
+    head = "apiVersion: resource.k8s.io/v1beta1\nkind: ResourceClaimList\nitems:"
+    path.write_text(f"{head}\n- metadata: {{name: c}}\n  spec: {{devices: {{}}}}\n", encoding="utf-8")
+    for text in (path.read_text(encoding="utf-8"), f"{head} []\n"):
+        path.write_text(text, encoding="utf-8")
+        assert run(["convert", str(path), "--to", "v1", "--check"]) == 1
+        assert "1 object in 1 file would change" in capsys.readouterr().out
+        assert run(["convert", str(path), "--to", "v1", "--in-place"]) == 0
+        assert capsys.readouterr().out == f"{path}: 1 object converted\n"
+        assert path.read_text(encoding="utf-8") == text.replace("v1beta1", "v1")
+
+
+def test_where_nothing_was_read_something_is_wrong(tmp_path, capsys):
+    path = tmp_path / "t.yaml"
+    template = "apiVersion: resource.k8s.io/v1\nkind: ResourceClaim\nmetadata: {name: {{ .name }}}\n"
+    for text, code in ((template, 2), ("# nothing\n---\n", 2), ("kind: Pod\napiVersion: v1\n", 0)):
+        path.write_text(text, encoding="utf-8")
+        for given in (path, tmp_path):
+            assert run(["convert", str(given), "--to", "v1", "--check"]) == code
+            said = capsys.readouterr()
+            assert ("there is no object in the manifests" in said.err) == (code == 2)
+            assert (said.out == "nothing would change\n") == (code == 0)
+
+
+def test_why_a_file_is_not_rewritten(older, tmp_path, capsys):
+    others = {"p.yaml.gz": gzip.compress(OLDER.encode()), "u.yaml": OLDER.encode("utf-16")}
+    for (name, data), why in zip(others.items(), ("it is packed", "it is not UTF-8"), strict=True):
+        (tmp_path / name).write_bytes(data)
+        assert run(["convert", str(tmp_path), "--to", "v1", "--in-place"]) == 2
+        assert f"{name}: cannot be rewritten: {why}; nothing was written" in capsys.readouterr().err
+        (tmp_path / name).unlink()
+    assert older.read_text(encoding="utf-8") == OLDER
+
+
 def test_after_a_problem_nothing_is_written(older, tmp_path, capsys):
     (tmp_path / "rule.yaml").write_text(RULE.format("v1"), encoding="utf-8")
     (tmp_path / "slice.yaml").write_text(
@@ -73,6 +109,7 @@ def test_after_a_problem_nothing_is_written(older, tmp_path, capsys):
         said = capsys.readouterr()
         assert said.out == ""
         assert f"{tmp_path}/rule.yaml:1: DeviceTaintRule r: apiVersion: no matches for kind" in said.err
+        assert "nothing was converted" in said.err
         assert f"{tmp_path}/slice.yaml:4: ResourceSlice: spec.nodeName: resource.k8s.io/v1beta1 cannot say" in said.err
     assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
 
@@ -86,7 +123,10 @@ def test_a_file_that_changed_is_left_alone(older, monkeypatch, capsys):
     convert = converting.convert_files
     monkeypatch.setattr(converting, "convert_files", late)
     assert run(["convert", str(older), "--to", "v1", "--in-place"]) == 2
-    assert f"{older}: is left alone: it is packed, is not UTF-8, or has changed" in capsys.readouterr().err
+    assert (
+        f"{older}: cannot be rewritten: it has changed since it was read; nothing was written"
+        in capsys.readouterr().err
+    )
     assert older.read_text(encoding="utf-8") == "changed: meanwhile\n"
 
 
@@ -152,7 +192,7 @@ def test_bad_usage(arguments, said, tmp_path, capsys):
 def test_standard_input_has_no_place(monkeypatch, capsys):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(OLDER.encode())))
     assert run(["convert", "-", "--to", "v1", "--in-place"]) == 2
-    assert "<stdin>: cannot be rewritten" in capsys.readouterr().err
+    assert "--in-place rewrites files, and standard input is none" in capsys.readouterr().err
 
 
 def test_a_file_that_is_named_twice_is_written_once(older, tmp_path, capsys):

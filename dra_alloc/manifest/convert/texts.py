@@ -257,12 +257,13 @@ class _Turning:
                 self._left_alone(item, " together with the others")
 
     def changes(self) -> Iterator[Change]:
-        """Yield what was changed: objects, then lists that say the version of their members."""
+        """Yield what was changed: objects, and lists none of whose members is."""
         for item in self.turned:
             node = node_at(self._documents, item.raw.place)
             if node is not None:
                 yield Change(self._where(item.called, node), *item.version)
-        yield from (each for _, each in self._lists)
+        inside = {id(self._documents[int(item.raw.place[0])]) for item in self.turned}
+        yield from (each for node, each in self._lists if id(node) not in inside)
 
     def _where(self, called: str, node: TextNode) -> Where:
         """Return where an object says its version, or begins."""

@@ -20,6 +20,7 @@ from dra_alloc.manifest.read.pipes import NoWriter, open_input
 
 __all__ = [
     "ENDINGS",
+    "GZIP",
     "STDIN",
     "InputBytes",
     "SkippedInput",
@@ -35,7 +36,7 @@ STDIN: Final = "-"
 _STDIN_NAME: Final = "<stdin>"
 #: What manifests in folders are called.
 ENDINGS: Final = (".yaml", ".yml", ".json", ".yaml.gz", ".yml.gz", ".json.gz")
-_GZIP: Final = b"\x1f\x8b"
+GZIP: Final = b"\x1f\x8b"
 _CHUNK: Final = 1 << 20
 _FIRST: Final = 256
 _PADDING: Final = re.compile(rb"\0*")
@@ -199,7 +200,7 @@ def _read(name: str, stdin: BinaryIO | None, unpacking: Unpacking) -> InputBytes
 def _drain(file: BinaryIO, name: str, unpacking: Unpacking) -> bytes:
     """Return everything a file holds, unpacked if it is gzip. Raises: UnreadableInput, OSError."""
     data = _bounded(file, name, unpacking.budget)
-    if data.startswith(_GZIP):
+    if data.startswith(GZIP):
         return _unzip(data, name, unpacking)
     unpacking.packed += len(data)
     return data

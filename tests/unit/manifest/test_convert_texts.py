@@ -275,7 +275,6 @@ def test_json():
     assert not found.problems
     assert [(str(change.where), change.where.column) for change in found.changes] == [
         ("f.yaml:4: ResourceSlice", 3),
-        ("f.yaml:2: ResourceSliceList", 2),
     ]
     assert (
         '\t\t\t\t\t\t"name": "a",\n\t\t\t\t\t\t"attributes": {},\n\t\t\t\t\t\t"taints": []\n\t\t\t\t\t},' in found.after
