@@ -16,9 +16,11 @@ Say what the API server of a release would refuse in the objects in PATHS if
 they were created, or changed what is in --old, in its words, with file, line
 and column: all faults of all files at once. Looked at are the kinds of
 resource.k8s.io, Pods, and the kinds that make pods; others are counted. What
-may not be changed is known of resource.k8s.io; of a changed Pod, or of what
-makes pods, a note says that only its creation is looked at. Whether what an
-object names is there is not asked; check does that.
+may not be changed is known of resource.k8s.io; of a changed Pod containers,
+claims and nodeSelector are looked at, of what makes pods selectors, serviceName,
+podManagementPolicy, completions, completionMode and managedBy, and a note says
+that there is more. Whether what an object names is there is not asked; check
+does that.
 
 PATHS are files, folders or - for standard input. Templates that were not
 rendered are passed over with a warning."""

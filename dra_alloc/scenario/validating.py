@@ -40,9 +40,9 @@ __all__ = [
 _PASSED_OVER: Final = "it is passed over: a template that was not rendered"
 _GATED: Final = ("claims", "templates", "classes", "slices")
 _OF_GROUP: Final = (*_GATED, "taint_rules")
-#: Those of which no updates are known.
+#: Those of which not all that may not be changed is known.
 _CREATED: Final = ("pods", "workloads")
-_UNASKED: Final = "whether these may be changed so is not looked at, only whether they could be created so"
+_UNASKED: Final = "not all of what may not be changed in these is looked at"
 _UNDECODED: Final = "BadRequest"
 
 
@@ -145,8 +145,8 @@ def validated(
     """
     Return what would be refused in what was read, and the problems with reading it in their place.
 
-    Names are not looked up: an API server stores what leads nowhere. Objects
-    that are not of resource.k8s.io are looked at as if they were created.
+    Names are not looked up: an API server stores what leads nowhere. Of what
+    may not be changed in pods and workloads some is looked at, which is noted.
 
     Spec: VAL-1 to VAL-5. Raises: InputError for settings.
     """
@@ -154,7 +154,7 @@ def validated(
     documents, nameless = _of_known_kinds(documents)
     ours = (each for each in documents.places.values() if each.kind in SERVED)
     off = switched_on((f"{RESOURCE_GROUP}/{each.version}" for each in ours), settings.release)
-    before = _of_group(request.before)
+    before = _of_object(request)
     asked, dropped, _ = gated(in_namespace(documents, request.namespace), settings.effective_gates(), _GATED, before)
     if request.subresource:
         asked = asked.mapped(lambda item: _with_status(item, settings.effective_gates()), "claims")
@@ -181,9 +181,9 @@ def _with_status(claim: ResourceClaim, gates: Mapping[str, bool]) -> ResourceCla
     return claim.model_copy(update={"status": status}) if dropped else claim
 
 
-def _of_group(before: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Return the same for kinds of which updates are known."""
-    return lambda item: before(item) if item.kind in SERVED else None
+def _of_object(request: Request) -> Callable[[Any], Any]:
+    """Return what is there before an object, if it or a subresource of its kind is changed."""
+    return lambda item: request.before(item) if item.kind in SERVED or not request.subresource else None
 
 
 def found_in(old: Documents, namespace: str) -> Callable[[Any], Any]:
@@ -199,7 +199,7 @@ def _key(item: Any) -> tuple[str, str, str, str]:
 
 
 def _changes_unasked(documents: Documents, before: Callable[[Any], Any]) -> Iterator[str]:
-    """Yield a note on the kinds of which it is not known what may not be changed, if there is one before."""
+    """Yield a note on the kinds of which it is not known what all may not be changed, if there is one before."""
     items = (item for member in _CREATED for item in getattr(documents, member))
     kinds = sorted({item.kind for item in items if before(item) is not None})
     if kinds:

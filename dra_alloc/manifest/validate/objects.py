@@ -38,7 +38,7 @@ def validate_object(item: Any, server: ApiServer = ANY, version: str = "v1", old
     namespace), and the status, which the server empties on creation. A missing namespace is no problem:
     kubectl fills it in.
 
-    Spec: VAL-20 to VAL-107.
+    Spec: VAL-20 to VAL-110.
     """
     v = Violations(object_name(item.kind, item.metadata.namespace, item.metadata.name), server, version)
     check: Callable[..., None] | None = check_workload if isinstance(item, Workload) else _CHECKS.get(item.kind)

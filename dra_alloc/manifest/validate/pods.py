@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dra_alloc.api import Container, Pod, PodResourceClaim, PodSpec
 from dra_alloc.api.names import label_faults, subdomain_faults
 from dra_alloc.errors import NAME_SHOWN, in_brief
+from dra_alloc.manifest.validate.changes import check_pod_change
 from dra_alloc.manifest.validate.containers import check_containers, with_host_ports
 from dra_alloc.manifest.validate.metadata import NAMESPACED, check_metadata
 from dra_alloc.manifest.validate.parts import first_of_each
@@ -22,12 +23,14 @@ _BOTH = "at most one of `resourceClaimName` or `resourceClaimTemplateName` may b
 _NEITHER = "must specify one of: `resourceClaimName`, `resourceClaimTemplateName`"
 
 
-def check_pod(v: Violations, pod: Pod) -> None:
-    """Check a pod. Spec: VAL-101 for what templates do not share."""
+def check_pod(v: Violations, pod: Pod, old: Pod | None = None) -> None:
+    """Check a pod, and that it may take the place of an old one. Spec: VAL-101 for what templates do not share."""
     check_metadata(v, pod.metadata, NAMESPACED)
     check_pod_spec(v, with_host_ports(with_amounts(pod).spec), "spec")
     if pod.spec.node_name and pod.spec.scheduling_gates:
         v.forbidden("spec.nodeName", "cannot be set until all schedulingGates have been cleared")
+    if old is not None:
+        check_pod_change(v, pod, old)
 
 
 def check_pod_spec(v: Violations, spec: PodSpec, path: str) -> None:

@@ -17,6 +17,7 @@ __all__ = [
     "LOOKS_ON",
     "NO_EFFECT_NONE",
     "OWNERS_APART",
+    "STATEFUL_SET_BY_FIELD",
     "TWICE_AT_NAME",
     "VALUES_COUNTED",
 ]
@@ -39,5 +40,7 @@ CLASSES_BY_NAME: Final = Span("1.35")
 VALUES_COUNTED: Final = Span("1.36")
 #: What is wrong with an owner is told at this owner, and what is wrong with metadata in the same words once.
 OWNERS_APART: Final = Span("1.37")
+#: What may not be changed in a StatefulSet is told at its field, not of all of its spec.
+STATEFUL_SET_BY_FIELD: Final = Span("1.37")
 #: Generated checks are enforced, in their words, at the paths of the version that was sent.
 GENERATED: Final = Span("1.37")

@@ -19,6 +19,7 @@ from dra_alloc.manifest.documents import Workload
 from dra_alloc.manifest.kinds import Kind, recognise
 from dra_alloc.manifest.make.workloads import at
 from dra_alloc.manifest.read.paths import Path, render
+from dra_alloc.manifest.validate.changes import check_workload_change
 from dra_alloc.manifest.validate.metadata import NAMESPACED, STATEFUL_SET, check_labels, check_metadata
 from dra_alloc.manifest.validate.parts import check_label_selector
 from dra_alloc.manifest.validate.placement import RESTARTS
@@ -63,7 +64,7 @@ _PERCENT: Final = (
 )
 
 
-def check_workload(v: Violations, workload: Workload) -> None:
+def check_workload(v: Violations, workload: Workload, old: Workload | None = None) -> None:
     """Check a workload: all of one that the API server has, of others the claims. Spec: VAL-102 to VAL-107."""
     kind = recognise(workload.api_version, workload.kind)
     if kind is None or not kind.template:
@@ -73,6 +74,8 @@ def check_workload(v: Violations, workload: Workload) -> None:
         return
     check_metadata(v, workload.metadata, STATEFUL_SET if kind.name == "StatefulSet" else NAMESPACED)
     _Fields(v, workload.body).check(kind)
+    if old is not None:
+        check_workload_change(v, workload, old)
     for template in workload.templates:
         if template.pod is not None:
             path = template.path

@@ -386,7 +386,7 @@ def test_a_kind_that_is_missing_is_told_at_its_line(tmp_path):
     assert told == [(1, True), (4, True), (7, False), (12, False)]
 
 
-def test_that_a_change_of_pods_or_of_what_makes_them_is_not_asked_is_said(tmp_path):
+def test_that_not_all_changes_of_pods_and_of_what_makes_them_are_known_is_said(tmp_path):
     spec = {"containers": [{"name": "c", "image": "i"}]}
     pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": spec}
     (tmp_path / "old.json").write_text(json.dumps(pod), encoding="utf-8")
@@ -394,5 +394,5 @@ def test_that_a_change_of_pods_or_of_what_makes_them_is_not_asked_is_said(tmp_pa
     for name, said in (("p", 1), ("q", 0)):
         (tmp_path / "new.json").write_text(json.dumps({**pod, "metadata": {"name": name}}), encoding="utf-8")
         found = validated(*load_readable([tmp_path / "new.json"]), Settings(), request)
-        assert [note.endswith("created so: Pod") for note in found.notes] == [True] * said
+        assert [note.endswith("is looked at: Pod") for note in found.notes] == [True] * said
         assert validate_report(found).notes == found.notes
