@@ -88,6 +88,14 @@ def test_where_nothing_was_read_something_is_wrong(tmp_path, capsys):
             assert (said.out == "nothing would change\n") == (code == 0)
 
 
+def test_a_kind_that_is_missing(tmp_path, capsys):
+    path = tmp_path / "nameless.yaml"
+    path.write_text("apiVersion: resource.k8s.io/v1beta1\nmetadata: {name: c}\n", encoding="utf-8")
+    for to in ("v1", "v1beta1"):
+        assert run(["convert", str(path), "--to", to, "--check"]) == 2
+        assert f"{path}:1: object c: kind: kind is missing or no string" in capsys.readouterr().err
+
+
 def test_why_a_file_is_not_rewritten(older, tmp_path, capsys):
     others = {"p.yaml.gz": gzip.compress(OLDER.encode()), "u.yaml": OLDER.encode("utf-16")}
     for (name, data), why in zip(others.items(), ("it is packed", "it is not UTF-8"), strict=True):

@@ -74,7 +74,7 @@ def _any_object(value: Any, goal: Goal, list_kind: ListKind | None, path: Path) 
         return value, []
     metadata = value.get("metadata")
     names = metadata if isinstance(metadata, dict) else {}
-    called = object_name(kind, names.get("namespace"), names.get("name"))
+    called = object_name(kind or "object", names.get("namespace"), names.get("name"))
     wheres = [Where(called, render((*path, *flaw.path))) for flaw in found[1]]
     return found[0], [Problem(flaw.message, at, flaw.hint) for flaw, at in zip(found[1], wheres, strict=True)]
 
@@ -103,6 +103,8 @@ def converted(value: Any, goal: Goal, list_kind: ListKind | None = None) -> tupl
     group, _, version = api_version.rpartition("/")
     if group != RESOURCE_GROUP or not isinstance(value, dict):
         return None
+    if not kind_name:
+        return value, (Flaw(("kind",), "kind is missing or no string"),)
     try:
         to = goal(kind_name, version)
         kind = recognise(api_version, kind_name)

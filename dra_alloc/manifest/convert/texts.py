@@ -109,7 +109,7 @@ class _Object:
         metadata = self.old.get("metadata")
         names = metadata if isinstance(metadata, dict) else {}
         kind = says_plain(self.old, self.raw.list_kind)[1]
-        return object_name(kind, names.get("namespace"), names.get("name"))
+        return object_name(kind or "object", names.get("namespace"), names.get("name"))
 
 
 class _Turning:
