@@ -5,6 +5,7 @@ The command `convert`.
 from __future__ import annotations
 
 import os
+import re
 from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING, Final
 
@@ -88,10 +89,11 @@ def _run(options: Namespace) -> int:
 
 
 def _diff(text: ConvertedText) -> str:
-    """Return the changes of a file as `diff -u` tells them."""
+    """Return the changes of a file as `diff -u` tells them: no line ends but in a line feed."""
     from difflib import unified_diff
+    from io import StringIO
 
-    before, after = (each.splitlines(keepends=True) for each in (text.before, text.after))
+    before, after = (list(StringIO(each, newline="\n")) for each in (text.before, text.after))
     lines = unified_diff(before, after, text.name, text.name)
     return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
 
@@ -103,7 +105,9 @@ def _print(found: Conversion) -> None:
     whole = ""
     for text in found.texts:
         if whole:
-            whole += ("" if whole.endswith("\n") else "\n") + ("" if text.after.startswith("---") else "---\n")
+            directives = re.match(r"(?:[ \t]*(?:#.*)?\r?\n)*%", text.after)
+            mark = "" if text.after.startswith("---") else "...\n" if directives else "---\n"
+            whole += ("" if whole.endswith("\n") else "\n") + mark
         whole += text.after
     write_file(STDOUT, whole.encode())
 

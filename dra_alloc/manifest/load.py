@@ -34,7 +34,7 @@ from dra_alloc.manifest.progress import watched
 from dra_alloc.manifest.read.inputs import InputBytes, SkippedInput, UnreadableInput, sources, without_empty
 from dra_alloc.manifest.read.json_reader import looks_like_json, plain_from_json, read_json, repeated_keys
 from dra_alloc.manifest.read.members import completed, cut, is_foreign, says, says_plain, unlisted
-from dra_alloc.manifest.read.paths import Path, holds, render, tokens
+from dra_alloc.manifest.read.paths import Path, holds, render, tokens, with_positions
 from dra_alloc.manifest.read.raw import Noticed, RawDocument, TextError
 from dra_alloc.manifest.read.texts import Text
 from dra_alloc.manifest.read.yaml_reader import read_yaml
@@ -356,7 +356,7 @@ class _Reading:
         if self._loading.manner.validate == "ignore":
             return
         for path, line in self._repeated(raw, value):
-            shown = render(tuple(int(step) if str(step).isdigit() else step for step in path))
+            shown = render(with_positions(path, value))
             hint = _NO_DASHES if path in (("kind",), ("apiVersion",)) else ""
             finding = Flaw(path, f'duplicate field "{shown}"', hint, unknown_field=True, line=line)
             self._report(raw, called(), finding)

@@ -262,8 +262,11 @@ class _Checking:
 
     def _rollouts(self, subjects: Sequence[Subject]) -> Iterator[tuple[Rollout, Sequence[int]]]:
         """Yield rollouts with the numbers of the pods that they make."""
+        made = dict[int, list[int]]()
+        for number, each in enumerate(subjects):
+            made.setdefault(id(each.origin), []).append(number)
         for origin, rollout in self._prepared.rollouts:
-            new = [number for number, each in enumerate(subjects) if each.origin is origin]
+            new = made.get(id(origin), [])
             if not any(group_name(pod) for number in new if (pod := subjects[number].pod) is not None):
                 yield rollout, new
 

@@ -286,6 +286,8 @@ def _lines(number: int, longest: int, over: threading.Event) -> Iterator[bytes]:
         if lines:
             yield from lines[:-1]
             held, size = lines[-1:], len(lines[-1])
+            if size > longest:
+                yield lines[-1]
         if not data:
             return
 

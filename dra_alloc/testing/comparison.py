@@ -61,7 +61,7 @@ def comparable(answer: Mapping[str, Any], *, steps: bool = True) -> Json:
     if "panic" in answer or "bad" in answer or "crash" in answer:
         return {key: answer[key] for key in ("panic", "bad", "crash") if key in answer}
     error = answer.get("err")
-    if error not in (None, "") or isinstance(error, bool):
+    if error not in (None, ""):
         kept["err"] = _BAD_ATTRIBUTE.sub("attribute *", error) if isinstance(error, str) else error
     if answer.get("onNode"):
         kept["onNode"] = answer["onNode"]

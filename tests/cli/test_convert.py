@@ -7,10 +7,12 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+import yaml
 
 from dra_alloc.cli.main import run
 from dra_alloc.scenario import converting
@@ -206,3 +208,21 @@ def test_standard_input_has_no_place(monkeypatch, capsys):
 def test_a_file_that_is_named_twice_is_written_once(older, tmp_path, capsys):
     assert run(["convert", str(older), str(tmp_path), "--to", "v1", "--in-place"]) == 0
     assert capsys.readouterr().out.count("converted") == 1
+
+
+def test_directives_come_after_the_end_of_a_document(tmp_path, capsys):
+    (tmp_path / "a.yaml").write_text(NEWER, encoding="utf-8")
+    (tmp_path / "b.yaml").write_text(f"# of ours\n\n%YAML 1.1\n---\n{NEWER}", encoding="utf-8")
+    assert run(["convert", str(tmp_path), "--to", "v1beta1"]) == 0
+    printed = capsys.readouterr().out
+    assert [each["apiVersion"] for each in yaml.safe_load_all(printed)] == ["resource.k8s.io/v1beta1"] * 2
+
+
+def test_lines_of_a_diff_end_in_line_feeds_alone(tmp_path, capsys):
+    path = tmp_path / "a.yaml"
+    text = NEWER.replace("name: a", 'name: "a\u2028  b\x85  c"').replace("\n", "\r\n")
+    path.write_bytes(text.encode())
+    assert run(["convert", str(path), "--to", "v1beta1", "--diff"]) == 0
+    (tmp_path / "diff").write_text(capsys.readouterr().out, encoding="utf-8", newline="")
+    subprocess.run(["patch", "--binary", str(path), str(tmp_path / "diff")], check=True, capture_output=True)
+    assert path.read_bytes() == text.replace("/v1", "/v1beta1").encode()

@@ -18,6 +18,9 @@ from dra_alloc.problem.requests import claim_name
 
 __all__ = ["turns"]
 
+_Users = set[tuple[str | None, str | None]]
+_Used = Mapping[tuple[str | None, str | None], Collection[str]]
+
 _STEPWISE: Final = (
     "made once a pod of the older template has gone: "
     "the rollout is looked at step by step, as if each new pod got ready"
@@ -35,7 +38,11 @@ def turns(
 
     Each rollout has the numbers of its new pods among `pods`.
     """
-    rolling = [_Rolling(scheduling, rollout, {each: pods[each] for each in numbers}) for rollout, numbers in rollouts]
+    named = list(rollouts)
+    used = _claims_by_user(scheduling) if named else {}
+    rolling = [
+        _Rolling(scheduling, rollout, {each: pods[each] for each in numbers}, used) for rollout, numbers in named
+    ]
     held = {number for each in rolling for number in each.held}
     first = [number for number in range(len(pods)) if number not in held]
     numbers = [*range(len(others)), *(len(others) + number for number in first)]
@@ -53,7 +60,7 @@ def turns(
 @dataclass(slots=True)
 class _Rolling:
     """
-    A rollout under way: `new` are the pods that it makes, by number.
+    A rollout under way: `new` are the pods that it makes, by number, `used` the names of claims by who reserved them.
 
     Spec: EXPAND-60.
     """
@@ -61,6 +68,7 @@ class _Rolling:
     scheduling: Scheduling
     rollout: Rollout
     new: Mapping[int, Queued]
+    used: _Used
     waiting: set[int] = field(default_factory=set)
 
     @property
@@ -96,7 +104,7 @@ class _Rolling:
             going = min(len(old), running - self.rollout.staying)
             if going <= 0:
                 break
-            leave(self.scheduling, old[:going])
+            _leave(self.scheduling, old[:going], self.used)
             old = old[going:]
             made = numbers[: max(0, self.rollout.most - len(old))]
             held.difference_update(made)
@@ -113,7 +121,7 @@ class _Rolling:
                 text = f"its controller replaces it once {stuck} runs"
                 yield Turn(number, Waiting(self.new[number].name, "in-order", text))
             elif not stuck:
-                leave(self.scheduling, [pod])
+                _leave(self.scheduling, [pod], self.used)
                 yield from self._try([number] if number is not None else ())
                 stuck = self.new[number].name if number in self.waiting else ""
 
@@ -126,7 +134,17 @@ class _Rolling:
             yield Turn(number, outcome)
 
 
-def leave(scheduling: Scheduling, pods: Sequence[Pod]) -> None:
+def _claims_by_user(scheduling: Scheduling) -> _Used:
+    """Return the names of claims by namespace and UID or name of who reserved them; the scheduler adds nobody."""
+    found: dict[tuple[str | None, str | None], set[str]] = {}
+    for called, claim in scheduling.cluster.claims.items():
+        for each in claim.status.reserved_for:
+            for name in (each.uid, each.name):
+                found.setdefault((claim.metadata.namespace, name), set()).add(called)
+    return found
+
+
+def _leave(scheduling: Scheduling, pods: Sequence[Pod], used: _Used) -> None:
     """Let pods that are there go: their room is free, and what nobody else has reserved of their claims."""
     gone = []
     for pod in pods:
@@ -136,17 +154,11 @@ def leave(scheduling: Scheduling, pods: Sequence[Pod]) -> None:
             tenancy = scheduling.tenancy
             tenancy.remove(tenancy.view(there), tenancy.places[there.spec.node_name])
     users = {(each.metadata.namespace, each.metadata.uid or each.metadata.name) for each in gone}
-    freed = [_without(each, users, scheduling) for each in scheduling.cluster.claims.values() if _used(each, users)]
+    claims = scheduling.cluster.claims
+    named = sorted({name for user in users for name in used.get(user, ())} & claims.keys())
+    freed = [_without(claims[each], users, scheduling) for each in named if claims[each].status.reserved_for]
     if freed:
         scheduling.renew(freed)
-
-
-_Users = set[tuple[str | None, str | None]]
-
-
-def _used(claim: ResourceClaim, users: _Users) -> bool:
-    namespace = claim.metadata.namespace
-    return any((namespace, name) in users for each in claim.status.reserved_for for name in (each.uid, each.name))
 
 
 def _without(claim: ResourceClaim, users: _Users, scheduling: Scheduling) -> ResourceClaim:

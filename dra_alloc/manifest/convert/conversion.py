@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from dra_alloc.api import ExactDeviceRequest
-from dra_alloc.manifest.make.schema import Leaf, ListType, MapType, ObjectType, SchemaType, schema_of
+from dra_alloc.manifest.make.schema import Leaf, ListType, MapType, ObjectType, SchemaType, pruned, schema_of
 
 __all__ = ["OtherShape", "document_path", "from_v1", "reshape", "rewrite", "to_v1", "without_later"]
 
@@ -199,21 +199,8 @@ def from_v1(value: Any, kind: str, version: str) -> Any:
 @cache
 def without_later(shape: ObjectType, version: str) -> ObjectType:
     """Return a v1 shape without the fields that an older version never had. Spec: CONV-31."""
-    kept = _known(shape, _LATER.get(version, {}))
-    assert isinstance(kept, ObjectType)
-    return kept
-
-
-def _known(shape: SchemaType, later: Mapping[str, frozenset[str]]) -> SchemaType:
-    if not later or isinstance(shape, Leaf):
-        return shape
-    if isinstance(shape, ListType):
-        return ListType(_known(shape.item, later))
-    if isinstance(shape, MapType):
-        return MapType(_known(shape.value, later))
-    gone = later.get(shape.name, frozenset())
-    fields = {name: _known(member, later) for name, member in shape.fields.items() if name not in gone}
-    return ObjectType(shape.name, MappingProxyType(fields), shape.closed)
+    later = _LATER.get(version)
+    return shape if later is None else pruned(shape, lambda name: later.get(name, frozenset()))
 
 
 @cache

@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -27,13 +28,15 @@ from dra_alloc.manifest.make.inspection import Flaw
 from dra_alloc.manifest.read.inputs import InputBytes
 from dra_alloc.manifest.read.json_reader import looks_like_json, plain_from_json, read_json, repeated_keys
 from dra_alloc.manifest.read.members import says_plain, unlisted
-from dra_alloc.manifest.read.paths import Path, render
-from dra_alloc.manifest.read.raw import Noticed, RawDocument, TextError
+from dra_alloc.manifest.read.paths import Path, render, with_positions
+from dra_alloc.manifest.read.raw import Duplicate, Noticed, RawDocument, TextError
 from dra_alloc.manifest.read.yaml_reader import read_yaml
 
 __all__ = ["Change", "ConvertedText", "convert_text"]
 
 _BY_HAND: Final = "write it in another form, or convert it by hand"
+#: Each reads the whole text.
+_MOST_PROOFS: Final = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,17 +75,17 @@ def convert_text(source: InputBytes, goal: Goal) -> ConvertedText:
 
     Spec: CONV-34 to CONV-36.
     """
-    if RESOURCE_GROUP.encode() not in source.data:
-        text = source.data.decode("utf-8", "replace")
-        return ConvertedText(source.name, text, text)
     turning = _Turning(source)
     after = ""
     try:
-        turning.read(goal)
+        if RESOURCE_GROUP.encode() in source.data:
+            turning.read(goal)
         after = source.data.decode() if turning.wrong.entries else turning.written()
     except TextError as error:
         hint = error.hint or hint_for_text(source.data, error.line, error.message)
         turning.wrong.add_line(error.message, error.line, hint)
+    except UnicodeDecodeError as error:
+        turning.wrong.add_line("text is not UTF-8", source.data.count(b"\n", 0, error.start) + 1)
     before = source.data.decode("utf-8", "replace")
     if turning.wrong.entries:
         problems = tuple(turning.wrong.resolved(source.data))
@@ -143,15 +146,16 @@ class _Turning:
                 raise error from None
         for fault in noticed.faults:
             self.wrong.add_line(fault.message, fault.line, fault.hint or hint_for_text(self._data, fault.line))
+        doubles = _by_object(noticed, {raw.place for raw, _ in found})
         for raw, value in found:
-            self._take(raw, value, goal, noticed)
+            self._take(raw, value, goal, doubles.get(raw.place, ()))
         if self.turned or b"List" in self._data:
             text = self._data.decode()
             self._breaks = [found.start() for found in re.finditer("\n", text)]
             self._documents = json_nodes(text) if self._is_json else yaml_nodes(text)
             self._find_lists(goal)
 
-    def _take(self, raw: RawDocument, value: Any, goal: Goal, noticed: Noticed) -> None:
+    def _take(self, raw: RawDocument, value: Any, goal: Goal, doubles: Iterable[Duplicate]) -> None:
         """Note what an object is to say, and what is wrong with it."""
         api_version, kind = says_plain(value, raw.list_kind)
         if names_a_list(kind):  # what is left of one without its members
@@ -168,7 +172,7 @@ class _Turning:
         to = "" if made[1] else goal(kind, api_version.rpartition("/")[2])
         item = _Object(raw, value, made[0], (api_version, f"{RESOURCE_GROUP}/{to}"))
         self.turned.append(item)
-        for flaw in (*made[1], *_repeated(raw, value, noticed)):
+        for flaw in (*made[1], *_repeated(raw, value, doubles)):
             self.wrong.add(raw, item.called, flaw)
 
     def _find_lists(self, goal: Goal) -> None:
@@ -184,31 +188,38 @@ class _Turning:
         text = self._data.decode()
         if not self.turned and not self._lists:
             return text
-        draft = Draft(text, quoted=self._is_json)
+        draft, refused = self._drafted(text, self.turned)
+        for item, why in refused:
+            self._left_alone(item, f": {why}")
+        if self.wrong.entries:
+            return text
+        after = self._proved(draft)
+        if after is None:
+            self._blame(text)
+        return text if after is None else after
+
+    def _drafted(self, text: str, items: Sequence[_Object]) -> tuple[Draft, list[tuple[_Object, str]]]:
+        """Return the text with the edits that turn these objects, and which there can be none of, and why."""
+        draft, refused = Draft(text, quoted=self._is_json), []
         done: set[int] = set()
-        for item in self.turned:
-            self._edit(draft, item, done)
+        for item in items:
+            try:
+                self._note(draft, item, done)
+            except CannotEdit as error:
+                refused.append((item, str(error)))
         for node, each in self._lists:
             pair = node.member("apiVersion")
             if pair is not None:
                 change(draft, pair[1], each.before, each.after, done)
-        if self.wrong.entries:
-            return text
+        return draft, refused
+
+    def _proved(self, draft: Draft) -> str | None:
+        """Return the text with its edits, if it says what it is to say."""
         try:
             after = draft.written()
-            if self._proves(after):
-                return after
+            return after if self._proves(after) else None
         except (CannotEdit, TextError, YAMLError, UnicodeError):
-            pass
-        self._blame(text)
-        return text
-
-    def _edit(self, draft: Draft, item: _Object, done: set[int]) -> None:
-        """Note the edits of one object, or why there can be none."""
-        try:
-            self._note(draft, item, done)
-        except CannotEdit as error:
-            self._left_alone(item, f": {error}")
+            return None
 
     def _note(self, draft: Draft, item: _Object, done: set[int]) -> None:
         node = node_at(self._documents, item.raw.place)
@@ -238,23 +249,31 @@ class _Turning:
         return comments_in(text, documents) == comments_in(self._data.decode(), self._documents)
 
     def _blame(self, text: str) -> None:
-        """Note the objects that cannot be turned by themselves, or all where only together they cannot."""
-        said = self._said
-        before = dict(_objects_by_place(self._data, self._is_json))
-        for item in self.turned:
-            draft = Draft(text, quoted=self._is_json)
-            self._said = [(place, value if place == item.raw.place else before[place]) for place, value in said]
-            try:
-                self._note(draft, item, set())
-                if self._proves(draft.written()):
-                    continue
-            except (CannotEdit, TextError, YAMLError):
-                pass
-            self._left_alone(item)
+        """
+        Note the objects that cannot be turned by themselves, or all where only together they cannot.
+
+        They are looked for by halves; where too many are wrong, the last groups are named as wrong together.
+        """
+        said, before = self._said, dict(_objects_by_place(self._data, self._is_json))
+        groups, alone, asked = deque([self.turned]), list[_Object](), 0
+        while groups and asked < _MOST_PROOFS:
+            group = groups.popleft()
+            staying = {item.raw.place for item in self.turned} - {item.raw.place for item in group}
+            self._said = [(place, before[place] if place in staying else value) for place, value in said]
+            asked += 1
+            draft, refused = self._drafted(text, group)
+            if not refused and self._proved(draft) is not None:
+                continue
+            if len(group) > 1:
+                groups += (group[: len(group) // 2], group[len(group) // 2 :])
+            else:
+                alone += group
         self._said = said
-        if not self.wrong.entries:
-            for item in self.turned:
-                self._left_alone(item, " together with the others")
+        together = [item for group in groups for item in group] or ([] if alone else self.turned)
+        for item in alone:
+            self._left_alone(item)
+        for item in together:
+            self._left_alone(item, " together with the others")
 
     def changes(self) -> Iterator[Change]:
         """Yield what was changed: objects, and lists none of whose members is."""
@@ -286,15 +305,24 @@ def _objects_by_place(data: bytes, is_json: bool) -> Iterator[tuple[Path, Any]]:
         yield raw.place, value
 
 
-def _repeated(raw: RawDocument, value: Any, noticed: Noticed) -> Iterator[Flaw]:
-    """Yield the keys that an object gives twice."""
-    depth = len(raw.place)
-    doubles = (double for double in noticed.duplicates if double.place[:depth] == raw.place)
-    found: list[tuple[Path, int]] = [(double.place[depth:], double.line) for double in doubles]
+def _by_object(noticed: Noticed, places: Collection[Path]) -> dict[Path, list[Duplicate]]:
+    """Return the keys that are given twice by the place of the object that they are in."""
+    found: dict[Path, list[Duplicate]] = {}
+    for double in noticed.duplicates:
+        above = (double.place[:depth] for depth in range(1, len(double.place)))
+        place = next((each for each in above if each in places), None)
+        if place is not None:
+            found.setdefault(place, []).append(double)
+    return found
+
+
+def _repeated(raw: RawDocument, value: Any, doubles: Iterable[Duplicate]) -> Iterator[Flaw]:
+    """Yield the keys that an object gives twice; those of JSON are looked for here."""
+    found: list[tuple[Path, int]] = [(double.place[len(raw.place) :], double.line) for double in doubles]
     if raw.text is not None:
         found = [(path, raw.line + line - 1) for path, line in repeated_keys(raw.text, value)]
     for steps, line in found:
-        path = tuple(int(step) if str(step).isdigit() else step for step in steps)
+        path = with_positions(steps, value)
         yield Flaw(path, f'duplicate field "{render(path)}"', line=line)
 
 

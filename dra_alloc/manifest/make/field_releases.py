@@ -6,10 +6,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from types import MappingProxyType
 from typing import Final
 
-from dra_alloc.manifest.make.schema import Leaf, ListType, MapType, ObjectType, SchemaType
+from dra_alloc.manifest.make.schema import ObjectType, pruned
 from dra_alloc.releases import Release, Span
 
 __all__ = ["known_in"]
@@ -32,19 +31,4 @@ _FIELDS: Final[Mapping[str, Mapping[str, Span]]] = {
 @cache
 def known_in(shape: ObjectType, release: Release) -> ObjectType:
     """Return a shape without the fields that a release does not have. Spec: VAL-6."""
-    known = _known(shape, release)
-    assert isinstance(known, ObjectType)
-    return known
-
-
-def _known(shape: SchemaType, release: Release) -> SchemaType:
-    if isinstance(shape, Leaf):
-        return shape
-    if isinstance(shape, ListType):
-        return ListType(_known(shape.item, release), shape.most)
-    if isinstance(shape, MapType):
-        return MapType(_known(shape.value, release))
-    spans = _FIELDS.get(shape.name, {})
-    kept = {name: inner for name, inner in shape.fields.items() if name not in spans or spans[name].holds(release)}
-    fields = {name: _known(inner, release) for name, inner in kept.items()}
-    return ObjectType(shape.name, MappingProxyType(fields), shape.closed)
+    return pruned(shape, lambda name: [each for each, span in _FIELDS.get(name, {}).items() if not span.holds(release)])

@@ -73,7 +73,7 @@ _BELOW: Final[Mapping[str, tuple[str, ...]]] = {
 
 
 class DroppedField(NamedTuple):
-    """A field that is not stored, by its path below what was looked at, and the gate that it needs."""
+    """A field that is not stored, by its path, and the gate that it needs."""
 
     path: str
     gate: str
@@ -82,16 +82,18 @@ class DroppedField(NamedTuple):
         return f"{self.path} ({self.gate})"
 
 
-def without_disabled(value: Model, gates: Mapping[str, bool]) -> tuple[Model, tuple[DroppedField, ...]]:
+def without_disabled(value: Model, gates: Mapping[str, bool], path: str = "") -> tuple[Model, tuple[DroppedField, ...]]:
     """
     Return a claim's devices or the spec of a class or slice without what disabled gates take away, and what that was.
+
+    `path` leads to it.
 
     A gate that the release does not have counts as off.
 
     Spec: GATE-1.
     """
     dropped: list[DroppedField] = []
-    stored: Model = _stored(value, "", _off(frozenset(gate for gate, on in gates.items() if on)), dropped)
+    stored: Model = _stored(value, path, _off(frozenset(gate for gate, on in gates.items() if on)), dropped)
     return stored, tuple(dropped)
 
 
@@ -123,7 +125,8 @@ def _stored(value: Any, path: str, off: _Off, dropped: list[DroppedField]) -> An
     for name, gate in fields:
         there = getattr(value, name, None)
         if there not in _NOTHING or (name in _POINTERS and there is not None):
-            changes[name] = () if isinstance(there, tuple) and name not in _POINTERS else None
+            empty = () if isinstance(there, tuple) and name not in _POINTERS else None
+            changes[name] = FrozenMap() if isinstance(there, FrozenMap) else empty
             dropped.append(DroppedField(_joined(path, name), gate))
     for name in below:
         if name not in changes:

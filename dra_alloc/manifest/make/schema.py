@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import types
 import typing
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
 from functools import cache
@@ -27,7 +27,7 @@ from dra_alloc.limits import (
     SELECTORS_MAX,
 )
 
-__all__ = ["Leaf", "ListType", "MapType", "ObjectType", "SchemaType", "schema_of", "type_of"]
+__all__ = ["Leaf", "ListType", "MapType", "ObjectType", "SchemaType", "pruned", "schema_of", "type_of"]
 
 
 class Leaf(Enum):
@@ -117,6 +117,21 @@ def schema_of(model: type[KubeModel]) -> ObjectType:
         fields[wire] = replace(shape, most=_MOST.get((model.__name__, wire))) if isinstance(shape, ListType) else shape
     closed = model.model_config.get("extra") == "forbid"
     return ObjectType(model.__name__, types.MappingProxyType(fields), closed, model)
+
+
+def pruned(shape: ObjectType, gone: Callable[[str], Collection[str]]) -> ObjectType:
+    """Return a shape without the fields that are gone of the types in it, by their names."""
+    lost = gone(shape.name)
+    fields = {name: _pruned(inner, gone) for name, inner in shape.fields.items() if name not in lost}
+    return ObjectType(shape.name, types.MappingProxyType(fields), shape.closed)
+
+
+def _pruned(shape: SchemaType, gone: Callable[[str], Collection[str]]) -> SchemaType:
+    if isinstance(shape, ListType):
+        return replace(shape, item=_pruned(shape.item, gone))
+    if isinstance(shape, MapType):
+        return MapType(_pruned(shape.value, gone))
+    return shape if isinstance(shape, Leaf) else pruned(shape, gone)
 
 
 def type_of(annotation: Any, metadata: typing.Iterable[Any] = ()) -> SchemaType:

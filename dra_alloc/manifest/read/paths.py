@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from dra_alloc.errors import in_brief
 
-__all__ = ["MapKey", "Path", "holds", "key_path", "render", "tokens"]
+__all__ = ["MapKey", "Path", "holds", "key_path", "render", "tokens", "with_positions"]
 
 
 class MapKey(str):
@@ -23,6 +23,8 @@ class MapKey(str):
 Path = tuple[str | int, ...]
 
 _KEY_SHOWN: Final = 96
+#: More no position of a list has.
+_DIGITS: Final = 20
 _TOKEN: Final = re.compile(r"\[([^\]]*)\]|([^.\[]+)")
 
 
@@ -46,6 +48,21 @@ def holds(value: Any, path: Iterable[str]) -> bool:
         else:
             value = value.get(step) if isinstance(value, dict) else None
     return value is not None
+
+
+def with_positions(steps: Iterable[str | int], value: Any) -> Path:
+    """Return a path of plain strings with numbers for the members of lists, as plain values have them."""
+    path: list[str | int] = []
+    for step in steps:
+        shown = str(step)
+        if isinstance(value, list) and shown.isdecimal() and len(shown) < _DIGITS:
+            position = int(shown)
+            path.append(position)
+            value = value[position] if position < len(value) else None
+        else:
+            path.append(step)
+            value = value.get(step) if isinstance(value, dict) else None
+    return tuple(path)
 
 
 def tokens(path: str | Iterable[str | int]) -> tuple[str, ...]:

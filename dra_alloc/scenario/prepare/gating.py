@@ -54,20 +54,20 @@ def gated(
 def _stored(item: Any, gates: Mapping[str, bool]) -> tuple[Any, tuple[DroppedField, ...]]:
     outer = item.spec
     if isinstance(item, ResourceClaimTemplate):
-        inner, dropped = gated_spec(outer.spec, gates)
+        inner, dropped = gated_spec(outer.spec, gates, "spec.spec")
         spec = outer.model_copy(update={"spec": inner}) if dropped else outer
     elif isinstance(item, ResourceClaim):
         spec, dropped = gated_spec(outer, gates)
     else:
-        spec, dropped = without_disabled(outer, gates)
+        spec, dropped = without_disabled(outer, gates, "spec")
     return (item.model_copy(update={"spec": spec}) if dropped else item), dropped
 
 
 def gated_spec(
-    spec: ResourceClaimSpec, gates: Mapping[str, bool]
+    spec: ResourceClaimSpec, gates: Mapping[str, bool], path: str = "spec"
 ) -> tuple[ResourceClaimSpec, tuple[DroppedField, ...]]:
     """Return what a claim asks for without the fields of disabled gates, and what these were."""
-    devices, dropped = without_disabled(spec.devices, gates)
+    devices, dropped = without_disabled(spec.devices, gates, f"{path}.devices")
     return (spec.model_copy(update={"devices": devices}) if dropped else spec), dropped
 
 

@@ -8,9 +8,11 @@ from typing import Any
 
 import pytest
 
-from dra_alloc.api import ResourceClaim, ResourceSlice
+from dra_alloc.api import DeviceClass, ResourceClaim, ResourceClaimTemplate, ResourceSlice
 from dra_alloc.manifest.convert.conversion import OtherShape, document_path, reshape, rewrite, to_v1
-from dra_alloc.manifest.make.schema import Leaf, MapType, schema_of
+from dra_alloc.manifest.make.field_releases import known_in
+from dra_alloc.manifest.make.schema import Leaf, ListType, MapType, ObjectType, schema_of
+from dra_alloc.profiles import parse_release
 
 
 def claim(*requests):
@@ -127,3 +129,22 @@ def test_shapes_of_old_versions():
     assert device.fields["basic"].fields["capacity"] == MapType(Leaf.QUANTITY)
     slice_shape = reshape(schema_of(ResourceSlice), "v1")
     assert slice_shape.fields["spec"].fields["devices"].item.name == "Device"
+
+
+def limits(shape, path=()):
+    if isinstance(shape, ListType):
+        yield shape.most, tuple(each for each in path if each not in ("exactly", "basic"))
+        yield from limits(shape.item, (*path, "*"))
+    elif isinstance(shape, ObjectType):
+        for name, inner in shape.fields.items():
+            yield from limits(inner, (*path, name))
+
+
+@pytest.mark.parametrize("version", ["v1beta1", "v1alpha3"])
+@pytest.mark.parametrize("model", [ResourceSlice, ResourceClaim, ResourceClaimTemplate, DeviceClass])
+def test_lists_keep_their_limits_in_every_version_and_release(model, version):
+    shape = schema_of(model)
+    wanted = set(limits(shape))
+    older = set(limits(reshape(known_in(shape, parse_release("1.34")), version)))
+    assert older <= wanted
+    assert {each for each in older if each[0]}

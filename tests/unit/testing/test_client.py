@@ -4,11 +4,13 @@ The client tells answers from all that can be in their place, and never waits fo
 
 from __future__ import annotations
 
+import os
 import sys
+import threading
 
 import pytest
 
-from dra_alloc.testing.client import Client, Failure, HarnessError
+from dra_alloc.testing.client import Client, Failure, HarnessError, _lines
 
 OURS = [sys.executable, "-m", "dra_alloc", "harness"]
 ECHO = "import sys\nfor line in sys.stdin: print(line, end='', flush=True)"
@@ -118,3 +120,18 @@ def test_a_line_without_an_end_is_no_answer(monkeypatch):
     assert caught.value.failure.kind == "bad-line"
     assert str(caught.value).startswith("the answer is longer than 1,000 bytes: '[[[")
     assert len(str(caught.value)) < 300
+
+
+def test_of_a_line_that_is_too_long_there_is_something_wherever_it_begins():
+    for begins in (b"", b"short\n"):
+        reading, writing = os.pipe()
+        os.write(writing, begins + b"x" * 100)
+        over = threading.Event()
+        lines = _lines(reading, 10, over)
+        assert [next(lines) for _ in range(begins.count(b"\n") + 1)][-1] == b"x" * 100
+        os.write(writing, b"x\nnext\n")
+        assert next(lines) == b"next"
+        over.set()
+        assert not list(lines)
+        for each in (reading, writing):
+            os.close(each)
