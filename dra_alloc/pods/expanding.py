@@ -94,7 +94,7 @@ def expanded(manifests: Documents, dump: Documents, nodes: Sequence[Node], taugh
     owns are its own, and only the rest is new. All objects have names and
     namespaces. Problems come with the object that they are of.
 
-    Spec: EXPAND-10 to EXPAND-59.
+    Spec: EXPAND-10 to EXPAND-62.
     """
     templates = {each.metadata.full_name: each for each in (*dump.templates, *manifests.templates)}
     family = Family(manifests, dump, nodes, templates)
