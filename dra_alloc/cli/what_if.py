@@ -76,34 +76,34 @@ def _run(options: Namespace) -> int:
 
 def _asked(options: Namespace) -> WhatIf:
     """Read everything, with all that is wrong with it at once, and ask."""
-    from dra_alloc.cli.reading import check_stdin_once, settings_of
+    from dra_alloc.cli.reading import check_stdin_once, nothing_given, settings_of
     from dra_alloc.errors import InputError, ManifestError, by_place
     from dra_alloc.pods.workloads.shapes import taught_by
     from dra_alloc.scenario.check import CheckOptions
     from dra_alloc.scenario.what_if.objects import states
-    from dra_alloc.scenario.what_if.reading import Scenario, read_scenario
+    from dra_alloc.scenario.what_if.reading import Scenario, read_scenario, with_lines
     from dra_alloc.scenario.what_if.what_if import after_steps, what_if
 
-    if not (options.scenario or options.manifests or options.base):
+    if options.base and not options.manifests:
+        raise InputError("--base says what --manifests replace, which are not given")
+    if not (options.scenario or options.manifests):
         raise InputError("nothing changes", hint="give a SCENARIO, manifests to apply with -f, or both")
     if not options.cluster:
         raise InputError("there is no cluster to change", hint="give its dump with --cluster")
     check_stdin_once([*options.manifests, *options.cluster, *options.base])
     settings = settings_of(options)
     taught = tuple(map(taught_by, options.pod_template))
-    problems: list[Problem] = []
-    scenario = Scenario()
-    if options.scenario:
-        try:
-            scenario = read_scenario(options.scenario)
-        except ManifestError as error:
-            problems += error.problems
+    scenario, wrong = read_scenario(options.scenario) if options.scenario else (Scenario(), ())
+    problems: list[Problem] = [*wrong]
     reading = _Reading(options, problems)
     dump, base, manifests = map(reading.documents, (options.cluster, options.base, options.manifests))
+    if options.manifests and not problems and not (manifests.places or manifests.unknown):
+        raise nothing_given()
     before, after = states(dump, base, manifests, settings)
     after, wrong = after_steps(after, scenario, reading.beside)
-    if problems or wrong:
-        raise ManifestError(by_place([*problems, *wrong]))
+    problems += wrong
+    if problems:
+        raise ManifestError(by_place(with_lines(problems, scenario.file)))
     return what_if(before, after, CheckOptions(settings, namespace=options.namespace, taught=taught))
 
 

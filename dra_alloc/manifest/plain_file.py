@@ -5,7 +5,7 @@ Files of our own, no objects of the API: their documents as plain values.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -15,11 +15,12 @@ from dra_alloc.manifest.make.complaints import Complaints
 from dra_alloc.manifest.make.hints import hint_for_text
 from dra_alloc.manifest.read.inputs import InputBytes, SkippedInput, UnreadableInput, sources
 from dra_alloc.manifest.read.json_reader import looks_like_json, plain_from_json, read_json, repeated_keys
-from dra_alloc.manifest.read.paths import render
+from dra_alloc.manifest.read.paths import render, tokens
+from dra_alloc.manifest.read.positions import positions_in_json, positions_in_yaml
 from dra_alloc.manifest.read.raw import Duplicate, Noticed, RawDocument, TextError
 from dra_alloc.manifest.read.yaml_reader import read_yaml
 
-__all__ = ["load_plain", "plain_documents"]
+__all__ = ["lines_in_plain", "load_plain", "plain_documents"]
 
 
 def load_plain(path: str | os.PathLike[str], *, limits: ReadBudget = DEFAULT_BUDGET) -> tuple[Any, ...]:
@@ -39,6 +40,17 @@ def load_plain(path: str | os.PathLike[str], *, limits: ReadBudget = DEFAULT_BUD
         if complaints.entries:
             raise ManifestError(complaints.resolved(source.data))
     return tuple(found)
+
+
+def lines_in_plain(path: str | os.PathLike[str], wanted: Collection[str]) -> Mapping[str, int]:
+    """Return the lines of paths in the only document of a file, or of what there is of them; nothing where unknown."""
+    for source in sources([os.fspath(path)], None, DEFAULT_BUDGET):
+        if isinstance(source, InputBytes):
+            steps = {each: ("0", *tokens(each)) for each in wanted}
+            find = positions_in_json if looks_like_json(source.data) else positions_in_yaml
+            found = find(source.data, frozenset(steps.values()))
+            return {each: found[place][0] for each, place in steps.items() if place in found}
+    return {}
 
 
 def plain_documents(source: InputBytes, limits: ReadBudget, complaints: Complaints) -> Iterator[RawDocument]:

@@ -36,7 +36,11 @@ from dra_alloc.pods.workloads.shapes import Taught, assumed, by_rule, unserved_k
 from dra_alloc.pods.workloads.states import PodState, is_live, state_of
 from dra_alloc.pods.workloads.table import MAKERS, NO_MAKERS, maker_of
 
-__all__ = ["ExpandedPod", "MadePods", "expanded"]
+__all__ = ["NOT_ANEW", "ExpandedPod", "MadePods", "expanded"]
+
+
+#: How the note on pods begins that are there and not asked for.
+NOT_ANEW: Final = "pods that are not scheduled anew"
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +163,7 @@ def _standing(pods: Sequence[ExpandedPod]) -> Iterator[str]:
     states = (PodState.BOUND, PodState.LEAVING, PodState.TERMINATING, PodState.FINISHED)
     counts = [(count, state) for state in states if (count := sum(each.state is state for each in pods))]
     if counts:
-        yield f"pods that are not scheduled anew: {', '.join(f'{count} {state}' for count, state in counts)}"
+        yield f"{NOT_ANEW}: {', '.join(f'{count} {state}' for count, state in counts)}"
 
 
 #: Pods with gates that are told by name.

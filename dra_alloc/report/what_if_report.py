@@ -25,6 +25,8 @@ _LEVELS: Final[dict[Fate, Level]] = {
     Fate.LACKING: "warning",
     Fate.MOVES: "note",
 }
+#: Told in one line together.
+_QUIET: Final = (Fate.FITS, Fate.STAYS)
 _Told = tuple[WhatIf, tuple[Finding, ...]]
 
 
@@ -43,8 +45,11 @@ def _finding(change: WorkloadChange) -> Finding:
     if refused:
         _, _, below = judged(refused[0])
         sections = (*sections, Section("refused", refused, _refused), *map(_deeper, below))
-    code = change.fate.value.replace(" ", "-")
-    return Finding(change.subject.name, _LEVELS.get(change.fate, "none"), code, sections, where)
+    return Finding(change.subject.name, _LEVELS.get(change.fate, "none"), _code(change.fate), sections, where)
+
+
+def _code(fate: Fate) -> str:
+    return fate.value.replace(" ", "-")
 
 
 def _headline(change: WorkloadChange, verbose: bool) -> Iterator[str]:
@@ -66,12 +71,17 @@ def _headline(change: WorkloadChange, verbose: bool) -> Iterator[str]:
 
 
 def _running(count: PodCount) -> str:
-    return f"{count.running} of {count.wanted} run"
+    old = f", {len(count.old)} of the older template still do" if count.old and count.refused else ""
+    return f"{count.running} of {count.wanted} {'would run' if count.placed else 'run'}{old}"
 
 
 def _refused(refused: list[Any], verbose: bool) -> Iterator[str]:
-    names = [each.name for each in refused]
-    yield f"  {some(names, verbose)}: cannot be allocated"
+    said = "would not run" if refused[0].cause else "cannot be allocated"
+    yield f"  {some([each.name for each in refused], verbose)}: {said}"
+    if refused[0].cause:
+        yield f"    cause: {refused[0].cause}"
+    elif not refused[0].nodes_asked:
+        yield "    cause: the cluster has no nodes"
 
 
 def _deeper(section: Section) -> Section:
@@ -80,12 +90,12 @@ def _deeper(section: Section) -> Section:
 
 def _lines(told: _Told, verbose: bool) -> Iterator[str]:
     found, findings = told
-    quiet = {Fate.STAYS.value, Fate.FITS.value}
+    quiet = {_code(each) for each in _QUIET}
     for finding in findings:
         if verbose or finding.code not in quiet:
             yield from (*finding.lines(verbose), "")
     if not verbose:
-        for fate in (Fate.FITS, Fate.STAYS):
+        for fate in _QUIET:
             names = [each.subject.name for each in found.changes if each.fate is fate]
             if names:
                 yield from (f"{first_few(names)}: {fate}", "")
@@ -95,7 +105,7 @@ def _lines(told: _Told, verbose: bool) -> Iterator[str]:
 
 def _summary(found: WhatIf) -> str:
     if not found.changes:
-        return "nothing to say: the cluster runs no pods, and nothing is applied to it"
+        return "nothing to say: no pods run, and none are to"
     counts = Counter(each.fate for each in found.changes)
     said = ", ".join(f"{counts[fate]} {fate}" for fate in Fate if counts[fate])
     old, new = found.before.settings.release, found.after.settings.release

@@ -45,7 +45,7 @@ def _asked(case: Json) -> WhatIf:
     whole = {"apiVersion": "v1", "kind": "List", "items": case["dump"]}
     dump = load("-", stdin=io.BytesIO(json.dumps(whole).encode()), validate="ignore")
     before, after = states(dump, Documents(), Documents(), settings)
-    after, wrong = after_steps(after, steps_in({"steps": [case["step"]]}), load)
+    after, wrong = after_steps(after, steps_in({"steps": [case["step"]]})[0], load)
     if wrong:
         raise ManifestError(list(wrong))
     return what_if(before, after, CheckOptions(settings))

@@ -120,7 +120,7 @@ def test_pods_that_are_there_are_not_asked_for_again(tmp_path: Path, capsys: pyt
 ---
 apiVersion: v1
 kind: Pod
-metadata: {name: w-0, namespace: default, ownerReferences: [{apiVersion: apps/v1, kind: StatefulSet, name: w, uid: w-1}]}
+metadata: {name: w-0, namespace: default, ownerReferences: [{apiVersion: apps/v1, kind: StatefulSet, name: w, uid: w}]}
 spec: {nodeName: node, containers: [{name: c, image: i}]}
 status: {phase: Running}
 """

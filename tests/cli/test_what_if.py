@@ -33,7 +33,7 @@ def scenario(tmp_path):
 @pytest.mark.parametrize(
     ("steps", "code"),
     [
-        ("steps: []", 0),
+        ("steps:\n- uncordonNodes: {names: [gpu-a]}", 0),
         ("steps:\n- cordonNodes: {names: [gpu-c]}", 0),
         ("steps:\n- addNodes: {like: gpu-a}\n- removeNodes: {names: [gpu-a]}", 0),
         ("steps:\n- removeNodes: {names: [gpu-a]}", 1),
@@ -54,7 +54,7 @@ def test_exit_codes(steps, code, scenario, capsys):
         ),
         (
             "steps:\n- drainNodes: {names: [gpu-q]}",
-            "steps[0].drainNodes.names: there is no node gpu-q",
+            "scenario.yaml:2: steps[0].drainNodes.names: there is no node gpu-q",
         ),
         ("steps:\n- apply: {paths: [nothing.yaml]}", "nothing.yaml: cannot be read"),
         ("- a", "a scenario is a mapping with steps"),
@@ -71,6 +71,11 @@ def test_bad_scenarios(steps, said, scenario, capsys):
 def test_without_a_change_or_a_cluster_nothing_is_asked(scenario, capsys):
     assert asked(capsys, *CLUSTER)[0] == 2
     assert asked(capsys, scenario("steps: []"))[0] == 2
+    assert asked(capsys, scenario("steps: []"), *CLUSTER)[0] == 2
+    assert asked(capsys, "--base", EXAMPLE / "cluster.yaml", *CLUSTER)[0] == 2
+    empty = scenario("")
+    code, _, err = asked(capsys, "--base", EXAMPLE / "cluster.yaml", "-f", empty, *CLUSTER)
+    assert (code, "there is no object in the manifests" in err) == (2, True)
 
 
 def test_json_has_every_workload_before_and_after(scenario, capsys):

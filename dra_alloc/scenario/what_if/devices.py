@@ -9,7 +9,15 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from dra_alloc.api import DeviceTaint, DeviceTaintRule, DeviceTaintRuleSpec, DeviceTaintSelector, ObjectMeta
+from dra_alloc.api import (
+    DeviceTaint,
+    DeviceTaintRule,
+    DeviceTaintRuleSpec,
+    DeviceTaintSelector,
+    ObjectMeta,
+    ResourceSlice,
+)
+from dra_alloc.api.names import label_key_faults, label_value_faults
 from dra_alloc.scenario.what_if.cluster_state import ClusterState
 from dra_alloc.scenario.what_if.device_eviction import evicted_by_taints
 from dra_alloc.scenario.what_if.step import StepKind, Stepping
@@ -34,21 +42,12 @@ class TaintDevices(StepKind):
     driver: str | None = None
     pool: str | None = None
     device: str | None = None
-    seconds: int | None = Field(None, ge=0, description="how long the taint is there; without it, for ever")
+    seconds: int | None = Field(None, ge=0, description="how long it is looked at who is evicted; without it, for ever")
 
     def on(self, state: ClusterState, stepping: Stepping) -> ClusterState:
         """Return the state with the devices tainted, and without the pods that this evicts. Spec: WHATIF-4."""
-        settings, dump = state.settings, state.dump
-        if not settings.merges_taint_rules():
-            stepping.complain("", f"DeviceTaintRules have no effect in {settings.release} with these gates")
-        slices = dump.slices
-        if self.driver is not None:
-            stepping.knows("driver", "no slice has the driver", self.driver, {each.spec.driver for each in slices})
-        if self.pool is not None:
-            stepping.knows("pool", "no slice has the pool", self.pool, {each.spec.pool.name for each in slices})
-        if self.device is not None:
-            names = {device.name for each in slices for device in each.spec.devices}
-            stepping.knows("device", "no slice has the device", self.device, names)
+        self._check(state, stepping)
+        dump = state.dump
         rule = DeviceTaintRule.made(
             metadata=ObjectMeta.made(name=f"what-if-{len(dump.taint_rules) + 1}"),
             spec=DeviceTaintRuleSpec.made(
@@ -58,4 +57,37 @@ class TaintDevices(StepKind):
         )
         return evicted_by_taints(
             replace(state, dump=replace(dump, taint_rules=(*dump.taint_rules, rule))), self.seconds
+        )
+
+    def _check(self, state: ClusterState, stepping: Stepping) -> None:
+        """Complain about rules that have no effect, about a selector that meets no device, and about the taint."""
+        settings = state.settings
+        if not settings.merges_taint_rules():
+            gates = settings.effective_gates()
+            off = [each for each in ("DRADeviceTaints", "DRADeviceTaintRules") if gates.get(each) is False]
+            hint = f"set --gate {' --gate '.join(f'{each}=true' for each in off)}" if off else ""
+            stepping.complain("", f"DeviceTaintRules have no effect in {settings.release} with these gates", hint)
+        slices, known = state.dump.slices, True
+        for path, wanted, there in (
+            ("driver", self.driver, {each.spec.driver for each in slices}),
+            ("pool", self.pool, {each.spec.pool.name for each in slices}),
+            ("device", self.device, {device.name for each in slices for device in each.spec.devices}),
+        ):
+            if wanted is not None:
+                known &= stepping.knows(path, f"no slice has the {path}", wanted, there)
+        if known and not any(map(self._meets, slices)):
+            stepping.complain("", "there is no device of that driver and pool by that name")
+        for name, faults in (
+            ("key", label_key_faults(self.taint.key)),
+            ("value", label_value_faults(self.taint.value or "")),
+        ):
+            for fault in faults:
+                stepping.complain(f"taint.{name}", str(fault))
+
+    def _meets(self, item: ResourceSlice) -> bool:
+        spec = item.spec
+        return (
+            self.driver in (None, spec.driver)
+            and self.pool in (None, spec.pool.name)
+            and any(self.device in (None, each.name) for each in spec.devices)
         )

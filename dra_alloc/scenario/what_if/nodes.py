@@ -12,6 +12,7 @@ from pydantic import Field
 
 from dra_alloc.api import FrozenMap, Node, Pod, ResourceSlice
 from dra_alloc.manifest import Documents
+from dra_alloc.pods.taints import CORDON
 from dra_alloc.pods.workloads.states import PodState, state_of
 from dra_alloc.scenario.what_if.cluster_state import ClusterState
 from dra_alloc.scenario.what_if.step import StepKind, Stepping
@@ -121,9 +122,16 @@ def _cordoned(state: ClusterState, nodes: list[Node], *, is_closed: bool) -> Clu
     def change(node: Node) -> Node:
         if node.metadata.name not in names:
             return node
-        return node.replaced(spec=node.spec.replaced(unschedulable=is_closed))
+        return node.replaced(spec=node.spec.replaced(unschedulable=True)) if is_closed else _open(node)
 
-    return replace(state, dump=state.dump.mapped(change, "nodes"))
+    dump, manifests = (each.mapped(change, "nodes") for each in (state.dump, state.manifests))
+    return replace(state, dump=dump, manifests=manifests)
+
+
+def _open(node: Node) -> Node:
+    """Return the node without a cordon, and without the taint that the cluster adds to one."""
+    taints = tuple(each for each in node.spec.taints if each.key != CORDON.key)
+    return node.replaced(spec=node.spec.replaced(unschedulable=None, taints=taints))
 
 
 def _without_nodes(documents: Documents, gone: set[str]) -> Documents:
@@ -142,7 +150,7 @@ def _new_names(like: str, count: int, there: Mapping[str, Node]) -> list[str]:
 def _like(node: Node, name: str) -> Node:
     labels = {**node.metadata.labels, **({_HOSTNAME: name} if _HOSTNAME in node.metadata.labels else {})}
     metadata = node.metadata.replaced(name=name, uid=None, labels=FrozenMap(labels))
-    return node.replaced(metadata=metadata, spec=node.spec.replaced(unschedulable=None))
+    return _open(node.replaced(metadata=metadata))
 
 
 def _slice_like(item: ResourceSlice, like: str, name: str) -> ResourceSlice:

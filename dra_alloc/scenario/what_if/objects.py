@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from pydantic import Field
 
-from dra_alloc.api import ResourceClaim
+from dra_alloc.api import ObjectMeta, ResourceClaim
 from dra_alloc.cluster.settings import Settings
 from dra_alloc.errors import did_you_mean
 from dra_alloc.manifest import Documents, Workload
@@ -39,6 +39,12 @@ _MEMBERS: Final = {
     "ResourceQuota": "quotas",
     "ResourceSlice": "slices",
     "RuntimeClass": "runtime_classes",
+    "Service": "services",
+}
+
+_NOT_HERE: Final = {
+    "Namespace": "namespaces are not deleted here: delete what is in them",
+    "Node": "nodes are taken away by removeNodes",
 }
 
 
@@ -63,22 +69,22 @@ class Delete(StepKind):
 
     def on(self, state: ClusterState, stepping: Stepping) -> ClusterState:
         """Return the state without it. Spec: WHATIF-5."""
-        if self.kind == "Node":
-            stepping.complain("kind", "nodes are taken away by removeNodes")
+        if self.kind in _NOT_HERE:
+            stepping.complain("kind", _NOT_HERE[self.kind])
             return state
         member = _MEMBERS.get(self.kind, "workloads")
         objects = [*getattr(state.dump, member), *getattr(state.manifests, member)]
         there = [each for each in objects if each.kind == self.kind]
-        alike = {each.metadata.full_name for each in there if self._is(each)}
+        alike = {name_of(each) for each in there if self._is(each)}
         if not alike:
-            shown = f"{self.namespace}/{self.name}" if any(each.metadata.namespace for each in there) else self.name
+            shown = f"{self.namespace}/{self.name}" if any("/" in name_of(each) for each in there) else self.name
             near = did_you_mean(self.name, [each.metadata.name or "" for each in there])
             stepping.complain("name", f"there is no {self.kind} {shown}", near)
             return state
         return without(state, self.kind, alike)
 
     def _is(self, item: Any) -> bool:
-        return item.metadata.name == self.name and item.metadata.namespace in (None, "", self.namespace)
+        return name_of(item) in (self.name, f"{self.namespace}/{self.name}")
 
 
 def states(
@@ -91,11 +97,20 @@ def states(
     """
     before = applied(ClusterState(dump, settings=settings), base)
     after = ClusterState(dump, settings=settings)
-    kept = {(each.kind, each.metadata.full_name) for each in _objects(manifests)}
+    kept = {(each.kind, name_of(each)) for each in _objects(manifests)}
+    gone: dict[str, set[str]] = {}
     for each in _objects(base):
-        if (each.kind, each.metadata.full_name) not in kept:
-            after = without(after, each.kind, [each.metadata.full_name])
+        if (each.kind, name_of(each)) not in kept:
+            gone.setdefault(each.kind, set()).add(name_of(each))
+    for kind, names in gone.items():
+        after = without(after, kind, names)
     return before, applied(after, manifests)
+
+
+def name_of(item: Any) -> str:
+    """Return `namespace/name` of an object, the name of a slice."""
+    meta: Any = item.metadata
+    return str(meta.full_name if isinstance(meta, ObjectMeta) else meta.name)
 
 
 def _objects(documents: Documents) -> Iterator[Any]:
@@ -113,15 +128,15 @@ def applied(state: ClusterState, manifests: Documents) -> ClusterState:
 def without(state: ClusterState, kind: str, names: Collection[str]) -> ClusterState:
     """Return the state without these objects of a kind, and what they own. Spec: WHATIF-5."""
     member = _MEMBERS.get(kind, "workloads")
-    if member == "pods":
-        return state.evicting((each, DELETED) for each in state.dump.pods if each.metadata.full_name in names)
     if member == "workloads":
         return _without_workloads(state, kind, names)
+    if member == "pods":
+        state = state.evicting((each, DELETED) for each in state.dump.pods if name_of(each) in names)
 
     def kept(documents: Documents) -> Documents:
         left = []
         for each in getattr(documents, member):
-            if each.metadata.full_name not in names:
+            if name_of(each) not in names:
                 left.append(each)
             elif isinstance(each, ResourceClaim) and each.status.reserved_for:
                 left.append(each.replaced(metadata=each.metadata.replaced(deletion_timestamp=_ASKED)))
@@ -147,7 +162,11 @@ def _without_workloads(state: ClusterState, kind: str, names: Collection[str]) -
 
 
 def _below(family: Family, workload: Workload) -> Iterator[Workload]:
-    """Yield a workload and those that it owns."""
-    yield workload
-    for each in family.children(workload):
-        yield from _below(family, each)
+    """Yield a workload and those that it owns, each once."""
+    left, seen = [workload], set[int]()
+    while left:
+        each = left.pop()
+        if id(each) not in seen:
+            seen.add(id(each))
+            yield each
+            left += family.children(each)

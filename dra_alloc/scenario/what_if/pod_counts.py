@@ -28,10 +28,13 @@ class WorkloadName(NamedTuple):
 class PodCount:
     """
     The pods of one workload: those that run, by node, and what becomes of the others.
+
+    `old` are those of an older template that a rollout leaves, which stops before them.
     """
 
     runs: dict[str, str] = field(default_factory=dict)
     asked: list[SubjectAnswer] = field(default_factory=list)
+    old: list[str] = field(default_factory=list)
 
     @property
     def wanted(self) -> int:
@@ -70,9 +73,13 @@ def counted(dump: Documents, manifests: Documents, check: Check) -> dict[Workloa
         if made is None or made.state is PodState.BOUND:
             key = key_of(pod if made is None else made.owner, family)
             found.setdefault(key, PodCount()).runs[name] = pod.spec.node_name or ""
+    there = check.scheduling.there if check.scheduling is not None else {}
+    for made in check.pods:
+        if made.state is PodState.LEAVING and made.name in there:
+            found.setdefault(key_of(made.owner, family), PodCount()).old.append(made.name)
     for answer in check.placements:
-        made = owners.get(answer.name)
-        key = WorkloadName(answer.kind, answer.name) if made is None else key_of(made.owner, family)
+        asked = owners.get(answer.name)
+        key = WorkloadName(answer.kind, answer.name) if asked is None else key_of(asked.owner, family)
         found.setdefault(key, PodCount()).asked.append(answer)
     return found
 

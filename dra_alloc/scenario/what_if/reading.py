@@ -4,18 +4,18 @@ A scenario's file, read into steps: with file, line and path of all that is wron
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from dra_alloc.errors import ManifestError, Problem, Where, did_you_mean
-from dra_alloc.manifest import load_plain
+from dra_alloc.manifest.plain_file import lines_in_plain, load_plain
 from dra_alloc.scenario.what_if.step import StepKind
 from dra_alloc.scenario.what_if.steps import STEPS
 
-__all__ = ["Scenario", "read_scenario", "steps_in"]
+__all__ = ["Scenario", "read_scenario", "steps_in", "with_lines"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,38 +26,53 @@ class Scenario:
     file: str = ""
 
 
-def read_scenario(file: str) -> Scenario:
+def read_scenario(file: str) -> tuple[Scenario, tuple[Problem, ...]]:
     """
-    Return the steps of a file: one document, ``steps`` with a list of steps, each of them one key and what it takes.
+    Return the steps of a file and what is wrong with others; without the lines, see `with_lines`.
 
-    Raises: ManifestError with everything that is wrong with it.
+    A scenario is one document, ``steps`` with a list of steps, each of them one key and what it takes.
     """
-    documents = load_plain(file)
+    try:
+        documents = load_plain(file)
+    except ManifestError as error:
+        return Scenario(file=file), tuple(error.problems)
     if len(documents) != 1:
         said = f"a scenario is one document, and this file has {len(documents) or 'none'}"
-        raise ManifestError([Problem(said, Where(file=file))])
+        return Scenario(file=file), (Problem(said, Where(file=file)),)
     return steps_in(documents[0], file)
 
 
-def steps_in(document: Any, file: str = "") -> Scenario:
-    """Return the steps of a document. Raises: ManifestError with everything that is wrong with it."""
+def steps_in(document: Any, file: str = "") -> tuple[Scenario, tuple[Problem, ...]]:
+    """Return the steps of a document, and what is wrong with others."""
     found = list(_read(document))
-    problems = [each for each in found if isinstance(each, Problem)]
-    if problems:
-        raise ManifestError(
-            [Problem(each.message, Where(path=each.where.path, file=file), each.hint) for each in problems]
-        )
-    return Scenario(tuple(each for each in found if not isinstance(each, Problem)), file)
+    steps = tuple(each for each in found if not isinstance(each, Problem))
+    problems = (each for each in found if isinstance(each, Problem))
+    return Scenario(steps, file), tuple(
+        [replace(each, where=Where(path=each.where.path, file=file)) for each in problems]
+    )
+
+
+def with_lines(problems: Sequence[Problem], file: str) -> tuple[Problem, ...]:
+    """Return problems of a scenario with the lines of their paths."""
+    mine = {each.where.path for each in problems if each.where.file == file and each.where.path}
+    lines = lines_in_plain(file, mine) if mine else {}
+    return tuple(
+        replace(each, where=replace(each.where, line=lines[each.where.path]))
+        if each.where.file == file and each.where.path in lines
+        else each
+        for each in problems
+    )
 
 
 def _read(document: Any) -> Iterator[tuple[str, StepKind] | Problem]:
     if not isinstance(document, dict):
         yield Problem("a scenario is a mapping with steps")
         return
-    for name in document.keys() - {"steps"}:
-        yield Problem(f"unknown field {name!r}", Where(path=str(name)), did_you_mean(str(name), ["steps"]))
+    for name in document:
+        if name != "steps":
+            yield Problem(f"unknown field {name!r}", Where(path=str(name)), did_you_mean(str(name), ["steps"]))
     steps = document.get("steps")
-    if not isinstance(steps, list):
+    if not isinstance(steps, list) or not steps:
         yield Problem("has to be a list of steps", Where(path="steps"))
         return
     for number, step in enumerate(steps):
@@ -79,14 +94,32 @@ def _step(step: Any, path: str) -> Iterator[tuple[str, StepKind] | Problem]:
     except ValidationError as error:
         for each in error.errors(include_url=False, include_input=False):
             place = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in each["loc"])
-            yield Problem(each["msg"], Where(path=path + place), _known(kind, each))
+            yield Problem(_WORDS.get(each["type"], each["msg"]), Where(path=path + place), _known(kind, each))
 
 
-def _known(kind: type[StepKind], error: Any) -> str:
+def _known(kind: type[BaseModel], error: Any) -> str:
+    """Return which fields there are beside one that is not known."""
     if error["type"] != "extra_forbidden":
-        return ""
-    names = [field.alias or name for name, field in kind.model_fields.items()]
-    return did_you_mean(str(error["loc"][-1]), names) or f"it takes {', '.join(names)}"
+        return _STRING if error["type"] == "string_type" else ""
+    *above, last = error["loc"]
+    for part in above:
+        inner = kind.model_fields[str(part)].annotation
+        kind = inner if isinstance(inner, type) and issubclass(inner, BaseModel) else kind
+    return did_you_mean(str(last), kind.model_fields) or f"it takes {', '.join(kind.model_fields)}"
 
 
-_KINDS = f"kinds: {', '.join(STEPS)}"
+_KINDS: Final = f"kinds: {', '.join(STEPS)}"
+_STRING: Final = "bare yes, no, on, off, y, n and numbers are no strings: put them in quotes"
+#: What a file is told, in its own words instead of the parser's.
+_WORDS: Final = {
+    "missing": "Required value",
+    "extra_forbidden": "unknown field",
+    "string_type": "has to be a string",
+    "int_type": "has to be a whole number",
+    "bool_type": "has to be true or false",
+    "tuple_type": "has to be a list",
+    "list_type": "has to be a list",
+    "mapping_type": "has to be a mapping",
+    "dict_type": "has to be a mapping",
+    "model_type": "has to be a mapping",
+}

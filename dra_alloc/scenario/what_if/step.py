@@ -4,7 +4,7 @@ What every kind of step has: what it takes, as a model, and the state after it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 
 from pydantic import BaseModel, ConfigDict
@@ -27,12 +27,12 @@ class Stepping:
         """Note what is wrong with the step."""
         self.wrong.append((path, Problem(message, hint=hint)))
 
-    def knows(self, path: str, said: str, name: str, known: Iterable[str]) -> bool:
+    def knows(self, path: str, said: str, name: str, known: Collection[str]) -> bool:
         """Return whether a name is one of those; else it is a problem, which `said` begins."""
-        there = list(known)
-        if name not in there:
-            self.complain(path, f"{said} {name}", did_you_mean(name, there))
-        return name in there
+        if name in known:
+            return True
+        self.complain(path, f"{said} {name}", did_you_mean(name, known))
+        return False
 
 
 class StepKind(BaseModel):

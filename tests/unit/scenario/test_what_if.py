@@ -12,11 +12,10 @@ import pytest
 import yaml
 
 from dra_alloc.cluster.settings import DEFAULT_SETTINGS, Settings
-from dra_alloc.errors import ManifestError
 from dra_alloc.manifest import Documents, load
 from dra_alloc.scenario.check import CheckOptions
 from dra_alloc.scenario.what_if.objects import states
-from dra_alloc.scenario.what_if.reading import steps_in
+from dra_alloc.scenario.what_if.reading import read_scenario, steps_in, with_lines
 from dra_alloc.scenario.what_if.what_if import WhatIf, after_steps, what_if
 from tests.paths import ROOT
 
@@ -50,7 +49,7 @@ def asked(
     settings: Settings = DEFAULT_SETTINGS,
 ) -> WhatIf:
     before, after = states(dump, base, manifests, settings)
-    after, wrong = after_steps(after, steps_in({"steps": list(steps)}), load)
+    after, wrong = after_steps(after, steps_in({"steps": list(steps)})[0], load)
     assert not wrong
     return what_if(before, after, CheckOptions(settings))
 
@@ -82,15 +81,78 @@ def test_each_workload_is_told_once(objects, documents):
     }
 
 
-def test_a_pod_that_waits_for_a_template_that_is_not_there_is_left_out(objects, documents):
+def test_what_is_wrong_in_the_dump_keeps_its_own_pods_from_running(objects, documents):
     pod = named(objects, "Pod", "notebook")
     spec = {**pod["spec"], "resourceClaims": [{"name": "gpu", "resourceClaimTemplateName": "gone"}]}
     del spec["nodeName"]
     metadata = {"name": "waits", "namespace": "shop", "uid": "p-9"}
     waits = {**pod, "metadata": metadata, "spec": spec, "status": {"phase": "Pending"}}
-    assert "shop/waits" not in told(asked(documents(*objects, waits)))
+    found = asked(documents(*objects, waits))
+    assert told(found)["shop/waits"] == ("did not fit before", 0, 1)
+    assert "Pod shop/waits is not asked: there is no ResourceClaimTemplate shop/gone" in "\n".join(found.notes)
     spec["resourceClaims"][0]["resourceClaimTemplateName"] = "gpu"
     assert told(asked(documents(*objects, waits)))["shop/waits"] == ("stays", 1, 1)
+
+
+def test_a_template_that_goes_lets_no_pod_come_back(objects, documents):
+    gone = {"delete": {"kind": "ResourceClaimTemplate", "name": "gpu", "namespace": "shop"}}
+    found = asked(documents(*objects), gone)
+    assert {fate for fate, _, _ in told(found).values()} == {"stays"}
+    assert any("could not be made again" in each for each in found.notes)
+    found = asked(documents(*objects), gone, {"drainNodes": {"names": ["gpu-c"]}})
+    assert told(found)["shop/index"] == ("no longer fits", 1, 2)
+    assert told(found)["shop/search"] == ("stays", 2, 2)
+
+
+def test_workloads_without_pods_are_told_too(objects, documents):
+    found = asked(documents(*[each for each in objects if each["kind"] not in ("Pod", "ResourceClaim")]))
+    assert told(found) == {"shop/search": ("stays", 2, 2), "shop/index": ("stays", 2, 2)}
+
+
+@pytest.mark.parametrize(
+    ("replicas", "fate"), [(0, "shrinks"), (1, "shrinks"), (2, "stays"), (3, "grows"), (9, "does not fit")]
+)
+def test_other_numbers_of_pods(replicas, fate, objects, documents):
+    search = named(objects, "Deployment", "search")
+    search["spec"]["replicas"] = replicas
+    assert told(asked(documents(*objects), manifests=documents(search))).get("shop/search", ("shrinks",))[0] == fate
+
+
+def test_a_rollout_that_stops_leaves_older_pods(objects, documents):
+    search = named(objects, "Deployment", "search")
+    search["spec"]["template"]["spec"]["containers"][0]["resources"]["requests"]["cpu"] = "40"
+    found = asked(documents(*objects), manifests=documents(search))
+    (change,) = [each for each in found.changes if each.subject.name == "shop/search"]
+    assert (change.fate.value, len(change.after.old), change.after.running) == ("does not fit", 2, 0)
+
+
+def test_a_cordon_is_opened_and_closed_with_its_taint(objects, documents):
+    changed = copy.deepcopy(objects)
+    for each in changed:
+        if each["kind"] == "Node" and each["metadata"]["name"] == "gpu-b":
+            taint = {"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"}
+            each["spec"] = {"unschedulable": True, "taints": [taint]}
+    drain = {"drainNodes": {"names": ["gpu-a"]}}
+    assert told(asked(documents(*changed), drain))["shop/search"][0] == "no longer fits"
+    opened = asked(documents(*changed), {"uncordonNodes": {"names": ["gpu-b"]}}, drain)
+    assert told(opened)["shop/search"] == ("moves", 2, 2)
+    added = asked(documents(*changed), {"addNodes": {"like": "gpu-b"}}, drain)
+    assert told(added)["shop/search"] == ("moves", 2, 2)
+    applied = documents(named(objects, "Node", "gpu-b"))
+    closed = asked(documents(*objects), {"cordonNodes": {"names": ["gpu-b"]}}, drain, manifests=applied)
+    assert told(closed)["shop/search"][0] == "no longer fits"
+
+
+def test_what_was_applied_can_be_deleted(objects, documents):
+    pod = named(objects, "Pod", "notebook")
+    more = {**pod, "metadata": {"name": "more", "namespace": "shop"}, "spec": dict(pod["spec"]), "status": {}}
+    del more["spec"]["nodeName"]
+    found = asked(
+        documents(*objects), {"delete": {"kind": "Pod", "name": "more", "namespace": "shop"}}, manifests=documents(more)
+    )
+    assert "shop/more" not in told(found)
+    found = asked(documents(*objects), {"delete": {"kind": "ResourceSlice", "name": "gpu-b"}})
+    assert "shop/search" in told(found)
 
 
 def test_a_new_node_is_a_free_copy(objects, documents):
@@ -166,7 +228,7 @@ def test_what_a_pull_request_no_longer_has_is_deleted(objects, documents):
     found = asked(documents(*objects), base=documents(search, index), manifests=documents(more))
     assert told(found) == {
         "shop/search": ("deleted", 0, 0),
-        "shop/index": ("fits", 4, 4),
+        "shop/index": ("grows", 4, 4),
         "shop/notebook": ("stays", 1, 1),
     }
     found = asked(documents(*objects), manifests=documents(more))
@@ -191,7 +253,7 @@ def test_all_that_is_not_there_is_told_at_once(objects, documents):
         {"taintDevices": {"pool": "gpu-q", "taint": {"key": "a", "effect": "NoExecute"}}},
     ]
     _, after = states(documents(*objects), Documents(), Documents(), TAINTS)
-    _, wrong = after_steps(after, steps_in({"steps": steps}), load)
+    _, wrong = after_steps(after, steps_in({"steps": steps})[0], load)
     assert [each.where.path for each in wrong] == [
         "steps[0].drainNodes.names",
         "steps[1].addNodes.like",
@@ -203,13 +265,44 @@ def test_all_that_is_not_there_is_told_at_once(objects, documents):
     assert wrong[2].hint == "did you mean search?"
 
 
-def test_a_scenario_is_read_with_all_that_is_wrong():
-    with pytest.raises(ManifestError) as caught:
-        steps_in({"stpes": [], "steps": [{"drainNode": {}}, {"addNodes": {"like": 3, "cuont": 1}}, {}, "x"]}, "s.yaml")
-    assert [(each.where.path, each.hint) for each in caught.value.problems][:4] == [
-        ("stpes", "did you mean steps?"),
-        ("steps[0]", "did you mean drainNodes?"),
-        ("steps[1].addNodes.like", ""),
-        ("steps[1].addNodes.cuont", "did you mean count?"),
+def test_a_scenario_is_read_with_all_that_is_wrong(tmp_path):
+    file = tmp_path / "s.yaml"
+    file.write_text(
+        "stpes: []\nsteps:\n- drainNode: {}\n- addNodes: {like: 3, cuont: 1}\n- {}\n- x\n"
+        "- drainNodes:\n    names: gpu-a\n- taintDevices: {taint: {key: a, effect: NoExecute, vaule: b}}\n"
+        "- drainNodes: {names: [gpu-a]}\n",
+        encoding="utf-8",
+    )
+    scenario, problems = read_scenario(str(file))
+    assert [path for path, _ in scenario.steps] == ["steps[6].drainNodes"]
+    assert [(each.where.path, each.where.line, each.hint) for each in with_lines(problems, str(file))] == [
+        ("stpes", 1, "did you mean steps?"),
+        ("steps[0]", 3, "did you mean drainNodes?"),
+        ("steps[1].addNodes.like", 4, "bare yes, no, on, off, y, n and numbers are no strings: put them in quotes"),
+        ("steps[1].addNodes.cuont", 4, "did you mean count?"),
+        ("steps[2]", 5, problems[4].hint),
+        ("steps[3]", 6, problems[4].hint),
+        ("steps[4].drainNodes.names", 8, ""),
+        ("steps[5].taintDevices.taint.vaule", 9, "did you mean value?"),
     ]
-    assert len(caught.value.problems) == 6
+
+
+@pytest.mark.parametrize(
+    ("taken", "path"),
+    [
+        ({"taint": {"key": "!!", "effect": "NoExecute"}}, "steps[0].taintDevices.taint.key"),
+        ({"taint": {"key": "a", "value": "b c", "effect": "NoExecute"}}, "steps[0].taintDevices.taint.value"),
+        ({"device": "gpu-7", "taint": {"key": "a", "effect": "NoExecute"}}, "steps[0].taintDevices.device"),
+    ],
+)
+def test_taints_that_are_none(taken, path, objects, documents):
+    _, after = states(documents(*objects), Documents(), Documents(), TAINTS)
+    _, wrong = after_steps(after, steps_in({"steps": [{"taintDevices": taken}]})[0], load)
+    assert [each.where.path for each in wrong] == [path]
+
+
+def test_a_gate_that_taint_rules_need_is_named(objects, documents):
+    _, after = states(documents(*objects), Documents(), Documents(), DEFAULT_SETTINGS)
+    step = {"taintDevices": {"taint": {"key": "a", "effect": "NoExecute"}}}
+    _, wrong = after_steps(after, steps_in({"steps": [step]})[0], load)
+    assert [each.hint for each in wrong] == ["set --gate DRADeviceTaintRules=true"]
