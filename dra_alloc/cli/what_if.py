@@ -127,5 +127,17 @@ class _Reading:
         return in_namespace(found, self._options.namespace)
 
     def beside(self, path: str) -> Documents:
-        """Return the objects of a file that a scenario names."""
-        return self.documents([str(Path(self._options.scenario).parent / path)])
+        """
+        Return the objects of a file that a scenario names.
+
+        Raises: InputError for one that a report would replace.
+        """
+        from dra_alloc.cli.writing import is_one_file
+        from dra_alloc.errors import InputError
+
+        file = str(Path(self._options.scenario).parent / path)
+        for _, target in self._options.report:
+            if is_one_file(target, file):
+                self._options.report = ()  # nor with what is wrong
+                raise InputError(f"{target} is one of the files to read", hint="give the report a name of its own")
+        return self.documents([file])

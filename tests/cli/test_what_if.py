@@ -107,6 +107,16 @@ def test_a_pull_request(tmp_path, capsys):
     assert (code, "shop/search (Deployment): deleted" in out) == (0, True)
 
 
+def test_no_report_replaces_a_file_that_a_scenario_names(scenario, tmp_path, capsys):
+    applied = tmp_path / "applied.yaml"
+    applied.write_text("apiVersion: v1\nkind: Namespace\nmetadata: {name: more}\n", encoding="utf-8")
+    before = applied.read_text(encoding="utf-8")
+    file = scenario("steps:\n- apply: {paths: [applied.yaml]}")
+    assert asked(capsys, file, *CLUSTER)[0] == 0
+    assert asked(capsys, file, *CLUSTER, "--report", f"json={applied}")[0] == 2
+    assert applied.read_text(encoding="utf-8") == before
+
+
 def test_the_schema_is_printed(capsys):
     code, out, err = asked(capsys, "--schema")
     assert (code, err) == (0, "")
