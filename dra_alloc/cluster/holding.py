@@ -4,14 +4,14 @@ Claims with their allocations: where they can be used, and how they come by them
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
-from dra_alloc.api import AllocationResult, Node, ResourceClaim
+from dra_alloc.api import AllocationResult, Node, ResourceClaim, ResourceClaimConsumerReference
 from dra_alloc.cluster.outcomes import NodeRefusal
 from dra_alloc.problem.nodes import NodeSelectorError, selects_node
 from dra_alloc.problem.requests import claim_name
 
-__all__ = ["allocated_elsewhere", "completed", "reaches"]
+__all__ = ["allocated_elsewhere", "completed", "given_back", "reaches", "reserved_for"]
 
 
 def reaches(claim: ResourceClaim, node: Node) -> bool:
@@ -39,6 +39,16 @@ def completed(claims: Sequence[ResourceClaim], results: Sequence[AllocationResul
     """Return the claims, those without an allocation with one of the results each, in order."""
     made = iter(results)
     return tuple([claim if claim.status.allocation is not None else _with(claim, made) for claim in claims])
+
+
+def reserved_for(claim: ResourceClaim, users: Iterable[ResourceClaimConsumerReference]) -> ResourceClaim:
+    """Return the claim as it is, reserved for these users."""
+    return claim.replaced(status=claim.status.replaced(reserved_for=tuple(users)))
+
+
+def given_back(claim: ResourceClaim) -> ResourceClaim:
+    """Return the claim without users, and so without devices."""
+    return claim.replaced(status=claim.status.replaced(allocation=None, reserved_for=(), devices=()))
 
 
 def _with(claim: ResourceClaim, made: Iterator[AllocationResult]) -> ResourceClaim:

@@ -64,6 +64,11 @@ class Workload:
         return self.api_version.rpartition("/")[0]
 
     @property
+    def key(self) -> tuple[str, str, str, str]:
+        """Its group, kind, namespace and name: one object of a cluster has them."""
+        return self.group, self.kind, self.namespace, self.name
+
+    @property
     def name(self) -> str:
         """The name of the workload."""
         return self.metadata.name or ""

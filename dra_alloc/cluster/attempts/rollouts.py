@@ -13,6 +13,7 @@ from dra_alloc.cluster.attempts.queue import Queued
 from dra_alloc.cluster.attempts.scheduled import Scheduled, Waiting
 from dra_alloc.cluster.attempts.scheduling import Scheduling
 from dra_alloc.cluster.attempts.turns import Turn, attempts
+from dra_alloc.cluster.holding import given_back, reserved_for
 from dra_alloc.pods.workloads.plans import Rollout
 from dra_alloc.problem.requests import claim_name
 
@@ -163,10 +164,8 @@ def _leave(scheduling: Scheduling, pods: Sequence[Pod], used: _Used) -> None:
 
 def _without(claim: ResourceClaim, users: _Users, scheduling: Scheduling) -> ResourceClaim:
     """Return the claim without users that are gone, and without devices if it has no other."""
-    namespace, status = claim.metadata.namespace, claim.status
-    left = tuple(
-        [each for each in status.reserved_for if users.isdisjoint([(namespace, each.uid), (namespace, each.name)])]
-    )
-    if left or scheduling.reserved.get(claim_name(claim)):
-        return claim.replaced(status=status.replaced(reserved_for=left))
-    return claim.replaced(status=status.replaced(allocation=None, reserved_for=(), devices=()))
+    namespace = claim.metadata.namespace
+    left = [
+        each for each in claim.status.reserved_for if users.isdisjoint([(namespace, each.uid), (namespace, each.name)])
+    ]
+    return reserved_for(claim, left) if left or scheduling.reserved.get(claim_name(claim)) else given_back(claim)

@@ -18,7 +18,7 @@ from dra_alloc.cluster.attempts.scheduled import NodeNames, PodOutcome, Schedule
 from dra_alloc.cluster.attempts.taking import as_counted, taking_of, with_taken
 from dra_alloc.cluster.availability import unavailable
 from dra_alloc.cluster.defaulting import defaulted
-from dra_alloc.cluster.holding import completed
+from dra_alloc.cluster.holding import completed, given_back
 from dra_alloc.cluster.outcomes import Allocated, NodeRefusal
 from dra_alloc.cluster.placing import Placing
 from dra_alloc.cluster.standings import ABORTS, FAILS, FITS, UNDECIDED, Asked
@@ -347,8 +347,7 @@ class Scheduling:
     def _given_back(self, claim: ResourceClaim, queued: Queued) -> PodOutcome:
         """Return what becomes of the pod once a claim that does not fit, and nobody has reserved, is given back."""
         name = claim_name(claim)
-        free = claim.replaced(status=claim.status.replaced(allocation=None, reserved_for=(), devices=()))
-        self.renew([free])
+        self.renew([given_back(claim)])
         given = tuple(
             [name if not isinstance(each, str) and claim_name(each) == name else each for each in queued.claims]
         )

@@ -44,17 +44,17 @@ class Family:
     ) -> None:
         self.nodes = nodes
         self._templates = templates
-        dumped = {_key(each): each for each in dump.workloads}
+        dumped = {each.key: each for each in dump.workloads}
         self._before: dict[int, Workload] = {}
         self._source: dict[int, Workload] = {}
         self._by_key = dict(dumped)
         for each in manifests.workloads:
-            before = dumped.get(_key(each))
+            before = dumped.get(each.key)
             merged = each if before is None else _updated(each, before)
             if before is not None:
                 self._before[id(merged)] = before
             self._source[id(merged)] = each
-            self._by_key[_key(each)] = merged
+            self._by_key[each.key] = merged
         self.pods_by_name = {_name(each.metadata): each for each in (*dump.pods, *manifests.pods)}
         self._by_uid = {each.metadata.uid: each for each in self._by_key.values() if each.metadata.uid}
         self._children: dict[int, list[Workload]] = {}
@@ -127,7 +127,7 @@ class Family:
 
     def root(self, item: Workload | Pod) -> Workload | None:
         """Return the topmost workload above a pod, or above a workload or itself."""
-        start = self._parents.get(id(item)) if isinstance(item, Pod) else self._by_key.get(_key(item))
+        start = self._parents.get(id(item)) if isinstance(item, Pod) else self._by_key.get(item.key)
         return [*self._line(start)][-1] if start is not None else None
 
     def source(self, workload: Workload) -> Workload:
@@ -162,10 +162,6 @@ def _may_adopt(workload: Workload, pod: str) -> bool:
         return True
     name, _, number = pod.rpartition("-")
     return name == workload.name and number.isdecimal()
-
-
-def _key(workload: Workload) -> _Key:
-    return workload.group, workload.kind, workload.namespace, workload.name
 
 
 def _name(meta: ObjectMeta) -> tuple[str, str]:

@@ -20,7 +20,7 @@ from dra_alloc.scenario.check import Check, CheckOptions, SubjectAnswer, check
 from dra_alloc.scenario.what_if.cluster_state import ClusterState, joined
 from dra_alloc.scenario.what_if.pod_counts import PodCount, WorkloadName, counted, key_of
 
-__all__ = ["OneSide", "asked", "key_of_workload", "makes_anew"]
+__all__ = ["OneSide", "asked", "makes_anew"]
 
 _Asked = Pod | Workload
 #: Objects that are not asked, told by name.
@@ -57,14 +57,12 @@ def asked(
     Spec: WHATIF-1.
     Raises: ManifestError for what is wrong with what is applied.
     """
-    family = Family(state.manifests, state.dump, state.dump.nodes, {})
-    applied = {key_of_workload(each) for each in state.manifests.workloads}
-    roots = [
-        each for each in state.dump.workloads if family.root(each) is each and key_of_workload(each) not in applied
-    ]
     waiting = [each for each in state.dump.pods if state_of(each) in (PodState.WAITING, PodState.GATED)]
-    left, found, wrong = _checked(state, [*filter(makes_anew, roots), *waiting, *anew], options)
-    counts = counted(state.dump, joined(_documents(state, left), state.manifests), found)
+    family = Family(joined(_documents(state, [*waiting, *anew]), state.manifests), state.dump, state.dump.nodes, {})
+    applied = {each.key for each in state.manifests.workloads}
+    roots = [each for each in state.dump.workloads if family.root(each) is each and each.key not in applied]
+    found, wrong = _checked(state, [*filter(makes_anew, roots), *waiting, *anew], options)
+    counts = counted(state.dump, family, found)
     for pod in (*waiting, *anew):
         if _name(pod) in wrong:
             _block(counts, key_of(pod, family), pod.metadata.full_name, wrong[_name(pod)])
@@ -80,26 +78,19 @@ def asked(
     return OneSide(found, counts, tuple(_lacking(state, roots)), tuple(notes))
 
 
-def key_of_workload(workload: Workload) -> tuple[str, str, str]:
-    """Return group, kind and name of a workload."""
-    return workload.group, workload.kind, workload.metadata.full_name
-
-
 def makes_anew(root: Workload) -> bool:
     """Say whether a workload can be asked for the pods that it lacks: a CronJob makes those of its next time."""
     maker = maker_of(root)
     return maker is not None and maker.plan is not None and root.kind != "CronJob"
 
 
-def _checked(
-    state: ClusterState, left: list[_Asked], options: CheckOptions
-) -> tuple[list[_Asked], Check, dict[str, Problem]]:
-    """Return who was asked, the answer, and what is wrong with those that could not be."""
+def _checked(state: ClusterState, left: list[_Asked], options: CheckOptions) -> tuple[Check, dict[str, Problem]]:
+    """Return what a check says, and what is wrong with those that could not be asked."""
     wrong: dict[str, Problem] = {}
     options = replace(options, settings=state.settings)
     while True:
         try:
-            return left, check(joined(_documents(state, left), state.manifests), state.dump, options), wrong
+            return check(joined(_documents(state, left), state.manifests), state.dump, options), wrong
         except ManifestError as error:
             named = {each.where.object: each for each in error.problems}
             bad = {_name(each) for each in left} & named.keys()

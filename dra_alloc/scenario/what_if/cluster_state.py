@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from dra_alloc.api import FrozenMap, Pod, ResourceClaim
+from dra_alloc.cluster.holding import given_back, reserved_for
 from dra_alloc.cluster.settings import DEFAULT_SETTINGS, Settings
 from dra_alloc.manifest import Documents
 from dra_alloc.pods.workloads.states import is_live
@@ -29,16 +30,13 @@ class ClusterState:
     The objects that are there and those that are applied to them, for one release.
 
     `evicted` are pods that are there no more, as they were, with why: who made
-    them makes them anew. `deleted` are those whose maker is gone, too.
-    `grown` says that there are nodes which DaemonSets have not seen.
+    them makes them anew.
     """
 
     dump: Documents = field(default_factory=Documents)
     manifests: Documents = field(default_factory=Documents)
     settings: Settings = DEFAULT_SETTINGS
     evicted: Mapping[str, tuple[Pod, str]] = field(default_factory=FrozenMap)
-    deleted: frozenset[str] = frozenset()
-    grown: bool = False
 
     def evicting(self, pods: Iterable[tuple[Pod, str]]) -> ClusterState:
         """Return the state in which pods have lost their places, each for why: they are gone, and claims of theirs."""
@@ -88,8 +86,7 @@ def _without_pods(dump: Documents, gone: Collection[Pod]) -> Documents:
         left = tuple(each for each in users if each.resource != "pods" or not is_gone(namespace, each.name, each.uid))
         if len(left) == len(users):
             return claim
-        status = claim.status.replaced(reserved_for=left)
-        return claim.replaced(status=status if left else status.replaced(allocation=None, devices=()))
+        return reserved_for(claim, left) if left else given_back(claim)
 
     kept = replace(
         dump,

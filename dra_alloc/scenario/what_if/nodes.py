@@ -41,7 +41,7 @@ class AddNodes(StepKind):
             nodes=(*state.dump.nodes, *(_like(there[self.like], name) for name in names)),
             slices=(*state.dump.slices, *(_slice_like(each, self.like, name) for name in names for each in slices)),
         )
-        return replace(state, dump=dump, grown=True)
+        return replace(state, dump=dump)
 
 
 class _SomeNodes(StepKind):

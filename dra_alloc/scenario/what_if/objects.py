@@ -150,12 +150,12 @@ def _without_workloads(state: ClusterState, kind: str, names: Collection[str]) -
     family = Family(state.manifests, state.dump, state.dump.nodes, {})
     roots = [each for name in names if (each := family.named(kind, *name.rsplit("/", 1))) is not None]
     line = [each for root in roots for each in _below(family, root)]
-    gone = {(each.group, each.kind, each.metadata.full_name) for each in line}
+    gone = {each.key for each in line}
     pods = {each.metadata.full_name: each for workload in line for each in family.pods(workload)}
     state = state.evicting((each, DELETED) for each in pods.values())
 
     def kept(documents: Documents) -> Documents:
-        left = [each for each in documents.workloads if (each.group, each.kind, each.metadata.full_name) not in gone]
+        left = [each for each in documents.workloads if each.key not in gone]
         return replace(documents, workloads=tuple(left))
 
     return replace(state, dump=kept(state.dump), manifests=kept(state.manifests))

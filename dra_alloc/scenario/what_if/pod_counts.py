@@ -4,7 +4,6 @@ How many pods of each workload run, would, and would not.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -62,12 +61,11 @@ class PodCount:
         return [each for each in self.asked if each.verdict == "undecided"]
 
 
-def counted(dump: Documents, manifests: Documents, check: Check) -> dict[WorkloadName, PodCount]:
+def counted(dump: Documents, family: Family, check: Check) -> dict[WorkloadName, PodCount]:
     """Return the counts of all workloads, those that run first, then those that were asked in their order."""
-    family = Family(manifests, dump, dump.nodes, {})
     found: dict[WorkloadName, PodCount] = {}
     owners = {each.name: each for each in check.pods}
-    for pod in _running(dump):
+    for pod in (each for each in dump.pods if state_of(each) is PodState.BOUND):
         name = pod.metadata.full_name
         made = owners.get(name)
         if made is None or made.state is PodState.BOUND:
@@ -88,7 +86,3 @@ def key_of(owner: Pod | Workload, family: Family) -> WorkloadName:
     """Return who is told of for a pod, or for the workload that makes it."""
     top = family.root(owner) or owner
     return WorkloadName(top.kind, top.metadata.full_name)
-
-
-def _running(dump: Documents) -> Iterator[Pod]:
-    yield from (each for each in dump.pods if state_of(each) is PodState.BOUND)

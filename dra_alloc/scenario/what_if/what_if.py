@@ -13,7 +13,7 @@ from dra_alloc.errors import Problem, Where
 from dra_alloc.manifest import Documents
 from dra_alloc.pods.workloads.owners import Family
 from dra_alloc.scenario.check import Check, CheckOptions
-from dra_alloc.scenario.what_if.asking import asked, key_of_workload, makes_anew
+from dra_alloc.scenario.what_if.asking import asked, makes_anew
 from dra_alloc.scenario.what_if.cluster_state import ClusterState, joined
 from dra_alloc.scenario.what_if.objects import DELETED
 from dra_alloc.scenario.what_if.pod_counts import PodCount, WorkloadName, key_of
@@ -150,13 +150,13 @@ class _MadeAnew:
     @classmethod
     def of(cls, before: ClusterState, after: ClusterState) -> _MadeAnew:
         family = Family(before.manifests, before.dump, before.dump.nodes, {})
-        there = {key_of_workload(each) for each in (*after.dump.workloads, *after.manifests.workloads)}
+        there = {each.key for each in (*after.dump.workloads, *after.manifests.workloads)}
         evicted: dict[WorkloadName, dict[str, str]] = {}
         anew = []
         for name, (pod, why) in after.evicted.items():
             root = family.root(pod)
             evicted.setdefault(key_of(pod, family), {})[name] = why
-            stays = root is not None and key_of_workload(root) in there
+            stays = root is not None and root.key in there
             owned = root is not None or bool(pod.metadata.owner_references)
             if owned and (stays or why != DELETED) and not (root is not None and stays and makes_anew(root)):
                 anew.append(_waiting(pod))
