@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from operator import attrgetter
+from typing import Any, ClassVar, Final
 
 from pydantic import Field
 
@@ -24,6 +25,7 @@ from dra_alloc.api.meta import Timestamp
 from dra_alloc.api.nodes import NodeSelector
 
 __all__ = [
+    "VALUE_LISTS",
     "CapacityRequestPolicy",
     "CapacityRequestPolicyRange",
     "Counter",
@@ -37,7 +39,21 @@ __all__ = [
     "NodeAllocatableResource",
     "NodeAllocatableResourceMapping",
     "NodeAllocatableResourceMapping136",
+    "has_lists",
+    "value_lists",
 ]
+
+
+#: Members of an attribute that hold several values.
+VALUE_LISTS: Final = ("ints", "bools", "strings", "versions")
+#: Read these of an attribute, be it a model or a record.
+value_lists: Final = attrgetter(*VALUE_LISTS)
+_NO_LISTS: Final = (None,) * len(VALUE_LISTS)
+
+
+def has_lists(attribute: Any) -> bool:
+    """Return whether an attribute, a model or a record, has lists of values, be they empty."""
+    return bool(value_lists(attribute) != _NO_LISTS)
 
 
 class DeviceAttribute(KubeModel):

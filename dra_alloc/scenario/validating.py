@@ -16,7 +16,7 @@ from dra_alloc.manifest import Documents, Manner, Workload
 from dra_alloc.manifest.given import read_given
 from dra_alloc.manifest.kinds import KINDS, RESOURCE_GROUP, SERVED, recognise, switched_on
 from dra_alloc.manifest.make.gates import without_disabled
-from dra_alloc.manifest.make.hints import NOT_RENDERED
+from dra_alloc.manifest.make.hints import NOT_RENDERED, PASSED_OVER
 from dra_alloc.manifest.validate.violations import FieldFault
 from dra_alloc.pods.naming import in_namespace
 from dra_alloc.pods.workloads.shapes import unserved_kind, unserved_kinds
@@ -37,7 +37,6 @@ __all__ = [
     "without_templates",
 ]
 
-_PASSED_OVER: Final = "it is passed over: a template that was not rendered"
 _GATED: Final = ("claims", "templates", "classes", "slices")
 _OF_GROUP: Final = (*_GATED, "taint_rules")
 #: Those of which not all that may not be changed is known.
@@ -261,7 +260,7 @@ def without_templates(found: Validated) -> Validated:
     texts = {each.where.file: each for each in reversed(problems) if each.hint == NOT_RENDERED}
     objects = {_object(each): each for each in reversed(problems) if "{{" in each.message}
     marks = [*texts.values(), *(each for each in objects.values() if each.where.file not in texts)]
-    warnings = [Problem(_PASSED_OVER, replace(each.where, path="")) for each in by_place(marks)]
+    warnings = [Problem(PASSED_OVER, replace(each.where, path="")) for each in by_place(marks)]
 
     def left(problem: Problem) -> bool:
         return problem.where.file not in texts and _object(problem) not in objects

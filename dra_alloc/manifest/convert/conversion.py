@@ -14,6 +14,7 @@ from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from dra_alloc.api import ExactDeviceRequest
+from dra_alloc.api.devices import VALUE_LISTS
 from dra_alloc.manifest.make.schema import Leaf, ListType, MapType, ObjectType, SchemaType, pruned, schema_of
 
 __all__ = ["OtherShape", "document_path", "from_v1", "reshape", "rewrite", "to_v1", "without_later"]
@@ -169,7 +170,7 @@ _LATER: Final[Mapping[str, Mapping[str, frozenset[str]]]] = {
         | {"bindsToNode", "allowMultipleAllocations", "nodeAllocatableResources", "nodeAllocatableResourceMappings"},
         "DeviceCapacity": frozenset({"requestPolicy"}),
         "DeviceCounterConsumption": frozenset({"compatibilityGroups"}),
-        "DeviceAttribute": frozenset({"ints", "bools", "strings", "versions"}),
+        "DeviceAttribute": frozenset(VALUE_LISTS),
     }
 }
 

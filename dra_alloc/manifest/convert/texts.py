@@ -23,7 +23,7 @@ from dra_alloc.manifest.edit.nodes import Form, TextNode, comments_in, json_node
 from dra_alloc.manifest.edit.places import CannotEdit, Draft
 from dra_alloc.manifest.kinds import RESOURCE_GROUP, names_a_list
 from dra_alloc.manifest.make.complaints import Complaints
-from dra_alloc.manifest.make.hints import NOT_RENDERED, hint_for_text
+from dra_alloc.manifest.make.hints import NOT_RENDERED, PASSED_OVER, hint_for_text
 from dra_alloc.manifest.make.inspection import Flaw
 from dra_alloc.manifest.read.inputs import InputBytes
 from dra_alloc.manifest.read.json_reader import looks_like_json, plain_from_json, read_json, repeated_keys
@@ -93,7 +93,7 @@ def convert_text(source: InputBytes, goal: Goal) -> ConvertedText:
         unrendered = next((each for each in problems if each.hint == NOT_RENDERED or "{{" in each.message), None)
         if unrendered is not None:
             said = Where(file=source.name, line=unrendered.where.line)
-            problems = (Problem("it is passed over: a template that was not rendered", said, NOT_RENDERED),)
+            problems = (Problem(PASSED_OVER, said, NOT_RENDERED),)
         return ConvertedText(source.name, before, before, problems=problems, unrendered=unrendered is not None)
     return ConvertedText(source.name, before, after, tuple(turning.changes()), kept=frozenset(turning.kept))
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Final
 
+from dra_alloc.api.devices import VALUE_LISTS
 from dra_alloc.manifest.make.schema import ObjectType, pruned
 from dra_alloc.releases import Release, Span
 
@@ -17,7 +18,7 @@ _LISTS: Final = Span("1.36")
 _LATEST: Final = Span("1.37")
 #: Type -> its fields that some release does not have, with the releases that do.
 _FIELDS: Final[Mapping[str, Mapping[str, Span]]] = {
-    "DeviceAttribute": dict.fromkeys(("ints", "bools", "strings", "versions"), _LISTS),
+    "DeviceAttribute": dict.fromkeys(VALUE_LISTS, _LISTS),
     "Device": {"nodeAllocatableResourceMappings": Span("1.36", "1.37"), "nodeAllocatableResources": _LATEST},
     "DeviceCounterConsumption": {"compatibilityGroups": _LATEST},
     "ResourceSliceSpec": {"partitionTypeAttribute": _LATEST, "skipNodeOperations": _LATEST},

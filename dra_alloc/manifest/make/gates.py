@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache
-from operator import attrgetter
 from typing import Any, Final, NamedTuple, TypeVar
+
+from pydantic.alias_generators import to_camel
 
 from dra_alloc.api import FrozenMap
 from dra_alloc.api.constraints import CONSTRAINT_KINDS
+from dra_alloc.api.devices import VALUE_LISTS, has_lists
 from dra_alloc.manifest.read.paths import key_path
 
 __all__ = ["DroppedField", "without_disabled"]
@@ -58,7 +60,7 @@ _FIELDS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
     },
     "DeviceCapacity": {"request_policy": _SHARING},
     "DeviceCounterConsumption": {"compatibility_groups": ("DRADeviceCompatibilityGroups",)},
-    "DeviceAttribute": dict.fromkeys(("ints", "bools", "strings", "versions"), ("DRAListTypeAttributes",)),
+    "DeviceAttribute": dict.fromkeys(VALUE_LISTS, ("DRAListTypeAttributes",)),
 }
 #: Type -> its fields that hold some of the above.
 _BELOW: Final[Mapping[str, tuple[str, ...]]] = {
@@ -138,18 +140,14 @@ def _stored(value: Any, path: str, off: _Off, dropped: list[DroppedField]) -> An
 
 
 _NOTHING: Final[tuple[Any, ...]] = (None, (), {})
-_POINTERS: Final = frozenset({"ints", "bools", "strings", "versions"})
-
-
-_LISTS: Final = attrgetter(*_POINTERS)
-_NO_LISTS: Final = (None,) * len(_POINTERS)
+_POINTERS: Final = frozenset(VALUE_LISTS)
 
 
 def _is_gated(entry: Any) -> bool:
     """Say whether an attribute or a capacity has something that needs a gate."""
     if hasattr(entry, "request_policy"):
         return entry.request_policy is not None
-    return bool(_LISTS(entry) != _NO_LISTS)
+    return has_lists(entry)
 
 
 def _is(one: Any, other: Any) -> bool:
@@ -157,6 +155,5 @@ def _is(one: Any, other: Any) -> bool:
 
 
 def _joined(path: str, name: str) -> str:
-    head, *rest = name.split("_")
-    wire = head + "".join(part.title() for part in rest)
+    wire = to_camel(name)
     return f"{path}.{wire}" if path else wire

@@ -14,7 +14,7 @@ from dra_alloc.manifest.make.schema import Leaf, ListType, ObjectType, SchemaTyp
 from dra_alloc.manifest.read.json_numbers import JsonFloat
 from dra_alloc.manifest.read.yaml_scalars import ScalarError, beyond_floats, resolve
 
-__all__ = ["NOT_RENDERED", "hint_for_text", "hint_for_type", "hint_for_unknown"]
+__all__ = ["NOT_RENDERED", "PASSED_OVER", "hint_for_text", "hint_for_type", "hint_for_unknown"]
 
 _FLAT_REQUEST: Final = 'move it below "exactly": only v1beta1 and v1alpha3 have it directly in the request'
 _NESTED_REQUEST: Final = (
@@ -89,6 +89,8 @@ _UNKNOWN: Final[Mapping[tuple[str, str], str]] = {
     **{("PodResourceClaim", name): _CLUSTER_TEMPLATE for name in _CLUSTER_TEMPLATES},
 }
 
+#: How a warning calls what is not read for that.
+PASSED_OVER: Final = "it is passed over: a template that was not rendered"
 NOT_RENDERED: Final = 'this looks like a template: render it first, as with "helm template"'
 _NO_TEXT: Final = "it holds NUL bytes: if it is UTF-16, save it as UTF-8; if it is binary, it is no manifest"
 _NO_TABS: Final = "indent with spaces: YAML takes no tabs"

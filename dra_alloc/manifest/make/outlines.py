@@ -9,6 +9,7 @@ from operator import attrgetter
 from typing import Final, NamedTuple
 
 from dra_alloc.api import Device, DeviceAttribute
+from dra_alloc.api.devices import has_lists
 
 __all__ = ["Outline", "outline_of", "versions_of"]
 
@@ -54,7 +55,7 @@ def versions_of(attributes: Iterable[DeviceAttribute]) -> frozenset[str | None]:
     """Return the versions among attributes, and None if some are not plain."""
     return frozenset(
         [
-            each.version if (each.ints, each.bools, each.strings, each.versions) == _NO_LISTS else None
+            None if has_lists(each) else each.version
             for each in attributes
             if each.versions is not None or (each.string is None and each.int_ is None and each.bool_ is None)
         ]
@@ -63,7 +64,6 @@ def versions_of(attributes: Iterable[DeviceAttribute]) -> frozenset[str | None]:
 
 #: Of a device that has none of what follows.
 _NOTHING: Final = ((), (), (), None)
-_NO_LISTS: Final = (None, None, None, None)
 _CONSUMES: Final = attrgetter("consumes_counters")
 _WAITS: Final = attrgetter("binding_conditions")
 _SPECIAL: Final = attrgetter("consumes_counters", "binding_conditions", "taints", "allow_multiple_allocations")

@@ -8,12 +8,12 @@ from typing import Final
 
 from dra_alloc.api import Device, NodeAllocatableOverhead, NodeAllocatableResourceMapping, Quantity
 from dra_alloc.manifest.read.paths import key_path
+from dra_alloc.manifest.validate.containers import HUGE
 from dra_alloc.manifest.validate.violations import Violations
 
 __all__ = ["check_node_allocatable"]
 
 _NAMES: Final = ("cpu", "memory")
-_HUGE: Final = "hugepages-"
 _ONE_OF: Final = "`capacityKey`, `deviceMultiplier`"
 _ZERO: Final = Quantity("0")
 
@@ -22,7 +22,7 @@ def check_node_allocatable(v: Violations, device: Device, path: str) -> None:
     """Check what a device takes of its node. Spec: VAL-59."""
     for name, each in device.node_allocatable_resources.items():
         place = key_path(f"{path}.nodeAllocatableResources", name)
-        if name not in _NAMES and not name.startswith(_HUGE):
+        if name not in _NAMES and not name.startswith(HUGE):
             v.invalid(place, name, "must be a node allocatable resource name")
         if each.mapping is None and each.overhead is None:
             v.required(place, "at least one of mapping or overhead must be set")

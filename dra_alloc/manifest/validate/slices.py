@@ -18,6 +18,7 @@ from dra_alloc.api import (
     ResourceSlice,
     ResourceSliceSpec,
 )
+from dra_alloc.api.devices import VALUE_LISTS, has_lists, value_lists
 from dra_alloc.api.names import driver_faults, label_faults, pool_faults, qualified_name_faults, subdomain_faults
 from dra_alloc.limits import COUNTER_SETS_MAX, DEVICES_MAX
 from dra_alloc.manifest.read.paths import key_path
@@ -51,10 +52,8 @@ _SEMVER: Final = re.compile(
     rf"(?:-{_PRE}(?:\.{_PRE})*)?"
     r"(?:\+[0-9a-zA-Z-]+(?:\.[0-9a-zA-Z-]+)*)?"
 )
-_VALUE_FIELDS: Final = ("int_", "bool_", "string", "version", "ints", "bools", "strings", "versions")
+_VALUE_FIELDS: Final = ("int_", "bool_", "string", "version", *VALUE_LISTS)
 _GIVEN: Final = attrgetter(*_VALUE_FIELDS)
-_LISTED: Final = attrgetter("ints", "bools", "strings", "versions")
-_NO_LISTS: Final = (None,) * 4
 _VALUES: Final = ", ".join(f"`{name.rstrip('_')}`" for name in _VALUE_FIELDS)
 _NODE_FIELDS: Final = {
     "node_name": "nodeName",
@@ -185,7 +184,7 @@ def _counters(v: Violations, name: str, counters: Mapping[str, Any], place: tupl
 def _devices(v: Violations, spec: ResourceSliceSpec, there: Mapping[str, Device]) -> None:
     """Check devices, some of which were there; rare features halve their number. Spec: VAL-71, VAL-72."""
     special = any(
-        device.taints or device.consumes_counters or any(map(_is_list, device.attributes.values()))
+        device.taints or device.consumes_counters or any(map(has_lists, device.attributes.values()))
         for device in spec.devices
     )
     if v.too_many("spec.devices", len(spec.devices), DEVICES_WITH_FEATURES_MAX if special else DEVICES_MAX):
@@ -214,9 +213,8 @@ def _is_same(device: Device, before: Device | None) -> bool:
 
 
 def _without_empty(device: Device) -> Device:
-    lists = ("ints", "bools", "strings", "versions")
     attributes = {
-        name: each.model_copy(update={one: getattr(each, one) or None for one in lists})
+        name: each.model_copy(update={one: getattr(each, one) or None for one in VALUE_LISTS})
         for name, each in device.attributes.items()
     }
     return device.model_copy(update={"attributes": FrozenMap(attributes)})
@@ -229,10 +227,6 @@ def _taints(v: Violations, device: Device, path: str, *, same: bool) -> None:
     ):
         for index, taint in enumerate(device.taints):
             check_taint(v, taint, f"{path}.taints[{index}]")
-
-
-def _is_list(attribute: DeviceAttribute) -> bool:
-    return bool(_LISTED(attribute) != _NO_LISTS)
 
 
 def _attributes(v: Violations, device: Device, path: str) -> None:
@@ -253,7 +247,7 @@ def _attributes(v: Violations, device: Device, path: str) -> None:
 
 
 def _values(attribute: DeviceAttribute) -> int:
-    return sum(len(each or ()) for each in _LISTED(attribute))
+    return sum(len(each or ()) for each in value_lists(attribute))
 
 
 def _attribute(v: Violations, attribute: DeviceAttribute, path: str) -> None:
@@ -261,11 +255,11 @@ def _attribute(v: Violations, attribute: DeviceAttribute, path: str) -> None:
     given = len(_VALUE_FIELDS) - _GIVEN(attribute).count(None)
     if given != 1:
         _one_value(v, given, path)
-    if attribute.version is None and not _is_list(attribute):  # most are so
+    if attribute.version is None and not has_lists(attribute):  # most are so
         if attribute.string is not None:
             v.too_long(f"{path}.string", attribute.string, ATTRIBUTE_TEXT_MAX)
         return
-    for name in ("ints", "bools", "strings", "versions"):
+    for name in VALUE_LISTS:
         if getattr(attribute, name) == ():
             v.invalid(f"{path}.{name}", "", "must not be empty if specified")
     texts = [(f"{path}.string", attribute.string)]

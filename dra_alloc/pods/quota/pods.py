@@ -9,7 +9,16 @@ from dataclasses import dataclass
 from typing import Final
 
 from dra_alloc.api import Container, Format, Pod, PodAffinity, Quantity, ScopedResourceSelectorRequirement
-from dra_alloc.pods.amounts import CPU, EPHEMERAL, MEMORY, asked_of_container, asks_as_a_whole, pod_limits, used_by
+from dra_alloc.pods.amounts import (
+    CPU,
+    EPHEMERAL,
+    HUGE,
+    MEMORY,
+    asked_of_container,
+    asks_as_a_whole,
+    pod_limits,
+    used_by,
+)
 from dra_alloc.pods.extended_resources import is_extended
 from dra_alloc.pods.quota.charges import ONE, Charge
 from dra_alloc.pods.quota.claims import REQUESTS
@@ -22,7 +31,6 @@ _LIMITS: Final = "limits."
 _COUNT: Final = "count/pods"
 _PODS: Final = "pods"
 _COMPUTE: Final = (CPU, MEMORY, EPHEMERAL)
-_HUGE: Final = "hugepages-"
 #: Keys that concern pods, beside those of huge pages and extended resources.
 _KEYS: Final = frozenset(
     {_COUNT, _PODS, *(f"{prefix}{name}" for name in _COMPUTE for prefix in ("", REQUESTS, _LIMITS))}
@@ -39,7 +47,7 @@ class PodCharge(Charge):
 
     def concerns(self, key: str) -> bool:
         """Say whether a quota of the key counts pods. Spec: QUOTA-7."""
-        if key in _KEYS or key.startswith((_HUGE, f"{REQUESTS}{_HUGE}")):
+        if key in _KEYS or key.startswith((HUGE, f"{REQUESTS}{HUGE}")):
             return True
         name = key.removeprefix(REQUESTS)
         return name != key and (("/" in name and "kubernetes.io/" not in name) or name.startswith(IMPLICIT))
@@ -95,7 +103,7 @@ def _keys(asked: Mapping[str, Quantity], limits: Mapping[str, Quantity]) -> dict
     """Return amounts that are asked for, and limits, under the keys of quotas."""
     found: dict[str, Quantity] = {}
     for name, amount in asked.items():
-        if name in _COMPUTE or name.startswith(_HUGE):
+        if name in _COMPUTE or name.startswith(HUGE):
             found[name] = amount
         if name in found or is_extended(name):
             found[f"{REQUESTS}{name}"] = amount
