@@ -313,12 +313,20 @@ def _build_serializers() -> None:
             model.model_rebuild()
 
 
+def wire_names(model: type[KubeModel]) -> dict[str, str]:
+    """
+    Return the wire name of each field of a model, by its Python name.
+
+    Not as pydantic tells it: before 2.12 an alias that was made is only there once the deferred model is built.
+    """
+    return {name: info.alias or to_camel(name) for name, info in model.model_fields.items()}
+
+
 @cache
 def _wire_fields(model: type[KubeModel]) -> tuple[tuple[str, str, bool], ...]:
     """Return wire name, Python name and rawness of a model's fields, by wire name."""
-    model.model_rebuild()  # aliases are only there once the deferred schema is built
-    fields = model.model_fields.items()
-    return tuple(sorted((info.alias or name, name, info.annotation is Any) for name, info in fields))
+    fields = model.model_fields
+    return tuple(sorted((wire, name, fields[name].annotation is Any) for name, wire in wire_names(model).items()))
 
 
 def _to_wire(value: Any) -> Any:

@@ -20,6 +20,7 @@ from msgspec.structs import force_setattr, replace
 from pydantic.fields import FieldInfo
 
 from dra_alloc.api import FrozenMap, KubeModel, Quantity, QuantityError, ResourceSlice
+from dra_alloc.api._base import wire_names
 from dra_alloc.api.meta import read_time
 from dra_alloc.manifest.make.schema import Leaf, ListType, MapType, ObjectType, SchemaType, schema_of
 from dra_alloc.manifest.read.json_numbers import JsonFloat
@@ -159,7 +160,7 @@ def record_of(model: type[KubeModel]) -> type[WireRecord]:
 
 def _made(model: type[KubeModel]) -> type[WireRecord]:
     shape = schema_of(model)
-    wire = {name: info.alias or name for name, info in model.model_fields.items()}
+    wire = wire_names(model)
     kinds = {name: shape.fields[wire[name]] for name in wire}
     fields = [
         (name, _annotation(kinds[name], info), _default(kinds[name], info)) for name, info in model.model_fields.items()

@@ -15,6 +15,7 @@ from typing import Annotated, Any, Final, Union, get_args, get_origin
 from pydantic import BeforeValidator
 
 from dra_alloc.api import FrozenMap, KubeModel, Quantity
+from dra_alloc.api._base import wire_names
 from dra_alloc.limits import (
     ALLOCATION_RESULTS_MAX,
     ALTERNATIVES_MAX,
@@ -111,8 +112,8 @@ _MOST: Final[Mapping[tuple[str, str], int]] = {
 def schema_of(model: type[KubeModel]) -> ObjectType:
     """Return the shape of a model, with wire names."""
     fields: dict[str, SchemaType] = {}
-    for name, info in model.model_fields.items():
-        wire = info.alias or name
+    for name, wire in wire_names(model).items():
+        info = model.model_fields[name]
         shape = type_of(info.annotation, info.metadata)
         fields[wire] = replace(shape, most=_MOST.get((model.__name__, wire))) if isinstance(shape, ListType) else shape
     closed = model.model_config.get("extra") == "forbid"
