@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import resource
 import subprocess
 import sys
 import tempfile
@@ -22,6 +21,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.fleet_cases import FleetCase, whatif
+from benchmarks.peak import peak_mb
 
 #: Nodes of eight devices, pods, and the share of the devices that is held: with little of it every pod finds a place.
 CASES = {
@@ -81,7 +81,7 @@ def measure(name: str, folder: Path) -> Json:
         "to_load": round((end - start) / (loaded - start), 2),
         "allocated": sum(each.allocated is not None for each in found.placements),
         "asked": len(found.placements),
-        "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
+        "peak_mb": peak_mb(),
     }
 
 

@@ -22,7 +22,6 @@ import argparse
 import hashlib
 import json
 import os
-import resource
 import statistics
 import subprocess
 import sys
@@ -35,6 +34,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.fleet_cases import CASES, fleet_case
+from benchmarks.peak import peak_mb
 from fuzz.oracle_build import OracleUnavailable, build
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def ours(name: str, folder: Path) -> Json:
     line: Json = {"case": name, "runner": "ours", "load_s": round(loading, 3)}
     if asked["mode"] == "filter":
         cluster = Cluster.of(documents, Settings(RELEASE))
-        return line | _filter(cluster, pods[0], asked["repeats"]) | {"peak_mb": _peak()}
+        return line | _filter(cluster, pods[0], asked["repeats"]) | {"peak_mb": peak_mb()}
     cpu, (cluster, placements) = timed(lambda: _answer(Cluster.of(documents, Settings(RELEASE)), pods))
     again, _ = timed(lambda: cluster.place(pods))
     results, _ = timed(lambda: [getattr(each, "claims", None) for each in placements.outcomes])
@@ -79,7 +79,7 @@ def ours(name: str, folder: Path) -> Json:
         "finished": True,
         "digest": _digest(placements.outcomes),
         **cluster.known.survey.counts(),
-        "peak_mb": _peak(),
+        "peak_mb": peak_mb(),
     }
 
 
@@ -114,10 +114,6 @@ def _filter(cluster: Cluster, claims: Sequence[ResourceClaim], repeats: int) -> 
         "digest": _digest([cluster.on_node(claims, node) for node in cluster.nodes]),
         "finished": True,
     }
-
-
-def _peak() -> int:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
 
 
 def _digest(outcomes: Sequence[Any]) -> str:

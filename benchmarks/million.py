@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import resource
 import sys
 import tempfile
 import time
@@ -23,6 +22,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.fleet_cases import device_class, node, whatif_pods
 from benchmarks.generate import slices
+from benchmarks.peak import peak_mb
 
 
 def write(path: Path, nodes: int) -> None:
@@ -46,7 +46,7 @@ def measure(path: Path, pods: int) -> dict[str, object]:
     times = [time.process_time()]
     documents = load([path])
     times.append(time.process_time())
-    loaded_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+    loaded_mb = peak_mb()
     cluster = Cluster.of(documents)
     placed = cluster.place(asked).placed
     times.append(time.process_time())
@@ -64,7 +64,7 @@ def measure(path: Path, pods: int) -> dict[str, object]:
         "pods": pods,
         "placed": placed,
         "loaded_mb": loaded_mb,
-        "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
+        "peak_mb": peak_mb(),
         **cluster.known.survey.counts(),
     }
 

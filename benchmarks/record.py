@@ -21,6 +21,7 @@ HERE: Final = Path(__file__).resolve().parent
 #: Each program that the page shows, with its options.
 PROGRAMS: Final = {
     "fleet.py": ("--rounds", "3", "--seconds", "30"),
+    "workloads.py": ("--rounds", "3", "--seconds", "30"),
     "incremental.py": (),
     "load.py": (),
     "check.py": (),

@@ -53,6 +53,13 @@ is shown. The last columns say how much longer Go takes than the first answer, i
 processors shared the work evenly; * where it was stopped before the end, + where both finished and chose the same
 nodes and devices.
 """
+_WORKLOADS: Final = """\
+Questions that Go answers well, on a uniform fleet and on one in which every device is different, each asked for the
+first time. Go, one processor, always makes allocations: its time over ours is shown with all allocations put together,
+the median of the rounds and the least, and for answers alone (which nodes fit). `loop_shares` takes the first node of
+each answer, whose allocation alone is put together. Loading is the very dump's; = where both gave the same devices and
+amounts, * where Go was stopped.
+"""
 _CHANGES: Final = """\
 5,000 nodes; one slice or claim changes and the question is asked again. The first claim that changes in a
 cluster's life costs {} ms more: who holds which device is then written down.
@@ -88,13 +95,24 @@ def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 
 def page() -> str:
     """Return the page."""
-    parts = [_HEAD, _targets(), _loading(), _fleet(), _single_calls(), _checks(), _changes(), _million(), _growth()]
+    parts = [
+        _HEAD,
+        _targets(),
+        _loading(),
+        _fleet(),
+        _workloads(),
+        _single_calls(),
+        _checks(),
+        _changes(),
+        _million(),
+        _growth(),
+    ]
     return "\n".join(part for part in parts if part)
 
 
 def _targets() -> str:
     """Return what was aimed at and what came of it, misses too."""
-    recorded = {name: lines(name) for name in ("fleet", "load", "incremental", "check")}
+    recorded = {name: lines(name) for name in ("fleet", "workloads", "load", "incremental", "check")}
     rows = [
         [target.about, f"{'>=' if target.more else '<='} {target.limit:g}", f"{value:.4g}", "yes" if met else "**no**"]
         for target, value, met in verdicts(recorded)
@@ -143,6 +161,27 @@ def _fleet() -> str:
         "Go, all",
     ]
     return f"## Whole clusters\n\n{_WHOLE}\n{table(head, rows)}"
+
+
+def _workloads() -> str:
+    found = lines("workloads")
+    rows = []
+    for ratio in (line for line in found if "ratio" in line):
+        about = ratio["case"], ratio["fleet"]
+        runs = [line for line in found if "runner" in line and (line["case"], line["fleet"]) == about]
+        mine, peer = ([run for run in runs if (run["runner"] == "ours") is own] for own in (True, False))
+        spent = [min(run[key] for run in mine) for key in ("load_s", "answer_s", "cpu_s")]
+        memory = f"{max(run['peak_mb'] for run in mine)} / {max(run['peak_mb'] for run in peer)}"
+        equal = {None: "*", True: "=", False: "DIFFERENT"}[ratio["same_answer"]]
+        value = f"{ratio['value']:.2f}x ({ratio['least']:.2f}) {equal}"
+        rows.append(
+            [*about, *spent, min(run["cpu_s"] for run in peer), value, f"{ratio['without_results']:.2f}x", memory]
+        )
+    if not rows:
+        return ""
+    head = ["workload", "fleet", "load, s", "answers, s", "with allocations, s", "Go, s"]
+    head += ["Go / ours (least)", "answers alone", "peak MB, ours / Go"]
+    return f"## Workloads that Go answers well\n\n{_WORKLOADS}\n{table(head, rows)}"
 
 
 def _times(value: float) -> str:

@@ -40,6 +40,24 @@ def _against_go(processors: str) -> Callable[[Sequence[Json]], Iterator[float]]:
     )
 
 
+def _on(fleet: str) -> Callable[[Sequence[Json]], Iterator[float]]:
+    """Return the ratio to Go on a fleet, allocations included."""
+    return lambda lines: (float(line["value"]) for line in lines if "ratio" in line and line["fleet"] == fleet)
+
+
+#: The least that Go's time is to be over ours, by workload of `workloads.py`.
+_LEAST: Final = {
+    "filter_40_selectors": 1.5,
+    "place_1000_selectors": 1,
+    "filter_shares": 2,
+    "loop_shares": 10,
+    "filter_all": 2,
+    "filter_new_question": 1.5,
+    "first_call": 1,
+    "partitions_half_held": 3,
+    "claims_of_3_drivers": 3,
+}
+
 TARGETS: Final = (
     Target("whatif_5k: first answer after the load, s", "fleet", "whatif_5k", _ours("cpu_s"), 0.15),
     Target("whatif_5k: Go on one processor / ours", "fleet", "whatif_5k", _against_go("one"), 50, more=True),
@@ -66,6 +84,11 @@ TARGETS: Final = (
     ),
     Target("check of 1,000 workloads on 5,000 nodes, s", "check", "check_5000x1000", _ours("check_s"), 15),
     Target("one slice changed, answer again, median ms", "incremental", "incremental_slice", _ours("median_ms"), 1.0),
+    *(
+        Target(f"{case}, {fleet}: Go / ours", "workloads", case, _on(fleet), limit, more=True)
+        for case, limit in _LEAST.items()
+        for fleet in ("uniform", "different")
+    ),
 )
 
 

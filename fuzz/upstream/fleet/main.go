@@ -36,6 +36,7 @@ type question struct {
 	Nodes     []*v1.Node                     `json:"nodes"`
 	Pods      [][]*resourceapi.ResourceClaim `json:"pods"`
 	Allocated [][3]string                    `json:"allocated"`
+	Shares    []share                        `json:"shares"`
 	Seconds   float64                        `json:"seconds"`
 	Repeats   int                            `json:"repeats"`
 }
@@ -67,9 +68,12 @@ func main() {
 	run := newRun(&asked)
 	before, start := processorTime(), time.Now()
 	var result answer
-	if asked.Mode == "filter" {
+	switch asked.Mode {
+	case "filter":
 		result = run.filter()
-	} else {
+	case "ask", "loop":
+		result = run.ask(asked.Mode == "loop")
+	default:
 		result = run.place()
 	}
 	result.WallS, result.CPUS = time.Since(start).Seconds(), processorTime()-before
@@ -105,6 +109,9 @@ func newRun(asked *question) *run {
 	}
 	for _, id := range asked.Allocated {
 		made.state.AllocatedDevices.Insert(structured.MakeDeviceID(id[0], id[1], id[2]))
+	}
+	for number, held := range asked.Shares {
+		made.addShare(held, number)
 	}
 	return made
 }
@@ -149,24 +156,6 @@ func (r *run) place() answer {
 	return result
 }
 
-func (r *run) take(results []resourceapi.AllocationResult) {
-	for _, result := range results {
-		for _, device := range result.Devices.Results {
-			r.state.AllocatedDevices.Insert(structured.MakeDeviceID(device.Driver, device.Pool, device.Device))
-		}
-	}
-}
-
-func deviceNames(results []resourceapi.AllocationResult) string {
-	text := ""
-	for _, result := range results {
-		for _, device := range result.Devices.Results {
-			text += device.Pool + "/" + device.Device + " "
-		}
-	}
-	return text
-}
-
 // filter asks the first pod's question of every node, again and again, with one allocator.
 func (r *run) filter() answer {
 	allocator, claims := r.allocator(), r.asked.Pods[0]
@@ -201,10 +190,4 @@ func processorTime() float64 {
 	check(syscall.Getrusage(syscall.RUSAGE_SELF, &usage))
 	seconds := func(t syscall.Timeval) float64 { return float64(t.Sec) + float64(t.Usec)/1e6 }
 	return seconds(usage.Utime) + seconds(usage.Stime)
-}
-
-func peakMB() int64 {
-	var usage syscall.Rusage
-	check(syscall.Getrusage(syscall.RUSAGE_SELF, &usage))
-	return usage.Maxrss / 1024
 }
