@@ -86,13 +86,13 @@ def loaded(*arguments: str) -> set[str]:
 @pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["no-such-command"]])
 def test_help_loads_no_command(arguments):
     found = loaded(*arguments)
-    assert not found & {each.module for each in COMMANDS}
+    assert not found & {f"dra_alloc.cli.{each.module}" for each in COMMANDS}
     assert not found & {*HEAVY, "dra_alloc.cli.options", "dra_alloc.errors"}
 
 
 @pytest.mark.parametrize("command", ["check", "conformance"])
 def test_help_of_a_command_loads_that_and_no_models(command):
     found = loaded(command, "--help")
-    (module,) = [each.module for each in COMMANDS if each.name == command]
-    assert found & {each.module for each in COMMANDS} == {module}
+    (module,) = [f"dra_alloc.cli.{each.module}" for each in COMMANDS if each.name == command]
+    assert found & {f"dra_alloc.cli.{each.module}" for each in COMMANDS} == {module}
     assert not found & {*HEAVY}

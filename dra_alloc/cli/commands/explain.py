@@ -7,7 +7,7 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from typing import Final
 
-from dra_alloc.cli.check import declare_options
+from dra_alloc.cli.commands.check import declare_options
 
 __all__ = ["declare"]
 

@@ -1,5 +1,5 @@
 """
-The commands: a new one is a file that declares its options and runs, and a line here.
+The commands: a new one is a file beside this that declares its options and runs, and a line here.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ __all__ = ["COMMANDS", "Command", "parser"]
 
 class Command(NamedTuple):
     """
-    A command, its summary, and the module whose `declare` describes it and names what runs.
+    A command, its summary, and the module in `dra_alloc.cli` whose `declare` describes it and names what runs.
 
     The module is loaded when the command is asked for; what it needs to run
     is loaded when it runs.
@@ -29,17 +29,17 @@ class Command(NamedTuple):
 
 
 COMMANDS: Final = (
-    Command("check", "say which devices manifests would get, or why none", "dra_alloc.cli.check"),
-    Command("explain", "the same, with why these devices and what a refusal rests on", "dra_alloc.cli.explain"),
-    Command("expand", "print the pods and claims that manifests make", "dra_alloc.cli.expand"),
-    Command("gang", "place many pods together: all or nothing, or as many as possible", "dra_alloc.cli.gang"),
-    Command("what-if", "say what a change does to every workload of a cluster", "dra_alloc.cli.what_if"),
-    Command("validate", "say what the API server would refuse in manifests", "dra_alloc.cli.validate"),
-    Command("cel", "say which devices a CEL selector matches, and what it costs", "dra_alloc.cli.cel"),
-    Command("convert", "write objects in another version of resource.k8s.io", "dra_alloc.cli.convert"),
-    Command("snapshot", "keep what was read from a dump in a file that loads in an instant", "dra_alloc.cli.snapshot"),
-    Command("conformance", "hold another allocator against this one", "dra_alloc.cli.conformance"),
-    Command("harness", "answer allocator requests, one JSON object a line", "dra_alloc.cli.harness"),
+    Command("check", "say which devices manifests would get, or why none", "commands.check"),
+    Command("explain", "the same, with why these devices and what a refusal rests on", "commands.explain"),
+    Command("expand", "print the pods and claims that manifests make", "commands.expand"),
+    Command("gang", "place many pods together: all or nothing, or as many as possible", "commands.gang"),
+    Command("what-if", "say what a change does to every workload of a cluster", "commands.what_if"),
+    Command("validate", "say what the API server would refuse in manifests", "commands.validate"),
+    Command("cel", "say which devices a CEL selector matches, and what it costs", "commands.cel"),
+    Command("convert", "write objects in another version of resource.k8s.io", "commands.convert"),
+    Command("snapshot", "keep what was read from a dump in a file that loads in an instant", "commands.snapshot"),
+    Command("conformance", "hold another allocator against this one", "commands.conformance"),
+    Command("harness", "answer allocator requests, one JSON object a line", "harness"),
 )
 
 
@@ -68,5 +68,5 @@ def parser(arguments: Sequence[str] = ()) -> argparse.ArgumentParser:
     for each in COMMANDS:
         command = commands.add_parser(each.name, help=each.summary, formatter_class=form, allow_abbrev=False)
         if each.name == asked:
-            import_module(each.module).declare(command)
+            import_module(f"dra_alloc.cli.{each.module}").declare(command)
     return top
