@@ -26,8 +26,8 @@ class Annotation:
     A finding above `none`: its first line as `title`, all lines as `text`, and where it was read.
 
     `file` is empty and `line` 1 where that is not known, `column` None. `fingerprint` is the
-    same for the same subject and code wherever the lines have moved to, and
-    no two of a report have one.
+    same for the same subject, JSON path and code wherever the lines have moved
+    to, and no two of a report have one.
     """
 
     subject: str
@@ -43,13 +43,13 @@ class Annotation:
 
 def annotated(report: Report, verbose: bool) -> Iterator[Annotation]:
     """Yield the annotations of a report in its order."""
-    seen: Counter[tuple[str, str, str]] = Counter()
+    seen: Counter[tuple[str, ...]] = Counter()
     for finding in report.findings:
         if finding.level == "none":
             continue
         lines = [printable(line) for line in finding.lines(verbose)]
         where = finding.where
-        same = (where.file, finding.subject, finding.code)
+        same = (where.file, finding.subject, where.path, finding.code)
         mark = sha256("\0".join((*same, str(seen[same]))).encode("utf-8", "surrogatepass")).hexdigest()[:32]
         seen[same] += 1
         title = lines[0] if lines else printable(finding.subject)

@@ -27,7 +27,9 @@ def render(report: Report, verbose: bool) -> str:
     total = list(report.whole.lines(verbose))[-1]
     head = f"### dra-alloc\n\n{'' if found else 'Nothing to complain of. '}{_plain(total)}\n"
     parts = [*map(_fold, found), *(f"> note: {_plain(each)}\n" for each in report.notes)]
-    return inert("\n".join([head, *_fitting(parts, _MOST - len(head))]), r"\x")
+    # What would be taken as a command grows as it is spelt out, and is counted as it is then.
+    told = [inert(each, r"\x") for each in (head, *parts)]
+    return "\n".join([told[0], *_fitting(told[1:], _MOST - len(told[0]))])
 
 
 def _fitting(parts: list[str], left: int) -> Iterator[str]:

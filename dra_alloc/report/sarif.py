@@ -25,7 +25,12 @@ def render(report: Report, verbose: bool) -> str:
     results = [_result(each, rules.index(each.code)) for each in found]
     notes = [{"level": "note", "message": {"text": printable(each)}} for each in report.notes]
     invocation = {"executionSuccessful": True, "toolExecutionNotifications": notes}
-    run = {"tool": {"driver": driver}, "invocations": [invocation], "results": results}
+    run = {
+        "tool": {"driver": driver},
+        "columnKind": "unicodeCodePoints",
+        "invocations": [invocation],
+        "results": results,
+    }
     log = {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
     return json_text(log)
 

@@ -5,12 +5,16 @@ Texts with their objects in another version: what moves, what stays, and what is
 from __future__ import annotations
 
 import textwrap
+from itertools import islice
+from typing import Any
 
 import pytest
+from ruamel.yaml import YAML
 
-from dra_alloc.manifest.convert.objects import goal_of
+from dra_alloc.manifest.convert.objects import convert, goal_of
 from dra_alloc.manifest.convert.texts import convert_text
 from dra_alloc.manifest.read.inputs import InputBytes
+from fuzz.targets.commented_files import TARGET
 
 HEAD = "apiVersion: resource.k8s.io/{}\nkind: ResourceClaim\nmetadata: {{name: c}}\nspec:\n  devices:\n    requests:\n"
 SLICE = "apiVersion: resource.k8s.io/{}\nkind: ResourceSlice\nspec:\n  devices:\n"
@@ -368,3 +372,12 @@ def test_templates_are_named_and_left_alone(text):
 def test_what_says_nothing_of_ours_is_not_even_read():
     assert converted("a: [", "v1").problems == ()
     assert converted("resource.k8s.io: [", "v1").problems
+
+
+def test_another_reader_of_yaml_reads_what_was_meant():
+    def read(text: str) -> list[Any]:
+        return list(YAML(typ="safe", pure=True).load_all(text))
+
+    for case in islice(TARGET.cases(3), 40):
+        (before,), (after,) = read(case["text"]), read(converted(case["text"], case["to"]).after)
+        assert convert(before, case["to"]) == after
