@@ -12,6 +12,8 @@ from tests.paths import ROOT
 
 TOP_LEVEL = {
     "pyproject.toml",
+    "action.yml",
+    "templates",
     "dra_alloc",
     "spec",
     "tests",
