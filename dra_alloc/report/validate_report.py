@@ -57,7 +57,8 @@ def _lines(told: tuple[Validated, tuple[Finding, ...]], verbose: bool) -> Iterat
     parts += [f"{plural(sum(each.count for each in found.unreadable), 'place')} cannot be read"] * bool(
         found.unreadable
     )
-    said = ", ".join(parts) or f"nothing wrong with {plural(found.checked, 'object')}"
+    clean = f"nothing wrong with {plural(found.checked, 'object')}" if found.checked else "nothing was looked at"
+    said = ", ".join(parts) or clean
     yield f"{said} (Kubernetes {found.settings.release})"
 
 
