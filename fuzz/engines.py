@@ -28,7 +28,7 @@ from dra_alloc.problem.pools import GatherError
 from dra_alloc.rules import SearchStopped
 from dra_alloc.solve.cpsat.first import FirstAnswer, first_answer
 from dra_alloc.solve.question import Question
-from dra_alloc.solve.search.first_fit import BudgetExhausted, FirstFit
+from dra_alloc.solve.search.first_fit import FirstFit
 from dra_alloc.solve.search.upstream import first_fit
 from dra_alloc.solve.stops import Stop, raise_stop
 from dra_alloc.solve.table.bounds import refuted
@@ -38,6 +38,7 @@ from dra_alloc.solve.table.table import Knows, NotModelled, Table
 from dra_alloc.solve.table.trust import judged
 from dra_alloc.testing.cases import random_requests
 from dra_alloc.testing.drawing.dialect import Dialect
+from dra_alloc.work import BudgetExhausted
 from fuzz import progress
 from fuzz.recording import Record, add_option, append
 

@@ -18,10 +18,11 @@ from dra_alloc.cel.device import CelDevice
 from dra_alloc.cel.environment import Declarations
 from dra_alloc.cel.errors import CelAbort, CelError, EvaluationError
 from dra_alloc.cel.plan.build import Planned, plan
-from dra_alloc.cel.plan.frame import Failed
+from dra_alloc.cel.plan.frame import WORK, Failed
 from dra_alloc.cel.reads import Read, reads_of
 from dra_alloc.cel.values.runtime import Optional, native_error, type_name
 from dra_alloc.errors import InputError
+from dra_alloc.work import owe, spend
 
 __all__ = ["COST_LIMIT", "Program"]
 
@@ -29,6 +30,10 @@ __all__ = ["COST_LIMIT", "Program"]
 COST_LIMIT: Final = 1_000_000
 #: Deeper code runs on the heap: Python's own stack is the host's.
 _MAX_CLOSURE_DEPTH: Final = 120
+#: How many parts of an expression are evaluated for a unit of work, as a power of two.
+_PARTS: Final = 4
+#: Stands for answers that can differ from device to device.
+_VARIES: Final = object()
 
 
 class Program:
@@ -41,6 +46,7 @@ class Program:
 
     __slots__ = (
         "__weakref__",
+        "_alone",
         "_compiled",
         "_counting",
         "_declared",
@@ -51,6 +57,8 @@ class Program:
         "output_type",
     )
 
+    #: What it says of every device that can be read, if that is the same; None as long as nobody has looked.
+    _alone: Any
     _compiled: Compiled
     #: None as long as nobody has looked.
     _counting: bool | None
@@ -66,6 +74,7 @@ class Program:
         set_member = object.__setattr__
         set_member(self, "expression", expression)
         set_member(self, "output_type", compiled.checked.output_type)
+        set_member(self, "_alone", None)
         set_member(self, "_compiled", compiled)
         set_member(self, "_declared", declared)
         set_member(self, "_max_cost", None)
@@ -113,10 +122,11 @@ class Program:
 
     def matches(self, device: CelDevice) -> bool:
         """
-        Whether the selector selects `device`.
+        Whether the selector selects `device`; one that reads nothing of it is evaluated once for all.
 
         Raises: EvaluationError with upstream's text; upstream then aborts the
-        allocation, it does not skip the device.
+        allocation, it does not skip the device. BudgetExhausted if a command
+        has no work left for it.
         """
         try:
             problem = device.problem
@@ -124,18 +134,40 @@ class Program:
             raise InputError(f"device has to be what prepare_device returns, not {type(device).__name__}") from None
         if problem:
             raise EvaluationError(problem)
+        if self._alone is not _VARIES:
+            return self._of_all(device)
         if self._counting is not False and self._counts():
             return self._decide(self.counted(device)[0])
-        compiled = self._compiled
-        frame: list[Any] = [None] * compiled.plan.slots
-        frame[0] = device
         try:
-            value = compiled.plan.run(frame)
-        except (CelError, CelAbort) as error:
-            raise EvaluationError(error.text) from None
+            value = self._run(device)
         except RecursionError:
             value = self.counted(device)[0]
         return value if value is True or value is False else self._decide(value)
+
+    def _of_all(self, device: CelDevice) -> bool:
+        """What is said of any device; found out with this one, unless the answer can depend on it."""
+        known = self._alone
+        if known is None and self.reads:
+            object.__setattr__(self, "_alone", _VARIES)
+            return self.matches(device)
+        if known is None:
+            _, known = self.weigh(device)
+            object.__setattr__(self, "_alone", known)
+        if isinstance(known, EvaluationError):
+            raise EvaluationError(known.text)
+        return known is True
+
+    def _run(self, device: CelDevice) -> Any:
+        plan = self._compiled.plan
+        spend(1 + (plan.size >> _PARTS))
+        frame = plan.frame(device)
+        try:
+            return plan.run(frame)
+        except (CelError, CelAbort) as error:
+            raise EvaluationError(error.text) from None
+        finally:
+            if frame[WORK]:
+                owe(frame[WORK] >> _PARTS)
 
     def evaluate(self, device: CelDevice) -> Any:
         """
@@ -146,13 +178,8 @@ class Program:
         if device.problem:
             raise EvaluationError(device.problem)
         if not self._counts():
-            compiled = self._compiled
-            frame: list[Any] = [None] * compiled.plan.slots
-            frame[0] = device
             try:
-                return compiled.plan.run(frame)
-            except (CelError, CelAbort) as error:
-                raise EvaluationError(error.text) from None
+                return self._run(device)
             except RecursionError:
                 pass  # counted on the heap, as what is too deep from the start
         value = self.counted(device)[0]
@@ -168,7 +195,10 @@ class Program:
             # Two threads may both build it; either result is as good.
             whole = plan(compiled.checked, self._declared, loops=False)
             object.__setattr__(self, "_whole", whole)
-        return count(compiled.checked, whole, self._declared, device.value, limit)
+        spend(1)
+        value, cost = count(compiled.checked, whole, self._declared, device.value, limit)
+        owe(cost)
+        return value, cost
 
     def cost(self, device: CelDevice) -> int:
         """What evaluating the selector on `device` costs, errors included; 0 if the device cannot be decoded."""

@@ -8,12 +8,14 @@ import os
 import sys
 from argparse import Namespace
 from collections.abc import Sequence
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Final
 
 from dra_alloc.cli.commands import parser
 from dra_alloc.cli.exit_codes import ExitCode
 from dra_alloc.cli.interrupts import heard
 from dra_alloc.cli.output import check_reports, show_problems, tell, write_to_nowhere
+from dra_alloc.work import BudgetExhausted, Purse
 
 if TYPE_CHECKING:
     from dra_alloc.errors import DraAllocError
@@ -60,13 +62,18 @@ def run(arguments: Sequence[str]) -> int:
 def _answered(options: Namespace) -> int:
     code: int
     check_reports(options)
-    if not sys.stderr.isatty():
-        code = options.run(options)
-        return code
-    from dra_alloc.cli.loading_bar import loading_bar
+    with ExitStack() as around:
+        if "budget" in options:
+            around.enter_context(Purse(options.budget))
+        if sys.stderr.isatty():
+            from dra_alloc.cli.loading_bar import loading_bar
 
-    with loading_bar(sys.stderr):
-        code = options.run(options)
+            around.enter_context(loading_bar(sys.stderr))
+        try:
+            code = options.run(options)
+        except BudgetExhausted as error:
+            tell(f"dra-alloc: {error}: there is no answer")
+            return ExitCode.UNDECIDED
         return code
 
 

@@ -10,10 +10,12 @@ from typing import Final, TypeVar
 
 from dra_alloc.releases import DEFAULT_RELEASE, NEWEST
 from dra_alloc.report import FORMATS
+from dra_alloc.work import DEFAULT_WORK
 
 __all__ = [
     "OBJECTIVES",
     "any_whole",
+    "budget",
     "channel",
     "inputs",
     "namespace",
@@ -102,6 +104,19 @@ def _report(text: str, formats: Mapping[str, str]) -> tuple[str, str]:
     if not separator or form not in formats:
         raise argparse.ArgumentTypeError(f"{text!r} is not of the form FORMAT=FILE with one of {', '.join(formats)}")
     return form, target
+
+
+def budget(command: argparse.ArgumentParser) -> None:
+    """Declare how much a command may work before it leaves the rest undecided; every command that computes has it."""
+    command.add_argument(
+        "--budget",
+        type=positive,
+        default=DEFAULT_WORK,
+        metavar="N",
+        help="units of work, about a microsecond each, that searches, selectors, OR-tools and reasons take together, "
+        "half of it in equal parts for the pods, half for those that need more; what is left undecided is named "
+        f"(default: {DEFAULT_WORK})",
+    )
 
 
 def objectives(command: argparse.ArgumentParser) -> None:

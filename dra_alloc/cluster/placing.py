@@ -21,8 +21,9 @@ from dra_alloc.problem.namesakes import Namesakes
 from dra_alloc.problem.requests import claim_name
 from dra_alloc.rules import consumption
 from dra_alloc.solve.allocator import DEFAULT_BUDGET, Allocator, Budget
-from dra_alloc.solve.direct import Picks
+from dra_alloc.solve.direct import Answer, Picks
 from dra_alloc.solve.outcome import Solved, SolveOutcome, Work
+from dra_alloc.work import finishing
 
 if TYPE_CHECKING:
     from dra_alloc.cluster.cluster import Cluster
@@ -176,20 +177,22 @@ class Placing:
     def would_take(self, asked: Asked, place: int) -> Sequence[AllocationResult]:
         """Return the results for the claims asked about on a node that fits, which are not taken."""
         node = self.standings.roster.nodes[place]
-        answer = self._allocator.direct.answer_admitted(node, asked.admitted, self._budget.steps)
-        outcome = self.search(node, asked.claims, self._budget) if answer is None else self._allocator.told(answer)
-        assert isinstance(outcome, Solved)
+        outcome, _ = self._found(asked, node)
         return outcome.results
+
+    def _found(self, asked: Asked, node: Node) -> tuple[Solved, Answer | None]:
+        """Return the answer for a node that is known to fit, and what the direct engine says if it is its own."""
+        with finishing():
+            answer = self._allocator.direct.answer_admitted(node, asked.admitted, self._budget.steps)
+            outcome = self.search(node, asked.claims, self._budget) if answer is None else self._allocator.told(answer)
+        assert isinstance(outcome, Solved)
+        return outcome, answer
 
     def _solved(self, asked: Asked, node: Node) -> tuple[Solved, set[PoolKey]]:
         """Return the answer for a node that fits, and the pools of which devices were taken."""
-        answer = self._allocator.direct.answer_admitted(node, asked.admitted, self._budget.steps)
+        outcome, answer = self._found(asked, node)
         if answer is None:
-            outcome = self.search(node, asked.claims, self._budget)
-            assert isinstance(outcome, Solved)
             return outcome, self._take_picks(outcome)
-        outcome = self._allocator.told(answer)
-        assert isinstance(outcome, Solved)
         places = Picks(answer.admitted.asks, answer.view.slices, answer.choice).places()
         for row, index in places:
             self._hold(row, index)

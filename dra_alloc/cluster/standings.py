@@ -21,6 +21,7 @@ from dra_alloc.solve.allocator import Budget
 from dra_alloc.solve.direct import STEPS, Occupied, decide
 from dra_alloc.solve.outcome import Aborted, NoFit, OutOfBudget, Solved, SolveOutcome
 from dra_alloc.solve.survey import Admitted, Survey
+from dra_alloc.work import BudgetExhausted, finishing
 
 __all__ = ["ABORTS", "FITS", "NO", "UNDECIDED", "Asked", "Roster", "Standings", "concerned", "places_of"]
 
@@ -139,7 +140,8 @@ class Standings:
 
     def abort(self, asked: Asked, place: int) -> Unsatisfiable:
         """Return the outcome of an attempt that a node ends."""
-        return Unsatisfiable((NodeRefusal(self.roster.names[place], *self._error(asked, place)),), aborts=True)
+        with finishing():
+            return Unsatisfiable((NodeRefusal(self.roster.names[place], *self._error(asked, place)),), aborts=True)
 
     def refused(self, asked: Asked, place: int) -> Unsatisfiable | None:
         """Return the outcome on a node that does not fit; None for one that does, or may."""
@@ -166,7 +168,8 @@ class Standings:
         """Return why a node with this code does not fit."""
         name = self.roster.names[place]
         if code == FAILS:
-            return NodeRefusal(name, *self._error(asked, place))
+            with finishing():
+                return NodeRefusal(name, *self._error(asked, place))
         known = self._plain.get((place, code))
         if known is None:
             known = NodeRefusal(name, "no-fit")
@@ -270,10 +273,13 @@ class Standings:
         origin = None if self._origin is None else self._origin._codes_for(asked)  # noqa: SLF001  # its own class
         place = start
         while 0 <= place < stop:
-            row = alone(place)
-            code = UNKNOWN if row is None or quick is None else quick(row)
-            if code == UNKNOWN:
-                code = judge(asked, place)
+            try:
+                row = alone(place)
+                code = UNKNOWN if row is None or quick is None else quick(row)
+                if code == UNKNOWN:
+                    code = judge(asked, place)
+            except BudgetExhausted:
+                code = UNDECIDED
             codes[place] = code
             if origin is not None and place not in self._touched:
                 origin[place] = code
@@ -305,6 +311,12 @@ class Standings:
         return code
 
     def _judge(self, asked: Asked, place: int) -> int:
+        try:
+            return self._judged(asked, place)
+        except BudgetExhausted:
+            return UNDECIDED
+
+    def _judged(self, asked: Asked, place: int) -> int:
         node = self.roster.nodes[place]
         admitted = asked.admitted
         if admitted is None or admitted.plan is None:

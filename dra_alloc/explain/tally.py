@@ -19,8 +19,8 @@ from dra_alloc.problem.usage import Usage
 from dra_alloc.profiles import Trait
 from dra_alloc.rules import About, Pick, Reason, RuleSet, SearchStopped
 from dra_alloc.solve.allocator import Allocator, Question
-from dra_alloc.solve.search.first_fit import BudgetExhausted
 from dra_alloc.solve.search.upstream import first_fit
+from dra_alloc.work import BudgetExhausted, Steps
 
 __all__ = ["Tallies", "by_nearness", "explain", "refusal"]
 
@@ -78,7 +78,7 @@ class Tallies:
                 tallies = tuple(each.tally for alternatives in short for each in alternatives)
                 return Explanation(tallies, cause=cause.alone(question, short[0]))
             return _together(question, every)
-        except (SearchStopped, GatherError):
+        except (SearchStopped, GatherError, BudgetExhausted):
             return NOTHING
 
     def _told(self, question: Question, asked: _Claims) -> _Asked:
@@ -218,8 +218,10 @@ def _not_to_be_had(rules: RuleSet, ask: Ask, device: DeviceRow) -> Reason | None
 
 def _together(question: Question, every: Sequence[Sequence[cause.Told]]) -> Explanation:
     """Return what is refused after the most picks that a bounded search could make."""
+    spent = Steps(len(question.candidates))
 
     def tick(steps: int) -> None:
+        spent.up_to(steps)
         if steps > _STEPS:
             raise BudgetExhausted
 

@@ -55,7 +55,7 @@ def _around_caret(source: str, marks: str) -> list[str]:
 def cel_report(answer: Selected) -> Report:
     """Return the records of a selector asked of devices."""
     findings = tuple(map(_finding, answer.devices))
-    return Report(findings, _in_lines(Section("selected", answer, _lines, _selected)))
+    return Report(findings, _in_lines(Section("selected", answer, _lines, _selected)), answer.notes)
 
 
 def _in_lines(section: Section) -> Section:
@@ -68,8 +68,9 @@ def _in_lines(section: Section) -> Section:
 
 
 def _finding(device: DeviceVerdict) -> Finding:
-    level: Level = "error" if device.error else "none" if device.matches else "note"
+    level: Level = "warning" if device.undecided else "error" if device.error else "none" if device.matches else "note"
     code = "selector-error" if device.error else "matches" if device.matches else "no-match"
+    code = "undecided" if device.undecided else code
     return Finding(_name(device), level, code, (Section("device", device, _one, _device),))
 
 
@@ -85,9 +86,13 @@ def _lines(selected: Selected, verbose: bool) -> Iterator[str]:
     else:
         yield from _by_pool(selected.matching, verbose)
         yield from _failures(selected, verbose)
+        if selected.undecided:
+            yield f"undecided on {plural(len(selected.undecided), 'device')}: the budget ran out"
+            yield from _by_pool(selected.undecided, verbose)
     if selected.failing:
         yield f"fails on {plural(len(selected.failing), 'device')}: each would end the scheduling attempt"
     yield from (f"hint: {hint}" for hint in selected.hints)
+    yield from (f"note: {note}" for note in selected.notes)
 
 
 def _compiled(selected: Selected) -> Iterator[str]:
@@ -137,13 +142,15 @@ def _selected(selected: Selected) -> dict[str, Any]:
             "devices": len(selected.devices),
             "matching": len(selected.matching),
             "failing": len(selected.failing),
+            "undecided": len(selected.undecided),
         },
+        "notes": list(selected.notes),
         "hints": list(selected.hints),
         "devices": list(map(_device, selected.devices)),
     }
 
 
 def _device(device: DeviceVerdict) -> dict[str, Any]:
-    names = ("driver", "pool", "device", "matches", "cost", "error")
+    names = ("driver", "pool", "device", "matches", "cost", "error", "undecided")
     plain = {name: getattr(device, name) for name in names}
     return {**plain, "hints": list(device.hints), "values": list(device.values)}

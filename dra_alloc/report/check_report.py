@@ -64,10 +64,12 @@ def _headline(placement: SubjectAnswer, verbose: bool) -> Iterator[str]:
     if placement.allocated is not None:
         nodes = f"{len(placement.nodes):,} of {plural(placement.nodes_asked, 'node')}"
         yield f"{title}: allocated; fits {nodes}: {some(placement.nodes, verbose)}"
+        if placement.undecided:
+            yield f"  undecided, any of these might be chosen: {some(placement.undecided, verbose)}"
     elif placement.same_as:
         yield from _copies([placement], placement.same_as, verbose)
     elif placement.verdict == "undecided":
-        yield f"{title}: undecided, the search budget ran out on {some(placement.undecided, verbose)}"
+        yield f"{title}: undecided, the budget ran out on {some(placement.undecided, verbose)}"
         if placement.solver_could and not is_installed():
             yield f"  OR-tools may decide it: {INSTALL}"
     else:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from dra_alloc.api import Node, ObjectMeta, Pod, ResourceClaim
+from dra_alloc.api import Node, ObjectMeta, Pod
 from dra_alloc.cluster.attempts.grouping import GROUP_CODE
 from dra_alloc.cluster.attempts.queue import Queued, in_order
 from dra_alloc.cluster.attempts.rollouts import turns
@@ -39,6 +39,7 @@ from dra_alloc.scenario.prepare.subjects import Subject
 from dra_alloc.solve.allocator import DEFAULT_BUDGET, Budget
 from dra_alloc.solve.best.objectives import Objective, knowing_nodes
 from dra_alloc.solve.outcome import Work
+from dra_alloc.work import evenly, ran_out
 
 __all__ = ["Check", "CheckOptions", "SubjectAnswer", "check"]
 
@@ -156,7 +157,7 @@ def check(manifests: Documents, dump: Documents, options: CheckOptions = CheckOp
         placements = _with_gates(placements, prepared.lacking, partial(_prepared, manifests, dump), options)
     notes = (*notes, *prepared.notes, *checking.notes())
     allocated = [each.allocated for each in placements if each.allocated is not None and not each.same_as]
-    notes = (*notes, *broken_claims(checking.scheduling.cluster, allocated))
+    notes = (*notes, *broken_claims(checking.scheduling.cluster, allocated), *ran_out())
     if options.objectives:
         placed = [claim_name(claim) for each in placements if each.allocated for claim in each.allocated.claims]
         notes = (*notes, *idle_notes(options.objectives, prepared.cluster, placed))
@@ -245,7 +246,8 @@ class _Checking:
         found: dict[int, SubjectAnswer] = {}
         before = self.scheduling.cluster
         queued = list(map(_queued, subjects))
-        for turn in turns(self.scheduling, others, queued, list(self._rollouts(subjects))):
+        tried = turns(self.scheduling, others, queued, list(self._rollouts(subjects)))
+        for turn in evenly(tried, len(others) + len(queued)):
             number = turn.number - len(others)
             if number < 0:
                 self._others_placed += isinstance(turn.outcome, Scheduled)
@@ -293,7 +295,7 @@ class _Checking:
             case Scheduled(allocated=allocated, fits=fits, equal=equal, undecided=undecided):
                 found = replace(placement, nodes=fits, allocated=allocated, equal=equal, undecided=undecided)
                 if self._options.choices and not self._options.objectives:
-                    found = replace(found, choice=choice_on(before, _as_before(allocated, before), allocated))
+                    found = replace(found, choice=choice_on(before, allocated))
                 return found
             case Unsettled(undecided=undecided, solver_could=could):
                 return replace(placement, undecided=undecided, solver_could=could)
@@ -388,13 +390,3 @@ def _places(prepared: Prepared) -> dict[int, Where]:
 def _everywhere(nodes: Sequence[Node], code: str, text: str) -> tuple[NodeRefusal, ...]:
     """Return the refusals of a pod that is not asked of any node, as what each of them says."""
     return tuple([NodeRefusal(node.metadata.name or "", code, text) for node in nodes])
-
-
-def _as_before(allocated: Allocated, cluster: Cluster) -> list[ResourceClaim]:
-    """Return the claims of an answer as they were in the cluster before it."""
-    claims = []
-    for claim in allocated.claims:
-        before = cluster.claims.get(claim_name(claim))
-        fresh = claim.replaced(status=claim.status.replaced(allocation=None))
-        claims.append(fresh if before is None else before)
-    return claims

@@ -18,6 +18,7 @@ from dra_alloc.problem.devices import PoolKey
 from dra_alloc.problem.pools import gather
 from dra_alloc.problem.requests import claim_name
 from dra_alloc.scenario.audit import picks_in
+from dra_alloc.work import finishing
 
 __all__ = ["Holders", "NotTaken", "choice_on", "world_of"]
 
@@ -114,15 +115,22 @@ class NotTaken:
     passed: tuple[PassedOver, ...]
 
 
-def choice_on(cluster: Cluster, claims: Sequence[ResourceClaim], allocated: Allocated) -> NotTaken:
-    """
-    Return why these devices were chosen.
-
-    `cluster` and `claims` are those before the allocation.
-    """
+def choice_on(cluster: Cluster, allocated: Allocated) -> NotTaken:
+    """Return why these devices were chosen; `cluster` is that before the allocation."""
     node = cluster.node(allocated.node)
-    world = world_of(cluster, claims, node)
+    world = world_of(cluster, _as_before(allocated, cluster), node)
     made = {claim_name(claim): claim for claim in allocated.claims}
-    question = world.allocator().question(node, world.claims)
-    picks, _ = picks_in(question, [made[claim_name(claim)] for claim in world.claims])
-    return NotTaken(skipped_alternatives(world, picks), passed_over(question, picks))
+    with finishing():
+        question = world.allocator().question(node, world.claims)
+        picks, _ = picks_in(question, [made[claim_name(claim)] for claim in world.claims])
+        return NotTaken(skipped_alternatives(world, picks), passed_over(question, picks))
+
+
+def _as_before(allocated: Allocated, cluster: Cluster) -> list[ResourceClaim]:
+    """Return the claims of an answer as they were in the cluster before it."""
+    claims = []
+    for claim in allocated.claims:
+        before = cluster.claims.get(claim_name(claim))
+        fresh = claim.replaced(status=claim.status.replaced(allocation=None))
+        claims.append(fresh if before is None else before)
+    return claims

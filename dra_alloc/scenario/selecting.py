@@ -5,13 +5,14 @@ One selector, all devices: which match, which fail and why, and what it costs.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from dra_alloc import cel
 from dra_alloc.api import ResourceSlice
 from dra_alloc.cel.library.quantity import CelQuantity
 from dra_alloc.cluster.settings import Settings
+from dra_alloc.work import BudgetExhausted, ran_out
 
 __all__ = ["DeviceVerdict", "Selected", "environment_for", "prepared_devices", "select"]
 
@@ -35,17 +36,20 @@ class DeviceVerdict:
     error: str = ""
     hints: tuple[str, ...] = ()
     values: tuple[str, ...] = ()
+    undecided: bool = False
 
     @property
     def said(self) -> str:
         """The verdict in words."""
+        if self.undecided:
+            return "undecided, the budget ran out"
         return f"fails: {self.error}" if self.error else "matches" if self.matches else "does not match"
 
 
 @dataclass(frozen=True, slots=True)
 class Selected:
     """
-    A selector asked of devices.
+    A selector asked of devices, one that reads nothing of them once for all; the rest is `undecided`, if work ran out.
 
     `max_cost` is the estimate that admission holds against its limit, `reads`
     what of a device the answer can depend on, `hints` what we would advise for
@@ -58,6 +62,12 @@ class Selected:
     reads: tuple[str, ...]
     devices: tuple[DeviceVerdict, ...]
     hints: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def undecided(self) -> tuple[DeviceVerdict, ...]:
+        """Return the devices that the selector was not asked about, as the budget ran out."""
+        return tuple(each for each in self.devices if each.undecided)
 
     @property
     def matching(self) -> tuple[DeviceVerdict, ...]:
@@ -82,12 +92,12 @@ def select(expression: str, slices: Iterable[ResourceSlice], settings: Settings,
     environment = environment_for(settings, mode)
     program = environment.compile(expression)
     devices = tuple(prepared_devices(slices, environment.reading))
-    verdicts = tuple(_verdict(program, names, device) for names, device in devices)
+    verdicts = tuple(_verdicts(program, devices))
     hints: tuple[str, ...] = ()
     if any(each.error for each in verdicts):
         hints = cel.missing_hints(program, [device for _, device in devices])
     kind = str(program.output_type)
-    return Selected(expression, kind, program.max_cost, _read_names(program), verdicts, hints)
+    return Selected(expression, kind, program.max_cost, _read_names(program), verdicts, hints, ran_out())
 
 
 def environment_for(settings: Settings, mode: str) -> cel.Environment:
@@ -114,6 +124,25 @@ def prepared_devices(
                 spec.driver, device.attributes, capacity, device.allow_multiple_allocations, reading
             )
             yield (spec.driver, spec.pool.name, device.name), prepared
+
+
+def _verdicts(
+    program: cel.Program, devices: Iterable[tuple[tuple[str, str, str], cel.CelDevice]]
+) -> Iterator[DeviceVerdict]:
+    """Yield what the selector says of each device."""
+    alike: DeviceVerdict | None = None
+    for names, device in devices:
+        if alike is not None and not device.problem:
+            yield replace(alike, driver=names[0], pool=names[1], device=names[2])
+            continue
+        try:
+            found = _verdict(program, names, device)
+        except BudgetExhausted:
+            yield DeviceVerdict(*names, matches=False, cost=None, undecided=True)
+            continue
+        if not (program.reads or device.problem):
+            alike = found
+        yield found
 
 
 def _verdict(program: cel.Program, names: tuple[str, str, str], device: cel.CelDevice) -> DeviceVerdict:

@@ -25,9 +25,9 @@ from dra_alloc.solve.ladder import DEFAULT_BUDGET, Budget, Engine, Found, Ladder
 from dra_alloc.solve.masks.board import BoardAnswer
 from dra_alloc.solve.outcome import Aborted, NoFit, OutOfBudget, Solved, SolveOutcome, Work
 from dra_alloc.solve.question import Question
-from dra_alloc.solve.search.first_fit import BudgetExhausted
 from dra_alloc.solve.survey import Admitted, Survey
 from dra_alloc.solve.verify import verify
+from dra_alloc.work import BudgetExhausted, finishing
 
 __all__ = ["DEFAULT_BUDGET", "Allocator", "Budget", "Engine", "Question", "State", "not_found"]
 
@@ -167,7 +167,8 @@ class Allocator:
         Raises: InternalError for one that breaks a rule.
         """
         context, rows = question.context, question.rows
-        verify(found.picks, rows, context)
+        with finishing():
+            verify(found.picks, rows, context)
         assembly = Assembly(self.profile, context.node, new_share_id)
         picks = tuple(found.picks if found.settled is None else found.settled)
         return Solved(assemble(rows, picks, found.selected, assembly), picks, work)

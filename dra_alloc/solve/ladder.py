@@ -29,7 +29,6 @@ from dra_alloc.solve.cpsat.first import first_answer
 from dra_alloc.solve.cpsat.solver import INSTALL, is_installed, require
 from dra_alloc.solve.outcome import Stage
 from dra_alloc.solve.question import Question
-from dra_alloc.solve.search.first_fit import BudgetExhausted
 from dra_alloc.solve.search.upstream import first_fit
 from dra_alloc.solve.stops import raise_stop
 from dra_alloc.solve.table.bounds import refuted
@@ -37,6 +36,7 @@ from dra_alloc.solve.table.build import build_table
 from dra_alloc.solve.table.pruned import PrunedSearch
 from dra_alloc.solve.table.table import Knows, NotModelled, Table
 from dra_alloc.solve.table.trust import judged
+from dra_alloc.work import BudgetExhausted, Steps
 
 __all__ = ["DEFAULT_BUDGET", "Budget", "Engine", "Found", "Ladder"]
 
@@ -127,6 +127,7 @@ class Ladder:
         self._question = question
         self._engine = engine
         self._budget = budget
+        self._paid = Steps(len(question.candidates))
         self._search = first_fit(question.rows, question.candidates, question.fresh_rules(), tick=self._tick())
         self.stages: list[Stage] = []
         self._deadline = None if budget.seconds is None else time.monotonic() + budget.seconds
@@ -149,6 +150,8 @@ class Ladder:
             found = self._search.run()
         except _Settled as settled:
             return settled.found
+        finally:
+            self._paid.made(self.steps)
         self._note("first-fit", self.steps, "found" if found else "refuted")
         return Found(self._search.picks, self._search.selected, self._search.settled) if found else None
 
@@ -169,6 +172,7 @@ class Ladder:
 
         def tick(steps: int) -> None:
             nonlocal climbed, most, hint
+            self._paid.up_to(steps)
             if not climbed:
                 climbed = True
                 self._note("first-fit", steps, "undecided")

@@ -80,7 +80,7 @@ def test_json_says_the_same(capsys, devices):
     code, out, _ = _ran(capsys, f"{INDEX} < 4", "--device", devices, "--format", "json")
     found: dict[str, Any] = json.loads(out)
     assert code == 1
-    assert found["summary"] == {"devices": 2, "matching": 1, "failing": 1}
+    assert found["summary"] == {"devices": 2, "matching": 1, "failing": 1, "undecided": 0}
     assert found["hints"] == ["index is missing on 1 of 2 devices: guard it"]
     assert [each["error"] for each in found["devices"]] == ["", "no such key: index"]
     assert found["devices"][0]["values"] == ["attribute gpu.example.com/index = 3"]

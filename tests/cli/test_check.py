@@ -176,7 +176,7 @@ def test_a_spent_budget_gives_undecided(tmp_path: Path, capsys: pytest.CaptureFi
     cluster = ["--cluster", str(EXAMPLES / "cluster" / "slices.yaml"), str(EXAMPLES / "cluster" / "classes.yaml")]
     assert run(["check", str(path), *cluster, "--node", "h100-a", "--steps", "1", "--solver-units", "0"]) == 3
     out = capsys.readouterr().out
-    assert "undecided, the search budget ran out on h100-a" in " ".join(out.split())
+    assert "undecided, the budget ran out on h100-a" in " ".join(out.split())
 
 
 def test_disabled_gate_drops_fields_with_a_note(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

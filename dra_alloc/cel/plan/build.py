@@ -23,7 +23,7 @@ from dra_alloc.cel.plan.attributes import Qualifier, attribute, domain_steps, do
 from dra_alloc.cel.plan.calls import apply, either_optional, once
 from dra_alloc.cel.plan.dispatch import implementation, prepared
 from dra_alloc.cel.plan.folds import Fold, exists_one_loop, fold, map_loop, over_texts, quantifier
-from dra_alloc.cel.plan.frame import UNSET, Code, Frame, Run, constant, lazy, read_value
+from dra_alloc.cel.plan.frame import FIRST_SLOT, UNSET, Code, Frame, Run, constant, lazy, read_value
 from dra_alloc.cel.plan.literals import build_list, build_map, build_message
 from dra_alloc.cel.plan.logic import conditional, connective, equality, not_equal, not_strictly_false, ordered
 from dra_alloc.cel.plan.membership import constant_set, in_set, text_in
@@ -38,7 +38,7 @@ __all__ = ["Planned", "plan"]
 
 class Planned(NamedTuple):
     """
-    Compiled code, the number of slots it needs and how deep its calls nest.
+    Compiled code, the number of slots it needs, how deep its calls nest, and of how many parts it is.
 
     `constants`, `calls` and `members` tell the counting evaluator what was
     folded, what answers each call, and which ``in`` became a set; calls in
@@ -52,6 +52,11 @@ class Planned(NamedTuple):
     calls: Mapping[int, Callable[..., Any]]
     members: Mapping[int, frozenset[Any]]
     eager: frozenset[int]
+    size: int
+
+    def frame(self, device: Any) -> Frame:
+        """What it runs on once, about a device."""
+        return [device, 0, *([None] * (self.slots - FIRST_SLOT))]
 
 
 class _Variable(NamedTuple):
@@ -73,9 +78,8 @@ def plan(checked: Checked, declared: Declarations, *, loops: bool = True) -> Pla
     planner = _Planner(checked, declared, loops)
     code = run(planner.code(checked.root))
     constants = {node: made.value for node, made in planner.done.items() if made.constant}
-    return Planned(
-        code.run, planner.slots, planner.deepest, constants, planner.calls, planner.members, frozenset(planner.eager)
-    )
+    eager, size = frozenset(planner.eager), len(planner.done)
+    return Planned(code.run, planner.slots, planner.deepest, constants, planner.calls, planner.members, eager, size)
 
 
 class _Planner:
@@ -83,7 +87,7 @@ class _Planner:
         self.checked = checked
         self._loops = loops
         self.declared = declared
-        self.slots = 1
+        self.slots = FIRST_SLOT
         self.calls: dict[int, Callable[..., Any]] = {}
         self.members: dict[int, frozenset[Any]] = {}
         self.eager: set[int] = set()
@@ -286,13 +290,15 @@ class _Planner:
         self._scope = _Variable(node.var, _read(slots[0]), self._scope)
         if node.var2:
             self._scope = _Variable(node.var2, read_value(slots[1]), self._scope)
+        before = len(self.done)
         made: Run | None = yield from self.loop(node, over.run, slots)
         if made is None:
             condition: Code = yield from self.code(node.condition)
             step: Code = yield from self.code(node.step)
             self._scope = around
             result: Code = yield from self.code(node.result)
-            made = fold(Fold(over.run, *slots, accumulator, condition.run, step.run, result.run))
+            weight = len(self.done) - before
+            made = fold(Fold(over.run, *slots, accumulator, condition.run, step.run, result.run, weight))
         self._scope = outer
         return Code(made)
 
@@ -301,12 +307,13 @@ class _Planner:
         step = node.step
         if not self._loops:
             return None
+        before = len(self.done)
         if node.macro in ("all", "exists") and isinstance(step, Call):
             predicate: Code = yield from self.code(step.args[1])
-            return quantifier(over, slots, predicate.run, node.macro == "exists")
+            return quantifier(over, slots, predicate.run, node.macro == "exists", len(self.done) - before)
         if node.macro == "exists_one" and isinstance(step, Call):
             predicate = yield from self.code(step.args[0])
-            return exists_one_loop(over, slots, predicate.run)
+            return exists_one_loop(over, slots, predicate.run, len(self.done) - before)
         if node.macro not in ("map", "filter") or not isinstance(step, Call) or node.var2:
             return None
         condition: Code | None = None
@@ -317,7 +324,8 @@ class _Planner:
         added = step.args[1]
         assert isinstance(added, ListNode)
         element: Code = yield from self.code(added.elements[0])
-        return map_loop(over, slots[0], condition.run if condition else None, element.run)
+        found = condition.run if condition else None
+        return map_loop(over, slots[0], found, element.run, len(self.done) - before)
 
     def bind(self, node: Comprehension) -> Steps[Code]:
         init: Code = yield from self.code(node.init)

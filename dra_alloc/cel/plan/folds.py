@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dra_alloc.cel.errors import CelError
-from dra_alloc.cel.plan.frame import UNSET, Failed, Frame, Run
+from dra_alloc.cel.plan.frame import UNSET, WORK, Failed, Frame, Run
 from dra_alloc.cel.values.runtime import NO_SUCH_OVERLOAD, CelMap, frozen, go_type, is_list
 
 __all__ = [
@@ -61,7 +61,11 @@ def iterate_pairs(over: Any) -> Iterable[tuple[Any, Any]]:
 
 @dataclass(frozen=True, slots=True)
 class Fold:
-    """The parts of a comprehension, compiled; `slot2` is 0 for one variable."""
+    """
+    The parts of a comprehension, compiled; `slot2` is 0 for one variable.
+
+    `weight` is of how many parts of an expression they are.
+    """
 
     over: Run
     slot: int
@@ -70,12 +74,13 @@ class Fold:
     condition: Run
     step: Run
     result: Run
+    weight: int
 
 
 def fold(parts: Fold) -> Run:
     """The general fold; an error of a step is kept in the accumulator and the loop goes on."""
     over, slot, slot2, accumulator = parts.over, parts.slot, parts.slot2, parts.accumulator
-    condition, step, result = parts.condition, parts.step, parts.result
+    condition, step, result, weight = parts.condition, parts.step, parts.result, parts.weight
 
     def proceed(frame: Frame) -> bool:
         try:
@@ -87,6 +92,7 @@ def fold(parts: Fold) -> Run:
         values = over(frame)
         frame[accumulator] = UNSET
         for item in iterate_pairs(values) if slot2 else iterate(values):
+            frame[WORK] += weight
             if slot2:
                 frame[slot], frame[slot2] = item
             else:
@@ -102,7 +108,7 @@ def fold(parts: Fold) -> Run:
     return run
 
 
-def quantifier(over: Run, slots: tuple[int, int], predicate: Run, decisive: bool) -> Run:
+def quantifier(over: Run, slots: tuple[int, int], predicate: Run, decisive: bool, weight: int) -> Run:
     """``all`` (decisive False) and ``exists`` (decisive True): a decisive element beats every error."""
     neutral = not decisive
     slot, slot2 = slots
@@ -112,6 +118,7 @@ def quantifier(over: Run, slots: tuple[int, int], predicate: Run, decisive: bool
         value: object
         values = over(frame)
         for item in iterate_pairs(values) if slot2 else iterate(values):
+            frame[WORK] += weight
             if slot2:
                 frame[slot], frame[slot2] = item
             else:
@@ -132,7 +139,7 @@ def quantifier(over: Run, slots: tuple[int, int], predicate: Run, decisive: bool
     return run
 
 
-def exists_one_loop(over: Run, slots: tuple[int, int], predicate: Run) -> Run:
+def exists_one_loop(over: Run, slots: tuple[int, int], predicate: Run, weight: int) -> Run:
     """``exists_one``: every element is looked at, the last error counts."""
     slot, slot2 = slots
 
@@ -141,6 +148,7 @@ def exists_one_loop(over: Run, slots: tuple[int, int], predicate: Run) -> Run:
         count = 0
         values = over(frame)
         for item in iterate_pairs(values) if slot2 else iterate(values):
+            frame[WORK] += weight
             if slot2:
                 frame[slot], frame[slot2] = item
             else:
@@ -161,7 +169,7 @@ def exists_one_loop(over: Run, slots: tuple[int, int], predicate: Run) -> Run:
     return run
 
 
-def map_loop(over: Run, slot: int, condition: Run | None, element: Run) -> Run:
+def map_loop(over: Run, slot: int, condition: Run | None, element: Run, weight: int) -> Run:
     """
     ``map`` and ``filter``: every element is looked at.
 
@@ -172,6 +180,7 @@ def map_loop(over: Run, slot: int, condition: Run | None, element: Run) -> Run:
         failed: CelError | None = None
         built: list[Any] = []
         for item in iterate(over(frame)):
+            frame[WORK] += weight
             frame[slot] = item
             if condition is not None:
                 try:

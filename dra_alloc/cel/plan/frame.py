@@ -1,5 +1,5 @@
 """
-What compiled code runs on: one flat list of slots per evaluation, the device in slot 0.
+What compiled code runs on: one flat list of slots per evaluation, the device in slot 0, work that loops did in slot 1.
 """
 
 from __future__ import annotations
@@ -9,11 +9,14 @@ from typing import Any, Final, NamedTuple
 
 from dra_alloc.cel.errors import CelError
 
-__all__ = ["UNSET", "Code", "Failed", "Frame", "Run", "constant", "lazy", "read_value"]
+__all__ = ["FIRST_SLOT", "UNSET", "WORK", "Code", "Failed", "Frame", "Run", "constant", "lazy", "read_value"]
 
 Frame = list[Any]
 Run = Callable[[Frame], Any]
 UNSET: Final = object()
+#: The slot in which loops count the parts of the expression that they went through, and the first that is free.
+WORK: Final = 1
+FIRST_SLOT: Final = 2
 
 
 class Failed:

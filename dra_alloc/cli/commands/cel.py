@@ -22,7 +22,8 @@ _EXIT_CODES: Final = """\
 exit codes:
   0  it compiles, and a device matches and none fails
   1  no device matches or one fails
-  2  it does not compile, or bad input"""
+  2  it does not compile, or bad input
+  3  the budget ran out before all devices were asked"""
 
 
 def declare(command: ArgumentParser) -> None:
@@ -50,6 +51,7 @@ def declare(command: ArgumentParser) -> None:
         help="kube-scheduler's environment, or the API server's for new objects (default: stored)",
     )
     shared.settings(command)
+    shared.budget(command)
     shared.output(command)
     command.set_defaults(run=_run)
 
@@ -72,6 +74,8 @@ def _run(options: Namespace) -> int:
         text = error.text if options.format == "json" else in_excerpts(error.text)
         raise InputError(text + hints) from None
     show(options, cel_report(answer))
+    if answer.undecided and not answer.failing:
+        return ExitCode.UNDECIDED
     good = not answer.devices or (answer.matching and not answer.failing)
     return ExitCode.OK if good else ExitCode.UNSATISFIABLE
 

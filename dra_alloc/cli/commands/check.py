@@ -50,6 +50,7 @@ def declare_options(command: ArgumentParser, description: str, *, choices: bool)
     )
     shared.objectives(command)
     shared.settings(command)
+    shared.budget(command)
     shared.output(command)
     shared.validate(command)
     command.add_argument(

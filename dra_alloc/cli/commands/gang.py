@@ -35,6 +35,7 @@ def declare(command: ArgumentParser) -> None:
     command.add_argument("--prefer", action="store_true", help="they should share it, where that is possible")
     shared.objectives(command)
     shared.settings(command)
+    shared.budget(command)
     shared.output(command)
     command.set_defaults(run=_run)
 

@@ -33,7 +33,7 @@ exit codes:
   0  nothing gets worse, and all that is new fits
   1  something no longer fits, is gone for good, or is new and does not fit
   2  bad input or usage
-  3  undecided: a search budget ran out"""
+  3  undecided: the budget ran out"""
 
 
 def declare(command: ArgumentParser) -> None:
@@ -50,6 +50,7 @@ def declare(command: ArgumentParser) -> None:
     shared.namespace(command)
     shared.pod_templates(command)
     shared.settings(command)
+    shared.budget(command)
     shared.output(command)
     shared.validate(command)
     command.set_defaults(run=_run)

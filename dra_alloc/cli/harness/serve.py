@@ -19,6 +19,7 @@ from dra_alloc.cli.harness.validate import answer_validate
 from dra_alloc.cli.harness.values import answer_cel, answer_quantity
 from dra_alloc.errors import DraAllocError, InputError, in_brief
 from dra_alloc.limits import DEFAULT_STEP_BUDGET
+from dra_alloc.work import DEFAULT_WORK, BudgetExhausted, Purse
 
 __all__ = ["answer", "serve"]
 
@@ -50,7 +51,7 @@ def answer(line: str | bytes, *, steps: int = DEFAULT_STEP_BUDGET) -> dict[str, 
     """
     Return the answer to one request; one that cannot be understood is answered with `bad`.
 
-    An allocation that takes more steps stays undecided.
+    An allocation that takes more steps, or more work than a command may take, stays undecided.
     """
     name: dict[str, Any] = {}
     try:
@@ -61,8 +62,9 @@ def answer(line: str | bytes, *, steps: int = DEFAULT_STEP_BUDGET) -> dict[str, 
         if not isinstance(operation, str) or operation not in operations:
             raise InputError(f"unknown op {operation!r} (known: {', '.join(operations)})")
         body = {key: value for key, value in request.items() if key not in ("op", "name")}
-        return {**name, **operations[operation](body)}
+        with Purse(DEFAULT_WORK):
+            return {**name, **operations[operation](body)}
     except RecursionError:
         return {**name, "bad": TOO_DEEP}
-    except (DraAllocError, ValueError, TypeError, KeyError) as error:
+    except (DraAllocError, BudgetExhausted, ValueError, TypeError, KeyError) as error:
         return {**name, "bad": in_brief(str(error) or type(error).__name__, _SHOWN)}

@@ -32,6 +32,7 @@ from dra_alloc.pods.views import PodView
 from dra_alloc.problem.requests import claim_name
 from dra_alloc.solve.allocator import DEFAULT_BUDGET, Budget
 from dra_alloc.solve.outcome import Work
+from dra_alloc.work import BudgetExhausted, finishing
 
 if TYPE_CHECKING:
     from dra_alloc.cluster.cluster import Cluster
@@ -150,7 +151,11 @@ class Scheduling:
         text = missing_class(pending, self._cluster.classes)
         if text:
             return Unschedulable(queued.name, text, "unknown-class", notes=notes)
-        return self._on_nodes(queued, known, pending, notes)
+        try:
+            return self._on_nodes(queued, known, pending, notes)
+        except BudgetExhausted:
+            names = self._placing.standings.roster.names
+            return Unsettled(queued.name, tuple([names[place] for place in self._places]), notes)
 
     def _on_nodes(
         self, queued: Queued, known: Sequence[ResourceClaim], pending: Sequence[ResourceClaim], notes: tuple[str, ...]
@@ -268,7 +273,8 @@ class Scheduling:
 
     def _worth(self, found: NodesFound, place: int) -> int:
         claims = found.at(place).claims
-        return worth(found.known, self._placing.search(self.tenancy.nodes[place], claims, self._ways.budget))
+        with finishing():
+            return worth(found.known, self._placing.search(self.tenancy.nodes[place], claims, self._ways.budget))
 
     def _take(self, found: NodesFound, notes: tuple[str, ...]) -> Scheduled | Unschedulable:
         """Return where the pod goes of the nodes that fit, with its devices, unless a quota is against it."""

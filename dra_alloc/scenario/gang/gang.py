@@ -28,6 +28,7 @@ from dra_alloc.scenario.gang.shared_pools import place_sharing
 from dra_alloc.scenario.gang.types import Gang, Member, Placement, Topology, Verdict
 from dra_alloc.solve.best.objectives import FewestNodes, Objective, Stable
 from dra_alloc.solve.best.optimise import Score
+from dra_alloc.work import BudgetExhausted
 
 __all__ = [
     "Gang",
@@ -263,7 +264,7 @@ class _Joint:
         """Return the placement on these nodes; members may be missing."""
         try:
             return self._one_by_one(nodes, price, most=most) or self._all_at_once(nodes, price, most=most)
-        except TooMuchWork as reason:
+        except (TooMuchWork, BudgetExhausted) as reason:
             return Gang(Verdict.UNDECIDED, (), str(reason))
 
     def _one_by_one(self, nodes: Sequence[Node], price: NodePrice | None, *, most: bool) -> Gang | None:
@@ -297,7 +298,7 @@ class _Joint:
             return self.ask(self._cluster.nodes).verdict
         try:
             packed = pack(self._menus, self._cluster.nodes, self._shapes.demand)
-        except TooMuchWork:
+        except (TooMuchWork, BudgetExhausted):
             return Verdict.UNDECIDED
         return Verdict.PLACED if packed.complete else Verdict.NONE
 

@@ -14,6 +14,7 @@ from dra_alloc.solve.best.objectives import Objective
 from dra_alloc.solve.best.optimise import Score
 from dra_alloc.solve.ladder import Budget
 from dra_alloc.solve.outcome import Aborted, OutOfBudget, Solved
+from dra_alloc.work import evenly
 
 __all__ = ["NODE_BUDGET", "place_in_order", "place_together"]
 
@@ -32,7 +33,7 @@ def place_in_order(books: Books, nodes: Sequence[Node], members: Sequence[Member
     refused: dict[int, set[str]] = {}
     alike = WantNumbers()
     why = ""
-    for member in members:
+    for member in evenly(iter(members), len(members)):
         tried = refused.setdefault(alike(member), set())
         for node in nodes:
             name = node.metadata.name or ""

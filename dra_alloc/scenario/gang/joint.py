@@ -22,6 +22,7 @@ from dra_alloc.scenario.objective_notes import idle_notes
 from dra_alloc.scenario.prepare.pipeline import Prepared, needing, prepare
 from dra_alloc.scenario.prepare.subjects import Subject
 from dra_alloc.solve.best.objectives import Objective
+from dra_alloc.work import ran_out
 
 __all__ = ["JointAnswer", "JointOptions", "place_jointly"]
 
@@ -89,13 +90,13 @@ def place_jointly(manifests: Documents, dump: Documents, options: JointOptions) 
                 hint="ask for copies of a pod whose claims come from a template",
             )
         answers = replicas(cluster, members[0].claims, wanted, options.objectives)
-        return JointAnswer(answers, wanted, options.settings, (*noted, *_idle(options, cluster, answers)))
+        return JointAnswer(answers, wanted, options.settings, (*noted, *_idle(options, cluster, answers), *ran_out()))
     if options.most:
         answers = place_most(cluster, members, options.objectives)
     else:
         answers = place_gang(cluster, members, options.topology, objectives=options.objectives)
     said = remarks(cluster, members, answers.joint, options.topology)
-    notes = (*noted, *_idle(options, cluster, answers), *said)
+    notes = (*noted, *_idle(options, cluster, answers), *said, *ran_out())
     return JointAnswer(answers, len(members), options.settings, notes)
 
 

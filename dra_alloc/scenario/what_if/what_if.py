@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from functools import partial
 
 from dra_alloc.api import Pod, PodStatus
 from dra_alloc.errors import Problem, Where
@@ -19,6 +20,7 @@ from dra_alloc.scenario.what_if.objects import DELETED
 from dra_alloc.scenario.what_if.pod_counts import PodCount, WorkloadName, key_of
 from dra_alloc.scenario.what_if.reading import Scenario
 from dra_alloc.scenario.what_if.step import Stepping
+from dra_alloc.work import evenly
 
 __all__ = ["Fate", "WhatIf", "WorkloadChange", "after_steps", "what_if"]
 
@@ -127,7 +129,8 @@ def what_if(before: ClusterState, after: ClusterState, options: CheckOptions) ->
     Raises: as :func:`check` does.
     """
     made = _MadeAnew.of(before, after)
-    was, now = asked(before, (), {}, options), asked(after, made.pods, made.evicted, options)
+    sides = (partial(asked, before, (), {}, options), partial(asked, after, made.pods, made.evicted, options))
+    was, now = evenly((side() for side in sides), len(sides))
     there = {WorkloadName(each.kind, each.metadata.full_name) for each in joined(after.dump, after.manifests).workloads}
     none = PodCount()
     changes = [

@@ -17,6 +17,7 @@ from threading import current_thread, main_thread
 from typing import Any, Final
 
 from dra_alloc.errors import EngineUnavailable
+from dra_alloc.work import solver_limit, solver_worked
 
 __all__ = ["INSTALL", "LARGEST", "Model", "Solution", "SolveStatus", "is_installed", "require"]
 
@@ -183,7 +184,7 @@ class Model:
         parameters = solver.parameters
         parameters.num_workers = 1
         parameters.random_seed = _SEED
-        parameters.max_deterministic_time = limit
+        parameters.max_deterministic_time = solver_limit(limit)
         # Detecting symmetries costs more than it gains here; identical requests are ordered by the model.
         parameters.symmetry_level = 0
         return solver
@@ -198,6 +199,7 @@ class Model:
         verdict = verdicts.get(_solved(solver, self._model), SolveStatus.UNKNOWN)
         has_values = verdict in (SolveStatus.OPTIMAL, SolveStatus.FOUND)
         response = solver.response_proto
+        solver_worked(response.deterministic_time)
         values = tuple(response.solution) if has_values else ()
         return Solution(
             verdict,

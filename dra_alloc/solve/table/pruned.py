@@ -17,6 +17,7 @@ from dra_alloc.solve.table.bounds import Remaining
 from dra_alloc.solve.table.picking import Picking
 from dra_alloc.solve.table.symmetry import Symmetry
 from dra_alloc.solve.table.table import AskRow, Slot, Table
+from dra_alloc.work import Steps, spend
 
 __all__ = ["PrunedSearch"]
 
@@ -59,6 +60,7 @@ class PrunedSearch:
         self._remembered = 0
         self._choices: list[_Choice] = []
         self._place: tuple[int, AskRow | None, int, int] = (0, None, 0, 0)
+        self._paid = Steps(len(table.devices))
         self.steps = 0
 
     @property
@@ -77,7 +79,18 @@ class PrunedSearch:
         }
 
     def run(self, budget: int) -> bool | None:
-        """Search, or go on; see the class."""
+        """
+        Search, or go on; see the class.
+
+        Raises: BudgetExhausted.
+        """
+        spend(0)
+        try:
+            return self._run(budget)
+        finally:
+            self._paid.made(self.steps)
+
+    def _run(self, budget: int) -> bool | None:
         slot, ask, taken, start = self._place
         while slot < len(self._table.slots):
             if self.steps >= budget:

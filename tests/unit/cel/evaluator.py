@@ -116,8 +116,7 @@ def _run(checked: Checked, declared: Declarations, bindings: CelMap, found: Answ
     except (CelError, CelAbort) as error:
         return Answer(refused=error.text)
     result, cost = count(checked, plan(checked, declared, loops=False), declared, bindings, _LIMIT)
-    frame: list[Any] = [None] * direct.slots
-    frame[0] = _Device(bindings)
+    frame = direct.frame(_Device(bindings))
     try:
         again: Any = direct.run(frame)
     except CelAbort as error:

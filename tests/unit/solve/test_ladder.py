@@ -12,8 +12,8 @@ from dra_alloc.limits import DefaultSteps
 from dra_alloc.rules import SearchStopped
 from dra_alloc.solve.ladder import DEFAULT_BUDGET, Budget, Engine, Ladder
 from dra_alloc.solve.outcome import NoFit, Solved
-from dra_alloc.solve.search.first_fit import BudgetExhausted
 from dra_alloc.solve.table.table import NotModelled
+from dra_alloc.work import BudgetExhausted
 from tests.unit.solve.questions import ask, claim, device, question, request, table
 
 CASES = {case.name: case for case in hard_cases()}
