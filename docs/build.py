@@ -17,6 +17,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from dra_alloc.linting.pages import whole_page
+
 DOCS = Path(__file__).resolve().parent
 ROOT = DOCS.parent
 PAGES = (
@@ -60,6 +62,16 @@ def shown(page: Path, write: bool) -> int:
     return 0
 
 
+def lint_page(write: bool) -> int:
+    """Return 1 where the page of lint's codes is not made of the codes there are."""
+    page, fresh = DOCS / "reference" / "lint.md", whole_page()
+    if write:
+        page.write_text(fresh, encoding="utf-8")
+    differs = page.read_text(encoding="utf-8") != fresh
+    print(f"{page.relative_to(ROOT)}: {'differs from the codes: run with --write' if differs else 'as the codes are'}")
+    return differs
+
+
 def sphinx(builder: str) -> int:
     """Run one Sphinx builder over the pages; every warning is an error."""
     target = DOCS / "_build" / builder
@@ -71,7 +83,7 @@ def sphinx(builder: str) -> int:
 
 def main(arguments: list[str]) -> int:
     """Run every step, so that one run shows all that is wrong."""
-    steps = [sphinx("html"), sphinx("doctest")]
+    steps = [lint_page("--write" in arguments), sphinx("html"), sphinx("doctest")]
     if importlib.util.find_spec("dra_alloc.__main__") is None:
         print("absent: the command; what the pages show of it is not checked")
     else:

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
         SelectorError,
         UnknownReference,
     )
+    from dra_alloc.linting.running import lint
     from dra_alloc.manifest import Documents
     from dra_alloc.manifest.convert.objects import convert
     from dra_alloc.pods.expanding import ExpandedPod
@@ -102,6 +103,7 @@ __all__ = [
     "__version__",
     "convert",
     "expand",
+    "lint",
     "load",
     "place_gang",
     "place_most",
@@ -154,6 +156,7 @@ _HOMES = {
     "Waiting": "dra_alloc.cluster.attempts.scheduled",
     "convert": "dra_alloc.manifest.convert.objects",
     "expand": "dra_alloc.scenario.expand",
+    "lint": "dra_alloc.linting.running",
     "load": "dra_alloc.scenario.snapshot",
     "place_gang": "dra_alloc.scenario.gang.gang",
     "place_most": "dra_alloc.scenario.gang.gang",

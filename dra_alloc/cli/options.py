@@ -17,6 +17,7 @@ __all__ = [
     "any_whole",
     "budget",
     "channel",
+    "cluster",
     "inputs",
     "namespace",
     "objectives",
@@ -40,15 +41,13 @@ Number = TypeVar("Number", int, float)
 def inputs(command: argparse.ArgumentParser) -> None:
     """Declare the manifests and the cluster they are applied to."""
     command.add_argument("manifests", nargs="+", metavar="MANIFESTS", help="what would be applied")
-    command.add_argument(
-        "--cluster",
-        nargs="+",
-        action="extend",
-        default=[],
-        metavar="DUMP",
-        help="nodes, slices, classes and claims of the cluster; may be left out if MANIFESTS hold them",
-    )
+    cluster(command, "nodes, slices, classes and claims of the cluster; may be left out if MANIFESTS hold them")
     namespace(command)
+
+
+def cluster(command: argparse.ArgumentParser, said: str) -> None:
+    """Declare what is there already."""
+    command.add_argument("--cluster", nargs="+", action="extend", default=[], metavar="DUMP", help=said)
 
 
 def namespace(command: argparse.ArgumentParser) -> None:

@@ -8,22 +8,16 @@ from argparse import Namespace
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from dra_alloc.cli.nothing import check_stdin_once, nothing_given
 from dra_alloc.cli.output import tell, warn
 from dra_alloc.cluster.settings import Settings
-from dra_alloc.errors import InputError, ManifestError, Problem, by_place
+from dra_alloc.errors import ManifestError, Problem, by_place
 from dra_alloc.manifest import Documents, Manner, Validate, load_readable
-from dra_alloc.manifest.read.inputs import STDIN
 from dra_alloc.pods.workloads.shapes import Taught
 from dra_alloc.releases import note_on
 from dra_alloc.scenario.prepare.pipeline import Prepared, prepare
 
-__all__ = ["Inputs", "check_stdin_once", "nothing_given", "read_inputs", "settings_of"]
-
-
-def check_stdin_once(paths: Sequence[str]) -> None:
-    """Raise InputError if standard input is named twice."""
-    if paths.count(STDIN) > 1:
-        raise InputError("standard input can be read only once", hint="name - in one place")
+__all__ = ["Inputs", "read_inputs", "settings_of"]
 
 
 def settings_of(options: Namespace) -> Settings:
@@ -71,8 +65,3 @@ def read_inputs(inputs: Inputs, settings: Settings) -> tuple[Documents, Document
         warn(*asked.warnings, *dump.warnings)
         raise nothing_given()
     return asked, dump
-
-
-def nothing_given() -> InputError:
-    """Return what is said of manifests without any object."""
-    return InputError("there is no object in the manifests", hint="what was to write or render them may have failed")

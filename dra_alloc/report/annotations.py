@@ -4,13 +4,12 @@ What formats for build servers tell: the findings that are not as they should be
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from hashlib import sha256
 from typing import Final
 
 from dra_alloc.errors import DraAllocError, ManifestError, Problem
+from dra_alloc.linting.fingerprints import Fingerprints
 from dra_alloc.report.layout import plural, printable
 from dra_alloc.report.records import Finding, Level, Report, Section
 
@@ -43,15 +42,13 @@ class Annotation:
 
 def annotated(report: Report, verbose: bool) -> Iterator[Annotation]:
     """Yield the annotations of a report in its order."""
-    seen: Counter[tuple[str, ...]] = Counter()
+    marks = Fingerprints()
     for finding in report.findings:
         if finding.level == "none":
             continue
         lines = [printable(line) for line in finding.lines(verbose)]
         where = finding.where
-        same = (where.file, finding.subject, where.path, finding.code)
-        mark = sha256("\0".join((*same, str(seen[same]))).encode("utf-8", "surrogatepass")).hexdigest()[:32]
-        seen[same] += 1
+        mark = finding.fingerprint or marks.of(where.file, finding.subject, where.path, finding.code)
         title = lines[0] if lines else printable(finding.subject)
         text = "\n".join(lines)
         subject, line = printable(finding.subject), where.line or 1

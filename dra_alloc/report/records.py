@@ -51,7 +51,8 @@ class Finding:
     What a command says of one thing it was asked about.
 
     `code` is stable: the reason's code, or the verdict where all is well;
-    `where` is the place in the input, as far as it is known.
+    `where` is the place in the input, as far as it is known. What has no
+    `fingerprint` of its own gets one of its file, subject and code.
     """
 
     subject: str
@@ -59,6 +60,7 @@ class Finding:
     code: str
     sections: tuple[Section, ...]
     where: Where = field(default_factory=Where)
+    fingerprint: str = ""
 
     def lines(self, verbose: bool = False) -> Iterator[str]:
         """Yield the lines of its sections."""

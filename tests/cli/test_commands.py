@@ -32,6 +32,7 @@ ASKED = {
         str(EXAMPLES / "what-if" / "cluster.yaml"),
     ],
     "validate": ["validate", str(EXAMPLES / "validate")],
+    "lint": ["lint", str(EXAMPLES / "validate"), *CLUSTER],
     "convert": ["convert", str(EXAMPLES / "older.yaml"), "--to", "v1", "--check"],
     "conformance": ["conformance", "run", "--implementation", OURS, "--cases", "3"],
 }

@@ -35,6 +35,8 @@ COMMANDS: Final = (
     Command("gang", "place many pods together: all or nothing, or as many as possible", "commands.gang"),
     Command("what-if", "say what a change does to every workload of a cluster", "commands.what_if"),
     Command("validate", "say what the API server would refuse in manifests", "commands.validate"),
+    Command("lint", "say what is wrong or risky in manifests, and mend it", "commands.lint"),
+    Command("rule", "tell more of a code of lint", "commands.rule"),
     Command("cel", "say which devices a CEL selector matches, and what it costs", "commands.cel"),
     Command("convert", "write objects in another version of resource.k8s.io", "commands.convert"),
     Command("snapshot", "keep what was read from a dump in a file that loads in an instant", "commands.snapshot"),

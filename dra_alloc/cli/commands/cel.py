@@ -82,8 +82,8 @@ def _run(options: Namespace) -> int:
 
 def _slices(options: Namespace) -> Sequence[ResourceSlice]:
     """Return everything that was named, with warnings of what no API server takes; raises InputError for nothing."""
+    from dra_alloc.cli.nothing import check_stdin_once
     from dra_alloc.cli.output import warn
-    from dra_alloc.cli.reading import check_stdin_once
     from dra_alloc.errors import InputError
     from dra_alloc.manifest import load
     from dra_alloc.manifest.device_files import load_devices

@@ -56,8 +56,8 @@ def declare(command: ArgumentParser) -> None:
 def _run(options: Namespace) -> int:
     """Convert files and return the exit code. Raises: InputError."""
     from dra_alloc.cli.exit_codes import ExitCode
+    from dra_alloc.cli.nothing import check_stdin_once, nothing_given
     from dra_alloc.cli.output import show, warn, write
-    from dra_alloc.cli.reading import check_stdin_once, nothing_given
     from dra_alloc.errors import InputError
     from dra_alloc.manifest.convert.objects import goal_of
     from dra_alloc.manifest.read.inputs import STDIN

@@ -41,8 +41,8 @@ def _pack(options: Namespace) -> int:
     Raises: InputError for files that cannot be read or written, or that would be overwritten.
     """
     from dra_alloc.cli.exit_codes import ExitCode
+    from dra_alloc.cli.nothing import check_stdin_once
     from dra_alloc.cli.output import tell, warn, write
-    from dra_alloc.cli.reading import check_stdin_once
     from dra_alloc.cli.writing import STDOUT, checked, is_one_file, write_file
     from dra_alloc.errors import InputError
     from dra_alloc.manifest import load

@@ -56,8 +56,8 @@ def declare(command: ArgumentParser) -> None:
 def _run(options: Namespace) -> int:
     """Print what would be refused and return the exit code. Raises: InputError."""
     from dra_alloc.cli.exit_codes import ExitCode
+    from dra_alloc.cli.nothing import check_stdin_once, nothing_given
     from dra_alloc.cli.output import show, warn
-    from dra_alloc.cli.reading import check_stdin_once, nothing_given
     from dra_alloc.cluster.settings import Settings
     from dra_alloc.errors import ManifestError, Problem
     from dra_alloc.manifest import Documents, Manner, load_readable

@@ -77,7 +77,8 @@ def _run(options: Namespace) -> int:
 
 def _asked(options: Namespace) -> WhatIf:
     """Read everything, with all that is wrong with it at once, and ask."""
-    from dra_alloc.cli.reading import check_stdin_once, nothing_given, settings_of
+    from dra_alloc.cli.nothing import check_stdin_once, nothing_given
+    from dra_alloc.cli.reading import settings_of
     from dra_alloc.errors import InputError, ManifestError, by_place
     from dra_alloc.pods.workloads.shapes import taught_by
     from dra_alloc.scenario.check import CheckOptions

@@ -26,7 +26,7 @@ from yaml.events import (
 from dra_alloc.manifest.read.paths import Path
 from dra_alloc.manifest.read.yaml_scalars import ScalarError, map_key, resolve
 
-__all__ = ["Form", "TextNode", "comments_in", "json_nodes", "node_at", "yaml_nodes"]
+__all__ = ["Form", "TextNode", "comment_places", "comments_in", "json_nodes", "node_at", "yaml_nodes"]
 
 
 Member = TypeVar("Member")
@@ -190,14 +190,17 @@ _COMMENT: Final = re.compile(r"(?:^|(?<=\s))#[^\r\n]*")
 
 
 def comments_in(text: str, documents: list[TextNode | None]) -> Counter[str]:
-    """Return the comments of a text and how often each is there: what begins with # between its words."""
-    found: Counter[str] = Counter()
+    """Return the comments of a text and how often each is there."""
+    return Counter(comment.rstrip() for _, comment in comment_places(text, documents))
+
+
+def comment_places(text: str, documents: list[TextNode | None]) -> Iterator[tuple[int, str]]:
+    """Yield where each comment of a text begins, and the comment: what begins with # between its words."""
     at = 0
     for word in sorted((word for node in documents if node for word in _words(node)), key=lambda each: each.start):
-        found.update(each.rstrip() for each in _COMMENT.findall(text, at, word.start))
+        yield from ((found.start(), found[0]) for found in _COMMENT.finditer(text, at, word.start))
         at = word.end
-    found.update(each.rstrip() for each in _COMMENT.findall(text, at))
-    return found
+    yield from ((found.start(), found[0]) for found in _COMMENT.finditer(text, at))
 
 
 def _words(node: TextNode) -> Iterator[TextNode]:

@@ -16,7 +16,7 @@ from dra_alloc.manifest.read.json_reader import plain_from_json, read_json
 from dra_alloc.manifest.read.members import unlisted
 from dra_alloc.manifest.read.paths import Path
 from dra_alloc.manifest.read.positions import Position, Steps, positions_in_json, positions_in_yaml
-from dra_alloc.manifest.read.raw import Noticed
+from dra_alloc.manifest.read.raw import Noticed, RawDocument
 from dra_alloc.manifest.read.yaml_reader import read_yaml
 
 __all__ = ["Text"]
@@ -53,13 +53,16 @@ class Text:
 
     def objects(self, wanted: Collection[Path]) -> Iterator[tuple[Path, Any]]:
         """Yield the plain values of the objects at these places, in one reading; nothing if it cannot be read."""
+        for each in self.every_object():
+            if each.place in wanted:
+                yield each.place, each.value if each.text is None else plain_from_json(each.text)
+
+    def every_object(self) -> Iterator[RawDocument]:
+        """Yield the objects, those of lists one by one; nothing if it cannot be read. Raises: TextError."""
         data = self._bytes()
-        if data is None:
-            return
-        for raw in read_json(data) if self.is_json else read_yaml(data, DEFAULT_BUDGET, Noticed()):
-            for each in unlisted(raw, 0):
-                if each.place in wanted:
-                    yield each.place, each.value if each.text is None else plain_from_json(each.text)
+        if data is not None:
+            for raw in read_json(data) if self.is_json else read_yaml(data, DEFAULT_BUDGET, Noticed()):
+                yield from unlisted(raw, 0)
 
     def _bytes(self) -> bytes | None:
         if self.data is not None or self.state is None or self.state != _state(self.name):

@@ -14,8 +14,10 @@ from dra_alloc.manifest import Documents, Workload
 from dra_alloc.manifest.documents import object_name
 from dra_alloc.manifest.make.gates import DroppedField, without_disabled
 
-__all__ = ["as_there", "gated", "gated_spec"]
+__all__ = ["DROPPED", "as_there", "gated", "gated_spec", "stored"]
 
+#: How the note on a field of a gate that is off ends.
+DROPPED: Final = "is off, the field is dropped"
 #: Kinds of which the status says what is there already.
 _WITH_STATUS: Final = ("claims", "pods", "workloads")
 #: What only a cluster can say.
@@ -40,18 +42,19 @@ def gated(
 
     def change(item: Any) -> Any:
         old = before(item)
-        used = () if old is None else _stored(old, gates)[1]
-        made, dropped = _stored(item, {**gates, **{each.gate: True for each in used}})
+        used = () if old is None else stored(old, gates)[1]
+        made, dropped = stored(item, {**gates, **{each.gate: True for each in used}})
         lacking.update(each.gate for each in dropped)
         called = object_name(item.kind, item.metadata.namespace, item.metadata.name) if dropped else ""
-        notes.extend(f"{called}: {each} is off, the field is dropped" for each in dropped)
+        notes.extend(f"{called}: {each} {DROPPED}" for each in dropped)
         return made
 
     changed = manifests.mapped(change, *members)
     return changed, tuple(notes), tuple(sorted(lacking))
 
 
-def _stored(item: Any, gates: Mapping[str, bool]) -> tuple[Any, tuple[DroppedField, ...]]:
+def stored(item: Any, gates: Mapping[str, bool]) -> tuple[Any, tuple[DroppedField, ...]]:
+    """Return a claim, template, class or slice as it is stored when it is new, and the fields that it loses."""
     outer = item.spec
     if isinstance(item, ResourceClaimTemplate):
         inner, dropped = gated_spec(outer.spec, gates, "spec.spec")

@@ -1,0 +1,23 @@
+"""
+What is wrong with inputs as a whole: none, or one read twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dra_alloc.errors import InputError
+from dra_alloc.manifest.read.inputs import STDIN
+
+__all__ = ["check_stdin_once", "nothing_given"]
+
+
+def check_stdin_once(paths: Sequence[str]) -> None:
+    """Raise InputError if standard input is named twice."""
+    if paths.count(STDIN) > 1:
+        raise InputError("standard input can be read only once", hint="name - in one place")
+
+
+def nothing_given() -> InputError:
+    """Return what is said of manifests without any object."""
+    return InputError("there is no object in the manifests", hint="what was to write or render them may have failed")

@@ -1,0 +1,223 @@
+"""
+Pods, what makes them and what governs them: how they name claims, share them, and are counted and grouped.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any, Final, NamedTuple
+
+from dra_alloc.errors import first_few, in_brief
+from dra_alloc.limits import RESERVED_FOR_MAX_SIZE
+from dra_alloc.linting.looking import Linting
+from dra_alloc.linting.mending import changed_at, renamed
+from dra_alloc.linting.rules import Hit, LintRule
+from dra_alloc.linting.written import WrittenObject, at, members, walked
+from dra_alloc.manifest.kinds import RESOURCE_GROUP
+from dra_alloc.manifest.read.paths import Path
+
+__all__ = ["RULES"]
+
+_CONTAINERS: Final = ("initContainers", "containers", "ephemeralContainers")
+_HOST: Final = "kubernetes.io/hostname"
+#: (group, kind) that nobody has -> what there is.
+_NOBODYS: Final = {
+    ("scheduling.kai.io", "Queue"): "KAI's queues are scheduling.run.ai/v2, with spec.resources.gpu.{quota,limit,"
+    "overQuotaWeight}",
+    ("scheduling.kai.io", "PodGroup"): "KAI's pod groups are scheduling.run.ai/v2alpha2",
+}
+#: (group, kind) -> fields of its spec that it does not have -> what there is.
+_INVENTED: Final = {
+    ("grove.io", "PodCliqueSet"): {
+        "startupOrder": "spec.template.cliqueStartupType, with startsAfter in the cliques",
+        "scaling": "spec.replicas, and autoScalingConfig of a clique",
+        "podCliques": "spec.template.cliques[], each with a spec",
+    },
+}
+_KAI_LABELS: Final = ("pod-group.scheduling.run.ai/name", "pod-group.scheduling.run.ai/group-id")
+_OF_CLASS: Final = re.compile(
+    r"(?!count/|requests\.|limits\.)(?P<name>[a-z0-9][-a-z0-9.]*?)(?:\.deviceclass)?\.resource\.k8s\.io/(?P<what>\w+)"
+)
+_USED: Final = re.compile(r"\.claims\[\d+\]\.request$")
+_COUNTED: Final = ("resourceclaims", "resourceclaimtemplates", "deviceclasses", "resourceslices")
+
+
+class _PodSpec(NamedTuple):
+    """A pod spec in an object: its path and what stands there, and the metadata beside it."""
+
+    written: WrittenObject
+    path: Path
+    spec: dict[str, Any]
+    metadata: dict[str, Any]
+
+    @property
+    def copies(self) -> int:
+        """How many pods there are of it, as far as the numbers around it say."""
+        count = 1
+        for depth in range(len(self.path)):
+            around = members(at(self.written.value, self.path[:depth]))
+            for name in ("replicas", "parallelism", "size"):
+                given = around.get(name)
+                count *= given if isinstance(given, int) and not isinstance(given, bool) and given > 0 else 1
+        return count
+
+
+def _pod_specs(linting: Linting) -> Iterator[_PodSpec]:
+    for written in linting.written:
+        if written.group == RESOURCE_GROUP:
+            continue
+        for path, value in walked(written.value):
+            if isinstance(value.get("containers"), list) and "name" not in value:
+                yield _PodSpec(written, path, value, members(members(at(written.value, path[:-1])).get("metadata")))
+
+
+def _nobodys(linting: Linting) -> Iterator[Hit]:
+    for each in linting.written:
+        hint = _NOBODYS.get((each.group, each.kind))
+        if hint:
+            yield Hit(each, ("apiVersion",), f"nobody has a kind {each.kind} in {in_brief(each.api_version)}", hint)
+
+
+def _invented(linting: Linting) -> Iterator[Hit]:
+    for each in linting.written:
+        for name, hint in _INVENTED.get((each.group, each.kind), {}).items():
+            if name in members(each.value.get("spec")):
+                yield Hit(each, ("spec", name), f"a {each.kind} has no spec.{name}", hint)
+
+
+def _uncounted(linting: Linting) -> Iterator[Hit]:
+    """Yield names of quotas that nothing is counted under."""
+    for each in linting.written:
+        if (each.group, each.kind) == ("", "ResourceQuota"):
+            for name in members(at(each.value, ("spec", "hard"))):
+                meant = _counted_as(str(name))
+                if meant:
+                    path = ("spec", "hard", name)
+                    yield Hit(each, path, f"nothing is counted as {in_brief(str(name))}", f'did you mean "{meant}"?')
+
+
+def _counted_as(name: str) -> str:
+    """Return the name that is counted, where another one is given."""
+    count = name.removeprefix("count/").removesuffix(f".{RESOURCE_GROUP}")
+    if count in _COUNTED:
+        meant = f"count/{count}.{RESOURCE_GROUP}"
+        return "" if name == meant else meant
+    found = _OF_CLASS.fullmatch(name)
+    if found is None or found["name"] in _COUNTED:
+        return ""
+    meant = f"{found['name']}.deviceclass.{RESOURCE_GROUP}/devices"
+    return "" if name == meant else meant
+
+
+def _ungrouped(linting: Linting) -> Iterator[Hit]:
+    for each in _pod_specs(linting):
+        labels, annotations = members(each.metadata.get("labels")), members(each.metadata.get("annotations"))
+        name = next((label for label in _KAI_LABELS if label in labels), "")
+        if name and "pod-group-name" not in annotations:
+            at_label = (*each.path[:-1], "metadata", "labels", name)
+            said = f"label {name} attaches no pod to a pod group: KAI makes one group a pod"
+            hint = "annotation pod-group-name on the pod, and kai.scheduler/skip-podgrouper on what makes it"
+            yield Hit(each.written, at_label, said, hint)
+
+
+def _subrequests(linting: Linting) -> Iterator[Hit]:
+    for each in _pod_specs(linting):
+        for path, use in _uses(each):
+            request = use.get("request")
+            if isinstance(request, str) and "/" in request:
+                said = "containers name requests of a claim, and get whichever alternative is taken"
+                yield Hit(each.written, (*path, "request"), said, f"request: {request.partition('/')[0]}")
+
+
+def _whole_request(value: Any, path: Path, _hint: str) -> Any:
+    return changed_at(value, path, lambda text: text.partition("/")[0] if isinstance(text, str) else None)
+
+
+def _uses(pod: _PodSpec) -> Iterator[tuple[Path, dict[str, Any]]]:
+    """Yield what containers say of the claims that they use."""
+    for kind in _CONTAINERS:
+        containers = pod.spec.get(kind)
+        for number, container in enumerate(containers if isinstance(containers, list) else ()):
+            path = (*pod.path, kind, number, "resources", "claims")
+            claims = at(container, ("resources", "claims"))
+            for index, use in enumerate(claims if isinstance(claims, list) else ()):
+                yield (*path, index), members(use)
+
+
+def _shared(linting: Linting) -> Iterator[tuple[_PodSpec, Path, str, int]]:
+    """Yield the claims that several pods of an object name, each with the number of these."""
+    for each in _pod_specs(linting):
+        claims = each.spec.get("resourceClaims")
+        for number, entry in enumerate(claims if isinstance(claims, list) else ()):
+            name = members(entry).get("resourceClaimName")
+            if isinstance(name, str) and name and each.copies > 1:
+                yield each, (*each.path, "resourceClaims", number, "resourceClaimName"), name, each.copies
+
+
+def _overused(linting: Linting) -> Iterator[Hit]:
+    for pod, path, name, copies in _shared(linting):
+        if copies > RESERVED_FOR_MAX_SIZE:
+            said = f"{copies:,} pods name claim {in_brief(name)}, and {RESERVED_FOR_MAX_SIZE} pods can use one"
+            yield Hit(pod.written, path, said, "resourceClaimTemplateName gives each pod a claim of its own")
+
+
+def _apart(linting: Linting) -> Iterator[Hit]:
+    """Yield claims that pods share which may not run on one node."""
+    for pod, path, name, copies in _shared(linting):
+        if _keeps_apart(pod):
+            said = f"{copies:,} pods share claim {in_brief(name)}, and no two of them may run on one node"
+            hint = "devices of a node are used there alone: resourceClaimTemplateName gives each pod a claim of its own"
+            yield Hit(pod.written, path, f"{said}: only one of them gets to its devices", hint)
+
+
+def _keeps_apart(pod: _PodSpec) -> bool:
+    terms = at(pod.spec, ("affinity", "podAntiAffinity", "requiredDuringSchedulingIgnoredDuringExecution"))
+    labels = members(pod.metadata.get("labels"))
+    for term in terms if isinstance(terms, list) else ():
+        selector = members(members(term).get("labelSelector"))
+        wanted = members(selector.get("matchLabels"))
+        alone = wanted and not selector.get("matchExpressions") and wanted.items() <= labels.items()
+        if alone and members(term).get("topologyKey") == _HOST:
+            return True
+    return False
+
+
+def _idle(linting: Linting) -> Iterator[Hit]:
+    for each in _pod_specs(linting):
+        used = {use.get("name") for _, use in _uses(each)}
+        claims = each.spec.get("resourceClaims")
+        for number, entry in enumerate(claims if isinstance(claims, list) else ()):
+            name = members(entry).get("name")
+            if isinstance(name, str) and name not in used:
+                path = (*each.path, "resourceClaims", number)
+                known = first_few(sorted(str(one) for one in used if one)) or "none"
+                said = f"no container uses claim {in_brief(name)}: it is allocated, and its devices reach none"
+                yield Hit(each.written, path, said, f"name it in resources.claims of a container; used are: {known}")
+
+
+RULES: Final = (
+    LintRule("W801", "error", "nobody has the kind", finds=_nobodys),
+    LintRule("W802", "error", "the kind has no such field", finds=_invented),
+    LintRule(
+        "W803",
+        "warning",
+        "nothing is counted under the name in a quota",
+        finds=_uncounted,
+        fix="unsafe",
+        mend=(renamed,),
+    ),
+    LintRule("W804", "warning", "the pods are not attached to their group", finds=_ungrouped),
+    LintRule(
+        "W805",
+        "error",
+        "containers name requests, not alternatives",
+        finds=_subrequests,
+        takes=lambda fault, value: isinstance(value, str) and "/" in value and bool(_USED.search(fault.where.path)),
+        fix="safe",
+        mend=(_whole_request,),
+    ),
+    LintRule("W806", "error", "more pods name a claim than can use one", finds=_overused),
+    LintRule("W807", "warning", "pods that may not share a node share a claim", finds=_apart),
+    LintRule("W808", "info", "no container uses a claim of its pod", finds=_idle),
+)

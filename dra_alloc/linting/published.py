@@ -1,0 +1,133 @@
+"""
+What slices publish: the devices as selectors read them, the names in each domain, and who is a candidate for what.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from dra_alloc import cel
+from dra_alloc.api import DeviceClass, ResourceSlice
+from dra_alloc.cluster.settings import Settings
+from dra_alloc.scenario.selecting import environment_for, prepared_devices
+
+__all__ = ["LetThrough", "Published", "PublishedDevice", "type_of"]
+
+
+class PublishedDevice(NamedTuple):
+    """A device as it stands in a slice, and as selectors read it."""
+
+    driver: str
+    wire: Any
+    seen: cel.CelDevice
+
+
+@dataclass(frozen=True, slots=True)
+class LetThrough:
+    """
+    The devices that selectors let through, and, by selector, on how many it fails with the first error and device.
+
+    `exact` is False where a selector does not compile: nothing is known then.
+    """
+
+    devices: tuple[PublishedDevice, ...]
+    failures: Mapping[str, tuple[int, str, PublishedDevice]] = field(default_factory=dict)
+    exact: bool = True
+
+
+class Published:
+    """What the slices of a cluster publish, and its classes."""
+
+    def __init__(self, slices: Iterable[ResourceSlice], classes: Iterable[DeviceClass], settings: Settings) -> None:
+        self._slices = tuple(slices)
+        self.classes = {each.metadata.name or "": each for each in classes}
+        self._settings = settings
+        self._known: dict[tuple[str, ...], LetThrough] = {}
+
+    @cached_property
+    def environment(self) -> cel.Environment:
+        """What selectors are compiled in: kube-scheduler's environment."""
+        return environment_for(self._settings, "stored")
+
+    @cached_property
+    def devices(self) -> tuple[PublishedDevice, ...]:
+        """All devices that the release can read, in the order of the slices."""
+        reading = self.environment.reading
+        return tuple(
+            PublishedDevice(each.spec.driver, wire, seen)
+            for each in self._slices
+            for wire, (_, seen) in zip(each.spec.devices, prepared_devices([each], reading), strict=True)
+            if not seen.problem
+        )
+
+    @cached_property
+    def attributes(self) -> Mapping[str, Mapping[str, frozenset[str]]]:
+        """The types of each attribute by domain and name."""
+        return self._names("attributes")
+
+    @cached_property
+    def capacity(self) -> Mapping[str, Mapping[str, frozenset[str]]]:
+        """The capacities by domain and name, all quantities."""
+        return self._names("capacity")
+
+    def _names(self, member: str) -> Mapping[str, Mapping[str, frozenset[str]]]:
+        found: dict[str, dict[str, set[str]]] = {}
+        for device in self.devices:
+            for domain, names in getattr(device.seen, member).items():
+                known = found.setdefault(domain, {})
+                for name in names:
+                    known.setdefault(name, set()).add(type_of(dict.get(names, name)))
+        return {domain: {name: frozenset(each) for name, each in names.items()} for domain, names in found.items()}
+
+    def program(self, expression: str) -> cel.Program | None:
+        """Return the program of a selector, or None if it does not compile."""
+        try:
+            return self.environment.compile(expression)
+        except cel.CompileError:
+            return None
+
+    def candidates(self, *stages: Sequence[str]) -> LetThrough:
+        """Return the devices that pass selectors, those of a class first; the failures are those of the last stage."""
+        done: tuple[str, ...] = ()
+        found = LetThrough(self.devices)
+        for stage in stages:
+            before, done = found, (*done, "", *stage)
+            if done not in self._known:
+                self._known[done] = self._passed(before, stage)
+            found = self._known[done]
+        return found
+
+    def _passed(self, before: LetThrough, expressions: Sequence[str]) -> LetThrough:
+        devices, failures = before.devices, dict[str, tuple[int, str, PublishedDevice]]()
+        exact = before.exact
+        for expression in expressions:
+            program = self.program(expression)
+            if program is None:
+                exact = False
+                continue
+            left = []
+            for device in devices:
+                try:
+                    if program.matches(device.seen):
+                        left.append(device)
+                except cel.EvaluationError as error:
+                    count, text, first = failures.get(expression, (0, error.text, device))
+                    failures[expression] = count + 1, text, first
+            devices = tuple(left)
+        return LetThrough(devices, failures, exact)
+
+
+def type_of(value: Any) -> str:
+    """Return the type of an attribute's value as selectors read it."""
+    if isinstance(value, tuple):
+        return f"list of {type_of(value[0])}" if value else "list"
+    if isinstance(value, bool):
+        return "bool"
+    if isinstance(value, int):
+        return "int"
+    if isinstance(value, str):
+        return "string"
+    return {"CelSemver": "version", "CelQuantity": "quantity"}.get(type(value).__name__, "unreadable")

@@ -1,0 +1,235 @@
+"""
+Lint of files and objects: what validation refuses and what the codes find, in the order of the texts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, TypedDict, Unpack
+
+from dra_alloc.cluster.settings import Settings
+from dra_alloc.errors import Problem, Where, by_place
+from dra_alloc.linting.codes import RULES
+from dra_alloc.linting.fingerprints import Fingerprints
+from dra_alloc.linting.looking import Linting, value_at
+from dra_alloc.linting.rules import Hit, LintFinding, LintRule
+from dra_alloc.linting.selection import CodesAsked
+from dra_alloc.linting.suppressions import without_suppressed
+from dra_alloc.linting.written import WrittenObject
+from dra_alloc.manifest import Documents, Manner
+from dra_alloc.manifest.given import documents_of, read_given
+from dra_alloc.manifest.kinds import RESOURCE_GROUP, SERVED, switched_on
+from dra_alloc.manifest.read.paths import MapKey, render, tokens
+from dra_alloc.manifest.validate.violations import FieldFault
+from dra_alloc.releases import DEFAULT_RELEASE
+from dra_alloc.scenario.prepare.gating import DROPPED
+from dra_alloc.scenario.validating import Request, Validated, validated, without_templates
+
+__all__ = ["LintAsked", "LintOptions", "Linted", "lint", "linted"]
+
+_UNKNOWN_CLUSTER = (
+    "without --cluster nobody knows what is published: what selectors and constraints find is not looked at"
+)
+
+
+class LintOptions(TypedDict, total=False):
+    """What `lint` is asked besides the object."""
+
+    release: str
+    gates: Mapping[str, bool]
+    namespace: str
+    cluster: Documents | Iterable[Any]
+    select: Sequence[str]
+    extend_select: Sequence[str]
+    ignore: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class LintAsked:
+    """How files are linted: which server and scheduler are asked, which codes are looked for, and what is known."""
+
+    settings: Settings = field(default_factory=Settings)
+    namespace: str = "default"
+    selection: CodesAsked = field(default_factory=CodesAsked)
+    known: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Linted:
+    """
+    What lint found, file by file and line by line; `unreadable` is text of which nobody knows what it says.
+
+    `checked` counts the objects that were looked at; `suppressed` and `known` what was left out for comments and for
+    the baseline.
+    """
+
+    settings: Settings
+    findings: tuple[LintFinding, ...] = ()
+    unreadable: tuple[Problem, ...] = ()
+    checked: int = 0
+    suppressed: int = 0
+    known: int = 0
+    notes: tuple[str, ...] = ()
+    warnings: tuple[Problem, ...] = ()
+
+    @property
+    def counting(self) -> tuple[LintFinding, ...]:
+        """Those above info: clean is what has none."""
+        return tuple(each for each in self.findings if each.severity != "info")
+
+
+def lint(obj: Any, **asked: Unpack[LintOptions]) -> tuple[LintFinding, ...]:
+    """
+    Return what is wrong or risky in an object, most of it with what to write instead; nothing if all is well.
+
+    `obj` is one of `dra_alloc.api`, a mapping as in JSON, or one of the
+    official client. With a `cluster`, documents or objects of these forms,
+    selectors and constraints are held against what is published there. Codes
+    are selected by their beginnings.
+
+    Raises: InputError for a release, gate or code that is not known.
+    """
+    settings = Settings(asked.get("release", DEFAULT_RELEASE), asked.get("gates", {}))
+    cluster = asked.get("cluster")
+    selection = CodesAsked(
+        tuple(asked.get("select", ())), tuple(asked.get("extend_select", ())), tuple(asked.get("ignore", ()))
+    )
+    given = LintAsked(settings, asked.get("namespace") or "default", selection)
+    read = read_given(obj, Manner(release=settings.profile().release))
+    return linted(read, None if cluster is None else documents_of(cluster), given).findings
+
+
+def linted(
+    read: tuple[Documents, Sequence[Problem]], cluster: Documents | None, asked: LintAsked = LintAsked()
+) -> Linted:
+    """
+    Return what is wrong or risky in documents that were read, and the problems with reading them.
+
+    Spec: LINT-1 to LINT-9. Raises: InputError for settings and codes.
+    """
+    rules = asked.selection.of(RULES)
+    found = without_templates(validated(*read, asked.settings, Request(asked.namespace)))
+    linting = Linting(read[0], cluster, asked.settings)
+    passed = {(each.where.file, each.where.line) for each in found.warnings}
+    told = [*_of_faults(linting, found, rules), *_of_codes(linting, rules, passed)]
+    left, suppressed = without_suppressed(linting, told, {rule.code for rule in rules})
+    marked = _marked(by_place(_once(_with_columns(linting, left))))
+    new = tuple(each for each in marked if each.fingerprint not in asked.known)
+    notes = [each for each in found.notes if not each.endswith(DROPPED) and each not in _told_of_versions(asked)]
+    alone = ", ".join(f"{count:,} {kind}" for kind, count in sorted(found.left_alone.items()))
+    notes += [f"of these little or nothing is known: {alone}"] * bool(alone)
+    if cluster is None and (linting.selectors or linting.claims):
+        notes.append(_UNKNOWN_CLUSTER)
+    gone = len(asked.known - {each.fingerprint for each in marked})
+    if gone:
+        notes.append(f"{gone:,} of the baseline are not found any more")
+    return Linted(
+        asked.settings, new, found.unreadable, _checked(linting), suppressed,
+        len(marked) - len(new), tuple(notes), found.warnings,
+    )  # fmt: skip
+
+
+def _told_of_versions(asked: LintAsked) -> tuple[str, ...]:
+    """Return the notes on versions that are off: a code tells of these, object by object."""
+    versions = {version for served in SERVED.values() for version in served}
+    return switched_on((f"{RESOURCE_GROUP}/{version}" for version in versions), asked.settings.release)
+
+
+def _checked(linting: Linting) -> int:
+    """Return how many objects were looked at: of slices that were read as records there is no other trace."""
+    written = {(each.file, each.place) for each in linting.written}
+    places = (linting.documents.places.get(id(each)) for each in linting.documents.slices)
+    return len(written.union((place.file, place.steps) for place in places if place is not None))
+
+
+def _once(findings: Iterable[LintFinding]) -> list[LintFinding]:
+    """Return findings without those that validation has told already."""
+    return list({(each.code, each.where, each.where.column): each for each in reversed(list(findings))}.values())[::-1]
+
+
+def _with_columns(linting: Linting, findings: Iterable[LintFinding]) -> Iterator[LintFinding]:
+    """Yield findings with a column each: where only the line is known, that of its first word."""
+    lines: dict[str, list[bytes]] = {}
+    for each in findings:
+        where = each.where
+        text = linting.documents.texts.get(where.file)
+        if where.column is not None or where.line is None or text is None or text.data is None:
+            yield each
+            continue
+        known = lines.setdefault(where.file, text.data.split(b"\n"))
+        line = known[where.line - 1].decode("utf-8", "replace") if where.line <= len(known) else ""
+        yield replace(each, where=replace(where, column=len(line) - len(line.lstrip(" \t-")) + 1))
+
+
+def _of_faults(linting: Linting, found: Validated, rules: Sequence[LintRule]) -> Iterator[LintFinding]:
+    """Yield the faults of validation, each under the first code that takes it, if that is looked for."""
+    if not found.faults:
+        return
+    taking = [rule for rule in RULES if rule.takes is not None]
+    taking.sort(key=lambda rule: rule.code.startswith("S1"))
+    by_file: dict[str, list[WrittenObject]] = {}
+    for each in linting.written:
+        by_file.setdefault(each.file, []).append(each)
+    for fault in found.faults:
+        written = _holder(fault, by_file.get(fault.where.file, ()))
+        path, value = value_at(written, fault.where.path, v1=fault.type != "BadRequest") if written else ((), None)
+        rule = next(rule for rule in taking if rule.takes is not None and rule.takes(fault, value))
+        if rule in rules:
+            hint = fault.hint or rule.instead
+            fix = rule.fixing(written.value, path, hint) if written is not None else "none"
+            where, severity = fault.where, rule.severity
+            yield LintFinding(fault.message, where, hint, fault.count, rule.code, severity, fix, "", written, path)
+
+
+def _holder(fault: FieldFault, objects: Sequence[WrittenObject]) -> WrittenObject | None:
+    """Return the object that a fault is of: the last one of its name that begins above it."""
+    kind, _, name = fault.where.object.partition(" ")
+    short = name.rpartition("/")[2]
+    alike = [
+        each for each in objects if each.kind == kind and each.called.partition(" ")[2].rpartition("/")[2] == short
+    ]
+    above = [each for each in alike if each.line <= (fault.where.line or 0)]
+    return above[-1] if above else alike[0] if alike else None
+
+
+def _of_codes(linting: Linting, rules: Sequence[LintRule], passed: set[tuple[str, int | None]]) -> list[LintFinding]:
+    """Return what codes find themselves, each with its place; objects that are templates are passed over."""
+    hits = [(rule, hit) for rule in rules if rule.finds is not None for hit in rule.finds(linting)]
+    wanted: dict[str, set[tuple[str, ...]]] = {}
+    for _, hit in hits:
+        wanted.setdefault(hit.written.file, set()).add((*tokens(hit.written.place), *tokens(hit.path)))
+    places = {file: linting.documents.texts[file].positions(steps) for file, steps in wanted.items()}
+    return [_finding(rule, hit, places) for rule, hit in hits if (hit.written.file, hit.written.line) not in passed]
+
+
+def _finding(rule: LintRule, hit: Hit, places: Mapping[str, Mapping[tuple[str, ...], tuple[int, int]]]) -> LintFinding:
+    written = hit.written
+    found = places[written.file].get((*tokens(written.place), *tokens(hit.path)))
+    line, column = found if found is not None and found[0] >= written.line else (written.line, None)
+    where = Where(written.called, _shown(written, hit), written.file, line, column)
+    severity = hit.severity or rule.severity
+    fix = rule.fixing(written.value, hit.path, hit.hint)
+    return LintFinding(hit.message, where, hit.hint, 1, rule.code, severity, fix, "", written, hit.path)
+
+
+def _shown(written: WrittenObject, hit: Hit) -> str:
+    """Return a path as messages have it: keys that users chose in brackets."""
+    own = [MapKey(step) if _is_own(hit.path, number) else step for number, step in enumerate(hit.path)]
+    return render(own)
+
+
+_MAPS = frozenset({"hard", "labels", "annotations", "requests", "attributes", "capacity", "counters"})
+
+
+def _is_own(path: Sequence[str | int], number: int) -> bool:
+    return number > 0 and path[number - 1] in _MAPS and isinstance(path[number], str)
+
+
+def _marked(findings: Iterable[LintFinding]) -> list[LintFinding]:
+    """Return findings with their fingerprints: of file, object, code and path, and of no line."""
+    marks = Fingerprints()
+    return [
+        replace(each, fingerprint=marks.of(each.where.file, each.where.object, each.where.path, each.code))
+        for each in findings
+    ]

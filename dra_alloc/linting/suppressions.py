@@ -1,0 +1,145 @@
+"""
+Findings that somebody wants not to hear of again: comments with a code and a reason, and annotations in rendered files.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from yaml import YAMLError
+
+from dra_alloc.errors import Where
+from dra_alloc.linting.codes.own import UNREASONED, UNUSED
+from dra_alloc.linting.looking import Linting
+from dra_alloc.linting.rules import LintFinding
+from dra_alloc.linting.written import WrittenObject, at
+from dra_alloc.manifest.edit.nodes import comment_places, yaml_nodes
+
+__all__ = ["ANNOTATION", "without_suppressed"]
+
+#: Says the same of a whole object: ``CODE[,CODE] reason``, several in several lines.
+ANNOTATION: Final = "dra-alloc/ignore"
+_COMMENT: Final = re.compile(r"#\s*dra-alloc:\s*ignore(?:\[(?P<codes>[^\]]*)\])?\s*(?P<reason>.*)")
+_ANNOTATED: Final = re.compile(r"(?P<codes>[\w, ]*?\w)\s+(?P<reason>\S.*)|(?P<bare>.*)")
+_MARK: Final = b"dra-alloc:"
+
+
+@dataclass(eq=False, slots=True)
+class _Suppression:
+    """The lines of a file, or the object, in which findings of some codes are suppressed; `used` are the codes met."""
+
+    where: Where
+    codes: tuple[str, ...]
+    reason: str
+    lines: range = range(0)
+    written: WrittenObject | None = None
+    used: set[str] = field(default_factory=set)
+
+    def covers(self, finding: LintFinding) -> bool:
+        """Return whether it is about a finding, and note that."""
+        here = finding.where.file == self.where.file and finding.code in self.codes
+        inside = finding.written is self.written if self.written is not None else finding.where.line in self.lines
+        if here and inside:
+            self.used.add(finding.code)
+        return here and inside
+
+
+def without_suppressed(
+    linting: Linting, findings: Sequence[LintFinding], looked_for: Iterable[str]
+) -> tuple[list[LintFinding], int]:
+    """
+    Return what is not suppressed, with what is wrong with suppressions themselves, and how many are suppressed.
+
+    A code that is not looked for is not called unused.
+    """
+    known = list(_suppressions(linting))
+    if not known:
+        return list(findings), 0
+    left = [each for each in findings if not sum(one.covers(each) for one in known if one.reason)]
+    codes = set(looked_for)
+    return [*left, *(own for one in known for own in _own(one, codes))], len(findings) - len(left)
+
+
+def _own(one: _Suppression, looked_for: set[str]) -> Iterator[LintFinding]:
+    where, told = one.where, one.written
+    if UNREASONED.code in looked_for and (not one.codes or not one.reason):
+        said = "a suppression names codes and a reason"
+        hint = "# dra-alloc: ignore[CODE] reason"
+        yield LintFinding(said, where, hint, code=UNREASONED.code, severity=UNREASONED.severity, written=told)
+    elif UNUSED.code in looked_for:
+        for code in one.codes:
+            if code in looked_for and code not in one.used:
+                said = f"{code} is suppressed here, and there is none"
+                yield LintFinding(said, where, "take it out", code=UNUSED.code, severity=UNUSED.severity, written=told)
+
+
+def _suppressions(linting: Linting) -> Iterator[_Suppression]:
+    for name, text in linting.documents.texts.items():
+        if not text.is_json and text.data is not None and _MARK in text.data:
+            yield from _in_comments(name, text.data.decode("utf-8", "replace"))
+    for each in linting.written:
+        said = at(each.value, ("metadata", "annotations", ANNOTATION))
+        where = Where(each.called, f"metadata.annotations[{ANNOTATION}]", each.file, each.line)
+        for line in said.splitlines() if isinstance(said, str) else ():
+            found = _ANNOTATED.fullmatch(line.strip())
+            if line.strip() and found is not None:
+                codes = _codes(found["codes"] or found["bare"])
+                yield _Suppression(where, codes, found["reason"] or "", written=each)
+
+
+def _codes(text: str | None) -> tuple[str, ...]:
+    return tuple(each for each in re.split(r"[\s,]+", (text or "").strip()) if each)
+
+
+def _in_comments(name: str, text: str) -> Iterator[_Suppression]:
+    try:
+        documents = yaml_nodes(text)
+    except YAMLError:
+        return
+    lines = text.split("\n")
+    starts = [0]
+    for line in lines:
+        starts.append(starts[-1] + len(line) + 1)
+    for start, comment in comment_places(text, documents):
+        found = _COMMENT.match(comment)
+        if found is not None:
+            number = bisect_left(starts, start + 1) - 1
+            column = start - starts[number]
+            where = Where("", "", name, number + 1, column + 1)
+            alone = not lines[number][:column].strip(" \t-")
+            covered = _below(lines, number) if alone else range(number + 1, number + 2)
+            yield _Suppression(where, _codes(found["codes"]), found["reason"].strip(), covered)
+
+
+def _below(lines: Sequence[str], number: int) -> range:
+    """Return the lines, from 1, of what begins below a comment: all of a document before whose first line it stands."""
+    first = next((at for at in range(number + 1, len(lines)) if _says(lines[at])), len(lines))
+    if first == len(lines) or lines[first].startswith("---"):
+        return range(first + 1, first + 2)
+    opening = not any(_says(line) for line in _document_before(lines, number))
+    indent = -1 if opening else _indent(lines[first])
+    end = first + 1
+    while end < len(lines) and not lines[end].startswith("---"):
+        if _says(lines[end]) and _indent(lines[end]) <= indent:
+            break
+        end += 1
+    return range(first + 1, end + 1)
+
+
+def _document_before(lines: Sequence[str], number: int) -> Iterator[str]:
+    for at_line in range(number - 1, -1, -1):
+        if lines[at_line].startswith("---"):
+            return
+        yield lines[at_line]
+
+
+def _says(line: str) -> bool:
+    return bool(line.strip()) and not line.lstrip().startswith("#")
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip(" "))

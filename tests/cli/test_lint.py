@@ -1,0 +1,100 @@
+"""
+The commands `lint` and `rule`: exit codes, reports and baselines.
+"""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from dra_alloc.cli.main import run
+from dra_alloc.linting.codes import RULES
+from dra_alloc.linting.pages import RulePage, page_of
+from tests.manifests import write_manifest
+
+
+def page(code: str) -> RulePage:
+    found = page_of(code)
+    assert found is not None
+    return found
+
+
+PAGE = page("S101")
+INFO = page("R704")
+
+
+def test_exit_codes(tmp_path, capsys):
+    bad, good = write_manifest(tmp_path, PAGE.bad, "bad.yaml"), write_manifest(tmp_path, PAGE.good, "good.yaml")
+    info = write_manifest(tmp_path, INFO.bad, "info.yaml")
+    broken = write_manifest(tmp_path, "[", "broken.yaml")
+    asked: list[list[object]] = [
+        [bad],
+        [good],
+        [info],
+        [bad, "--exit-zero"],
+        [broken, "--exit-zero"],
+        [good, "--select", "X"],
+    ]
+    assert [run(["lint", *map(str, each)]) for each in asked] == [1, 0, 0, 0, 2, 2]
+    assert run(["lint", str(tmp_path / "absent.yaml")]) == 2
+    capsys.readouterr()
+    assert run(["lint", str(good)]) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == "nothing found in 1 object (Kubernetes 1.36)"
+
+
+def test_a_finding_is_told_with_code_and_place(tmp_path, capsys):
+    bad = write_manifest(tmp_path, PAGE.bad)
+    run(["lint", str(bad)])
+    told = "".join(capsys.readouterr().out.split())
+    assert f"{bad}:8:7:S101error:ResourceClaimone:spec.devices.requests[0].deviceClassName:unknownfield" in told
+    assert 'moveitbelow"exactly"' in told
+
+
+def test_reports_have_code_and_fingerprint(tmp_path):
+    bad, good = write_manifest(tmp_path, PAGE.bad, "bad.yaml"), write_manifest(tmp_path, PAGE.good, "good.yaml")
+    report = tmp_path / "found.sarif"
+    run(["lint", str(bad), "--report", f"sarif={report}"])
+    (result,) = json.loads(report.read_text(encoding="utf-8"))["runs"][0]["results"]
+    region = result["locations"][0]["physicalLocation"]["region"]
+    assert (result["ruleId"], result["level"], region) == ("S101", "error", {"startLine": 8, "startColumn": 7})
+    before = result["partialFingerprints"]
+    bad.write_text(f"# moved\n{PAGE.bad}", encoding="utf-8")
+    run(["lint", str(bad), "--report", f"sarif={report}"])
+    assert json.loads(report.read_text(encoding="utf-8"))["runs"][0]["results"][0]["partialFingerprints"] == before
+    run(["lint", str(good), "--report", f"sarif={report}"])
+    assert json.loads(report.read_text(encoding="utf-8"))["runs"][0]["results"] == []
+
+
+def test_what_is_in_the_baseline_is_not_told(tmp_path, capsys):
+    bad, baseline = write_manifest(tmp_path, PAGE.bad), tmp_path / "known.json"
+    assert run(["lint", str(bad), "--write-baseline"]) == 2
+    assert run(["lint", str(bad), "--baseline", str(baseline)]) == 2
+    assert run(["lint", str(bad), "--baseline", str(baseline), "--write-baseline"]) == 0
+    capsys.readouterr()
+    assert run(["lint", str(bad), "--baseline", str(baseline)]) == 0
+    assert "1 in the baseline" in capsys.readouterr().out
+    bad.write_text(f"{PAGE.bad}---\n{PAGE.bad.replace('one', 'two')}", encoding="utf-8")
+    assert run(["lint", str(bad), "--baseline", str(baseline)]) == 1
+    bad.write_text(PAGE.good, encoding="utf-8")
+    capsys.readouterr()
+    assert run(["lint", str(bad), "--baseline", str(baseline)]) == 0
+    assert "1 of the baseline are not found any more" in capsys.readouterr().out
+    baseline.write_text("{}", encoding="utf-8")
+    assert run(["lint", str(bad), "--baseline", str(baseline)]) == 2
+
+
+@pytest.mark.parametrize("code", ["E203", "e203"])
+def test_rule_prints_the_page_of_a_code(code, capsys):
+    assert run(["rule", code]) == 0
+    told = capsys.readouterr().out
+    assert told.startswith("E203 (warning): the selectors match nothing that is published\n")
+    assert "Wrong:" in told
+    assert "Right:" in told
+
+
+def test_rule_lists_all_codes(capsys):
+    assert run(["rule"]) == 0
+    assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == [rule.code for rule in RULES]
+    assert run(["rule", "E2033"]) == 2
+    assert "did you mean E203?" in capsys.readouterr().err

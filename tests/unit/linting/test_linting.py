@@ -1,0 +1,169 @@
+"""
+What lint finds in files and objects, and in what form.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import dra_alloc
+from dra_alloc.errors import InputError
+from dra_alloc.linting.codes import RULES
+from dra_alloc.linting.pages import page_of
+from dra_alloc.linting.running import LintAsked, Linted, linted
+from dra_alloc.manifest import Documents, Manner, load, load_readable
+from dra_alloc.scenario.validating import validated
+from tests.paths import EXAMPLES
+
+
+def wrong(code: str) -> str:
+    """The example of a code that is wrong."""
+    page = page_of(code)
+    assert page is not None
+    return page.bad
+
+
+CLAIM = wrong("S121")
+
+
+def found_in(folder: Path, text: str, cluster: Documents | None = None, name: str = "a.yaml") -> Linted:
+    (folder / name).write_text(text, encoding="utf-8")
+    manner = Manner("strict", "keep", LintAsked().settings.profile().release)
+    return linted(load_readable([folder], manner=manner), cluster)
+
+
+def codes(found: Linted) -> list[str]:
+    return [each.code for each in found.findings]
+
+
+def slices(tmp_path: Path, attributes: str, name: str = "gpu.example.com") -> Documents:
+    """A cluster of one device and its class."""
+    text = f"""\
+apiVersion: resource.k8s.io/v1
+kind: ResourceSlice
+metadata: {{name: one}}
+spec:
+  driver: {name}
+  nodeName: node
+  pool: {{name: node, generation: 1, resourceSliceCount: 1}}
+  devices:
+  - name: gpu
+    attributes: {attributes}
+---
+apiVersion: resource.k8s.io/v1
+kind: DeviceClass
+metadata: {{name: gpu.example.com}}
+spec:
+  selectors:
+  - cel: {{expression: device.driver == "gpu.example.com"}}
+"""
+    path = tmp_path.parent / f"{tmp_path.name}-cluster.yaml"
+    path.write_text(text, encoding="utf-8")
+    return load(path)
+
+
+def selecting(expression: str) -> dict[str, Any]:
+    exactly = {"deviceClassName": "gpu.example.com", "selectors": [{"cel": {"expression": expression}}]}
+    spec = {"devices": {"requests": [{"name": "gpu", "exactly": exactly}]}}
+    return {"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim", "metadata": {"name": "one"}, "spec": spec}
+
+
+def test_every_fault_of_validation_is_a_finding():
+    manner = Manner("strict", "keep", LintAsked().settings.profile().release)
+    read = load_readable([EXAMPLES / "validate"], manner=manner)
+    told = [(each.where.line, each.where.path, each.message) for each in linted(read, None).findings]
+    faults = validated(*read, LintAsked().settings).faults
+    assert faults
+    assert told == [(each.where.line, each.where.path, each.message) for each in faults]
+
+
+def test_without_a_cluster_nothing_is_said_of_what_is_published(tmp_path):
+    misspelt = 'device.attributes["gpu.exmaple.com"].model == "a"'
+    assert dra_alloc.lint(selecting(misspelt)) == ()
+    assert "--cluster" in found_in(tmp_path, wrong("E203")).notes[-1]
+    (finding,) = dra_alloc.lint(selecting(misspelt), cluster=slices(tmp_path, "{model: {string: a}}"))
+    assert (finding.code, finding.hint) == ("E204", "did you mean gpu.example.com?")
+
+
+def test_a_device_that_cannot_be_read_is_no_candidate(tmp_path):
+    expression = 'device.attributes["gpu.example.com"].model == "a"'
+    unreadable = slices(tmp_path, "{model: {string: a}, links: {strings: [a, b]}}")
+    assert dra_alloc.lint(selecting(expression), cluster=unreadable) == ()
+
+
+def test_more_is_found_in_what_cannot_be_decoded(tmp_path):
+    text = wrong("E208").replace("      exactly:\n", "").replace("        ", "      ")
+    assert codes(found_in(tmp_path, text)) == ["S101", "S101", "E208"]
+    rule = wrong("T601").replace("v1beta2", "v1beta1")
+    assert codes(found_in(tmp_path, rule)) == ["R701", "T601"]
+
+
+def test_fingerprints_stay_when_lines_move(tmp_path):
+    two = f"{CLAIM}---\n{CLAIM.replace('one', 'two')}"
+    before, after = found_in(tmp_path, two), found_in(tmp_path, f"# moved\n\n---\n{two}")
+    assert [each.fingerprint for each in before.findings] == [each.fingerprint for each in after.findings]
+    assert [each.where.line for each in before.findings] != [each.where.line for each in after.findings]
+    assert len({each.fingerprint for each in before.findings}) == len(before.findings) == 2
+
+
+def test_what_looks_alike_is_numbered(tmp_path):
+    found = found_in(tmp_path, f"{CLAIM}---\n{CLAIM}")
+    assert len({each.fingerprint for each in found.findings}) == len(found.findings) == 2
+
+
+def test_templates_that_were_not_rendered_are_passed_over(tmp_path):
+    found = found_in(tmp_path, CLAIM.replace("-1", "{{ .Values.count }}"))
+    assert (found.findings, found.unreadable, len(found.warnings)) == ((), (), 1)
+
+
+def test_text_that_cannot_be_read_is_no_finding(tmp_path):
+    found = found_in(tmp_path, f"{CLAIM}---\n[")
+    assert codes(found) == ["S121"]
+    assert len(found.unreadable) == 1
+
+
+def test_codes_are_selected_by_their_beginnings():
+    broken = selecting("device.driver ==")
+    assert [each.code for each in dra_alloc.lint(broken)] == ["E201"]
+    assert dra_alloc.lint(broken, ignore=["E2"]) == ()
+    assert dra_alloc.lint(broken, select=["S"]) == ()
+    assert [each.code for each in dra_alloc.lint(broken, select=["S"], extend_select=["E201"])] == ["E201"]
+    with pytest.raises(InputError, match="no code begins with 'E299'"):
+        dra_alloc.lint(broken, select=["E299"])
+
+
+def test_what_is_off_by_default_is_asked_for():
+    off = [rule.code for rule in RULES if not rule.by_default]
+    reading = selecting('device.attributes["gpu.example.com"].model == "a"')
+    assert off == ["E210"]
+    assert dra_alloc.lint(reading) == ()
+    assert [each.code for each in dra_alloc.lint(reading, extend_select=off)] == off
+
+
+def test_gates_and_releases_are_asked_about():
+    claim = selecting("true")
+    claim["spec"]["devices"]["constraints"] = [{"distinctAttribute": "gpu.example.com/serial"}]
+    assert dra_alloc.lint(claim) == ()
+    dropped = dra_alloc.lint(claim, gates={"DRAConsumableCapacity": False})
+    assert [(each.code, each.where.path) for each in dropped if each.code == "R703"] == [
+        ("R703", "spec.devices.constraints[0].distinctAttribute")
+    ]
+    older = {"apiVersion": "resource.k8s.io/v1beta1", "kind": "DeviceClass", "metadata": {"name": "c"}, "spec": {}}
+    assert [each.code for each in dra_alloc.lint(older)] == ["R704"]
+    assert [each.code for each in dra_alloc.lint(older, release="1.38")] == ["R702"]
+
+
+def test_slices_of_dumps_are_looked_at(tmp_path):
+    text = '{"apiVersion":"resource.k8s.io/v1","kind":"ResourceSlice","metadata":{"name":"one"},"spec":{"driver":'
+    text += (
+        '"d.example.com","nodeName":"n","pool":{"name":"n","generation":1,"resourceSliceCount":1},"devices":[{"name":'
+    )
+    text += '"g","nodeAllocatableResourceMappings":{"cpu":{"capacityKey":"cpus"}},"capacity":{"cpus":{"value":"8"}}}]}}'
+    found = found_in(tmp_path, text, name="a.json")
+    assert [(each.code, each.where.line, each.where.path) for each in found.findings] == [
+        ("R703", 1, "spec.devices[0].nodeAllocatableResourceMappings")
+    ]
+    assert found.checked == 1

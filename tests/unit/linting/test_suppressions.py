@@ -1,0 +1,88 @@
+"""
+Comments and annotations that suppress findings.
+"""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+
+from dra_alloc.linting.running import LintAsked, linted
+from dra_alloc.linting.selection import CodesAsked
+from dra_alloc.manifest import Manner, load_readable
+
+CLAIM = """\
+apiVersion: resource.k8s.io/v1
+kind: ResourceClaim
+metadata:
+  name: one
+spec:
+  devices:
+    requests:
+    - name: gpu
+      exactly:
+        deviceClassName: gpu.example.com
+        count: -1
+    - name: other
+      exactly:
+        deviceClassName: gpu.example.com
+        count: -1
+"""
+IGNORE = "# dra-alloc: ignore[S121] an older server takes it"
+
+
+def told(text: str, *select: str) -> list[tuple[str, int | None]]:
+    asked = LintAsked(selection=CodesAsked(select))
+    manner = Manner("strict", "keep", asked.settings.profile().release)
+    found = linted(load_readable(["-"], stdin=io.BytesIO(text.encode()), manner=manner), None, asked)
+    return [(each.code, each.where.line) for each in found.findings]
+
+
+def with_line(number: int, line: str) -> str:
+    lines = CLAIM.splitlines()
+    return "\n".join([*lines[: number - 1], line, *lines[number - 1 :]]) + "\n"
+
+
+def test_a_comment_suppresses_a_code():
+    assert told(CLAIM) == [("S121", 11), ("S121", 15)]
+    assert told(CLAIM.replace("count: -1\n    -", f"count: -1  {IGNORE}\n    -")) == [("S121", 15)]
+
+
+@pytest.mark.parametrize(
+    ("line", "indent", "left"),
+    [
+        (1, "", []),
+        (5, "", []),
+        (8, "    ", [16]),
+        (9, "      ", [16]),
+        (11, "        ", [16]),
+        (12, "    ", [11]),
+    ],
+)
+def test_a_comment_of_its_own_is_about_what_begins_below(line, indent, left):
+    assert told(with_line(line, indent + IGNORE)) == [("S121", each) for each in left]
+
+
+def test_a_comment_is_about_its_own_document():
+    assert told(f"{IGNORE}\n{CLAIM}---\n{CLAIM}") == [("S121", 28), ("S121", 32)]
+
+
+def test_what_only_looks_like_a_comment_is_none():
+    text = CLAIM.replace("  name: one\n", f"  name: one\n  annotations:\n    note: |\n      {IGNORE}\n")
+    assert len(told(text)) == 2
+
+
+@pytest.mark.parametrize("said", ["S121 an older server", "C302,S121 an older server"])
+def test_an_annotation_suppresses_a_code(said):
+    text = CLAIM.replace("  name: one\n", f"  name: one\n  annotations:\n    dra-alloc/ignore: {said}\n")
+    assert told(text, "S", "L") == []
+
+
+def test_suppressions_themselves_are_looked_at():
+    assert told(with_line(1, "# dra-alloc: ignore[E203,S121] why")) == [("L901", 1)]
+    assert told(with_line(1, "# dra-alloc: ignore[E203,S121] why"), "S", "L") == []
+    assert told(with_line(11, "        # dra-alloc: ignore[S121]")) == [("L902", 11), ("S121", 12), ("S121", 16)]
+    assert told(with_line(11, "        # dra-alloc: ignore why not")) == [("L902", 11), ("S121", 12), ("S121", 16)]
+    bare = CLAIM.replace("  name: one\n", "  name: one\n  annotations:\n    dra-alloc/ignore: S121\n")
+    assert [code for code, _ in told(bare)] == ["L902", "S121", "S121"]
