@@ -47,12 +47,16 @@ class LintOptions(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class LintAsked:
-    """How files are linted: which server and scheduler are asked, which codes are looked for, and what is known."""
+    """
+    How files are linted: which server and scheduler are asked, what is there, which codes are looked for, and what is
+    known of before; without a `cluster` nobody knows what is published.
+    """
 
     settings: Settings = field(default_factory=Settings)
     namespace: str = "default"
     selection: CodesAsked = field(default_factory=CodesAsked)
     known: frozenset[str] = frozenset()
+    cluster: Documents | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,14 +99,12 @@ def lint(obj: Any, **asked: Unpack[LintOptions]) -> tuple[LintFinding, ...]:
     selection = CodesAsked(
         tuple(asked.get("select", ())), tuple(asked.get("extend_select", ())), tuple(asked.get("ignore", ()))
     )
-    given = LintAsked(settings, asked.get("namespace") or "default", selection)
-    read = read_given(obj, Manner(release=settings.profile().release))
-    return linted(read, None if cluster is None else documents_of(cluster), given).findings
+    there = None if cluster is None else documents_of(cluster)
+    given = LintAsked(settings, asked.get("namespace") or "default", selection, cluster=there)
+    return linted(read_given(obj, Manner(release=settings.profile().release)), given).findings
 
 
-def linted(
-    read: tuple[Documents, Sequence[Problem]], cluster: Documents | None, asked: LintAsked = LintAsked()
-) -> Linted:
+def linted(read: tuple[Documents, Sequence[Problem]], asked: LintAsked = LintAsked()) -> Linted:
     """
     Return what is wrong or risky in documents that were read, and the problems with reading them.
 
@@ -110,7 +112,7 @@ def linted(
     """
     rules = asked.selection.of(RULES)
     found = without_templates(validated(*read, asked.settings, Request(asked.namespace)))
-    linting = Linting(read[0], cluster, asked.settings)
+    linting = Linting(read[0], asked.cluster, asked.settings)
     passed = {(each.where.file, each.where.line) for each in found.warnings}
     told = [*_of_faults(linting, found, rules), *_of_codes(linting, rules, passed)]
     left, suppressed = without_suppressed(linting, told, {rule.code for rule in rules})
@@ -119,7 +121,7 @@ def linted(
     notes = [each for each in found.notes if not each.endswith(DROPPED) and each not in _told_of_versions(asked)]
     alone = ", ".join(f"{count:,} {kind}" for kind, count in sorted(found.left_alone.items()))
     notes += [f"of these little or nothing is known: {alone}"] * bool(alone)
-    if cluster is None and (linting.selectors or linting.claims):
+    if asked.cluster is None and (linting.selectors or linting.claims):
         notes.append(_UNKNOWN_CLUSTER)
     gone = len(asked.known - {each.fingerprint for each in marked})
     if gone:

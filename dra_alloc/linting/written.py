@@ -10,16 +10,13 @@ from typing import Any, Final
 
 from dra_alloc.manifest import Documents
 from dra_alloc.manifest.documents import object_name
-from dra_alloc.manifest.kinds import RESOURCE_GROUP, SLICE
 from dra_alloc.manifest.read.json_reader import plain_from_json
-from dra_alloc.manifest.read.members import says, says_plain
+from dra_alloc.manifest.read.members import says_plain
 from dra_alloc.manifest.read.paths import Path
 from dra_alloc.manifest.read.raw import TextError
 
 __all__ = ["WrittenObject", "at", "members", "walked", "written_objects"]
 
-#: Of slices in JSON, dumps have thousands: they are read as records, and not once more.
-_LEFT: Final = (f"{RESOURCE_GROUP}/v1", SLICE.name)
 _DEEPEST: Final = 64
 
 
@@ -52,12 +49,17 @@ class WrittenObject:
 
 
 def written_objects(documents: Documents) -> Iterator[WrittenObject]:
-    """Yield the objects of all texts, file by file, as far as they can be read; slices in JSON are left out."""
+    """
+    Yield the objects of all texts, file by file, as far as they can be read.
+
+    Slices in JSON that could be made are left out: dumps have thousands, which are read as records, not once more.
+    """
+    slices = (documents.places.get(id(each)) for each in documents.slices)
+    left = {(place.file, place.steps) for place in slices if place is not None}
     for file, text in documents.texts.items():
         try:
             for raw in text.every_object():
-                api_version, kind = says(raw)
-                if raw.text is not None and (api_version, kind) == _LEFT:
+                if raw.text is not None and (file, raw.place) in left:
                     continue
                 value = raw.value if raw.text is None else plain_from_json(raw.text)
                 if isinstance(value, dict):

@@ -9,6 +9,7 @@ import json
 import pytest
 
 from dra_alloc.cli.main import run
+from dra_alloc.linting import fixing
 from dra_alloc.linting.codes import RULES
 from dra_alloc.linting.pages import RulePage, page_of
 from tests.manifests import write_manifest
@@ -64,6 +65,52 @@ def test_reports_have_code_and_fingerprint(tmp_path):
     assert json.loads(report.read_text(encoding="utf-8"))["runs"][0]["results"][0]["partialFingerprints"] == before
     run(["lint", str(good), "--report", f"sarif={report}"])
     assert json.loads(report.read_text(encoding="utf-8"))["runs"][0]["results"] == []
+
+
+def test_files_are_mended_in_place(tmp_path, capsys):
+    bad = write_manifest(tmp_path, f"{PAGE.bad}  # ours\n", "bad.yaml")
+    bad.chmod(0o640)
+    link = tmp_path / "link.yaml"
+    link.symlink_to(bad)
+    assert run(["lint", str(link), "--diff"]) == 1
+    assert "\n+      exactly:\n" in capsys.readouterr().out
+    assert "exactly" not in bad.read_text(encoding="utf-8")
+    assert run(["lint", str(link), "--fix"]) == 0
+    told = capsys.readouterr()
+    assert (told.err, told.out.splitlines()[-1]) == (
+        f"{link}: 1 finding mended\n",
+        "nothing found in 1 object (Kubernetes 1.36)",
+    )
+    assert link.is_symlink()
+    assert bad.stat().st_mode & 0o777 == 0o640
+    once = bad.read_text(encoding="utf-8")
+    assert once == f"{PAGE.good}  # ours\n"
+    assert run(["lint", str(link), "--fix"]) == 0
+    assert bad.read_text(encoding="utf-8") == once
+    assert run(["lint", str(link), "--diff"]) == 0
+
+
+def test_what_cannot_be_mended_is_told_after_mending(tmp_path, capsys):
+    two = write_manifest(tmp_path, f"{PAGE.bad}---\n{page('S121').bad}")
+    assert run(["lint", str(two), "--fix"]) == 1
+    told = capsys.readouterr().out
+    assert "S121 error" in told
+    assert "S101" not in told
+
+
+def test_a_file_that_changed_meanwhile_is_left_alone(tmp_path, monkeypatch):
+    bad = write_manifest(tmp_path, PAGE.bad)
+    mended = fixing.mended
+
+    def changing(*given, **more):
+        found = list(mended(*given, **more))
+        bad.write_text("# changed\n", encoding="utf-8")
+        return found
+
+    monkeypatch.setattr(fixing, "mended", changing)
+    assert run(["lint", str(bad), "--fix"]) == 2
+    assert bad.read_text(encoding="utf-8") == "# changed\n"
+    assert run(["lint", "-", "--fix"]) == 2
 
 
 def test_what_is_in_the_baseline_is_not_told(tmp_path, capsys):

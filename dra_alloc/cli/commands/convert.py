@@ -4,7 +4,6 @@ The command `convert`.
 
 from __future__ import annotations
 
-import os
 import re
 from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING, Final
@@ -12,7 +11,6 @@ from typing import TYPE_CHECKING, Final
 from dra_alloc.cli import options as shared
 
 if TYPE_CHECKING:
-    from dra_alloc.manifest.convert.texts import ConvertedText
     from dra_alloc.scenario.converting import Conversion
 
 __all__ = ["declare"]
@@ -80,22 +78,14 @@ def _run(options: Namespace) -> int:
         show(options, convert_report(found.texts, (options.target_release or "").removeprefix("v")))
         return ExitCode.UNSATISFIABLE if found.changed else ExitCode.OK
     if options.diff:
-        write("".join(map(_diff, found.changed)))
+        from dra_alloc.cli.rewriting import diff_of
+
+        write("".join(map(diff_of, found.changed)))
     elif options.in_place:
         _rewrite(found)
     else:
         _print(found)
     return ExitCode.OK
-
-
-def _diff(text: ConvertedText) -> str:
-    """Return the changes of a file as `diff -u` tells them: no line ends but in a line feed."""
-    from difflib import unified_diff
-    from io import StringIO
-
-    before, after = (list(StringIO(each, newline="\n")) for each in (text.before, text.after))
-    lines = unified_diff(before, after, text.name, text.name)
-    return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
 
 
 def _print(found: Conversion) -> None:
@@ -115,46 +105,11 @@ def _print(found: Conversion) -> None:
 def _rewrite(found: Conversion) -> None:
     """Replace the files in which something is converted. Raises: InputError, for those that are not what was read."""
     from dra_alloc.cli.output import write
-    from dra_alloc.cli.writing import checked, write_file
+    from dra_alloc.cli.rewriting import rewrite
     from dra_alloc.report.layout import inert, plural, printable
 
-    texts = {os.path.realpath(text.name): text for text in found.changed}  # a file may be named twice, or by links
-    for text in texts.values():
-        _mark_of(text, "; nothing was written")
-        checked(text.name)
-    for text in texts.values():
-        write_file(text.name, _mark_of(text) + text.after.encode())
-        write(inert(printable(f"{text.name}: {plural(len(text.changes), 'object')} converted")) + "\n")
+    counts = {text.name: len(text.changes) for text in found.changed}
+    for name in rewrite(found.changed):
+        write(inert(printable(f"{name}: {plural(counts[name], 'object')} converted")) + "\n")
     if not found.changed:
         write("nothing to convert\n")
-
-
-def _mark_of(text: ConvertedText, besides: str = "") -> bytes:
-    """Return the byte order mark of a file that still is what was read. Raises: InputError, if it is not."""
-    from codecs import BOM_UTF8
-    from pathlib import Path
-
-    from dra_alloc.errors import InputError, Where
-
-    try:
-        data = Path(text.name).read_bytes()
-    except OSError as error:
-        raise InputError(f"cannot be rewritten: {error.strerror}{besides}", where=Where(file=text.name)) from None
-    mark = BOM_UTF8 if data.startswith(BOM_UTF8) else b""
-    if data != mark + text.before.encode():
-        why, hint = _why_other(data)
-        raise InputError(f"cannot be rewritten: {why}{besides}", where=Where(file=text.name), hint=hint)
-    return mark
-
-
-def _why_other(data: bytes) -> tuple[str, str]:
-    """Return why the bytes of a file are not the text that was read, and what to do."""
-    from dra_alloc.manifest.read.inputs import GZIP
-
-    if data.startswith(GZIP):
-        return "it is packed", "unpack it first, or leave out --in-place"
-    try:
-        data.decode()
-    except UnicodeDecodeError:
-        return "it is not UTF-8", "write it as UTF-8 first, or leave out --in-place"
-    return "it has changed since it was read", "ask again"

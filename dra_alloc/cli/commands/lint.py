@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING, Final
 from dra_alloc.cli import options as shared
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from dra_alloc.errors import Problem
+    from dra_alloc.linting.fixing import MendedText
     from dra_alloc.linting.running import LintAsked, Linted
+    from dra_alloc.manifest import Documents
+
+    _Read = tuple[Documents, Sequence[Problem]]
 
 __all__ = ["declare"]
 
@@ -51,6 +58,12 @@ def declare(command: ArgumentParser) -> None:
     command.add_argument(
         "--write-baseline", action="store_true", help="write all that is found to the baseline, and tell nothing of it"
     )
+    way = command.add_mutually_exclusive_group()
+    way.add_argument("--fix", action="store_true", help="mend in the files what can be, then tell what is left")
+    way.add_argument("--diff", action="store_true", help="print what --fix would change, and write nothing")
+    command.add_argument(
+        "--unsafe-fixes", action="store_true", help="mend, too, where that changes what the object means"
+    )
     shared.namespace(command)
     shared.release(command)
     shared.output(command)
@@ -72,8 +85,13 @@ def _run(options: Namespace) -> int:
     from dra_alloc.report.lint_report import lint_report
 
     asked = _asked(options)
-    found = _linted(options, asked)
+    read = _read(options, asked)
+    found = _linted(read, asked)
     warn(*found.warnings)
+    if options.diff:
+        return _diff(options, _mended(options, read[0], found, asked), found)
+    if options.fix and _rewritten(_mended(options, read[0], found, asked)):
+        found = _linted(_read(options, asked), asked)
     if options.write_baseline and not found.unreadable:
         return _write_baseline(options, found)
     show(options, lint_report(found))
@@ -95,29 +113,74 @@ def _asked(options: Namespace) -> LintAsked:
     settings = Settings(options.release, dict(options.gate))
     settings.profile()
     selection = CodesAsked(tuple(options.select), tuple(options.extend_select), tuple(options.ignore))
-    return LintAsked(settings, options.namespace, selection, known)
+    return LintAsked(settings, options.namespace, selection, known, _cluster(options))
 
 
-def _linted(options: Namespace, asked: LintAsked) -> Linted:
-    """Return what is found in the files. Raises: InputError."""
-    from dra_alloc.cli.nothing import check_stdin_once, nothing_given
+def _cluster(options: Namespace) -> Documents | None:
+    """Return what is there, if that is given. Raises: InputError."""
+    from dra_alloc.cli.nothing import check_stdin_once
     from dra_alloc.errors import ManifestError
-    from dra_alloc.linting.running import linted
     from dra_alloc.manifest import Manner, load_readable
 
     check_stdin_once([*options.manifests, *options.cluster])
-    release = asked.settings.profile().release
-    cluster = None
-    if options.cluster:
-        cluster, wrong = load_readable(options.cluster, manner=Manner("ignore", "keep"))
-        if wrong:
-            raise ManifestError(wrong, "linted")
-    read = load_readable(options.manifests, manner=Manner("strict", "keep", release))
-    found = linted(read, cluster, asked)
-    documents = read[0]
-    if not (documents.places or documents.unknown or found.findings or found.unreadable or found.checked):
+    if not options.cluster:
+        return None
+    cluster, wrong = load_readable(options.cluster, manner=Manner("ignore", "keep"))
+    if wrong:
+        raise ManifestError(wrong, "linted")
+    return cluster
+
+
+def _read(options: Namespace, asked: LintAsked) -> _Read:
+    from dra_alloc.manifest import Manner, load_readable
+
+    return load_readable(options.manifests, manner=Manner("strict", "keep", asked.settings.profile().release))
+
+
+def _linted(read: _Read, asked: LintAsked) -> Linted:
+    """Return what is found in the files. Raises: InputError."""
+    from dra_alloc.cli.nothing import nothing_given
+    from dra_alloc.linting.running import linted
+
+    found = linted(read, asked)
+    if not (read[0].places or read[0].unknown or found.findings or found.unreadable or found.checked):
         raise nothing_given()
     return found
+
+
+def _mended(options: Namespace, read: Documents, found: Linted, asked: LintAsked) -> list[MendedText]:
+    """Return the files in which something can be mended. Raises: InputError."""
+    from dra_alloc.errors import InputError
+    from dra_alloc.linting.fixing import mended
+    from dra_alloc.manifest.read.inputs import STDIN
+
+    if options.fix and STDIN in options.manifests:
+        raise InputError("--fix rewrites files, and standard input is none", hint="--diff shows what it would change")
+    return list(mended(read, found, asked, unsafe=options.unsafe_fixes))
+
+
+def _diff(options: Namespace, texts: Sequence[MendedText], found: Linted) -> int:
+    """Print what would change; return 1 where something would."""
+    from dra_alloc.cli.exit_codes import ExitCode
+    from dra_alloc.cli.output import write
+    from dra_alloc.cli.rewriting import diff_of
+
+    write("".join(map(diff_of, texts)))
+    if found.unreadable:
+        return ExitCode.BAD_INPUT
+    return ExitCode.UNSATISFIABLE if texts and not options.exit_zero else ExitCode.OK
+
+
+def _rewritten(texts: Sequence[MendedText]) -> bool:
+    """Rewrite files, and say so on standard error; return whether there were any. Raises: InputError."""
+    from dra_alloc.cli.output import tell
+    from dra_alloc.cli.rewriting import rewrite
+    from dra_alloc.report.layout import plural
+
+    counts = {text.name: text.count for text in texts}
+    for name in rewrite(texts):
+        tell(f"{name}: {plural(counts[name], 'finding')} mended")
+    return bool(texts)
 
 
 def _write_baseline(options: Namespace, found: Linted) -> int:

@@ -21,16 +21,16 @@ from dra_alloc.manifest.edit.block import step_of
 from dra_alloc.manifest.edit.changes import change
 from dra_alloc.manifest.edit.nodes import Form, TextNode, comments_in, json_nodes, node_at, yaml_nodes
 from dra_alloc.manifest.edit.places import CannotEdit, Draft
+from dra_alloc.manifest.edit.rewriting import objects_in
 from dra_alloc.manifest.kinds import RESOURCE_GROUP, names_a_list
 from dra_alloc.manifest.make.complaints import Complaints
 from dra_alloc.manifest.make.hints import NOT_RENDERED, PASSED_OVER, hint_for_text
 from dra_alloc.manifest.make.inspection import Flaw
 from dra_alloc.manifest.read.inputs import InputBytes
-from dra_alloc.manifest.read.json_reader import looks_like_json, plain_from_json, read_json, repeated_keys
-from dra_alloc.manifest.read.members import says_plain, unlisted
+from dra_alloc.manifest.read.json_reader import looks_like_json, repeated_keys
+from dra_alloc.manifest.read.members import says_plain
 from dra_alloc.manifest.read.paths import Path, render, with_positions
 from dra_alloc.manifest.read.raw import Duplicate, Noticed, RawDocument, TextError
-from dra_alloc.manifest.read.yaml_reader import read_yaml
 
 __all__ = ["Change", "ConvertedText", "convert_text"]
 
@@ -134,14 +134,14 @@ class _Turning:
         """Read all objects, and find out what they are to become. Raises: TextError."""
         noticed = Noticed()
         try:
-            found = list(_objects(self._data, self._is_json, noticed))
+            found = list(objects_in(self._data, self._is_json, noticed))
         except TextError as error:
             if not self._is_json:
                 raise
             # YAML may begin with a bracket, too.
             self._is_json = False
             try:
-                found = list(_objects(self._data, False, noticed))
+                found = list(objects_in(self._data, False, noticed))
             except TextError:
                 raise error from None
         for fault in noticed.faults:
@@ -235,7 +235,7 @@ class _Turning:
     def _proves(self, text: str) -> bool:
         """Return whether a text says what it is to say, and has the comments that were there. Raises: TextError."""
         data, noticed = text.encode(), Noticed()
-        found = [(raw.place, value) for raw, value in _objects(data, self._is_json, noticed)]
+        found = [(raw.place, value) for raw, value in objects_in(data, self._is_json, noticed)]
         if noticed.faults or found != self._said:
             return False
         if self._is_json and not self._lists:
@@ -293,15 +293,8 @@ class _Turning:
         return Where(called, "", self._name, line + 1, column)
 
 
-def _objects(data: bytes, is_json: bool, noticed: Noticed) -> Iterator[tuple[RawDocument, Any]]:
-    """Yield the objects of a text with their values, those of lists one by one. Raises: TextError."""
-    for raw in read_json(data) if is_json else read_yaml(data, DEFAULT_BUDGET, noticed):
-        for each in unlisted(raw, 0):
-            yield each, each.value if each.text is None else plain_from_json(each.text)
-
-
 def _objects_by_place(data: bytes, is_json: bool) -> Iterator[tuple[Path, Any]]:
-    for raw, value in _objects(data, is_json, Noticed()):
+    for raw, value in objects_in(data, is_json, Noticed()):
         yield raw.place, value
 
 

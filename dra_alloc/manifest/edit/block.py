@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dra_alloc.manifest.edit.nodes import TextNode
 from dra_alloc.manifest.edit.places import CannotEdit, Draft
 
-__all__ = ["add", "drop", "nest", "step_of", "unnest"]
+__all__ = ["add", "drop", "listed", "nest", "step_of", "unnest"]
 
 Pair = tuple[TextNode, TextNode]
 
@@ -112,6 +112,20 @@ def add(draft: Draft, node: TextNode, name: str, value: str) -> None:
     draft.put(
         end, end, f"{draft.line_break(key.start)}{' ' * draft.column(key.start)}{draft.named(node, name)}: {value}"
     )
+
+
+def listed(draft: Draft, node: TextNode) -> None:
+    """Note the edits that make a mapping the only member of a list: lines move with their comments."""
+    first, last = node.pairs[0][0].start, node.pairs[-1]
+    if node.start != first or not draft.begins_line(first):
+        raise CannotEdit("it does not begin a line")
+    draft.put(first, first, "- ")
+    column = draft.column(first)
+    for line in draft.lines(
+        draft.next_line(first), draft.comments_below(draft.next_line(draft.content_end(last)), column)
+    ):
+        if not draft.is_blank(line):
+            draft.put(line, line, "  ")
 
 
 def _lines_of(draft: Draft, node: TextNode, pair: Pair, column: int) -> tuple[int, int]:

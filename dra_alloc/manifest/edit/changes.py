@@ -37,6 +37,10 @@ def change(draft: Draft, node: TextNode, old: Any, new: Any, done: set[int]) -> 
             change(draft, item, one, other, done)
     elif node.form is Form.WORD and isinstance(old, str) and isinstance(new, str):
         _replace(draft, node, new)
+    elif node.form is Form.WORD and isinstance(new, str) and isinstance(old, int):
+        draft.put(node.start, node.end, json.dumps(new))
+    elif node.form is Form.MAP and isinstance(old, dict) and new == [old]:
+        (flow if node.flow else block).listed(draft, node)
     elif node.form is Form.WORD and isinstance(new, dict) and list(new.values()) == [old]:
         flow.wrap(draft, node, *new)
     else:
@@ -46,9 +50,10 @@ def change(draft: Draft, node: TextNode, old: Any, new: Any, done: set[int]) -> 
 def _change_members(draft: Draft, node: TextNode, old: dict[str, Any], new: dict[str, Any], done: set[int]) -> None:
     gone = {name: member for name, member in old.items() if name not in new}
     came = {name: member for name, member in new.items() if name not in old}
+    _rename(draft, node, gone, came)
     for name, member in new.items():
         if name in old and (pair := node.member(name)):
-            if isinstance(old[name], dict) and list(old[name].values()) == [member] and pair[1].real.form is Form.MAP:
+            if _is_wrapped(old[name], member) and pair[1].real.form is Form.MAP:
                 flow.unwrap(draft, pair)
             else:
                 change(draft, pair[1], old[name], member, done)
@@ -74,6 +79,20 @@ def _change_members(draft: Draft, node: TextNode, old: dict[str, Any], new: dict
         way.drop(draft, node, left)
     for name, member in came.items():
         way.add(draft, node, name, json.dumps(member))
+
+
+def _is_wrapped(old: Any, new: Any) -> bool:
+    """Return whether a word is to be taken out of the mapping around it."""
+    return isinstance(old, dict) and not isinstance(new, dict) and list(old.values()) == [new]
+
+
+def _rename(draft: Draft, node: TextNode, gone: dict[str, Any], came: dict[str, Any]) -> None:
+    """Note the edits that give members other names, and take these out of what goes and comes."""
+    for before, after in list(zip(gone, came, strict=False)) if len(gone) == len(came) else ():
+        pair = node.member(before)
+        if gone[before] == came[after] and pair is not None and pair[0].of is None:
+            _replace(draft, pair[0], after)
+            del gone[before], came[after]
 
 
 def _lift(draft: Draft, at: tuple[Pair, Any], old: dict[str, Any], new: dict[str, Any], done: set[int]) -> None:

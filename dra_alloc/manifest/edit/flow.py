@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dra_alloc.manifest.edit.nodes import TextNode
 from dra_alloc.manifest.edit.places import CannotEdit, Draft
 
-__all__ = ["add", "drop", "nest", "unnest", "unwrap", "wrap"]
+__all__ = ["add", "drop", "listed", "nest", "unnest", "unwrap", "wrap"]
 
 Pair = tuple[TextNode, TextNode]
 
@@ -74,6 +74,14 @@ def add(draft: Draft, node: TextNode, name: str, value: str) -> None:
     own = draft.begins_line(last[0].start)
     apart = draft.line_break(last[0].start) + draft.margin(last[0].start) if own else _gap(draft, last)
     draft.put(end, end, f",{apart}{draft.named(node, name)}:{_gap(draft, last)}{value}")
+
+
+def listed(draft: Draft, node: TextNode) -> None:
+    """Note the edits that make a mapping the only member of a list in brackets."""
+    if not draft.text.startswith("{", node.start):
+        raise CannotEdit("it has an anchor or a tag")
+    draft.put(node.start, node.start, "[")
+    draft.put(node.end, node.end, "]")
 
 
 def wrap(draft: Draft, node: TextNode, name: str) -> None:

@@ -46,7 +46,7 @@ class Text:
 
     def positions(self, wanted: Collection[Steps]) -> Mapping[Steps, Position]:
         """Return line and column of each path, or of what there is of it, in one reading; nothing if that fails."""
-        data = self._bytes()
+        data = self.whole()
         if data is None:
             return {}
         return (positions_in_json if self.is_json else positions_in_yaml)(data, wanted)
@@ -59,12 +59,13 @@ class Text:
 
     def every_object(self) -> Iterator[RawDocument]:
         """Yield the objects, those of lists one by one; nothing if it cannot be read. Raises: TextError."""
-        data = self._bytes()
+        data = self.whole()
         if data is not None:
             for raw in read_json(data) if self.is_json else read_yaml(data, DEFAULT_BUDGET, Noticed()):
                 yield from unlisted(raw, 0)
 
-    def _bytes(self) -> bytes | None:
+    def whole(self) -> bytes | None:
+        """Return the text that was read; None if it cannot be read again."""
         if self.data is not None or self.state is None or self.state != _state(self.name):
             return self.data
         read = next(iter(sources([self.name], None, DEFAULT_BUDGET)))

@@ -32,7 +32,7 @@ CLAIM = wrong("S121")
 def found_in(folder: Path, text: str, cluster: Documents | None = None, name: str = "a.yaml") -> Linted:
     (folder / name).write_text(text, encoding="utf-8")
     manner = Manner("strict", "keep", LintAsked().settings.profile().release)
-    return linted(load_readable([folder], manner=manner), cluster)
+    return linted(load_readable([folder], manner=manner), LintAsked(cluster=cluster))
 
 
 def codes(found: Linted) -> list[str]:
@@ -74,7 +74,7 @@ def selecting(expression: str) -> dict[str, Any]:
 def test_every_fault_of_validation_is_a_finding():
     manner = Manner("strict", "keep", LintAsked().settings.profile().release)
     read = load_readable([EXAMPLES / "validate"], manner=manner)
-    told = [(each.where.line, each.where.path, each.message) for each in linted(read, None).findings]
+    told = [(each.where.line, each.where.path, each.message) for each in linted(read).findings]
     faults = validated(*read, LintAsked().settings).faults
     assert faults
     assert told == [(each.where.line, each.where.path, each.message) for each in faults]

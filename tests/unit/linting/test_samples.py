@@ -63,7 +63,8 @@ DEFECTS = {
 
 def above_info(paths: list[Path], *cluster: Path) -> list[LintFinding]:
     manner = Manner("strict", "keep", LintAsked().settings.profile().release)
-    found = linted(load_readable(paths, manner=manner), load(cluster, validate="ignore") if cluster else None)
+    there = load(cluster, validate="ignore") if cluster else None
+    found = linted(load_readable(paths, manner=manner), LintAsked(cluster=there))
     assert not found.unreadable
     return list(found.counting)
 

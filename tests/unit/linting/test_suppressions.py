@@ -35,7 +35,7 @@ IGNORE = "# dra-alloc: ignore[S121] an older server takes it"
 def told(text: str, *select: str) -> list[tuple[str, int | None]]:
     asked = LintAsked(selection=CodesAsked(select))
     manner = Manner("strict", "keep", asked.settings.profile().release)
-    found = linted(load_readable(["-"], stdin=io.BytesIO(text.encode()), manner=manner), None, asked)
+    found = linted(load_readable(["-"], stdin=io.BytesIO(text.encode()), manner=manner), asked)
     return [(each.code, each.where.line) for each in found.findings]
 
 
