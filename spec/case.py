@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
@@ -42,6 +43,7 @@ __all__ = [
     "cases",
     "load_case",
     "stated",
+    "yaml_of",
 ]
 
 HERE: Final = Path(__file__).resolve().parent
@@ -328,6 +330,15 @@ KINDS: Final[Mapping[str, type[Case]]] = {
 }
 
 
+def yaml_of(path: Path) -> Any:
+    """
+    Return what a YAML file holds, read by the fast parser where it is there.
+
+    Raises: yaml.YAMLError.
+    """
+    return yaml.load(path.read_text(encoding="utf-8"), getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+
+
 def load_case(path: Path) -> Case:
     """
     Return the case of a vector file.
@@ -339,7 +350,7 @@ def load_case(path: Path) -> Case:
     if kind is None:
         raise VectorError(f"{path}: vectors are below spec/vectors in one of: {', '.join(KINDS)}")
     try:
-        raw = yaml.load(path.read_text(encoding="utf-8"), getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+        raw = yaml_of(path)
         # By way of JSON, since strictness there still takes a list for a tuple.
         return kind.model_validate_json(json.dumps(raw))
     except yaml.YAMLError as error:
@@ -353,8 +364,12 @@ def load_case(path: Path) -> Case:
 
 def cases(kind: str) -> Iterator[tuple[Path, Case]]:
     """Return the vectors of a kind with their files, by name."""
-    for path in sorted((VECTORS / kind).rglob("*.yaml")):
-        yield path, load_case(path)
+    yield from _cases(VECTORS / kind)
+
+
+@cache
+def _cases(folder: Path) -> tuple[tuple[Path, Case], ...]:
+    return tuple((path, load_case(path)) for path in sorted(folder.rglob("*.yaml")))
 
 
 def stated(pages: str = "*") -> dict[str, str]:

@@ -13,11 +13,10 @@ import sys
 from collections.abc import Mapping
 from typing import Annotated, Any, Final
 
-import yaml
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from dra_alloc.traits import TRAITS, Channel
-from spec.case import HERE, VECTORS, AllocationCase, cases
+from spec.case import HERE, VECTORS, AllocationCase, cases, yaml_of
 from spec.layout import written
 
 __all__ = ["FILE", "Divergence", "Place", "made", "read"]
@@ -55,8 +54,7 @@ class Divergence(BaseModel):
 
 def read() -> dict[str, Divergence]:
     """Return the recorded divergences by their names."""
-    raw = yaml.safe_load(FILE.read_text(encoding="utf-8"))
-    return TypeAdapter(dict[str, Divergence]).validate_python(raw)
+    return TypeAdapter(dict[str, Divergence]).validate_python(yaml_of(FILE))
 
 
 def made(kept: Mapping[str, Divergence]) -> dict[str, Any]:

@@ -8,11 +8,12 @@ import ast
 import json
 import re
 from functools import cache
+from itertools import chain
 from pathlib import Path
 
 import pytest
 
-from spec.case import KINDS, RULES, VECTORS, AllocationCase, VectorError, load_case, stated
+from spec.case import KINDS, RULES, VECTORS, AllocationCase, VectorError, cases, load_case, stated
 from spec.schema import SCHEMA, schema
 from tests.architecture.source_files import nodes, package_files
 from tests.paths import ROOT
@@ -24,8 +25,8 @@ REFERENCE = re.compile(r"`((?:tests|fuzz)/[\w/]+\.py)(?:::(\w+))?`")
 def cited() -> dict[str, list[str]]:
     """Statements that vectors cite, with the files."""
     found: dict[str, list[str]] = {}
-    for path in sorted(VECTORS.rglob("*.yaml")):
-        for name in load_case(path).statements:
+    for path, case in chain.from_iterable(map(cases, KINDS)):
+        for name in case.statements:
             found.setdefault(name, []).append(path.name)
     return found
 

@@ -17,13 +17,15 @@ from dra_alloc.cli.main import run
 from tests.paths import EXAMPLES
 
 CLUSTER = ["--cluster", str(EXAMPLES / "cluster")]
+#: One pod is allocated, the other one refused.
+PAIR = [str(EXAMPLES / "gang" / "pair.yaml"), "--cluster", str(EXAMPLES / "gang" / "one-gpu.yaml")]
 OURS = f"{shlex.quote(sys.executable)} -m dra_alloc harness"
 #: What is asked of each command that has formats; one that is added needs a line.
 ASKED = {
-    "check": ["check", str(EXAMPLES / "workloads" / "mixed.yaml"), *CLUSTER, "--node", "h100-a"],
-    "explain": ["explain", str(EXAMPLES / "workloads" / "fits.yaml"), *CLUSTER],
+    "check": ["check", *PAIR],
+    "explain": ["explain", *PAIR],
     "expand": ["expand", str(EXAMPLES / "workloads" / "fits.yaml"), *CLUSTER],
-    "gang": ["gang", str(EXAMPLES / "gang" / "pair.yaml"), "--cluster", str(EXAMPLES / "gang" / "one-gpu.yaml")],
+    "gang": ["gang", *PAIR],
     "cel": ["cel", "device.driver == 'gpu.example.com'", "--device", str(EXAMPLES / "device.yaml")],
     "what-if": [
         "what-if",

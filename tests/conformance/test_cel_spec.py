@@ -8,16 +8,16 @@ needed is an error.
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
 
 import pytest
-import yaml
 
 from fuzz.cel.celspec import OracleUnavailable, load
+from spec.case import yaml_of
 from tests.conformance.celspec import Case, cases, needs_messages, verdict
 from tests.paths import ROOT
 
-EXCLUSIONS = ROOT / "tests" / "conformance" / "celspec_exclusions.yaml"
+EXCLUSIONS = yaml_of(ROOT / "tests" / "conformance" / "celspec_exclusions.yaml")
+WHOLE_FILES = tuple(each[:-1] for entry in EXCLUSIONS for each in entry["tests"] if each.endswith("/*"))
 #: Tests run, tests about messages, tests excluded by name.
 FIGURES = (1410, 598, 336)
 
@@ -35,7 +35,7 @@ def everything(go: str) -> list[Case]:
 def excluded(everything: list[Case]) -> dict[str, str]:
     """The reason of every test that is excluded by name."""
     reasons: dict[str, str] = {}
-    for entry in yaml.safe_load(EXCLUSIONS.read_text("utf-8")):
+    for entry in EXCLUSIONS:
         for pattern in entry["tests"]:
             meant = [each.name for each in everything if _means(pattern, each.name)]
             assert meant, f"{pattern}: no such test"
@@ -45,11 +45,6 @@ def excluded(everything: list[Case]) -> dict[str, str]:
 
 def _means(pattern: str, name: str) -> bool:
     return name == pattern or (pattern.endswith("/*") and name.startswith(pattern[:-1]))
-
-
-def _whole_files() -> tuple[str, ...]:
-    listed: list[Any] = yaml.safe_load(EXCLUSIONS.read_text("utf-8"))
-    return tuple(each[:-1] for entry in listed for each in entry["tests"] if each.endswith("/*"))
 
 
 def _kind(case: Case, excluded: dict[str, str]) -> str:
@@ -71,14 +66,14 @@ def test_what_is_excluded_by_name_fails(everything: list[Case], excluded: dict[s
         for case in everything
         if _kind(case, excluded) == "excluded"
         and excluded[case.name] != "declared-functions"
-        and not case.name.startswith(_whole_files())
+        and not case.name.startswith(WHOLE_FILES)
         and not verdict(case.test)
     ]
     assert not needless
 
 
 def test_files_that_are_excluded_whole_are_about_functions_we_lack(everything: list[Case]) -> None:
-    for prefix in _whole_files():
+    for prefix in WHOLE_FILES:
         inside = [each for each in everything if each.name.startswith(prefix) and not needs_messages(each.test)]
         asking = [each for each in inside if "evalError" not in each.test]
         assert asking

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from dra_alloc.api import DeviceCapacity, Quantity, QuantityError, Semver, SemverError
 from dra_alloc.api.amounts.quantity import Format
 from dra_alloc.api.semver import admits_version
+from spec.case import yaml_of
 from tests.paths import ROOT
 
 VECTORS = ROOT / "spec" / "vectors"
@@ -21,7 +21,7 @@ AREAS = {"quantity": "QTY", "semver": "SEM"}
 
 def _cases(area: str) -> list[Any]:
     files = sorted((VECTORS / area).glob("*.yaml"))
-    return [pytest.param(yaml.safe_load(file.read_text("utf-8")), id=file.stem) for file in files]
+    return [pytest.param(yaml_of(file), id=file.stem) for file in files]
 
 
 def _views(quantity: Quantity, expected: dict[str, Any]) -> dict[str, Any]:
@@ -107,6 +107,6 @@ def test_every_statement_has_a_vector_and_every_vector_a_statement(area: str) ->
 
 
 def _statements(file: Path) -> list[str]:
-    statements: list[str] = yaml.safe_load(file.read_text("utf-8"))["statements"]
+    statements: list[str] = yaml_of(file)["statements"]
     assert statements, file
     return statements

@@ -6,9 +6,9 @@ import re
 from typing import Any
 
 import pytest
-import yaml
 
 from dra_alloc import cel
+from spec.case import yaml_of
 from tests.paths import ROOT
 from tests.unit.cel.devices import device
 
@@ -32,7 +32,7 @@ def _answer(given: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 def test_recorded_answer(file: Any) -> None:
-    case = yaml.safe_load(file.read_text("utf-8"))
+    case = yaml_of(file)
     expected, found = case["expected"], _answer(case["given"])
     if "cost" not in expected:
         found.pop("cost", None)
@@ -44,7 +44,7 @@ def test_recorded_answer(file: Any) -> None:
 def test_every_vector_stands_for_a_statement_and_most_statements_have_one() -> None:
     text = "\n".join(path.read_text("utf-8") for path in sorted((ROOT / "spec" / "rules").glob("cel-*.md")))
     stated = set(re.findall(r"^- \*\*(CEL-\d+)\*\*", text, re.MULTILINE))
-    shown = {each for file in FILES for each in yaml.safe_load(file.read_text("utf-8"))["statements"]}
+    shown = {each for file in FILES for each in yaml_of(file)["statements"]}
     assert shown <= stated
     # Immutability, ranges, the shortcut, the projections and other engines are shown by unit tests.
     ours = {"CEL-6", "CEL-30", "CEL-34", "CEL-70", "CEL-71", "CEL-72"}

@@ -19,6 +19,7 @@ from dra_alloc.manifest import ReadBudget, load
 from dra_alloc.manifest.read.json_numbers import JsonFloat
 from dra_alloc.manifest.read.raw import Noticed, TextError
 from dra_alloc.manifest.read.yaml_reader import read_yaml
+from spec.case import yaml_of
 from tests.paths import ROOT
 
 VECTORS = ROOT / "spec" / "vectors"
@@ -30,7 +31,7 @@ UNKNOWN = re.compile(r'unknown field "([^"]*)"')
 def _cases(area: str) -> list[Any]:
     files = sorted((VECTORS / area).glob("*.yaml"))
     assert files
-    return [pytest.param(yaml.safe_load(file.read_text("utf-8")), id=file.stem) for file in files]
+    return [pytest.param(yaml_of(file), id=file.stem) for file in files]
 
 
 def _json(value: object) -> str:

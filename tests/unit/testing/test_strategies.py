@@ -60,22 +60,17 @@ def test_claims_are_drawn_from_their_cluster(data):
     assert 1 <= len(claims) <= 3
 
 
-def test_every_feature_is_drawn():
-    seen: Counter[str] = Counter()
+@pytest.mark.parametrize(
+    ("requests", "wanted"), [(dra.requests("1.37", "experimental"), frozenset(FEATURES) - RARE), (dra.requests(), RARE)]
+)
+def test_every_feature_is_drawn(requests, wanted):
+    seen: set[str] = set()
 
-    @settings(FEW, max_examples=400, phases=[Phase.generate])
-    @given(dra.requests("1.37", "experimental"))
-    def draw(request_):
+    def all_seen(request_) -> bool:
         seen.update(features(request_))
+        return bool(wanted <= seen)
 
-    draw()
-    assert {each for each in FEATURES if not seen[each]} <= RARE
-
-
-@pytest.mark.parametrize("feature", sorted(RARE))
-def test_rare_features_are_drawn(feature):
-    only_found = settings(FEW, max_examples=2000, phases=[Phase.generate])
-    assert find(dra.requests(), lambda request_: feature in features(request_), settings=only_found)
+    assert find(requests, all_seen, settings=settings(FEW, max_examples=2000, phases=[Phase.generate]))
 
 
 def test_cases_shrink_to_small_ones():

@@ -11,9 +11,9 @@ from collections import Counter
 from typing import Any
 
 import pytest
-import yaml
 
 from dra_alloc.manifest import load, validate_object
+from spec.case import yaml_of
 from tests.paths import ROOT
 
 FILES = sorted((ROOT / "spec" / "vectors" / "validation").glob("*.yaml"))
@@ -39,13 +39,13 @@ def _said(text: str) -> str:
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 def test_recorded(file):
-    case = yaml.safe_load(file.read_text("utf-8"))
+    case = yaml_of(file)
     expected = Counter((error["field"], _said(error["text"])) for error in case["expected"]["errors"])
     assert Counter((path, _said(text)) for path, text in found(case["given"]["object"])) == expected
 
 
 def test_there_are_records_of_both_kinds():
-    errors = [yaml.safe_load(file.read_text("utf-8"))["expected"]["errors"] for file in FILES]
+    errors = [yaml_of(file)["expected"]["errors"] for file in FILES]
     assert len(FILES) > 80
     assert min(map(len, errors)) == 0
     assert len({re.sub(r'"[^"]*"|[0-9]+', "", error["text"])[:60] for case in errors for error in case}) > 50
