@@ -14,13 +14,13 @@ import itertools
 import pkgutil
 import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
 from fuzz import differential, engines, targets
 
-__all__ = ["TOOLS", "main", "names", "run_each"]
+__all__ = ["TOOLS", "UNAVAILABLE", "main", "names"]
 
 Main = Callable[[list[str]], int]
 UNAVAILABLE: Final = 3
@@ -42,18 +42,6 @@ def _main(name: str) -> Main:
     return found
 
 
-def run_each(which: Iterable[str], cases: int, seed: int, record: Path | None = None) -> dict[str, int]:
-    """Return the exit code of each target or tool; 3 where what it needs is not there."""
-    codes = {}
-    for name in which:
-        arguments = ["--cases", str(cases), "--seed", str(seed)]
-        if record is not None:
-            arguments += ["--record", str(record)]
-        codes[name] = _main(name)(arguments)
-        sys.stdout.flush()
-    return codes
-
-
 def main(arguments: list[str] | None = None) -> int:
     """The command; 1 as soon as a target finds something."""
     parser = argparse.ArgumentParser(prog="python -m fuzz.run_all")
@@ -68,8 +56,12 @@ def main(arguments: list[str] | None = None) -> int:
             if time.monotonic() > end:
                 return 0
             cases = max(1, options.cases // AS_MANY.get(name, 1))
-            codes = run_each([name], cases, seed, options.record)
-            if codes[name] not in (0, UNAVAILABLE):
+            given = ["--cases", str(cases), "--seed", str(seed)]
+            if options.record is not None:
+                given += ["--record", str(options.record)]
+            code = _main(name)(given)
+            sys.stdout.flush()
+            if code not in (0, UNAVAILABLE):
                 print(f"{name} found something with --seed {seed}")
                 return 1
     return 0
