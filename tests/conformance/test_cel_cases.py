@@ -64,11 +64,11 @@ def _device(value: Row, *, lists: bool) -> cel.CelDevice:
 
 
 def _outcome(program: cel.Program, device: cel.CelDevice) -> dict[str, Any]:
-    found: dict[str, Any] = {
-        "type": str(program.output_type),
-        "max_cost": program.max_cost,
-        "cost": program.cost(device),
-    }
+    found: dict[str, Any] = {"type": str(program.output_type), "max_cost": program.max_cost}
+    if not program.reads:  # counted, whoever asks: once is enough for one that goes up to the limit
+        found["cost"], told = program.weigh(device)
+        return found | ({"match": told} if isinstance(told, bool) else {"error": told.text})
+    found["cost"] = program.cost(device)
     try:
         found["match"] = program.matches(device)
     except cel.EvaluationError as error:

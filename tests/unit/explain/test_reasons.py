@@ -4,10 +4,12 @@ Reasons within the work allowed, and hints about defects, releases and gates.
 
 from __future__ import annotations
 
+from functools import cache
+
 import pytest
 
 from benchmarks.hard_cases import hard_cases
-from dra_alloc.explain.reasons import WORK, reasons
+from dra_alloc.explain.reasons import WORK, Reasons, reasons
 from dra_alloc.explain.world import World
 from fuzz.targets.reasons_hold import check_reasons, world_of
 from tests.unit.solve.questions import ask, claim, device, request
@@ -19,8 +21,13 @@ def world(asked: dict[str, object]) -> World:
     return world_of(asked)
 
 
+@cache
+def one_too_many() -> Reasons:
+    return reasons(world(CASES["B7 one 3g too many"].request))
+
+
 def test_hard_refusals_are_explained_within_the_work_allowed() -> None:
-    found = reasons(world(CASES["B7 one 3g too many"].request))
+    found = one_too_many()
     # The last question asked may go beyond it.
     assert found.work < 2 * WORK
     assert not found.exact
@@ -29,7 +36,7 @@ def test_hard_refusals_are_explained_within_the_work_allowed() -> None:
 
 @pytest.mark.usefixtures("solver")
 def test_hard_refusals_have_fixes_with_the_solver() -> None:
-    assert reasons(world(CASES["B7 one 3g too many"].request)).fixes
+    assert one_too_many().fixes
 
 
 def test_without_any_work_nothing_is_claimed() -> None:

@@ -4,6 +4,7 @@ Reasons where a variation ends with an error: that is no refusal for want of dev
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from dra_alloc.cluster.settings import Settings
 from dra_alloc.explain.facts import facts_of
 from dra_alloc.explain.reasons import Reasons, reasons
 from dra_alloc.explain.world import World
-from dra_alloc.manifest import load
+from dra_alloc.manifest import Documents, load
 from dra_alloc.scenario.explaining import world_of
 from dra_alloc.scenario.prepare.pipeline import Prepared, prepare
 from fuzz.targets.reasons_hold import check_reasons
@@ -20,10 +21,14 @@ from fuzz.targets.reasons_hold import check_reasons
 EXAMPLES = Path(__file__).parents[3] / "docs" / "examples"
 
 
+@cache
+def _shipped() -> tuple[Documents, Documents]:
+    return load([str(EXAMPLES / "workloads" / "mixed.yaml")]), load([str(EXAMPLES / "cluster")])
+
+
 def two_halves_and_more(release: str, node: str) -> World:
     """Return the shipped example: without the class its selector fails on devices that have no profile."""
-    manifests = load([str(EXAMPLES / "workloads" / "mixed.yaml")])
-    prepared = prepare(Prepared(manifests, load([str(EXAMPLES / "cluster")]), Settings(release), "default"))
+    prepared = prepare(Prepared(*_shipped(), Settings(release), "default"))
     subject = next(each for each in prepared.subjects if each.name.endswith("two-halves-and-more"))
     claims = [prepared.cluster.claims[each] if isinstance(each, str) else each for each in subject.claims]
     return world_of(prepared.cluster, claims, prepared.cluster.node(node))
