@@ -61,7 +61,11 @@ def run(arguments: Sequence[str]) -> int:
 
 def _answered(options: Namespace) -> int:
     code: int
+    if (problem := getattr(options, "settings_problem", None)) is not None:
+        raise problem
     check_reports(options)
+    if (file := getattr(options, "settings_file", "")) != "":
+        tell(f"note: options of {file}")
     with ExitStack() as around:
         if "budget" in options:
             around.enter_context(Purse(options.budget))

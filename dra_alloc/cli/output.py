@@ -19,7 +19,19 @@ __all__ = ["INPUTS", "check_reports", "show", "show_problems", "tell", "warn", "
 
 _MOST_WARNINGS: Final = 50
 #: Options of all commands that name what is read.
-INPUTS: Final = ("manifests", "cluster", "paths", "old", "base", "scenario", "device", "prices", "previous")
+INPUTS: Final = (
+    "manifests",
+    "cluster",
+    "paths",
+    "old",
+    "base",
+    "scenario",
+    "device",
+    "prices",
+    "previous",
+    "baseline",
+    "settings_file",
+)
 
 
 def check_reports(options: Namespace) -> None:

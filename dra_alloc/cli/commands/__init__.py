@@ -11,6 +11,7 @@ from typing import Final, NamedTuple, NoReturn
 
 from dra_alloc._version import __version__
 from dra_alloc.cli import exit_codes
+from dra_alloc.cli.settings_file import settle
 
 __all__ = ["COMMANDS", "Command", "parser"]
 
@@ -71,4 +72,5 @@ def parser(arguments: Sequence[str] = ()) -> argparse.ArgumentParser:
         command = commands.add_parser(each.name, help=each.summary, formatter_class=form, allow_abbrev=False)
         if each.name == asked:
             import_module(f"dra_alloc.cli.{each.module}").declare(command)
+            settle(command)
     return top

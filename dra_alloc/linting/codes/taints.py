@@ -14,7 +14,6 @@ from dra_alloc.linting.looking import Linting
 from dra_alloc.linting.rules import Hit, LintRule
 from dra_alloc.linting.written import at, members
 from dra_alloc.manifest.kinds import RESOURCE_GROUP, SERVED
-from dra_alloc.rules import tolerates
 
 __all__ = ["RULES"]
 
@@ -39,6 +38,8 @@ def _untolerated(linting: Linting) -> Iterator[Hit]:
 
 def _first(taints: Iterable[DeviceTaint], tolerations: Sequence[DeviceToleration]) -> DeviceTaint | None:
     """Return the first taint that keeps a request off a device."""
+    from dra_alloc.rules import tolerates  # noqa: PLC0415 - most files are linted without a cluster, and without all rules
+
     for taint in taints:
         if taint.effect in _BARRING and not any(tolerates(each, taint) for each in tolerations):
             return taint

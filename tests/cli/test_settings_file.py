@@ -1,0 +1,99 @@
+"""
+Options that stand in dra-alloc.toml or pyproject.toml.
+"""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from dra_alloc.cli.main import run
+from dra_alloc.linting.pages import page_of
+from tests.manifests import write_manifest
+
+PAGE = page_of("E211")
+assert PAGE is not None
+CLUSTER, BAD = PAGE.cluster, PAGE.bad
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A folder with manifests, below one with a cluster; it is worked in."""
+    inner = tmp_path / "team" / "app"
+    inner.mkdir(parents=True)
+    write_manifest(tmp_path, CLUSTER, "cluster.yaml")
+    write_manifest(inner, BAD, "claim.yaml")
+    monkeypatch.chdir(inner)
+    return inner
+
+
+def codes(capsys, *arguments: str) -> list[str]:
+    """The codes that lint finds."""
+    assert run(["lint", "claim.yaml", "--format", "json", *arguments]) in (0, 1)
+    return [each["code"] for each in json.loads(capsys.readouterr().out)["findings"]]
+
+
+def test_options_stand_in_a_file(folder, tmp_path, capsys):
+    assert codes(capsys) == []
+    write_manifest(
+        tmp_path,
+        'cluster = "cluster.yaml"\nrelease = "1.37"\n[gates]\nDRAConsumableCapacity = true\n',
+        "dra-alloc.toml",
+    )
+    assert codes(capsys) == ["E211"]
+    assert run(["lint", "claim.yaml"]) == 1
+    told = capsys.readouterr()
+    assert told.err == f"note: options of {tmp_path / 'dra-alloc.toml'}\n"
+    assert told.out.splitlines()[-1].endswith("(Kubernetes 1.37)")
+
+
+def test_the_nearest_file_wins_and_the_command_line_over_it(folder, tmp_path, capsys):
+    write_manifest(tmp_path, 'cluster = ["cluster.yaml"]\n', "dra-alloc.toml")
+    write_manifest(folder.parent, '[tool.dra-alloc]\ncluster = "../cluster.yaml"\nignore = "E2"\n', "pyproject.toml")
+    assert codes(capsys) == []
+    assert codes(capsys, "--ignore", "S") == ["E211"]
+    write_manifest(folder.parent, 'release = "1.38"\n', "dra-alloc.toml")
+    assert codes(capsys) == []
+    empty = write_manifest(folder, CLUSTER.replace("gpu.example.com", "gpu.exmaple.com"), "other.yaml")
+    write_manifest(folder.parent, 'cluster = "../cluster.yaml"\n', "dra-alloc.toml")
+    assert codes(capsys) == ["E211"]
+    assert "E211" not in codes(capsys, "--cluster", str(empty))
+
+
+def test_other_commands_have_them_too(folder, tmp_path, capsys):
+    write_manifest(tmp_path, 'cluster = "cluster.yaml"\nrelease = "1.38"\nselect = ["E"]\n', "dra-alloc.toml")
+    assert run(["validate", "claim.yaml"]) == 0
+    assert capsys.readouterr().out.splitlines()[-1].endswith("(Kubernetes 1.38)")
+    assert run(["validate", "claim.yaml", "--release", "1.36"]) == 0
+    assert capsys.readouterr().out.splitlines()[-1].endswith("(Kubernetes 1.36)")
+    assert run(["check", "claim.yaml"]) == 2
+    assert "there is no DeviceClass 'gpu.exmaple.com'" in capsys.readouterr().err
+    assert run(["rule", "E203"]) == 0
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "said"),
+    [
+        ('release = "1.36"\nreleas = "1.37"\n', 2, "unknown key 'releas'"),
+        ("# cluster = 3\n\ncluster = 3\n", 3, "cluster has to be a text or a list of texts"),
+        ('gates = {DRAAdminAccess = "yes"}\n', 1, "gates has to be a table of true and false"),
+        ("[gates]\nDRAAdminAccess = 1\n", 1, "gates has to be a table of true and false"),
+        ('[codes]\nselect = "S"\n', 1, "unknown key 'codes'"),
+        ('release = "1.36"\nselect = [\n', 2, "is no TOML"),
+    ],
+)
+def test_what_is_wrong_with_a_file_has_its_line(folder, text, line, said, capsys):
+    file = write_manifest(folder, text, "dra-alloc.toml")
+    assert run(["lint", "claim.yaml"]) == 2
+    assert f"{file}:{line}:{said.replace(' ', '')}" in "".join(capsys.readouterr().err.split())
+    file.unlink()
+    shared = write_manifest(folder, '[tool.other]\nreleas = 1\n\n[tool.dra-alloc]\nreleas = "1.37"\n', "pyproject.toml")
+    assert run(["lint", "claim.yaml"]) == 2
+    assert f"{shared}:5:unknownkey'releas'" in "".join(capsys.readouterr().err.split())
+
+
+def test_a_project_without_options_is_passed_over(folder, capsys):
+    write_manifest(folder, "[tool.other]\nname = 'dra-alloc'\n", "pyproject.toml")
+    assert codes(capsys) == []
