@@ -51,6 +51,8 @@ def alone(question: Question, alternatives: Sequence[Told]) -> str:
     if total and (matching < tally.needed or not matching):
         verb = "matches" if matching == 1 else "match"
         few = f"only {matching} of {total} {verb}" if matching else "none matches"
+        if matching == total:
+            few = f"there {'is' if total == 1 else 'are'} only {total}"
         parts.append(f"and {few}{_kind(question, told, matching)}")
     elif missed or broken:
         parts.append(f"{tally.usable or 'none'} can be had")

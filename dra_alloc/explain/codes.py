@@ -29,6 +29,7 @@ DEVICE_CODES: Final[Mapping[str, str]] = {
     "capacity-missing": "the request asks for a capacity that the device does not have",
     "capacity-policy": "the capacity's request policy does not allow the amount",
     "capacity-exhausted": "too little of a capacity is left",
+    "device-error": "the question would end with an error at the device, if it came to that",
 }
 
 #: Why a node, or the whole question, is refused.

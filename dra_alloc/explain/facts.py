@@ -15,7 +15,7 @@ from dra_alloc.api import DeviceTaint, DeviceToleration, FrozenMap, ResourceSlic
 from dra_alloc.explain.world import World, edit_devices, edit_requests
 from dra_alloc.problem.devices import PoolKey
 from dra_alloc.problem.pools import gather
-from dra_alloc.problem.requests import claim_name, extended_resource
+from dra_alloc.problem.requests import EXTENDED_CLAIM, claim_name, extended_resource
 from dra_alloc.rules import barring, tolerates
 
 __all__ = ["CLASS_COST", "Fact", "called", "facts_of"]
@@ -124,12 +124,13 @@ def _taints(world: World) -> Iterator[Fact]:
         for device in pool.devices:
             for taint in barring(device, world.profile):
                 seen.setdefault((taint.key, taint.value or "", taint.effect), taint)
+    # What a pod asks for as an extended resource tolerates nothing.
+    extended = any(claim.metadata.annotations.get(EXTENDED_CLAIM) == "true" for claim in world.claims)
     for (key, value, effect), taint in seen.items():
         name = f"{key}{'=' if value else ''}{value}:{effect}"
         if not all(any(tolerates(each, taint) for each in ask.tolerations) for _, _, ask in world.asks()):
-            yield Fact(
-                "taint", f"devices have the taint {name}", _tolerating(taint), f"tolerating the taint {name}", 20
-            )
+            fix = f"{'removing' if extended else 'tolerating'} the taint {name}"
+            yield Fact("taint", f"devices have the taint {name}", _tolerating(taint), fix, 20)
 
 
 def _tolerating(taint: DeviceTaint) -> Callable[[World], World]:
@@ -232,11 +233,13 @@ def _requests(world: World) -> Iterator[Fact]:
     several = sum(len(claim.spec.devices.requests) for claim in world.claims) > 1
     for index, claim in enumerate(world.claims):
         for request in claim.spec.devices.requests:
+            which = called(world, index, request.name)
+            asks = f'has the request "{request.name}"' if which.startswith("request ") else f"asks for {which}"
             yield Fact(
                 "request",
-                f'claim {claim_name(claim)} has the request "{request.name}"',
+                f"claim {claim_name(claim)} {asks}",
                 _without_request(index, request.name),
-                f"dropping {called(world, index, request.name)}" if several else "",
+                f"dropping {which}" if several else "",
                 60,
             )
 

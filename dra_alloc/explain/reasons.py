@@ -27,6 +27,8 @@ _MOST_PAIRS: Final = 45
 _FEW: Final = 8
 #: Changes that are tried though the refusal does not rest on what they change.
 _MOST_OTHERS: Final = 40
+#: Facts that name what other nodes do not have.
+_LOCAL: Final = frozenset({"holder", "pool-incomplete", "shared-counters"})
 #: The cost up to which a change leaves what is asked for as it is.
 _MODEST: Final = 20
 
@@ -59,7 +61,8 @@ class Reasons:
     single changes are not. `hints` tell of answers that differ by semantics or
     release. `untried` are changes, and other schedulers, of which it is not
     known for the work allowed whether they are enough. `work` is what all of
-    it took, in steps of a search.
+    it took, in steps of a search. `is_local` says that they name pools of the
+    node, or claims that hold devices there.
     """
 
     facts: tuple[tuple[str, str], ...]
@@ -69,6 +72,7 @@ class Reasons:
     exact: bool = True
     untried: tuple[str, ...] = ()
     work: int = 0
+    is_local: bool = False
 
     @property
     def distance(self) -> tuple[int, int] | None:
@@ -99,6 +103,7 @@ def reasons(world: World, work: int = WORK, *, refused: bool = False, elsewhere:
     found = _Fixes(world, trials)
     fixes = found.of(facts, core.facts)
     hints.insist()
+    named = {step for fix in fixes for step in fix.steps}.union(found.not_enough, found.untried)
     return Reasons(
         tuple((fact.code, fact.text) for fact in core.facts),
         fixes,
@@ -107,6 +112,7 @@ def reasons(world: World, work: int = WORK, *, refused: bool = False, elsewhere:
         core.proven,
         (*hints.untried, *dict.fromkeys(found.untried)),
         trials.work,
+        any(fact.code in _LOCAL for fact in facts if fact in core.facts or fact.fix in named),
     )
 
 

@@ -201,19 +201,22 @@ def _of_another_kind(rules: RuleSet, ask: Ask, device: DeviceRow) -> Reason | No
 
 
 def _not_to_be_had(rules: RuleSet, ask: Ask, device: DeviceRow) -> Reason | None:
-    for rule in rules.candidate:
-        if rule.rejects(ask, device):
-            return rule.why(ask, device)
     added = []
-    refused: Reason | None = None
-    for rule in rules.take_for(ask):
-        if not rule.add(ask, device):
-            refused = rule.why(ask, device)
-            break
-        added.append(rule)
-    for rule in reversed(added):
-        rule.remove(ask, device)
-    return refused
+    try:
+        for rule in rules.candidate:
+            if rule.rejects(ask, device):
+                return rule.why(ask, device)
+        for rule in rules.take_for(ask):
+            if not rule.add(ask, device):
+                return rule.why(ask, device)
+            added.append(rule)
+    except SearchStopped as stop:
+        # Where a request before it is refused, the search does not come to the device.
+        return Reason("device-error", stop.text)
+    finally:
+        for rule in reversed(added):
+            rule.remove(ask, device)
+    return None
 
 
 def _together(question: Question, every: Sequence[Sequence[cause.Told]]) -> Explanation:
@@ -226,7 +229,7 @@ def _together(question: Question, every: Sequence[Sequence[cause.Told]]) -> Expl
             raise BudgetExhausted
 
     search = first_fit(question.rows, question.candidates, question.fresh_rules(), tick=tick)
-    with contextlib.suppress(BudgetExhausted):
+    with contextlib.suppress(BudgetExhausted, SearchStopped):
         search.run()
     rules = question.fresh_rules()
     passed = _replayed(question, rules, search.furthest)

@@ -5,10 +5,12 @@ Refused nodes looked into: what devices fell to, and the reasons of each kind of
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from dra_alloc.cluster.alike_nodes import AlikeNodes
 from dra_alloc.cluster.attempts.scheduled import Unschedulable
 from dra_alloc.cluster.cluster import Cluster
 from dra_alloc.cluster.outcomes import NodeRefusal
@@ -17,6 +19,7 @@ from dra_alloc.explain.world import Surroundings, World
 from dra_alloc.problem.pools import GatherError
 from dra_alloc.scenario.explaining import Holders, world_of
 from dra_alloc.scenario.repeated import Repeated
+from dra_alloc.solve.content import content
 
 __all__ = ["EXPLAINED_NODES", "Looking"]
 
@@ -59,34 +62,44 @@ class Looking:
         """
         Return the refusals with counts, for as many nodes as are worth looking into.
 
-        Nodes whose counts look alike share the reasons of the first of them.
+        Nodes whose counts look alike share the reasons of the first of them, if claims cannot tell the nodes apart.
         """
-        counted: list[tuple[NodeRefusal, object]] = []
-        kinds: dict[object, NodeRefusal] = {}
         count = cluster.known.counting()
+        told: list[NodeRefusal] = []
         for number, refusal in enumerate(refused):
             if refusal.code != "no-fit":
-                counted.append((refusal, None))
+                told.append(refusal)
             elif number < EXPLAINED_NODES:
-                told = self._allowance.known.counted(cluster, refusal, outcome.claims_on(refusal.node), count)
-                shape = told.explanation.shape
-                counted.append((told, shape))
-                kinds.setdefault(shape, told)
-        found: dict[object, Reasons] = {}
-        left = _SUBJECT_WORK
-        fleet = len(refused) > _FLEET
+                claims = outcome.claims_on(refusal.node)
+                told.append(self._allowance.known.counted(cluster, refusal, claims, count))
+        found = self._reasons(cluster, outcome, [each for each in told if each.code == "no-fit"], len(refused) > _FLEET)
+        return tuple([replace(each, reasons=found.get(each.node)) for each in told])
+
+    def _reasons(
+        self, cluster: Cluster, outcome: Unschedulable, refused: Sequence[NodeRefusal], fleet: bool
+    ) -> dict[str, Reasons]:
+        """Return the reasons of nodes by their names, of as many kinds of them as are worth looking into."""
+        kinds: dict[object, NodeRefusal] = {}
+        for each in refused:
+            kinds.setdefault(each.explanation.shape, each)
         most = _KINDS_OF_A_FLEET if fleet else _KINDS
-        nearest = sorted(kinds.items(), key=lambda each: each[1].explanation.short_of)[:most]
+        nearest = sorted(kinds.values(), key=lambda each: each.explanation.short_of)[:most]
         # Nodes that look alike can end otherwise once something is changed; of a fleet the kinds have to do.
-        few = [] if fleet else [each for each, _ in counted if each.code == "no-fit"]
-        worlds = dict(self._worlds(cluster, outcome, few or [each for _, each in nearest]))
-        for shape, refusal in nearest:
-            elsewhere = [world for name, world in worlds.items() if name != refusal.node]
-            found[shape] = self._allowance.reasons(worlds.get(refusal.node), left // 3, elsewhere)
-            left -= found[shape].work
-        return tuple(
-            [each if each.code != "no-fit" else replace(each, reasons=found.get(shape)) for each, shape in counted]
-        )
+        worlds = dict(self._worlds(cluster, outcome, nearest if fleet else refused))
+        alike, shapes = _Alike(cluster, outcome), Counter(each.explanation.shape for each in refused)
+        found: dict[str, Reasons] = {}
+        looked: dict[Hashable, Reasons] = {}
+        left = _SUBJECT_WORK
+        for each in (*nearest, *refused):
+            name, shape = each.node, each.explanation.shape
+            key = shape, alike.key(name) if shapes[shape] > 1 else ""
+            if name not in found and key in looked and not looked[key].is_local:
+                found[name] = looked[key]
+            elif name not in found and len(looked) < most and (each in nearest or name in worlds):
+                elsewhere = [world for other, world in worlds.items() if other != name]
+                found[name] = looked[key] = self._allowance.reasons(worlds.get(name), left // 3, elsewhere)
+                left -= found[name].work
+        return found
 
     def _worlds(
         self, cluster: Cluster, outcome: Unschedulable, refusals: Sequence[NodeRefusal]
@@ -99,3 +112,19 @@ class Looking:
             with contextlib.suppress(GatherError):
                 claims, node = outcome.claims_on(each.node), cluster.node(each.node)
                 yield each.node, world_of(cluster, claims, node, held, around)
+
+
+class _Alike:
+    """Which nodes an outcome's claims cannot tell apart, whatever is changed about both."""
+
+    def __init__(self, cluster: Cluster, outcome: Unschedulable) -> None:
+        self._cluster = cluster
+        self._outcome = outcome
+        self._known: dict[Hashable, AlikeNodes] = {}
+
+    def key(self, name: str) -> Hashable:
+        """Return what nodes have in common on which the claims fit equally."""
+        claims = [claim for claim in self._outcome.claims_on(name) if claim.status.allocation is None]
+        asked = tuple(map(content, claims))
+        alike = self._known.get(asked) or AlikeNodes(self._cluster.known.allocator, claims)
+        return asked, self._known.setdefault(asked, alike).key(self._cluster.node(name))

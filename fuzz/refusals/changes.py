@@ -4,11 +4,11 @@ What a person could change about a refused world, by the words in which the comm
 
 from __future__ import annotations
 
-import copy
+import pickle
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from fuzz.refusals.drawing import DRIVER, Json
+from fuzz.refusals.drawing import DRIVER, RESOURCE, Json
 
 __all__ = ["Change", "asking_for", "changes_of"]
 
@@ -29,7 +29,7 @@ class Change:
 
     def of(self, world: Json) -> Json:
         """Return the world with the change made."""
-        made = copy.deepcopy(world)
+        made: Json = pickle.loads(pickle.dumps(world))
         self.make(made)
         return made
 
@@ -38,16 +38,37 @@ def _all(world: Json, kind: str) -> list[Json]:
     return [each for each in world["objects"] if each["kind"] == kind]
 
 
-def _pending(world: Json) -> list[Json]:
-    return [each for each in _all(world, "ResourceClaim") if "status" not in each]
+def _pod(world: Json) -> Json:
+    spec: Json = _all(world, "Pod")[-1]["spec"]
+    return spec
 
 
-def _claim(world: Json, name: str) -> Json:
-    return next(each for each in _pending(world) if each["metadata"]["name"] == name)
+def _sources(world: Json) -> dict[str, tuple[Json, Json]]:
+    """Return the entries of the pod and the objects behind them, by the names of the claims that it has then."""
+    named = {(each["kind"], each["metadata"]["name"]): each for each in world["objects"]}
+    found = {}
+    for entry in _pod(world)["resourceClaims"]:
+        if "resourceClaimName" in entry:
+            found[f"ns/{entry['resourceClaimName']}"] = entry, named["ResourceClaim", entry["resourceClaimName"]]
+        else:
+            template = named["ResourceClaimTemplate", entry["resourceClaimTemplateName"]]
+            found[f"ns/pod-{entry['name']}-00000"] = entry, template
+    return found
 
 
-def _asks(claim: Json) -> Iterator[tuple[str, Json]]:
-    for request in claim["spec"]["devices"]["requests"]:
+def _pending(world: Json) -> dict[str, Json]:
+    """Return what the pod's claims ask for, by their names."""
+    specs = {name: source["spec"] for name, (_, source) in _sources(world).items()}
+    return {name: spec.get("spec", spec)["devices"] for name, spec in specs.items()}
+
+
+def _extended(world: Json) -> int:
+    """Return how much of the extended resource the pod asks for."""
+    return int(_pod(world)["containers"][0]["resources"].get("limits", {}).get(RESOURCE, 0))
+
+
+def _asks(devices: Json) -> Iterator[tuple[str, Json]]:
+    for request in devices["requests"]:
         if "exactly" in request:
             yield request["name"], request["exactly"]
         for sub in request.get("firstAvailable", ()):
@@ -69,43 +90,61 @@ def changes_of(world: Json) -> Iterator[Change]:
 
 def asking_for(world: Json) -> Iterator[tuple[int, Callable[[int], Change]]]:
     """Yield, per request of more than one device, its count and what asking for fewer is."""
-    for claim in _pending(world):
-        for name, ask in _asks(claim):
+    for claim, devices in _pending(world).items():
+        for name, ask in _asks(devices):
             if ask.get("count", 1) > 1:
-                yield ask["count"], _counting(world, claim["metadata"]["name"], name, ask["count"])
+                yield ask["count"], _counting(world, claim, name, ask["count"])
+    extended = _extended(world)
+    if extended > 1:
+        yield extended, _counting_extended(extended)
 
 
 def _counting(world: Json, claim: str, name: str, wanted: int) -> Callable[[int], Change]:
     def counting(count: int) -> Change:
         def make(made: Json) -> None:
-            dict(_asks(_claim(made, claim)))[name]["count"] = count
+            dict(_asks(_pending(made)[claim]))[name]["count"] = count
 
-        devices = "device" if count == 1 and wanted == 1 else "devices"
         which = f'request "{name}"{_owner(world, claim)}'
-        return Change(f"asking for {count} instead of {wanted} {devices} in {which}", "", make)
+        return Change(f"asking for {count} instead of {wanted} devices in {which}", "", make)
+
+    return counting
+
+
+def _counting_extended(wanted: int) -> Callable[[int], Change]:
+    def counting(count: int) -> Change:
+        def make(made: Json) -> None:
+            _pod(made)["containers"][0]["resources"]["limits"][RESOURCE] = count
+
+        return Change(f"asking for {count} instead of {wanted} {RESOURCE}", "", make)
 
     return counting
 
 
 def _owner(world: Json, claim: str) -> str:
-    return f" of claim ns/{claim}" if len(_pending(world)) > 1 else ""
+    return f" of claim {claim}" if len(_pending(world)) + bool(_extended(world)) > 1 else ""
 
 
 def _of_claims(world: Json) -> Iterator[Change]:
-    several = sum(len(each["spec"]["devices"]["requests"]) for each in _pending(world)) > 1
-    for each in _pending(world):
-        name = each["metadata"]["name"]
+    pending, extended = _pending(world), _extended(world)
+    several = sum(len(each["requests"]) for each in pending.values()) + bool(extended) > 1
+    for name, devices in pending.items():
         owner = _owner(world, name)
-        devices = each["spec"]["devices"]
         for said in dict.fromkeys(map(_said, devices.get("constraints", ()))):
-            yield Change(f"dropping {said}{owner}", f"claim ns/{name} wants {said}", _no_constraint(name, said))
-        for request, ask in _asks(each):
+            yield Change(f"dropping {said}{owner}", f"claim {name} wants {said}", _no_constraint(name, said))
+        for request, ask in _asks(devices):
             for number, _ in enumerate(ask.get("selectors", ())):
                 which = f'selector {number} of request "{request}"{owner}'
                 yield Change(f"dropping {which}", f"{which} is ", _no_selector(name, request, number))
         for request in (each["name"] for each in devices["requests"]):
             fix = f'dropping request "{request}"{owner}' if several else ""
-            yield Change(fix, f'claim ns/{name} has the request "{request}"', _no_request(name, request))
+            yield Change(fix, f'claim {name} has the request "{request}"', _no_request(name, request))
+    if extended:
+        fact = f"claim ns/pod-extended-resources asks for {RESOURCE}"
+        yield Change(f"dropping {RESOURCE}" if several else "", fact, _no_extended)
+
+
+def _no_extended(world: Json) -> None:
+    del _pod(world)["containers"][0]["resources"]["limits"]
 
 
 def _said(constraint: Json) -> str:
@@ -116,7 +155,7 @@ def _said(constraint: Json) -> str:
 
 def _no_constraint(name: str, said: str) -> Callable[[Json], None]:
     def make(world: Json) -> None:
-        devices = _claim(world, name)["spec"]["devices"]
+        devices = _pending(world)[name]
         devices["constraints"] = [each for each in devices["constraints"] if _said(each) != said]
 
     return make
@@ -124,31 +163,30 @@ def _no_constraint(name: str, said: str) -> Callable[[Json], None]:
 
 def _no_selector(name: str, request: str, number: int) -> Callable[[Json], None]:
     def make(world: Json) -> None:
-        dict(_asks(_claim(world, name)))[request]["selectors"][number]["cel"]["expression"] = "true"
+        dict(_asks(_pending(world)[name]))[request]["selectors"][number]["cel"]["expression"] = "true"
 
     return make
 
 
 def _no_request(name: str, request: str) -> Callable[[Json], None]:
     def make(world: Json) -> None:
-        claim = _claim(world, name)
-        devices = claim["spec"]["devices"]
+        devices = _pending(world)[name]
         devices["requests"] = [each for each in devices["requests"] if each["name"] != request]
         constraints = devices.get("constraints", ())
         devices["constraints"] = [each for each in constraints if each.get("requests", []) != [request]]
         if not devices["requests"]:
             # A claim for nothing is not made.
-            world["objects"].remove(claim)
-            spec = _all(world, "Pod")[0]["spec"]
-            spec["resourceClaims"] = [each for each in spec["resourceClaims"] if each["name"] != name]
-            used = spec["containers"][0]["resources"]
-            used["claims"] = [each for each in used["claims"] if each["name"] != name]
+            entry, source = _sources(world)[name]
+            world["objects"].remove(source)
+            _pod(world)["resourceClaims"].remove(entry)
+            _pod(world)["containers"][0]["resources"]["claims"].remove({"name": entry["name"]})
 
     return make
 
 
 def _of_classes(world: Json) -> Iterator[Change]:
-    asked = {ask["deviceClassName"] for claim in _pending(world) for _, ask in _asks(claim)}
+    asked = {ask["deviceClassName"] for devices in _pending(world).values() for _, ask in _asks(devices)}
+    asked |= {"gpu"} if _extended(world) else set()
     for each in _all(world, "DeviceClass"):
         name = each["metadata"]["name"]
         if each["spec"]["selectors"] and name in asked:
@@ -209,16 +247,35 @@ def _uncounted(pool: str) -> Callable[[Json], None]:
 def _of_taints(world: Json) -> Iterator[Change]:
     specs = [each["spec"] for each in _all(world, "ResourceSlice") if each["spec"]["driver"] == DRIVER]
     taints = [taint for spec in specs for device in spec.get("devices", ()) for taint in device.get("taints", ())]
+    taints += [each["spec"]["taint"] for each in _all(world, "DeviceTaintRule")]
     for key, value, effect in dict.fromkeys((each["key"], each["value"], each["effect"]) for each in taints):
         name = f"{key}{'=' if value else ''}{value}:{effect}"
-        change = _tolerated({"key": key, "operator": "Equal", "value": value, "effect": effect})
-        yield Change(f"tolerating the taint {name}", f"devices have the taint {name}", change)
+        fact = f"devices have the taint {name}"
+        if _extended(world):
+            yield Change(f"removing the taint {name}", fact, _untainted(key, value, effect))
+        else:
+            change = _tolerated({"key": key, "operator": "Equal", "value": value, "effect": effect})
+            yield Change(f"tolerating the taint {name}", fact, change)
 
 
 def _tolerated(toleration: Json) -> Callable[[Json], None]:
     def make(world: Json) -> None:
-        for claim in _pending(world):
-            for _, ask in _asks(claim):
+        for devices in _pending(world).values():
+            for _, ask in _asks(devices):
                 ask.setdefault("tolerations", []).append(toleration)
+
+    return make
+
+
+def _untainted(*taint: str) -> Callable[[Json], None]:
+    def same(each: Json) -> bool:
+        return (each["key"], each["value"], each["effect"]) == taint
+
+    def make(world: Json) -> None:
+        rules = [each for each in _all(world, "DeviceTaintRule") if same(each["spec"]["taint"])]
+        world["objects"] = [each for each in world["objects"] if each not in rules]
+        for spec in (each["spec"] for each in _all(world, "ResourceSlice")):
+            for device in spec.get("devices", ()):
+                device["taints"] = [each for each in device.get("taints", ()) if not same(each)]
 
     return make

@@ -8,11 +8,13 @@ from collections.abc import Iterator
 from random import Random
 from typing import Any, Final, TypeAlias
 
-__all__ = ["DRIVER", "PROFILES", "Json", "drawn"]
+__all__ = ["DRIVER", "PROFILES", "RESOURCE", "Json", "drawn"]
 
 Json: TypeAlias = dict[str, Any]
 
 DRIVER: Final = "x.io"
+#: What class gpu serves, where it serves an extended resource.
+RESOURCE: Final = "x.io/gpu"
 _API: Final = "resource.k8s.io/v1"
 _MODELS: Final = ("a100", "h100", "l4")
 _TAINTS: Final = (("x.io/xid", "79", "NoSchedule"), ("x.io/hot", "", "NoExecute"), ("x.io/slow", "yes", "NoSchedule"))
@@ -22,6 +24,24 @@ _EXPRESSIONS: Final = (
     'device.attributes["x.io"].model != "l4"',
     'device.attributes["x.io"].numa < 1',
     'device.capacity["x.io"].mem.compareTo(quantity("40Gi")) >= 0',
+)
+_COUNTED: Final = "count/resourceclaims.resource.k8s.io"
+#: What a namespace may be limited to.
+_QUOTAS: Final = (
+    {"requests.cpu": "1"},
+    {"pods": "2"},
+    {_COUNTED: "2"},
+    {"gpu.deviceclass.resource.k8s.io/devices": "3"},
+)
+#: What keeps a pod off nodes, or to them, besides devices.
+_NEAR: Final = [{"labelSelector": {"matchLabels": {"app": "db"}}, "topologyKey": "kubernetes.io/hostname"}]
+_HARD: Final = "requiredDuringSchedulingIgnoredDuringExecution"
+_WISHES: Final = (
+    {"nodeSelector": {"disk": "ssd"}},
+    {"nodeSelector": {"disk": "ssd"}},
+    {"affinity": {"podAffinity": {_HARD: _NEAR}}},
+    {"affinity": {"podAntiAffinity": {_HARD: _NEAR}}},
+    {"affinity": {"podAntiAffinity": {_HARD: _NEAR}}},
 )
 #: Whose answers are asked for, in turn.
 PROFILES: Final = (
@@ -55,6 +75,7 @@ class _Drawing:
         self._shares = release in ("1.36", "1.37") and self._chance(0.3)
         self._counts = not self._old and self._chance(0.3)
         self._differs = release in ("1.36", "1.37")
+        self._extended = self._differs and self._chance(0.12)
         self._few_values = self._chance(0.7)
 
     def objects(self) -> list[Json]:
@@ -65,9 +86,16 @@ class _Drawing:
         if self._chance(0.1):
             slices += self._pool("net", None)
         made = [*nodes, *slices, self._class("gpu"), self._class("any", 0.1)]
+        if self._extended:
+            made[-2]["spec"]["extendedResourceName"] = RESOURCE
+        made += [self._rule(number, slices) for number in range(self._one((0, 0, 0, 0, 0, 1, 2)))]
         made += self._holders(slices)
+        made += [self._running(f"p{number}", self._one(nodes)) for number in range(self._one((0, 0, 1, 3)))]
+        if self._chance(0.05):
+            made.append(_namespaced("v1", "ResourceQuota", "quota", {"hard": self._one(_QUOTAS)}))
         claims = [self._claim(f"c{number}", slices) for number in range(self._one((1, 1, 1, 2, 3)))]
-        return [*made, *claims, self._pod([each["metadata"]["name"] for each in claims])]
+        claims = [_template(each) if self._chance(0.15) else each for each in claims]
+        return [*made, *claims, self._pod(claims)]
 
     def _one(self, choices: Any) -> Any:
         return self._random.choice(choices)
@@ -77,6 +105,8 @@ class _Drawing:
 
     def _node(self, name: str) -> Json:
         spec: Json = {"taints": [{"key": "dedicated", "effect": "NoSchedule"}]} if self._chance(0.07) else {}
+        if self._chance(0.03):
+            spec["unschedulable"] = True
         offered = {"cpu": self._one(("1", "8", "8", "8")), "memory": "16Gi", "pods": "10"}
         meta = {"name": name, "labels": {"kubernetes.io/hostname": name, "disk": self._one(("ssd", "ssd", "hdd"))}}
         return {"apiVersion": "v1", "kind": "Node", "metadata": meta, "spec": spec, "status": {"allocatable": offered}}
@@ -125,6 +155,23 @@ class _Drawing:
         spec: Json = {"selectors": [{"cel": {"expression": each}} for each in expressions]}
         return {"apiVersion": _API, "kind": "DeviceClass", "metadata": {"name": name}, "spec": spec}
 
+    def _rule(self, number: int, slices: list[Json]) -> Json:
+        spec = self._one(slices)["spec"]
+        key, value, effect = self._one(_TAINTS)
+        selected = {"driver": DRIVER, "pool": spec["pool"]["name"]}
+        if spec.get("devices") and self._chance(0.6):
+            selected["device"] = self._one(spec["devices"])["name"]
+        taint = {"key": key, "value": value, "effect": effect, "timeAdded": "2026-01-01T00:00:00Z"}
+        made: Json = {"apiVersion": "resource.k8s.io/v1alpha3", "kind": "DeviceTaintRule"}
+        return {**made, "metadata": {"name": f"t{number}"}, "spec": {"deviceSelector": selected, "taint": taint}}
+
+    def _running(self, name: str, node: Json) -> Json:
+        used = {"requests": {"cpu": self._one(("100m", "1", "4")), "memory": "1Gi"}}
+        spec = {"nodeName": node["metadata"]["name"], "containers": [{"name": "main", "image": "x", "resources": used}]}
+        made = _namespaced("v1", "Pod", name, spec)
+        made["metadata"]["labels"] = {"app": self._one(("db", "web"))}
+        return {**made, "status": {"phase": "Running"}}
+
     def _holders(self, slices: list[Json]) -> list[Json]:
         places = [(each, device) for each in slices for device in each["spec"].get("devices", ())]
         self._random.shuffle(places)
@@ -146,13 +193,9 @@ class _Drawing:
                 result["consumedCapacity"] = {"mem": self._one(("5Gi", "10Gi", "15Gi"))}
             results.append(result)
             requests.append({"name": f"r{number}", "exactly": {"deviceClassName": "any"}})
-        made = self._made_claim(name, {"requests": requests})
+        made = _namespaced(_API, "ResourceClaim", name, {"devices": {"requests": requests}})
         made["status"] = {"allocation": {"devices": {"results": results}}}
         return made
-
-    def _made_claim(self, name: str, devices: Json) -> Json:
-        meta = {"name": name, "namespace": "ns", "uid": f"u-{name}"}
-        return {"apiVersion": _API, "kind": "ResourceClaim", "metadata": meta, "spec": {"devices": devices}}
 
     def _claim(self, name: str, slices: list[Json]) -> Json:
         most = max(len(each["spec"].get("devices", ())) for each in slices)
@@ -166,7 +209,8 @@ class _Drawing:
                 if count > 1 and self._chance(0.3):
                     made["requests"] = [self._one(named)]
                 constraints.append(made)
-        return self._made_claim(name, {"requests": requests, **({"constraints": constraints} if constraints else {})})
+        devices = {"requests": requests, **({"constraints": constraints} if constraints else {})}
+        return _namespaced(_API, "ResourceClaim", name, {"devices": devices})
 
     def _request(self, name: str, most: int) -> Json:
         if self._chance(0.12):
@@ -191,16 +235,26 @@ class _Drawing:
             made["adminAccess"] = True
         return made
 
-    def _pod(self, claims: list[str]) -> Json:
-        spec: Json = {"resourceClaims": [{"name": each, "resourceClaimName": each} for each in claims]}
-        wants = {"requests": {"cpu": "2"}} if self._chance(0.2) else {}
-        used = {"claims": [{"name": each} for each in claims], **wants}
+    def _pod(self, claims: list[Json]) -> Json:
+        named = {"ResourceClaim": "resourceClaimName", "ResourceClaimTemplate": "resourceClaimTemplateName"}
+        names = [(each["metadata"]["name"], named[each["kind"]]) for each in claims]
+        spec: Json = {"resourceClaims": [{"name": name, field: name} for name, field in names]}
+        used: Json = {"claims": [{"name": name} for name, _ in names]}
+        if self._chance(0.2):
+            used["requests"] = {"cpu": self._one(("2", "4500m")), "memory": self._one(("1Gi", "16Gi"))}
+        if self._extended:
+            used["limits"] = {RESOURCE: self._random.randint(1, 4)}
         spec["containers"] = [{"name": "main", "image": "x", "resources": used}]
-        if self._chance(0.1):
-            spec["nodeSelector"] = {"disk": "ssd"}
-        return {
-            "apiVersion": "v1",
-            "kind": "Pod",
-            "metadata": {"name": "pod", "namespace": "ns", "uid": "u-pod"},
-            "spec": spec,
-        }
+        if self._chance(0.15):
+            spec |= self._one(_WISHES)
+        return _namespaced("v1", "Pod", "pod", spec)
+
+
+def _namespaced(version: str, kind: str, name: str, spec: Json) -> Json:
+    meta = {"name": name, "namespace": "ns", "uid": f"u-{name}"}
+    return {"apiVersion": version, "kind": kind, "metadata": meta, "spec": spec}
+
+
+def _template(claim: Json) -> Json:
+    """Return a template of which the claim could have been made."""
+    return _namespaced(_API, "ResourceClaimTemplate", claim["metadata"]["name"], {"spec": claim["spec"]})

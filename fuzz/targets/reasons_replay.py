@@ -27,15 +27,16 @@ from fuzz.target import Broken, Target, command
 
 __all__ = ["TARGET", "asked", "main"]
 
-#: Pairs of changes that are tried where no single one helps, and refusals of one world that are replayed.
+#: Pairs of changes that are tried where no single one helps.
 _MOST_PAIRS: Final = 120
-_MOST_NODES: Final = 2
-_COUNT: Final = re.compile(r"asking for (\d+) instead of (\d+) devices? in (.*)")
+_COUNT: Final = re.compile(r"asking for (\d+) instead of (\d+) .*")
 _GATES: Final = re.compile(r"Kubernetes \S+ would allocate this with (.+) switched on")
 _NEWER: Final = re.compile(r"Kubernetes (\S+) with its default gates would allocate this")
 _DEFECT: Final = re.compile(r"defects? of kube-scheduler")
 #: At most so many lines for a refusal on one node, and for one on many.
 _LINES, _LINES_OF_MANY = 12, 15
+_COLUMNS: Final = 80
+_POD: Final = "ns/pod"
 
 
 def asked(world: Json, *more: str, text: bool = False) -> tuple[int, str]:
@@ -51,10 +52,10 @@ def asked(world: Json, *more: str, text: bool = False) -> tuple[int, str]:
 @contextlib.contextmanager
 def _written(objects: Sequence[Json]) -> Iterator[Path]:
     """Put objects into a file for a while."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "world.json")
-        path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": objects}), encoding="utf-8")
-        yield path
+    with tempfile.NamedTemporaryFile("w", suffix=".json", encoding="utf-8") as file:
+        json.dump({"apiVersion": "v1", "kind": "List", "items": objects}, file)
+        file.flush()
+        yield Path(file.name)
 
 
 def _pod(world: Json, *more: str) -> Json | None:
@@ -62,7 +63,7 @@ def _pod(world: Json, *more: str) -> Json | None:
     code, printed = asked(world, *more)
     if code not in (0, 1, 3):
         return None
-    return next((each for each in json.loads(printed)["placements"] if each["kind"] == "Pod"), None)
+    return next((each for each in json.loads(printed)["placements"] if each["name"] == _POD), None)
 
 
 def _fits(world: Json, *more: str) -> bool:
@@ -76,8 +77,10 @@ def _could(world: Json, node: str | None = None) -> bool:
     gates = {each.partition("=")[0]: True for name, each in _pairwise(world["options"]) if name == "--gate"}
     channel, semantics = options.get("--channel", "auto"), options.get("--semantics", "upstream")
     objects = [each for each in world["objects"] if node in (None, each["metadata"]["name"]) or each["kind"] != "Node"]
-    pod = next(each for each in objects if each["kind"] == "Pod")
-    with _written([each for each in objects if each is not pod]) as path:
+    # Pods and slices of nodes that are not there are left out with them.
+    objects = [each for each in objects if node in (None, each["spec"].get("nodeName", node))]
+    pod = objects.pop()
+    with _written(objects) as path:
         given: Json = {"release": options["--release"], "gates": gates, "channel": channel, "semantics": semantics}
         cluster = dra_alloc.load(path, **given)
     return cluster.schedule([pod]).scheduled == 1
@@ -88,28 +91,33 @@ def _pairwise(options: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 
 def _check(world: Json) -> str:
-    found = _pod(world)
+    with tempfile.NamedTemporaryFile() as text:
+        found = _pod(world, "--report", f"text={text.name}")
+        printed = Path(text.name).read_text(encoding="utf-8")
     if found is None:
         return "not taken"
     if found["verdict"] != "unsatisfiable":
         return str(found["verdict"])
-    _check_lines(world, found)
+    _hold_lines(printed, found)
     kinds = {_replayed(world, each) for each in _worth(found["refusals"])}
     return "refused, " + (", ".join(sorted(kinds)) or "by nodes")
 
 
-def _check_lines(world: Json, found: Json) -> None:
-    _, printed = asked(world, text=True)
-    told = next(part for part in printed.split("\n\n") if part.startswith("ns/pod (Pod)")).splitlines()[1:]
+def _hold_lines(printed: str, found: Json) -> None:
+    """Hold that a refusal is a screen, and begins with its cause."""
+    told = next(part for part in printed.split("\n\n") if part.startswith(f"{_POD} (Pod)")).splitlines()[1:]
     most = _LINES if found["nodesAsked"] == 1 else _LINES_OF_MANY
-    if len(told) > most:
+    if len(told) > most or max(map(len, told)) > _COLUMNS:
         raise Broken(f"too many lines: {len(told)}\n" + "\n".join(told))
+    begins = any(line.strip().startswith("cause: ") for line in told[:2])
+    if not begins and all(each["code"] == "no-fit" for each in found["refusals"]):
+        raise Broken("no cause:\n" + "\n".join(told))
 
 
 def _worth(refusals: Sequence[Json]) -> list[Json]:
-    """Return the first refusals of each cause that were looked into."""
-    looked = {each["cause"]: each for each in reversed(refusals) if each["reasons"] is not None}
-    return list(looked.values())[-_MOST_NODES:]
+    """Return the first and the last refusal that were looked into: the last may share another's reasons."""
+    looked = [each for each in refusals if each["reasons"] is not None]
+    return [*looked[:1], *looked[1:][-1:]]
 
 
 def _replayed(world: Json, refusal: Json) -> str:

@@ -4,6 +4,7 @@ Refusals as an engineer on call reads them: the cause first, then what to change
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -69,22 +70,38 @@ def test_a_gang_is_told_what_each_node_takes_and_what_makes_room(shared: Path, c
 
 
 def test_an_extended_resource_is_called_as_the_pod_calls_it(tmp_path: Path, capsys: Any) -> None:
-    version = {"apiVersion": "resource.k8s.io/v1"}
-    resources = {"limits": {"acme.com/gpu": "2"}, "requests": {"acme.com/gpu": "2"}}
-    container = {"name": "main", "image": "x", "resources": resources}
-    spec = {"extendedResourceName": "acme.com/gpu"}
-    documents = [
-        {**version, "kind": "DeviceClass", "metadata": {"name": "gpu"}, "spec": spec},
-        {**version, "kind": "ResourceSlice", **_slice("n1", [{}])},
-        {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": {"containers": [container]}},
-    ]
-    path = tmp_path / "world.yaml"
-    path.write_text(yaml.safe_dump_all(documents))
-    assert run(["check", str(path), "-v"]) == 1
+    assert run(["check", str(_world(tmp_path, _extended("acme.com/gpu", 2), _slice("n1", [{}]))), "-v"]) == 1
     printed = " ".join(capsys.readouterr().out.split())
-    assert "cause: acme.com/gpu needs 2 devices, and only 1 of 1 matches" in printed
+    assert "cause: acme.com/gpu needs 2 devices, and there is only 1" in printed
     assert "fix: asking for 1 instead of 2 acme.com/gpu would be enough" in printed
-    assert "container-0-request-0" not in printed.partition("it rests on")[0]
+    assert "claim default/p-extended-resources asks for acme.com/gpu" in printed
+    assert "container-0-request-0" not in printed
+
+
+def test_nobody_tolerates_a_taint_for_an_extended_resource(tmp_path: Path, capsys: Any) -> None:
+    path = _world(tmp_path, _extended("acme.com/gpu", 1), _slice("n1", [{}], tainted=True))
+    assert run(["check", str(path)]) == 1
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "fix: removing the taint x.io/xid:NoSchedule would be enough" in printed
+    assert "tolerating" not in printed
+
+
+def test_nodes_that_only_look_alike_do_not_share_their_reasons(tmp_path: Path, capsys: Any) -> None:
+    """On n2 the first request cannot be served once the second is gone; what is short is the same on both."""
+    numa = {"n1": (0, 0), "n2": (0, 1), "n3": (0, 0)}
+    requests = [
+        {"name": "r0", "exactly": {"deviceClassName": "gpu", "count": 2}},
+        {"name": "r1", "exactly": {"deviceClassName": "gpu", "count": 3}},
+    ]
+    devices = {"requests": requests, "constraints": [{"matchAttribute": "x.io/numa", "requests": ["r0"]}]}
+    spec = {"metadata": {"name": "c"}, "spec": {"devices": devices}}
+    slices = [_slice(name, [{"numa": {"int": each}} for each in values]) for name, values in numa.items()]
+    path = _world(tmp_path, [{**_VERSION, "kind": "ResourceClaim", **spec}], *slices)
+    assert run(["check", str(path), "--format", "json"]) == 1
+    (placement,) = json.loads(capsys.readouterr().out)["placements"]
+    fixes = [[fix["steps"] for fix in each["reasons"]["fixes"]] for each in placement["refusals"]]
+    dropped = ['dropping request "r1"']
+    assert [dropped in each for each in fixes] == [True, False, True]
 
 
 def test_a_change_after_which_another_node_ends_it_with_an_error_is_no_fix(tmp_path: Path, capsys: Any) -> None:
@@ -136,8 +153,36 @@ def test_the_node_that_is_one_change_away_comes_first(tmp_path: Path, capsys: An
     ], lines
 
 
-def _slice(node: str, attributes: list[dict[str, Any]]) -> dict[str, Any]:
-    devices = [{"name": f"d{number}", "attributes": each} for number, each in enumerate(attributes)]
+_VERSION = {"apiVersion": "resource.k8s.io/v1"}
+
+
+def _world(folder: Path, asked: list[dict[str, Any]], *slices: dict[str, Any]) -> Path:
+    """Put slices, class gpu and what is asked for into a file."""
+    path = folder / "world.yaml"
+    offered = [{**_VERSION, "kind": "ResourceSlice", **each} for each in slices]
+    named = {each["kind"] for each in asked}
+    classes = [] if "DeviceClass" in named else [{**_VERSION, "kind": "DeviceClass", "metadata": {"name": "gpu"}}]
+    path.write_text(yaml.safe_dump_all([*offered, *classes, *asked]))
+    return path
+
+
+def _extended(resource: str, count: int) -> list[dict[str, Any]]:
+    """Return a pod that asks for an extended resource, and the class that serves it."""
+    amounts = {resource: str(count)}
+    container = {"name": "main", "image": "x", "resources": {"limits": amounts, "requests": amounts}}
+    spec = {"extendedResourceName": resource}
+    return [
+        {**_VERSION, "kind": "DeviceClass", "metadata": {"name": "gpu"}, "spec": spec},
+        {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": {"containers": [container]}},
+    ]
+
+
+def _slice(node: str, attributes: list[dict[str, Any]], *, tainted: bool = False) -> dict[str, Any]:
+    devices: list[dict[str, Any]] = [
+        {"name": f"d{number}", "attributes": each} for number, each in enumerate(attributes)
+    ]
+    for each in devices if tainted else ():
+        each["taints"] = [{"key": "x.io/xid", "effect": "NoSchedule"}]
     pool = {"name": node, "generation": 1, "resourceSliceCount": 1}
     spec = {"driver": "x.io", "nodeName": node, "pool": pool, "devices": devices}
     return {"metadata": {"name": f"{node}-x"}, "spec": spec}

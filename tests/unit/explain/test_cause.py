@@ -154,3 +154,14 @@ def test_the_taint_of_an_incomplete_pool_is_part_of_the_fix() -> None:
         each["spec"]["pool"]["resourceSliceCount"] = 2
     found = reasons(world_of(asked))
     assert [fix.steps for fix in found.fixes] == [("a complete pool p", "tolerating the taint broken:NoSchedule")]
+
+
+def failing_later() -> dict[str, Any]:
+    """A selector that fails, of a request that the search does not come to, as the first cannot be served."""
+    guarded = ask(1)
+    guarded["selectors"] = [{"cel": {"expression": 'device.attributes["d"].numa == 0'}}]
+    return request([device("a"), device("b")], claim(ask(3), guarded))
+
+
+def test_a_selector_that_would_fail_later_hides_no_cause() -> None:
+    assert cause(failing_later()) == 'request "r0" needs 3 devices, and there are only 2'

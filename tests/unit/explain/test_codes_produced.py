@@ -18,6 +18,7 @@ from dra_alloc.manifest import Documents, load
 from dra_alloc.scenario.check import Check, check
 from dra_alloc.solve.outcome import Aborted
 from fuzz.targets.reasons_hold import world_of
+from tests.unit.explain.test_cause import failing_later
 from tests.unit.solve.questions import FEATURES, ask, claim, device, request
 
 Json = dict[str, Any]
@@ -85,6 +86,7 @@ DEVICES: dict[str, Json] = {
     ),
     "capacity-missing": request(PLAIN, claim(ask(1, capacity=1))),
     "capacity-policy": bad_capacity(),
+    "device-error": failing_later(),
     "capacity-exhausted": request([device("a", shares=4)], claim(ask(1, capacity=3), ask(1, capacity=3))),
 }
 
