@@ -42,15 +42,21 @@ class Fact:
 
 
 def facts_of(world: World) -> tuple[Fact, ...]:
-    """Return the facts of a world, in the order in which an explanation tries to do without them."""
+    """
+    Return the facts of a world, in the order in which an explanation tries to do without them.
+
+    All wants every device that its selectors leave, also those that others
+    hold: without its selectors a refusal would rest on holders of what nobody
+    asked for.
+    """
+    asked, held = (*_selectors(world), *_classes(world)), tuple(_holders(world))
+    takes_all = any(ask.allocation_mode == "All" for _, _, ask in world.asks())
     return (
         *_constraints(world),
         *_counters(world),
         *_taints(world),
         *_pools(world),
-        *_selectors(world),
-        *_classes(world),
-        *_holders(world),
+        *((*held, *asked) if takes_all else (*asked, *held)),
         *_requests(world),
     )
 

@@ -10,12 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
+from dra_alloc.explain.amounts import lesser_amounts
 from dra_alloc.explain.core import core_of
 from dra_alloc.explain.facts import Fact, called, facts_of
 from dra_alloc.explain.hints import Hints
-from dra_alloc.explain.trials import INSIST, USUAL, Trials, without
+from dra_alloc.explain.trials import GLANCE, INSIST, USUAL, Trials, without
 from dra_alloc.explain.world import World, edit_requests
 
 __all__ = ["WORK", "Fix", "Reasons", "fewer_devices", "reasons"]
@@ -29,6 +30,9 @@ _FEW: Final = 8
 _MOST_OTHERS: Final = 40
 #: Facts that name what other nodes do not have.
 _LOCAL: Final = frozenset({"holder", "pool-incomplete", "shared-counters"})
+_LESS: Final = "asking for less of a capacity"
+#: What it costs to ask for less.
+_LESS_COST: Final = 30
 #: The cost up to which a change leaves what is asked for as it is.
 _MODEST: Final = 20
 
@@ -144,6 +148,7 @@ class _Fixes:
             fixes += self._pairs(fixable, facts)
         # What takes long is asked last.
         fixes += self._single([fact for fact in fixable if self._trials.fits_without([fact]) is None])
+        fixes += self._smaller_amounts()
         return tuple(sorted(fixes, key=lambda fix: fix.cost))
 
     def _single(self, facts: Sequence[Fact], *, noted: bool = True) -> list[Fix]:
@@ -201,20 +206,41 @@ class _Fixes:
                 continue
             wanted = ask.count or 1
             which = called(self._world, index, name)
-            fitting, certain = self._largest(index, name, wanted)
+            counting = _Counting(index, name)
+            fitting, certain = self._largest(counting.asking_for, wanted)
             if fitting:
-                change = partial(_counting, claim=index, name=name, count=fitting)
-                fixes.append(Fix((_fewer(which, fitting, wanted),), 30, change))
+                fixes.append(Fix((_fewer(which, fitting, wanted),), _LESS_COST, counting.asking_for(fitting)))
             elif not certain:
                 self.untried.append(f"asking for fewer devices in {which}")
         return fixes
 
-    def _largest(self, index: int, name: str, wanted: int) -> tuple[int, bool]:
-        """Return the largest count known to fit, and whether all that was asked was answered."""
+    def _smaller_amounts(self) -> list[Fix]:
+        """Return, per capacity that a request asks for, the largest smaller amount with which the claims fit."""
+        fixes = []
+        lesser = tuple(lesser_amounts(self._world))
+        least = self._world
+        for less in lesser:
+            least = less.asking_for(1)(least)
+        # Where not even the smallest amounts help, none of them does; hard questions have many.
+        enough = self._trials.fits(least, GLANCE) if lesser else False
+        if enough is None:
+            self.untried.append(_LESS)
+        for less in lesser if enough else ():
+            which = called(self._world, less.claim, less.request)
+            fitting, certain = self._largest(less.asking_for, len(less.amounts) + 1)
+            if fitting:
+                said = f"asking for {less.amounts[fitting - 1]} instead of {less.wanted} {less.capacity} in {which}"
+                fixes.append(Fix((said,), _LESS_COST, less.asking_for(fitting)))
+            elif not certain:
+                self.untried.append(_LESS)
+        return fixes
+
+    def _largest(self, asking_for: Callable[[int], Callable[[World], World]], wanted: int) -> tuple[int, bool]:
+        """Return the largest number below the wanted one known to fit, and whether all that was asked was answered."""
         low, high, certain = 0, wanted, True
         while high - low > 1:
             middle = high - 1 if high - low <= _FEW else (low + high) // 2
-            change = partial(_counting, claim=index, name=name, count=middle)
+            change = asking_for(middle)
             answer = self._unspoilt(self._trials.fits(change(self._world)), change)
             certain = certain and answer is not None
             if answer:
@@ -229,11 +255,8 @@ def fewer_devices(world: World) -> Iterator[list[tuple[str, Callable[[World], Wo
     for index, name, ask in world.asks():
         wanted = ask.count or 1
         if ask.allocation_mode != "All":
-            which = called(world, index, name)
-            yield [
-                (_fewer(which, count, wanted), partial(_counting, claim=index, name=name, count=count))
-                for count in range(wanted - 1, 0, -1)
-            ]
+            which, counting = called(world, index, name), _Counting(index, name)
+            yield [(_fewer(which, count, wanted), counting.asking_for(count)) for count in range(wanted - 1, 0, -1)]
 
 
 def _fewer(which: str, count: int, wanted: int) -> str:
@@ -242,8 +265,17 @@ def _fewer(which: str, count: int, wanted: int) -> str:
     return f"asking for {count} instead of {wanted} {amount}"
 
 
-def _counting(world: World, claim: int, name: str, count: int) -> World:
-    return edit_requests(
-        world,
-        lambda index, full, ask: ask.model_copy(update={"count": count}) if (index, full) == (claim, name) else ask,
-    )
+@dataclass(frozen=True, slots=True)
+class _Counting:
+    """The number of devices that a request asks for."""
+
+    claim: int
+    name: str
+
+    def asking_for(self, count: int) -> Callable[[World], World]:
+        """Return the change to another number."""
+
+        def edit(index: int, full_name: str, ask: Any) -> Any:
+            return ask.model_copy(update={"count": count}) if (index, full_name) == (self.claim, self.name) else ask
+
+        return partial(edit_requests, edit=edit)

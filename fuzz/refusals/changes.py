@@ -89,11 +89,14 @@ def changes_of(world: Json) -> Iterator[Change]:
 
 
 def asking_for(world: Json) -> Iterator[tuple[int, Callable[[int], Change]]]:
-    """Yield, per request of more than one device, its count and what asking for fewer is."""
+    """Yield, per number of devices and amount of memory above 1, what is asked for and what asking for less is."""
     for claim, devices in _pending(world).items():
         for name, ask in _asks(devices):
             if ask.get("count", 1) > 1:
                 yield ask["count"], _counting(world, claim, name, ask["count"])
+            if "capacity" in ask:
+                wanted = int(ask["capacity"]["requests"]["mem"].removesuffix("Gi"))
+                yield wanted, _measuring(world, claim, name, wanted)
     extended = _extended(world)
     if extended > 1:
         yield extended, _counting_extended(extended)
@@ -108,6 +111,17 @@ def _counting(world: Json, claim: str, name: str, wanted: int) -> Callable[[int]
         return Change(f"asking for {count} instead of {wanted} devices in {which}", "", make)
 
     return counting
+
+
+def _measuring(world: Json, claim: str, name: str, wanted: int) -> Callable[[int], Change]:
+    def measuring(amount: int) -> Change:
+        def make(made: Json) -> None:
+            dict(_asks(_pending(made)[claim]))[name]["capacity"]["requests"]["mem"] = f"{amount}Gi"
+
+        which = f'request "{name}"{_owner(world, claim)}'
+        return Change(f"asking for {amount}Gi instead of {wanted}Gi mem in {which}", "", make)
+
+    return measuring
 
 
 def _counting_extended(wanted: int) -> Callable[[int], Change]:

@@ -29,7 +29,7 @@ __all__ = ["TARGET", "asked", "main"]
 
 #: Pairs of changes that are tried where no single one helps.
 _MOST_PAIRS: Final = 120
-_COUNT: Final = re.compile(r"asking for (\d+) instead of (\d+) .*")
+_COUNT: Final = re.compile(r"asking for (\d+)(?:Gi)? instead of (\d+).*")
 _GATES: Final = re.compile(r"Kubernetes \S+ would allocate this with (.+) switched on")
 _NEWER: Final = re.compile(r"Kubernetes (\S+) with its default gates would allocate this")
 _DEFECT: Final = re.compile(r"defects? of kube-scheduler")
@@ -53,7 +53,7 @@ def asked(world: Json, *more: str, text: bool = False) -> tuple[int, str]:
 def _written(objects: Sequence[Json]) -> Iterator[Path]:
     """Put objects into a file for a while."""
     with tempfile.NamedTemporaryFile("w", suffix=".json", encoding="utf-8") as file:
-        json.dump({"apiVersion": "v1", "kind": "List", "items": objects}, file)
+        file.write(json.dumps({"apiVersion": "v1", "kind": "List", "items": objects}))
         file.flush()
         yield Path(file.name)
 
@@ -148,7 +148,8 @@ def _replayed(world: Json, refusal: Json) -> str:
 
 def _helps(changed: Json, node: str) -> bool:
     """Return whether a changed world has a place for the pod on the node, and the others do not spoil it."""
-    return _could(changed, node) and _could(changed)
+    alone = sum(each["kind"] == "Node" for each in changed["objects"]) == 1
+    return _could(changed, node) and (alone or _could(changed))
 
 
 def _named(step: str, changes: dict[str, Change], world: Json) -> Change:

@@ -156,6 +156,34 @@ def test_the_taint_of_an_incomplete_pool_is_part_of_the_fix() -> None:
     assert [fix.steps for fix in found.fixes] == [("a complete pool p", "tolerating the taint broken:NoSchedule")]
 
 
+def test_all_does_not_rest_on_who_holds_what_was_not_asked_for() -> None:
+    devices = [device("a", model="x"), device("b", model="y", tainted=True)]
+    asked = request(devices, claim(ask(None, model="y")), allocated=[["d", "p", "a"], ["d", "p", "b"]])
+    found = reasons(world_of(asked))
+    assert found.facts[0] == ("holder", "claim held-1 holds 1 device")
+    assert [fix.steps for fix in found.fixes] == [("freeing claim held-1", "tolerating the taint broken:NoSchedule")]
+
+
+@pytest.mark.parametrize(
+    ("policy", "held", "fix"),
+    [
+        pytest.param({}, "0", "asking for 40Gi instead of 50Gi c", id="all there is"),
+        pytest.param({}, "10Gi", "asking for 30Gi instead of 50Gi c", id="what others leave"),
+        pytest.param({"validValues": ["8Gi", "16Gi"]}, "10Gi", "asking for 16Gi instead of 50Gi c", id="values"),
+        pytest.param(
+            {"validRange": {"min": "4Gi", "step": "4Gi"}}, "10Gi", "asking for 28Gi instead of 50Gi c", id="steps"
+        ),
+    ],
+)
+def test_less_of_a_capacity_is_a_fix(policy: dict[str, Any], held: str, fix: str) -> None:
+    made = {"value": "40Gi", **({"requestPolicy": {"default": "8Gi", **policy}} if policy else {})}
+    devices = [{"name": "a", "allowMultipleAllocations": True, "capacity": {"c": made}}]
+    asked = request(devices, claim({**ask(1), "capacity": {"requests": {"c": "50Gi"}}}))
+    usage = {"allocatedShared": [["d", "p", "a", "s"]], "aggregated": [{"id": ["d", "p", "a"], "cap": {"c": held}}]}
+    found = reasons(world_of({**asked, **usage}))
+    assert fix in " ".join(map(str, found.fixes))
+
+
 def failing_later() -> dict[str, Any]:
     """A selector that fails, of a request that the search does not come to, as the first cannot be served."""
     guarded = ask(1)
