@@ -4,6 +4,7 @@ Label selectors, read once and then asked of many objects.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
@@ -29,6 +30,10 @@ class LabelTest:
     requirements: tuple[Requirement, ...] = ()
     nothing: bool = False
 
+    def __str__(self) -> str:
+        """Return the requirements as kubectl would take them."""
+        return "nothing" if self.nothing else ",".join(itertools.starmap(_said, self.requirements)) or "any labels"
+
     @property
     def empty(self) -> bool:
         """Return whether it selects everything because it asks for nothing."""
@@ -39,6 +44,13 @@ class LabelTest:
         if self.nothing:
             return False
         return all(_TESTS[operator](labels.get(key), values) for key, operator, values in self.requirements)
+
+
+def _said(key: str, operator: str, values: frozenset[str]) -> str:
+    if operator in ("In", "NotIn"):
+        equal, among = ("=", " in ") if operator == "In" else ("!=", " notin ")
+        return f"{key}{equal}{next(iter(values))}" if len(values) == 1 else f"{key}{among}({','.join(sorted(values))})"
+    return key if operator == "Exists" else f"!{key}"
 
 
 EVERYTHING: Final = LabelTest()

@@ -311,8 +311,8 @@ class _Checking:
                     names = {node.metadata.name for node in nodes}
                     refused = tuple([each for each in refused if each.node in names])
                 return replace(placement, refusals=self._looking.into(self.scheduling.cluster, outcome, refused))
-            case Unschedulable(code=code, text=text) | Waiting(code=code, text=text):
-                return replace(placement, refusals=_everywhere(nodes, code, text))
+            case Unschedulable(code=code, text=text, detail=said) | Waiting(code=code, text=text, detail=said):
+                return replace(placement, refusals=_everywhere(nodes, code, text, said))
 
     def _nodes_for(self, subject: Subject) -> Sequence[Node]:
         """Return the nodes that have something to say: a pod of a DaemonSet, or one that names its node, is for one."""
@@ -387,6 +387,6 @@ def _places(prepared: Prepared) -> dict[int, Where]:
     return {key: problem.where for key, problem in zip(origins, placed, strict=True)}
 
 
-def _everywhere(nodes: Sequence[Node], code: str, text: str) -> tuple[NodeRefusal, ...]:
+def _everywhere(nodes: Sequence[Node], code: str, text: str, detail: str = "") -> tuple[NodeRefusal, ...]:
     """Return the refusals of a pod that is not asked of any node, as what each of them says."""
-    return tuple([NodeRefusal(node.metadata.name or "", code, text) for node in nodes])
+    return tuple([NodeRefusal(node.metadata.name or "", code, text, detail=detail) for node in nodes])

@@ -73,7 +73,7 @@ CASES = (
             "what is taken one way is not missing the other on dual",
             "default/ext-2 (Pod): allocated",
             "default/claim-2 (Pod): allocated",
-            "Insufficient nvidia.com/gpu: asks for 3 nvidia.com/gpu, 0 of 2 are left",
+            "Insufficient nvidia.com/gpu: 3 nvidia.com/gpu asked, 0 of 2 left",
         ),
     ),
     *(

@@ -116,7 +116,7 @@ def waiting(queued: Queued, claims: Mapping[str, ResourceClaim]) -> Waiting | No
     """Return what lets the pod wait before any attempt: quotas, gates, then claims missing, going, or another pod's."""
     pod = queued.pod
     if queued.barred is not None:
-        return Waiting(queued.name, queued.barred.code, queued.barred.text)
+        return Waiting(queued.name, queued.barred.code, queued.barred.text, detail=queued.barred.detail)
     if pod.spec.scheduling_gates:
         gates = " ".join(each.name for each in pod.spec.scheduling_gates)
         return Waiting(queued.name, "scheduling-gates", f"waiting for scheduling gates: [{gates}]")

@@ -98,7 +98,9 @@ def _created(pods: Sequence[Queued], population: Population) -> tuple[Sequence[Q
         if refusal is None:
             charged.add(each.name)
             book, refusal = book.charge_all(claim for claim in each.claims if not isinstance(claim, str))
-        made.append(each if refusal is None else replace(each, barred=Objection("quota", (refusal.text,))))
+        made.append(
+            each if refusal is None else replace(each, barred=Objection("quota", (refusal.text,), refusal.detail))
+        )
     return made, replace(population, book=book, charged=frozenset(charged))
 
 

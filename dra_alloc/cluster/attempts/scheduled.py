@@ -84,12 +84,15 @@ class Scheduled:
 class Waiting:
     """
     The scheduler does not try the pod yet. `text` is its reason: a gate, a claim that cannot be used, or a quota.
+
+    `detail` says in numbers what the text leaves out.
     """
 
     pod: str
     code: str
     text: str
     notes: tuple[str, ...] = ()
+    detail: str = ""
 
 
 @dataclass(frozen=True)
@@ -123,8 +126,9 @@ class Unschedulable:
     No node can have the pod.
 
     `text` speaks where no node was looked at, or one ended the whole attempt
-    (`aborts`, with the refusal of that one); else there is a refusal for every
-    node. `helped` pods may find a node once others have found theirs.
+    (`aborts`, with the refusal of that one), `detail` in numbers; else there is
+    a refusal for every node. `helped` pods may find a node once others have
+    found theirs.
     """
 
     pod: str
@@ -133,6 +137,7 @@ class Unschedulable:
     aborts: bool = False
     notes: tuple[str, ...] = ()
     helped: bool = False
+    detail: str = ""
     find_refusals: Callable[[], tuple[NodeRefusal, ...]] = field(default=tuple, repr=False, compare=False)
     find_claims: Callable[[str], Sequence[ResourceClaim]] = field(default=lambda _: (), repr=False, compare=False)
 

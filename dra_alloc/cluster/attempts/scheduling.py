@@ -287,7 +287,7 @@ class Scheduling:
         claims = self._claims_on(found, names[choice.place])
         refusal = self._charged(claims[len(found.known) :], queued.pod)
         if refusal is not None:
-            return Unschedulable(queued.name, refusal.text, "quota", notes=notes)
+            return Unschedulable(queued.name, refusal.text, "quota", notes=notes, detail=refusal.detail)
         takes = found.amounts.get(choice.place, ())
         text = not_stored(queued.pod, takes)
         if text:

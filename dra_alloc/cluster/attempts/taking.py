@@ -116,7 +116,7 @@ class Taking:
             return Objection("node-resources", (text,))
         asked = {name: amount for name, amount in in_units(used_by(whole)).items() if "/" not in name}
         objection = too_little(asked, load)
-        return amounts if objection is None else replace(objection, detail=f"with its devices it {objection.detail}")
+        return amounts if objection is None else replace(objection, detail=f"with its devices {objection.detail}")
 
     def _device(self, found: DeviceRequestAllocationResult, node: Node | None) -> Device | None:
         """Return the device of a result, the first of its name, as far as a node sees it."""

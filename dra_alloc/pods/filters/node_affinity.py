@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from dra_alloc.api import Node, NodeSelector, PodSpec
+from dra_alloc.errors import first_few
 from dra_alloc.pods.attempts import Attempt
 from dra_alloc.pods.objections import Objection
 from dra_alloc.problem.nodes import NodeSelectorError, selects_node
@@ -17,7 +18,6 @@ __all__ = ["admits", "not_named", "refused", "required"]
 _TEXT: Final = "node(s) didn't match Pod's node affinity/selector"
 _NAMES: Final = "node(s) didn't satisfy plugin(s) [NodeAffinity]"
 _CONFLICT: Final = "pod affinity terms conflict"
-_SAID: Final = "the node does not match the pod's required node affinity"
 
 
 def required(spec: PodSpec) -> NodeSelector | None:
@@ -58,7 +58,7 @@ def refused(attempt: Attempt) -> Mapping[int, Objection]:
             if place not in found and labelled.get(place) != value:
                 found[place] = lacking
     if selector is not None:
-        unmatched = Objection("node-affinity", (_TEXT,), _SAID)
+        unmatched = Objection("node-affinity", (_TEXT,), f"the pod's node affinity wants {_wanted(selector)}")
         for place, node in enumerate(tenancy.nodes):
             if place not in found and not _selects(selector, node):
                 found[place] = unmatched
@@ -95,6 +95,18 @@ def _named(selector: NodeSelector) -> frozenset[str] | None:
             return None
         names |= frozenset.intersection(*lists)
     return names if selector.node_selector_terms else None
+
+
+def _wanted(selector: NodeSelector) -> str:
+    """Return the terms of a selector as a sentence has them."""
+    terms = [
+        " and ".join(
+            f"{each.key} {each.operator}{f' ({first_few(each.values)})' if each.values else ''}"
+            for each in (*term.match_expressions, *term.match_fields)
+        )
+        for term in selector.node_selector_terms
+    ]
+    return " or ".join(each for each in terms if each) or "no node at all"
 
 
 def _selects(selector: NodeSelector, node: Node) -> bool:

@@ -33,12 +33,12 @@ def refused(attempt: Attempt) -> Mapping[int, Objection]:
     if pod.near:
         found |= _not_near(tenancy, pod)
     for term in pod.apart:
-        said = f"a pod runs in the node's {term.key} that the pod keeps away from"
+        said = f"a pod with {term.pods} runs in the node's {term.key}, which the pod keeps away from"
         objection = Objection("pod-anti-affinity", (_APART,), said, lasting=False)
         _add(found, _in(tenancy, term.key, _values(tenancy, term.key, tenancy.running(term))), objection)
     for term, places in tenancy.apart.items():
         if term.matches(pod.namespace, pod.labels, tenancy.namespaces):
-            said = f"a pod in the node's {term.key} keeps the pod away"
+            said = f"a pod in the node's {term.key} keeps away from pods with {term.pods}"
             objection = Objection("pod-anti-affinity-of-others", (_THEIRS,), said, lasting=False)
             _add(found, _in(tenancy, term.key, _values(tenancy, term.key, places)), objection)
     return found
@@ -51,12 +51,16 @@ def _not_near(tenancy: Tenancy, pod: PodView) -> dict[int, Objection]:
         pairs.update((key, value) for value in _values(tenancy, key, met))
     alone = not pairs and all(term.matches(pod.namespace, pod.labels, tenancy.namespaces) for term in pod.near)
     found: dict[int, Objection] = {}
+    where = f"nodes that run one: {len(met)}" if met else "none runs anywhere"
+    objections = {
+        term: Objection("pod-affinity", (_NEAR,), f"no pod with {term.pods} runs in the node's {term.key} ({where})")
+        for term in pod.near
+    }
     for place in range(len(tenancy.nodes)):
         for term in pod.near:
             value = tenancy.domains(term.key).get(place)
             if value is None or not (alone or (term.key, value) in pairs):
-                said = f"no pod runs in the node's {term.key} that the pod must be near"
-                found[place] = Objection("pod-affinity", (_NEAR,), said)
+                found[place] = objections[term]
                 break
     return found
 

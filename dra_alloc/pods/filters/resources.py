@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from dra_alloc.pods.amounts import CPU, EPHEMERAL, MEMORY, PODS
+from dra_alloc.pods.amounts import CPU, EPHEMERAL, HUGE, MEMORY, PODS
 from dra_alloc.pods.attempts import Attempt
 from dra_alloc.pods.objections import Objection, Shortfall
 from dra_alloc.pods.tenancy import Load
@@ -18,6 +18,8 @@ __all__ = ["refused", "shortfalls", "too_little"]
 _ALWAYS: Final = frozenset({CPU, MEMORY, PODS})
 _NOTHING: Final[Mapping[str, str]] = {}
 _FIRST: Final = (CPU, MEMORY, EPHEMERAL)
+_BYTES: Final = frozenset({MEMORY, EPHEMERAL})
+_UNITS: Final = {"Ti": 1024**4, "Gi": 1024**3, "Mi": 1024**2, "Ki": 1024}
 
 
 def refused(attempt: Attempt) -> Mapping[int, Objection]:
@@ -66,6 +68,23 @@ def too_little(asked: Mapping[str, int], load: Load, served: Mapping[str, str] =
 def _said(each: Shortfall) -> str:
     if each.resource == PODS:
         return f"the node runs {each.used} pods of {each.allocatable}"
-    unit = "m" if each.resource == CPU else ""
-    left = each.allocatable - each.used
-    return f"asks for {each.asked}{unit} {each.resource}, {left}{unit} of {each.allocatable}{unit} are left"
+    if not each.allocatable:
+        return f"{_amounts(each.resource, each.asked)[0]} {each.resource} asked, and the node offers none"
+    left = max(each.allocatable - each.used, 0)
+    asked, left_, whole = _amounts(each.resource, each.asked, left, each.allocatable)
+    return f"{asked} {each.resource} asked, {left_} of {whole} left"
+
+
+def _amounts(resource: str, *amounts: int) -> list[str]:
+    """Return amounts in the units of manifests, rounded if they can be told apart then."""
+    if resource == CPU:
+        return [f"{amount / 1000:.15g}" for amount in amounts]
+    if resource not in _BYTES and not resource.startswith(HUGE):
+        return list(map(str, amounts))
+    rounded = [_bytes(amount) for amount in amounts]
+    return rounded if len(set(rounded)) == len(set(amounts)) else list(map(str, amounts))
+
+
+def _bytes(amount: int) -> str:
+    unit = next((unit for unit in _UNITS if amount >= _UNITS[unit]), "")
+    return f"{amount / _UNITS[unit]:.6g}{unit}" if unit else str(amount)

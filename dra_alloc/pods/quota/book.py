@@ -17,6 +17,7 @@ from dra_alloc.api import (
     ResourceQuota,
     ScopedResourceSelectorRequirement,
 )
+from dra_alloc.api.amounts.quantity import ZERO
 from dra_alloc.manifest import Documents
 from dra_alloc.pods.extended_resources import class_by_resource
 from dra_alloc.pods.quota.charges import Amounts, Charge, counted
@@ -28,11 +29,16 @@ __all__ = ["NO_QUOTAS", "Account", "QuotaBook", "Refusal"]
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """A quota does not let an object be made: `reason` is why, `text` what the API server answers."""
+    """
+    A quota does not let an object be made.
+
+    `reason` is why, `text` what the API server answers, `detail` what that means for what is left.
+    """
 
     quota: str
     reason: str
     text: str
+    detail: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +72,21 @@ class Account:
         """Return the quota with an object more."""
         return replace(self, used=FrozenMap({**self.used, **dict(self._sums(charge))}))
 
+    def lacking(self, charge: Charge) -> str:
+        """Return what an object needs of what the quota has too little of; empty if it fits."""
+        left = {key: self.hard[key] - self.used.get(key, ZERO) for key in self._beyond(charge)}
+        named = len(left) > 1
+        return "; ".join(
+            f"{f'{key}: ' if named else ''}{charge.usage[key]} needed, {max(each, ZERO)} of {self.hard[key]} left"
+            for key, each in left.items()
+        )
+
+    def _beyond(self, charge: Charge) -> list[str]:
+        return sorted(key for key, total in self._sums(charge) if total > self.hard[key])
+
     def excess(self, charge: Charge) -> str:
         """Return by what an object that counts exceeds the quota, in upstream's words; empty if it fits."""
-        beyond = sorted(key for key, total in self._sums(charge) if total > self.hard[key])
+        beyond = self._beyond(charge)
         if not beyond:
             return ""
         parts = {
@@ -145,7 +163,7 @@ class QuotaBook:
                 reason = look(each, charge)
                 if reason:
                     text = f'{charge.resource} "{item.metadata.name or ""}" is forbidden: {reason}'
-                    return self, Refusal(each.name, reason, text)
+                    return self, Refusal(each.name, reason, text, each.lacking(charge))
         after = tuple([each.charged(charge) if each in counting else each for each in accounts])
         return replace(self, accounts=FrozenMap({**self.accounts, namespace: after})), None
 

@@ -53,7 +53,7 @@ def forbidden(
         if subject.pod is not None:
             named.append(("PodGroup", group_name(subject.pod)))
         answer = own or next((unmade[each] for each in named if each in unmade), None)
-        barred = subject.barred if answer is None else Objection("quota", (answer.text,))
+        barred = subject.barred if answer is None else Objection("quota", (answer.text,), answer.detail)
         marked.append(replace(subject, barred=barred))
     return tuple(marked), found.book, tuple(found.notes())
 

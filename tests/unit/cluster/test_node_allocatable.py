@@ -76,7 +76,7 @@ def test_devices_take_of_their_node():
     assert isinstance(second, Unschedulable)
     assert second.message == "0/1 nodes are available: 1 Insufficient cpu."
     assert second.refusals[0].code == "node-resources"
-    assert "with its devices it asks for 2500m cpu, 1500m of 4000m are left" in second.refusals[0].text
+    assert "with its devices 2.5 cpu asked, 1.5 of 4 left" in second.refusals[0].text
     assert isinstance(only(there.schedule([pod("a")]).cluster, pod("b", "d")), Unschedulable)
     for containers, fits in ((1, True), (3, True), (4, False)):
         told = only(cluster(taking(OVERHEAD)), pod("a", uses=containers))

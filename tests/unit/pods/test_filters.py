@@ -12,6 +12,7 @@ from tests.unit.pods.attempting import HOST, ZONE, attempt, node, pod, refusals
 
 AFFINITY = "node(s) didn't match Pod's node affinity/selector"
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+DISK = {"key": "disk", "operator": "In", "values": ["ssd", "nvme"]}
 SPREAD = "node(s) didn't match pod topology spread constraints"
 
 
@@ -102,8 +103,31 @@ def test_what_is_used_is_not_there_twice():
     (objection,) = objections(attempted).values()
     (short,) = objection.shortfalls
     assert (short.resource, short.asked, short.used, short.allocatable) == ("cpu", 1000, 3500, 4000)
-    assert objection.detail == "asks for 1000m cpu, 500m of 4000m are left"
+    assert objection.detail == "1 cpu asked, 0.5 of 4 left"
     assert not objection.lasting
+
+
+@pytest.mark.parametrize(
+    ("wanted", "detail"),
+    [
+        ({"requests": {"cpu": "5", "memory": "1536Mi"}}, "5 cpu asked, 4 of 4 left"),
+        ({"requests": {"memory": "9Gi"}}, "9Gi memory asked, 7.5Gi of 8Gi left"),
+        ({"requests": {"x.io/nic": "2"}}, "2 x.io/nic asked, and the node offers none"),
+        ({"affinity": near("podAffinity")}, f"no pod with app=a runs in the node's {ZONE} (none runs anywhere)"),
+        (
+            {"affinity": near("podAntiAffinity", labelSelector={"matchLabels": {"app": "b"}})},
+            f"a pod with app=b runs in the node's {ZONE}, which the pod keeps away from",
+        ),
+        (
+            {"affinity": {"nodeAffinity": {REQUIRED: {"nodeSelectorTerms": [{"matchExpressions": [DISK]}]}}}},
+            "the pod's node affinity wants disk In (ssd, nvme)",
+        ),
+    ],
+)
+def test_what_a_node_lacks_is_told_in_units_and_labels(wanted, detail):
+    running = [pod("there", on="a", labels={"app": "b"}, requests={"memory": "512Mi"})]
+    (objection,) = objections(attempt(pod(**wanted), [node("a", {ZONE: "z"})], running)).values()
+    assert objection.detail == detail
 
 
 def test_all_that_is_short_is_told_in_the_schedulers_order():

@@ -71,7 +71,7 @@ def test_room_is_taken_as_devices_are():
     assert nodes_of(pod("p", cpu="4"), pod("q", cpu="2"), pod("r", cpu="1")) == ["b", "a", None]
     last = check(Documents(pods=(pod("p", cpu="5"),)), DUMP).placements[0]
     assert {each.code for each in last.refusals} == {"node-resources"}
-    assert last.refusals[1].text == "Insufficient cpu: asks for 5000m cpu, 4000m of 4000m are left"
+    assert last.refusals[1].text == "Insufficient cpu: 5 cpu asked, 4 of 4 left"
 
 
 def test_higher_priority_goes_first():
