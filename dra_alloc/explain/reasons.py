@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final
 
-from dra_alloc.explain.amounts import lesser_amounts
+from dra_alloc.explain.amounts import Lesser, lesser_amounts
 from dra_alloc.explain.core import core_of
 from dra_alloc.explain.facts import Fact, called, facts_of
 from dra_alloc.explain.hints import Hints
@@ -220,20 +220,26 @@ class _Fixes:
         lesser = tuple(lesser_amounts(self._world))
         least = self._world
         for less in lesser:
-            least = less.asking_for(1)(least)
+            least = less.asking_for(less.amounts[0])(least)
         # Where not even the smallest amounts help, none of them does; hard questions have many.
         enough = self._trials.fits(least, GLANCE) if lesser else False
         if enough is None:
             self.untried.append(_LESS)
         for less in lesser if enough else ():
-            which = called(self._world, less.claim, less.request)
-            fitting, certain = self._largest(less.asking_for, len(less.amounts) + 1)
+            answers: set[bool | None] = set()
+            fitting = less.largest(partial(self._fits, less, answers))
             if fitting:
-                said = f"asking for {less.amounts[fitting - 1]} instead of {less.wanted} {less.capacity} in {which}"
+                said = f"{less.said(fitting)} in {called(self._world, less.claim, less.request)}"
                 fixes.append(Fix((said,), _LESS_COST, less.asking_for(fitting)))
-            elif not certain:
+            elif None in answers:
                 self.untried.append(_LESS)
         return fixes
+
+    def _fits(self, less: Lesser, answers: set[bool | None], amount: int) -> bool:
+        """Return whether the claims are known to fit with an amount, and note the answer."""
+        change = less.asking_for(amount)
+        answers.add(answer := self._unspoilt(self._trials.fits(change(self._world)), change))
+        return answer is True
 
     def _largest(self, asking_for: Callable[[int], Callable[[World], World]], wanted: int) -> tuple[int, bool]:
         """Return the largest number below the wanted one known to fit, and whether all that was asked was answered."""

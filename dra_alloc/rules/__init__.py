@@ -16,7 +16,7 @@ from dra_alloc.problem.requests import Ask, ClaimRow
 from dra_alloc.profiles import Feature, Profile, Trait
 from dra_alloc.rules.base import About, Context, Pick, Reason, Rule, SearchStopped
 from dra_alloc.rules.binding_conditions import BindingConditions
-from dra_alloc.rules.capacity.consumed import PANICS, ConsumedCapacity, consumption, panic
+from dra_alloc.rules.capacity.consumed import PANICS, ConsumedCapacity, amounts_of, consumption, panic
 from dra_alloc.rules.capacity.growing import GrowingCapacity, can_grow
 from dra_alloc.rules.capacity.negative import NegativeCapacity, can_be_negative
 from dra_alloc.rules.compatibility_groups import CompatibilityGroups
@@ -42,6 +42,7 @@ __all__ = [
     "Rule",
     "RuleSet",
     "SearchStopped",
+    "amounts_of",
     "available_counters",
     "barring",
     "constraint_rule",

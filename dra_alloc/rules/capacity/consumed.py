@@ -4,7 +4,7 @@ Consumable capacity: shares of one device draw on its capacity, rounded by its r
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from dra_alloc.api import Quantity
@@ -17,7 +17,7 @@ from dra_alloc.rules.capacity.policy import AmountError, Arithmetic, consumed_am
 from dra_alloc.rules.capacity.spelling import asked, full_name, offered, spelling, totals
 from dra_alloc.rules.facts import Draw, Ends, Fact, Looser
 
-__all__ = ["PANICS", "ConsumedCapacity", "consumption", "panic"]
+__all__ = ["PANICS", "ConsumedCapacity", "amounts_of", "consumption", "panic"]
 
 #: What an answer says where the scheduler crashes.
 PANICS: Final = "kube-scheduler panics"
@@ -51,6 +51,16 @@ def consumption(device: DeviceRow, ask: Ask, profile: Profile) -> Mapping[str, Q
         if policy is not None and violates_policy(policy, amount, arithmetic):
             return None
     return amounts
+
+
+def amounts_of(device: DeviceRow, name: str, consumed: Mapping[str, int], profile: Profile) -> Iterator[int]:
+    """Yield what is left of a device's capacity, and the amounts that its policy names, in units of 1e-9."""
+    own = spelling(name, device, profile)
+    if own is not None:
+        yield device.capacity[own].value.nano - totals(consumed, device, profile).get(own, 0)
+        policy = device.capacity[own].request_policy
+        if policy is not None:
+            yield from (value.nano for value in policy.valid_values)
 
 
 def panic(claim: str, ask: Ask, device: DeviceRow) -> SearchStopped:
