@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from functools import cache
+from functools import lru_cache
 from typing import Final
 
 from dra_alloc.errors import InputError
@@ -234,7 +234,7 @@ def profile(
     return _profile(parse_release(release), frozenset(features), wanted, meaning)
 
 
-@cache
+@lru_cache(maxsize=1024)
 def _profile(release: Release, features: frozenset[Feature], channel: Channel | None, semantics: Semantics) -> Profile:
     supported = next(table for since, table in CHANNEL_FEATURES if release >= start_of(since))
     if channel is None:

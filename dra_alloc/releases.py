@@ -5,7 +5,7 @@ Kubernetes release numbers, and the newest patch of each line we know.
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 from typing import Final, NamedTuple
 
 from dra_alloc.errors import InputError, in_brief
@@ -113,7 +113,7 @@ def _newest(named: Release) -> Release:
     return _named(NEWEST[f"{named.major}.{named.minor}"])
 
 
-@cache
+@lru_cache(maxsize=1024)
 def _named(text: str) -> Release:
     try:
         found = _parsed(NEWEST.get(text.removeprefix("v"), text))

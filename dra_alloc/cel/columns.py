@@ -22,6 +22,7 @@ from dra_alloc.cel.library.semver import CelSemver
 from dra_alloc.cel.plan.frame import Failed
 from dra_alloc.cel.program import Program
 from dra_alloc.cel.reads import Read
+from dra_alloc.remembered import Numbers, Remembered
 
 __all__ = ["DeviceColumns", "Interner", "Outcome"]
 
@@ -29,6 +30,9 @@ Outcome = bool | EvaluationError
 Row = tuple[int, ...]
 _ABSENT: Final = ("absent",)
 _BROKEN: Final = ("broken",)
+#: Tokens that have an integer, and rows of them of which a program's answer is remembered.
+_MOST_TOKENS: Final = 1 << 16
+_MOST_ANSWERS: Final = 1 << 14
 
 
 class Interner:
@@ -40,24 +44,17 @@ class Interner:
     """
 
     def __init__(self) -> None:
-        self._ids: dict[Any, int] = {}
+        #: The integer of a token; equal tokens have equal integers, unless one was forgotten in between.
+        self.id = Numbers(_MOST_TOKENS).of
         self._lock = Lock()
-        self._answers: WeakKeyDictionary[Program, dict[Row, Outcome]] = WeakKeyDictionary()
+        self._answers: WeakKeyDictionary[Program, Remembered[Row, Outcome]] = WeakKeyDictionary()
 
-    def id(self, token: Any) -> int:
-        """The integer of a token; equal tokens have equal integers."""
-        found = self._ids.get(token)
-        if found is None:
-            with self._lock:
-                found = self._ids.setdefault(token, len(self._ids))
-        return found
-
-    def answers(self, program: Program) -> dict[Row, Outcome]:
+    def answers(self, program: Program) -> Remembered[Row, Outcome]:
         """The rows `program` was asked about, and its answers."""
         found = self._answers.get(program)
         if found is None:
             with self._lock:
-                found = self._answers.setdefault(program, {})
+                found = self._answers.setdefault(program, Remembered(_MOST_ANSWERS))
         return found
 
 
@@ -87,7 +84,7 @@ class DeviceColumns:
         for row, first in zip(groups.rows, groups.firsts, strict=True):
             answer = answers.get(row)
             if answer is None:
-                answer = answers[row] = _answer(program, self.devices[first])
+                answer = answers.put(row, _answer(program, self.devices[first]))
             by_group.append(answer)
         if not self._problems:
             return [by_group[group] for group in groups.members]
@@ -110,7 +107,7 @@ class DeviceColumns:
         answers = self.interner.answers(program)
         answer = answers.get(row)
         if answer is None:
-            answer = answers[row] = _answer(program, self.devices[index])
+            answer = answers.put(row, _answer(program, self.devices[index]))
         if isinstance(answer, EvaluationError):
             raise EvaluationError(answer.text, answer.hints)
         return answer

@@ -44,7 +44,7 @@ _NATIVE: Final[dict[type, str]] = {
 _NATIVE_BY_NAME: Final = {"google.protobuf.Duration": "time.Duration", "google.protobuf.Timestamp": "time.Time"}
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=64)
 def compile_derived(environment: Environment, expression: str) -> Program:
     """
     The program of a derived attribute.

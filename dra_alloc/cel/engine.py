@@ -4,9 +4,6 @@ Where programs come from: an environment of a release, with a cache of what it c
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from functools import cache
-from threading import Lock
 from typing import Final
 
 from dra_alloc.cel.device import Reading
@@ -16,27 +13,28 @@ from dra_alloc.cel.hints import compile_hints
 from dra_alloc.cel.program import Program
 from dra_alloc.errors import InputError
 from dra_alloc.releases import Release
+from dra_alloc.remembered import Remembered
 
 __all__ = ["MAX_EXPRESSION_BYTES", "Environment", "compile", "environment"]
 
 #: kube-apiserver refuses longer selectors before it compiles them.
 MAX_EXPRESSION_BYTES: Final = 10 * 1024
-_CACHED: Final = 1024
+#: Characters of all expressions that are remembered compiled, at some 70 bytes each.
+_REMEMBERED: Final = 1 << 19
 
 
 class Environment:
     """
     What expressions of one release and mode may use; compiles them.
 
-    Programs are cached by expression text, least recently used first out, and
-    shared between threads. Failures are remembered too.
+    Programs are remembered by expression text, and shared between threads;
+    failures, too.
     """
 
     def __init__(self, chosen: EnvironmentKey) -> None:
         self.settings = chosen
         self._declared: Declarations = declarations(chosen)
-        self._programs: OrderedDict[str, Program | CompileError] = OrderedDict()
-        self._lock = Lock()
+        self._programs: Remembered[str, Program | CompileError] = Remembered(_REMEMBERED)
 
     @property
     def reading(self) -> Reading:
@@ -56,16 +54,9 @@ class Environment:
         """
         if not isinstance(expression, str):
             raise InputError(f"expression has to be a text such as 'device.driver == \"d\"', not {expression!r}")
-        with self._lock:
-            found = self._programs.get(expression)
-            if found is not None:
-                self._programs.move_to_end(expression)
+        found = self._programs.get(expression)
         if found is None:
-            found = self._build(expression)
-            with self._lock:
-                self._programs[expression] = found
-                if len(self._programs) > _CACHED:
-                    self._programs.popitem(last=False)
+            found = self._programs.put(expression, self._build(expression), 64 + len(expression))
         if isinstance(found, CompileError):
             # A fresh one: an exception that is raised twice, or by two threads, gathers tracebacks.
             raise CompileError(found.text, found.issues, found.hints)
@@ -81,13 +72,8 @@ class Environment:
         return f"Environment({self.settings})"
 
 
-@cache
-def _environment(chosen: EnvironmentKey) -> Environment:
-    # Two threads may both make one; all get the one that came first, and share its programs.
-    return _ENVIRONMENTS.setdefault(chosen, Environment(chosen))
-
-
-_ENVIRONMENTS: Final[dict[EnvironmentKey, Environment]] = {}
+#: There are as many as releases that changed something in selectors, with their modes and gates: a few dozen.
+_ENVIRONMENTS: Final[Remembered[EnvironmentKey, Environment]] = Remembered(64)
 
 
 def environment(
@@ -108,7 +94,8 @@ def environment(
     Raises: InputError for an unknown release or mode.
     """
     chosen = settings(release, mode, list_attributes=list_attributes, consumable_capacity=consumable_capacity)
-    return _environment(chosen)
+    # Two threads may both make one; all get the one that came first, and share its programs.
+    return _ENVIRONMENTS.get(chosen) or _ENVIRONMENTS.put(chosen, Environment(chosen))
 
 
 def compile(expression: str, release: str | Release = "1.36", mode: str = "stored") -> Program:

@@ -27,6 +27,7 @@ __all__ = ["DeviceKey", "DeviceRow", "PoolKey", "SliceRow"]
 _MAKE: Final[Any] = tuple.__new__
 _BLOCKING: Final = frozenset({"NoSchedule", "NoExecute"})
 _NONE: Final[frozenset[tuple[str, str]]] = frozenset()
+_UNREAD: Final[tuple[object, Any]] = (None, None)
 _NOTHING_SEEN: Final[FrozenMap[Hashable, int]] = FrozenMap()
 
 
@@ -52,7 +53,11 @@ class DeviceKey(NamedTuple):
 
 
 class DeviceRow:
-    """One device of one slice, with what the rules look at already unpacked."""
+    """
+    One device of one slice, with what the rules look at already unpacked.
+
+    `read` is what selectors last read it as, with who did: it lives as long as the device.
+    """
 
     __slots__ = (
         "attributes",
@@ -62,6 +67,7 @@ class DeviceRow:
         "draws",
         "has_binding_conditions",
         "key",
+        "read",
         "shareable",
         "slice",
         "taints",
@@ -96,6 +102,7 @@ class DeviceRow:
             tuple(taint for taint in taints if taint.effect in _BLOCKING) if taints else ()
         )
         self.has_binding_conditions = bool(wire.binding_conditions)
+        self.read: tuple[object, Any] = _UNREAD
 
     def attribute(self, name: str) -> DeviceAttribute | None:
         """Return the attribute of a fully qualified name; the driver's own domain may be left out on the device."""

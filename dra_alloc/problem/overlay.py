@@ -16,6 +16,8 @@ V = TypeVar("V")
 #: A map with more changes than this over its base becomes a base of its own.
 _MOST_CHANGES: Final = 256
 _GONE: Final[Any] = object()
+#: Findings of nodes that may all be gone by now, after which all is found out again.
+_MOST_FINDINGS: Final = 1 << 16
 
 
 class Overlay(Mapping[K, V], Generic[K, V]):
@@ -158,6 +160,8 @@ class Findings(Generic[K, V]):
     def put(self, key: K, value: V) -> V:
         """Note what was found for a key."""
         own = self._own
+        if key not in own and len(self._common) >= _MOST_FINDINGS:
+            self._common.clear()
         (own if key in own else self._common)[key] = value
         return value
 

@@ -65,7 +65,8 @@ class Context:
     `in_flight` is the capacity that shares picked in this search consume; it
     belongs to the capacity rule and is read by the counter rule. `selectors`
     evaluates a device against a request, `derive` a derived attribute. `holders` names the claims that hold
-    a device, for reasons, `claim_names` those asked about, for error texts.
+    a device, for reasons, `claim_names` those asked about, for error texts. Who `asks_once` about each device keeps
+    the answers: rules need not.
     """
 
     profile: Profile
@@ -79,6 +80,7 @@ class Context:
     holders: Callable[[DeviceKey], tuple[str, ...]]
     in_flight: dict[DeviceKey, dict[str, int]] = field(default_factory=dict)
     claim_names: Sequence[str] = ()
+    asks_once: bool = False
 
     def claim_name(self, ask: Ask) -> str:
         """Return the name of the claim that asks; empty where the context is for no claims in particular."""

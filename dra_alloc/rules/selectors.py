@@ -42,6 +42,8 @@ class Selectors(Rule):
         kind = self._alike.get(ask.id)
         if kind is None:
             kind = self._alike[ask.id] = self._kinds.setdefault((ask.class_name, ask.wire.selectors), ask.id)
+        if self._context.asks_once:
+            return not self._selects(ask, device)
         key = (kind, device)
         known = self._memo.get(key)
         if known is None:

@@ -22,6 +22,7 @@ from dra_alloc.api import DeviceAttribute, DeviceCapacity
 from dra_alloc.cel import Reading, prepare_device
 from dra_alloc.cel.reads import WHOLE, Read
 from dra_alloc.problem.devices import SliceRow
+from dra_alloc.remembered import Numbers, Remembered
 from dra_alloc.solve.frames import Frames, amounts, exact, is_simple
 
 __all__ = ["AMOUNTS", "Columns", "Lens"]
@@ -31,8 +32,14 @@ AMOUNTS: Final = "amounts"
 
 _FRAME: Final = "frame"
 _READABLE: Final = "readable"
-#: Looks that a glance remembers before it starts anew: a million slices that differ, or years of changes.
-_MOST_LOOKS: Final = 1 << 20
+#: Looks that a glance remembers before it starts anew, contents that have a number, attributes that are readable.
+_MOST_LOOKS: Final = 1 << 14
+_MOST_CONTENTS: Final = 1 << 15
+_MOST_READABLE: Final = 1 << 12
+#: Lenses after which all begins anew: slices remember what each of them sees.
+_MOST_LENSES: Final = 128
+#: Under what a slice remembers with which beginning it was looked at.
+_BEGUN: Final = "begun"
 
 
 class Columns:
@@ -42,12 +49,14 @@ class Columns:
     A slice remembers its own, so they live as long as it does.
     """
 
-    __slots__ = ("_columns", "_frames", "_glances", "_ids", "_lenses", "_lock", "_readable", "_versions")
+    __slots__ = ("_begun", "_columns", "_frames", "_glances", "_lenses", "_lock", "_readable", "_versions", "id")
 
     def __init__(self) -> None:
-        self._ids: dict[Hashable, int] = {}
+        #: The integer of a token; equal tokens have equal integers.
+        self.id = Numbers(_MOST_CONTENTS).of
+        self._begun = 0
         self._frames = Frames()
-        self._readable: dict[tuple[Any, bool], bool] = {}
+        self._readable: Remembered[tuple[Any, bool], bool] = Remembered(_MOST_READABLE)
         # Versions that can be read.
         self._versions: set[str | None] = set()
         self._columns: dict[tuple[Read | str, bool], _Column] = {}
@@ -56,21 +65,15 @@ class Columns:
         self._glances: tuple[int, tuple[_Glance, ...]] = 0, ()
         self._lock = Lock()
 
-    def id(self, token: Hashable) -> int:
-        """Return the integer of a token; equal tokens have equal integers."""
-        found = self._ids.get(token)
-        if found is None:
-            # Not from a counter: without the interpreter's lock two threads may draw the same number from it.
-            with self._lock:
-                found = self._ids.setdefault(token, len(self._ids))
-        return found
-
     def lens(self, reads: Sequence[Read | str], *, lists: bool) -> Lens:
         """Return what looks at slices with these reads only; `lists` says whether list-typed attributes are decoded."""
         key = tuple(reads), lists
         found = self._lenses.get(key)
         if found is None:
             with self._lock:
+                if len(self._lenses) >= _MOST_LENSES:
+                    self._columns, self._lenses, self._glances = {}, {}, (0, ())
+                    self._begun += 1
                 columns = [self._column(read, lists) for read in (_FRAME, _READABLE, *reads)]
                 found = self._lenses.setdefault(key, Lens(self, columns))
         return found
@@ -85,6 +88,8 @@ class Columns:
         if lenses != len(self._lenses):
             glances = self._looking_further()
         known = row.columns
+        if known.get(_BEGUN) != self._begun:
+            known = {}
         for glance in glances:
             if glance.columns[0] not in known:
                 token = glance.token(row)
@@ -114,6 +119,7 @@ class Columns:
 
     def _noted(self, row: SliceRow, glance: _Glance) -> dict[Hashable, int]:
         found: dict[Hashable, int] = {column: self.id(column.token(row)) for column in glance.columns}
+        found[_BEGUN] = self._begun
         for lens in glance.lenses:
             found[lens] = self.id((row.driver, *[found[column] for column in lens.columns]))
         return found
@@ -154,7 +160,7 @@ class Columns:
 
     def _is_version(self, text: str) -> bool:
         readable = self._is_read(DeviceAttribute(version=text), lists=False)
-        if readable:
+        if readable and len(self._versions) < _MOST_READABLE:
             self._versions.add(text)
         return readable
 
@@ -162,7 +168,7 @@ class Columns:
         known = self._readable.get((attribute, lists))
         if known is None:
             problem = prepare_device("", {"a": attribute}, {}, None, Reading(lists)).problem
-            known = self._readable[attribute, lists] = not problem
+            known = self._readable.put((attribute, lists), not problem)
         return known
 
 
@@ -201,8 +207,10 @@ class Lens:
                 known = self._ids.look_at(row)
             found = known.get(self)
             if found is None:
-                numbers = [known[column] for column in self.columns]
-                found = known[self] = self._ids.id((row.driver, *numbers))
+                # Without what all have begun anew after, there is nothing but a look at each.
+                number = self._ids.id
+                numbers = [known[each] if each in known else number(each.token(row)) for each in self.columns]
+                found = known[self] = number((row.driver, *numbers))
         return found
 
 

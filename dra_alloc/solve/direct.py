@@ -29,7 +29,7 @@ STEPS: Final = 500
 #: Answers remembered per board; fewer on wide ones.
 _MOST_ANSWERS: Final = 100_000
 #: Results remembered per node.
-_MOST_RESULTS: Final = 16
+_MOST_RESULTS: Final = 4
 
 
 class Answer(NamedTuple):
@@ -124,6 +124,8 @@ def decide(board: Board, busy: int, admitted: Admitted, slices: Sequence[SliceRo
         if len(board.answers) >= _MOST_ANSWERS // (1 + board.relevant.bit_length() // 32):
             board.answers.clear()
         known = board.answers[busy] = choice, _work(choice.found, choice.steps)
+        if admitted.plan is not None:
+            admitted.plan.weigh(choice)
     return known
 
 

@@ -7,16 +7,18 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from itertools import chain
 from operator import attrgetter, is_, itemgetter
-from threading import Lock
 from typing import Any, Final
 
 from dra_alloc.api import CapacityRequestPolicy, Device, DeviceCapacity, Quantity
 from dra_alloc.manifest.make.records import WireRecord
 from dra_alloc.problem.devices import SliceRow
 from dra_alloc.problem.tainting import taints_for
+from dra_alloc.remembered import Numbers
 
 __all__ = ["Frames", "amounts", "exact", "is_simple"]
 
+#: Frames that have a number.
+_NUMBERED: Final = 1 << 14
 #: Frames a slice is compared with before its own is worked out.
 _COMPARED: Final = 16
 
@@ -34,11 +36,10 @@ class Frames:
     tenth of working out what makes them different.
     """
 
-    __slots__ = ("_known", "_lock", "_seen")
+    __slots__ = ("_numbers", "_seen")
 
     def __init__(self) -> None:
-        self._lock = Lock()
-        self._known: dict[Hashable, tuple[str, int]] = {}
+        self._numbers = Numbers(_NUMBERED)
         self._seen: dict[int, list[tuple[list[Any], list[Any], tuple[str, int]]]] = {}
 
     def token(self, row: SliceRow) -> Hashable:
@@ -61,11 +62,7 @@ class Frames:
 
     def _number(self, row: SliceRow) -> tuple[str, int]:
         frame = tuple([_frame(device, row) for device in row.wire.spec.devices])
-        known = self._known.get(frame)
-        if known is None:
-            with self._lock:
-                known = self._known.setdefault(frame, ("frame", len(self._known)))
-        return known
+        return "frame", self._numbers.of(frame)
 
 
 def _spelled(seen: Iterable[Any]) -> list[Any]:

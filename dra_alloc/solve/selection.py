@@ -5,6 +5,7 @@ Evaluates the CEL selectors of classes and requests on devices, with upstream's 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from dra_alloc.api import DerivedAttribute, DeviceAttribute, DeviceSelector
 from dra_alloc.cel import CelDevice, CompileError, EvaluationError, Program, Reading, environment, prepare_device
@@ -12,6 +13,7 @@ from dra_alloc.cel.derived import attribute_value, compile_derived
 from dra_alloc.problem.devices import DeviceRow
 from dra_alloc.problem.requests import Ask
 from dra_alloc.profiles import Profile, Trait
+from dra_alloc.remembered import Remembered
 from dra_alloc.rules import SearchStopped
 
 __all__ = ["Selection"]
@@ -22,9 +24,14 @@ _HINT = (
 )
 
 
+#: Values of derived attributes, and programs, that one profile remembers.
+_DERIVED: Final = 1 << 14
+_PROGRAMS: Final = 1 << 10
+
+
 class Selection:
     """
-    Compiles selectors when the first device is looked at, and remembers programs and prepared devices.
+    Compiles selectors when the first device is looked at, and remembers programs; devices remember how they are read.
 
     One instance serves all nodes and claims of one profile.
     """
@@ -36,9 +43,9 @@ class Selection:
         self._reading = Reading(self._lists, late=not profile.shows(Trait.BROKEN_FAILS_ALL))
         stored = environment(release=profile.release, mode="stored", list_attributes=self._lists)
         self._stored = stored
-        self._derived: dict[tuple[str, DeviceRow], DeviceAttribute] = {}
-        self._programs: dict[str, Program | CompileError] = {}
-        self._prepared: dict[DeviceRow, CelDevice] = {}
+        self._derived: Remembered[tuple[str, DeviceRow], DeviceAttribute] = Remembered(_DERIVED)
+        self._programs: Remembered[str, Program | CompileError] = Remembered(_PROGRAMS)
+        self._reader = self._reading, self._shares
 
     def selects(self, ask: Ask, device: DeviceRow, claim: str) -> bool:
         """
@@ -91,7 +98,7 @@ class Selection:
             text = f"compile derived attribute {attribute.name} failed: {error.text}"
             raise SearchStopped(text, code="derived-attribute") from None
         try:
-            found = self._derived[key] = attribute_value(program, self._device(device))
+            found = self._derived.put(key, attribute_value(program, self._device(device)))
         except EvaluationError as error:
             text = f"evaluate derived attribute {attribute.name} on device {device.key} failed: {error.text}"
             raise SearchStopped(text, code="derived-attribute") from None
@@ -115,22 +122,25 @@ class Selection:
                 known = self._stored.compile(expression)
             except CompileError as error:
                 known = error
-            self._programs[expression] = known
+            self._programs.put(expression, known)
         if isinstance(known, CompileError):
             # A fresh one: what is raised again and again gathers tracebacks.
             raise CompileError(known.text, known.issues, known.hints)
         return known
 
     def _device(self, device: DeviceRow) -> CelDevice:
-        prepared = self._prepared.get(device)
-        if prepared is None:
-            prepared = self._prepared[device] = prepare_device(
+        reader: object
+        prepared: CelDevice
+        reader, prepared = device.read
+        if reader is not self._reader and reader != self._reader:
+            prepared = prepare_device(
                 device.key.driver,
                 device.attributes,
                 {name: capacity.value for name, capacity in device.capacity.items()},
                 device.shareable and self._shares,
                 self._reading,
             )
+            device.read = self._reader, prepared
         return prepared
 
 

@@ -12,8 +12,8 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import partial
+from threading import Lock
 from typing import Any, Final
-from weakref import WeakKeyDictionary
 
 from dra_alloc.api import AllocationResult, DeviceClass, DeviceSubRequest, ExactDeviceRequest, Node, ResourceClaim
 from dra_alloc.problem.devices import DeviceRow, PoolKey, SliceRow
@@ -24,34 +24,42 @@ from dra_alloc.problem.pools import Pool, gather
 from dra_alloc.problem.requests import Ask, ClaimRow
 from dra_alloc.problem.usage import Usage
 from dra_alloc.profiles import Feature, Profile
+from dra_alloc.remembered import Remembered
 from dra_alloc.rules import About, Context, Rule, SearchStopped, install
 from dra_alloc.rules.facts import Fact
 from dra_alloc.solve.admit import Admission, admit
-from dra_alloc.solve.columns import Columns, Lens
+from dra_alloc.solve.columns import Columns
 from dra_alloc.solve.content import content
-from dra_alloc.solve.masks.board import Board, BoardAnswer, Constraint, Judge, Part, make_part, put_together
+from dra_alloc.solve.masks.board import Board, BoardAnswer, Judge, Part, make_part, put_together
+from dra_alloc.solve.masks.plan import Plan
 from dra_alloc.solve.masks.shape import Shape, shape_of
 from dra_alloc.solve.selection import Selection
 
-__all__ = ["Admitted", "Plan", "Survey", "View"]
+__all__ = ["Admitted", "Survey", "View"]
 
 #: Stands for what was never looked up; None is an answer.
 _UNSEEN: Final[Any] = object()
 _MOST_CLAIMS: Final = 20_000
+_MOST_SPECIFICATIONS: Final = 4_000
 _MOST_NODES: Final = 20_000
+#: What the plans of one survey may come to, about, before the oldest are forgotten, in bytes.
+_MOST_BYTES: Final = 256 << 20
+#: Parts of a plan, besides four for each slice that is there.
+_MOST_PARTS: Final = 256
+#: Slices that are looked at, over all claims, between two looks at what the plans come to.
+_BETWEEN_LOOKS: Final = 4_096
 
 
 class View:
     """
-    One node, its pools as far as they offer devices, and its boards.
+    One node, and its pools as far as they offer devices.
 
     `direct` is False where only the search itself can answer, because the node
-    matters to single devices. `only` is the slice, if there is but one. `boards`
-    holds the board for each plan that asked, `results` what was put together
-    for some choices; both are parts of the engine.
+    matters to single devices. `only` is the slice, if there is but one. `results`
+    holds what was put together for some choices; it is part of the engine.
     """
 
-    __slots__ = ("boards", "direct", "invalid", "node", "only", "pools", "results", "slices")
+    __slots__ = ("direct", "invalid", "node", "only", "pools", "results", "slices")
 
     def __init__(self, node: Node, offer: Offer) -> None:
         self.node = node
@@ -61,7 +69,6 @@ class View:
         self.slices = pools[0].slices if len(pools) == 1 else tuple([row for pool in pools for row in pool.slices])
         self.only = self.slices[0] if len(self.slices) == 1 else None
         self.direct = all(map(_is_plain, self.slices))
-        self.boards: dict[Plan, Board | None] = {}
         self.results: dict[tuple[int, int], tuple[Sequence[ClaimRow], BoardAnswer, tuple[AllocationResult, ...]]] = {}
 
 
@@ -94,21 +101,6 @@ class Admitted:
         return Admitted(tuple(claims), self.rows, self.asks, self.constraints, self.plan)
 
 
-class Plan:
-    """A shape with who judges devices for it and what constraints state of them, and the parts and boards so far."""
-
-    __slots__ = ("boards", "constraints", "judges", "lens", "parts", "shape", "signatures")
-
-    def __init__(self, shape: Shape, lens: Lens, judges: Sequence[Judge], constraints: Sequence[Constraint]) -> None:
-        self.shape = shape
-        self.lens = lens
-        self.judges = tuple(judges)
-        self.constraints = tuple(constraints)
-        self.parts: dict[int, Part | None] = {}
-        self.boards: dict[Hashable, Board | None] = {}
-        self.signatures: WeakKeyDictionary[Pool, tuple[int, ...]] = WeakKeyDictionary()
-
-
 class Survey:
     """
     Looks things up on first use and remembers them; safe to use from several threads.
@@ -135,9 +127,11 @@ class Survey:
         self._gathering = Gathering(inventory, profile)
         self._views: Findings[str, View] = Findings()
         self._pools: dict[str, tuple[Node, tuple[Pool, ...]]] = {}
-        self._admitted: dict[tuple[int, ...], Admitted] = {}
-        self._alike: dict[tuple[Hashable, ...], Admitted] = {}
+        self._admitted: Remembered[tuple[int, ...], Admitted] = Remembered(_MOST_CLAIMS)
+        self._alike: Remembered[tuple[Hashable, ...], Admitted] = Remembered(_MOST_SPECIFICATIONS)
         self._plans: dict[Shape, Plan] = {}
+        self._lock = Lock()
+        self._unlooked = 0
 
     def changed(self, inventory: Inventory, keys: frozenset[PoolKey]) -> Survey:
         """Return the survey of an inventory that differs in these pools only; what is known of the others stays."""
@@ -171,7 +165,7 @@ class Survey:
     @property
     def untouched(self) -> bool:
         """Return whether nothing was asked yet: what the first question leaves behind stays."""
-        return not self._views and not self._alike
+        return not self._views and not len(self._alike)
 
     def counts(self) -> dict[str, int]:
         """Return how much was looked at: distinct questions, slices judged, boards made, boards searched."""
@@ -237,16 +231,35 @@ class Survey:
         found = self._admitted.get(key)
         if found is None:
             text = tuple([content(claim) for claim in claims])
+            self._make_room()
             alike = self._alike.get(text) or self._admit(claims)
             if alike is None:
                 return None
-            if len(self._admitted) >= _MOST_CLAIMS:
-                self._admitted.clear()
-                self._alike.clear()
-            self._alike[text] = alike
+            self._alike.put(text, alike)
             # The claims are kept, so that no others come by the same ids.
-            found = self._admitted[key] = alike.of(claims)
+            found = self._admitted.put(key, alike.of(claims))
         return found
+
+    def _make_room(self) -> None:
+        """Forget the oldest plans if all together have come to take too much."""
+        self._unlooked += 1 + len(self.inventory.slices)
+        if self._unlooked < _BETWEEN_LOOKS:
+            return
+        self._unlooked = 0
+        with self._lock:
+            plans = self._plans
+            total = sum([plan.weight for plan in plans.values()])
+            if total <= _MOST_BYTES and len(plans) <= _MOST_SPECIFICATIONS:
+                return
+            # Half of them, so that this is rare; the newest stays, whatever it takes.
+            for shape in list(plans)[:-1]:
+                plan = plans.pop(shape)
+                total -= plan.weight
+                plan.forget()
+                if 2 * total <= _MOST_BYTES and 2 * len(plans) <= _MOST_SPECIFICATIONS:
+                    break
+            self._admitted.clear()
+            self._alike.clear()
 
     def _admit(self, claims: Sequence[ResourceClaim]) -> Admitted | None:
         if any(ask.allocation_mode == "All" for claim in claims for ask in _wires(claim)):
@@ -270,7 +283,8 @@ class Survey:
             judges = [self._judge(first[number]) for number in range(len(shape.criteria))]
             lens = self.columns.lens(shape.reads, lists=self.profile.cel_lists)
             stating = [partial(_stated, rule, asks) for rule in constraints]
-            found = self._plans.setdefault(shape, Plan(shape, lens, judges, stating))
+            with self._lock:
+                found = self._plans.setdefault(shape, Plan(shape, lens, judges, stating))
         return found
 
     def _judge(self, ask: Ask) -> Judge:
@@ -278,7 +292,7 @@ class Survey:
         return Judge(ask, rules.candidate, rules.take_for(ask))
 
     def _context(self) -> Context:
-        """Return a context in which nothing is allocated and no node is known."""
+        """Return a context in which nothing is allocated and no node is known; what is found out is kept in parts."""
         selection = self.selection
         return Context(
             self.profile,
@@ -290,14 +304,12 @@ class Survey:
             derive=selection.derive,
             availability=lambda pool: {},
             holders=lambda key: (),
+            asks_once=True,
         )
 
     def board(self, view: View, plan: Plan) -> Board | None:
         """Return the node's board for a shape; None where only the search itself can answer."""
-        found: Board | None = view.boards.get(plan, _UNSEEN)
-        if found is _UNSEEN:
-            found = view.boards[plan] = self.board_of(view.pools, plan) if view.direct else None
-        return found
+        return self.board_of(view.pools, plan) if view.direct else None
 
     def board_of(self, pools: Sequence[Pool], plan: Plan) -> Board | None:
         """Return the board of the pools for a shape."""
@@ -323,16 +335,19 @@ class Survey:
         parts = [self._part(row, plan) for row in rows]
         known = [part for part in parts if part is not None]
         board = put_together(known, plan.shape) if len(known) == len(parts) else None
-        return plan.boards.setdefault(key, board)
+        return plan.put_board(key, board)
 
     def _part(self, row: SliceRow, plan: Plan) -> Part | None:
         signature = plan.lens.signature(row)
         found: Part | None = plan.parts.get(signature, _UNSEEN)
         if found is _UNSEEN:
+            if len(plan.parts) > _MOST_PARTS + 4 * len(self.inventory.slices):
+                # Most are of slices that are not there any more.
+                plan.forget()
             devices = row.devices
             special = [(self._counting and each.draws) or (self._sharing and each.shareable) for each in devices]
             made = make_part(devices, special, plan.judges, plan.constraints)
-            found = plan.parts.setdefault(signature, made)
+            found = plan.put_part(signature, made)
         return found
 
 

@@ -51,7 +51,7 @@ _GO: Final = (
 )
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=128)
 def _compile(pattern: str) -> Any:
     """The compiled pattern, or the text of what is wrong with it."""
     if len(pattern) > _MAX_HEIGHT and _height(pattern) > _MAX_HEIGHT:
@@ -82,7 +82,7 @@ def compiled(pattern: str) -> Any:
     return found
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=128)
 def compiled_bytes(pattern: str) -> Any:
     """A pattern that :func:`compiled` accepts, for searching UTF-8 bytes."""
     return re2.compile(pattern.encode(), _OPTIONS)

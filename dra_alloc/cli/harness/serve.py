@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import cache, partial
+from functools import lru_cache, partial
 from typing import Any, Final
 
 from dra_alloc.cli.harness.allocate import answer_allocate
@@ -35,7 +35,7 @@ def serve(lines: Iterable[str | bytes]) -> Iterator[str]:
             yield json.dumps(answer(line), separators=(",", ":"))
 
 
-@cache
+@lru_cache(maxsize=16)
 def _operations(steps: int) -> Mapping[str, Callable[[Mapping[str, Any]], dict[str, Any]]]:
     """Return what answers each op, with that many search steps."""
     return {

@@ -1,0 +1,91 @@
+"""
+What is remembered of what was asked: never more than so much, the oldest forgotten first.
+
+A process may be asked for years. What is remembered only saves work: whoever
+finds it gone finds it out again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+from threading import Lock
+from typing import Generic, TypeVar
+
+__all__ = ["Numbers", "Remembered"]
+
+K = TypeVar("K", bound=Hashable)
+V = TypeVar("V")
+
+
+class Remembered(Generic[K, V]):
+    """
+    A map that forgets what was put first once the weights of all come to more than `most`; safe for several threads.
+
+    The weight of an entry is what the caller says, 1 by default: `most` is a number of entries then.
+    """
+
+    __slots__ = ("_found", "_left", "_lock", "_weights", "get", "most")
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self._left = most
+        self._lock = Lock()
+        self._found: dict[K, V] = {}
+        self._weights: dict[K, int] = {}
+        self.get = self._found.get
+
+    def put(self, key: K, value: V, weight: int = 1) -> V:
+        """Remember a value, unless one is there; return the one that counts."""
+        with self._lock:
+            found = self._found.setdefault(key, value)
+            if found is value and key not in self._weights:
+                self._weights[key] = weight
+                self._left -= weight
+                while self._left < 0 and len(self._weights) > 1:
+                    oldest = next(iter(self._weights))
+                    self._left += self._weights.pop(oldest)
+                    del self._found[oldest]
+        return found
+
+    def clear(self) -> None:
+        """Forget all."""
+        with self._lock:
+            self._found.clear()
+            self._weights.clear()
+            self._left = self.most
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+    def __iter__(self) -> Iterator[K]:
+        return iter(list(self._found))
+
+
+class Numbers:
+    """
+    Numbers for values: equal ones for equal values, and new ones, never given before, for those forgotten since.
+    """
+
+    __slots__ = ("_known", "_lock", "_next", "get", "most")
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self._lock = Lock()
+        self._next = 0
+        self._known: dict[Hashable, int] = {}
+        self.get = self._known.get
+
+    def of(self, value: Hashable) -> int:
+        """Return the number of a value."""
+        found = self._known.get(value)
+        if found is None:
+            with self._lock:
+                found = self._known.setdefault(value, self._next)
+                if found == self._next:
+                    self._next += 1
+                    if len(self._known) > self.most:
+                        del self._known[next(iter(self._known))]
+        return found
+
+    def __len__(self) -> int:
+        return len(self._known)
