@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, Final
 
 from dra_alloc.api import FrozenMap
@@ -42,9 +43,9 @@ class Settings:
                 raise InputError(f"gate {name!r} takes True or False, not {value!r:.60}")
         object.__setattr__(self, "gates", FrozenMap(gates))
 
-    def effective_gates(self) -> dict[str, bool]:
+    def effective_gates(self) -> Mapping[str, bool]:
         """Return every DRA gate with its value."""
-        return gates_of(self.release, self.gates)
+        return _effective(self.release, self.gates) if self._named() else gates_of(self.release, self.gates)
 
     def notes(self) -> tuple[str, ...]:
         """Return what an answer has to say of them: the release that answered, and gates that change nothing here."""
@@ -59,7 +60,23 @@ class Settings:
 
     def profile(self) -> Profile:
         """Return the allocator profile."""
-        return profile_for(self.release, self.effective_gates(), self.channel, self.semantics)
+        return _profile(self) if self._named() else _profile.__wrapped__(self)
+
+    def _named(self) -> bool:
+        """Return whether all names are texts, and can be kept by; what is none is refused by who reads it."""
+        names: tuple[Any, ...] = (self.release, self.channel, self.semantics)
+        return all(isinstance(each, str) for each in names)
+
+
+# Asked for at every turn, and the same for as long as the settings are.
+@lru_cache(maxsize=64)
+def _effective(release: str, gates: Mapping[str, bool]) -> FrozenMap[str, bool]:
+    return FrozenMap(gates_of(release, gates))
+
+
+@lru_cache(maxsize=64)
+def _profile(settings: Settings) -> Profile:
+    return profile_for(settings.release, settings.effective_gates(), settings.channel, settings.semantics)
 
 
 DEFAULT_SETTINGS: Final = Settings()

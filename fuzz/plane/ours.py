@@ -9,6 +9,7 @@ import json
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any
 
 from dra_alloc.api import Pod
@@ -182,5 +183,9 @@ def _pinned(pod: Json, node: str) -> Json:
 
 
 def _documents(objects: Iterable[Json]) -> Documents:
-    whole = {"apiVersion": "v1", "kind": "List", "items": list(objects)}
-    return load("-", stdin=io.BytesIO(json.dumps(whole).encode()), validate="ignore")
+    return _read(json.dumps({"apiVersion": "v1", "kind": "List", "items": list(objects)}))
+
+
+@lru_cache(maxsize=8)  # the same dump is asked about several times in a row
+def _read(text: str) -> Documents:
+    return load("-", stdin=io.BytesIO(text.encode()), validate="ignore")
