@@ -26,6 +26,7 @@ SEED: Final = 20_261_128
 #: Cases per target: a few seconds each.
 CASES_OF: Final = {
     "add_and_remove": 60,
+    "added_nodes": 8,
     "cel_second_opinions": 60,
     "cel_selectors": 600,
     "cel_syntax": 600,

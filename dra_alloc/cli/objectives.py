@@ -15,7 +15,7 @@ from dra_alloc.scenario.previous import load_previous
 from dra_alloc.scenario.prices import cheapest_by
 from dra_alloc.solve.best.objectives import Cheapest, FewestNodes, HighestRanked, LeastFragmented, Objective, Stable
 
-__all__ = ["objectives_of"]
+__all__ = ["objectives_of", "price_list"]
 
 
 def objectives_of(options: Namespace) -> tuple[tuple[Objective, ...], tuple[Problem, ...]]:
@@ -44,20 +44,21 @@ def objectives_of(options: Namespace) -> tuple[tuple[Objective, ...], tuple[Prob
     return tuple(made), tuple(problems)
 
 
-def _cheapest(options: Namespace) -> Objective:
-    where = Where(file=options.prices)
-    if Path(options.prices).is_dir():
+def price_list(file: str) -> Cheapest:
+    """Return the objective that a file's price list makes. Raises: InputError, ManifestError."""
+    where = Where(file=file)
+    if Path(file).is_dir():
         raise InputError("is a folder, and a price list is one file", where=where)
-    documents = load_plain(options.prices)
+    documents = load_plain(file)
     if len(documents) != 1:
         raise InputError(f"a price list is one document, and this file has {len(documents) or 'none'}", where=where)
-    return cheapest_by(documents[0], options.prices)
+    return cheapest_by(documents[0], file)
 
 
 _MADE: Final[Mapping[str, Callable[[Namespace], Objective]]] = {
     FewestNodes.name: lambda _: FewestNodes(),
     LeastFragmented.name: lambda _: LeastFragmented(),
     HighestRanked.name: lambda _: HighestRanked(),
-    Cheapest.name: _cheapest,
+    Cheapest.name: lambda options: price_list(options.prices),
     Stable.name: lambda options: load_previous(options.previous),
 }

@@ -15,7 +15,7 @@ from dra_alloc.report.records import Finding, Level, Report, Section
 from dra_alloc.scenario.what_if.pod_counts import PodCount
 from dra_alloc.scenario.what_if.what_if import Fate, WhatIf, WorkloadChange
 
-__all__ = ["what_if_report"]
+__all__ = ["deeper", "refused_pods", "what_if_report"]
 
 _LEVELS: Final[dict[Fate, Level]] = {
     Fate.LOST: "error",
@@ -44,7 +44,7 @@ def _finding(change: WorkloadChange) -> Finding:
     sections: tuple[Section, ...] = (Section("headline", change, _headline, _shape),)
     if refused:
         _, _, below = judged(refused[0])
-        sections = (*sections, Section("refused", refused, _refused), *map(_deeper, below))
+        sections = (*sections, Section("refused", refused, refused_pods), *map(deeper, below))
     return Finding(change.subject.name, _LEVELS.get(change.fate, "none"), _code(change.fate), sections, where)
 
 
@@ -75,7 +75,8 @@ def _running(count: PodCount) -> str:
     return f"{count.running} of {count.wanted} {'would run' if count.placed else 'run'}{old}"
 
 
-def _refused(refused: list[Any], verbose: bool) -> Iterator[str]:
+def refused_pods(refused: list[Any], verbose: bool) -> Iterator[str]:
+    """Yield which pods of a workload find no place, and what stands in the way everywhere."""
     said = "would not run" if refused[0].cause else "cannot be allocated"
     yield f"  {some([each.name for each in refused], verbose)}: {said}"
     if refused[0].cause:
@@ -84,7 +85,8 @@ def _refused(refused: list[Any], verbose: bool) -> Iterator[str]:
         yield "    cause: the cluster has no nodes"
 
 
-def _deeper(section: Section) -> Section:
+def deeper(section: Section) -> Section:
+    """Return a section one step further to the right."""
     return Section(section.kind, section, lambda told, verbose: (f"  {line}" for line in told.lines(verbose)))
 
 

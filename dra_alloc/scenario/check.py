@@ -52,7 +52,8 @@ class CheckOptions:
     `choices` asks why an allocation is the one it is, too. With `objectives`
     each subject gets the best answer instead of the first, with intended
     semantics whatever the settings say. `node_choice` is "score", the node
-    that kube-scheduler scores highest, or "first", the first that fits.
+    that kube-scheduler scores highest, or "first", the first that fits. Without
+    `reasons` it is only found out who is allocated.
     """
 
     settings: Settings = DEFAULT_SETTINGS
@@ -63,6 +64,7 @@ class CheckOptions:
     objectives: tuple[Objective, ...] = ()
     taught: tuple[Taught, ...] = ()
     node_choice: str = "score"
+    reasons: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,9 +153,9 @@ def check(manifests: Documents, dump: Documents, options: CheckOptions = CheckOp
     """
     options, notes = _as_promised(options)
     prepared = _prepared(manifests, dump, options)
-    checking = _Checking(prepared, options, Looking())
+    checking = _Checking(prepared, options, Looking() if options.reasons else None)
     placements = checking.placements()
-    if prepared.lacking and any(each.verdict == "unsatisfiable" for each in placements):
+    if options.reasons and prepared.lacking and any(each.verdict == "unsatisfiable" for each in placements):
         placements = _with_gates(placements, prepared.lacking, partial(_prepared, manifests, dump), options)
     notes = (*notes, *prepared.notes, *checking.notes())
     allocated = [each.allocated for each in placements if each.allocated is not None and not each.same_as]

@@ -33,6 +33,12 @@ ASKED = {
         "--cluster",
         str(EXAMPLES / "what-if" / "cluster.yaml"),
     ],
+    "capacity": [
+        "capacity",
+        str(EXAMPLES / "what-if" / "more.yaml"),
+        "--cluster",
+        str(EXAMPLES / "what-if" / "cluster.yaml"),
+    ],
     "validate": ["validate", str(EXAMPLES / "validate")],
     "lint": ["lint", str(EXAMPLES / "validate"), *CLUSTER],
     "convert": ["convert", str(EXAMPLES / "older.yaml"), "--to", "v1", "--check"],

@@ -21,6 +21,7 @@ from tests.paths import ROOT
 #: Fractions of a second each, for every Python; continuous integration runs many more (fuzz.run_ci).
 CASES = {
     "add_and_remove": 6,
+    "added_nodes": 1,
     "commented_files": 50,
     "determinism": 6,
     "dump_and_load": 10,

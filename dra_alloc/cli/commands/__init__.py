@@ -35,6 +35,7 @@ COMMANDS: Final = (
     Command("expand", "print the pods and claims that manifests make", "commands.expand"),
     Command("gang", "place many pods together: all or nothing, or as many as possible", "commands.gang"),
     Command("what-if", "say what a change does to every workload of a cluster", "commands.what_if"),
+    Command("capacity", "say how many more nodes make everything fit", "commands.capacity"),
     Command("validate", "say what the API server would refuse in manifests", "commands.validate"),
     Command("lint", "say what is wrong or risky in manifests, and mend it", "commands.lint"),
     Command("rule", "tell more of a code of lint", "commands.rule"),

@@ -17,7 +17,15 @@ from dra_alloc.pods.workloads.states import PodState, state_of
 from dra_alloc.scenario.what_if.cluster_state import ClusterState
 from dra_alloc.scenario.what_if.step import StepKind, Stepping
 
-__all__ = ["AddNodes", "CordonNodes", "DrainNodes", "RemoveNodes", "UncordonNodes"]
+__all__ = [
+    "AddNodes",
+    "CordonNodes",
+    "DrainNodes",
+    "RemoveNodes",
+    "UncordonNodes",
+    "new_names",
+    "with_nodes_like",
+]
 
 _HOSTNAME = "kubernetes.io/hostname"
 _MIRROR = "kubernetes.io/config.mirror"
@@ -34,14 +42,26 @@ class AddNodes(StepKind):
         there = _nodes_of(state)
         if not stepping.knows("like", "there is no node", self.like, there):
             return state
-        names = _new_names(self.like, self.count, there)
-        slices = [each for each in state.dump.slices if each.spec.node_name == self.like]
-        dump = replace(
-            state.dump,
-            nodes=(*state.dump.nodes, *(_like(there[self.like], name) for name in names)),
-            slices=(*state.dump.slices, *(_slice_like(each, self.like, name) for name in names for each in slices)),
-        )
-        return replace(state, dump=dump)
+        names = new_names(self.like, self.count, there)
+        return with_nodes_like(state, there[self.like], names)
+
+
+def with_nodes_like(state: ClusterState, like: Node, names: Collection[str]) -> ClusterState:
+    """Return the state with free nodes of these names, each as `like`, with slices like its own. Spec: WHATIF-2."""
+    old = like.metadata.name or ""
+    slices = [each for each in state.dump.slices if each.spec.node_name == old]
+    dump = replace(
+        state.dump,
+        nodes=(*state.dump.nodes, *(_like(like, name) for name in names)),
+        slices=(*state.dump.slices, *(_slice_like(each, old, name) for name in names for each in slices)),
+    )
+    return replace(state, dump=dump)
+
+
+def new_names(like: str, count: int, there: Collection[str]) -> list[str]:
+    """Return names of nodes like one that are not there yet."""
+    numbered = (f"{like}-new-{number}" for number in range(1, count + len(there) + 1))
+    return list(islice((name for name in numbered if name not in there), count))
 
 
 class _SomeNodes(StepKind):
@@ -140,11 +160,6 @@ def _without_nodes(documents: Documents, gone: set[str]) -> Documents:
         nodes=tuple(each for each in documents.nodes if each.metadata.name not in gone),
         slices=tuple(each for each in documents.slices if each.spec.node_name not in gone),
     )
-
-
-def _new_names(like: str, count: int, there: Mapping[str, Node]) -> list[str]:
-    numbered = (f"{like}-new-{number}" for number in range(1, count + len(there) + 1))
-    return list(islice((name for name in numbered if name not in there), count))
 
 
 def _like(node: Node, name: str) -> Node:

@@ -4,20 +4,19 @@ What a change does: every workload before and after it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import partial
 
-from dra_alloc.api import Pod, PodStatus
 from dra_alloc.errors import Problem, Where
 from dra_alloc.manifest import Documents
-from dra_alloc.pods.workloads.owners import Family
 from dra_alloc.scenario.check import Check, CheckOptions
-from dra_alloc.scenario.what_if.asking import asked, makes_anew
+from dra_alloc.scenario.what_if.asking import asked
 from dra_alloc.scenario.what_if.cluster_state import ClusterState, joined
+from dra_alloc.scenario.what_if.made_anew import MadeAnew
 from dra_alloc.scenario.what_if.objects import DELETED
-from dra_alloc.scenario.what_if.pod_counts import PodCount, WorkloadName, key_of
+from dra_alloc.scenario.what_if.pod_counts import PodCount, WorkloadName
 from dra_alloc.scenario.what_if.reading import Scenario
 from dra_alloc.scenario.what_if.step import Stepping
 from dra_alloc.work import evenly
@@ -128,7 +127,7 @@ def what_if(before: ClusterState, after: ClusterState, options: CheckOptions) ->
     Spec: WHATIF-1.
     Raises: as :func:`check` does.
     """
-    made = _MadeAnew.of(before, after)
+    made = MadeAnew.of(before, after)
     sides = (partial(asked, before, (), {}, options), partial(asked, after, made.pods, made.evicted, options))
     was, now = evenly((side() for side in sides), len(sides))
     there = {WorkloadName(each.kind, each.metadata.full_name) for each in joined(after.dump, after.manifests).workloads}
@@ -141,39 +140,3 @@ def what_if(before: ClusterState, after: ClusterState, options: CheckOptions) ->
     ]
     successors = [note for note in now.lacking if note not in was.lacking]
     return WhatIf(tuple(changes), was.check, now.check, (*made.notes(), *successors, *now.notes))
-
-
-@dataclass(frozen=True, slots=True)
-class _MadeAnew:
-    """Pods that lost their place, by workload and with why; `pods` are those to ask for whose makers cannot be."""
-
-    evicted: Mapping[WorkloadName, Mapping[str, str]]
-    pods: tuple[Pod, ...]
-
-    @classmethod
-    def of(cls, before: ClusterState, after: ClusterState) -> _MadeAnew:
-        family = Family(before.manifests, before.dump, before.dump.nodes, {})
-        there = {each.key for each in (*after.dump.workloads, *after.manifests.workloads)}
-        evicted: dict[WorkloadName, dict[str, str]] = {}
-        anew = []
-        for name, (pod, why) in after.evicted.items():
-            root = family.root(pod)
-            evicted.setdefault(key_of(pod, family), {})[name] = why
-            stays = root is not None and root.key in there
-            owned = root is not None or bool(pod.metadata.owner_references)
-            if owned and (stays or why != DELETED) and not (root is not None and stays and makes_anew(root)):
-                anew.append(_waiting(pod))
-        return cls(evicted, tuple(anew))
-
-    def notes(self) -> Iterator[str]:
-        """Yield what is taken for granted."""
-        if self.evicted:
-            yield "PodDisruptionBudgets, and the time that pods take to end, are not looked at"
-        if self.pods:
-            yield f"pods whose makers cannot be expanded are taken as made anew, as they were: {len(self.pods)}"
-
-
-def _waiting(pod: Pod) -> Pod:
-    """Return a pod as it is made anew: without node, status, and identity."""
-    meta = pod.metadata.replaced(uid=None, deletion_timestamp=None)
-    return pod.replaced(metadata=meta, spec=pod.spec.replaced(node_name=None), status=PodStatus())

@@ -1,0 +1,95 @@
+"""
+The command `capacity`.
+"""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from typing import TYPE_CHECKING, Final
+
+from dra_alloc.cli import options as shared
+
+if TYPE_CHECKING:
+    from dra_alloc.scenario.capacity.shapes import NodeShape
+    from dra_alloc.scenario.what_if.cluster_state import ClusterState
+
+__all__ = ["declare"]
+
+_DESCRIPTION: Final = """\
+Say how many more nodes it takes until everything fits: MANIFESTS, applied to
+the cluster in DUMP, and what waits there. Nodes to add are like those that are
+there, one of each kind, or like the ones that --like names. The fewest are
+looked for, or the cheapest by a price list, as kube-scheduler places pods."""
+_EXIT_CODES: Final = """\
+exit codes:
+  0  everything fits as things are
+  1  it takes more nodes, or more nodes do not help
+  2  bad input or usage
+  3  undecided: the budget ran out"""
+
+
+def declare(command: ArgumentParser) -> None:
+    """Declare the command."""
+    command.description, command.epilog = _DESCRIPTION, _EXIT_CODES
+    command.add_argument("manifests", nargs="*", metavar="MANIFESTS", help="what is applied")
+    command.add_argument("--cluster", "-c", nargs="+", action="extend", default=[], metavar="DUMP", help="the cluster")
+    command.add_argument(
+        "--scenario", metavar="FILE", help="steps that change the cluster first, as what-if takes them"
+    )
+    command.add_argument(
+        "--like", action="append", default=[], metavar="NODE", help="a node to add more of; may be repeated"
+    )
+    command.add_argument(
+        "--prices", metavar="FILE", help="prices of nodes, YAML or JSON: the cheapest instead of the fewest"
+    )
+    command.add_argument(
+        "--most", type=shared.positive, default=100, metavar="N", help="at most N more of a kind (default: 100)"
+    )
+    command.add_argument(
+        "--tries", type=shared.positive, default=60, metavar="N", help="numbers of nodes to try (default: 60)"
+    )
+    shared.namespace(command)
+    shared.pod_templates(command)
+    shared.settings(command)
+    shared.budget(command)
+    shared.output(command)
+    shared.validate(command)
+    command.set_defaults(run=_run, base=[])
+
+
+def _run(options: Namespace) -> int:
+    """Print what it takes and return the exit code. Raises: InputError, before anything is printed."""
+    from dra_alloc.cli.changing import checking, states_of
+    from dra_alloc.cli.exit_codes import ExitCode
+    from dra_alloc.cli.output import show
+    from dra_alloc.report.capacity_report import capacity_report
+    from dra_alloc.scenario.capacity.capacity import CapacityOptions, capacity
+
+    before, after = states_of(options)
+    shapes = _shapes(options, after)
+    asked = CapacityOptions(shapes, checking(options), options.most, options.tries)
+    found = capacity(before, after, asked)
+    show(options, capacity_report(found))
+    if found.fits:
+        return ExitCode.OK
+    return ExitCode.UNDECIDED if found.undecided else ExitCode.UNSATISFIABLE
+
+
+def _shapes(options: Namespace, state: ClusterState) -> list[NodeShape]:
+    """Return the kinds of nodes that may be added, with prices. Raises: InputError for one that is not there."""
+    from dataclasses import replace
+
+    from dra_alloc.cli.objectives import price_list
+    from dra_alloc.errors import InputError, did_you_mean
+    from dra_alloc.scenario.capacity.shapes import NodeShape, shapes_of
+
+    there = {each.metadata.name or "": each for each in state.dump.nodes}
+    lacking = next((name for name in options.like if name not in there), None)
+    if lacking is not None:
+        raise InputError(f"--like: there is no node {lacking}", hint=did_you_mean(lacking, there))
+    kinds = shapes_of(state.dump)
+    shapes = [NodeShape(there[name], 1) for name in dict.fromkeys(options.like)] or kinds
+    if options.prices is None:
+        return shapes
+    price = price_list(options.prices).node_price
+    return [replace(each, price=price(each.like)) for each in shapes]

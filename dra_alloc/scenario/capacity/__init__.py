@@ -1,0 +1,3 @@
+"""
+How many more nodes make everything fit.
+"""

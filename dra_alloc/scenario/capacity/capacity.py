@@ -1,0 +1,208 @@
+"""
+How many more nodes, and of which shapes, make everything fit that is there and that is applied.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from dra_alloc.scenario.capacity.autoscalers import autoscaler_notes
+from dra_alloc.scenario.capacity.copies import copied, copies_that_fit
+from dra_alloc.scenario.capacity.search import Numbers, Purchase, cheapest
+from dra_alloc.scenario.capacity.shapes import NodeShape
+from dra_alloc.scenario.check import CheckOptions
+from dra_alloc.scenario.what_if.asking import OneSide, asked
+from dra_alloc.scenario.what_if.cluster_state import ClusterState
+from dra_alloc.scenario.what_if.made_anew import MadeAnew
+from dra_alloc.scenario.what_if.nodes import new_names, with_nodes_like
+from dra_alloc.scenario.what_if.pod_counts import WorkloadName
+from dra_alloc.work import ran_out
+
+__all__ = ["Capacity", "CapacityOptions", "CopiesFit", "capacity"]
+
+DEFAULT_MOST: Final = 100
+DEFAULT_TRIES: Final = 60
+
+
+@dataclass(frozen=True, slots=True)
+class CapacityOptions:
+    """
+    How to check, which shapes can be bought, at most how many nodes of each, and how many numbers of them are tried.
+    """
+
+    shapes: Sequence[NodeShape]
+    checking: CheckOptions
+    most: int = DEFAULT_MOST
+    tries: int = DEFAULT_TRIES
+
+
+@dataclass(frozen=True, slots=True)
+class CopiesFit:
+    """How many copies of a subject fit as things are, and how many more with one more node like which."""
+
+    subject: WorkloadName
+    now: int
+    more: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Capacity:
+    """
+    What fits as things are, and what to buy for the rest.
+
+    `now` and `after` are what becomes of all workloads without and with what
+    is `found`; `after` is None where nothing is to be bought or nothing helps.
+    With `undecided` the budget ran out before some pods were judged, so that
+    what was found may not be the best.
+    `most` is how many nodes of each shape were added at most, `tried` how many
+    numbers of them.
+    """
+
+    now: OneSide
+    after: OneSide | None
+    shapes: tuple[NodeShape, ...]
+    found: Purchase
+    undecided: bool = False
+    most: int = 0
+    tried: int = 0
+    copies: CopiesFit | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def fits(self) -> bool:
+        """Whether everything fits as things are."""
+        return not self.lacking
+
+    @property
+    def proven(self) -> bool:
+        """Whether nothing cheaper than what was found is enough."""
+        return self.found.proven and not self.undecided
+
+    @property
+    def lacking(self) -> Mapping[WorkloadName, frozenset[str]]:
+        """Pods that find no place as things are, by workload."""
+        return _lacking(self.now)
+
+    @property
+    def bought(self) -> Mapping[str, int]:
+        """How many nodes to add like which."""
+        numbers = self.found.numbers or ()
+        return {shape.name: number for shape, number in zip(self.shapes, numbers, strict=False) if number}
+
+    @property
+    def hopeless(self) -> Mapping[WorkloadName, frozenset[str]]:
+        """Pods that find no place with any number of nodes that was tried, by workload."""
+        return _lacking(self.now if self.after is None else self.after)
+
+
+def capacity(before: ClusterState, after: ClusterState, options: CapacityOptions) -> Capacity:
+    """
+    Return what fits in the state after a change, and the cheapest nodes that make the rest fit.
+
+    What no number of nodes helps is left out of the question. Each number of
+    nodes is asked as `what_if` asks one side.
+
+    Spec: ADDED-1, ADDED-3.
+    Raises: as :func:`check` does.
+    """
+    made = MadeAnew.of(before, after)
+
+    def ask(state: ClusterState, *, reasons: bool) -> OneSide:
+        return asked(state, made.pods, made.evicted, replace(options.checking, reasons=reasons))
+
+    buying = _Buying(after, tuple(options.shapes), lambda state: ask(state, reasons=False))
+    now = ask(after, reasons=True)
+    notes = (*made.notes(), *now.notes, *autoscaler_notes(after))
+    undecided = any(each.undecided for each in now.counts.values())
+    copies = _copies(buying, options.checking)
+    found = Capacity(now, None, buying.shapes, Purchase(None), undecided, copies=copies, notes=notes)
+    lacking = found.lacking
+    if not lacking or not buying.shapes:
+        return found
+    most = min(options.most, sum(map(len, lacking.values())))
+    every = tuple(most for _ in buying.shapes)
+    hopeless = buying.lacking(every)
+    if _within(lacking, hopeless):
+        return replace(found, most=most, tried=buying.tried, undecided=buying.undecided, notes=(*notes, *ran_out()))
+    prices = [each.price for each in buying.shapes]
+    best = cheapest(lambda numbers: _within(buying.lacking(numbers), hopeless), prices, every, options.tries)
+    assert best.numbers is not None
+    bought = ask(buying.state(best.numbers), reasons=True)
+    return replace(
+        found,
+        after=bought,
+        found=best,
+        most=most,
+        tried=buying.tried,
+        undecided=buying.undecided,
+        notes=(*notes, *ran_out()),
+    )
+
+
+def _copies(buying: _Buying, options: CheckOptions) -> CopiesFit | None:
+    """Return how many copies fit of what is asked for, if that is one thing."""
+    there = buying.state(tuple(0 for _ in buying.shapes))
+    what = copied(there.manifests)
+    if what is None:
+        return None
+    now = copies_that_fit(what, there, options)
+    more = {
+        shape.name: copies_that_fit(what, buying.state(_one(place, len(buying.shapes))), options) - now
+        for place, shape in enumerate(buying.shapes)
+    }
+    return CopiesFit(WorkloadName(what.kind, what.name), now, more)
+
+
+def _one(place: int, places: int) -> Numbers:
+    return tuple(int(each == place) for each in range(places))
+
+
+_Lacking = Mapping[WorkloadName, frozenset[str]]
+
+
+class _Buying:
+    """A cluster with more nodes; what was asked is remembered."""
+
+    def __init__(
+        self, there: ClusterState, shapes: Sequence[NodeShape], ask: Callable[[ClusterState], OneSide]
+    ) -> None:
+        self._there = there
+        self.shapes = tuple(shapes)
+        self._ask = ask
+        self._said: dict[Numbers, _Lacking] = {}
+        self.undecided = False
+
+    @property
+    def tried(self) -> int:
+        """How many numbers of nodes were asked."""
+        return len(self._said)
+
+    def state(self, numbers: Numbers) -> ClusterState:
+        """Return the cluster with so many more nodes of each shape."""
+        state = self._there
+        for shape, number in zip(self.shapes, numbers, strict=True):
+            names = {each.metadata.name or "" for each in state.dump.nodes}
+            state = with_nodes_like(state, shape.like, new_names(shape.name, number, names))
+        return state
+
+    def lacking(self, numbers: Numbers) -> _Lacking:
+        """Return who has no place with so many more nodes."""
+        if numbers not in self._said:
+            side = self._ask(self.state(numbers))
+            self.undecided = self.undecided or any(each.undecided for each in side.counts.values())
+            self._said[numbers] = _lacking(side)
+        return self._said[numbers]
+
+
+def _lacking(side: OneSide) -> _Lacking:
+    found = {
+        name: frozenset(each.name for each in (*count.refused, *count.undecided)) for name, count in side.counts.items()
+    }
+    return {name: pods for name, pods in found.items() if pods}
+
+
+def _within(lacking: _Lacking, hopeless: _Lacking) -> bool:
+    """Say whether nobody lacks a place but those who always do; copies of a pod are as good as each other."""
+    return all(len(pods) <= len(hopeless.get(name, ())) for name, pods in lacking.items())

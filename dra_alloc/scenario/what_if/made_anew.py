@@ -1,0 +1,54 @@
+"""
+Pods that lost their place on the way from one state to another, and which of them are to be asked for again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from dra_alloc.api import Pod, PodStatus
+from dra_alloc.pods.workloads.owners import Family
+from dra_alloc.scenario.what_if.asking import makes_anew
+from dra_alloc.scenario.what_if.cluster_state import ClusterState
+from dra_alloc.scenario.what_if.objects import DELETED
+from dra_alloc.scenario.what_if.pod_counts import WorkloadName, key_of
+
+__all__ = ["MadeAnew"]
+
+
+@dataclass(frozen=True, slots=True)
+class MadeAnew:
+    """Pods that lost their place, by workload and with why; `pods` are those to ask for whose makers cannot be."""
+
+    evicted: Mapping[WorkloadName, Mapping[str, str]]
+    pods: tuple[Pod, ...]
+
+    @classmethod
+    def of(cls, before: ClusterState, after: ClusterState) -> MadeAnew:
+        """Return what was evicted on the way from one state to the other."""
+        family = Family(before.manifests, before.dump, before.dump.nodes, {})
+        there = {each.key for each in (*after.dump.workloads, *after.manifests.workloads)}
+        evicted: dict[WorkloadName, dict[str, str]] = {}
+        anew = []
+        for name, (pod, why) in after.evicted.items():
+            root = family.root(pod)
+            evicted.setdefault(key_of(pod, family), {})[name] = why
+            stays = root is not None and root.key in there
+            owned = root is not None or bool(pod.metadata.owner_references)
+            if owned and (stays or why != DELETED) and not (root is not None and stays and makes_anew(root)):
+                anew.append(_waiting(pod))
+        return cls(evicted, tuple(anew))
+
+    def notes(self) -> Iterator[str]:
+        """Yield what is taken for granted."""
+        if self.evicted:
+            yield "PodDisruptionBudgets, and the time that pods take to end, are not looked at"
+        if self.pods:
+            yield f"pods whose makers cannot be expanded are taken as made anew, as they were: {len(self.pods)}"
+
+
+def _waiting(pod: Pod) -> Pod:
+    """Return a pod as it is made anew: without node, status, and identity."""
+    meta = pod.metadata.replaced(uid=None, deletion_timestamp=None)
+    return pod.replaced(metadata=meta, spec=pod.spec.replaced(node_name=None), status=PodStatus())
