@@ -118,11 +118,12 @@ def converted(value: Any, goal: Goal, list_kind: ListKind | None = None) -> tupl
     _, flaws = inspect(value, reshape(shape, version), DEFAULT_BUDGET.nesting)
     if flaws:
         return value, flaws
-    hub = to_v1(value, kind_name, version)
-    _, unknown = inspect(hub, without_later(shape, to), DEFAULT_BUDGET.nesting)
+    hub, earlier = to_v1(value, kind_name, version), without_later(shape, to)
+    unknown = () if earlier is shape else inspect(hub, earlier, DEFAULT_BUDGET.nesting)[1]
     unsaid = [(flaw.path, "has no such field") for flaw in unknown]
     made = value if unsaid else from_v1(hub, kind_name, to)
-    if not unsaid and (lost := _difference(hub, to_v1(made, kind_name, to), ())):
+    # No rule changes a word: what is equal is the same.
+    if not unsaid and (back := to_v1(made, kind_name, to)) != hub and (lost := _difference(hub, back, ())):
         unsaid = [lost]
     if unsaid:
         said = [(document_path(path, kind_name, version), f"{RESOURCE_GROUP}/{to} {what}") for path, what in unsaid]

@@ -22,7 +22,7 @@ from dra_alloc.manifest.edit.changes import change
 from dra_alloc.manifest.edit.nodes import Form, TextNode, comments_in, json_nodes, node_at, yaml_nodes
 from dra_alloc.manifest.edit.places import CannotEdit, Draft
 from dra_alloc.manifest.edit.rewriting import objects_in
-from dra_alloc.manifest.kinds import RESOURCE_GROUP, names_a_list
+from dra_alloc.manifest.kinds import RESOURCE_GROUP, SERVED, names_a_list
 from dra_alloc.manifest.make.complaints import Complaints
 from dra_alloc.manifest.make.hints import NOT_RENDERED, PASSED_OVER, hint_for_text
 from dra_alloc.manifest.make.inspection import Flaw
@@ -35,6 +35,8 @@ from dra_alloc.manifest.read.raw import Duplicate, Noticed, RawDocument, TextErr
 __all__ = ["Change", "ConvertedText", "convert_text"]
 
 _BY_HAND: Final = "write it in another form, or convert it by hand"
+#: A list whose own version changes may hold nothing.
+_TYPED_LIST: Final = re.compile("|".join(f"{kind}List" for kind in SERVED).encode())
 #: Each reads the whole text.
 _MOST_PROOFS: Final = 40
 
@@ -149,7 +151,7 @@ class _Turning:
         doubles = _by_object(noticed, {raw.place for raw, _ in found})
         for raw, value in found:
             self._take(raw, value, goal, doubles.get(raw.place, ()))
-        if self.turned or b"List" in self._data:
+        if self.turned or _TYPED_LIST.search(self._data):
             text = self._data.decode()
             self._breaks = [found.start() for found in re.finditer("\n", text)]
             self._documents = json_nodes(text) if self._is_json else yaml_nodes(text)
@@ -238,13 +240,14 @@ class _Turning:
         found = [(raw.place, value) for raw, value in objects_in(data, self._is_json, noticed)]
         if noticed.faults or found != self._said:
             return False
-        if self._is_json and not self._lists:
+        bare = self._is_json or ("#" not in text and b"#" not in self._data)
+        if bare and not self._lists:
             return True
         documents = json_nodes(text) if self._is_json else yaml_nodes(text)
         versions = [_said(node, "apiVersion") for node in documents]
         lists = {id(node): each.after for node, each in self._lists}
         wanted = [lists.get(id(node), version) for node, version in zip(self._documents, versions, strict=True)]
-        if self._is_json or wanted != versions:
+        if bare or wanted != versions:
             return wanted == versions
         return comments_in(text, documents) == comments_in(self._data.decode(), self._documents)
 

@@ -145,8 +145,10 @@ def step_of(nodes: Sequence[TextNode], draft: Draft) -> int:
     waiting = deque(nodes)
     while waiting:
         here = waiting.popleft()
+        if here.flow:
+            continue  # all in brackets is in brackets
         for key, value in here.pairs:
-            if not here.flow and not value.flow and value.pairs:
+            if not value.flow and value.pairs:
                 return max(draft.column(value.pairs[0][0].start) - draft.column(key.start), 1)
             waiting.append(value)
         waiting.extend(here.items)

@@ -44,8 +44,10 @@ def unnest(draft: Draft, pair: Pair) -> None:
     first, end = child.pairs[0][0], _end(child.pairs[-1])
     draft.drop(key.start, first.start)
     draft.drop(end, child.end)
+    if not draft.begins_line(first.start):
+        return
     margin, inner = draft.margin(key.start), draft.margin(first.start)
-    if not draft.begins_line(first.start) or not inner.startswith(margin):
+    if not inner.startswith(margin):
         return
     for line in draft.lines(draft.next_line(first.start), end):
         if draft.text.startswith(inner, line):

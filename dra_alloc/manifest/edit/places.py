@@ -83,7 +83,9 @@ class Draft:
 
     def begins_line(self, at: int) -> bool:
         """Say whether only blanks stand before a position in its line."""
-        return not self.text[self.line_start(at) : at].strip(" \t")
+        while at and self.text[at - 1] in " \t":  # a line can have megabytes: only its blanks are looked at
+            at -= 1
+        return not at or self.text[at - 1] == "\n"
 
     def line_break(self, at: int) -> str:
         """Return what breaks the line of a position, or the first line where it is the last."""
