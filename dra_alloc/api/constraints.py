@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
-from dra_alloc.api._base import KubeModel, List, OptText, Text
+from dra_alloc.api._base import KubeModel, List, PtrText, Text
 
 __all__ = ["CONSTRAINT_KINDS", "ConstraintKind", "DeviceConstraint", "Stated"]
 
@@ -61,8 +61,8 @@ class DeviceConstraint(KubeModel):
     """
 
     requests: List[Text] = ()
-    match_attribute: OptText = None
-    distinct_attribute: OptText = None
+    match_attribute: PtrText = None
+    distinct_attribute: PtrText = None
 
     @property
     def stated(self) -> Stated | None:

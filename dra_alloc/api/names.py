@@ -226,7 +226,7 @@ def qualified_name_faults(text: str, *, declarative: bool = False, one_slash: bo
     """
     Return what is wrong with an attribute or capacity name: an identifier, alone or after ``domain/``.
 
-    Up to 1.36 anything with several slashes passes; `one_slash` refuses it. Spec: NAME-6.
+    Up to 1.37 anything with several slashes passes; `one_slash` refuses it. Spec: NAME-6.
     """
     parts = text.split("/")
     if len(parts) == 1:

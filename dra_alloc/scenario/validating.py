@@ -22,7 +22,7 @@ from dra_alloc.pods.naming import in_namespace
 from dra_alloc.pods.workloads.shapes import unserved_kind, unserved_kinds
 from dra_alloc.releases import DEFAULT_RELEASE, Release
 from dra_alloc.scenario.prepare.admin_access import admin_access_problems
-from dra_alloc.scenario.prepare.gating import gated
+from dra_alloc.scenario.prepare.gating import gated, stored, with_used
 from dra_alloc.scenario.prepare.references import CHECKED, admission, has_rules, refusals
 
 __all__ = [
@@ -156,7 +156,7 @@ def validated(
     before = _of_object(request)
     asked, dropped, _ = gated(in_namespace(documents, request.namespace), settings.effective_gates(), _GATED, before)
     if request.subresource:
-        asked = asked.mapped(lambda item: _with_status(item, settings.effective_gates()), "claims")
+        asked = asked.mapped(lambda item: _with_status(item, before(item), settings.effective_gates()), "claims")
     admin = ((item, each) for item, each in admin_access_problems(asked, Documents(), asked) if before(item) is None)
     refused = asked.placed((*refusals(asked, admission(settings, request.subresource), before), *admin))
     unread = [_undecoded(each) if each.where.object else each for each in (*problems, *unserved, *nameless)]
@@ -174,10 +174,13 @@ def validated(
     )
 
 
-def _with_status(claim: ResourceClaim, gates: Mapping[str, bool]) -> ResourceClaim:
-    """Return a claim with its status as it is stored."""
-    status, dropped = without_disabled(claim.status, gates)
-    return claim.model_copy(update={"status": status}) if dropped else claim
+def _with_status(claim: ResourceClaim, old: ResourceClaim | None, gates: Mapping[str, bool]) -> ResourceClaim:
+    """Return a claim with its status as it is stored; what the old status uses is kept, and what its spec allocates."""
+    used = gates if old is None else with_used(old.status, gates, without_disabled)
+    allocating = used if old is None else with_used(old, used, stored)
+    devices, allocation = (without_disabled(claim.status, each)[0] for each in (used, allocating))
+    status = devices.model_copy(update={"allocation": allocation.allocation})
+    return claim if status == claim.status else claim.model_copy(update={"status": status})
 
 
 def _of_object(request: Request) -> Callable[[Any], Any]:

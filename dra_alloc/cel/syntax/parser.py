@@ -55,7 +55,11 @@ def parse_carefully(source: SourceText, macros: MacroTable, *, quoted_names: boo
     parser = _Parser(source, macros, quoted_names=quoted_names)
     try:
         root = run(parser.start())
-    except (Limit, ParseStop):
+    except Limit:
+        return Parsed(None, parser.issues)
+    except ParseStop:
+        if parser.partial is not None and parser.partial.height > MAX_DEPTH:
+            parser.issues.insert(0, Issue(-1, -1, "max recursion depth exceeded"))
         return Parsed(None, parser.issues)
     if root.height > MAX_DEPTH:
         parser.issues.append(Issue(-1, -1, "max recursion depth exceeded"))

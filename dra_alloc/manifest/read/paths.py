@@ -72,11 +72,11 @@ def tokens(path: str | Iterable[str | int]) -> tuple[str, ...]:
     return tuple(str(step) for step in path)
 
 
-def key_path(path: str, key: str) -> str:
+def key_path(path: str, key: str, most: int = _KEY_SHOWN) -> str:
     """Return the path of a map entry; a long key is cut in its middle, by its bytes."""
     data = key.encode("utf-8", "surrogatepass")
-    if len(data) > _KEY_SHOWN:
-        tail = (_KEY_SHOWN - 3) // 2
-        cut = data[: _KEY_SHOWN - 3 - tail] + b"..." + data[-tail:]
+    if len(data) > most:
+        tail = (most - 3) // 2
+        cut = data[: most - 3 - tail] + b"..." + data[-tail:]
         key = cut.decode("utf-8", "replace")
     return f"{path}[{key}]"

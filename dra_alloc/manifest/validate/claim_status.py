@@ -24,6 +24,7 @@ from dra_alloc.manifest.validate.claims import check_references, request_names
 from dra_alloc.manifest.validate.metadata import IMMUTABLE, NAMESPACED, check_metadata
 from dra_alloc.manifest.validate.parts import (
     PARAMETERS_MAX,
+    check_amounts,
     check_node_selector,
     check_opaque,
     check_tolerations,
@@ -87,6 +88,7 @@ def _allocation(v: Violations, allocation: AllocationResult, names: frozenset[st
             v.names(f"{place}.driver", driver_faults(result.driver, declarative=v.generated))
             v.names(f"{place}.pool", pool_faults(result.pool, declarative=v.generated))
             v.names(f"{place}.device", label_faults(result.device))
+            check_amounts(v, result.consumed_capacity, f"{place}.consumedCapacity")
             if result.share_id is not None:
                 v.names(f"{place}.shareID", uuid_faults(result.share_id, declarative=v.generated))
             check_binding(v, result, place)

@@ -34,11 +34,13 @@ from dra_alloc.manifest.validate.metadata import (
     check_metadata,
 )
 from dra_alloc.manifest.validate.parts import (
+    check_amounts,
     check_opaque,
     check_selectors,
     check_tolerations,
     first_of_each,
 )
+from dra_alloc.manifest.validate.releases import ONE_SLASH
 from dra_alloc.manifest.validate.violations import Violations
 
 __all__ = ["check_claim", "check_class", "check_references", "check_template", "request_names"]
@@ -175,7 +177,8 @@ def _constraint(v: Violations, constraint: DeviceConstraint, path: str) -> None:
     for kind in CONSTRAINT_KINDS:
         value = getattr(constraint, kind.member)
         if value is not None and (v.generated or (stated is not None and kind is stated.kind)):
-            faults = fully_qualified_name_faults(kind.attribute(value), declarative=v.generated)
+            one_slash = v.holds(ONE_SLASH)
+            faults = fully_qualified_name_faults(kind.attribute(value), declarative=v.generated, one_slash=one_slash)
             v.names(v.sent(f"{path}.{kind.wire}"), faults)
 
 
@@ -227,4 +230,6 @@ def _exactly(v: Violations, wanted: ExactDeviceRequest | DeviceSubRequest, compa
         place = f"{path}.allocationMode"
         v.unsupported(v.sent(place) if mode else place, mode, MODES)
     check_tolerations(v, wanted.tolerations, f"{path}.tolerations")
+    if wanted.capacity is not None:
+        check_amounts(v, wanted.capacity.requests, f"{path}.capacity.requests")
     check_derived(v, wanted.derived_attributes, compared, f"{path}.derivedAttributes")

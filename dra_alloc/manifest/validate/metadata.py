@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from dra_alloc.api import ObjectMeta, OwnerReference
 from dra_alloc.api.go_text import quote
 from dra_alloc.api.names import label_faults, label_key_faults, label_value_faults, subdomain_faults
-from dra_alloc.manifest.validate.releases import CLASSES_BY_NAME, OWNERS_APART
+from dra_alloc.manifest.validate.releases import CLASSES_BY_NAME, OWNERS_APART, OWNERS_UNWORDED
 from dra_alloc.manifest.validate.violations import Violations
 
 __all__ = [
@@ -162,8 +162,9 @@ def _owners(v: Violations, owners: tuple[OwnerReference, ...]) -> None:
 def _owner(v: Violations, owner: OwnerReference, path: str, *, apart: bool) -> None:
     group, _, version = owner.api_version.rpartition("/")
     parsed = bool(version) and "/" not in group
+    lacks = "" if v.holds(OWNERS_UNWORDED) else "must not be empty"
     if apart and not owner.api_version:
-        v.required(f"{path}.apiVersion", "must not be empty")
+        v.required(f"{path}.apiVersion", lacks)
     elif not parsed:
         text = "must be <group>/<version> or <version>" if apart else "version must not be empty"
         v.invalid(f"{path}.apiVersion", owner.api_version, text)
@@ -171,8 +172,8 @@ def _owner(v: Violations, owner: OwnerReference, path: str, *, apart: bool) -> N
         if value:
             continue
         if apart:
-            v.required(f"{path}.{name}", "must not be empty")
+            v.required(f"{path}.{name}", lacks)
         else:
-            v.invalid(f"{path}.{name}", value, "must not be empty")
+            v.invalid(f"{path}.{name}", value, lacks)
     if (group, version, owner.kind) in (("", "v1", "Event"), ("events.k8s.io", "v1", "Event")):
         v.invalid(path, "", f"{group}/{version}, Kind=Event is disallowed from being an owner")

@@ -9,6 +9,7 @@ from typing import Final
 from dra_alloc.api import Device, NodeAllocatableOverhead, NodeAllocatableResourceMapping, Quantity
 from dra_alloc.manifest.read.paths import key_path
 from dra_alloc.manifest.validate.containers import HUGE
+from dra_alloc.manifest.validate.releases import PAIRS_BRIEFLY
 from dra_alloc.manifest.validate.violations import Violations
 
 __all__ = ["check_node_allocatable"]
@@ -39,17 +40,22 @@ def _mapping(v: Violations, mapping: NodeAllocatableResourceMapping, device: Dev
     elif key is not None and key not in device.capacity:
         v.not_found(f"{path}.capacityKey", key, "")
     if key is not None and factor is None:
-        v.required(f"{path}.capacityMultiplier", "capacityMultiplier is required when capacityKey is set")
+        v.required(f"{path}.capacityMultiplier", _together(v, "capacityMultiplier", "capacityKey"))
     elif key is not None and factor is not None and factor <= _ZERO:
         v.invalid(f"{path}.capacityMultiplier", str(factor), "must be positive")
     if fixed is not None and fixed <= _ZERO:
         v.invalid(f"{path}.deviceMultiplier", str(fixed), "must be positive")
     if key is None and factor is not None:
-        v.required(f"{path}.capacityKey", "capacityKey is required when capacityMultiplier is set")
+        v.required(f"{path}.capacityKey", _together(v, "capacityKey", "capacityMultiplier"))
     if key is None and fixed is None:
         v.invalid(v.sent(path), "", f"must specify one of: {_ONE_OF}")
     elif key is not None and fixed is not None:
         v.invalid(v.sent(path), "{capacityKey, deviceMultiplier}", f"must specify exactly one of: {_ONE_OF}")
+
+
+def _together(v: Violations, name: str, other: str) -> str:
+    """Return what is said of a member that is missing beside another."""
+    return f"{'must be set' if v.holds(PAIRS_BRIEFLY) else f'{name} is required'} when {other} is set"
 
 
 def _overhead(v: Violations, overhead: NodeAllocatableOverhead, path: str) -> None:

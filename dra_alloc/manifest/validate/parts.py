@@ -19,18 +19,23 @@ from dra_alloc.api import (
     NodeSelectorRequirement,
     NodeSelectorTerm,
     OpaqueDeviceConfiguration,
+    Quantity,
 )
+from dra_alloc.api.amounts.quantity import ZERO
 from dra_alloc.api.names import (
     driver_faults,
     label_key_faults,
     label_value_faults,
+    qualified_name_faults,
     subdomain_faults,
 )
 from dra_alloc.limits import SELECTORS_MAX
-from dra_alloc.manifest.validate.releases import NO_EFFECT_NONE
+from dra_alloc.manifest.read.paths import key_path
+from dra_alloc.manifest.validate.releases import AMOUNTS_OF_CLAIMS, NO_EFFECT_NONE
 from dra_alloc.manifest.validate.violations import Violations
 
 __all__ = [
+    "check_amounts",
     "check_label_keys",
     "check_label_selector",
     "check_node_selector",
@@ -42,6 +47,7 @@ __all__ = [
     "first_of_each",
 ]
 
+CAPACITIES_MAX: Final = 32
 PARAMETERS_MAX: Final = 10 * 1024
 EFFECTS: Final = ("NoExecute", "NoSchedule", "None")
 OPERATORS: Final = ("Equal", "Exists")
@@ -105,6 +111,17 @@ def _effect(v: Violations, effect: str, path: str) -> None:
     known = EFFECTS[:2] if v.holds(NO_EFFECT_NONE) else EFFECTS
     if effect and effect not in known and not v.as_stored:
         v.unsupported(v.sent(path), effect, known)
+
+
+def check_amounts(v: Violations, amounts: Mapping[str, Quantity], path: str) -> None:
+    """Check what a claim asks or takes of capacities. Spec: VAL-39."""
+    if v.as_stored or not v.holds(AMOUNTS_OF_CLAIMS):
+        return
+    too_many = v.too_many(v.sent(path), len(amounts), CAPACITIES_MAX)
+    for name, amount in amounts.items():
+        v.names(path, qualified_name_faults(name, one_slash=True))
+        if amount < ZERO and not too_many:
+            v.invalid(v.sent(key_path(path, name)), str(amount), "must be greater than or equal to 0")
 
 
 def check_label_keys(v: Violations, values: Iterable[str], path: str, *, only_repeated: bool) -> None:

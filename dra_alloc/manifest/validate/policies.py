@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Final
 
 from dra_alloc.api import CapacityRequestPolicy, CapacityRequestPolicyRange, DeviceCapacity, Quantity
-from dra_alloc.manifest.validate.releases import DEFAULT_AT_BOUND
+from dra_alloc.manifest.validate.releases import DEFAULT_AT_BOUND, STEP_ABOVE_ZERO
 from dra_alloc.manifest.validate.violations import Violations
 
 __all__ = ["check_request_policy"]
@@ -99,7 +99,7 @@ def _step(v: Violations, bounds: CapacityRequestPolicyRange, default: Quantity, 
     assert bounds.step is not None
     path_step = f"{path}.validRange.step"
     low, step = bounds.min.value(), bounds.step.value()
-    if not step:  # 1.36 would divide by it; later releases say so
+    if not step or (step < 0 and v.holds(STEP_ABOVE_ZERO)):  # 1.36 would divide by 0; later releases say so
         v.invalid(path_step, str(bounds.step), "must be greater than zero")
         return
     one = bounds.min + bounds.step

@@ -9,17 +9,27 @@ from typing import Final
 from dra_alloc.releases import Span
 
 __all__ = [
+    "AMOUNTS_OF_CLAIMS",
+    "CAPACITIES_KEPT",
     "CLASSES_BY_NAME",
     "DEFAULT_AT_BOUND",
+    "DEVICES_KEPT",
     "EMPTY_IS_REQUIRED",
     "GENERATED",
     "KEYS_APART",
     "LOOKS_ON",
     "NO_EFFECT_NONE",
+    "ONE_SLASH",
+    "ONE_TERM_A_DEVICE",
     "OWNERS_APART",
+    "OWNERS_UNWORDED",
+    "PAIRS_BRIEFLY",
     "STATEFUL_SET_BY_FIELD",
+    "STEP_ABOVE_ZERO",
+    "TAINTS_KEPT",
     "TWICE_AT_NAME",
     "VALUES_COUNTED",
+    "VERSIONS_BOUNDED",
 ]
 
 #: What is in a list that is too long is looked at all the same.
@@ -44,3 +54,23 @@ OWNERS_APART: Final = Span("1.37")
 STATEFUL_SET_BY_FIELD: Final = Span("1.37")
 #: Generated checks are enforced, in their words, at the paths of the version that was sent.
 GENERATED: Final = Span("1.37")
+#: Taints of a device that stay as they are are not looked at, but by generated checks.
+TAINTS_KEPT: Final = Span(end="1.38")
+#: Nor are the capacities of such a device.
+CAPACITIES_KEPT: Final = Span("1.37", "1.38")
+#: Nor are devices that all stay as they are.
+DEVICES_KEPT: Final = Span("1.38")
+#: A step below nothing is refused as one of nothing is.
+STEP_ABOVE_ZERO: Final = Span("1.37")
+#: Of what belongs together a missing member is told without its name.
+PAIRS_BRIEFLY: Final = Span("1.38")
+#: What an owner lacks is told without words.
+OWNERS_UNWORDED: Final = Span("1.38")
+#: What requests ask of capacities is looked at, and what is consumed of them.
+AMOUNTS_OF_CLAIMS: Final = Span("1.38")
+#: The selector of a device, too, has one term.
+ONE_TERM_A_DEVICE: Final = Span("1.38")
+#: A qualified name has one slash at most.
+ONE_SLASH: Final = Span("1.38")
+#: The numbers of a version have 18 digits at most.
+VERSIONS_BOUNDED: Final = Span("1.38")

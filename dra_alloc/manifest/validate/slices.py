@@ -15,6 +15,7 @@ from dra_alloc.api import (
     DeviceRequestAllocationResult,
     DeviceTaintRule,
     FrozenMap,
+    NodeSelector,
     ResourceSlice,
     ResourceSliceSpec,
 )
@@ -31,7 +32,17 @@ from dra_alloc.manifest.validate.parts import (
     first_of_each,
 )
 from dra_alloc.manifest.validate.policies import check_request_policy
-from dra_alloc.manifest.validate.releases import EMPTY_IS_REQUIRED, GENERATED, VALUES_COUNTED
+from dra_alloc.manifest.validate.releases import (
+    CAPACITIES_KEPT,
+    DEVICES_KEPT,
+    EMPTY_IS_REQUIRED,
+    GENERATED,
+    ONE_SLASH,
+    ONE_TERM_A_DEVICE,
+    TAINTS_KEPT,
+    VALUES_COUNTED,
+    VERSIONS_BOUNDED,
+)
 from dra_alloc.manifest.validate.violations import Violations
 
 __all__ = ["check_binding", "check_node_operations", "check_slice", "check_taint_rule"]
@@ -45,13 +56,18 @@ ATTRIBUTE_TEXT_MAX: Final = 64
 TAINTS_MAX: Final = 16
 CONDITIONS_MAX: Final = 4
 GROUPS_MAX: Final = 2
-# Looser than `Semver`, which bounds its numbers: admission does not.
-_PRE: Final = r"(?:0|[1-9][0-9]*|[0-9]*[a-zA-Z-][0-9a-zA-Z-]*)"
-_SEMVER: Final = re.compile(
-    r"(?:0|[1-9][0-9]*)\.(?:0|[1-9][0-9]*)\.(?:0|[1-9][0-9]*)"
-    rf"(?:-{_PRE}(?:\.{_PRE})*)?"
-    r"(?:\+[0-9a-zA-Z-]+(?:\.[0-9a-zA-Z-]+)*)?"
-)
+_SEMVER_TEXT: Final = "must be a string compatible with semver.org spec 2.0.0"
+
+
+def _semver(number: str) -> re.Pattern[str]:
+    """Return what versions look like with numbers of a form. `Semver` bounds them otherwise than admission does."""
+    pre = rf"(?:{number}|[0-9]*[a-zA-Z-][0-9a-zA-Z-]*)"
+    build = r"[0-9a-zA-Z-]+(?:\.[0-9a-zA-Z-]+)*"
+    return re.compile(rf"{number}\.{number}\.{number}(?:-{pre}(?:\.{pre})*)?(?:\+{build})?")
+
+
+_SEMVER: Final = _semver("(?:0|[1-9][0-9]*)")
+_BOUNDED: Final = _semver("(?:0|[1-9][0-9]{0,17})")
 _VALUE_FIELDS: Final = ("int_", "bool_", "string", "version", *VALUE_LISTS)
 _GIVEN: Final = attrgetter(*_VALUE_FIELDS)
 _VALUES: Final = ", ".join(f"`{name.rstrip('_')}`" for name in _VALUE_FIELDS)
@@ -98,7 +114,7 @@ def check_slice(v: Violations, item: ResourceSlice, old: ResourceSlice | None = 
     check_node_operations(v, spec.skip_node_operations, "spec.skipNodeOperations")
     with v.stored(old is not None and spec.shared_counters == before.shared_counters):
         _counter_sets(v, spec)
-    _devices(v, spec, {each.name: each for each in before.devices} if old is not None else {})
+    _devices(v, spec, None if old is None else before.devices)
 
 
 def check_taint_rule(v: Violations, rule: DeviceTaintRule, old: DeviceTaintRule | None = None) -> None:
@@ -124,11 +140,7 @@ def _nodes(v: Violations, spec: ResourceSliceSpec) -> None:
             v.names("spec.nodeName", subdomain_faults(spec.node_name))
     if spec.node_selector is not None:
         check_node_selector(v, spec.node_selector, "spec.nodeSelector")
-        terms = spec.node_selector.node_selector_terms
-        if len(terms) != 1:
-            path = "spec.nodeSelector.nodeSelectorTerms"
-            # The server prints the terms as Go does; their number says as much.
-            v.invalid(path, f"{len(terms)} terms" if terms else [], "must have exactly one node selector term")
+        _one_term(v, spec.node_selector, "spec.nodeSelector")
     for name in ("all_nodes", "per_device_node_selection"):
         if getattr(spec, name) is False:
             v.invalid(f"spec.{_NODE_FIELDS[name]}", False, _TRUE_OR_UNSET)
@@ -141,6 +153,14 @@ def _nodes(v: Violations, spec: ResourceSliceSpec) -> None:
 
 def _listed(names: list[str]) -> str:
     return "{" + ", ".join(f"`{name}`" for name in names) + "}"
+
+
+def _one_term(v: Violations, selector: NodeSelector, path: str) -> None:
+    terms = selector.node_selector_terms
+    if len(terms) != 1:
+        # The server prints the terms as Go does; their number says as much.
+        shown = f"{len(terms)} terms" if terms else []
+        v.invalid(f"{path}.nodeSelectorTerms", shown, "must have exactly one node selector term")
 
 
 def check_node_operations(v: Violations, skipped: tuple[str, ...], path: str) -> None:
@@ -178,11 +198,16 @@ def _counters(v: Violations, name: str, counters: Mapping[str, Any], place: tupl
         v.required(v.sent(f"{path}.counters"))
     elif not v.too_many(v.sent(f"{path}.counters"), len(counters), COUNTERS_MAX):
         for counter in counters:
-            v.names(v.sent(v.of_key(f"{path}.counters", counter)), label_faults(counter, declarative=v.generated))
+            place_of_key = v.of_key(f"{path}.counters", counter, is_label=True)
+            v.names(v.sent(place_of_key), label_faults(counter, declarative=v.generated))
 
 
-def _devices(v: Violations, spec: ResourceSliceSpec, there: Mapping[str, Device]) -> None:
-    """Check devices, some of which were there; rare features halve their number. Spec: VAL-71, VAL-72."""
+def _devices(v: Violations, spec: ResourceSliceSpec, before: tuple[Device, ...] | None) -> None:
+    """Check devices, some of which were there; rare features halve their number. Spec: VAL-12, VAL-71, VAL-72."""
+    same = before is not None and _are_same(spec.devices, before)
+    if same and v.holds(DEVICES_KEPT):
+        return
+    there = {each.name: each for each in before or ()}
     special = any(
         device.taints or device.consumes_counters or any(map(has_lists, device.attributes.values()))
         for device in spec.devices
@@ -195,21 +220,22 @@ def _devices(v: Violations, spec: ResourceSliceSpec, there: Mapping[str, Device]
         v.names(f"{path}.name", label_faults(device.name))
         if not firsts[position]:
             v.named_twice(path, device.name)
-        before = there.get(device.name)
-        same = _is_same(device, before)
+        was = there.get(device.name)
         with v.stored(same):
             _attributes(v, device, path)
+            if was is None or device.capacity != was.capacity or not v.holds(CAPACITIES_KEPT):
+                _capacities(v, device, path)
             _device_counters(v, device, path)
         _device_nodes(v, device, path, per_device=bool(spec.per_device_node_selection))
         if not same or not v.holds(GENERATED):
-            _taints(v, device, path, same=before is not None and device.taints == before.taints)
+            _taints(v, device, path, kept=was is not None and device.taints == was.taints and v.holds(TAINTS_KEPT))
         check_binding(v, device, path)
         check_node_allocatable(v, device, path)
 
 
-def _is_same(device: Device, before: Device | None) -> bool:
-    """Say whether a device stays as it was; an attribute's list of nothing is none."""
-    return before is not None and (device == before or _without_empty(device) == _without_empty(before))
+def _are_same(devices: tuple[Device, ...], before: tuple[Device, ...]) -> bool:
+    """Say whether all devices stay as they were; an attribute's list of nothing is none."""
+    return devices == before or list(map(_without_empty, devices)) == list(map(_without_empty, before))
 
 
 def _without_empty(device: Device) -> Device:
@@ -220,29 +246,33 @@ def _without_empty(device: Device) -> Device:
     return device.model_copy(update={"attributes": FrozenMap(attributes)})
 
 
-def _taints(v: Violations, device: Device, path: str, *, same: bool) -> None:
-    with (
-        v.stored(same and not v.holds(GENERATED)),
-        v.generated_checks(v.too_many(f"{path}.taints", len(device.taints), TAINTS_MAX)),
-    ):
+def _taints(v: Violations, device: Device, path: str, *, kept: bool) -> None:
+    """Check taints; of those that are kept only generated checks say something."""
+    with v.generated_checks(kept or v.too_many(f"{path}.taints", len(device.taints), TAINTS_MAX)):
         for index, taint in enumerate(device.taints):
             check_taint(v, taint, f"{path}.taints[{index}]")
 
 
 def _attributes(v: Violations, device: Device, path: str) -> None:
-    """Check attributes and capacities. Spec: VAL-73 to VAL-78."""
+    """Check attributes, and how many capacities there are beside them. Spec: VAL-73 to VAL-78."""
     entries = len(device.attributes) + len(device.capacity)
     if entries > ATTRIBUTES_MAX:
         v.invalid(path, entries, f"the total number of attributes and capacities must not exceed {ATTRIBUTES_MAX}")
     values = sum(max(1, _values(attribute)) for attribute in device.attributes.values())
     if values > ATTRIBUTE_VALUES_MAX and v.holds(VALUES_COUNTED):
         v.invalid(path, values, f"the total number of attribute values must not exceed {ATTRIBUTE_VALUES_MAX}")
+    one_slash = v.holds(ONE_SLASH)
     for name, attribute in device.attributes.items():
-        v.names(v.of_key(f"{path}.attributes", name), qualified_name_faults(name))
+        v.names(v.of_key(f"{path}.attributes", name), qualified_name_faults(name, one_slash=one_slash))
         _attribute(v, attribute, key_path(f"{path}.attributes", name))
+
+
+def _capacities(v: Violations, device: Device, path: str) -> None:
+    """Check names and policies of capacities. Spec: VAL-75."""
+    one_slash = v.holds(ONE_SLASH)
     for name, capacity in device.capacity.items():
         place = key_path(f"{path}.capacity", name)
-        v.names(v.of_key(f"{path}.capacity", name), qualified_name_faults(name))
+        v.names(v.of_key(f"{path}.capacity", name), qualified_name_faults(name, one_slash=one_slash))
         check_request_policy(v, capacity, place, shared=device.allow_multiple_allocations is True)
 
 
@@ -253,9 +283,10 @@ def _values(attribute: DeviceAttribute) -> int:
 def _attribute(v: Violations, attribute: DeviceAttribute, path: str) -> None:
     """Check that an attribute has one value, and that it is fine."""
     given = len(_VALUE_FIELDS) - _GIVEN(attribute).count(None)
-    if given != 1:
-        _one_value(v, given, path)
-    if attribute.version is None and not has_lists(attribute):  # most are so
+    listed = has_lists(attribute)
+    if given != 1 or listed:
+        _one_value(v, attribute, given, path)
+    if attribute.version is None and not listed:  # most are so
         if attribute.string is not None:
             v.too_long(f"{path}.string", attribute.string, ATTRIBUTE_TEXT_MAX)
         return
@@ -269,17 +300,20 @@ def _attribute(v: Violations, attribute: DeviceAttribute, path: str) -> None:
     for place, text in texts + versions:
         if text is not None:
             v.too_long(place, text, ATTRIBUTE_TEXT_MAX)
+    bounded = v.holds(VERSIONS_BOUNDED)
     for place, text in versions:
-        if text is not None and not _SEMVER.fullmatch(text):
-            v.invalid(place, text, "must be a string compatible with semver.org spec 2.0.0")
+        if text is not None and not (_BOUNDED if bounded else _SEMVER).fullmatch(text):
+            v.invalid(place, text, f"{_SEMVER_TEXT}, with at most 18 digits in numbers" if bounded else _SEMVER_TEXT)
 
 
-def _one_value(v: Violations, count: int, path: str) -> None:
-    if v.generated:
-        v.invalid(v.sent(path), "", f"must specify {'exactly ' if count else ''}one of: {_VALUES}")
-    elif not count and v.holds(EMPTY_IS_REQUIRED):
+def _one_value(v: Violations, attribute: DeviceAttribute, given: int, path: str) -> None:
+    """Check that one value is given; to generated checks a list of nothing is none, and of theirs no other speaks."""
+    filled = sum(each not in (None, ()) for each in _GIVEN(attribute))
+    if v.generated and filled != 1:
+        v.invalid(v.sent(path), "", f"must specify {'exactly ' if filled else ''}one of: {_VALUES}")
+    elif not given and v.holds(EMPTY_IS_REQUIRED):
         v.required(path, "exactly one value must be specified")
-    else:
+    elif given != 1:
         v.invalid(path, "", "exactly one value must be specified")
 
 
@@ -298,7 +332,7 @@ def _device_counters(v: Violations, device: Device, path: str) -> None:
 
 def _groups(v: Violations, groups: tuple[str, ...], path: str) -> None:
     """Check compatibility groups. Spec: VAL-58."""
-    if v.too_many(v.sent(path), len(groups), GROUPS_MAX):
+    if v.as_stored or v.too_many(v.sent(path), len(groups), GROUPS_MAX):
         return
     firsts = first_of_each(groups)
     for position, group in enumerate(groups):
@@ -321,6 +355,8 @@ def _device_nodes(v: Violations, device: Device, path: str, *, per_device: bool)
             v.names(f"{path}.nodeName", subdomain_faults(device.node_name))
     if device.node_selector is not None:
         check_node_selector(v, device.node_selector, f"{path}.nodeSelector")
+        if v.holds(ONE_TERM_A_DEVICE):
+            _one_term(v, device.node_selector, f"{path}.nodeSelector")
     if device.all_nodes is False:
         v.invalid(f"{path}.allNodes", False, _TRUE_OR_UNSET)
     given = [_NODE_FIELDS[name] for name in names if getattr(device, name) not in (None, False, "")]

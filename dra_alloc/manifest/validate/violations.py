@@ -14,7 +14,7 @@ from typing import Final, Literal
 import msgspec
 
 from dra_alloc.api.go_text import quote
-from dra_alloc.api.names import NameFault
+from dra_alloc.api.names import MAX_LABEL, NameFault
 from dra_alloc.errors import Problem, Where, shortened
 from dra_alloc.limits import CEL_SELECTOR_MAX_LENGTH
 from dra_alloc.manifest.read.paths import key_path
@@ -110,9 +110,11 @@ class Violations:
         """Whether the server's generated checks are enforced: not on what stays as it is."""
         return not self.as_stored and self.holds(GENERATED)
 
-    def of_key(self, path: str, key: str) -> str:
-        """Return the path of what is wrong with a key of a map."""
-        return key_path(path, key) if self.holds(KEYS_APART) else path
+    def of_key(self, path: str, key: str, *, is_label: bool = False) -> str:
+        """Return the path of what is wrong with a key of a map; one that is to be a label is cut as labels are."""
+        if not self.holds(KEYS_APART):
+            return path
+        return key_path(path, key, MAX_LABEL) if is_label else key_path(path, key)
 
     @contextmanager
     def generated_checks(self, alone: bool) -> Iterator[None]:

@@ -14,7 +14,7 @@ from dra_alloc.manifest import Documents, Workload
 from dra_alloc.manifest.documents import object_name
 from dra_alloc.manifest.make.gates import DroppedField, without_disabled
 
-__all__ = ["DROPPED", "as_there", "gated", "gated_spec", "stored"]
+__all__ = ["DROPPED", "as_there", "gated", "gated_spec", "stored", "with_used"]
 
 #: How the note on a field of a gate that is off ends.
 DROPPED: Final = "is off, the field is dropped"
@@ -42,8 +42,7 @@ def gated(
 
     def change(item: Any) -> Any:
         old = before(item)
-        used = () if old is None else stored(old, gates)[1]
-        made, dropped = stored(item, {**gates, **{each.gate: True for each in used}})
+        made, dropped = stored(item, gates if old is None else with_used(old, gates, stored))
         lacking.update(each.gate for each in dropped)
         called = object_name(item.kind, item.metadata.namespace, item.metadata.name) if dropped else ""
         notes.extend(f"{called}: {each} {DROPPED}" for each in dropped)
@@ -51,6 +50,17 @@ def gated(
 
     changed = manifests.mapped(change, *members)
     return changed, tuple(notes), tuple(sorted(lacking))
+
+
+def with_used(
+    old: Any,
+    gates: Mapping[str, bool],
+    dropping: Callable[[Any, Mapping[str, bool]], tuple[Any, tuple[DroppedField, ...]]],
+) -> Mapping[str, bool]:
+    """Return the gates with those on that an object uses: what one takes away may hide what another one does."""
+    while used := {each.gate: True for each in dropping(old, gates)[1]}:
+        gates = {**gates, **used}
+    return gates
 
 
 def stored(item: Any, gates: Mapping[str, bool]) -> tuple[Any, tuple[DroppedField, ...]]:

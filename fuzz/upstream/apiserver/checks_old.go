@@ -1,4 +1,4 @@
-//go:build !line_1_37
+//go:build line_1_34 || line_1_35 || line_1_36
 
 package main
 

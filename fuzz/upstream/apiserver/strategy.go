@@ -30,11 +30,17 @@ func (n namespaces) Get(_ context.Context, name string, _ metav1.GetOptions) (*v
 }
 
 func strategyFor(object runtime.Object, subresource string, admin bool) (strategy, error) {
-	_, isClaim := object.(*resource.ResourceClaim)
-	if subresource != "" && (subresource != "status" || !isClaim) {
-		return nil, fmt.Errorf("subresource: only status, of a ResourceClaim")
-	}
 	space := namespaces{admin: admin}
+	switch object.(type) {
+	case *resource.ResourceClaim, *resource.DeviceTaintRule:
+		if subresource != "" && subresource != "status" {
+			return nil, fmt.Errorf("subresource: only status")
+		}
+	default:
+		if subresource != "" {
+			return nil, fmt.Errorf("subresource: not of a %T", object)
+		}
+	}
 	switch object.(type) {
 	case *resource.ResourceClaim:
 		main, status := claimStrategies(space)
@@ -49,7 +55,13 @@ func strategyFor(object runtime.Object, subresource string, admin bool) (strateg
 	case *resource.ResourceSlice:
 		return resourceslice.Strategy, nil
 	case *resource.DeviceTaintRule:
-		return devicetaintrule.Strategy, nil
+		if subresource == "" {
+			return devicetaintrule.Strategy, nil
+		}
+		if taintRuleStatus == nil {
+			return nil, fmt.Errorf("subresource: rules have no status yet")
+		}
+		return taintRuleStatus, nil
 	default:
 		return nil, fmt.Errorf("object: no validation for %T", object)
 	}

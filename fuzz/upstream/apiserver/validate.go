@@ -76,7 +76,14 @@ func validate(raw map[string]json.RawMessage) (answer, error) {
 			"type": string(problem.Type), "field": problem.Field, "detail": problem.Detail,
 		})
 	}
-	result := answer{"errors": errors, "defaulted": defaulted}
+	stored, err := write(asked.object, asked.kind)
+	if err != nil {
+		return nil, err
+	}
+	result := answer{"errors": errors, "defaulted": defaulted, "stored": stored}
+	if warnings := asked.warnings(ctx); len(warnings) > 0 {
+		result["warnings"] = warnings
+	}
 	if len(strict) > 0 {
 		result["strict"] = strict
 	}
@@ -147,6 +154,14 @@ func (q *question) problems(ctx context.Context) field.ErrorList {
 	keepSystemFields(q.object, q.old)
 	q.strategy.PrepareForUpdate(ctx, q.object, q.old)
 	return validateUpdate(ctx, q.object, q.old, q.strategy)
+}
+
+// warnings are what the strategy says to whoever asks, besides what it refuses.
+func (q *question) warnings(ctx context.Context) []string {
+	if q.old == nil {
+		return q.strategy.WarningsOnCreate(ctx, q.object)
+	}
+	return q.strategy.WarningsOnUpdate(ctx, q.object, q.old)
 }
 
 // keepSystemFields copies what an update cannot change.

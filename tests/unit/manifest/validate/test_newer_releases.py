@@ -1,0 +1,180 @@
+"""
+What API servers of 1.37 and 1.38 say otherwise than those before, as they answered.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import dra_alloc
+
+NAME = "a valid C identifier must start with alphabetic character or '_'"
+VALUE = "must specify one of: `int`, `bool`, `string`, `version`, `ints`, `bools`, `strings`, `versions`"
+META = {"name": "a"}
+
+
+def claim(**exactly: Any) -> dict[str, Any]:
+    request = {"name": "r", "exactly": {"deviceClassName": "c", **exactly}}
+    return {
+        "apiVersion": "resource.k8s.io/v1",
+        "kind": "ResourceClaim",
+        "metadata": {**META, "namespace": "default"},
+        "spec": {"devices": {"requests": [request]}},
+    }
+
+
+def constrained(**constraint: Any) -> dict[str, Any]:
+    made = claim()
+    made["spec"]["devices"]["constraints"] = [constraint]
+    return made
+
+
+def sliced(*devices: dict[str, Any], **spec: Any) -> dict[str, Any]:
+    pool = {"name": "p", "generation": 1, "resourceSliceCount": 1}
+    said = {"driver": "d.io", "pool": pool, **(spec or {"nodeName": "n"}), "devices": list(devices)}
+    return {"apiVersion": "resource.k8s.io/v1", "kind": "ResourceSlice", "metadata": META, "spec": said}
+
+
+def told(item: dict[str, Any], release: str, **asked: Any) -> list[tuple[str, str, str]]:
+    """Type, path and the first words of each fault."""
+    found = dra_alloc.validate(item, release=release, **asked)
+    return sorted((each.type.removeprefix("FieldValue"), each.where.path, each.detail[:100]) for each in found)
+
+
+def test_amounts_of_claims():
+    path = "spec.devices.requests[0].exactly.capacity.requests"
+    asked = claim(capacity={"requests": {"m": "-1", "-": "1", "a/b/c": "1"}})
+    assert not told(asked, "1.37")
+    found = told(asked, "1.38")
+    assert [each[:2] for each in found] == [("Invalid", path), ("Invalid", path), ("Invalid", f"{path}[m]")]
+    assert found[0][2].startswith(NAME)
+    assert [each[2] for each in found[1:]] == [
+        "must not contain more than one slash",
+        "must be greater than or equal to 0",
+    ]
+    many = claim(capacity={"requests": {f"k{number}": "-1" for number in range(33)}})
+    assert told(many, "1.38") == [("TooMany", path, "must have at most 32 items")]
+
+
+def test_amounts_in_a_status():
+    took = {"request": "r", "driver": "d.io", "pool": "p", "device": "d", "consumedCapacity": {"m": "-1"}}
+    after = {**claim(), "status": {"allocation": {"devices": {"results": [took]}}}}
+    path = "status.allocation.devices.results[0].consumedCapacity[m]"
+    assert not told(after, "1.37", old=claim(), subresource="status")
+    found = told(after, "1.38", old=claim(), subresource="status")
+    assert found == [("Invalid", path, "must be greater than or equal to 0")]
+
+
+@pytest.mark.parametrize("uses", [False, True])
+def test_what_the_spec_uses_is_kept_in_its_status(uses: bool):
+    before = claim(**({"capacity": {"requests": {"m": "1"}}} if uses else {}))
+    took = {"request": "r", "driver": "d.io", "pool": "p", "device": "d", "shareID": "x"}
+    after = {**before, "status": {"allocation": {"devices": {"results": [took]}}}}
+    asked = {"old": before, "subresource": "status", "gates": {"DRAConsumableCapacity": False}}
+    found = [
+        ("Invalid", "status.allocation.devices.results[0].shareID", "error validating uid: invalid UUID length: 1")
+    ]
+    assert told(after, "1.36", **asked) == (found if uses else [])
+
+
+@pytest.mark.parametrize("kind", ["matchAttribute", "distinctAttribute"])
+def test_an_attribute_without_a_name_is_one(kind: str):
+    for release in ("1.36", "1.37", "1.38"):
+        found = told(constrained(**{kind: ""}), release)
+        assert [each[:2] for each in found] == [("Invalid", f"spec.devices.constraints[0].{kind}")] * 2
+    found = told(constrained(**{kind: "a/b/c"}), "1.38")
+    assert [each[2] for each in found] == ["must not contain more than one slash"]
+    assert not told(constrained(**{kind: "a/b/c"}), "1.37")
+
+
+@pytest.mark.parametrize(
+    ("version", "bounded"),
+    [
+        ("999999999999999999.0.0", True),
+        ("1000000000000000000.0.0", False),
+        ("1.0.0-1000000000000000000", False),
+        ("1.0.0-a1000000000000000000", True),
+        ("1.0.0+1000000000000000000", True),
+    ],
+)
+def test_numbers_of_versions(version: str, bounded: bool):
+    item = sliced({"name": "d", "attributes": {"v": {"version": version}}})
+    text = "must be a string compatible with semver.org spec 2.0.0, with at most 18 digits in numbers"
+    assert not told(item, "1.37")
+    assert [each[2] for each in told(item, "1.38")] == ([] if bounded else [text])
+
+
+def test_a_list_of_nothing_is_no_value_to_generated_checks():
+    on = {"gates": {"DRAListTypeAttributes": True}}
+    path, empty = "spec.devices[0].attributes[x]", "must not be empty if specified"
+
+    def found(value, release):
+        return told(sliced({"name": "d", "attributes": {"x": value}}), release, **on)
+
+    assert found({"strings": []}, "1.36") == [("Invalid", f"{path}.strings", empty)]
+    assert found({"strings": []}, "1.37") == [("Invalid", path, VALUE), ("Invalid", f"{path}.strings", empty)]
+    both = [("Invalid", path, "exactly one value must be specified"), ("Invalid", f"{path}.strings", empty)]
+    assert found({"strings": [], "int": 1}, "1.37") == both
+
+
+def test_words_of_1_38():
+    owned = claim()
+    owned["metadata"] = {
+        **owned["metadata"],
+        "ownerReferences": [{"apiVersion": "v1", "kind": "", "name": "n", "uid": "u"}],
+    }
+    path = "metadata.ownerReferences[0].kind"
+    assert told(owned, "1.37") == [("Required", path, "must not be empty")]
+    assert told(owned, "1.38") == [("Required", path, "")]
+    takes = {"cpu": {"mapping": {"capacityKey": "m"}}}
+    item = sliced({"name": "d", "capacity": {"m": {"value": "1"}}, "nodeAllocatableResources": takes})
+    gates = {"DRANodeAllocatableResources": True}
+    texts = ["capacityMultiplier is required when capacityKey is set", "must be set when capacityKey is set"]
+    assert [told(item, each, gates=gates)[0][2] for each in ("1.37", "1.38")] == texts
+    terms = {"nodeSelectorTerms": [{"matchExpressions": [{"key": "a", "operator": "Exists"}]}] * 2}
+    several = sliced({"name": "d", "nodeSelector": terms}, perDeviceNodeSelection=True)
+    assert not told(several, "1.37")
+    assert [each[2] for each in told(several, "1.38")] == ["must have exactly one node selector term"]
+
+
+def test_a_step_below_nothing():
+    policy = {"default": "1", "validRange": {"min": "1", "step": "-1"}}
+    shared = {
+        "name": "d",
+        "allowMultipleAllocations": True,
+        "capacity": {"m": {"value": "10", "requestPolicy": policy}},
+    }
+    assert not told(sliced(shared), "1.36")
+    assert [each[2] for each in told(sliced(shared), "1.37")] == ["must be greater than zero"]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "same", "other_is_new"),
+    [
+        # what is told in 1.36, 1.37 and 1.38 where all devices stay, and where one comes
+        ({"attributes": {"-": {"int": 1}}}, (1, 1, 0), (1, 1, 1)),
+        ({"attributes": {"x": {}}}, (1, 1, 0), (1, 1, 1)),
+        ({"capacity": {"-": {"value": "1"}}}, (1, 0, 0), (1, 0, 1)),
+        ({"taints": [{"key": "-", "effect": "x"}]}, (0, 0, 0), (0, 1, 2)),
+        ({"taints": [{"key": f"k{number}", "effect": "NoExecute"} for number in range(17)]}, (0, 0, 0), (0, 0, 1)),
+        ({"bindingConditions": ["a"]}, (1, 1, 0), (1, 1, 1)),
+        ({"nodeName": "-"}, (1, 1, 0), (1, 1, 1)),
+        ({"consumesCounters": [{"counterSet": "-", "counters": {"a": {"value": "1"}}}]}, (1, 1, 0), (1, 1, 1)),
+    ],
+)
+def test_devices_that_stay(wrong: dict[str, Any], same: tuple[int, ...], other_is_new: tuple[int, ...]):
+    device = {"name": "d", **wrong}
+    on = {"gates": {"DRAPartitionableDevices": True}, "old": sliced(device)}
+    for devices, counts in (([device], same), ([device, {"name": "e"}], other_is_new)):
+        for release, count in zip(("1.36", "1.37", "1.38"), counts, strict=True):
+            assert len(told(sliced(*devices), release, **on)) == count, (release, devices)
+
+
+def test_keys_of_counters_are_cut_as_labels_are():
+    key = "A" * 200
+    shared = sliced(nodeName="n", sharedCounters=[{"name": "c", "counters": {key: {"value": "1"}}}])
+    del shared["spec"]["devices"]
+    found = told(shared, "1.35", gates={"DRAPartitionableDevices": True})
+    assert {each[1] for each in found} == {f"spec.sharedCounters[0].counters[{'A' * 30}...{'A' * 30}]"}
