@@ -25,7 +25,13 @@ __all__ = ["TOOLS", "UNAVAILABLE", "main", "names"]
 Main = Callable[[list[str]], int]
 UNAVAILABLE: Final = 3
 #: A case of theirs takes as long as so many of others.
-AS_MANY: Final = {"changed_clusters": 50, "control_plane": 50, "reasons_replay": 5}
+AS_MANY: Final = {
+    "changed_clusters": 50,
+    "control_plane": 50,
+    "many_askers": 20,
+    "reasons_replay": 5,
+    "same_bytes": 100,
+}
 #: The comparisons that stand beside the targets.
 TOOLS: Final[dict[str, Main]] = {"differential": differential.main, "engines": engines.main}
 

@@ -41,6 +41,7 @@ CASES_OF: Final = {
     "hostile_manifests": 150,
     "hostile_requests": 1500,
     "hostile_snapshots": 200,
+    "many_askers": 60,
     "permuted_input": 400,
     "pod_fields": 1000,
     "pods_on_nodes": 500,
@@ -48,6 +49,7 @@ CASES_OF: Final = {
     "quantity_upstream": 5000,
     "reasons_hold": 60,
     "reasons_replay": 30,
+    "same_bytes": 35,
     "semver_order": 4000,
     "validation": 1500,
 }

@@ -27,9 +27,9 @@ from dra_alloc.testing.comparison import comparable
 from dra_alloc.testing.drawing.dialect import Dialect
 from fuzz.target import Broken, Json, Target, command
 
-__all__ = ["TARGET", "main"]
+__all__ = ["SETTINGS", "TARGET", "main", "renamed", "told"]
 
-_SETTINGS: Final = (
+SETTINGS: Final = (
     Settings("1.36"),
     Settings("1.37", semantics="intended"),
     Settings("1.37", {"DRAListTypeAttributes": True}, "experimental"),
@@ -41,15 +41,15 @@ Item = TypeVar("Item", ResourceSlice, DeviceClass, ResourceClaim)
 
 def _cases(seed: int) -> Iterator[Json]:
     """Return pairs of random clusters: one to have, one whose objects come and go."""
-    for number, settings in enumerate(itertools.cycle(_SETTINGS)):
+    for number, settings in enumerate(itertools.cycle(SETTINGS)):
         there, passing = itertools.islice(
             random_requests(seed, Dialect(settings.release, settings.channel), start=2 * number), 2
         )
-        yield {"name": there["name"], "settings": _SETTINGS.index(settings), "there": there, "passing": passing}
+        yield {"name": there["name"], "settings": SETTINGS.index(settings), "there": there, "passing": passing}
 
 
 def _check(case: Json) -> str:
-    settings, there, passing = _SETTINGS[case["settings"]], case["there"], case["passing"]
+    settings, there, passing = SETTINGS[case["settings"]], case["there"], case["passing"]
     documents = Documents(
         slices=tuple(map(ResourceSlice.from_wire, there["slices"])),
         classes=tuple(map(DeviceClass.from_wire, there["classes"])),
@@ -57,30 +57,30 @@ def _check(case: Json) -> str:
     )
     claims = [ResourceClaim.from_wire(each) for each in there["claims"]]
     cluster = Cluster.of(documents, settings)
-    before, known = cluster.state_hash, _told(cluster.allocate(claims))
+    before, known = cluster.state_hash, told(cluster.allocate(claims))
     random = Random(str(case["name"]))
     for number in range(_ROUNDS):
         cluster = _there_and_back(cluster, passing, claims, random)
         if cluster.state_hash != before:
             raise Broken(f"round {number}: the hash is another")
-        if _told(cluster.allocate(claims)) != known:
+        if told(cluster.allocate(claims)) != known:
             raise Broken(f"round {number}: the answer is another")
     fresh = Cluster.of(documents, settings)
-    if _told(fresh.allocate(claims)) != known:
+    if told(fresh.allocate(claims)) != known:
         raise Broken("a cluster made anew answers differently")
     return str(known[0])
 
 
 def _there_and_back(cluster: Cluster, passing: Json, claims: list[ResourceClaim], random: Random) -> Cluster:
     """Return the cluster after objects of another one came and went, in a random order, with questions in between."""
-    coming = [_renamed(ResourceSlice.from_wire(each)) for each in passing["slices"]]
-    other = [_renamed(DeviceClass.from_wire(each)) for each in passing["classes"]]
+    coming = [renamed(ResourceSlice.from_wire(each)) for each in passing["slices"]]
+    other = [renamed(DeviceClass.from_wire(each)) for each in passing["classes"]]
     slices = random.sample(coming, random.randint(1, len(coming)))
     cluster = cluster.with_slices(slices)
     classes = random.sample(other, random.randint(0, len(other)))
     cluster = cluster.apply(Event("ADDED", each) for each in classes)
     cluster.allocate(claims)
-    found = cluster.allocate([_renamed(ResourceClaim.from_wire(each)) for each in passing["claims"]])
+    found = cluster.allocate([renamed(ResourceClaim.from_wire(each)) for each in passing["claims"]])
     cluster = cluster.after(found)
     cluster.allocate(claims)
     steps = ["claims", "slices", "classes"]
@@ -95,13 +95,13 @@ def _there_and_back(cluster: Cluster, passing: Json, claims: list[ResourceClaim]
     return cluster
 
 
-def _renamed(item: Item) -> Item:
+def renamed(item: Item) -> Item:
     """Return an object of the passing cluster under a name that the other does not have."""
     meta = item.metadata.model_copy(update={"name": f"passing-{item.metadata.name}"})
     return item.model_copy(update={"metadata": meta})
 
 
-def _told(outcome: Outcome) -> tuple[object, ...]:
+def told(outcome: Outcome) -> tuple[object, ...]:
     """Return what is compared: verdict, node, devices; without share IDs, which are random."""
     match outcome:
         case Allocated(node=node, claims=claims):

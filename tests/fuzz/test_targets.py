@@ -27,6 +27,7 @@ CASES = {
     "dump_and_load": 10,
     "hostile_manifests": 8,
     "hostile_snapshots": 8,
+    "many_askers": 1,
     "reasons_hold": 3,
     "reasons_replay": 3,
 }
@@ -39,8 +40,9 @@ WITH_GO = {
     "quantity_upstream": 60,
     "validation": 60,
 }
-#: Control planes of their own, seconds to start; what they told is replayed from worlds and vectors.
-IN_CI_ALONE = {"changed_clusters", "pod_fields"}
+#: Control planes of their own, seconds to start; what they told is replayed from worlds and vectors. And
+#: processes each of which is asked all questions of the command.
+IN_CI_ALONE = {"changed_clusters", "pod_fields", "same_bytes"}
 
 
 def _main(name: str):
