@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from dra_alloc.remembered import Numbers, Remembered
-from tests.architecture.source_files import package_files, parse
+from tests.architecture.source_files import nodes, package_files
 from tests.paths import ROOT
 from tests.threads import at_once
 
@@ -97,7 +97,7 @@ def module_of(path: Path) -> str:
 def decorated() -> Iterator[tuple[str, str]]:
     """Each function with a decorator that keeps its answers, and the decorator."""
     for path in package_files():
-        for each in ast.walk(parse(path)):
+        for each in nodes(path):
             if not isinstance(each, ast.FunctionDef):
                 continue
             for decorator in each.decorator_list:
@@ -148,7 +148,7 @@ def test_all_else_has_a_bound():
 def test_what_is_cached_by_a_call_is_for_one_question():
     found = {}
     for path in package_files():
-        calls = [each for each in ast.walk(parse(path)) if isinstance(each, ast.Call)]
+        calls = [each for each in nodes(path) if isinstance(each, ast.Call)]
         count = sum(ast.unparse(each.func) in ("cache", "functools.cache") for each in calls)
         if count:
             found[module_of(path)] = count
@@ -158,8 +158,8 @@ def test_what_is_cached_by_a_call_is_for_one_question():
 @pytest.mark.parametrize("name", BOUNDED)
 def test_every_map_of_what_lives_long_has_a_bound(name):
     module, _, wanted = name.rpartition(".")
-    tree = parse(ROOT / "dra_alloc" / f"{module.replace('.', '/')}.py")
-    node = next(each for each in ast.walk(tree) if isinstance(each, ast.ClassDef) and each.name == wanted)
+    inside = nodes(ROOT / "dra_alloc" / f"{module.replace('.', '/')}.py")
+    node = next(each for each in inside if isinstance(each, ast.ClassDef) and each.name == wanted)
     assert growing(node) == set(BOUNDED[name])
 
 
