@@ -12,7 +12,7 @@ from dra_alloc.explain.reasons import reasons
 from dra_alloc.testing.drawing.dialect import Dialect
 from fuzz.targets.reasons_hold import check_reasons, refused_worlds
 
-CASES = 25
+CASES = 12
 
 
 @pytest.mark.parametrize("semantics", ["upstream", "intended"])

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import itertools
 import random
+from functools import cache
 
 import pytest
 
@@ -101,6 +102,21 @@ def test_the_best_node_is_that_of_brute_force(objectives):
     assert found > 5
 
 
+def best_total(on: Cluster, claims, objectives):
+    """The best values of three pods with a claim each, over every way to put them on three nodes; None if none fits."""
+
+    @cache
+    def part(place: int, members: tuple[int, ...]):
+        return values_on(on, f"n{place}", [claims[member] for member in members], objectives)
+
+    totals = []
+    for places in itertools.product(range(3), repeat=3):
+        parts = [part(each, tuple(one for one in range(3) if places[one] == each)) for each in sorted(set(places))]
+        if None not in parts:
+            totals.append([sum(each) for each in zip(*parts, strict=True)])
+    return min(totals, default=None)
+
+
 @pytest.mark.parametrize("objectives", OBJECTIVES, ids=lambda each: "+".join(one.name for one in each))
 def test_the_best_gang_is_that_of_brute_force(objectives):
     found = 0
@@ -108,15 +124,7 @@ def test_the_best_gang_is_that_of_brute_force(objectives):
         dice = random.Random(seed)
         on, claims = random_cluster(dice), random_claims(dice, 3)
         asked = with_previous(objectives, on, claims)
-        best = None
-        for places in itertools.product(range(3), repeat=3):
-            parts = [
-                values_on(on, f"n{place}", [claims[member] for member in range(3) if places[member] == place], asked)
-                for place in sorted(set(places))
-            ]
-            if None not in parts:
-                total = [sum(each) for each in zip(*parts, strict=True)]
-                best = total if best is None else min(best, total)
+        best = best_total(on, claims, asked)
         joint = place_gang(on, pods(*claims), objectives=asked).joint
         assert (joint.verdict is Verdict.PLACED) is (best is not None)
         if best is not None:

@@ -19,9 +19,10 @@ from dra_alloc.solve.table.table import NotModelled, Table, bits
 from dra_alloc.solve.table.trust import judged
 
 MOST_ANSWERS = 3_000
+Found = tuple[list[Pick], dict[Any, Any]]
 
 
-def solutions(table: Table) -> Iterator[tuple[list[Pick], dict[Any, Any]]]:
+def solutions(table: Table) -> Iterator[Found]:
     """Every solution, in the order of the search, by trying everything."""
     picking = Picking(table)
 
@@ -45,20 +46,29 @@ def solutions(table: Table) -> Iterator[tuple[list[Pick], dict[Any, Any]]]:
                 yield from take(slot, each, taken + 1, index + (not again), chosen)
                 picking.give_back()
 
-    answers: Iterator[tuple[list[Pick], dict[Any, Any]]] = serve(0, {})
+    answers: Iterator[Found] = serve(0, {})
     return answers
 
 
-def best_of(made: Question, objectives: Sequence[Objective]) -> tuple[list[int], list[Pick]] | None:
-    """The values and picks of the first of the best answers; None if there is none, NotModelled if too many to try."""
+def answers_of(made: Question) -> list[Found]:
+    """Every answer; NotModelled if there are too many to try."""
     rules = made.table_rules()
-    table = judged(build_table(made.rows, made.candidates, rules), rules)
-    freedom = freedom_of(made)
-    answers = list(itertools.islice(solutions(table), MOST_ANSWERS))
+    answers = list(
+        itertools.islice(solutions(judged(build_table(made.rows, made.candidates, rules), rules)), MOST_ANSWERS)
+    )
     if len(answers) == MOST_ANSWERS:
         raise NotModelled("too many answers")
+    return answers
 
-    def values(answer):
+
+def best_of(
+    made: Question, objectives: Sequence[Objective], answers: Sequence[Found] | None = None
+) -> tuple[list[int], list[Pick]] | None:
+    """The values and picks of the first of the best of all answers; None if there is none, NotModelled if too many."""
+    answers = answers_of(made) if answers is None else answers
+    freedom = freedom_of(made)
+
+    def values(answer: Found) -> list[int]:
         picks, chosen = answer
         ranks = ranks_of(made, chosen)
         return [objective.value(picks, ranks, freedom) for objective in objectives]
