@@ -55,11 +55,12 @@ class View:
     One node, and its pools as far as they offer devices.
 
     `direct` is False where only the search itself can answer, because the node
-    matters to single devices. `only` is the slice, if there is but one. `results`
-    holds what was put together for some choices; it is part of the engine.
+    matters to single devices. `only` is the slice, if there is but one. `latest`
+    holds the board for the plan that asked last, `results` what was put together
+    for some choices; both are parts of the engine.
     """
 
-    __slots__ = ("direct", "invalid", "node", "only", "pools", "results", "slices")
+    __slots__ = ("direct", "invalid", "latest", "node", "only", "pools", "results", "slices")
 
     def __init__(self, node: Node, offer: Offer) -> None:
         self.node = node
@@ -69,6 +70,7 @@ class View:
         self.slices = pools[0].slices if len(pools) == 1 else tuple([row for pool in pools for row in pool.slices])
         self.only = self.slices[0] if len(self.slices) == 1 else None
         self.direct = all(map(_is_plain, self.slices))
+        self.latest: tuple[Plan | None, Board | None] = None, None
         self.results: dict[tuple[int, int], tuple[Sequence[ClaimRow], BoardAnswer, tuple[AllocationResult, ...]]] = {}
 
 
@@ -309,7 +311,11 @@ class Survey:
 
     def board(self, view: View, plan: Plan) -> Board | None:
         """Return the node's board for a shape; None where only the search itself can answer."""
-        return self.board_of(view.pools, plan) if view.direct else None
+        asked, found = view.latest
+        if asked is not plan:
+            found = self.board_of(view.pools, plan) if view.direct else None
+            view.latest = plan, found
+        return found
 
     def board_of(self, pools: Sequence[Pool], plan: Plan) -> Board | None:
         """Return the board of the pools for a shape."""
