@@ -13,6 +13,7 @@ from dra_alloc import cel
 from dra_alloc.api import DeviceClass, ResourceSlice
 from dra_alloc.cluster.settings import Settings
 from dra_alloc.scenario.selecting import environment_for, prepared_devices
+from dra_alloc.work import BudgetExhausted
 
 __all__ = ["LetThrough", "Published", "PublishedDevice", "type_of"]
 
@@ -30,7 +31,7 @@ class LetThrough:
     """
     The devices that selectors let through, and, by selector, on how many it fails with the first error and device.
 
-    `exact` is False where a selector does not compile: nothing is known then.
+    `exact` is False where a selector does not compile, or no work was left for it: nothing is known then.
     """
 
     devices: tuple[PublishedDevice, ...]
@@ -109,10 +110,14 @@ class Published:
                 exact = False
                 continue
             left = []
-            for device in devices:
+            for number, device in enumerate(devices):
                 try:
                     if program.matches(device.seen):
                         left.append(device)
+                except BudgetExhausted:
+                    exact = False
+                    left += devices[number:]
+                    break
                 except cel.EvaluationError as error:
                     count, text, first = failures.get(expression, (0, error.text, device))
                     failures[expression] = count + 1, text, first

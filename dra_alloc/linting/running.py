@@ -25,6 +25,7 @@ from dra_alloc.manifest.validate.violations import FieldFault
 from dra_alloc.releases import DEFAULT_RELEASE
 from dra_alloc.scenario.prepare.gating import DROPPED
 from dra_alloc.scenario.validating import Request, Validated, validated, without_templates
+from dra_alloc.work import ran_out
 
 __all__ = ["LintAsked", "LintOptions", "Linted", "lint", "linted"]
 
@@ -123,6 +124,7 @@ def linted(read: tuple[Documents, Sequence[Problem]], asked: LintAsked = LintAsk
     notes += [f"of these little or nothing is known: {alone}"] * bool(alone)
     if asked.cluster is None and (linting.selectors or linting.claims):
         notes.append(_UNKNOWN_CLUSTER)
+    notes += ran_out()
     gone = len(asked.known - {each.fingerprint for each in marked})
     if gone:
         notes.append(f"{gone:,} of the baseline are not found any more")

@@ -123,6 +123,16 @@ def test_explanations_are_cut_not_answers(answer):
     assert "default/costly (ResourceClaim): cannot be allocated on any of 3 nodes" in out
 
 
+def test_lint_says_nothing_of_what_it_could_not_look_at(answer):
+    code, out = answer("lint", ALL // 2, "--select", "E203")
+    assert code == 3
+    assert "match none" not in out
+    assert "note: the budget of 1,500 units of work ran out" in out
+    code, out = answer("lint", 10 * ALL, "--select", "E203")
+    assert code == 1
+    assert "the selectors match none of the 12 devices of class any" in " ".join(out.split())
+
+
 @pytest.mark.parametrize("wrong", ["0", "-1", "x", "1.5"])
 def test_a_budget_is_a_whole_number(wrong, answer, capsys):
     code, _ = answer("check", wrong)

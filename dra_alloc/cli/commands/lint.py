@@ -38,7 +38,8 @@ _EXIT_CODES: Final = """\
 exit codes:
   0  nothing found above info
   1  something found
-  2  something cannot be read, or bad usage"""
+  2  something cannot be read, or bad usage
+  3  undecided: the budget ran out, and nothing was found before"""
 
 
 def declare(command: ArgumentParser) -> None:
@@ -66,6 +67,7 @@ def declare(command: ArgumentParser) -> None:
     )
     shared.namespace(command)
     shared.release(command)
+    shared.budget(command)
     shared.output(command)
     command.add_argument("--exit-zero", action="store_true", help="exit with 0, not 1, where something is found")
     command.set_defaults(run=_run)
@@ -83,6 +85,7 @@ def _run(options: Namespace) -> int:
     from dra_alloc.cli.exit_codes import ExitCode
     from dra_alloc.cli.output import show, warn
     from dra_alloc.report.lint_report import lint_report
+    from dra_alloc.work import ran_out
 
     asked = _asked(options)
     read = _read(options, asked)
@@ -97,7 +100,9 @@ def _run(options: Namespace) -> int:
     show(options, lint_report(found))
     if found.unreadable:
         return ExitCode.BAD_INPUT
-    return ExitCode.UNSATISFIABLE if found.counting and not options.exit_zero else ExitCode.OK
+    if found.counting and not options.exit_zero:
+        return ExitCode.UNSATISFIABLE
+    return ExitCode.UNDECIDED if ran_out() else ExitCode.OK
 
 
 def _asked(options: Namespace) -> LintAsked:

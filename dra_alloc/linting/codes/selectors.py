@@ -18,6 +18,7 @@ from dra_alloc.linting.rules import Hit, LintRule
 from dra_alloc.linting.written import WrittenObject
 from dra_alloc.manifest.read.paths import Path
 from dra_alloc.manifest.validate.violations import FieldFault
+from dra_alloc.work import BudgetExhausted
 
 __all__ = ["RULES"]
 
@@ -268,6 +269,8 @@ def _unguarded(linting: Linting) -> Iterator[Hit]:
                     program.matches(bare)
                 except cel.EvaluationError as error:
                     yield Hit(each.written, each.path, f"{error.text} on a device without it", "guard it with has()")
+                except BudgetExhausted:
+                    return
                 break
 
 
