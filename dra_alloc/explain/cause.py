@@ -75,9 +75,12 @@ def together(question: Question, served: Sequence[Sequence[Told]], stuck: Sequen
             if spread:
                 return spread
     if missed:
-        who, short = _who(question, ask), tally.needed - tally.usable
-        more = f"needs {short} more than can be had" if not tally.takes_all else "cannot have all matching devices"
-        return f"{who} {more}; {'; '.join(_few(missed))}"
+        short = tally.needed - tally.usable
+        beside = f"none can be had{' beside the other requests' if len(served) > 1 else ''}"
+        more = f"{short} more than can be had" if short < ask.count else beside
+        needs = f"needs {ask.count} {'device' if ask.count == 1 else 'devices'}, {more}"
+        said = needs if not tally.takes_all else "cannot have all matching devices"
+        return f"{_who(question, ask)} {said}; {'; '.join(_few(missed))}"
     return _competing(question, ask, one_each) or f"{_who(question, ask)} needs more than the requests before it leave"
 
 

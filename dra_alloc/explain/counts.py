@@ -21,6 +21,11 @@ class Group:
     holders: tuple[str, ...] = ()
 
 
+def _nameless(group: Group) -> str:
+    """Return what is told of devices that somebody holds without who it is."""
+    return "" if group.code == "device-in-use" else group.detail
+
+
 @dataclass(frozen=True, slots=True)
 class PoolTally:
     """
@@ -39,7 +44,7 @@ class PoolTally:
     @property
     def shape(self) -> object:
         """Return the counts without the names."""
-        groups = tuple((group.code, group.detail, len(group.devices)) for group in self.groups)
+        groups = tuple((group.code, _nameless(group), len(group.devices)) for group in self.groups)
         return self.driver, self.devices, len(self.usable), self.state.partition(":")[0], groups
 
 

@@ -163,7 +163,9 @@ def _group_lines(group: Sequence[NodeRefusal], kinds: Sequence[str] | None, verb
     """Yield what is told of nodes that are alike: sections of these kinds, or all of them."""
     first = group[0]
     others = f" and {plural(len(group) - 1, 'other node')} alike" if len(group) > 1 else ""
-    yield f"on {first.node}{others}:"
+    # Of several kinds of node it is told how far they are.
+    away = _DISTANCES.get(_far(first)[0], "") if kinds is not None and first.reasons is not None else ""
+    yield f"on {first.node}{others}{f', {away}' if away else ''}:"
     whole = kinds is None or not (first.explanation.cause or first.text)
     sections = (each for each in sections_of(first) if whole or each.kind in (kinds or ()))
     yield from (f"  {line}" for section in sections for line in section.lines(verbose))

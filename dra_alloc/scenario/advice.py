@@ -15,6 +15,7 @@ from dra_alloc.api import DeviceRequest, ResourceClaim
 from dra_alloc.cluster.cluster import Cluster
 from dra_alloc.cluster.outcomes import NodeRefusal
 from dra_alloc.cluster.settings import Settings
+from dra_alloc.explain.facts import called
 from dra_alloc.explain.hints import Hints
 from dra_alloc.explain.reasons import WORK, Fix, Reasons
 from dra_alloc.explain.trials import Trials
@@ -113,7 +114,10 @@ def _selector_hints(world: World, settings: Settings, error: str) -> Iterator[st
         return
     environment = environment_for(settings, "stored")
     devices = list(prepared_devices(world.slices, environment.reading))
-    for expression in dict.fromkeys(_expressions(world, found)):
+    named: dict[str, str] = {}
+    for owner, expression in _expressions(world, found):
+        named.setdefault(expression, owner)
+    for expression, owner in named.items():
         try:
             program = environment.compile(expression)
         except cel.CompileError:
@@ -126,6 +130,7 @@ def _selector_hints(world: World, settings: Settings, error: str) -> Iterator[st
             except cel.EvaluationError as failure:
                 if not found["text"].startswith(failure.text):
                     continue
+                yield f"selector {found['number']} of {owner} is {' '.join(expression.split())}"
                 yield from (
                     f"device {'/'.join(names)}: {hint}" for hint in cel.evaluation_hints(failure.text, program, device)
                 )
@@ -133,13 +138,16 @@ def _selector_hints(world: World, settings: Settings, error: str) -> Iterator[st
                 return
 
 
-def _expressions(world: World, found: re.Match[str]) -> Iterator[str]:
-    number = int(found["number"])
+def _expressions(world: World, found: re.Match[str]) -> Iterator[tuple[str, str]]:
+    """Yield the expressions that can be meant, each with whose it is."""
+    number, lists = int(found["number"]), []
     if found["kind"] == "class":
         device_class = world.classes.get(found["owner"])
-        lists = [device_class.spec.selectors] if device_class is not None else []
+        lists = [(f"class {found['owner']}", device_class.spec.selectors)] if device_class is not None else []
     else:
-        lists = [ask.selectors for index, _, ask in world.asks() if claim_name(world.claims[index]) == found["owner"]]
-    for selectors in lists:
+        for index, name, ask in world.asks():
+            if claim_name(world.claims[index]) == found["owner"]:
+                lists.append((called(world, index, name), ask.selectors))
+    for owner, selectors in lists:
         if number < len(selectors) and (selector := selectors[number].cel) is not None:
-            yield selector.expression
+            yield owner, selector.expression

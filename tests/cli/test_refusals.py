@@ -145,11 +145,11 @@ def test_the_node_that_is_one_change_away_comes_first(tmp_path: Path, capsys: An
     path.write_text(yaml.safe_dump_all(documents))
     assert run(["check", str(path)]) == 1
     lines = capsys.readouterr().out.splitlines()
-    assert lines[1] == "  on n4:"
+    assert lines[1] == "  on n4, one change away:"
     assert lines[2].startswith('    cause: request "g" needs 2 devices under matchAttribute x.io/numa: 1 has 0')
     assert [line for line in lines if line.startswith("  on ")][1:] == [
-        "  on n3:",
-        "  on n1 and 1 other node alike:",
+        "  on n3, two changes away:",
+        "  on n1 and 1 other node alike, more than two changes away:",
     ], lines
 
 

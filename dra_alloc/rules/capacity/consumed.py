@@ -267,7 +267,7 @@ class ConsumedCapacity(Rule):
             profile = self._context.profile
             missing = [name for name, _ in ask.capacity if spelling(name, device, profile) is None]
             if missing:
-                return Reason("capacity-missing", f"has no capacity {', '.join(missing)}")
+                return Reason("capacity-missing", f"no capacity {', '.join(missing)}")
             return Reason("capacity-policy", "its request policy does not allow the amount asked for")
         name = self._short(device, takes)
         if name is None:

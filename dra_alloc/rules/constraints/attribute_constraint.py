@@ -60,7 +60,7 @@ class AttributeConstraint(Rule):
     def why(self, ask: Ask, device: DeviceRow) -> Reason:
         attribute = self._source.read(ask, device)
         if attribute is None:
-            return Reason("attribute-missing", f"has no attribute {self._attribute}, which {self._kind} needs")
+            return Reason("attribute-missing", f"no attribute {self._attribute}, which {self._kind} needs")
         return Reason(self.code, self._objection(attribute))
 
     def _objection(self, attribute: DeviceAttribute) -> str:

@@ -280,7 +280,7 @@ def test_a_refusal_says_what_it_rests_on() -> None:
 def test_a_device_without_the_attribute_falls_to_the_kind() -> None:
     found = explain(*asked("minDistinctAttribute", (None, None), (2,)))
     groups = [group for tally in found.requests for pool in tally.pools for group in pool.groups]
-    said = "has no attribute d/x, which minDistinctAttribute needs"
+    said = "no attribute d/x, which minDistinctAttribute needs"
     assert [(group.code, group.detail) for group in groups] == [("attribute-missing", said)]
 
 
