@@ -12,6 +12,10 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from dra_alloc.cli.main import run
+from dra_alloc.report import FORMATS
+from tests.cli.asked import CLUSTER as SMALL
+from tests.cli.asked import claim
+from tests.manifests import write_manifest
 from tests.paths import ROOT
 
 EXAMPLES = ROOT / "docs" / "examples"
@@ -19,6 +23,8 @@ CLUSTER = ("--cluster", str(EXAMPLES / "cluster"))
 MIXED, FITS = str(EXAMPLES / "workloads" / "mixed.yaml"), str(EXAMPLES / "workloads" / "fits.yaml")
 #: The claims of mixed.yaml that fit on no node, with the lines on which they begin.
 REFUSED = {"inference/long-context": 22, "inference/two-halves-and-more": 38}
+#: More than the small cluster has.
+NINE = "deviceClassName: any, count: 9"
 HOSTILE = "a\u202e</script>::error::x]]>\x1b[2J"
 
 
@@ -27,17 +33,25 @@ def asked(capsys, *arguments):
     return code, capsys.readouterr().out
 
 
+@pytest.fixture(scope="module")
+def told(tmp_path_factory):
+    """What each format says of mixed.yaml: one run with a file for each."""
+    folder = tmp_path_factory.mktemp("told")
+    files = [("--report", f"{form}={folder / form}") for form in FORMATS]
+    assert run(["check", MIXED, *CLUSTER, *(part for each in files for part in each)]) == 1
+    return {form: (folder / form).read_text(encoding="utf-8") for form in FORMATS}
+
+
 def test_the_lines_are_those_on_which_the_claims_begin():
     lines = (EXAMPLES / "workloads" / "mixed.yaml").read_text(encoding="utf-8").splitlines()
     for name, line in REFUSED.items():
         assert any(name.partition("/")[2] in each for each in lines[line - 1 : line + 6])
 
 
-def test_sarif(capsys):
-    code, out = asked(capsys, MIXED, *CLUSTER, "--format", "sarif")
-    log = json.loads(out)
+def test_sarif(told):
+    log = json.loads(told["sarif"])
     (only,) = log["runs"]
-    assert (code, log["version"]) == (1, "2.1.0")
+    assert log["version"] == "2.1.0"
     found = {}
     for each in only["results"]:
         (place,) = each["locations"]
@@ -52,11 +66,18 @@ def test_sarif_of_what_fits_has_an_empty_list(capsys):
     assert (code, json.loads(out)["runs"][0]["results"]) == (0, [])
 
 
-def test_fingerprints_survive_moved_lines(tmp_path, capsys):
-    def marks(text):
-        file = tmp_path / "claims.yaml"
-        file.write_text(text, encoding="utf-8")
-        _, out = asked(capsys, str(file), *CLUSTER, "--format", "sarif")
+@pytest.fixture
+def small(tmp_path):
+    """A file with two claims that fit nowhere, and the rest of what `check` is asked."""
+    work = write_manifest(tmp_path, "".join(claim(each, request=NINE) for each in "ab"), "work.yaml")
+    return work, (str(work), "--cluster", str(write_manifest(tmp_path, SMALL, "cluster.yaml")))
+
+
+def test_fingerprints_survive_moved_lines(small, capsys):
+    work, arguments = small
+
+    def marks():
+        _, out = asked(capsys, *arguments, "--format", "sarif")
         return [
             (
                 each["partialFingerprints"]["draAlloc/v1"],
@@ -65,42 +86,37 @@ def test_fingerprints_survive_moved_lines(tmp_path, capsys):
             for each in json.loads(out)["runs"][0]["results"]
         ]
 
-    text = (EXAMPLES / "workloads" / "mixed.yaml").read_text(encoding="utf-8")
-    before, after = marks(text), marks("# one line more\n" + text)
+    before = marks()
+    work.write_text(f"# one line more\n{work.read_text(encoding='utf-8')}", encoding="utf-8")
+    after = marks()
     assert [mark for mark, _ in before] == [mark for mark, _ in after]
     assert [line + 1 for _, line in before] == [line for _, line in after]
-    assert len({mark for mark, _ in before}) == len(REFUSED)
+    assert len({mark for mark, _ in before}) == 2
 
 
-def test_junit_has_a_case_for_each_answer(capsys):
-    code, out = asked(capsys, MIXED, *CLUSTER, "--format", "junit")
-    suite = ET.fromstring(out)
-    assert code == 1
+def test_junit_has_a_case_for_each_answer(told):
+    suite = ET.fromstring(told["junit"])
     assert (suite.get("tests"), suite.get("failures"), suite.get("errors")) == ("3", "2", "0")
     failed = {case.get("name"): int(case.get("line") or 0) for case in suite.iter("testcase") if len(case)}
     assert failed == REFUSED
 
 
-def test_github(capsys):
-    code, out = asked(capsys, MIXED, *CLUSTER, "--format", "github")
-    found = re.findall(r"^::error file=([^,]+),line=(\d+),title=[^:\n]*::(.*)$", out, re.MULTILINE)
-    assert (code, len(found)) == (1, len(REFUSED))
+def test_github(told):
+    found = re.findall(r"^::error file=([^,]+),line=(\d+),title=[^:\n]*::(.*)$", told["github"], re.MULTILINE)
     assert [int(line) for _, line, _ in found] == list(REFUSED.values())
     assert all("%0A    cause: " in text for _, _, text in found)
 
 
-def test_gitlab_and_reviewdog(capsys):
-    _, issues = asked(capsys, MIXED, *CLUSTER, "--format", "gitlab")
-    assert [each["location"]["lines"]["begin"] for each in json.loads(issues)] == list(REFUSED.values())
-    _, told = asked(capsys, MIXED, *CLUSTER, "--format", "rdjson")
-    places = [each["location"] for each in json.loads(told)["diagnostics"]]
+def test_gitlab_and_reviewdog(told):
+    issues = json.loads(told["gitlab"])
+    assert [each["location"]["lines"]["begin"] for each in issues] == list(REFUSED.values())
+    places = [each["location"] for each in json.loads(told["rdjson"])["diagnostics"]]
     assert [each["range"]["start"]["line"] for each in places] == list(REFUSED.values())
     assert all(each["path"].endswith("mixed.yaml") for each in places)
 
 
-def test_json_has_file_and_line_of_what_fits_too(capsys):
-    _, out = asked(capsys, MIXED, *CLUSTER, "--format", "json")
-    placements = json.loads(out)["placements"]
+def test_json_has_file_and_line_of_what_fits_too(told):
+    placements = json.loads(told["json"])["placements"]
     assert all(each["file"].endswith("mixed.yaml") for each in placements)
     assert all(first["line"] < second["line"] for first, second in pairwise(placements))
 
@@ -136,12 +152,16 @@ def test_bad_input_is_told_in_the_format_asked_for(form, tmp_path, capsys):
         json.loads(out)
 
 
-def test_reports_are_written_beside_the_answer(tmp_path, capsys):
+def test_reports_are_written_beside_the_answer_and_are_what_formats_print(small, tmp_path, capsys):
+    _, arguments = small
     sarif, junit = tmp_path / "found.sarif", tmp_path / "found.xml"
-    code, out = asked(capsys, MIXED, *CLUSTER, "--report", f"sarif={sarif}", "--report", f"junit={junit}")
-    assert (code, out) == asked(capsys, MIXED, *CLUSTER)
+    beside = ("--report", f"sarif={sarif}", "--report", f"junit={junit}")
+    code, out = asked(capsys, *arguments, *beside)
+    assert (code, out) == asked(capsys, *arguments)
     assert len(json.loads(sarif.read_text(encoding="utf-8"))["runs"][0]["results"]) == 2
     assert ET.parse(junit).getroot().get("failures") == "2"
+    for form, file in (("sarif", sarif), ("junit", junit)):
+        assert asked(capsys, *arguments, "--format", form) == (1, file.read_text(encoding="utf-8"))
 
 
 def test_reports_of_bad_input_are_written_too(tmp_path, capsys):
