@@ -7,14 +7,19 @@ finds it gone finds it out again.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator
+from functools import lru_cache, wraps
 from threading import Lock
-from typing import Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar, cast
 
-__all__ = ["Numbers", "Remembered"]
+__all__ = ["Numbers", "Remembered", "of_short_texts"]
 
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
+Asked = TypeVar("Asked", bound=Callable[..., Any])
+
+#: Texts that nothing in the API is longer than, nearly; of others nothing is remembered.
+_SHORT: Final = 512
 
 
 class Remembered(Generic[K, V]):
@@ -89,3 +94,18 @@ class Numbers:
 
     def __len__(self) -> int:
         return len(self._known)
+
+
+def of_short_texts(most: int) -> Callable[[Asked], Asked]:
+    """Return what makes a function of a text remember its latest answers, those for texts as long as honest ones."""
+
+    def remembering(asked: Asked) -> Asked:
+        known = lru_cache(maxsize=most)(asked)
+
+        @wraps(asked)
+        def answer(text: str, **how: Any) -> Any:
+            return known(text, **how) if len(text) <= _SHORT else asked(text, **how)
+
+        return cast(Asked, answer)
+
+    return remembering

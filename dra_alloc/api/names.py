@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from functools import lru_cache
 from typing import Final, NamedTuple
 
 from dra_alloc.api.go_text import quote
+from dra_alloc.remembered import of_short_texts
 
 __all__ = [
     "DeviceID",
@@ -157,7 +157,7 @@ def _length_text(limit: int, *, declarative: bool) -> str:
     return f"must be no more than {limit} {'bytes' if declarative else 'characters'}"
 
 
-@lru_cache(maxsize=4096)
+@of_short_texts(4096)
 def label_faults(text: str, *, declarative: bool = False) -> Faults:
     """Return what is wrong with a DNS label: request, device, counter and namespace names. Spec: NAME-1."""
     details = []
@@ -221,7 +221,7 @@ def identifier_faults(text: str) -> Faults:
     return _over(text, MAX_IDENTIFIER) + _invalid(text, details)
 
 
-@lru_cache(maxsize=4096)
+@of_short_texts(4096)
 def qualified_name_faults(text: str, *, declarative: bool = False, one_slash: bool = False) -> Faults:
     """
     Return what is wrong with an attribute or capacity name: an identifier, alone or after ``domain/``.

@@ -10,7 +10,6 @@ Spec: CEL-14, CEL-15, CEL-16
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import lru_cache
 from typing import Any, Final, NamedTuple, Protocol
 
 from dra_alloc.api import Quantity
@@ -21,6 +20,7 @@ from dra_alloc.cel.library.quantity import QUANTITY, CelQuantity
 from dra_alloc.cel.library.semver import CelSemver
 from dra_alloc.cel.plan.frame import Failed
 from dra_alloc.cel.values.runtime import CelMap
+from dra_alloc.remembered import of_short_texts
 
 __all__ = [
     "MAX_DOMAIN",
@@ -218,7 +218,7 @@ class _Broken:
         self.text = text
 
 
-@lru_cache(maxsize=4096)
+@of_short_texts(4096)
 def _version(text: str) -> CelSemver | _Broken:
     try:
         return CelSemver(Semver.parse(text))

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from dra_alloc.remembered import Numbers, Remembered
+from dra_alloc.remembered import Numbers, Remembered, of_short_texts
 from tests.architecture.source_files import nodes, package_files
 from tests.paths import ROOT
 from tests.threads import at_once
@@ -190,6 +190,19 @@ def test_no_number_is_given_twice():
     numbers = Numbers(2)
     assert [numbers.of(each) for each in "abacab"] == [0, 1, 0, 2, 3, 4]
     assert len(numbers) == 2
+
+
+def test_long_texts_are_not_remembered():
+    asked = []
+
+    @of_short_texts(8)
+    def length(text: str, *, less: int = 0) -> int:
+        asked.append(text)
+        return len(text) - less
+
+    assert [length("ab"), length("ab"), length("ab", less=1)] == [2, 2, 1]
+    assert [length("x" * 10_000), length("x" * 10_000)] == [10_000] * 2
+    assert len(asked) == 4
 
 
 def test_threads_get_the_same():

@@ -4,11 +4,11 @@ Attribute values as the two attribute constraints compare them.
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import TypeAlias
 
 from dra_alloc.api import DeviceAttribute
 from dra_alloc.api.semver import Semver, SemverError
+from dra_alloc.remembered import of_short_texts
 
 __all__ = ["Scalar", "ValueSet", "as_scalar", "as_set", "describe", "is_comparable", "without_builds"]
 
@@ -64,7 +64,7 @@ def is_comparable(attribute: DeviceAttribute, *, lists: bool) -> bool:
     return bool(attribute.versions) and all(map(_is_version, attribute.versions or ()))
 
 
-@lru_cache(maxsize=4096)
+@of_short_texts(4096)
 def _is_version(text: str) -> bool:
     try:
         Semver.parse(text)

@@ -5,7 +5,6 @@ Notes on who answers and on how manifests and a dump were read: what has no effe
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
 from typing import Final
 
 from dra_alloc.api import ResourceClaim
@@ -18,6 +17,7 @@ from dra_alloc.manifest import Documents
 from dra_alloc.manifest.validate.objects import validate_object
 from dra_alloc.problem.devices import DeviceKey, SliceRow
 from dra_alloc.problem.requests import claim_name
+from dra_alloc.remembered import of_short_texts
 
 __all__ = ["notes_on"]
 
@@ -73,17 +73,17 @@ def _is_odd(row: SliceRow) -> bool:
     )
 
 
-@lru_cache
+@of_short_texts(128)
 def _is_driver(name: str) -> bool:
     return not driver_faults(name)
 
 
-@lru_cache(maxsize=1 << 14)
+@of_short_texts(1 << 14)
 def _is_pool(name: str) -> bool:
     return not pool_faults(name)
 
 
-@lru_cache(maxsize=1 << 12)
+@of_short_texts(1 << 12)
 def _is_version(text: str) -> bool:
     try:
         Semver.parse(text)

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from benchmarks.hard_cases import hard_cases
 from dra_alloc.api import DeviceAttribute
 from dra_alloc.cel import EvaluationError, environment, prepare_device
+from dra_alloc.cli.harness.allocate import read_request
+from dra_alloc.solve.outcome import OutOfBudget
 from dra_alloc.work import BudgetExhausted, Purse, Steps, evenly, finishing, owe, ran_out, solver_limit, spend
 
 ENVIRONMENT = environment()
@@ -162,3 +165,16 @@ def test_a_device_that_cannot_be_read_is_no_answer_for_others():
         with pytest.raises(EvaluationError):
             program.matches(broken)
         assert program.matches(DEVICE)
+
+
+@pytest.mark.parametrize("name", ["E1 3x8 of 10", "B4"])
+def test_a_search_ends_with_the_work_that_is_left(name):
+    case = next(each for each in hard_cases() if each.name.startswith(name))
+    allocator, node, claims = read_request(case.request)
+    with Purse(20_000) as purse:
+        outcome = allocator.allocate(node, claims, engine="first-fit")
+        assert isinstance(outcome, OutOfBudget)
+        assert "the budget of 20,000 units" in outcome.text
+        assert -10_000 < purse.left <= 0
+        again = allocator.allocate(node, claims, engine="first-fit")
+        assert isinstance(again, OutOfBudget)
