@@ -3,9 +3,10 @@ No input crashes the command: manifests and dumps, mutated in structure or in th
 
     python -m fuzz.targets.hostile_manifests [--cases 500] [--seed 1]
 
-Files are swollen, too, with what costs a reader more than its bytes, and called after commands of build servers. An
-exit code other than 0 to 3, a traceback, output that is not JSON or XML where that was asked for, a control character
-or a command that gets through to the terminal, or half a minute is a failure.
+Files are swollen, too, with what costs a reader more than its bytes, selectors nest macros up to what the API lets them
+cost, and files are called after commands of build servers. An exit code other than 0 to 3, a traceback, output that is
+not JSON or XML where that was asked for, a control character or a command that gets through to the terminal, or half a
+minute is a failure.
 """
 
 from __future__ import annotations
@@ -38,11 +39,12 @@ __all__ = ["TARGET", "main"]
 _GROUP: Final = "resource.k8s.io"
 #: The older ones have another shape, so that every object is wrong in them.
 _VERSIONS: Final = (*("v1",) * 12, *("v1beta2",) * 6, "v1beta1", "v1alpha3")
-_LIMITS: Final = ("--steps", "3000", "--solver-units", "0")
+_BUDGET: Final = ("--budget", "2000000")
+_LIMITS: Final = ("--steps", "3000", "--solver-units", "0", *_BUDGET)
 _COMMANDS: Final = (
     ("check", *_LIMITS),
     ("explain", *_LIMITS),
-    ("gang", "--most"),
+    ("gang", "--most", *_BUDGET),
     ("cel", "device.driver == 'd1'"),
     ("convert", "--check", "--to", "v1beta1"),
 )
@@ -71,6 +73,8 @@ def _cases(seed: int) -> Iterator[Json]:
         claims = [{"apiVersion": f"{_GROUP}/{version}", "kind": "ResourceClaim", **each} for each in request["claims"]]
         for claim in claims:
             claim["metadata"] = {**claim["metadata"], "namespace": "ns"}
+            if random.random() < 0.1:
+                _ask_long(claim, random)
         spoilt = random.choice(("cluster", "manifests", "nothing"))
         release = [] if words[0] == "convert" else ["--release", request["release"]]
         yield {
@@ -91,6 +95,16 @@ def _pods(claims: list[Json]) -> list[Json]:
     pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p", "namespace": "ns"}}
     containers = [{"name": "c", "image": "i", "resources": {"claims": [{"name": name} for name in names]}}]
     return [{**pod, "spec": {"resourceClaims": uses, "containers": containers}}]
+
+
+def _ask_long(claim: Json, random: Random) -> None:
+    """Let a claim select by macros in macros, which cost what the API allows, about, on each device."""
+    inner = random.choice(("device.driver != 'd1'", "1 == 1", "device.attributes['d1'].a == 'x'"))
+    for number in range(random.randint(10, 16)):
+        inner = f"[1, 2].{random.choice(('all', 'exists', 'exists_one'))}(x{number}, {inner})"
+    for request in claim["spec"].get("devices", {}).get("requests", ()):
+        if "exactly" in request:
+            request["exactly"] = {**request["exactly"], "selectors": [{"cel": {"expression": inner}}]}
 
 
 def _text(documents: list[Json], random: Random, *, spoil: bool) -> str:
