@@ -27,6 +27,7 @@ __all__ = [
     "ran_out",
     "solver_limit",
     "solver_worked",
+    "sparing",
     "spend",
 ]
 
@@ -152,6 +153,20 @@ def finishing() -> Iterator[None]:
         yield
         return
     kept, purse.kept = purse.kept, purse.left - (1 << 62)
+    try:
+        yield
+    finally:
+        purse.kept = kept
+
+
+@contextmanager
+def sparing() -> Iterator[None]:
+    """Keep half of what is left for what comes after."""
+    purse = _PURSE.get()
+    if purse is None:
+        yield
+        return
+    kept, purse.kept = purse.kept, purse.kept + max(0, purse.left - purse.kept) // 2
     try:
         yield
     finally:

@@ -28,7 +28,7 @@ from dra_alloc.scenario.gang.shared_pools import place_sharing
 from dra_alloc.scenario.gang.types import Gang, Member, Placement, Topology, Verdict
 from dra_alloc.solve.best.objectives import FewestNodes, Objective, Stable
 from dra_alloc.solve.best.optimise import Score
-from dra_alloc.work import BudgetExhausted
+from dra_alloc.work import BudgetExhausted, sparing
 
 __all__ = [
     "Gang",
@@ -93,7 +93,8 @@ def place_gang(
         raise InputError(f"topology is a {type(topology).__name__}, not a Topology", hint='Topology("zone")')
     if objectives == (FewestNodes(),):
         return _scored_by_nodes(place_gang(cluster, members, topology, fewest_nodes))
-    greedy = _greedy(cluster, members, topology)
+    with sparing():
+        greedy = _greedy(cluster, members, topology)
     choosy = price is not None or bool(objectives)
     if len(greedy.placements) == len(members) and not choosy:
         return GangAnswers(greedy, greedy)
@@ -146,7 +147,8 @@ def place_most(cluster: Cluster, members: Sequence[Member], objectives: Sequence
     Raises: InputError for what are no members or objectives; EngineUnavailable for objectives without OR-tools.
     """
     members, objectives = _asked(members, objectives)
-    greedy = place_in_order(Books(cluster.known.allocator), cluster.nodes, members)
+    with sparing():
+        greedy = place_in_order(Books(cluster.known.allocator), cluster.nodes, members)
     if len(greedy.placements) == len(members) and not objectives:
         return GangAnswers(greedy, greedy)
     return GangAnswers(greedy, _Joint(cluster, members, objectives).ask(cluster.nodes, most=True))

@@ -9,7 +9,7 @@ from dra_alloc.api import DeviceAttribute
 from dra_alloc.cel import EvaluationError, environment, prepare_device
 from dra_alloc.cli.harness.allocate import read_request
 from dra_alloc.solve.outcome import OutOfBudget
-from dra_alloc.work import BudgetExhausted, Purse, Steps, evenly, finishing, owe, ran_out, solver_limit, spend
+from dra_alloc.work import BudgetExhausted, Purse, Steps, evenly, finishing, owe, ran_out, solver_limit, sparing, spend
 
 ENVIRONMENT = environment()
 DEVICE = prepare_device("d", {}, {}, None, ENVIRONMENT.reading)
@@ -112,6 +112,15 @@ def test_shares_of_shares():
     with Purse(800) as purse:
         kept = [purse.kept for _ in evenly((list(evenly(iter("ab"), 2)) for _ in range(2)), 2)]
         assert kept == [200, 0]
+        assert purse.kept == 0
+
+
+def test_half_is_spared_for_what_comes_after():
+    with Purse(100) as purse:
+        with sparing():
+            assert purse.kept == 50
+            with sparing():
+                assert purse.kept == 75
         assert purse.kept == 0
 
 
