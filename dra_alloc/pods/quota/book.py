@@ -24,7 +24,7 @@ from dra_alloc.pods.quota.charges import Amounts, Charge, counted
 from dra_alloc.pods.quota.claims import ExtendedNames, claim_charge, paid_by
 from dra_alloc.pods.quota.pods import pod_charge
 
-__all__ = ["NO_QUOTAS", "Account", "QuotaBook", "Refusal"]
+__all__ = ["NO_QUOTAS", "Account", "QuotaBook", "Refusal", "chargeable"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +71,11 @@ class Account:
     def charged(self, charge: Charge) -> Account:
         """Return the quota with an object more."""
         return replace(self, used=FrozenMap({**self.used, **dict(self._sums(charge))}))
+
+    def relieved(self, charge: Charge) -> Account:
+        """Return the quota with an object less, of what is said to be used."""
+        left = {key: max(self.used[key] - amount, ZERO) for key, amount in charge.usage.items() if key in self.used}
+        return replace(self, used=FrozenMap({**self.used, **left}))
 
     def lacking(self, charge: Charge) -> str:
         """Return what an object needs of what the quota has too little of; empty if it fits."""
@@ -176,6 +181,17 @@ class QuotaBook:
                 break
         return book, refusal
 
+    def relieved(self, items: Iterable[Any], pods: Iterable[Pod]) -> QuotaBook:
+        """Return the book without objects that are gone; `pods` are those that may have paid for claims."""
+        payers = {each.metadata.full_name: each for each in pods}
+        accounts = dict(self.accounts)
+        for item in items:
+            namespace = item.metadata.namespace or ""
+            charge = self._charge(item, paid_by(item, payers) if isinstance(item, ResourceClaim) else None)
+            found = accounts.get(namespace, ())
+            accounts[namespace] = tuple([each.relieved(charge) if each.counts(charge) else each for each in found])
+        return replace(self, accounts=FrozenMap(accounts))
+
     def _charge(self, item: Any, made_for: Pod | None) -> Charge:
         if isinstance(item, Pod):
             return pod_charge(item)
@@ -190,7 +206,7 @@ class QuotaBook:
             return tuple(accounts)
         pods = {each.metadata.full_name: each for each in there.pods}
         counted_up = [replace(each, used=dict.fromkeys(each.hard, Quantity.of(0))) for each in accounts]
-        for item in _objects(there):
+        for item in chargeable(there):
             if (item.metadata.namespace or "") == namespace:
                 payer = paid_by(item, pods) if isinstance(item, ResourceClaim) else None
                 charge = self._charge(item, payer)
@@ -202,6 +218,6 @@ class QuotaBook:
 NO_QUOTAS: Final = QuotaBook()
 
 
-def _objects(there: Documents) -> Iterator[Any]:
+def chargeable(there: Documents) -> Iterator[Any]:
     """Yield everything that quotas can count."""
     yield from (*there.pods, *there.claims, *there.templates, *there.pod_groups, *there.quotas, *there.workloads)

@@ -18,6 +18,7 @@ from dra_alloc.scenario.what_if.cluster_state import ClusterState
 from dra_alloc.scenario.what_if.made_anew import MadeAnew
 from dra_alloc.scenario.what_if.nodes import new_names, with_nodes_like
 from dra_alloc.scenario.what_if.pod_counts import WorkloadName
+from dra_alloc.scenario.what_if.quotas import relieved
 from dra_alloc.work import ran_out
 
 __all__ = ["Capacity", "CapacityOptions", "CopiesFit", "capacity"]
@@ -108,6 +109,7 @@ def capacity(before: ClusterState, after: ClusterState, options: CapacityOptions
     Raises: as :func:`check` does.
     """
     made = MadeAnew.of(before, after)
+    after = relieved(before, after)
 
     def ask(state: ClusterState, *, reasons: bool) -> OneSide:
         return asked(state, made.pods, made.evicted, replace(options.checking, reasons=reasons))

@@ -17,6 +17,7 @@ from dra_alloc.scenario.what_if.cluster_state import ClusterState, joined
 from dra_alloc.scenario.what_if.made_anew import MadeAnew
 from dra_alloc.scenario.what_if.objects import DELETED
 from dra_alloc.scenario.what_if.pod_counts import PodCount, WorkloadName
+from dra_alloc.scenario.what_if.quotas import relieved
 from dra_alloc.scenario.what_if.reading import Scenario
 from dra_alloc.scenario.what_if.step import Stepping
 from dra_alloc.work import evenly
@@ -128,6 +129,7 @@ def what_if(before: ClusterState, after: ClusterState, options: CheckOptions) ->
     Raises: as :func:`check` does.
     """
     made = MadeAnew.of(before, after)
+    after = relieved(before, after)
     sides = (partial(asked, before, (), {}, options), partial(asked, after, made.pods, made.evicted, options))
     was, now = evenly((side() for side in sides), len(sides))
     there = {WorkloadName(each.kind, each.metadata.full_name) for each in joined(after.dump, after.manifests).workloads}

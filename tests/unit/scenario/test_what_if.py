@@ -306,3 +306,19 @@ def test_a_gate_that_taint_rules_need_is_named(objects, documents):
     step = {"taintDevices": {"taint": {"key": "a", "effect": "NoExecute"}}}
     _, wrong = after_steps(after, steps_in({"steps": [step]})[0], load)
     assert [each.hint for each in wrong] == ["set --gate DRADeviceTaintRules=true"]
+
+
+def test_an_evicted_pod_is_no_longer_charged(objects, documents):
+    hard = {"pods": "5", "count/resourceclaims.resource.k8s.io": "5"}
+    meta = {"name": "all", "namespace": "shop"}
+    full = {"hard": hard, "used": hard}
+    quota = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": meta, "spec": {"hard": hard}, "status": full}
+    found = told(
+        asked(documents(*objects, quota), {"addNodes": {"like": "gpu-b"}}, {"drainNodes": {"labels": {"rack": "r2"}}})
+    )
+    assert found["shop/index"] == ("moves", 2, 2)
+    spent = {**quota, "status": {"hard": hard, "used": {"pods": "8", "count/resourceclaims.resource.k8s.io": "8"}}}
+    found = told(
+        asked(documents(*objects, spent), {"addNodes": {"like": "gpu-b"}}, {"drainNodes": {"labels": {"rack": "r2"}}})
+    )
+    assert found["shop/index"] == ("no longer fits", 1, 2)
