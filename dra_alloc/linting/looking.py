@@ -143,13 +143,6 @@ class Linting:
         first = [each.cel.expression for each in of_class.spec.selectors if each.cel is not None]
         return self.published.candidates(first, asked.expressions)
 
-    def of_class(self, name: str) -> LetThrough | None:
-        """Return the devices of a class, or None if it is not known."""
-        of_class = self.published.classes.get(name)
-        if of_class is None:
-            return None
-        return self.published.candidates([each.cel.expression for each in of_class.spec.selectors if each.cel])
-
 
 def _asked(written: WrittenObject, devices: DeviceClaim, path: tuple[str, ...]) -> Iterator[AskedDevices]:
     for number, request in enumerate(devices.requests):

@@ -47,6 +47,8 @@ class Published:
         self.classes = {each.metadata.name or "": each for each in classes}
         self._settings = settings
         self._known: dict[tuple[str, ...], LetThrough] = {}
+        self._programs: dict[str, cel.Program | None] = {}
+        self._values: dict[tuple[str, cel.Read], tuple[str, ...]] = {}
 
     @cached_property
     def environment(self) -> cel.Environment:
@@ -85,10 +87,37 @@ class Published:
 
     def program(self, expression: str) -> cel.Program | None:
         """Return the program of a selector, or None if it does not compile."""
-        try:
-            return self.environment.compile(expression)
-        except cel.CompileError:
+        if expression not in self._programs:  # environments keep fewer than a folder may have
+            try:
+                self._programs[expression] = self.environment.compile(expression)
+            except cel.CompileError:
+                self._programs[expression] = None
+        return self._programs[expression]
+
+    def values(self, class_name: str, read: cel.Read) -> tuple[str, ...]:
+        """Return what stands where a selector reads, on the devices of a class, in words."""
+        key = class_name, read
+        if key not in self._values:
+            member = "attributes" if read.kind == "attribute" else "capacity"
+            of_class = self.of_class(class_name)
+            domains = (getattr(each.seen, member) for each in of_class.devices) if of_class is not None else ()
+            found = (names[read.domain] for names in domains if read.domain in names)
+            self._values[key] = tuple(
+                dict.fromkeys(str(dict.get(names, read.name)) for names in found if read.name in names)
+            )
+        return self._values[key]
+
+    def of_class(self, name: str) -> LetThrough | None:
+        """Return the devices of a class, or None if it is not known."""
+        of_class = self.classes.get(name)
+        if of_class is None:
             return None
+        return self.candidates([each.cel.expression for each in of_class.spec.selectors if each.cel])
+
+    @cached_property
+    def domains(self) -> frozenset[str]:
+        """The domains that somebody publishes names in, and those of drivers."""
+        return frozenset({*self.attributes, *self.capacity, *(device.driver for device in self.devices)})
 
     def candidates(self, *stages: Sequence[str]) -> LetThrough:
         """Return the devices that pass selectors, those of a class first; the failures are those of the last stage."""

@@ -114,8 +114,7 @@ def linted(read: tuple[Documents, Sequence[Problem]], asked: LintAsked = LintAsk
     rules = asked.selection.of(RULES)
     found = without_templates(validated(*read, asked.settings, Request(asked.namespace)))
     linting = Linting(read[0], asked.cluster, asked.settings)
-    passed = {(each.where.file, each.where.line) for each in found.warnings}
-    told = [*_of_faults(linting, found, rules), *_of_codes(linting, rules, passed)]
+    told = [*_of_faults(linting, found, rules), *_of_codes(linting, found, rules)]
     left, suppressed = without_suppressed(linting, told, {rule.code for rule in rules})
     marked = _marked(by_place(_once(_with_columns(linting, left))))
     new = tuple(each for each in marked if each.fingerprint not in asked.known)
@@ -168,22 +167,35 @@ def _with_columns(linting: Linting, findings: Iterable[LintFinding]) -> Iterator
 
 def _of_faults(linting: Linting, found: Validated, rules: Sequence[LintRule]) -> Iterator[LintFinding]:
     """Yield the faults of validation, each under the first code that takes it, if that is looked for."""
-    if not found.faults:
-        return
-    taking = [rule for rule in RULES if rule.takes is not None]
-    taking.sort(key=lambda rule: rule.code.startswith("S1"))
     by_file: dict[str, list[WrittenObject]] = {}
-    for each in linting.written:
+    for each in linting.written if found.faults else ():
         by_file.setdefault(each.file, []).append(each)
-    for fault in found.faults:
+    for fault in (each for each in found.faults if each.where.file):
         written = _holder(fault, by_file.get(fault.where.file, ()))
         path, value = value_at(written, fault.where.path, v1=fault.type != "BadRequest") if written else ((), None)
-        rule = next(rule for rule in taking if rule.takes is not None and rule.takes(fault, value))
+        rule = _taking(fault, value)
         if rule in rules:
             hint = fault.hint or rule.instead
             fix = rule.fixing(written.value, path, hint) if written is not None else "none"
             where, severity = fault.where, rule.severity
             yield LintFinding(fault.message, where, hint, fault.count, rule.code, severity, fix, "", written, path)
+
+
+#: Rules that take faults; those that take whatever is left come last.
+_TAKING = sorted((rule for rule in RULES if rule.takes is not None), key=lambda rule: rule.code.startswith("S1"))
+
+
+def _taking(fault: FieldFault, value: Any) -> LintRule:
+    return next(rule for rule in _TAKING if rule.takes is not None and rule.takes(fault, value))
+
+
+def _of_kinds(linting: Linting, found: Validated, rules: Sequence[LintRule]) -> Iterator[tuple[LintRule, Hit]]:
+    """Yield the faults that validation tells of a kind of object, as hits of each such object."""
+    for fault in (each for each in found.faults if not each.where.file):
+        rule = _taking(fault, None)
+        for each in linting.written if rule in rules else ():
+            if f'"{each.kind}" in version "{each.api_version}"' in fault.message:
+                yield rule, Hit(each, ("kind",), fault.message, fault.hint)
 
 
 def _holder(fault: FieldFault, objects: Sequence[WrittenObject]) -> WrittenObject | None:
@@ -197,9 +209,11 @@ def _holder(fault: FieldFault, objects: Sequence[WrittenObject]) -> WrittenObjec
     return above[-1] if above else alike[0] if alike else None
 
 
-def _of_codes(linting: Linting, rules: Sequence[LintRule], passed: set[tuple[str, int | None]]) -> list[LintFinding]:
+def _of_codes(linting: Linting, found: Validated, rules: Sequence[LintRule]) -> list[LintFinding]:
     """Return what codes find themselves, each with its place; objects that are templates are passed over."""
+    passed = {(each.where.file, each.where.line) for each in found.warnings}
     hits = [(rule, hit) for rule in rules if rule.finds is not None for hit in rule.finds(linting)]
+    hits += _of_kinds(linting, found, rules)
     wanted: dict[str, set[tuple[str, ...]]] = {}
     for _, hit in hits:
         wanted.setdefault(hit.written.file, set()).add((*tokens(hit.written.place), *tokens(hit.path)))

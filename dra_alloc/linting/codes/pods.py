@@ -177,7 +177,8 @@ def _keeps_apart(pod: _PodSpec) -> bool:
     for term in terms if isinstance(terms, list) else ():
         selector = members(members(term).get("labelSelector"))
         wanted = members(selector.get("matchLabels"))
-        alone = wanted and not selector.get("matchExpressions") and wanted.items() <= labels.items()
+        alone = wanted and not selector.get("matchExpressions")
+        alone = alone and all(labels.get(name) == value for name, value in wanted.items())
         if alone and members(term).get("topologyKey") == _HOST:
             return True
     return False
@@ -185,13 +186,13 @@ def _keeps_apart(pod: _PodSpec) -> bool:
 
 def _idle(linting: Linting) -> Iterator[Hit]:
     for each in _pod_specs(linting):
-        used = {use.get("name") for _, use in _uses(each)}
+        used = {name for _, use in _uses(each) if isinstance(name := use.get("name"), str)}
         claims = each.spec.get("resourceClaims")
         for number, entry in enumerate(claims if isinstance(claims, list) else ()):
             name = members(entry).get("name")
             if isinstance(name, str) and name not in used:
                 path = (*each.path, "resourceClaims", number)
-                known = first_few(sorted(str(one) for one in used if one)) or "none"
+                known = first_few(sorted(used)) or "none"
                 said = f"no container uses claim {in_brief(name)}: it is allocated, and its devices reach none"
                 yield Hit(each.written, path, said, f"name it in resources.claims of a container; used are: {known}")
 

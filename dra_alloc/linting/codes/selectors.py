@@ -27,6 +27,7 @@ _COSTLY: Final = CEL_SELECTOR_MAX_COST // 2
 _JOINED: Final = re.compile(
     r"""(attributes|capacity)\[(['"])([^'"/\]]+)/([A-Za-z_]\w*)\2\](?:\.(?:string|bool|int|version)\b)?"""
 )
+_WALKS: Final = re.compile(r"\b(?:all|exists\w*|map|filter|transform\w+|sort\w*)\s*\(")
 _NO_KEY: Final = "no such key"
 _TYPED: Final = re.compile(
     r"""attributes\[(['"])(?P<domain>[^'"\]]+)\1\](?:\.(?P<name>[A-Za-z_]\w*))??\.(?P<type>string|bool|int|version)\b(?!\()"""
@@ -91,23 +92,19 @@ def _unknown_domains(linting: Linting) -> Iterator[Hit]:
     published = linting.published
     told: set[tuple[WrittenSelector, str]] = set()
     for each, read in _reads(linting):
-        if read.domain in _domains(published) or (each, read.domain) in told:
+        if read.domain in published.domains or (each, read.domain) in told:
             continue
         told.add((each, read.domain))
-        known = sorted(_domains(published))
+        known = sorted(published.domains)
         hint = did_you_mean(read.domain, known) or f"published are names of {first_few(known)}"
         yield Hit(each.written, each.path, f"nobody publishes names in domain {in_brief(read.domain)}", hint)
-
-
-def _domains(published: Published) -> set[str]:
-    return {*published.attributes, *published.capacity, *(device.driver for device in published.devices)}
 
 
 def _unknown_names(linting: Linting) -> Iterator[Hit]:
     published = linting.published
     for each, read in _reads(linting):
         own = published.attributes if read.kind == "attribute" else published.capacity
-        if read.domain not in _domains(published) or read.name in own.get(read.domain, {}):
+        if read.domain not in published.domains or read.name in own.get(read.domain, {}):
             continue
         said = f"nobody publishes {read.kind} {in_brief(read.name)} in domain {in_brief(read.domain)}"
         yield Hit(each.written, each.path, said, _instead(read, published))
@@ -189,7 +186,7 @@ def _asked(linting: Linting) -> Iterator[tuple[AskedDevices, LetThrough, LetThro
         return
     for claim in linting.claims:
         for asked in claim.asked:
-            found, known = linting.candidates(asked), linting.of_class(asked.model.device_class_name)
+            found, known = linting.candidates(asked), linting.published.of_class(asked.model.device_class_name)
             if found is not None and known is not None and found.exact:
                 yield asked, found, known
 
@@ -205,18 +202,13 @@ def _matching_nothing(linting: Linting) -> Iterator[Hit]:
 
 def _nearest(linting: Linting, asked: AskedDevices) -> str:
     """Return what stands where the selectors read, so that one sees what to compare with."""
-    known = linting.of_class(asked.model.device_class_name)
-    values: dict[str, dict[str, None]] = {}
+    found: dict[str, tuple[str, ...]] = {}
     for expression in asked.expressions:
         program = linting.published.program(expression)
         for read in program.reads if program is not None else ():
-            member = "attributes" if read.kind == "attribute" else read.kind
-            if member in ("attributes", "capacity"):
-                for device in known.devices if known is not None else ():
-                    names = getattr(device.seen, member).get(read.domain, {})
-                    if read.name in names:
-                        values.setdefault(read.name, {})[str(dict.get(names, read.name))] = None
-    return "; ".join(f"{name} is {first_few(list(each))}" for name, each in values.items())
+            if read.kind in ("attribute", "capacity"):
+                found[read.name] = linting.published.values(asked.model.device_class_name, read)
+    return "; ".join(f"{name} is {first_few(values)}" for name, values in found.items() if values)
 
 
 def _less(asked: AskedDevices) -> Any:
@@ -228,7 +220,7 @@ def _empty_class(linting: Linting) -> Iterator[Hit]:
         return
     for claim in linting.claims:
         for asked in claim.asked:
-            found = linting.of_class(asked.model.device_class_name)
+            found = linting.published.of_class(asked.model.device_class_name)
             if found is not None and found.exact and not found.devices:
                 said = f"class {in_brief(asked.model.device_class_name)} has no device: none that is published is of it"
                 yield Hit(asked.written, (*asked.path, "deviceClassName"), said, "", _less(asked))
@@ -250,7 +242,8 @@ def _unknown_class(linting: Linting) -> Iterator[Hit]:
 
 def _costly(linting: Linting) -> Iterator[Hit]:
     for each in linting.selectors:
-        program = linting.published.program(each.expression)
+        # What walks nothing costs little, however long it is: it need not be compiled once more.
+        program = linting.published.program(each.expression) if _WALKS.search(each.expression) else None
         if program is not None and _COSTLY < program.max_cost <= CEL_SELECTOR_MAX_COST:
             share = f"{program.max_cost:,} of {CEL_SELECTOR_MAX_COST:,}"
             yield Hit(each.written, each.path, f"the estimated cost is {share}", "walk fewer and shorter lists")

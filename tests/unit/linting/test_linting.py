@@ -4,6 +4,7 @@ What lint finds in files and objects, and in what form.
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -154,6 +155,27 @@ def test_gates_and_releases_are_asked_about():
     older = {"apiVersion": "resource.k8s.io/v1beta1", "kind": "DeviceClass", "metadata": {"name": "c"}, "spec": {}}
     assert [each.code for each in dra_alloc.lint(older)] == ["R704"]
     assert [each.code for each in dra_alloc.lint(older, release="1.38")] == ["R702"]
+
+
+def test_kinds_that_no_server_has_are_told_where_they_stand(tmp_path):
+    found = found_in(tmp_path, CLAIM.replace("resource.k8s.io/v1", "v1"))
+    assert [(each.code, each.where.line, each.where.column) for each in found.findings] == [("R701", 2, 1)]
+
+
+@pytest.mark.parametrize("value", [None, 1, "x", [], {}, [None], [[1]], {"a": [1]}])
+def test_whatever_stands_where_codes_look_is_no_bug(tmp_path, value):
+    selector = {"matchLabels": {"app": value}}
+    term = {"topologyKey": "kubernetes.io/hostname", "labelSelector": selector}
+    affinity = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [value, term]}}
+    claims = [value, {"name": value}, {"name": "gpu", "resourceClaimName": "one"}]
+    container = {"name": "c", "image": "i", "resources": {"claims": [value, {"name": value, "request": value}]}}
+    spec = {"containers": [value, container], "resourceClaims": claims, "affinity": affinity}
+    template = {"metadata": {"labels": {"app": value}, "annotations": value}, "spec": spec}
+    job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "one"}}
+    job["spec"] = {"parallelism": 2, "template": template}
+    quota = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "one"}, "spec": {"hard": value}}
+    text = "\n".join(map(json.dumps, (job, quota)))
+    assert found_in(tmp_path, text, name="a.json").checked == 2
 
 
 def test_slices_of_dumps_are_looked_at(tmp_path):
