@@ -5,7 +5,6 @@ Refused nodes looked into: what devices fell to, and the reasons of each kind of
 from __future__ import annotations
 
 import contextlib
-from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
@@ -86,19 +85,22 @@ class Looking:
         nearest = sorted(kinds.values(), key=lambda each: each.explanation.short_of)[:most]
         # Nodes that look alike can end otherwise once something is changed; of a fleet the kinds have to do.
         worlds = dict(self._worlds(cluster, outcome, nearest if fleet else refused))
-        alike, shapes = _Alike(cluster, outcome), Counter(each.explanation.shape for each in refused)
+        alike = _Alike(cluster, outcome)
         found: dict[str, Reasons] = {}
-        looked: dict[Hashable, Reasons] = {}
+        looked: dict[object, list[str]] = {}
         left = _SUBJECT_WORK
         for each in (*nearest, *refused):
-            name, shape = each.node, each.explanation.shape
-            key = shape, alike.key(name) if shapes[shape] > 1 else ""
-            if name not in found and key in looked and not looked[key].is_local:
-                found[name] = looked[key]
-            elif name not in found and len(looked) < most and (each in nearest or name in worlds):
+            name, before = each.node, looked.setdefault(each.explanation.shape, [])
+            if name in found:
+                continue
+            same = next((other for other in before if not found[other].is_local and alike.same(name, other)), None)
+            if same is not None:
+                found[name] = found[same]
+            elif sum(map(len, looked.values())) < most and (not before or name in worlds):
                 elsewhere = [world for other, world in worlds.items() if other != name]
-                found[name] = looked[key] = self._allowance.reasons(worlds.get(name), left // 3, elsewhere)
+                found[name] = self._allowance.reasons(worlds.get(name), left // 3, elsewhere)
                 left -= found[name].work
+                before.append(name)
         return found
 
     def _worlds(
@@ -121,10 +123,17 @@ class _Alike:
         self._cluster = cluster
         self._outcome = outcome
         self._known: dict[Hashable, AlikeNodes] = {}
+        self._keys: dict[str, Hashable] = {}
 
-    def key(self, name: str) -> Hashable:
-        """Return what nodes have in common on which the claims fit equally."""
-        claims = [claim for claim in self._outcome.claims_on(name) if claim.status.allocation is None]
-        asked = tuple(map(content, claims))
-        alike = self._known.get(asked) or AlikeNodes(self._cluster.known.allocator, claims)
-        return asked, self._known.setdefault(asked, alike).key(self._cluster.node(name))
+    def same(self, one: str, other: str) -> bool:
+        """Return whether the claims fit on both nodes or on neither."""
+        return self._key(one) == self._key(other)
+
+    def _key(self, name: str) -> Hashable:
+        if name not in self._keys:
+            claims = [claim for claim in self._outcome.claims_on(name) if claim.status.allocation is None]
+            asked = tuple(map(content, claims))
+            alike = self._known.get(asked) or AlikeNodes(self._cluster.known.allocator, claims)
+            key = self._known.setdefault(asked, alike).key(self._cluster.node(name))
+            self._keys[name] = asked, key
+        return self._keys[name]
