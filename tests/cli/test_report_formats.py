@@ -122,10 +122,9 @@ def test_json_has_file_and_line_of_what_fits_too(told):
 
 
 def test_a_markdown_comment_is_never_too_long(tmp_path, capsys):
-    text = (EXAMPLES / "workloads" / "too-big.yaml").read_text(encoding="utf-8")
-    many = "\n---\n".join(text.replace("name: pretrain", f"name: pretrain-{number}") for number in range(150))
-    (tmp_path / "many.yaml").write_text(many, encoding="utf-8")
-    code, out = asked(capsys, str(tmp_path / "many.yaml"), *CLUSTER, "--format", "markdown")
+    many = "".join(claim(f"{'long-' * 30}{number}", request=NINE) for number in range(150))
+    arguments = (str(write_manifest(tmp_path, many, "work.yaml")), "--cluster", str(write_manifest(tmp_path, SMALL)))
+    code, out = asked(capsys, *arguments, "--format", "markdown")
     assert code == 1
     assert len(out) < 65_536
     assert re.search(r"and \d+ more, for which a comment has no room", out)
