@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-__all__ = ["quote"]
+__all__ = ["ESCAPES", "quote"]
 
-_ESCAPES: Final = {
+#: What Go writes with a backslash in a quoted text.
+ESCAPES: Final = {
     "\a": r"\a",
     "\b": r"\b",
     "\f": r"\f",
@@ -27,7 +28,7 @@ def quote(text: str) -> str:
 
 
 def _escape(char: str) -> str:
-    known = _ESCAPES.get(char)
+    known = ESCAPES.get(char)
     if known is not None:
         return known
     if char.isprintable():

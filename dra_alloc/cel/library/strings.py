@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+from dra_alloc.api.go_text import ESCAPES
 from dra_alloc.cel.check.declarations import BEFORE_029, SINCE_029, Cost, Function, Library, Overload, Window
 from dra_alloc.cel.check.types import DYN, INT, CelType, list_of
 from dra_alloc.cel.check.types import STRING as STRING_TYPE
@@ -32,19 +33,7 @@ _STRINGS: Final = list_of(STRING_TYPE)
 _SPACE: Final = "\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B)))
 _LOWER: Final = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
 _UPPER: Final = {lower: lower - 32 for lower in range(ord("a"), ord("z") + 1)}
-_QUOTED: Final = str.maketrans(
-    {
-        "\a": r"\a",
-        "\b": r"\b",
-        "\f": r"\f",
-        "\n": r"\n",
-        "\r": r"\r",
-        "\t": r"\t",
-        "\v": r"\v",
-        '"': r"\"",
-        "\\": r"\\",
-    }
-)
+_QUOTED: Final = str.maketrans(ESCAPES)
 
 
 def _out_of_range(index: int) -> CelError:

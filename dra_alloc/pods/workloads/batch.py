@@ -52,10 +52,6 @@ class JobRun:
         spec, status = value_at(workload.body, "spec") or {}, value_at(workload.body, "status") or {}
         return cls(controller_of(workload), spec, at, status, around.pods(workload))
 
-    def replacing(self, **members: Any) -> JobRun:
-        """Return the Job with some members of its spec replaced."""
-        return replace(self, spec={**self.spec, **members})
-
 
 def job(workload: Workload, around: Around) -> PodPlan:
     """Return as many pods as run at once. Spec: EXPAND-14."""

@@ -135,10 +135,6 @@ class Model:
             negated = self._negated[variable] = self._variables[variable].negated()
         return negated
 
-    def impossible(self) -> None:
-        """Let there be no solution."""
-        self._model.add_bool_or([])
-
     def first_solution(self, order: Sequence[int], limit: float, seconds: float | None = None) -> Solution:
         """
         Return the solution that is first when each variable in turn is as large as it can be.
