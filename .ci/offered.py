@@ -65,7 +65,8 @@ def hooks(clone: Path, repository: Path, environment: dict[str, str]) -> None:
     (repository / ".pre-commit-config.yaml").write_text(json.dumps(config), encoding="utf-8")
     subprocess.run(["git", "add", "."], cwd=repository, check=True)
     expect(0, run(["pre-commit", "run", "--files", "right/one claim.yaml"], repository, environment), "nothing wrong")
-    expect(1, run(["pre-commit", "run", "--all-files", "dra-alloc-validate"], repository, environment), REFUSAL)
+    for name in ("dra-alloc-validate", "dra-alloc-lint"):
+        expect(1, run(["pre-commit", "run", "--all-files", name], repository, environment), REFUSAL)
 
 
 def action(clone: Path, repository: Path, environment: dict[str, str]) -> None:
@@ -92,6 +93,7 @@ def action(clone: Path, repository: Path, environment: dict[str, str]) -> None:
     (result,) = json.loads((repository / "found.sarif").read_text(encoding="utf-8"))["runs"][0]["results"]
     assert REFUSAL in result["message"]["text"], result
     assert REFUSAL in summary.read_text(encoding="utf-8")
+    expect(1, step(ask, command="lint", paths="wrong"), f"::error file={PLACE[0]},line={PLACE[1]},")
     examples = clone / "docs" / "examples"
     check = {"command": "check", "arguments": f"--cluster\n{examples / 'cluster'}"}
     expect(0, step(ask, paths=str(examples / "workloads" / "fits.yaml"), **check), "3 allocated")
@@ -116,6 +118,7 @@ def component(clone: Path, repository: Path, environment: dict[str, str]) -> Non
     (issue,) = json.loads((repository / "dra-alloc.json").read_text(encoding="utf-8"))
     assert (issue["location"]["path"], issue["location"]["lines"]["begin"]) == PLACE, issue
     assert ET.parse(repository / "dra-alloc.xml").getroot().get("failures") == "1"
+    expect(1, script(package=str(clone), paths="wrong", command="lint"), REFUSAL)
     expect(0, script(package=str(clone), paths="right", arguments="--release 1.37"), "(Kubernetes 1.37)")
     assert json.loads((repository / "dra-alloc.json").read_text(encoding="utf-8")) == []
 
