@@ -30,6 +30,7 @@ from dra_alloc.manifest.validate.parts import (
     check_tolerations,
     first_of_each,
 )
+from dra_alloc.manifest.validate.releases import UNWORDED
 from dra_alloc.manifest.validate.slices import check_binding, check_node_operations
 from dra_alloc.manifest.validate.violations import Violations
 
@@ -145,7 +146,7 @@ def _reported(v: Violations, device: AllocatedDeviceStatus, path: str) -> None:
 
 def _condition(v: Violations, condition: Condition, path: str, *, first: bool) -> None:
     if v.generated and not condition.type:
-        v.required(f"{path}.type", "is required")
+        v.required(f"{path}.type", "" if v.holds(UNWORDED) else "is required")
     else:
         v.names(f"{path}.type", label_key_faults(condition.type))
     if v.generated and not condition.status:

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from dra_alloc.api import ObjectMeta, OwnerReference
 from dra_alloc.api.go_text import quote
 from dra_alloc.api.names import label_faults, label_key_faults, label_value_faults, subdomain_faults
-from dra_alloc.manifest.validate.releases import CLASSES_BY_NAME, OWNERS_APART, OWNERS_UNWORDED
+from dra_alloc.manifest.validate.releases import CLASSES_BY_NAME, OWNERS_APART, UNWORDED
 from dra_alloc.manifest.validate.violations import Violations
 
 __all__ = [
@@ -162,7 +162,7 @@ def _owners(v: Violations, owners: tuple[OwnerReference, ...]) -> None:
 def _owner(v: Violations, owner: OwnerReference, path: str, *, apart: bool) -> None:
     group, _, version = owner.api_version.rpartition("/")
     parsed = bool(version) and "/" not in group
-    lacks = "" if v.holds(OWNERS_UNWORDED) else "must not be empty"
+    lacks = "" if v.holds(UNWORDED) else "must not be empty"
     if apart and not owner.api_version:
         v.required(f"{path}.apiVersion", lacks)
     elif not parsed:

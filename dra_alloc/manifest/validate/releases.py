@@ -22,12 +22,12 @@ __all__ = [
     "ONE_SLASH",
     "ONE_TERM_A_DEVICE",
     "OWNERS_APART",
-    "OWNERS_UNWORDED",
     "PAIRS_BRIEFLY",
     "STATEFUL_SET_BY_FIELD",
     "STEP_ABOVE_ZERO",
     "TAINTS_KEPT",
     "TWICE_AT_NAME",
+    "UNWORDED",
     "VALUES_COUNTED",
     "VERSIONS_BOUNDED",
 ]
@@ -64,8 +64,8 @@ DEVICES_KEPT: Final = Span("1.38")
 STEP_ABOVE_ZERO: Final = Span("1.37")
 #: Of what belongs together a missing member is told without its name.
 PAIRS_BRIEFLY: Final = Span("1.38")
-#: What an owner lacks is told without words.
-OWNERS_UNWORDED: Final = Span("1.38")
+#: What owners and conditions lack is told without words.
+UNWORDED: Final = Span("1.38")
 #: What requests ask of capacities is looked at, and what is consumed of them.
 AMOUNTS_OF_CLAIMS: Final = Span("1.38")
 #: The selector of a device, too, has one term.

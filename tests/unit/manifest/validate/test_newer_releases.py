@@ -128,6 +128,15 @@ def test_words_of_1_38():
     path = "metadata.ownerReferences[0].kind"
     assert told(owned, "1.37") == [("Required", path, "must not be empty")]
     assert told(owned, "1.38") == [("Required", path, "")]
+    known = {"status": "True", "reason": "r", "lastTransitionTime": "2026-01-31T12:00:00Z"}
+    got = {"driver": "d.io", "pool": "p", "device": "d"}
+    status = {
+        "allocation": {"devices": {"results": [{"request": "r", **got}]}},
+        "devices": [{**got, "conditions": [known]}],
+    }
+    asked = {"old": claim(), "subresource": "status"}
+    texts = [told({**claim(), "status": status}, each, **asked)[0][2] for each in ("1.37", "1.38")]
+    assert texts == ["is required", ""]
     takes = {"cpu": {"mapping": {"capacityKey": "m"}}}
     item = sliced({"name": "d", "capacity": {"m": {"value": "1"}}, "nodeAllocatableResources": takes})
     gates = {"DRANodeAllocatableResources": True}
