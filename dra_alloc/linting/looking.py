@@ -18,7 +18,7 @@ from dra_alloc.manifest.convert.conversion import document_path
 from dra_alloc.manifest.kinds import RESOURCE_GROUP
 from dra_alloc.manifest.read.paths import Path, tokens, with_positions
 
-__all__ = ["AskedDevices", "ClaimAsked", "Linting", "WrittenSelector", "value_at"]
+__all__ = ["AskedDevices", "ClaimAsked", "Linting", "WrittenSelector", "as_written", "value_at"]
 
 
 class WrittenSelector(NamedTuple):
@@ -60,7 +60,7 @@ class ClaimAsked:
 
     def where(self, *steps: str | int) -> Path:
         """Return a path below its devices as it was written."""
-        return _as_written(self.written, (*self.path, *map(str, steps)))
+        return as_written(self.written, (*self.path, *map(str, steps)))
 
 
 @dataclass(frozen=True)
@@ -148,13 +148,13 @@ def _asked(written: WrittenObject, devices: DeviceClaim, path: tuple[str, ...]) 
     for number, request in enumerate(devices.requests):
         steps = (*path, "requests", str(number))
         if request.exactly is not None:
-            yield AskedDevices(written, _as_written(written, (*steps, "exactly")), request.exactly, request.name, 0)
+            yield AskedDevices(written, as_written(written, (*steps, "exactly")), request.exactly, request.name, 0)
         for index, each in enumerate(request.first_available):
-            below = _as_written(written, (*steps, "firstAvailable", str(index)))
+            below = as_written(written, (*steps, "firstAvailable", str(index)))
             yield AskedDevices(written, below, each, request.name, len(request.first_available))
 
 
-def _as_written(written: WrittenObject, steps: tuple[str, ...]) -> Path:
+def as_written(written: WrittenObject, steps: tuple[str, ...]) -> Path:
     """Return a v1 path as it stands in an object of the version that it was written in."""
     return with_positions(document_path(tokens(steps), written.kind, written.version), written.value)
 
@@ -162,5 +162,5 @@ def _as_written(written: WrittenObject, steps: tuple[str, ...]) -> Path:
 def value_at(written: WrittenObject, path: str, *, v1: bool) -> tuple[Path, Any]:
     """Return a path that was told of an object as it was written, and what stands there."""
     steps = tokens(path)
-    found = _as_written(written, steps) if v1 else with_positions(steps, written.value)
+    found = as_written(written, steps) if v1 else with_positions(steps, written.value)
     return found, at(written.value, found)

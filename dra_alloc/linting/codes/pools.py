@@ -4,12 +4,126 @@ Slices and pools: what drivers publish.
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Iterator
+from typing import Any, Final, NamedTuple
 
+from dra_alloc.errors import in_brief
 from dra_alloc.linting.codes.takes import said
-from dra_alloc.linting.rules import LintRule
+from dra_alloc.linting.looking import Linting, as_written
+from dra_alloc.linting.rules import Hit, LintRule
 
 __all__ = ["RULES"]
+
+
+class _Pool(NamedTuple):
+    """The slices of one pool of a driver; `newest` are those of its highest generation."""
+
+    slices: tuple[Any, ...]
+    newest: tuple[Any, ...]
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether all slices are there that the pool says it has."""
+        return all(each.spec.pool.resource_slice_count == len(self.newest) for each in self.newest)
+
+
+def _pools(linting: Linting) -> list[_Pool]:
+    """Return the pools of each file: examples side by side in a folder often have one name, and are not one pool."""
+    found: dict[tuple[str, str, str], list[Any]] = {}
+    for each in linting.documents.slices:
+        place = linting.documents.places.get(id(each))
+        file = "" if place is None else place.file
+        found.setdefault((file, each.spec.driver, each.spec.pool.name), []).append(each)
+    highest = {key: max(each.spec.pool.generation for each in slices) for key, slices in found.items()}
+    return [
+        _Pool(tuple(slices), tuple(each for each in slices if each.spec.pool.generation == highest[key]))
+        for key, slices in found.items()
+    ]
+
+
+def _hit(linting: Linting, item: Any, steps: tuple[str, ...], message: str, hint: str = "") -> Iterator[Hit]:
+    written = linting.written_of(item)
+    if written is not None:
+        yield Hit(written, as_written(written, ("spec", *steps)), message, hint)
+
+
+def _twice(linting: Linting) -> Iterator[Hit]:
+    """Yield devices and counter sets that an earlier slice of the pool has, too; in one slice validation says so."""
+    for pool in _pools(linting):
+        seen: dict[tuple[str, str], Any] = {}
+        for item in pool.newest:
+            for kind, members in (("devices", item.spec.devices), ("sharedCounters", item.spec.shared_counters)):
+                for number, each in enumerate(members):
+                    first = seen.setdefault((kind, each.name), item)
+                    if first is not item:
+                        what = "device" if kind == "devices" else "counter set"
+                        told = f"{what} {in_brief(each.name)} is in slice {in_brief(first.metadata.name or '')}, too"
+                        yield from _hit(linting, item, (kind, str(number), "name"), told)
+
+
+def _missing(linting: Linting) -> Iterator[Hit]:
+    """Yield counter sets that devices take from and no slice of the pool has, where all of its slices are known."""
+    for pool in _pools(linting):
+        known = {each.name for item in pool.newest for each in item.spec.shared_counters}
+        for item in pool.newest if pool.is_complete else ():
+            for number, device in enumerate(item.spec.devices):
+                for index, taken in enumerate(device.consumes_counters):
+                    if taken.counter_set not in known:
+                        steps = ("devices", str(number), "consumesCounters", str(index), "counterSet")
+                        told = f"no slice of the pool has counter set {in_brief(taken.counter_set)}"
+                        yield from _hit(linting, item, steps, told)
+
+
+def _unused(linting: Linting) -> Iterator[Hit]:
+    """Yield counter sets that no device takes from, where all slices of the pool are known."""
+    for pool in _pools(linting):
+        used = {
+            taken.counter_set
+            for item in pool.newest
+            for device in item.spec.devices
+            for taken in device.consumes_counters
+        }
+        for item in pool.newest if pool.is_complete else ():
+            for number, each in enumerate(item.spec.shared_counters):
+                if each.name not in used:
+                    told = f"no device of the pool takes from counter set {in_brief(each.name)}"
+                    yield from _hit(linting, item, ("sharedCounters", str(number), "name"), told)
+
+
+def _named_twice(linting: Linting) -> Iterator[Hit]:
+    """Yield attributes and capacities that stand under their bare name and under that with the driver's domain."""
+    for item in linting.documents.slices:
+        domain = f"{item.spec.driver}/"
+        for number, device in enumerate(item.spec.devices):
+            for kind, names in (("attributes", device.attributes), ("capacity", device.capacity)):
+                for name in names:
+                    bare = name.removeprefix(domain)
+                    if bare != name and bare in names:
+                        told = f"{in_brief(bare)} stands beside {in_brief(name)}, and both mean the same"
+                        yield from _hit(linting, item, ("devices", str(number), kind, name), told)
+
+
+def _older(linting: Linting) -> Iterator[Hit]:
+    """Yield slices of generations that a newer one of their pool has replaced."""
+    for pool in _pools(linting):
+        newest = pool.newest[0].spec.pool.generation
+        for item in pool.slices:
+            if item.spec.pool.generation < newest:
+                told = f"slices of generation {newest} replace it: its devices are not looked at"
+                yield from _hit(linting, item, ("pool", "generation"), told)
+
+
+def _counts(linting: Linting) -> Iterator[Hit]:
+    """Yield slices that say another number of slices than others of their pool do, or less than there are."""
+    for pool in _pools(linting):
+        first, there = pool.newest[0].spec.pool.resource_slice_count, len(pool.newest)
+        for item in pool.newest:
+            count = item.spec.pool.resource_slice_count
+            told = f"another slice of this generation says {first}" if count != first else ""
+            told = told or (f"there are {there} slices of this generation" if count < there else "")
+            if told and count > 0:
+                yield from _hit(linting, item, ("pool", "resourceSliceCount"), told)
+
 
 RULES: Final = (
     LintRule(
@@ -20,4 +134,10 @@ RULES: Final = (
         instead="since 1.35 counter sets stand in slices of their own in the same pool; count these, too, in "
         "resourceSliceCount",
     ),
+    LintRule("P502", "error", "a pool has each device and each counter set once", finds=_twice),
+    LintRule("P503", "error", "devices take from counter sets of their own pool", finds=_missing),
+    LintRule("P504", "warning", "a counter set is taken from", finds=_unused),
+    LintRule("P505", "warning", "an attribute or capacity of a device has one name", finds=_named_twice),
+    LintRule("P506", "warning", "slices of an older generation count for nothing", finds=_older),
+    LintRule("P507", "error", "all slices of a generation say how many there are", finds=_counts),
 )
