@@ -15,7 +15,7 @@ from dra_alloc.scenario.previous import load_previous
 from dra_alloc.scenario.prices import cheapest_by
 from dra_alloc.solve.best.objectives import Cheapest, FewestNodes, HighestRanked, LeastFragmented, Objective, Stable
 
-__all__ = ["objectives_of", "price_list"]
+__all__ = ["cheapest_from", "objectives_of"]
 
 
 def objectives_of(options: Namespace) -> tuple[tuple[Objective, ...], tuple[Problem, ...]]:
@@ -44,7 +44,7 @@ def objectives_of(options: Namespace) -> tuple[tuple[Objective, ...], tuple[Prob
     return tuple(made), tuple(problems)
 
 
-def price_list(file: str) -> Cheapest:
+def cheapest_from(file: str) -> Cheapest:
     """Return the objective that a file's price list makes. Raises: InputError, ManifestError."""
     where = Where(file=file)
     if Path(file).is_dir():
@@ -59,6 +59,6 @@ _MADE: Final[Mapping[str, Callable[[Namespace], Objective]]] = {
     FewestNodes.name: lambda _: FewestNodes(),
     LeastFragmented.name: lambda _: LeastFragmented(),
     HighestRanked.name: lambda _: HighestRanked(),
-    Cheapest.name: lambda options: price_list(options.prices),
+    Cheapest.name: lambda options: cheapest_from(options.prices),
     Stable.name: lambda options: load_previous(options.previous),
 }

@@ -65,8 +65,10 @@ def _check(case: Json) -> str:
     return "nothing helps" if got is None else f"{sum(found.found.numbers or ())} more nodes"
 
 
-def _price(numbers: Sequence[int], shapes: Sequence[NodeShape]) -> tuple[int, int]:
-    return sum(number * each.price for number, each in zip(numbers, shapes, strict=True)), sum(numbers)
+def _price(numbers: Sequence[int], shapes: Sequence[NodeShape]) -> tuple[int, int, list[int]]:
+    """Return what numbers of nodes cost, how many they are, and that the first kinds are better."""
+    price = sum(number * each.price for number, each in zip(numbers, shapes, strict=True))
+    return price, sum(numbers), [-each for each in numbers]
 
 
 def _with(state: ClusterState, shapes: Sequence[NodeShape], numbers: Sequence[int]) -> ClusterState:

@@ -70,7 +70,7 @@ def _run(options: Namespace) -> int:
     asked = CapacityOptions(shapes, checking(options), options.most, options.tries)
     found = capacity(before, after, asked)
     show(options, capacity_report(found))
-    if found.fits:
+    if found.fits and not found.undecided:
         return ExitCode.OK
     return ExitCode.UNDECIDED if found.undecided else ExitCode.UNSATISFIABLE
 
@@ -79,7 +79,7 @@ def _shapes(options: Namespace, state: ClusterState) -> list[NodeShape]:
     """Return the kinds of nodes that may be added, with prices. Raises: InputError for one that is not there."""
     from dataclasses import replace
 
-    from dra_alloc.cli.objectives import price_list
+    from dra_alloc.cli.objectives import cheapest_from
     from dra_alloc.errors import InputError, did_you_mean
     from dra_alloc.scenario.capacity.shapes import NodeShape, shapes_of
 
@@ -91,5 +91,5 @@ def _shapes(options: Namespace, state: ClusterState) -> list[NodeShape]:
     shapes = [NodeShape(there[name], 1) for name in dict.fromkeys(options.like)] or kinds
     if options.prices is None:
         return shapes
-    price = price_list(options.prices).node_price
+    price = cheapest_from(options.prices).node_price
     return [replace(each, price=price(each.like)) for each in shapes]

@@ -25,6 +25,8 @@ __all__ = ["Capacity", "CapacityOptions", "CopiesFit", "capacity"]
 
 DEFAULT_MOST: Final = 100
 DEFAULT_TRIES: Final = 60
+#: Kinds of nodes that are looked at, those with most nodes first.
+MOST_SHAPES: Final = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,47 +116,62 @@ def capacity(before: ClusterState, after: ClusterState, options: CapacityOptions
     def ask(state: ClusterState, *, reasons: bool) -> OneSide:
         return asked(state, made.pods, made.evicted, replace(options.checking, reasons=reasons))
 
-    buying = _Buying(after, tuple(options.shapes), lambda state: ask(state, reasons=False))
+    shapes = tuple(options.shapes[:MOST_SHAPES])
+    buying = _Buying(after, shapes, lambda state: ask(state, reasons=False))
     now = ask(after, reasons=True)
-    notes = (*made.notes(), *now.notes, *autoscaler_notes(after))
-    undecided = any(each.undecided for each in now.counts.values())
-    copies = _copies(buying, options.checking)
-    found = Capacity(now, None, buying.shapes, Purchase(None), undecided, copies=copies, notes=notes)
-    lacking = found.lacking
-    if not lacking or not buying.shapes:
-        return found
-    most = min(options.most, sum(map(len, lacking.values())))
-    every = tuple(most for _ in buying.shapes)
-    hopeless = buying.lacking(every)
-    if _within(lacking, hopeless):
-        return replace(found, most=most, tried=buying.tried, undecided=buying.undecided, notes=(*notes, *ran_out()))
-    prices = [each.price for each in buying.shapes]
-    best = cheapest(lambda numbers: _within(buying.lacking(numbers), hopeless), prices, every, options.tries)
-    assert best.numbers is not None
-    bought = ask(buying.state(best.numbers), reasons=True)
+    buying.notice(now)
+    found = Capacity(now, None, shapes, Purchase(None))
+    if found.lacking and shapes:
+        found = _buy(found, buying, options)
+        if found.found.numbers is not None:
+            found = replace(found, after=ask(buying.state(found.found.numbers), reasons=True))
+    copies, sure = _copies(buying, options.checking)
+    skipped = len(options.shapes) - len(shapes)
     return replace(
         found,
-        after=bought,
-        found=best,
-        most=most,
+        undecided=buying.undecided or not sure,
         tried=buying.tried,
-        undecided=buying.undecided,
-        notes=(*notes, *ran_out()),
+        copies=copies,
+        notes=tuple(
+            dict.fromkeys(
+                [
+                    *made.notes(),
+                    *now.notes,
+                    *autoscaler_notes(after),
+                    *([f"kinds of nodes that are not looked at, name one with --like: {skipped}"] if skipped else ()),
+                    *ran_out(),
+                ]
+            )
+        ),
     )
 
 
-def _copies(buying: _Buying, options: CheckOptions) -> CopiesFit | None:
-    """Return how many copies fit of what is asked for, if that is one thing."""
+def _buy(found: Capacity, buying: _Buying, options: CapacityOptions) -> Capacity:
+    """Return the answer with what to buy, for those that more nodes help at all."""
+    most = min(options.most, sum(map(len, found.lacking.values())))
+    every = tuple(most for _ in buying.shapes)
+    hopeless = buying.lacking(every)
+    found = replace(found, most=most)
+    if _within(found.lacking, hopeless):
+        return found
+    prices = [each.price for each in buying.shapes]
+    best = cheapest(lambda numbers: _within(buying.lacking(numbers), hopeless), prices, every, options.tries)
+    return replace(found, found=best)
+
+
+def _copies(buying: _Buying, options: CheckOptions) -> tuple[CopiesFit | None, bool]:
+    """Return how many copies fit of what is asked for, if that is one thing, and whether none was left undecided."""
     there = buying.state(tuple(0 for _ in buying.shapes))
     what = copied(there.manifests)
     if what is None:
-        return None
-    now = copies_that_fit(what, there, options)
-    more = {
-        shape.name: copies_that_fit(what, buying.state(_one(place, len(buying.shapes))), options) - now
-        for place, shape in enumerate(buying.shapes)
-    }
-    return CopiesFit(WorkloadName(what.kind, what.name), now, more)
+        return None, True
+    now, sure = copies_that_fit(what, there, options)
+    more = {}
+    for place, shape in enumerate(buying.shapes):
+        number, known = copies_that_fit(what, buying.state(_one(place, len(buying.shapes))), options)
+        more[shape.name] = number - now
+        sure = sure and known
+    return CopiesFit(WorkloadName(what.kind, what.name), now, more), sure
 
 
 def _one(place: int, places: int) -> Numbers:
@@ -189,11 +206,15 @@ class _Buying:
             state = with_nodes_like(state, shape.like, new_names(shape.name, number, names))
         return state
 
+    def notice(self, side: OneSide) -> None:
+        """Note whether an answer left something undecided."""
+        self.undecided = self.undecided or any(each.undecided for each in side.counts.values())
+
     def lacking(self, numbers: Numbers) -> _Lacking:
         """Return who has no place with so many more nodes."""
         if numbers not in self._said:
             side = self._ask(self.state(numbers))
-            self.undecided = self.undecided or any(each.undecided for each in side.counts.values())
+            self.notice(side)
             self._said[numbers] = _lacking(side)
         return self._said[numbers]
 

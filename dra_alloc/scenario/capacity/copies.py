@@ -52,9 +52,9 @@ def copied(manifests: Documents) -> Copied | None:
     return Copied(original.kind, original.metadata.full_name, original, replace(manifests, claims=(), templates=()))
 
 
-def copies_that_fit(what: Copied, state: ClusterState, options: CheckOptions) -> int:
+def copies_that_fit(what: Copied, state: ClusterState, options: CheckOptions) -> tuple[int, bool]:
     """
-    Return how many copies fit besides all that is there and waits, at most `MOST_COPIES`.
+    Return how many copies fit besides all that is there and waits, at most `MOST_COPIES`, and whether all were decided.
 
     Spec: ADDED-5.
     Raises: as :func:`check` does.
@@ -66,7 +66,8 @@ def copies_that_fit(what: Copied, state: ClusterState, options: CheckOptions) ->
     claims = tuple(each for each in copies if isinstance(each, ResourceClaim))
     asked = replace(what.others, pods=pods, claims=(*what.others.claims, *claims))
     found = check(asked, state.dump, options)
-    return sum(each.name in names and each.verdict == "allocated" for each in found.placements)
+    verdicts = [each.verdict for each in found.placements if each.name in names]
+    return verdicts.count("allocated"), "undecided" not in verdicts
 
 
 def _copies(original: _Original) -> Iterator[Pod | ResourceClaim]:

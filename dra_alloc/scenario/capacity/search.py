@@ -33,11 +33,11 @@ class Purchase:
 
 
 class _Asking:
-    """Asks no more than so often, and remembers."""
+    """Asks no more than so often, and remembers; that the `most` is enough is known."""
 
-    def __init__(self, enough: Callable[[Numbers], bool], tries: int) -> None:
+    def __init__(self, enough: Callable[[Numbers], bool], most: Numbers, tries: int) -> None:
         self._enough = enough
-        self._said: dict[Numbers, bool] = {}
+        self._said = {most: True}
         self.left = tries
 
     def knows(self, numbers: Numbers) -> bool:
@@ -52,7 +52,7 @@ class _Asking:
 
 def cheapest(enough: Callable[[Numbers], bool], prices: Sequence[int], most: Numbers, tries: int) -> Purchase:
     """
-    Return the cheapest numbers up to `most` that are enough; of as cheap ones the fewest nodes, then the first shapes.
+    Return the cheapest numbers that are enough, as `most` is; of as cheap ones the fewest nodes, then the first shapes.
 
     First a way from above, halving what each shape has to give, the dearest
     first; then all that is cheaper, the cheapest first, until `tries`
@@ -61,14 +61,12 @@ def cheapest(enough: Callable[[Numbers], bool], prices: Sequence[int], most: Num
 
     Spec: ADDED-3.
     """
-    ask = _Asking(enough, tries)
+    ask = _Asking(enough, most, tries)
     upper = _from_above(ask, prices, most)
-    if upper is None:
-        return Purchase(None)
     limit = _cost(upper, prices)
     for numbers in _ascending(prices, most):
         price = _cost(numbers, prices)
-        if (price, sum(numbers)) >= (limit, sum(upper)):
+        if numbers == upper:
             break
         if not ask.knows(numbers) and not ask.left:
             return Purchase(upper, limit, price)
@@ -77,14 +75,12 @@ def cheapest(enough: Callable[[Numbers], bool], prices: Sequence[int], most: Num
     return Purchase(upper, limit, limit)
 
 
-def _from_above(ask: _Asking, prices: Sequence[int], most: Numbers) -> Numbers | None:
-    """Return numbers that are enough, none of which can be halved further, if the most of each shape is enough."""
-    best: Numbers | None = None
-    for start in (*_alone(most), most):
+def _from_above(ask: _Asking, prices: Sequence[int], most: Numbers) -> Numbers:
+    """Return numbers that are enough, of which none was found to do with less."""
+    best = _lowered(ask, prices, most)
+    for start in _alone(most):
         if ask.left > 0 and ask(start):
-            found = _lowered(ask, prices, start)
-            if best is None or _cost(found, prices) < _cost(best, prices):
-                best = found
+            best = min(best, _lowered(ask, prices, start), key=lambda each: _entry(prices, each))
     return best
 
 
