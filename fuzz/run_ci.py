@@ -49,7 +49,7 @@ CASES_OF: Final = {
     "quantity_upstream": 5000,
     "reasons_hold": 60,
     "reasons_replay": 30,
-    "same_bytes": 35,
+    "same_bytes": 20,
     "semver_order": 4000,
     "validation": 1500,
 }

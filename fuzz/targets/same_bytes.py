@@ -33,7 +33,7 @@ _EXAMPLES: Final = _ROOT / "docs" / "examples"
 _CLUSTER: Final = ("--cluster", "cluster")
 #: What is asked, in a folder with the examples.
 _ASKED: Final[tuple[tuple[str, ...], ...]] = (
-    ("check", "workloads", *_CLUSTER, "--format", "json"),
+    ("check", "workloads/fits.yaml", "workloads/defect.yaml", *_CLUSTER, "--format", "json"),
     ("explain", "workloads/too-big.yaml", *_CLUSTER),
     ("explain", "workloads/fits.yaml", *_CLUSTER, "--format", "sarif"),
     ("expand", "workloads/fits.yaml", *_CLUSTER),
