@@ -68,9 +68,17 @@ def _cases(seed: int) -> Iterator[Json]:
 
 def _check(case: Json) -> str:
     for asked, expected, found in zip(_ASKED, _plain(), _answers(case["around"], case["draw"]), strict=True):
-        if found != expected:
-            raise Broken(f"other bytes with {case['around']}: {asked} prints {found!r} instead of {expected!r}")
+        # A list of all devices is in the order in which they come.
+        if found != expected and not ("order" in case["around"] and asked[0] == "cel"):
+            raise Broken(f"other bytes with {case['around']}: {asked[:2]} prints {_first_other(found, expected)}")
     return str(next(iter(case["around"])))
+
+
+def _first_other(found: bytes, expected: bytes) -> str:
+    """Return the first lines that differ."""
+    pairs = itertools.zip_longest(found.splitlines(), expected.splitlines())
+    one, other = next(pair for pair in pairs if pair[0] != pair[1])
+    return f"{one!r} instead of {other!r}"
 
 
 @functools.cache
