@@ -82,10 +82,10 @@ def check_metadata(v: Violations, metadata: ObjectMeta, rules: MetaRules, old: O
     if old is None and rules.counted and (metadata.generation or 0) < 0:
         v.invalid("metadata.generation", metadata.generation, "must be greater than or equal to 0")
     check_labels(v, metadata, "metadata")
-    _finalizers(v, metadata.finalizers)
     _owners(v, metadata.owner_references)
     if v.holds(OWNERS_APART):
         v.found = list(dict.fromkeys(v.found))  # what is said twice of metadata is told once
+    _finalizers(v, metadata.finalizers)
 
 
 def _changes(v: Violations, metadata: ObjectMeta, old: ObjectMeta, rules: MetaRules) -> None:
@@ -139,8 +139,10 @@ def check_labels(v: Violations, metadata: ObjectMeta, path: str) -> None:
 
 
 def _finalizers(v: Violations, finalizers: tuple[str, ...]) -> None:
-    for position, name in enumerate(finalizers):
+    # Long ones that begin alike are shown alike, and all the same told one by one.
+    for name in dict.fromkeys(finalizers) if v.holds(OWNERS_APART) else finalizers:
         v.names("metadata.finalizers", label_key_faults(name))
+    for position, name in enumerate(finalizers):
         if "/" not in name and name not in _FINALIZERS:
             v.invalid(f"metadata.finalizers[{position}]", name, _NO_FINALIZER)
     if {"orphan", "foregroundDeletion"} <= set(finalizers):

@@ -119,6 +119,14 @@ def test_a_list_of_nothing_is_no_value_to_generated_checks():
     assert found({"strings": [], "int": 1}, "1.37") == both
 
 
+def test_long_finalizers_that_begin_alike_are_told_one_by_one():
+    held = claim()
+    held["metadata"] = {**held["metadata"], "finalizers": ["x.io/" + "a" * 2_000 + each for each in "1233"]}
+    for release in ("1.37", "1.38"):
+        assert [each[1] for each in told(held, release)] == ["metadata.finalizers"] * 3
+    assert len(told(held, "1.36")) == 4
+
+
 def test_words_of_1_38():
     owned = claim()
     owned["metadata"] = {
