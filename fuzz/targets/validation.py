@@ -80,8 +80,15 @@ def _drawn(random: Random, release: str) -> Json:
 
 
 def _without_empty(item: Json) -> Json:
-    """Leave out lists of nothing in the metadata of a template, of which upstream says that they cannot be set."""
+    """
+    Leave out lists of nothing where upstream takes them for set, and they are read as unset here.
+
+    They are those in the metadata of a template, and devices or counters of a slice that has the others.
+    """
     outer = item.get("spec")
+    if isinstance(outer, dict) and "pool" in outer:
+        left = {name: each for name, each in outer.items() if name not in ("devices", "sharedCounters") or each != []}
+        return {**item, "spec": left}
     inner = outer.get("metadata") if isinstance(outer, dict) else None
     if not isinstance(outer, dict) or not isinstance(inner, dict):
         return item
