@@ -4,20 +4,27 @@ What to buy: a finding for each workload that does not fit as things are, and th
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 from dra_alloc.errors import Where
 from dra_alloc.report.check_report import judged
 from dra_alloc.report.layout import plural, some
-from dra_alloc.report.records import Finding, Report, Section
+from dra_alloc.report.records import Finding, Level, Report, Section
 from dra_alloc.report.what_if_report import deeper, refused_pods
-from dra_alloc.scenario.capacity.capacity import Capacity, CopiesFit
+from dra_alloc.scenario.capacity.capacity import Capacity, CopiesFit, Outlook
 from dra_alloc.scenario.capacity.copies import MOST_COPIES
 from dra_alloc.scenario.what_if.pod_counts import PodCount, WorkloadName
 
 __all__ = ["capacity_report"]
 
+_LEVELS: Final[dict[Outlook, tuple[Level, str]]] = {
+    Outlook.HELPED: ("warning", "more-nodes"),
+    Outlook.LIMITED: ("error", "does-not-fit"),
+    Outlook.HOPELESS: ("error", "does-not-fit"),
+    Outlook.UNDECIDED: ("warning", "undecided"),
+}
 _Told = tuple[Capacity, tuple[Finding, ...]]
 
 
@@ -29,32 +36,34 @@ def capacity_report(found: Capacity) -> Report:
 
 
 def _finding(found: Capacity, name: WorkloadName) -> Finding:
-    hopeless = name in found.hopeless
-    count = (found.now if found.after is None or not hopeless else found.after).counts[name]
+    outlook = found.outlook(name)
+    later = found.after if found.after is not None and outlook is not Outlook.HELPED else found.now
+    count = later.counts[name]
     refused = count.refused
     where = refused[0].where if refused else Where()
-    code = "does-not-fit" if hopeless else "more-nodes"
-    sections: tuple[Section, ...] = (Section("headline", (name, count, hopeless), _headline, _shape),)
-    if refused and (hopeless or found.found.numbers is None):
+    level, code = _LEVELS[outlook]
+    sections: tuple[Section, ...] = (Section("headline", (name, count, outlook), _headline, _shape),)
+    if refused and outlook is not Outlook.HELPED:
         _, _, below = judged(refused[0])
         sections = (*sections, Section("refused", refused, refused_pods), *map(deeper, below))
-    return Finding(name.name, "error" if hopeless else "warning", code, sections, where)
+    return Finding(name.name, level, code, sections, where)
 
 
-def _headline(told: tuple[WorkloadName, PodCount, bool], verbose: bool) -> Iterator[str]:
-    name, count, hopeless = told
-    said = "does not fit, with more nodes neither" if hopeless else "would fit with more nodes"
-    yield f"{name.name} ({name.kind}): {said}: {count.running} of {count.wanted} {'would run' if hopeless else 'now'}"
+def _headline(told: tuple[WorkloadName, PodCount, Outlook], verbose: bool) -> Iterator[str]:
+    name, count, outlook = told
+    when = "would run" if outlook in (Outlook.HOPELESS, Outlook.LIMITED) else "now"
+    yield f"{name.name} ({name.kind}): {outlook}: {count.running} of {count.wanted} {when}"
 
 
-def _shape(told: tuple[WorkloadName, PodCount, bool]) -> dict[str, Any]:
-    name, count, hopeless = told
+def _shape(told: tuple[WorkloadName, PodCount, Outlook]) -> dict[str, Any]:
+    name, count, outlook = told
     return {
         "kind": name.kind,
         "name": name.name,
-        "helped": not hopeless,
+        "outlook": outlook.name.lower(),
         "wanted": count.wanted,
-        "lacking": [each.name for each in (*count.refused, *count.undecided)],
+        "refused": [each.name for each in count.refused],
+        "undecided": [each.name for each in count.undecided],
     }
 
 
@@ -68,15 +77,20 @@ def _lines(told: _Told, verbose: bool) -> Iterator[str]:
     yield from _bought(found, verbose)
     counts = len(found.now.counts)
     check = found.now.check
+    each = Counter(found.outlook(name) for name in found.lacking)
+    said = f"{each[Outlook.HELPED]} with more nodes, {each[Outlook.HOPELESS] + each[Outlook.LIMITED]} not"
+    if each[Outlook.UNDECIDED]:
+        said += f", {each[Outlook.UNDECIDED]} undecided"
     yield (
-        f"{counts - len(found.lacking)} of {plural(counts, 'workload')} fit now, "
-        f"{len(found.lacking) - len(found.hopeless)} with more nodes, {len(found.hopeless)} not "
+        f"{counts - len(found.lacking)} of {plural(counts, 'workload')} fit now, {said} "
         f"(Kubernetes {check.settings.release}, {check.channel} allocator)"
     )
 
 
 def _copies(copies: CopiesFit) -> str:
     limit = f"{MOST_COPIES:,} or more" if copies.now == MOST_COPIES else str(copies.now)
+    if not copies.sure:
+        return f"copies of {copies.subject.name} that fit now: {limit} at least: the budget ran out"
     numbers = sorted({number for number in copies.more.values() if number > 0}, reverse=True)
     alike = {each: " or ".join(name for name, number in copies.more.items() if number == each) for each in numbers}
     more = "".join(f"; {each} more with one more node like {names}" for each, names in alike.items())
@@ -92,11 +106,16 @@ def _bought(found: Capacity, verbose: bool) -> Iterator[str]:
     if found.found.numbers is None:
         names = some([each.name for each in found.shapes], verbose)
         said = "it is not known whether more nodes help" if found.undecided else "more nodes do not help"
-        yield f"{said}: up to {found.most} of each kind were tried, like {names}"
+        limit = f"{found.most} of each kind{' (--most)' if found.limited else ''}"
+        yield f"{said}: up to {limit} were tried, like {names}"
         return
     bought = " and ".join(f"{number} like {name}" for name, number in found.bought.items())
     priced = any(each.price != 1 for each in found.shapes)
     price = f" for {found.found.price}" if priced else ""
+    if found.limited:
+        yield f"with at most {found.most} more of each kind (--most) not all fit"
+    for_whom = " for those that they help" if found.hopeless else ""
+    price = f"{for_whom}{price}"
     if found.proven:
         yield f"to add: {bought}{price}; {'nothing cheaper is' if priced else 'fewer are not'} enough"
     elif found.undecided:

@@ -4,10 +4,12 @@ How many more nodes, and of which shapes, make everything fit that is there and 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from enum import StrEnum
 from typing import Final
 
+from dra_alloc.errors import first_few
 from dra_alloc.scenario.capacity.autoscalers import autoscaler_notes
 from dra_alloc.scenario.capacity.copies import copied, copies_that_fit
 from dra_alloc.scenario.capacity.search import Numbers, Purchase, cheapest
@@ -21,7 +23,7 @@ from dra_alloc.scenario.what_if.pod_counts import WorkloadName
 from dra_alloc.scenario.what_if.quotas import relieved
 from dra_alloc.work import ran_out
 
-__all__ = ["Capacity", "CapacityOptions", "CopiesFit", "capacity"]
+__all__ = ["Capacity", "CapacityOptions", "CopiesFit", "Outlook", "capacity"]
 
 DEFAULT_MOST: Final = 100
 DEFAULT_TRIES: Final = 60
@@ -43,11 +45,25 @@ class CapacityOptions:
 
 @dataclass(frozen=True, slots=True)
 class CopiesFit:
-    """How many copies of a subject fit as things are, and how many more with one more node like which."""
+    """
+    How many copies of a subject fit as things are, and how many more with one more node like which.
+
+    If not `sure`, the budget ran out before all were judged.
+    """
 
     subject: WorkloadName
     now: int
     more: Mapping[str, int]
+    sure: bool = True
+
+
+class Outlook(StrEnum):
+    """What becomes of a workload that does not fit as things are."""
+
+    HELPED = "would fit with more nodes"
+    LIMITED = "does not fit with as many nodes as were tried"
+    HOPELESS = "does not fit, with more nodes neither"
+    UNDECIDED = "undecided"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +75,8 @@ class Capacity:
     is `found`; `after` is None where nothing is to be bought or nothing helps.
     With `undecided` the budget ran out before some pods were judged, so that
     what was found may not be the best.
-    `most` is how many nodes of each shape were added at most, `tried` how many
-    numbers of them.
+    `most` is how many nodes of each shape were added at most, `limited` that
+    they were fewer than pods lack a place; `tried` is how many numbers of them.
     """
 
     now: OneSide
@@ -69,6 +85,7 @@ class Capacity:
     found: Purchase
     undecided: bool = False
     most: int = 0
+    limited: bool = False
     tried: int = 0
     copies: CopiesFit | None = None
     notes: tuple[str, ...] = ()
@@ -99,6 +116,14 @@ class Capacity:
         """Pods that find no place with any number of nodes that was tried, by workload."""
         return _lacking(self.now if self.after is None else self.after)
 
+    def outlook(self, name: WorkloadName) -> Outlook:
+        """Return what becomes of a workload that lacks places."""
+        if self.undecided and (name in self.hopeless or self.found.numbers is None):
+            return Outlook.UNDECIDED
+        if name not in self.hopeless:
+            return Outlook.HELPED
+        return Outlook.LIMITED if self.limited else Outlook.HOPELESS
+
 
 def capacity(before: ClusterState, after: ClusterState, options: CapacityOptions) -> Capacity:
     """
@@ -113,11 +138,11 @@ def capacity(before: ClusterState, after: ClusterState, options: CapacityOptions
     made = MadeAnew.of(before, after)
     after = relieved(before, after)
 
-    def ask(state: ClusterState, *, reasons: bool) -> OneSide:
+    def ask(state: ClusterState, *, reasons: bool = False) -> OneSide:
         return asked(state, made.pods, made.evicted, replace(options.checking, reasons=reasons))
 
     shapes = tuple(options.shapes[:MOST_SHAPES])
-    buying = _Buying(after, shapes, lambda state: ask(state, reasons=False))
+    buying = _Buying(after, shapes, ask)
     now = ask(after, reasons=True)
     buying.notice(now)
     found = Capacity(now, None, shapes, Purchase(None))
@@ -125,11 +150,11 @@ def capacity(before: ClusterState, after: ClusterState, options: CapacityOptions
         found = _buy(found, buying, options)
         if found.found.numbers is not None:
             found = replace(found, after=ask(buying.state(found.found.numbers), reasons=True))
-    copies, sure = _copies(buying, options.checking)
+    copies = _copies(buying, ask)
     skipped = len(options.shapes) - len(shapes)
     return replace(
         found,
-        undecided=buying.undecided or not sure,
+        undecided=buying.undecided or (copies is not None and not copies.sure),
         tried=buying.tried,
         copies=copies,
         notes=tuple(
@@ -137,7 +162,9 @@ def capacity(before: ClusterState, after: ClusterState, options: CapacityOptions
                 [
                     *made.notes(),
                     *now.notes,
+                    *_gone(made, now),
                     *autoscaler_notes(after),
+                    *_free(shapes),
                     *([f"kinds of nodes that are not looked at, name one with --like: {skipped}"] if skipped else ()),
                     *ran_out(),
                 ]
@@ -148,10 +175,11 @@ def capacity(before: ClusterState, after: ClusterState, options: CapacityOptions
 
 def _buy(found: Capacity, buying: _Buying, options: CapacityOptions) -> Capacity:
     """Return the answer with what to buy, for those that more nodes help at all."""
-    most = min(options.most, sum(map(len, found.lacking.values())))
+    lacking = sum(map(len, found.lacking.values()))
+    most = min(options.most, lacking)
     every = tuple(most for _ in buying.shapes)
     hopeless = buying.lacking(every)
-    found = replace(found, most=most)
+    found = replace(found, most=most, limited=most < lacking)
     if _within(found.lacking, hopeless):
         return found
     prices = [each.price for each in buying.shapes]
@@ -159,19 +187,33 @@ def _buy(found: Capacity, buying: _Buying, options: CapacityOptions) -> Capacity
     return replace(found, found=best)
 
 
-def _copies(buying: _Buying, options: CheckOptions) -> tuple[CopiesFit | None, bool]:
-    """Return how many copies fit of what is asked for, if that is one thing, and whether none was left undecided."""
+def _gone(made: MadeAnew, now: OneSide) -> Iterator[str]:
+    """Yield who lost pods that nobody makes anew."""
+    gone = [name.name for name in made.evicted if name not in now.counts]
+    if gone:
+        yield f"gone for good, and so not asked: {first_few(gone)}"
+
+
+def _free(shapes: Sequence[NodeShape]) -> Iterator[str]:
+    """Yield which kinds have no price, where others have one."""
+    free = [each.name for each in shapes if not each.price]
+    if free:
+        yield f"no price is for nodes like {first_few(free)}: they are taken as free"
+
+
+def _copies(buying: _Buying, ask: Callable[[ClusterState], OneSide]) -> CopiesFit | None:
+    """Return how many copies fit of what is asked for, if that is one thing."""
     there = buying.state(tuple(0 for _ in buying.shapes))
     what = copied(there.manifests)
     if what is None:
-        return None, True
-    now, sure = copies_that_fit(what, there, options)
+        return None
+    now, sure = copies_that_fit(what, there, ask)
     more = {}
     for place, shape in enumerate(buying.shapes):
-        number, known = copies_that_fit(what, buying.state(_one(place, len(buying.shapes))), options)
+        number, known = copies_that_fit(what, buying.state(_one(place, len(buying.shapes))), ask)
         more[shape.name] = number - now
         sure = sure and known
-    return CopiesFit(WorkloadName(what.kind, what.name), now, more), sure
+    return CopiesFit(WorkloadName(what.kind, what.name), now, more, sure)
 
 
 def _one(place: int, places: int) -> Numbers:

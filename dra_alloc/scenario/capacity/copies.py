@@ -4,13 +4,13 @@ How many copies of the one thing that manifests ask for fit.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
 from dra_alloc.api import Pod, ResourceClaim, ResourceClaimTemplate
 from dra_alloc.manifest import Documents
-from dra_alloc.scenario.check import CheckOptions, check
+from dra_alloc.scenario.what_if.asking import OneSide
 from dra_alloc.scenario.what_if.cluster_state import ClusterState
 
 __all__ = ["MOST_COPIES", "Copied", "copied", "copies_that_fit"]
@@ -52,20 +52,19 @@ def copied(manifests: Documents) -> Copied | None:
     return Copied(original.kind, original.metadata.full_name, original, replace(manifests, claims=(), templates=()))
 
 
-def copies_that_fit(what: Copied, state: ClusterState, options: CheckOptions) -> tuple[int, bool]:
+def copies_that_fit(what: Copied, state: ClusterState, ask: Callable[[ClusterState], OneSide]) -> tuple[int, bool]:
     """
     Return how many copies fit besides all that is there and waits, at most `MOST_COPIES`, and whether all were decided.
 
     Spec: ADDED-5.
-    Raises: as :func:`check` does.
+    Raises: as `ask` does.
     """
-    options = replace(options, settings=state.settings, reasons=False)
     names = {f"{what.original.metadata.full_name}-copy-{number}" for number in range(MOST_COPIES)}
     copies = tuple(_copies(what.original))
     pods = tuple(each for each in copies if isinstance(each, Pod))
     claims = tuple(each for each in copies if isinstance(each, ResourceClaim))
     asked = replace(what.others, pods=pods, claims=(*what.others.claims, *claims))
-    found = check(asked, state.dump, options)
+    found = ask(replace(state, manifests=asked)).check
     verdicts = [each.verdict for each in found.placements if each.name in names]
     return verdicts.count("allocated"), "undecided" not in verdicts
 
