@@ -41,7 +41,7 @@ CASES_OF: Final = {
     "hostile_manifests": 150,
     "hostile_requests": 1500,
     "hostile_snapshots": 200,
-    "many_askers": 60,
+    "many_askers": 7,
     "permuted_input": 400,
     "pod_fields": 1000,
     "pods_on_nodes": 500,
@@ -49,7 +49,7 @@ CASES_OF: Final = {
     "quantity_upstream": 5000,
     "reasons_hold": 60,
     "reasons_replay": 30,
-    "same_bytes": 20,
+    "same_bytes": 10,
     "semver_order": 4000,
     "validation": 1500,
 }

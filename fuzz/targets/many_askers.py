@@ -4,7 +4,7 @@ Sixteen threads, or processes, that ask, change and follow one cluster at once g
     python -m fuzz.targets.many_askers [--cases 500] [--seed 1]
 
 Each asker has the same questions and changes in an order of its own. Threads share the cluster and all that is found
-out about it; every twentieth case goes to processes, which are forked, spawned and served by a fork server, and get it
+out about it; every eighth case goes to processes, which are forked, spawned and served by a fork server, and get it
 pickled.
 """
 
@@ -35,7 +35,7 @@ __all__ = ["TARGET", "main"]
 _ASKERS: Final = 16
 _QUESTIONS: Final = 3
 #: Cases for each that goes to processes.
-_FOR_PROCESSES: Final = 20
+_FOR_PROCESSES: Final = 8
 _WAYS: Final = ("fork", "spawn", "forkserver")
 
 #: The name of what is done, and what with.
