@@ -5,7 +5,7 @@ Holds the engines against the plain search on random questions, and reports ever
     python -m fuzz.engines --cases 3000 --solver --about '"All"' --dialect 1.34-experimental --semantics upstream
 
 Every channel and release is asked in turn, under both semantics. Without
---solver only bounds and the pruned search are held against it. --about,
+--solver only boards, the first path, bounds and the pruned search are held against it. --about,
 --dialect and --semantics pick questions of one kind: those whose JSON a regular
 expression finds. The last line says how many questions no table can say, and
 why.
@@ -27,6 +27,7 @@ from dra_alloc.cli.harness.allocate import read_request
 from dra_alloc.problem.pools import GatherError
 from dra_alloc.rules import SearchStopped
 from dra_alloc.solve.cpsat.first import FirstAnswer, first_answer
+from dra_alloc.solve.direct import Direct, Picks
 from dra_alloc.solve.question import Question
 from dra_alloc.solve.search.first_fit import FirstFit
 from dra_alloc.solve.search.upstream import first_fit
@@ -68,6 +69,8 @@ Json = dict[str, Any]
 Answer = tuple[tuple[str, ...], tuple[str, ...]] | None | str
 Solver = Callable[[Table, Question], Answer]
 
+#: How often the direct engine is asked the same.
+_ASKED: Final = 5
 #: Cases of one record.
 PART: Final = 7_000
 NOT_MODELLED: Final = "not modelled"
@@ -105,6 +108,7 @@ def compare_engines(request: Json, solver: Solver | None = None) -> str:
         return "refused before the search"
     rules = question.table_rules()
     plain = _plain(question)
+    _hold_direct(allocator.direct, question, plain)
     try:
         table = judged(build_table(question.rows, question.candidates, rules, knows=Knows.ALL), rules, Knows.ALL)
     except NotModelled as reason:
@@ -157,6 +161,27 @@ def _plain(question: Question) -> Answer:
         return _STOPPED + stop.text
     except BudgetExhausted:
         return _UNDECIDED
+
+
+def _hold_direct(direct: Direct, question: Question, plain: Answer) -> None:
+    """
+    Hold the engine that reads answers off devices and boards against the plain search, where it has an answer.
+
+    It is asked again and again: what it knows of a node changes how it answers.
+    """
+    claims = [row.wire for row in question.rows]
+    for _ in range(_ASKED):
+        found = direct.answer(question.context.node, claims, STEPS)
+        if found is None:
+            return
+        answer = None
+        if found.choice.found:
+            picks = Picks(found.admitted.asks, found.view.slices, found.choice)()
+            served = [found.admitted.asks[each].full_name for each in found.choice.served]
+            told = tuple(f"{pick.ask.claim}/{pick.ask.full_name}={pick.device.key}" for pick in picks)
+            answer = told, tuple(each for each in served if "/" in each)
+        if plain not in (_UNDECIDED, answer):
+            raise Difference(f"direct says {answer}, the plain search {plain}")
 
 
 def _pruned(table: Table) -> Answer:

@@ -60,6 +60,10 @@ class Semver:
 
         Spec: SEM-1 to SEM-9. Raises: SemverError.
         """
+        plain = _PLAIN.fullmatch(text)
+        if plain is not None:
+            major, minor, patch = map(int, plain.groups())
+            return cls((major, minor, patch))
         if not text:
             raise SemverError("Version string empty")
         parts = text.split(".", 2)
@@ -129,6 +133,8 @@ class Semver:
         return self
 
 
+#: Three numbers that are within 64 bits, as most versions are.
+_PLAIN: Final = re.compile(r"(0|[1-9][0-9]{0,17})\.(0|[1-9][0-9]{0,17})\.(0|[1-9][0-9]{0,17})")
 _ADMITTED: Final = re.compile(
     r"(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)"
     r"(-(0|[1-9][0-9]*|[0-9]*[a-zA-Z-][0-9a-zA-Z-]*)(\.(0|[1-9][0-9]*|[0-9]*[a-zA-Z-][0-9a-zA-Z-]*))*)?"

@@ -9,7 +9,8 @@ Spec: CEL-14, CEL-15, CEL-16
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
 from typing import Any, Final, NamedTuple, Protocol
 
 from dra_alloc.api import Quantity
@@ -121,25 +122,38 @@ class CelDevice:
     A device ready for any number of selectors.
 
     `problem` is the decoding error that fails every selector on it. `attributes`
-    and `capacity` are plain dicts by domain and name.
+    and `capacity` are plain dicts by domain and name; most selectors read none of the latter.
     """
 
-    __slots__ = ("_value", "attributes", "capacity", "driver", "multi", "problem")
+    __slots__ = ("_amounts", "_capacity", "_value", "attributes", "driver", "multi", "problem")
 
     def __init__(
         self,
         driver: str,
         attributes: dict[str, dict[str, Any]],
-        capacity: dict[str, dict[str, Any]],
+        amounts: Mapping[str, Quantity],
         multi: bool,
         problem: str,
     ) -> None:
         self.driver = driver
         self.multi = multi
         self.attributes = attributes
-        self.capacity = capacity
         self.problem = problem
+        self._amounts = amounts
+        self._capacity: dict[str, dict[str, Any]] | None = None
         self._value: CelMap | None = None
+
+    @property
+    def capacity(self) -> dict[str, dict[str, Any]]:
+        """The capacity by domain and name, decoded when first looked at."""
+        found = self._capacity
+        if found is None:
+            amounts = self._amounts
+            found = self._capacity = {
+                domain: {short: CelQuantity(amounts[name]) for short, name in names}
+                for domain, names in _by_domain(self.driver, tuple(amounts))
+            }
+        return found
 
     @property
     def value(self) -> CelMap:
@@ -185,22 +199,37 @@ def prepare_device(
     """
     decoded: dict[str, dict[str, Any]] = {}
     problem = ""
-    for domain, short, name in _in_order(driver, attributes):
-        value = _decode(attributes[name], reading)
-        if isinstance(value, _Broken) and reading.late:
-            decoded[domain] = GuardedNames(decoded.get(domain, {}))
-            decoded[domain][short] = Failed(CelError(f"attribute {short}: {_UNREADABLE}"))
-        elif isinstance(value, _Broken):
-            problem = problem or f"attribute {name}: {value.text}"
-        else:
-            decoded.setdefault(domain, {})[short] = value
-    amounts: dict[str, dict[str, Any]] = {}
-    for domain, short, name in _in_order(driver, capacity):
-        amounts.setdefault(domain, {})[short] = CelQuantity(capacity[name])
-    return CelDevice(driver, decoded, amounts, bool(allow_multiple), problem)
+    lists = reading.lists
+    for domain, names in _by_domain(driver, tuple(attributes)):
+        found = decoded[domain] = {}
+        for short, name in names:
+            attribute = attributes[name]
+            value: Any = attribute.string
+            if value is None or lists or attribute.int_ is not None or attribute.bool_ is not None:
+                value = _decode(attribute, reading)
+                if isinstance(value, _Broken):
+                    if not reading.late:
+                        problem = problem or f"attribute {name}: {value.text}"
+                        continue
+                    value = Failed(CelError(f"attribute {short}: {_UNREADABLE}"))
+                    if type(found) is dict:
+                        found = decoded[domain] = GuardedNames(found)
+            found[short] = value
+        if not found:
+            del decoded[domain]
+    return CelDevice(driver, decoded, capacity, bool(allow_multiple), problem)
 
 
-def _in_order(driver: str, names: Mapping[str, Any]) -> list[tuple[str, str, str]]:
+@lru_cache(maxsize=1024)
+def _by_domain(driver: str, names: tuple[str, ...]) -> tuple[tuple[str, tuple[tuple[str, str], ...]], ...]:
+    """Domains in order, each with its names, short and in full, in order; devices mostly have the same names."""
+    found: dict[str, list[tuple[str, str]]] = {}
+    for domain, short, name in _in_order(driver, names):
+        found.setdefault(domain, []).append((short, name))
+    return tuple((domain, tuple(each)) for domain, each in found.items())
+
+
+def _in_order(driver: str, names: Iterable[str]) -> list[tuple[str, str, str]]:
     """Domain, short name and name, sorted; of two spellings the qualified one comes last."""
     found = []
     for name in names:

@@ -200,7 +200,10 @@ class Cluster:
                 return Allocated(name, lambda: completed(tuple(claims), outcome.results), work)
             case NoFit():
                 refusal = NodeRefusal(name, "no-fit")
-                return Unsatisfiable((self.known.counted(refusal, pending, node) if explained else refusal,))
+                if not explained:
+                    return Unsatisfiable((refusal,))
+                # What the devices fell to is counted when somebody wants to know.
+                return Unsatisfiable(lambda: (self.known.counted(refusal, pending, node),))
             case Aborted(text, code, _, on_node):
                 return Unsatisfiable((NodeRefusal(name, code, text),), aborts=not on_node)
             case OutOfBudget(work):

@@ -6,16 +6,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from dra_alloc.api import Node, ResourceClaim
-from dra_alloc.cluster.holding import reaches
+from dra_alloc.cluster.holding import completed, reaches
 from dra_alloc.cluster.outcomes import Allocated, NodeRefusal, Outcome, Undecided, Unsatisfiable
 from dra_alloc.cluster.standings import ABORTS, FITS, UNDECIDED, Asked, places_of
 from dra_alloc.manifest.gc_pause import gc_paused
 from dra_alloc.solve.allocator import Budget
-from dra_alloc.solve.outcome import Work
+from dra_alloc.solve.outcome import Solved, Work
 
 if TYPE_CHECKING:
     from dra_alloc.cluster.cluster import Cluster
@@ -125,13 +125,23 @@ class Fits(Sequence[str]):
         Raises: UnknownReference for a node that does not exist.
         """
         cluster, claims, node = self._cluster, self._claims, self._cluster.node(name)
-        if all(claim.status.allocation is None for claim in claims):
-            asked = Asked.of(claims, cluster.known.survey, self._budget)
+        asked = self._asked
+        if asked is not None:
+            solved = cluster.known.solved(node, asked.admitted, self._budget)
+            if solved is not None:
+                return Allocated(name, partial(_completed, claims, solved), solved.work)
             refused = cluster.known.standings.refused(asked, cluster.known.roster.places[name])
             if refused is not None:
                 counted = tuple([cluster.known.counted(each, claims, node) for each in refused.refusals])
                 return Unsatisfiable(counted, aborts=refused.aborts)
         return cluster.on_node(claims, node, budget=self._budget)
+
+    @cached_property
+    def _asked(self) -> Asked | None:
+        """The question; None where some of the claims are allocated already."""
+        if any(claim.status.allocation is not None for claim in self._claims):
+            return None
+        return Asked.of(self._claims, self._cluster.known.survey, self._budget)
 
     def _with(self, code: int) -> tuple[str, ...]:
         names = self._cluster.known.roster.names
@@ -153,3 +163,7 @@ class Fits(Sequence[str]):
 
     def __repr__(self) -> str:
         return f"Fits({len(self)} of {len(self._codes)} nodes)"
+
+
+def _completed(claims: Sequence[ResourceClaim], solved: Solved) -> tuple[ResourceClaim, ...]:
+    return completed(claims, solved.results)

@@ -24,8 +24,9 @@ from dra_alloc.problem.occupancy import Held, Occupancy
 from dra_alloc.problem.usage import LateUsage
 from dra_alloc.profiles import Feature, Semantics
 from dra_alloc.solve.allocator import DEFAULT_BUDGET, Allocator, Budget, State, not_found
-from dra_alloc.solve.outcome import SolveOutcome
+from dra_alloc.solve.outcome import Solved, SolveOutcome
 from dra_alloc.solve.survey import Survey
+from dra_alloc.solve.views import Admitted
 
 __all__ = ["Known", "KnownParts"]
 
@@ -193,6 +194,13 @@ class Known:
     def ask(self, node: Node, claims: Sequence[ResourceClaim], budget: Budget = DEFAULT_BUDGET) -> SolveOutcome:
         """Return the engine's own outcome for claims that are not allocated."""
         return self.allocator.allocate(node, claims, budget=budget)
+
+    def solved(self, node: Node, admitted: Admitted | None, budget: Budget) -> Solved | None:
+        """Return the engine's solution for claims that were admitted; None if there is none, or it takes a search."""
+        allocator = self.allocator
+        answer = allocator.direct.answer_known(node, admitted, budget.steps)
+        outcome = None if answer is None or not answer.choice.found else allocator.told(answer)
+        return outcome if isinstance(outcome, Solved) else None
 
     def counted(self, refusal: NodeRefusal, claims: Sequence[ResourceClaim], node: Node) -> NodeRefusal:
         """Return a refusal with what each device fell to; nothing is asked again."""

@@ -12,15 +12,17 @@ from dataclasses import dataclass
 from typing import Final
 
 from dra_alloc.api import Node, ResourceClaim
+from dra_alloc.cluster.lone_slices import LoneSlices
 from dra_alloc.cluster.outcomes import NodeRefusal, Unsatisfiable
 from dra_alloc.problem.devices import PoolKey, SliceRow
 from dra_alloc.problem.inventory import Inventory
 from dra_alloc.problem.pools import GatherError
 from dra_alloc.problem.requests import claim_name
 from dra_alloc.solve.allocator import Budget
-from dra_alloc.solve.direct import STEPS, Occupied, decide
+from dra_alloc.solve.direct import STEPS, Occupied, alone, decide, on_view
 from dra_alloc.solve.outcome import Aborted, NoFit, OutOfBudget, Solved, SolveOutcome
-from dra_alloc.solve.survey import Admitted, Survey
+from dra_alloc.solve.survey import Survey
+from dra_alloc.solve.views import Admitted
 from dra_alloc.work import BudgetExhausted, finishing
 
 __all__ = ["ABORTS", "FITS", "NO", "UNDECIDED", "Asked", "Roster", "Standings", "concerned", "places_of"]
@@ -42,8 +44,6 @@ _MOST_QUESTIONS: Final = 64
 _CARRIED_BYTES: Final = 1 << 20
 #: Errors remembered; what others say is asked again.
 _MOST_ERRORS: Final = 1_000
-#: Changed nodes over a list of all, before it is made anew.
-_MOST_CHANGES: Final = 256
 
 
 Ask = Callable[[Node, Sequence[ResourceClaim], Budget], SolveOutcome]
@@ -105,7 +105,7 @@ class Standings:
         # The standings that this state started from, which learn what is found out about nodes that did not change.
         self._origin: Standings | None = None
         self._touched: set[int] = set()
-        self._alone: _Alone | None = None
+        self._alone: LoneSlices | None = None
 
     def first(self, asked: Asked, start: int = 0) -> tuple[int, int]:
         """
@@ -244,7 +244,7 @@ class Standings:
             places = tuple(places)
             alone = self._alone
             if alone is not None:
-                made._alone = alone if survey is self.survey else alone.renewed(survey, self.roster, places)
+                made._alone = alone if survey is self.survey else alone.renewed(survey, self.roster.names, places)
             made._forget(places)
         return made
 
@@ -252,9 +252,9 @@ class Standings:
         """Return the slice that is all there is to a node; None for a node that needs a closer look."""
         return self._lone_slices().at(place)
 
-    def _lone_slices(self) -> _Alone:
+    def _lone_slices(self) -> LoneSlices:
         if self._alone is None:
-            self._alone = _Alone(self.survey.alone(self.roster.names), {})
+            self._alone = LoneSlices(self.survey.alone(self.roster.names), {})
         return self._alone
 
     def _codes_for(self, asked: Asked) -> bytearray:
@@ -292,18 +292,26 @@ class Standings:
         admitted, steps = asked.admitted, asked.budget.steps
         if admitted is None or admitted.plan is None:
             return None
-        plan, lens = admitted.plan, admitted.plan.lens
-        board_of, known_board = self.survey.board_alone, admitted.plan.boards.get
+        lens, every = admitted.plan.lens, admitted.plan.every
+        survey, known_board = self.survey, admitted.plan.boards.get
         busy_of = self._occupancy.busy_in_one()
         most = STEPS if steps is None else steps
 
         def code(row: SliceRow) -> int:
-            board = known_board(row.columns.get(lens)) or board_of(row, plan)
             busy = busy_of(row, 0)
-            if board is None or busy is None:
+            if busy is None:
                 return UNKNOWN
-            busy &= board.relevant
-            choice, _ = board.answers.get(busy) or decide(board, busy, admitted, (row,))
+            if busy and busy == (1 << len(row.wire.spec.devices)) - 1 and not every:
+                return NO
+            board = known_board(row.columns.get(lens))
+            if board is None:
+                found = alone(survey, row, admitted, busy)
+                if found is None:
+                    return UNKNOWN
+                choice = found[0]
+            else:
+                busy &= board.relevant
+                choice, _ = board.answers.get(busy) or decide(board, busy, admitted, (row,))
             if choice.found is None or choice.steps > most:
                 return UNKNOWN
             return FITS if choice.found else NO
@@ -326,43 +334,13 @@ class Standings:
             view = survey.view(node)
         except GatherError:
             return ABORTS
-        board = survey.board(view, admitted.plan)
-        busy = None if board is None else self._occupancy.busy(view.pools)
-        if board is not None and busy is not None:
-            choice, _ = decide(board, busy & board.relevant, admitted, view.slices)
-            steps = asked.budget.steps
+        busy = self._occupancy.busy(view.pools)
+        found = None if busy is None else on_view(survey, view, admitted, busy)
+        if found is not None:
+            choice, steps = found[0], asked.budget.steps
             if choice.found is not None and (steps is None or choice.steps <= steps):
                 return FITS if choice.found else NO
         return self._search(asked, place)
-
-
-class _Alone:
-    """
-    For each node the slice that is all there is to it; None for nodes that need a closer look.
-
-    States that differ in some slices share the list: a copy each would be walked by the garbage collector.
-    """
-
-    __slots__ = ("_base", "_changes", "at")
-
-    def __init__(self, base: list[SliceRow | None], changes: dict[int, SliceRow | None]) -> None:
-        self._base = base
-        self._changes = changes
-        self.at: Callable[[int], SliceRow | None] = self._found if changes else base.__getitem__
-
-    def _found(self, place: int) -> SliceRow | None:
-        return self._changes[place] if place in self._changes else self._base[place]
-
-    def renewed(self, survey: Survey, roster: Roster, places: Sequence[int]) -> _Alone:
-        """Return the same, with some nodes looked at anew."""
-        rows = survey.alone([roster.names[place] for place in places])
-        changes = {**self._changes, **dict(zip(places, rows, strict=True))}
-        if len(changes) <= _MOST_CHANGES:
-            return _Alone(self._base, changes)
-        base = list(self._base)
-        for place, row in changes.items():
-            base[place] = row
-        return _Alone(base, {})
 
 
 def _named(asked: Asked, place: int) -> Hashable:

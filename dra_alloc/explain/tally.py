@@ -125,6 +125,9 @@ class _Claims:
     def __init__(self, claims: Sequence[ResourceClaim], allocator: Allocator) -> None:
         self.claims = tuple(claims)
         self.admitted = allocator.survey.admitted(claims)
+        if self.admitted is not None and any(ask.all_devices for ask in self.admitted.asks):
+            # Nodes have a say in what a request for all is.
+            self.admitted = None
         self.plan = None if self.admitted is None else self.admitted.plan
         self.rows: tuple[ClaimRow, ...] | None = None
         self.kinds: dict[tuple[int, int], _Kind] = {}

@@ -20,6 +20,7 @@ from dra_alloc.problem.usage import Usage
 __all__ = ["Held", "Occupancy", "OpenOccupancy"]
 
 Names = Mapping[tuple[str, str], frozenset[str]]
+_NOTHING: Final[Mapping[SliceRow, int]] = {}
 
 
 class Held(NamedTuple):
@@ -110,6 +111,10 @@ class Occupancy:
         """Return the same for many slices: to be called with 0 besides the slice."""
         return self.masks.get if not self._tangled else lambda row, _: self.busy_alone(row)
 
+    def whole(self, pools: Sequence[Pool]) -> int:
+        """Return the devices held as a whole in pools side by side, whatever is consumed of others."""
+        return _busy(pools, self.masks, _NOTHING, self._large) or 0
+
     def opened(self) -> OpenOccupancy:
         """Return a copy in which devices can be taken."""
         return OpenOccupancy(dict(self.masks), self._tangled)
@@ -132,6 +137,10 @@ class OpenOccupancy:
     def busy(self, pools: Sequence[Pool]) -> int | None:
         """Return the devices held in pools side by side; None where consumed capacity matters as well."""
         return _busy(pools, self.masks, self._tangled, self._large)
+
+    def whole(self, pools: Sequence[Pool]) -> int:
+        """Return the devices held as a whole in pools side by side, whatever is consumed of others."""
+        return _busy(pools, self.masks, _NOTHING, self._large) or 0
 
     def busy_alone(self, row: SliceRow) -> int | None:
         """Return the devices held in one slice; None where consumed capacity matters as well."""

@@ -16,9 +16,17 @@ from dra_alloc.problem.requests import Ask, ClaimRow
 from dra_alloc.profiles import Feature, Profile, Trait
 from dra_alloc.rules.base import About, Context, Pick, Reason, Rule, SearchStopped
 from dra_alloc.rules.binding_conditions import BindingConditions
-from dra_alloc.rules.capacity.consumed import PANICS, ConsumedCapacity, amounts_of, consumption, panic
+from dra_alloc.rules.capacity.consumed import (
+    PANICS,
+    ConsumedCapacity,
+    amounts_of,
+    capacity_held,
+    consumption,
+    panic,
+)
 from dra_alloc.rules.capacity.growing import GrowingCapacity, can_grow
 from dra_alloc.rules.capacity.negative import NegativeCapacity, can_be_negative
+from dra_alloc.rules.capacity.policy import AmountError
 from dra_alloc.rules.compatibility_groups import CompatibilityGroups
 from dra_alloc.rules.constraints import CONSTRAINTS
 from dra_alloc.rules.constraints.attribute_constraint import ConstraintRule
@@ -36,6 +44,7 @@ __all__ = [
     "CONSTRAINTS",
     "PANICS",
     "About",
+    "AmountError",
     "Context",
     "Pick",
     "Reason",
@@ -45,6 +54,7 @@ __all__ = [
     "amounts_of",
     "available_counters",
     "barring",
+    "capacity_held",
     "constraint_rule",
     "consumption",
     "describe",

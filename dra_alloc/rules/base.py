@@ -16,7 +16,7 @@ from enum import Enum, auto
 from typing import ClassVar, NamedTuple
 
 from dra_alloc.api import DerivedAttribute, DeviceAttribute, Node
-from dra_alloc.problem.devices import DeviceKey, DeviceRow
+from dra_alloc.problem.devices import DeviceKey, DeviceRow, SliceRow
 from dra_alloc.problem.pools import Pool
 from dra_alloc.problem.requests import Ask
 from dra_alloc.problem.usage import Usage
@@ -167,6 +167,15 @@ class Rule:
     def allows(self, ask: Ask, device: DeviceRow) -> bool:
         """Return whether the device could be the only pick; ask a rule in its first state."""
         return not self.rejects(ask, device)
+
+    def passes(self, ask: Ask, row: SliceRow) -> bool:
+        """
+        Return whether it allows every device of the slice for the request, whatever attributes the devices have.
+
+        For a rule in its first state where nothing is allocated: what always holds of a slice need not be asked for
+        each of its devices.
+        """
+        return False
 
     def encode(self, asks: Sequence[Ask], devices: Sequence[DeviceRow]) -> Iterable[Fact]:
         """Return how picks of these devices for these requests depend on each other."""

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from dra_alloc.problem.devices import DeviceRow
+from dra_alloc.problem.devices import DeviceRow, SliceRow
 from dra_alloc.problem.requests import Ask
 from dra_alloc.profiles import ALLOCATOR_FEATURES, Feature
 from dra_alloc.rules.base import Reason, Rule
@@ -32,6 +32,9 @@ class BindingConditions(Rule):
 
     def rejects(self, ask: Ask, device: DeviceRow) -> bool:
         return device.has_binding_conditions
+
+    def passes(self, ask: Ask, row: SliceRow) -> bool:
+        return not row.outline.waits
 
     def why(self, ask: Ask, device: DeviceRow) -> Reason:
         return Reason(self.code, f"has binding conditions, and {_GATES} is off")

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, TypeAlias
 
-from dra_alloc.problem.devices import DeviceRow, PoolKey
+from dra_alloc.problem.devices import DeviceRow, PoolKey, SliceRow
 from dra_alloc.problem.pools import Pool
 from dra_alloc.problem.requests import Ask
 from dra_alloc.problem.usage import Usage
@@ -129,6 +129,9 @@ class CompatibilityGroups(Rule):
         if not device.wire.consumes_counters or self._is_further_share(device):
             return True
         return all(self._together(device).values())
+
+    def passes(self, ask: Ask, row: SliceRow) -> bool:
+        return not row.outline.consumes
 
     def encode(self, asks: Sequence[Ask], devices: Sequence[DeviceRow]) -> Iterable[Fact]:
         concerned: dict[tuple[PoolKey, str], dict[DeviceRow, Groups]] = {}

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from dra_alloc.problem.devices import DeviceKey, DeviceRow
+from dra_alloc.problem.devices import DeviceKey, DeviceRow, SliceRow
 from dra_alloc.problem.requests import Ask
 from dra_alloc.profiles import Trait
 from dra_alloc.rules.base import About, Context, Pick, Reason, Rule
@@ -62,6 +62,10 @@ class ExclusiveUse(Rule):
 
     def allows(self, ask: Ask, device: DeviceRow) -> bool:
         return not self.rejects(ask, device) and not self._shared(ask, device)
+
+    def passes(self, ask: Ask, row: SliceRow) -> bool:
+        # Where nothing is allocated or picked nothing is in use.
+        return True
 
     def encode(self, asks: Sequence[Ask], devices: Sequence[DeviceRow]) -> Iterable[Fact]:
         yield Dedicated(frozenset(device for device in devices if not (device.shareable and self._sharing)))

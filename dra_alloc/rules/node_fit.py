@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from dra_alloc.problem.devices import DeviceRow
+from dra_alloc.problem.devices import DeviceRow, SliceRow
 from dra_alloc.problem.nodes import NodeSelectorError, is_on_node
 from dra_alloc.problem.requests import Ask
 from dra_alloc.rules.base import About, Context, Pick, Reason, Rule, SearchStopped
@@ -36,6 +36,9 @@ class NodeFit(Rule):
         except NodeSelectorError as error:
             text = f"failed to parse node selector of device {device.key}: {error}"
             raise SearchStopped(text, code="node-selector") from error
+
+    def passes(self, ask: Ask, row: SliceRow) -> bool:
+        return not row.per_device
 
     def why(self, ask: Ask, device: DeviceRow) -> Reason:
         return Reason(self.code, "only usable on other nodes")

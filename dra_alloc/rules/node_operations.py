@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from dra_alloc.problem.devices import DeviceRow
+from dra_alloc.problem.devices import DeviceRow, SliceRow
 from dra_alloc.problem.requests import Ask
 from dra_alloc.profiles import Feature
 from dra_alloc.rules.base import About, Context, Pick, Reason, Rule
@@ -39,6 +39,9 @@ class NodeOperations(Rule):
 
     def allows(self, ask: Ask, device: DeviceRow) -> bool:
         return self.add(ask, device)
+
+    def passes(self, ask: Ask, row: SliceRow) -> bool:
+        return not row.wire.spec.skip_node_operations
 
     def why(self, ask: Ask, device: DeviceRow) -> Reason:
         return Reason(self.code, f"its slice skips node operations, which needs a node that declares {_DECLARED}")

@@ -50,6 +50,10 @@ class Selectors(Rule):
             known = self._memo[key] = not self._selects(ask, device)
         return known
 
+    def allows(self, ask: Ask, device: DeviceRow) -> bool:
+        # Asked once a device, so that nothing need be remembered.
+        return self._selects(ask, device)
+
     def why(self, ask: Ask, device: DeviceRow) -> Reason:
         return Reason(*self._context.explain_selector(ask, device))
 

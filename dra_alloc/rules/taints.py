@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from dra_alloc.api import DeviceTaint, DeviceToleration
-from dra_alloc.problem.devices import DeviceRow
+from dra_alloc.problem.devices import DeviceRow, SliceRow
 from dra_alloc.problem.requests import Ask
 from dra_alloc.profiles import Profile, Trait
 from dra_alloc.rules.base import Pick, Reason, Rule
@@ -64,6 +64,9 @@ class Taints(Rule):
 
     def allows(self, ask: Ask, device: DeviceRow) -> bool:
         return self._untolerated(ask, device) is None
+
+    def passes(self, ask: Ask, row: SliceRow) -> bool:
+        return row.plain
 
     def why(self, ask: Ask, device: DeviceRow) -> Reason:
         taint = self._untolerated(ask, device)

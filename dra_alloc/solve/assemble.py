@@ -6,7 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import lru_cache
+from typing import Any, TypeAlias
 
 from dra_alloc.api import (
     AllocationResult,
@@ -18,37 +19,62 @@ from dra_alloc.api import (
     NodeSelector,
     NodeSelectorRequirement,
     NodeSelectorTerm,
+    Quantity,
 )
+from dra_alloc.problem.devices import DeviceRow
 from dra_alloc.problem.requests import Ask, ClaimRow
 from dra_alloc.profiles import Feature, Profile, Trait
 from dra_alloc.rules import Pick, SearchStopped, consumption
 
-__all__ = ["Assembly", "assemble"]
+__all__ = ["Assembly", "Configs", "assemble", "configured"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Assembly:
-    """What results depend on besides the picks; `new_share_id` makes UUIDs."""
+    """
+    What results depend on besides the picks; `new_share_id` makes UUIDs.
+
+    `amounts` tells what a pick of a device that can be shared consumes, where that is known already.
+    """
 
     profile: Profile
     node: Node
     new_share_id: Callable[[], str]
+    amounts: Callable[[Ask, DeviceRow], FrozenMap[str, Quantity] | None] = lambda ask, device: None
+
+    def consumed(self, ask: Ask, device: DeviceRow) -> FrozenMap[str, Quantity]:
+        """Return what a pick of a device that can be shared consumes."""
+        known = self.amounts(ask, device)
+        return FrozenMap(consumption(device, ask, self.profile) or {}) if known is None else known
+
+
+#: The configuration of a claim's devices.
+Configs: TypeAlias = tuple[DeviceAllocationConfiguration, ...]
+
+
+def configured(
+    claims: Sequence[ClaimRow], selected: Mapping[tuple[int, int], Ask], profile: Profile
+) -> tuple[Configs, ...]:
+    """Return the configuration for each claim, whose requests are served by these alternatives on whatever node."""
+    found = []
+    for claim in claims:
+        chosen = [selected.get((claim.index, index), request.asks[0]) for index, request in enumerate(claim.requests)]
+        found.append(_config(claim, chosen, profile))
+    return tuple(found)
 
 
 def assemble(
-    claims: Sequence[ClaimRow], picks: Sequence[Pick], selected: Mapping[tuple[int, int], Ask], assembly: Assembly
+    claims: Sequence[ClaimRow], picks: Sequence[Pick], configs: Sequence[Configs], assembly: Assembly
 ) -> tuple[AllocationResult, ...]:
     """
-    Return one result per claim, in order.
+    Return one result per claim, in order; `configs` has their configuration.
 
     Spec: RESULT-1..RESULT-9.
     Raises: SearchStopped for a node selector that cannot be merged.
     """
     results = []
-    for claim in claims:
-        own = [pick for pick in picks if pick.ask.claim == claim.index]
-        chosen = [selected.get((claim.index, index), request.asks[0]) for index, request in enumerate(claim.requests)]
-        config = _config(claim, chosen, assembly.profile)
+    for claim, config in zip(claims, configs, strict=True):
+        own = picks if len(claims) == 1 else [pick for pick in picks if pick.ask.claim == claim.index]
         devices = DeviceAllocationResult.made(results=_results(own, assembly), config=config)
         results.append(AllocationResult.made(devices=devices, node_selector=_node_selector(claim, own, assembly)))
     return tuple(results)
@@ -70,7 +96,7 @@ def _results(picks: Sequence[Pick], assembly: Assembly) -> tuple[DeviceRequestAl
             more["tolerations"] = ask.tolerations
         if sharing and device.shareable:
             more["share_id"] = assembly.new_share_id()
-            more["consumed_capacity"] = FrozenMap(consumption(device, ask, profile) or {})
+            more["consumed_capacity"] = assembly.consumed(ask, device)
         if binding and device.has_binding_conditions:
             more["binding_conditions"] = device.wire.binding_conditions
         if binding and device.wire.binding_failure_conditions:
@@ -126,7 +152,7 @@ def _node_selector(claim: ClaimRow, picks: Sequence[Pick], assembly: Assembly) -
         place = device.wire if device.slice.per_device else device.slice.wire.spec
         binds = device.wire.binds_to_node is True and not assembly.profile.shows(Trait.NO_BINDS_TO_NODE)
         if place.node_name or binds:
-            return _bound_to(assembly.node)
+            return _bound_to(assembly.node.metadata.name)
         if place.node_selector is None:
             continue
         terms = place.node_selector.node_selector_terms
@@ -145,8 +171,10 @@ def _node_selector(claim: ClaimRow, picks: Sequence[Pick], assembly: Assembly) -
     return NodeSelector.made(node_selector_terms=(term,))
 
 
-def _bound_to(node: Node) -> NodeSelector:
-    bound = NodeSelectorRequirement.made(key="metadata.name", operator="In", values=(node.metadata.name,))
+@lru_cache(maxsize=4096)
+def _bound_to(name: str | None) -> NodeSelector:
+    """Return what selects the node of a name; most allocations on a node have the same."""
+    bound = NodeSelectorRequirement.made(key="metadata.name", operator="In", values=(name,))
     return NodeSelector.made(node_selector_terms=(NodeSelectorTerm.made(match_fields=(bound,)),))
 
 

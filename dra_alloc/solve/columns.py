@@ -19,17 +19,20 @@ from typing import Any, Final
 import msgspec
 
 from dra_alloc.api import DeviceAttribute, DeviceCapacity
+from dra_alloc.api.semver import admits_version
 from dra_alloc.cel import Reading, prepare_device
 from dra_alloc.cel.reads import WHOLE, Read
 from dra_alloc.problem.devices import SliceRow
 from dra_alloc.remembered import Numbers, Remembered
-from dra_alloc.solve.frames import Frames, amounts, exact, is_simple
+from dra_alloc.solve.frames import Frames, amounts, exact
 
 __all__ = ["AMOUNTS", "Columns", "Lens"]
 
 #: Reads every capacity with its request policy, as a request for capacity does.
 AMOUNTS: Final = "amounts"
 
+#: Versions of this length have no number beyond 64 bits.
+_SHORT: Final = 20
 _FRAME: Final = "frame"
 _READABLE: Final = "readable"
 #: Looks that a glance remembers before it starts anew, contents that have a number, attributes that are readable.
@@ -159,7 +162,9 @@ class Columns:
         return all(self._is_read(each, lists) for each in unusual)
 
     def _is_version(self, text: str) -> bool:
-        readable = self._is_read(DeviceAttribute(version=text), lists=False)
+        # What the API server admits has too large a number at worst.
+        short = len(text) <= _SHORT and admits_version(text)
+        readable = short or self._is_read(DeviceAttribute(version=text), lists=False)
         if readable and len(self._versions) < _MOST_READABLE:
             self._versions.add(text)
         return readable
@@ -245,7 +250,7 @@ class _Glance:
         """Return what is seen of a slice; slices with equal tokens have equal columns."""
         driver, outline = row.driver, row.outline
         getter, unusual = self._getters.get(driver) or self._getter(driver)
-        plain = outline.simple and not row.taint_rules and outline.versions <= self._versions
+        plain = row.plain and outline.versions <= self._versions
         others = self._others if plain else self._framed
         noted = self._noted(row)
         if noted is not None:
@@ -308,7 +313,7 @@ def _whole(row: SliceRow) -> Hashable:
 
 
 def _all_amounts(row: SliceRow) -> Hashable:
-    if not is_simple(row):
+    if not row.plain:
         return AMOUNTS  # the frame has them
     return AMOUNTS, tuple([amounts(device.capacity) for device in row.wire.spec.devices])
 

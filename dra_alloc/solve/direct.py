@@ -6,7 +6,7 @@ Spec: DIRECT-1, DIRECT-2.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple, Protocol
 
@@ -15,17 +15,36 @@ from dra_alloc.errors import InternalError
 from dra_alloc.problem.devices import SliceRow
 from dra_alloc.problem.pools import Pool
 from dra_alloc.problem.requests import Ask
+from dra_alloc.problem.usage import Usage
 from dra_alloc.rules import Pick
-from dra_alloc.solve.assemble import Assembly, assemble
+from dra_alloc.solve.assemble import Assembly, assemble, configured
 from dra_alloc.solve.masks.board import Board, BoardAnswer
+from dra_alloc.solve.masks.first_path import first_path
 from dra_alloc.solve.masks.search import search
 from dra_alloc.solve.outcome import Stage, Work
-from dra_alloc.solve.survey import Admitted, Survey, View
+from dra_alloc.solve.survey import Survey
+from dra_alloc.solve.views import Admitted, View
 
-__all__ = ["STEPS", "Answer", "Direct", "Occupied", "Picks", "Results", "assembled", "decide"]
+__all__ = [
+    "STEPS",
+    "Answer",
+    "Direct",
+    "Occupied",
+    "Picks",
+    "Results",
+    "alone",
+    "assembled",
+    "decide",
+    "on_view",
+]
 
 #: Steps of one search; what takes more is the ladder's.
 STEPS: Final = 500
+_FAILED: Final = "an allocation failed its own check"
+#: Questions about slices that are answered without a board.
+_LOOKS: Final = 2
+#: Slices that are remembered to have been asked about so.
+_MOST_PATHS: Final = 20_000
 #: Answers remembered per board; fewer on wide ones.
 _MOST_ANSWERS: Final = 100_000
 #: Results remembered per node.
@@ -52,6 +71,10 @@ class Occupied(Protocol):
         """Return the devices held in one slice; None where more than that matters."""
         ...
 
+    def whole(self, pools: Sequence[Pool]) -> int:
+        """Return the devices held as a whole in pools side by side, whatever is consumed of others."""
+        ...
+
     def busy_in_one(self) -> Callable[[SliceRow, int], int | None]:
         """Return the same for many slices: to be called with 0 besides the slice, until a device is taken."""
         ...
@@ -60,9 +83,12 @@ class Occupied(Protocol):
 class Direct:
     """Answers for one state of allocation; what is found out is left in the survey for all states."""
 
-    def __init__(self, survey: Survey, occupancy: Occupied) -> None:
+    def __init__(self, survey: Survey, occupancy: Occupied, usage: Usage) -> None:
         self._survey = survey
         self._occupancy = occupancy
+        self._usage = usage
+        # Stands for the state of allocation, which nothing that outlives it may keep.
+        self._state = object()
 
     def answer(self, node: Node, claims: Sequence[ResourceClaim], steps: int | None) -> Answer | None:
         """
@@ -70,26 +96,45 @@ class Direct:
 
         Raises: GatherError.
         """
-        return self.answer_admitted(node, self._survey.admitted(claims), steps)
+        return self.answer_known(node, self._survey.admitted(claims), steps)
 
-    def answer_admitted(self, node: Node, admitted: Admitted | None, steps: int | None) -> Answer | None:
+    def answer_known(self, node: Node, admitted: Admitted | None, steps: int | None) -> Answer | None:
         """
-        Return the answer for claims that were admitted.
+        Return the answer for claims that were admitted, also where devices are shared.
 
         Raises: GatherError.
         """
         if admitted is None or admitted.plan is None:
             return None
-        survey = self._survey
-        view = survey.view(node)
-        board = survey.board(view, admitted.plan)
-        if board is None:
+        found = self.answer_admitted(node, admitted, steps)
+        if found is not None or admitted.plan.sharing is None:
+            return found
+        view = self._survey.view(node)
+        last = view.last
+        if last is not None and last[0] is admitted.plan and last[1] is self._state:
+            choice: BoardAnswer | None = last[2]
+        else:
+            busy = self._occupancy.whole(view.pools)
+            choice = self._survey.shared_path(admitted.plan, view, busy, self._usage)
+            if choice is not None:
+                _hold_against_constraints(choice, admitted, view.slices)
+                view.last = admitted.plan, self._state, choice
+        if choice is None or not _is_within(choice, steps):
             return None
+        return Answer(admitted, view, choice, _work(choice.found, choice.steps))
+
+    def answer_admitted(self, node: Node, admitted: Admitted | None, steps: int | None) -> Answer | None:
+        """
+        Return the answer for claims that were admitted, where no device is shared.
+
+        Raises: GatherError.
+        """
+        if admitted is None or admitted.plan is None:
+            return None
+        view = self._survey.view(node)
         busy = self._occupancy.busy(view.pools)
-        if busy is None:
-            return None
-        choice, work = decide(board, busy & board.relevant, admitted, view.slices)
-        return Answer(admitted, view, choice, work) if _is_within(choice, steps) else None
+        found = None if busy is None else on_view(self._survey, view, admitted, busy)
+        return Answer(admitted, view, *found) if found is not None and _is_within(found[0], steps) else None
 
     def answer_alone(
         self, row: SliceRow, admitted: Admitted | None, steps: int | None
@@ -97,17 +142,89 @@ class Direct:
         """Return the same for a node to which the slice is all there is, without a look at the node."""
         if admitted is None or admitted.plan is None:
             return None
-        board = self._survey.board_alone(row, admitted.plan)
-        busy = None if board is None else self._occupancy.busy_alone(row)
-        if board is None or busy is None:
-            return None
-        found = decide(board, busy & board.relevant, admitted, (row,))
-        return found if _is_within(found[0], steps) else None
+        busy = self._occupancy.busy_alone(row)
+        found = None if busy is None else alone(self._survey, row, admitted, busy)
+        return found if found is not None and _is_within(found[0], steps) else None
 
 
 def _is_within(choice: BoardAnswer, steps: int | None) -> bool:
     """Return whether the search came to an end, and within the steps."""
     return choice.found is not None and (steps is None or choice.steps <= steps)
+
+
+def on_view(survey: Survey, view: View, admitted: Admitted, busy: int) -> tuple[BoardAnswer, Work] | None:
+    """Return what is found for a node of which these devices are held; None where only the search can answer."""
+    plan = admitted.plan
+    if plan is None:
+        return None
+    if view.latest[0] is not plan and survey.is_direct(view, plan):
+        key = survey.key_of(view.pools, plan)
+        found = None if key in plan.boards else _path(survey, admitted, key, view.slices, busy)
+        if found is not None:
+            return found
+    board = survey.board(view, plan)
+    return None if board is None else decide(board, busy & board.relevant, admitted, view.slices)
+
+
+def alone(survey: Survey, row: SliceRow, admitted: Admitted, busy: int) -> tuple[BoardAnswer, Work] | None:
+    """Return the same for a node to which the slice is all there is."""
+    plan = admitted.plan
+    if plan is None:
+        return None
+    key = plan.lens.signature(row)
+    found = None if key in plan.boards else _path(survey, admitted, key, (row,), busy)
+    if found is not None:
+        return found
+    board = survey.board_alone(row, plan)
+    return None if board is None else decide(board, busy & board.relevant, admitted, (row,))
+
+
+def _path(
+    survey: Survey, admitted: Admitted, key: Hashable, slices: Sequence[SliceRow], busy: int
+) -> tuple[BoardAnswer, Work] | None:
+    """
+    Return what is found for slices that few nodes have, looking at no more devices than a search without going back.
+
+    None where that does not tell, or such slices are asked about so often that a board is worth its while.
+    """
+    plan, paths = admitted.plan, survey.paths
+    if plan is None or plan.every or not all(row.node_name for row in slices):
+        # Of slices that many nodes see it is better to know all.
+        return None
+    looks = 0
+    known = paths.get((plan, key))
+    if known is not None:
+        looks, before, found = known
+        if before == busy or looks >= _LOOKS:
+            return found if before == busy else None
+    choice = first_path(plan.shape, plan.judges, plan.constraints, slices, busy)
+    found = None if choice is None else _along(choice, busy, admitted, slices)
+    if len(paths) >= _MOST_PATHS:
+        paths.clear()
+    paths[plan, key] = looks + 1, busy, found
+    return found
+
+
+def _along(choice: BoardAnswer, busy: int, admitted: Admitted, slices: Sequence[SliceRow]) -> tuple[BoardAnswer, Work]:
+    """
+    Return a solution that was found without a board, held against the definitions.
+
+    Raises: InternalError.
+    """
+    if not choice.found:
+        return choice, _work(False, choice.steps)
+    if wrong := _overlapping(choice, busy):
+        raise InternalError(f"{_FAILED}: {'; '.join(wrong)}")
+    _hold_against_constraints(choice, admitted, slices)
+    return choice, _work(True, choice.steps)
+
+
+def _hold_against_constraints(choice: BoardAnswer, admitted: Admitted, slices: Sequence[SliceRow]) -> None:
+    """Raise InternalError for a solution that breaks a constraint."""
+    picks = Picks(admitted.asks, slices, choice)() if admitted.constraints else ()
+    wrong = [text for rule in admitted.constraints for text in rule.violations(picks)]
+    if wrong:
+        raise InternalError(f"{_FAILED}: {'; '.join(wrong)}")
 
 
 def decide(board: Board, busy: int, admitted: Admitted, slices: Sequence[SliceRow]) -> tuple[BoardAnswer, Work]:
@@ -193,23 +310,26 @@ def assembled(
     admitted: Admitted, choice: BoardAnswer, picks: tuple[Pick, ...], assembly: Assembly
 ) -> tuple[AllocationResult, ...]:
     """Return one result per claim for a choice."""
-    served = iter(choice.served)
-    selected = {
-        (row.index, number): admitted.asks[next(served)]
-        for row in admitted.rows
-        for number, _ in enumerate(row.requests)
-    }
-    return assemble(admitted.rows, picks, selected, assembly)
+    configs = admitted.configs.get(choice.served)
+    if configs is None:
+        served = iter(choice.served)
+        selected = {
+            (row.index, number): admitted.asks[next(served)]
+            for row in admitted.rows
+            for number, _ in enumerate(row.requests)
+        }
+        if len(admitted.configs) >= _MOST_RESULTS:
+            admitted.configs.clear()
+        configs = admitted.configs[choice.served] = configured(admitted.rows, selected, assembly.profile)
+    return assemble(admitted.rows, picks, configs, assembly)
 
 
 def _check(choice: BoardAnswer, board: Board, busy: int, picks: Sequence[Pick], admitted: Admitted) -> None:
     """Hold a solution against the definitions; `picks` are for those of constraints. Raises: InternalError."""
     if not choice.found:
         return
-    taken = [index for _, index in choice.picks]
     wrong = [text for rule in admitted.constraints for text in rule.violations(picks)]
-    if len(set(taken)) < len(taken) or any(busy >> index & 1 for index in taken):
-        wrong.append("a device is not free")
+    wrong += _overlapping(choice, busy)
     seats = {seat.ask: seat for slot in board.slots for seat in slot}
     if any(not seats[ask].mask >> index & 1 for ask, index in choice.picks):
         wrong.append("a device is not one the request could have")
@@ -217,4 +337,9 @@ def _check(choice: BoardAnswer, board: Board, busy: int, picks: Sequence[Pick], 
     if len(choice.served) != len(board.slots) or any(asked.count(ask) != seats[ask].wanted for ask in choice.served):
         wrong.append("a request has not its number of devices")
     if wrong:
-        raise InternalError("an allocation failed its own check: " + "; ".join(wrong))
+        raise InternalError(f"{_FAILED}: {'; '.join(wrong)}")
+
+
+def _overlapping(choice: BoardAnswer, busy: int) -> list[str]:
+    """Return what is wrong if a device was taken twice, or was not free."""
+    return ["a device is not free"] if choice.taken & busy or choice.taken.bit_count() < len(choice.picks) else []

@@ -15,17 +15,12 @@ from dra_alloc.problem.devices import SliceRow
 from dra_alloc.problem.tainting import taints_for
 from dra_alloc.remembered import Numbers
 
-__all__ = ["Frames", "amounts", "exact", "is_simple"]
+__all__ = ["Frames", "amounts", "exact"]
 
 #: Frames that have a number.
 _NUMBERED: Final = 1 << 14
 #: Frames a slice is compared with before its own is worked out.
 _COMPARED: Final = 16
-
-
-def is_simple(row: SliceRow) -> bool:
-    """Return whether devices have nothing but attributes and plain capacity that a rule could look at."""
-    return row.outline.simple and not row.taint_rules
 
 
 class Frames:
@@ -45,7 +40,7 @@ class Frames:
     def token(self, row: SliceRow) -> Hashable:
         """Return what slices with equal frames have in common; just the length for simple devices."""
         devices: Sequence[Any] = row.wire.spec.devices
-        if is_simple(row):
+        if row.plain:
             return len(devices)
         if row.taint_rules or not isinstance(devices[0], WireRecord):
             return self._number(row)

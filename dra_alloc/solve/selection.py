@@ -4,7 +4,9 @@ Evaluates the CEL selectors of classes and requests on devices, with upstream's 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import contextlib
+from collections.abc import Iterator, Sequence
+from itertools import takewhile
 from typing import Final
 
 from dra_alloc.api import DerivedAttribute, DeviceAttribute, DeviceSelector
@@ -27,6 +29,38 @@ _HINT = (
 #: Values of derived attributes, and programs, that one profile remembers.
 _DERIVED: Final = 1 << 14
 _PROGRAMS: Final = 1 << 10
+#: Requests of which the selectors are at hand, all of them together.
+_MOST_MATCHERS: Final = 1_024
+
+
+class _Matcher:
+    """All selectors of a request; the first of them, as far as they read no more than the driver, once a driver."""
+
+    __slots__ = ("_drivers", "_first", "_others")
+
+    def __init__(self, programs: Sequence[Program]) -> None:
+        first = list(takewhile(lambda program: all(each.kind == "driver" for each in program.reads), programs))
+        self._first = first
+        self._others = tuple(programs[len(first) :])
+        self._drivers: dict[str, bool] = {}
+
+    def __call__(self, device: CelDevice) -> bool | None:
+        """Return whether all of them are true; None where one of them fails."""
+        if device.problem:
+            return None
+        driver = device.driver
+        try:
+            chosen = self._drivers.get(driver)
+            if chosen is None:
+                chosen = self._drivers[driver] = all(program.matches(device) for program in self._first)
+            if not chosen:
+                return False
+            for program in self._others:
+                if not program.matches(device):
+                    return False
+        except EvaluationError:
+            return None
+        return True
 
 
 class Selection:
@@ -46,6 +80,7 @@ class Selection:
         self._derived: Remembered[tuple[str, DeviceRow], DeviceAttribute] = Remembered(_DERIVED)
         self._programs: Remembered[str, Program | CompileError] = Remembered(_PROGRAMS)
         self._reader = self._reading, self._shares
+        self._matchers: Remembered[int, tuple[Ask, _Matcher | None]] = Remembered(_MOST_MATCHERS)
 
     def selects(self, ask: Ask, device: DeviceRow, claim: str) -> bool:
         """
@@ -54,7 +89,20 @@ class Selection:
         Spec: SEL-1, SEL-2, SEL-3.
         Raises: SearchStopped.
         """
-        return self._first_false(ask, device, claim) is None
+        known = self._matchers.get(id(ask))
+        # Requests are kept, so that no others come by the same ids.
+        matcher = known[1] if known is not None else self._matcher(ask)
+        found = None if matcher is None else matcher(self._device(device))
+        return self._first_false(ask, device, claim) is None if found is None else found
+
+    def _matcher(self, ask: Ask) -> _Matcher | None:
+        """Return what asks all selectors at once; None where one of them does not compile."""
+        made: _Matcher | None = None
+        with contextlib.suppress(CompileError):
+            expressions = [each.cel.expression if each.cel is not None else "" for _, _, each in _selectors(ask, "")]
+            made = _Matcher([self.program(each) for each in expressions])
+        self._matchers.put(id(ask), (ask, made))
+        return made
 
     def explain(self, ask: Ask, device: DeviceRow, claim: str) -> tuple[str, str]:
         """Return a reason code and which selector is not true of the device."""
@@ -133,10 +181,11 @@ class Selection:
         prepared: CelDevice
         reader, prepared = device.read
         if reader is not self._reader and reader != self._reader:
+            capacity = device.capacity
             prepared = prepare_device(
                 device.key.driver,
                 device.attributes,
-                {name: capacity.value for name, capacity in device.capacity.items()},
+                {name: each.value for name, each in capacity.items()},
                 device.shareable and self._shares,
                 self._reading,
             )

@@ -10,18 +10,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass
 from functools import partial
 from threading import Lock
 from typing import Any, Final
 
-from dra_alloc.api import AllocationResult, DeviceClass, DeviceSubRequest, ExactDeviceRequest, Node, ResourceClaim
+from dra_alloc.api import DeviceClass, FrozenMap, Node, Quantity, ResourceClaim
 from dra_alloc.problem.devices import DeviceRow, PoolKey, SliceRow
-from dra_alloc.problem.gathering import Gathering, Offer
+from dra_alloc.problem.gathering import Gathering
 from dra_alloc.problem.inventory import Inventory
 from dra_alloc.problem.overlay import Findings
 from dra_alloc.problem.pools import Pool, gather
-from dra_alloc.problem.requests import Ask, ClaimRow
+from dra_alloc.problem.requests import Ask
 from dra_alloc.problem.usage import Usage
 from dra_alloc.profiles import Feature, Profile
 from dra_alloc.remembered import Remembered
@@ -31,11 +30,15 @@ from dra_alloc.solve.admit import Admission, admit
 from dra_alloc.solve.columns import Columns
 from dra_alloc.solve.content import content
 from dra_alloc.solve.masks.board import Board, BoardAnswer, Judge, Part, make_part, put_together
+from dra_alloc.solve.masks.first_path import follow
 from dra_alloc.solve.masks.plan import Plan
 from dra_alloc.solve.masks.shape import Shape, shape_of
+from dra_alloc.solve.masks.shared_path import Share, SharedPath, Verdicts, can_share, sharing_judges
+from dra_alloc.solve.outcome import Work
 from dra_alloc.solve.selection import Selection
+from dra_alloc.solve.views import Admitted, View, is_plain
 
-__all__ = ["Admitted", "Survey", "View"]
+__all__ = ["Survey"]
 
 #: Stands for what was never looked up; None is an answer.
 _UNSEEN: Final[Any] = object()
@@ -48,59 +51,8 @@ _MOST_BYTES: Final = 256 << 20
 _MOST_PARTS: Final = 256
 #: Slices that are looked at, over all claims, between two looks at what the plans come to.
 _BETWEEN_LOOKS: Final = 4_096
-
-
-class View:
-    """
-    One node, and its pools as far as they offer devices.
-
-    `direct` is False where only the search itself can answer, because the node
-    matters to single devices. `only` is the slice, if there is but one. `latest`
-    holds the board for the plan that asked last, `results` what was put together
-    for some choices; both are parts of the engine.
-    """
-
-    __slots__ = ("direct", "invalid", "latest", "node", "only", "pools", "results", "slices")
-
-    def __init__(self, node: Node, offer: Offer) -> None:
-        self.node = node
-        self.pools = offer.pools
-        self.invalid = offer.invalid
-        pools = offer.pools
-        self.slices = pools[0].slices if len(pools) == 1 else tuple([row for pool in pools for row in pool.slices])
-        self.only = self.slices[0] if len(self.slices) == 1 else None
-        self.direct = all(map(_is_plain, self.slices))
-        self.latest: tuple[Plan | None, Board | None] = None, None
-        self.results: dict[tuple[int, int], tuple[Sequence[ClaimRow], BoardAnswer, tuple[AllocationResult, ...]]] = {}
-
-
-def _is_plain(row: SliceRow) -> bool:
-    if row.is_local:
-        return True
-    selector = row.wire.spec.node_selector
-    if row.wire.spec.skip_node_operations:
-        return False
-    return not row.per_device and (selector is None or len(selector.node_selector_terms) <= 1)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Admitted:
-    """
-    Claims that passed admission, whatever the node: none of their requests asks for all devices.
-
-    `asks` holds all requests and alternatives by id, `constraints` the rules
-    of the constraints. `plan` is None if only the search itself can answer.
-    """
-
-    claims: tuple[ResourceClaim, ...]
-    rows: tuple[ClaimRow, ...]
-    asks: tuple[Ask, ...]
-    constraints: tuple[Rule, ...]
-    plan: Plan | None
-
-    def of(self, claims: Sequence[ResourceClaim]) -> Admitted:
-        """Return the same for claims of equal specifications."""
-        return Admitted(tuple(claims), self.rows, self.asks, self.constraints, self.plan)
+#: Slices of which it is remembered what their devices are to a plan.
+_MOST_VERDICTS: Final = 10_000
 
 
 class Survey:
@@ -134,6 +86,10 @@ class Survey:
         self._plans: dict[Shape, Plan] = {}
         self._lock = Lock()
         self._unlooked = 0
+        self._verdicts: dict[tuple[Plan, int], Verdicts] = {}
+        # By plan and what a board would be known by: how often it was asked for, and what was found for which devices
+        # held the last time; where there is no board yet.
+        self.paths: dict[tuple[Plan, Hashable], tuple[int, int, tuple[BoardAnswer, Work] | None]] = {}
 
     def changed(self, inventory: Inventory, keys: frozenset[PoolKey]) -> Survey:
         """Return the survey of an inventory that differs in these pools only; what is known of the others stays."""
@@ -142,7 +98,8 @@ class Survey:
         made._gathering = self._gathering.changed(keys, inventory)  # noqa: SLF001  # its own class
         made._pools = {}  # noqa: SLF001  # its own class
         rows = [row for key in keys for each in (self.inventory, inventory) for row in each.by_pool.get(key, ())]
-        if made.broken == self.broken and all(row.node_name for row in rows):
+        alike = made.broken == self.broken and made.unfinished == self.unfinished
+        if alike and all(row.node_name for row in rows):
             made._views = self._views.without(row.node_name for row in rows)  # noqa: SLF001  # its own class
         else:
             made._views = Findings()  # noqa: SLF001  # its own class
@@ -206,7 +163,7 @@ class Survey:
     def alone(self, names: Sequence[str]) -> list[SliceRow | None]:
         """Return for each node the slice that is all there is to its view; None for nodes that need a closer look."""
         rows = self._gathering.alone(names)
-        return [row if row is not None and (row.is_local or _is_plain(row)) else None for row in rows]
+        return [row if row is not None and (row.is_local or is_plain(row)) else None for row in rows]
 
     def pools(self, node: Node) -> tuple[Pool, ...]:
         """
@@ -264,8 +221,6 @@ class Survey:
             self._alike.clear()
 
     def _admit(self, claims: Sequence[ResourceClaim]) -> Admitted | None:
-        if any(ask.allocation_mode == "All" for claim in claims for ask in _wires(claim)):
-            return None
         try:
             rows = admit(claims, Admission(self.profile, (), self.find_class, tuple))
         except SearchStopped:
@@ -285,13 +240,54 @@ class Survey:
             judges = [self._judge(first[number]) for number in range(len(shape.criteria))]
             lens = self.columns.lens(shape.reads, lists=self.profile.cel_lists)
             stating = [partial(_stated, rule, asks) for rule in constraints]
+            found = Plan(shape, lens, judges, stating)
+            if can_share(list(first.values()), self.profile):
+                found.sharing = sharing_judges(judges, self._counts)
             with self._lock:
-                found = self._plans.setdefault(shape, Plan(shape, lens, judges, stating))
+                found = self._plans.setdefault(shape, found)
         return found
 
     def _judge(self, ask: Ask) -> Judge:
         rules = install(self._context(), ())
-        return Judge(ask, rules.candidate, rules.take_for(ask))
+        return Judge(ask, rules.candidate, rules.take_for(ask), self._is_special)
+
+    def _is_special(self, device: DeviceRow) -> bool:
+        """Return whether using the device has side effects."""
+        return self._counts(device) or (self._sharing and device.shareable)
+
+    def _counts(self, device: DeviceRow) -> bool:
+        """Return whether the device draws on counters."""
+        return self._counting and device.draws
+
+    def shared_path(self, plan: Plan, view: View, busy: int, usage: Usage) -> BoardAnswer | None:
+        """
+        Return the solution where devices can be shared, if the search finds one without going back.
+
+        `busy` masks the devices held as a whole, `usage` has what is consumed of the others.
+        """
+        if plan.sharing is None or not view.direct:
+            return None
+        known = partial(self._verdicts_of, plan)
+        path = SharedPath((plan.constraints, view.slices, busy), plan.sharing, known, usage, self.profile)
+        return follow(path, plan.shape, plan.judges)
+
+    def share_of(self, plan: Plan | None, ask: Ask, device: DeviceRow) -> FrozenMap[str, Quantity] | None:
+        """Return what a pick of a device that can be shared consumes, if that is known already."""
+        if plan is None or plan.sharing is None:
+            return None
+        row = device.slice
+        verdicts = self._verdicts_of(plan, row).get(plan.criteria[ask.id])
+        verdict = None if verdicts is None else verdicts[row.devices.index(device)]
+        return verdict.amounts if isinstance(verdict, Share) else None
+
+    def _verdicts_of(self, plan: Plan, row: SliceRow) -> Verdicts:
+        key = plan, plan.lens.signature(row)
+        found = self._verdicts.get(key)
+        if found is None:
+            if len(self._verdicts) >= _MOST_VERDICTS:
+                self._verdicts.clear()
+            found = self._verdicts[key] = {}
+        return found
 
     def _context(self) -> Context:
         """Return a context in which nothing is allocated and no node is known; what is found out is kept in parts."""
@@ -313,19 +309,33 @@ class Survey:
         """Return the node's board for a shape; None where only the search itself can answer."""
         asked, found = view.latest
         if asked is not plan:
-            found = self.board_of(view.pools, plan) if view.direct else None
+            found = self.board_of(view.pools, plan) if self.is_direct(view, plan) else None
             view.latest = plan, found
         return found
+
+    def is_direct(self, view: View, plan: Plan) -> bool:
+        """Return whether boards can answer for the node."""
+        if not plan.every or not view.direct:
+            return view.direct
+        if view.whole is None:
+            view.whole = all(pool.whole for pool in self.pools(view.node))
+        return view.whole
 
     def board_of(self, pools: Sequence[Pool], plan: Plan) -> Board | None:
         """Return the board of the pools for a shape."""
         if len(pools) == 1 and len(pools[0].slices) == 1:
             return self.board_alone(pools[0].slices[0], plan)
-        key = tuple([plan.signatures.get(pool) or _signatures(pool, plan) for pool in pools])
+        key = self.key_of(pools, plan)
         found: Board | None = plan.boards.get(key, _UNSEEN)
         if found is _UNSEEN:
             found = self._put_together([row for pool in pools for row in pool.slices], plan, key)
         return found
+
+    def key_of(self, pools: Sequence[Pool], plan: Plan) -> Hashable:
+        """Return what the board of the pools is known by."""
+        if len(pools) == 1 and len(pools[0].slices) == 1:
+            return plan.lens.signature(pools[0].slices[0])
+        return tuple([plan.signatures.get(pool) or _signatures(pool, plan) for pool in pools])
 
     def board_alone(self, row: SliceRow, plan: Plan) -> Board | None:
         """Return the board of a slice by itself for a shape."""
@@ -350,9 +360,7 @@ class Survey:
             if len(plan.parts) > _MOST_PARTS + 4 * len(self.inventory.slices):
                 # Most are of slices that are not there any more.
                 plan.forget()
-            devices = row.devices
-            special = [(self._counting and each.draws) or (self._sharing and each.shareable) for each in devices]
-            made = make_part(devices, special, plan.judges, plan.constraints)
+            made = make_part(row, plan.judges, plan.constraints)
             found = plan.put_part(signature, made)
         return found
 
@@ -375,11 +383,3 @@ def _stated(rule: Rule, asks: Sequence[Ask], devices: Sequence[DeviceRow]) -> It
         for device in devices:
             rule.allows(asking, device)
     return rule.encode(asks, devices)
-
-
-def _wires(claim: ResourceClaim) -> list[ExactDeviceRequest | DeviceSubRequest]:
-    wires: list[ExactDeviceRequest | DeviceSubRequest] = []
-    for request in claim.spec.devices.requests:
-        wires += [request.exactly] if request.exactly is not None else []
-        wires += request.first_available
-    return wires

@@ -130,7 +130,10 @@ class Quantity:
 
         Spec: QTY-23 to QTY-26.
         """
-        return scaled_int64(self._unscaled, self._exponent, 0, wide=self._wide)
+        whole = self._unscaled
+        if not self._exponent and not self._wide and MIN_INT64 <= whole <= MAX_INT64:
+            return whole
+        return scaled_int64(whole, self._exponent, 0, wide=self._wide)
 
     def milli_value(self) -> int:
         """Return the value in thousandths, with the oddities of `value`."""

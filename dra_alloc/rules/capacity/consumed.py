@@ -9,7 +9,7 @@ from typing import Final
 
 from dra_alloc.api import Quantity
 from dra_alloc.api.amounts.text import NANO
-from dra_alloc.problem.devices import DeviceKey, DeviceRow
+from dra_alloc.problem.devices import DeviceKey, DeviceRow, SliceRow
 from dra_alloc.problem.requests import Ask
 from dra_alloc.profiles import Profile, Trait
 from dra_alloc.rules.base import About, Context, Pick, Reason, Rule, SearchStopped
@@ -17,7 +17,9 @@ from dra_alloc.rules.capacity.policy import AmountError, Arithmetic, consumed_am
 from dra_alloc.rules.capacity.spelling import asked, full_name, offered, spelling, totals
 from dra_alloc.rules.facts import Draw, Ends, Fact, Looser
 
-__all__ = ["PANICS", "ConsumedCapacity", "amounts_of", "consumption", "panic"]
+__all__ = ["PANICS", "ConsumedCapacity", "amounts_of", "capacity_held", "consumption", "panic"]
+
+_NOTHING: Final[Mapping[str, int]] = {}
 
 #: What an answer says where the scheduler crashes.
 PANICS: Final = "kube-scheduler panics"
@@ -73,6 +75,13 @@ def panic(claim: str, ask: Ask, device: DeviceRow) -> SearchStopped:
         f"claim {claim}, request {ask.own_name}: {PANICS} on {device.key}",
         code="scheduler-panics",
     )
+
+
+def capacity_held(
+    consumed: Mapping[DeviceKey, Mapping[str, int]], device: DeviceRow, profile: Profile
+) -> Mapping[str, int]:
+    """Return what shares of the device consume already, by its spelling."""
+    return totals(consumed.get(device.key, _NOTHING), device, profile)
 
 
 class ConsumedCapacity(Rule):
@@ -155,7 +164,7 @@ class ConsumedCapacity(Rule):
         return None
 
     def _held(self, device: DeviceRow) -> Mapping[str, int]:
-        return totals(self._consumed.get(device.key, {}), device, self._context.profile)
+        return capacity_held(self._consumed, device, self._context.profile)
 
     def add(self, ask: Ask, device: DeviceRow) -> bool:
         if self._of_another:
@@ -260,6 +269,10 @@ class ConsumedCapacity(Rule):
     def allows(self, ask: Ask, device: DeviceRow) -> bool:
         # What All has to take is not asked for its own capacity.
         return (self._of_another and ask.all_devices) or not self.rejects(ask, device)
+
+    def passes(self, ask: Ask, row: SliceRow) -> bool:
+        # Without policies all of a device is taken, which is what it has.
+        return row.plain and not ask.capacity
 
     def why(self, ask: Ask, device: DeviceRow) -> Reason:
         takes = self._takes(ask, device)

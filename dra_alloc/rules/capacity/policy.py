@@ -43,12 +43,29 @@ class Arithmetic:
     @classmethod
     def of(cls, profile: Profile) -> Arithmetic:
         """Return the arithmetic of an allocator."""
+        known = _ARITHMETIC.get(id(profile))
+        if known is not None and known[0] is profile:
+            return known[1]
+        if len(_ARITHMETIC) >= _MOST_PROFILES:
+            _ARITHMETIC.clear()
+        made = cls._made(profile)
+        # The profile is kept, so that no other comes by the same id.
+        _ARITHMETIC[id(profile)] = profile, made
+        return made
+
+    @classmethod
+    def _made(cls, profile: Profile) -> Arithmetic:
         return cls(
             not profile.shows(Trait.CAPACITY_WRAPS),
             profile.on(Feature.FRACTIONAL_RANGE),
             not profile.shows(Trait.NEGATIVE_ROUNDED),
             not profile.shows(Trait.WIDE_DEFAULT_COPIED),
         )
+
+
+#: That of the profiles in use: it is asked for with every amount.
+_ARITHMETIC: Final[dict[int, tuple[Profile, Arithmetic]]] = {}
+_MOST_PROFILES: Final = 64
 
 
 def consumed_amount(capacity: DeviceCapacity, requested: Quantity | None, arithmetic: Arithmetic) -> Quantity:

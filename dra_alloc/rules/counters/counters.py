@@ -9,7 +9,7 @@ from typing import Final
 
 from dra_alloc.api import Quantity
 from dra_alloc.api.amounts.text import NANO, Format
-from dra_alloc.problem.devices import DeviceRow, PoolKey
+from dra_alloc.problem.devices import DeviceRow, PoolKey, SliceRow
 from dra_alloc.problem.pools import Pool
 from dra_alloc.problem.requests import Ask
 from dra_alloc.problem.usage import Usage
@@ -83,6 +83,9 @@ class CountersDisabled(Rule):
 
     def allows(self, ask: Ask, device: DeviceRow) -> bool:
         return not device.draws
+
+    def passes(self, ask: Ask, row: SliceRow) -> bool:
+        return not row.outline.consumes
 
     def why(self, ask: Ask, device: DeviceRow) -> Reason:
         gates = " or ".join(ALLOCATOR_FEATURES[Feature.PARTITIONABLE])
@@ -172,6 +175,9 @@ class Counters(Rule):
         return not any(
             amount < total.get(counter, 0) for counter, amount in self._left(device).items() if counter not in lent
         )
+
+    def passes(self, ask: Ask, row: SliceRow) -> bool:
+        return not row.outline.consumes
 
     def _lent_in(self, pool: PoolKey) -> frozenset[_Counter]:
         """Return the counters to which a device of the pool could lend its own amount."""

@@ -9,16 +9,31 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
-from dra_alloc.problem.devices import DeviceRow
+from dra_alloc.limits import ALLOCATION_RESULTS_MAX
+from dra_alloc.problem.devices import DeviceRow, SliceRow
 from dra_alloc.problem.requests import Ask
-from dra_alloc.rules import Rule, SearchStopped
+from dra_alloc.rules import About, Rule, SearchStopped
 from dra_alloc.rules.facts import Agree, Differ, Fact
 from dra_alloc.solve.masks.shape import Shape
 from dra_alloc.solve.outcome import Work
 
-__all__ = ["Board", "BoardAnswer", "Constraint", "Judge", "Part", "Seat", "make_part", "put_together"]
+__all__ = [
+    "NOTHING",
+    "Board",
+    "BoardAnswer",
+    "Constraint",
+    "Judge",
+    "Part",
+    "Seat",
+    "Special",
+    "Valued",
+    "make_part",
+    "put_together",
+    "solution",
+    "valued",
+]
 
 #: The facts that a constraint states about devices.
 Constraint: TypeAlias = Callable[[Sequence[DeviceRow]], Iterable[Fact]]
@@ -37,11 +52,16 @@ class Valued(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Part:
-    """One slice: `masks` per criteria, and what each constraint says of its devices."""
+    """
+    One slice: `masks` per criteria, and what each constraint says of its devices.
+
+    `barred` are the criteria of requests for all that want a device which cannot be had.
+    """
 
     width: int
     masks: tuple[int, ...]
     values: tuple[Valued, ...]
+    barred: frozenset[int]
 
 
 class Seat(NamedTuple):
@@ -67,6 +87,18 @@ class BoardAnswer(NamedTuple):
     picks: tuple[tuple[int, int], ...] = ()
     served: tuple[int, ...] = ()
     taken: int = 0
+
+
+#: No solution, as can be seen without a search.
+NOTHING: Final = BoardAnswer(found=False, steps=0)
+
+
+def solution(steps: int, picks: Sequence[tuple[int, int]], served: Sequence[int]) -> BoardAnswer:
+    """Return picks that a search came to as its answer."""
+    taken = 0
+    for _, index in picks:
+        taken |= 1 << index
+    return BoardAnswer(True, steps, tuple(picks), tuple(served), taken)
 
 
 class Board:
@@ -95,81 +127,135 @@ class Board:
         self.answers: dict[int, tuple[BoardAnswer, Work]] = {}
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class Judge:
     """
     Says which devices could be had for one of the criteria, by the rules themselves.
 
-    `ask` stands for every request with these criteria; `is_special` marks
-    devices whose use has side effects.
+    `ask` stands for every request with these criteria; devices that `is_special` knows have side effects when used.
     """
 
-    ask: Ask
-    candidate: Sequence[Rule]
-    take: Sequence[Rule]
+    __slots__ = ("_on_plain", "ask", "candidate", "is_special", "take")
 
-    def allows(self, device: DeviceRow, *, special: bool) -> bool:
+    def __init__(
+        self, ask: Ask, candidate: Sequence[Rule], take: Sequence[Rule], is_special: Callable[[DeviceRow], bool]
+    ) -> None:
+        self.ask = ask
+        self.candidate = tuple(candidate)
+        self.take = tuple(take)
+        self.is_special = is_special
+        self._on_plain: Judge | None = None
+
+    def on(self, row: SliceRow) -> Judge:
+        """Return the same for one slice, without the rules that have no say in its devices."""
+        if not row.plain or not row.is_local:
+            return self._without_idle(row)
+        # Nothing but attributes tells these from each other.
+        found = self._on_plain
+        if found is None:
+            found = self._on_plain = self._without_idle(row)
+        return found
+
+    def _without_idle(self, row: SliceRow) -> Judge:
+        ask = self.ask
+        candidate = [rule for rule in self.candidate if not rule.passes(ask, row)]
+        take = [rule for rule in self.take if rule not in candidate and not rule.passes(ask, row)]
+        return Judge(ask, candidate, take, _never if row.plain else self.is_special)
+
+    def wants(self, device: DeviceRow) -> bool:
+        """
+        Return whether a request for all wants the device.
+
+        Raises: Special if it does, and that is special; SearchStopped from a selector.
+        """
+        ask = self.ask
+        for rule in self.candidate:
+            if not rule.gathers:
+                continue
+            # A selector is asked once a device, so that nothing need be remembered.
+            if not rule.allows(ask, device) if rule.about is About.SELECTORS else rule.leaves_out(ask, device):
+                return False
+        if self.is_special(device):
+            raise Special
+        return True
+
+    def allows(self, device: DeviceRow) -> bool:
         """
         Return whether the device could be the only pick.
 
-        Raises: _Special if it could, and is special; SearchStopped from a selector.
+        Raises: Special if it could, and is special; SearchStopped from a selector.
         """
         ask = self.ask
         for rule in self.candidate:
             if not rule.allows(ask, device):
                 return False
-        if special:
-            raise _Special
-        return all(rule.allows(ask, device) for rule in self.take)
+        if self.is_special(device):
+            raise Special
+        return self.takes(device)
+
+    def takes(self, device: DeviceRow) -> bool:
+        """Return whether a device that is wanted could be the only pick."""
+        return all(rule.allows(self.ask, device) for rule in self.take)
 
 
-class _Special(Exception):
+def _never(device: DeviceRow) -> bool:
+    return False
+
+
+class Special(Exception):
     """A device that only the search itself can deal with."""
 
 
-def make_part(
-    devices: Sequence[DeviceRow], special: Sequence[bool], judges: Sequence[Judge], constraints: Sequence[Constraint]
-) -> Part | None:
+def make_part(row: SliceRow, judges: Sequence[Judge], constraints: Sequence[Constraint]) -> Part | None:
     """Return the part for one slice; None if only the search itself can deal with one of its devices."""
+    devices = row.devices
     masks: list[int] = []
+    barred: set[int] = set()
     try:
-        for judge in judges:
+        for number, judge in enumerate([each.on(row) for each in judges]):
+            every = judge.ask.all_devices
+            chosen = judge.wants if every else judge.allows
             mask = 0
             for index, device in enumerate(devices):
-                if judge.allows(device, special=special[index]):
+                if chosen(device):
                     mask |= 1 << index
+                    if every and not judge.takes(device):
+                        barred.add(number)
             masks.append(mask)
         eligible = _union(masks)
         usable = {device: 1 << index for index, device in enumerate(devices) if eligible >> index & 1}
-        values = tuple(_valued(constraint(tuple(usable)), usable) for constraint in constraints)
-    except (_Special, SearchStopped):
+        values = tuple(valued(constraint(tuple(usable)), usable) for constraint in constraints)
+    except (Special, SearchStopped):
         return None
-    return Part(len(devices), tuple(masks), values)
+    return Part(len(devices), tuple(masks), values, frozenset(barred))
 
 
-def _valued(facts: Iterable[Fact], bits: Mapping[DeviceRow, int]) -> Valued:
+def valued(facts: Iterable[Fact], bits: Mapping[DeviceRow, int]) -> Valued:
     """
     Return what the facts of a constraint say of devices.
 
-    Raises: _Special where they say anything else than that devices agree or
+    Raises: Special where they say anything else than that devices agree or
     differ, or a device has several values, or may only come first.
     """
     match tuple(facts):
         case (Agree() | Differ() as fact,) if not fact.by_request:
             agree = isinstance(fact, Agree)
         case _:
-            raise _Special
+            raise Special
     found: dict[Hashable, int] = {}
     for device, values in fact.values.items():
         if len(values) > 1 or not (values or agree):
-            raise _Special
+            raise Special
         value = next(iter(values), None)
         found[value] = found.get(value, 0) | bits[device]
     return Valued(agree, tuple(found.items()))
 
 
 def put_together(parts: Sequence[Part], shape: Shape) -> Board | None:
-    """Return the board of slices in the order in which their devices are tried; None if they are of several forms."""
+    """
+    Return the board of slices in the order in which their devices are tried.
+
+    None if they are of several forms, or a request for all comes to more results than a claim may have.
+    """
     masks = [0] * len(shape.criteria)
     values: list[dict[Hashable, int]] = [{} for _ in shape.constraints]
     forms = {tuple(valued.agree for valued in part.values) for part in parts} or {(True,) * len(values)}
@@ -186,7 +272,14 @@ def put_together(parts: Sequence[Part], shape: Shape) -> Board | None:
         offset += part.width
     holders = [_holders(each) for each in values]
     present = [_union(each.values()) for each in values]
-    return Board(_seats(shape, masks, agree, present), agree, holders)
+    barred = frozenset().union(*(part.barred for part in parts))
+    wanted = [(mask, number in barred) for number, mask in enumerate(masks)]
+    slots = _seats(shape, wanted, agree, present)
+    if any(need.every for slot in shape.slots for need in slot):
+        most = sum(max(seat.wanted for seat in slot) for slot in slots)
+        if most > ALLOCATION_RESULTS_MAX:
+            return None
+    return Board(slots, agree, holders)
 
 
 def _union(masks: Iterable[int]) -> int:
@@ -209,19 +302,23 @@ def _holders(values: Mapping[Hashable, int]) -> dict[int, int]:
 
 
 def _seats(
-    shape: Shape, masks: Sequence[int], agree: Sequence[bool], present: Sequence[int]
+    shape: Shape, masks: Sequence[tuple[int, bool]], agree: Sequence[bool], present: Sequence[int]
 ) -> tuple[tuple[Seat, ...], ...]:
     slots: list[tuple[Seat, ...]] = []
     ask = 0
     for needs in shape.slots:
         seats: list[Seat] = []
         for need in needs:
-            mask = masks[need.criteria]
+            mask, barred = masks[need.criteria]
+            wanted = need.count
+            if need.every:
+                # All of none is as little to be had as all with one that cannot be.
+                wanted = max(mask.bit_count(), 1) + barred
             for number in need.constraints:
                 mask &= present[number]
             agreeing = tuple(number for number in need.constraints if agree[number])
             differing = tuple(number for number in need.constraints if not agree[number])
-            seats.append(Seat(ask, need.count, mask, agreeing, differing))
+            seats.append(Seat(ask, wanted, mask, agreeing, differing))
             ask += 1
         slots.append(tuple(seats))
     return tuple(slots)

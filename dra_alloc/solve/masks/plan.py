@@ -32,13 +32,31 @@ class Plan:
     `weight` is what it takes with all that, in bytes, about.
     """
 
-    __slots__ = ("boards", "constraints", "judges", "lens", "parts", "shape", "signatures", "weight")
+    __slots__ = (
+        "boards",
+        "constraints",
+        "criteria",
+        "every",
+        "judges",
+        "lens",
+        "parts",
+        "shape",
+        "sharing",
+        "signatures",
+        "weight",
+    )
 
     def __init__(self, shape: Shape, lens: Lens, judges: Sequence[Judge], constraints: Sequence[Constraint]) -> None:
         self.shape = shape
         self.lens = lens
         self.judges = tuple(judges)
         self.constraints = tuple(constraints)
+        needs = [need for slot in shape.slots for need in slot]
+        self.every = any(need.every for need in needs)
+        # By request, as they are numbered through.
+        self.criteria = tuple([need.criteria for need in needs])
+        # What judges devices that can be shared; None where only the search can deal with them.
+        self.sharing: Sequence[Judge] | None = None
         self.forget()
 
     def forget(self) -> None:

@@ -9,15 +9,9 @@ Spec: DIRECT-1, DIRECT-2.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Final
-
-from dra_alloc.solve.masks.board import Board, BoardAnswer, Seat
+from dra_alloc.solve.masks.board import NOTHING, Board, BoardAnswer, Seat, solution
 
 __all__ = ["search"]
-
-
-_NOTHING: Final = BoardAnswer(found=False, steps=0)
 
 
 class _OverBudget(Exception):
@@ -35,7 +29,7 @@ def search(board: Board, busy: int, budget: int) -> BoardAnswer:
             if (seat.mask & free).bit_count() >= seat.wanted:
                 break
         else:
-            return _NOTHING
+            return NOTHING
     attempt = _Search(board, budget)
     try:
         found = attempt.serve(0, free)
@@ -43,26 +37,19 @@ def search(board: Board, busy: int, budget: int) -> BoardAnswer:
         return BoardAnswer(found=None, steps=attempt.steps)
     if not found:
         return BoardAnswer(found=False, steps=attempt.steps)
-    return _solution(attempt.steps, attempt.picks, attempt.served)
-
-
-def _solution(steps: int, picks: Sequence[tuple[int, int]], served: Sequence[int]) -> BoardAnswer:
-    taken = 0
-    for _, index in picks:
-        taken |= 1 << index
-    return BoardAnswer(True, steps, tuple(picks), tuple(served), taken)
+    return solution(attempt.steps, attempt.picks, attempt.served)
 
 
 def _only_request(seat: Seat, busy: int) -> BoardAnswer:
     mask = seat.mask & ~busy
     if mask.bit_count() < seat.wanted:
-        return _NOTHING
+        return NOTHING
     picks = []
     for _ in range(seat.wanted):
         bit = mask & -mask
         mask ^= bit
         picks.append((seat.ask, bit.bit_length() - 1))
-    return _solution(seat.wanted, picks, (seat.ask,))
+    return solution(seat.wanted, picks, (seat.ask,))
 
 
 class _Search:

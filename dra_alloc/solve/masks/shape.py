@@ -3,8 +3,8 @@ Claims reduced to what a search depends on.
 
 Claims of equal shape get the same answer on devices that look the same to
 them, so each answer is searched for once. Only questions without side effects
-have a shape: upstream's defects, shared devices, admin access and
-allocationMode All stay with the search itself.
+have a shape: upstream's defects, shared devices and admin access stay with
+the search itself.
 
 Spec: DIRECT-1.
 """
@@ -32,11 +32,16 @@ _MOST_PICKS: Final = 96
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """One request, or one alternative of it: how many devices, of which criteria, under which constraints."""
+    """
+    One request, or one alternative of it: how many devices, of which criteria, under which constraints.
+
+    `every`: all devices of these criteria, whatever the count says.
+    """
 
     criteria: int
     count: int
     constraints: tuple[int, ...]
+    every: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +71,13 @@ def shape_of(
     if profile.shows(Trait.POOLS_AS_SEEN):
         return None
     asks = [ask for row in rows for request in row.requests for ask in request.asks]
-    if not asks or any(ask.all_devices or ask.admin or ask.count < 1 for ask in asks) or _may_overflow(rows):
+    if not asks or any(ask.admin or (ask.count < 1 and not ask.all_devices) for ask in asks) or _may_overflow(rows):
+        return None
+    if any(ask.all_devices for row in rows for request in row.requests if request.prioritized for ask in request.asks):
+        return None
+    if profile.shows(Trait.ALL_MISFIT_FATAL) and any(
+        ask.all_devices and rule.concerns(ask) for ask in asks for rule in constraints
+    ):
         return None
     if profile.on(Feature.DERIVED_ATTRIBUTES) and any(ask.wire.derived_attributes for ask in asks):
         return None
@@ -104,7 +115,8 @@ def _reads(asks: Sequence[Ask], compiled: Callable[[str], Program]) -> Iterator[
 
 def _need(ask: Ask, numbers: dict[Hashable, int], concerned: Sequence[frozenset[int]]) -> Need:
     number = numbers.setdefault(_criteria(ask), len(numbers))
-    return Need(number, ask.count, tuple(index for index, ids in enumerate(concerned) if ask.id in ids))
+    constraints = tuple(index for index, ids in enumerate(concerned) if ask.id in ids)
+    return Need(number, ask.count, constraints, ask.all_devices)
 
 
 def _criteria(ask: Ask) -> Hashable:
@@ -112,4 +124,4 @@ def _criteria(ask: Ask) -> Hashable:
     selectors = tuple(each.cel.expression for each in ask.wire.selectors if each.cel is not None)
     tolerations = tuple((each.key, each.operator, each.value, each.effect) for each in ask.tolerations)
     capacity = tuple((name, amount.__reduce__()[1]) for name, amount in ask.capacity)
-    return ask.class_name, selectors, tolerations, capacity
+    return ask.class_name, selectors, tolerations, capacity, ask.all_devices
