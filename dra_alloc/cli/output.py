@@ -15,13 +15,24 @@ if TYPE_CHECKING:
     from dra_alloc.errors import DraAllocError, Problem
     from dra_alloc.report.records import Report
 
-__all__ = ["INPUTS", "check_reports", "show", "show_problems", "tell", "warn", "write", "write_to_nowhere"]
+__all__ = [
+    "INPUTS",
+    "check_reports",
+    "input_files",
+    "show",
+    "show_problems",
+    "tell",
+    "warn",
+    "write",
+    "write_to_nowhere",
+]
 
 _MOST_WARNINGS: Final = 50
 #: Options of all commands that name what is read.
 INPUTS: Final = (
     "manifests",
     "cluster",
+    "baseline",
     "paths",
     "old",
     "base",
@@ -32,6 +43,14 @@ INPUTS: Final = (
     "baseline",
     "settings_file",
 )
+
+
+def input_files(options: Namespace, but: str = "") -> list[str]:
+    """Return the files that are read for options, those of one of these left out."""
+    from dra_alloc.manifest.read.inputs import files_of
+
+    given = [getattr(options, each, None) or () for each in INPUTS if each != but]
+    return files_of(path for paths in given for path in ([paths] if isinstance(paths, str) else paths))
 
 
 def check_reports(options: Namespace) -> None:
@@ -45,14 +64,12 @@ def check_reports(options: Namespace) -> None:
         return
     from dra_alloc.cli.writing import STDOUT, checked, is_one_file
     from dra_alloc.errors import InputError
-    from dra_alloc.manifest.read.inputs import files_of
 
     options.report = ()
     targets = [checked(target) for _, target in reports]
     if STDOUT in targets:
         raise InputError("--report writes to files: standard output has the answer of --format")
-    given = [getattr(options, each, None) or () for each in INPUTS]
-    inputs = files_of(path for paths in given for path in ([paths] if isinstance(paths, str) else paths))
+    inputs = input_files(options)
     for number, target in enumerate(targets):
         if any(is_one_file(target, each) for each in targets[:number]):
             raise InputError(f"--report names {target} twice")

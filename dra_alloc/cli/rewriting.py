@@ -70,9 +70,9 @@ def _why_other(data: bytes) -> tuple[str, str]:
     from dra_alloc.manifest.read.inputs import GZIP
 
     if data.startswith(GZIP):
-        return "it is packed", "unpack it first, or leave out --in-place"
+        return "it is packed", "unpack it first, or do not rewrite it"
     try:
         data.decode()
     except UnicodeDecodeError:
-        return "it is not UTF-8", "write it as UTF-8 first, or leave out --in-place"
+        return "it is not UTF-8", "write it as UTF-8 first, or do not rewrite it"
     return "it has changed since it was read", "ask again"

@@ -115,13 +115,21 @@ def _nearest() -> str | None:
 
 
 def _mentions(path: str) -> bool:
-    """Return whether the file has a table of ours, as far as can be told without reading it as TOML."""
+    """Return whether the file has a table of ours; of one that is no TOML, whether it looks like that."""
     try:
         with open(path, "rb") as file:  # noqa: PTH123 - as above
             data = file.read()
     except OSError:
         return False
-    return b"dra-alloc" in data and re.search(rb"^\s*\[tool\.dra-alloc\b", data, re.MULTILINE) is not None
+    if b"dra-alloc" not in data:
+        return False
+    import tomllib
+
+    try:
+        tools = tomllib.loads(data.decode()).get("tool")
+    except (ValueError, RecursionError):
+        return re.search(rb"^\s*\[tool\.dra-alloc\b", data, re.MULTILINE) is not None
+    return isinstance(tools, Mapping) and "dra-alloc" in tools
 
 
 def _defaults(path: Path) -> dict[str, Any]:
@@ -138,11 +146,15 @@ def _defaults(path: Path) -> dict[str, Any]:
         raise InputError("is not UTF-8", where=Where(file=str(path))) from None
     try:
         told = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except RecursionError:
+        raise InputError("is no TOML that can be read: it is nested too deeply", where=Where(file=str(path))) from None
+    except ValueError as error:  # whole numbers of thousands of digits are no TOMLDecodeError
         found = re.search(r"at line (\d+)", str(error))
         line = int(found[1]) if found else text.rstrip().count("\n") + 1
         raise InputError(f"is no TOML: {error}", where=Where(file=str(path), line=line)) from None
-    table = told if path.name == _OWN else told.get("tool", {}).get("dra-alloc", {})
+    table = told if path.name == _OWN else told["tool"]["dra-alloc"]
+    if not isinstance(table, Mapping):
+        raise _refused(f"{_TABLE} has to be a table", "dra-alloc", path, text)
     options: dict[str, Any] = {}
     for name, value in table.items():
         key = _KEYS.get(name)

@@ -38,7 +38,7 @@ def read_baseline(file: str) -> frozenset[str]:
     except OSError as error:
         hint = "write one with --write-baseline" if isinstance(error, FileNotFoundError) else ""
         raise InputError(f"baseline {in_brief(file)} cannot be read: {error.strerror}", hint=hint) from None
-    except ValueError:
+    except (ValueError, RecursionError):
         raise InputError(f"baseline {in_brief(file)} is no JSON") from None
     found = told.get("findings") if isinstance(told, Mapping) and told.get("schemaVersion") == _VERSION else None
     if not isinstance(found, Mapping):

@@ -19,8 +19,8 @@ from dra_alloc.linting.suppressions import without_suppressed
 from dra_alloc.linting.written import WrittenObject
 from dra_alloc.manifest import Documents, Manner
 from dra_alloc.manifest.given import documents_of, read_given
-from dra_alloc.manifest.kinds import RESOURCE_GROUP, SERVED, switched_on
-from dra_alloc.manifest.read.paths import MapKey, render, tokens
+from dra_alloc.manifest.make.hints import PASSED_OVER
+from dra_alloc.manifest.read.paths import MapKey, Path, render, tokens
 from dra_alloc.manifest.validate.violations import FieldFault
 from dra_alloc.releases import DEFAULT_RELEASE
 from dra_alloc.scenario.prepare.gating import DROPPED
@@ -31,6 +31,9 @@ __all__ = ["LintAsked", "LintOptions", "Linted", "lint", "linted"]
 
 _UNKNOWN_CLUSTER = (
     "without --cluster nobody knows what is published: what selectors and constraints find is not looked at"
+)
+_NO_DEVICES = (
+    "the cluster publishes no device that this release reads: what selectors and constraints find is not looked at"
 )
 
 
@@ -114,15 +117,19 @@ def linted(read: tuple[Documents, Sequence[Problem]], asked: LintAsked = LintAsk
     rules = asked.selection.of(RULES)
     found = without_templates(validated(*read, asked.settings, Request(asked.namespace)))
     linting = Linting(read[0], asked.cluster, asked.settings)
-    told = [*_of_faults(linting, found, rules), *_of_codes(linting, found, rules)]
+    told = _once(
+        list(_with_columns(linting, _of_faults(linting, found, rules))),
+        _with_columns(linting, _of_codes(linting, found, rules)),
+    )
     left, suppressed = without_suppressed(linting, told, {rule.code for rule in rules})
-    marked = _marked(by_place(_once(_with_columns(linting, left))))
+    marked = _marked(by_place(list(_with_columns(linting, left))))
     new = tuple(each for each in marked if each.fingerprint not in asked.known)
-    notes = [each for each in found.notes if not each.endswith(DROPPED) and each not in _told_of_versions(asked)]
+    said = tuple({each.message for each in told})  # of versions that are off a code tells, object by object
+    notes = [each for each in found.notes if not each.endswith(DROPPED) and not each.startswith(said)]
     alone = ", ".join(f"{count:,} {kind}" for kind, count in sorted(found.left_alone.items()))
     notes += [f"of these little or nothing is known: {alone}"] * bool(alone)
-    if asked.cluster is None and (linting.selectors or linting.claims):
-        notes.append(_UNKNOWN_CLUSTER)
+    if (linting.selectors or linting.claims) and not linting.published.devices:
+        notes.append(_UNKNOWN_CLUSTER if asked.cluster is None else _NO_DEVICES)
     notes += ran_out()
     gone = len(asked.known - {each.fingerprint for each in marked})
     if gone:
@@ -133,12 +140,6 @@ def linted(read: tuple[Documents, Sequence[Problem]], asked: LintAsked = LintAsk
     )  # fmt: skip
 
 
-def _told_of_versions(asked: LintAsked) -> tuple[str, ...]:
-    """Return the notes on versions that are off: a code tells of these, object by object."""
-    versions = {version for served in SERVED.values() for version in served}
-    return switched_on((f"{RESOURCE_GROUP}/{version}" for version in versions), asked.settings.release)
-
-
 def _checked(linting: Linting) -> int:
     """Return how many objects were looked at: of slices that were read as records there is no other trace."""
     written = {(each.file, each.place) for each in linting.written}
@@ -146,9 +147,11 @@ def _checked(linting: Linting) -> int:
     return len(written.union((place.file, place.steps) for place in places if place is not None))
 
 
-def _once(findings: Iterable[LintFinding]) -> list[LintFinding]:
-    """Return findings without those that validation has told already."""
-    return list({(each.code, each.where, each.where.column): each for each in reversed(list(findings))}.values())[::-1]
+def _once(of_faults: Sequence[LintFinding], of_codes: Iterable[LintFinding]) -> list[LintFinding]:
+    """Return findings, those of codes once each and without what validation has told at the same place already."""
+    places = {(each.code, each.where) for each in of_faults}
+    own = {(each.code, each.where, each.message): each for each in of_codes if (each.code, each.where) not in places}
+    return [*of_faults, *own.values()]
 
 
 def _with_columns(linting: Linting, findings: Iterable[LintFinding]) -> Iterator[LintFinding]:
@@ -181,7 +184,7 @@ def _of_faults(linting: Linting, found: Validated, rules: Sequence[LintRule]) ->
             yield LintFinding(fault.message, where, hint, fault.count, rule.code, severity, fix, "", written, path)
 
 
-#: Rules that take faults; those that take whatever is left come last.
+#: Rules that take faults, the first that does each: those of shapes come last, and S199 takes whatever is left.
 _TAKING = sorted((rule for rule in RULES if rule.takes is not None), key=lambda rule: rule.code.startswith("S1"))
 
 
@@ -198,27 +201,36 @@ def _of_kinds(linting: Linting, found: Validated, rules: Sequence[LintRule]) -> 
                 yield rule, Hit(each, ("kind",), fault.message, fault.hint)
 
 
-def _holder(fault: FieldFault, objects: Sequence[WrittenObject]) -> WrittenObject | None:
-    """Return the object that a fault is of: the last one of its name that begins above it."""
-    kind, _, name = fault.where.object.partition(" ")
+def _holder(told: Problem, objects: Sequence[WrittenObject]) -> WrittenObject | None:
+    """Return the object that something is told of: the last one of its name, or of its short name, above that."""
+    kind, _, name = told.where.object.partition(" ")
     short = name.rpartition("/")[2]
-    alike = [
-        each for each in objects if each.kind == kind and each.called.partition(" ")[2].rpartition("/")[2] == short
-    ]
-    above = [each for each in alike if each.line <= (fault.where.line or 0)]
+    named = [(each, each.called.partition(" ")[2]) for each in objects if each.kind == kind]
+    # Where the namespace is not written, the one that is asked for is told.
+    fitting = ([each for each, found in named if found in names] for names in ((name,), (short,)))
+    alike = next(filter(None, fitting), [each for each, found in named if found.rpartition("/")[2] == short])
+    above = [each for each in alike if each.line <= (told.where.line or 0)]
     return above[-1] if above else alike[0] if alike else None
 
 
 def _of_codes(linting: Linting, found: Validated, rules: Sequence[LintRule]) -> list[LintFinding]:
     """Return what codes find themselves, each with its place; objects that are templates are passed over."""
-    passed = {(each.where.file, each.where.line) for each in found.warnings}
+    passed = set(_templates(linting, found))
     hits = [(rule, hit) for rule in rules if rule.finds is not None for hit in rule.finds(linting)]
     hits += _of_kinds(linting, found, rules)
     wanted: dict[str, set[tuple[str, ...]]] = {}
     for _, hit in hits:
         wanted.setdefault(hit.written.file, set()).add((*tokens(hit.written.place), *tokens(hit.path)))
     places = {file: linting.documents.texts[file].positions(steps) for file, steps in wanted.items()}
-    return [_finding(rule, hit, places) for rule, hit in hits if (hit.written.file, hit.written.line) not in passed]
+    return [_finding(rule, hit, places) for rule, hit in hits if (hit.written.file, hit.written.place) not in passed]
+
+
+def _templates(linting: Linting, found: Validated) -> Iterator[tuple[str, Path]]:
+    """Yield the file and place of objects that validation passed over as templates; of all in a file that it did."""
+    for warning in (each for each in found.warnings if each.message == PASSED_OVER):
+        objects = [each for each in linting.written if each.file == warning.where.file]
+        holder = _holder(warning, objects)
+        yield from ((each.file, each.place) for each in ([holder] if holder is not None else objects))
 
 
 def _finding(rule: LintRule, hit: Hit, places: Mapping[str, Mapping[tuple[str, ...], tuple[int, int]]]) -> LintFinding:

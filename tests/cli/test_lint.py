@@ -145,3 +145,30 @@ def test_rule_lists_all_codes(capsys):
     assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == [rule.code for rule in RULES]
     assert run(["rule", "E2033"]) == 2
     assert "did you mean E203?" in capsys.readouterr().err
+
+
+def test_a_baseline_replaces_no_input(tmp_path, capsys):
+    bad = write_manifest(tmp_path, PAGE.bad)
+    link = tmp_path / "link.json"
+    link.symlink_to(bad)
+    for target in (bad, link):
+        assert run(["lint", str(tmp_path), "--baseline", str(target), "--write-baseline"]) == 2
+        assert "is one of the files to read" in " ".join(capsys.readouterr().err.split())
+    assert bad.read_text(encoding="utf-8") == PAGE.bad
+
+
+def test_a_baseline_that_is_nested_too_deeply_is_bad_input(tmp_path, capsys):
+    good, baseline = write_manifest(tmp_path, PAGE.good), write_manifest(tmp_path, "[" * 200_000, "known.json")
+    assert run(["lint", str(good), "--baseline", str(baseline)]) == 2
+    assert "is no JSON" in " ".join(capsys.readouterr().err.split())
+
+
+def test_what_ran_out_of_budget_is_undecided_and_no_baseline(tmp_path, capsys):
+    costly = page("E203")
+    manifest = write_manifest(tmp_path, costly.bad)
+    cluster, baseline = write_manifest(tmp_path, costly.cluster, "cluster.yaml"), tmp_path / "known.json"
+    asked = ["lint", str(manifest), "--cluster", str(cluster), "--budget", "1"]
+    for way in (["--diff"], ["--baseline", str(baseline), "--write-baseline"]):
+        assert run([*asked, *way]) == 3
+        assert "ran out" in capsys.readouterr().err
+    assert not baseline.exists()

@@ -97,3 +97,30 @@ def test_what_is_wrong_with_a_file_has_its_line(folder, text, line, said, capsys
 def test_a_project_without_options_is_passed_over(folder, capsys):
     write_manifest(folder, "[tool.other]\nname = 'dra-alloc'\n", "pyproject.toml")
     assert codes(capsys) == []
+
+
+@pytest.mark.parametrize("text", ["[ tool . dra-alloc ]", '[tool."dra-alloc"]', "tool.dra-alloc.namespace = 'a'\n"])
+def test_a_table_is_one_however_it_is_written(folder, text, capsys):
+    write_manifest(folder, f"{text}\n" if "=" in text else f"{text}\nnamespace = 'a'\n", "pyproject.toml")
+    assert run(["lint", "claim.yaml"]) == 0
+    assert "options of" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("dra-alloc.toml", "a = " + "[" * 20_000, "nested too deeply"),
+        ("dra-alloc.toml", "a = " + "9" * 5_000, "is no TOML"),
+        ("pyproject.toml", "tool.dra-alloc = 1", "tool.dra-alloc has to be a table"),
+    ],
+)
+def test_what_is_no_table_is_bad_input(folder, name, text, said, capsys):
+    write_manifest(folder, text, name)
+    assert run(["lint", "claim.yaml"]) == 2
+    assert said in " ".join(capsys.readouterr().err.split())
+
+
+@pytest.mark.parametrize("text", ["tool = 1 # dra-alloc", 'a = """\n[tool.dra-alloc]\n"""'])
+def test_what_only_mentions_us_is_passed_over(folder, text, capsys):
+    write_manifest(folder, text, "pyproject.toml")
+    assert codes(capsys) == []

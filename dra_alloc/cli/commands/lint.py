@@ -106,14 +106,19 @@ def _run(options: Namespace) -> int:
 
 
 def _asked(options: Namespace) -> LintAsked:
+    from dra_alloc.cli.output import input_files
+    from dra_alloc.cli.writing import is_one_file
     from dra_alloc.cluster.settings import Settings
-    from dra_alloc.errors import InputError
+    from dra_alloc.errors import InputError, in_brief
     from dra_alloc.linting.baselines import read_baseline
     from dra_alloc.linting.running import LintAsked
     from dra_alloc.linting.selection import CodesAsked
 
     if options.write_baseline and not options.baseline:
         raise InputError("--write-baseline needs --baseline FILE, the file to write")
+    if options.write_baseline and any(is_one_file(options.baseline, each) for each in input_files(options, "baseline")):
+        hint = "give the baseline a name of its own"
+        raise InputError(f"{in_brief(options.baseline)} is one of the files to read", hint=hint)
     known = read_baseline(options.baseline) if options.baseline and not options.write_baseline else frozenset[str]()
     settings = Settings(options.release, dict(options.gate))
     settings.profile()
@@ -165,15 +170,29 @@ def _mended(options: Namespace, read: Documents, found: Linted, asked: LintAsked
 
 
 def _diff(options: Namespace, texts: Sequence[MendedText], found: Linted) -> int:
-    """Print what would change; return 1 where something would."""
+    """Print what would change; return 1 where something would, 3 if not all was looked at."""
     from dra_alloc.cli.exit_codes import ExitCode
     from dra_alloc.cli.output import write
     from dra_alloc.cli.rewriting import diff_of
 
     write("".join(map(diff_of, texts)))
+    undecided = _undecided()
     if found.unreadable:
         return ExitCode.BAD_INPUT
-    return ExitCode.UNSATISFIABLE if texts and not options.exit_zero else ExitCode.OK
+    if texts and not options.exit_zero:
+        return ExitCode.UNSATISFIABLE
+    return ExitCode.UNDECIDED if undecided else ExitCode.OK
+
+
+def _undecided() -> bool:
+    """Return whether the budget ran out, and say so on standard error."""
+    from dra_alloc.cli.output import tell
+    from dra_alloc.work import ran_out
+
+    notes = ran_out()
+    for each in notes:
+        tell(f"note: {each}")
+    return bool(notes)
 
 
 def _rewritten(texts: Sequence[MendedText]) -> bool:
@@ -189,12 +208,15 @@ def _rewritten(texts: Sequence[MendedText]) -> bool:
 
 
 def _write_baseline(options: Namespace, found: Linted) -> int:
+    """Write what is found; nothing where not all was looked at."""
     from dra_alloc.cli.exit_codes import ExitCode
     from dra_alloc.cli.output import write
     from dra_alloc.cli.writing import write_file
     from dra_alloc.linting.baselines import baseline_of
     from dra_alloc.report.layout import inert, plural, printable
 
+    if _undecided():
+        return ExitCode.UNDECIDED
     write_file(options.baseline, baseline_of(found.findings).encode())
     write(inert(printable(f"{options.baseline}: {plural(len(found.findings), 'finding')} written\n")))
     return ExitCode.OK

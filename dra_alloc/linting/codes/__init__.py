@@ -11,8 +11,7 @@ from dra_alloc.linting.rules import LintRule
 
 __all__ = ["RULES", "rule_named"]
 
-#: All codes in their order. A fault of validation is told by the first that takes it, so that those of no family's own
-#: come last.
+#: All codes in their order.
 RULES: Final[tuple[LintRule, ...]] = tuple(
     sorted(
         (

@@ -33,10 +33,10 @@ def _switched_off(linting: Linting) -> Iterator[Hit]:
     release = linting.settings.profile().release
     for each in linting.written:
         served = SERVED.get(each.kind, {}) if each.group == RESOURCE_GROUP else {}
-        better = next((version for version, span in served.items() if span.holds(release)), each.version)
-        if each.version in served and served[each.version].holds(release) and better != each.version:
+        if each.version != "v1" and each.version in served and served[each.version].holds(release):
             said = f"{each.api_version} is off in Kubernetes {linting.settings.release} unless it is switched on"
-            yield Hit(each, ("apiVersion",), said, f"dra-alloc convert --to {better} rewrites it")
+            on = "v1" in served and served["v1"].holds(release)
+            yield Hit(each, ("apiVersion",), said, "dra-alloc convert --to v1 rewrites it" if on else "")
 
 
 RULES: Final = (

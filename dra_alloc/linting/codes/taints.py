@@ -32,7 +32,9 @@ def _untolerated(linting: Linting) -> Iterator[Hit]:
             taints = [_first(each.wire.taints, asked.model.tolerations) for each in found.devices]
             if all(taints):
                 keys = sorted({f"{in_brief(each.key)}:{each.effect}" for each in taints if each is not None})
-                said = f"all {len(taints):,} candidates are tainted, and the request tolerates none: {first_few(keys)}"
+                said = (
+                    f"all {len(taints):,} candidates have a taint that the request does not tolerate: {first_few(keys)}"
+                )
                 yield Hit(asked.written, asked.path, said, "tolerations stand in the request, beside its selectors")
 
 

@@ -189,3 +189,49 @@ def test_slices_of_dumps_are_looked_at(tmp_path):
         ("R703", 1, "spec.devices[0].nodeAllocatableResourceMappings")
     ]
     assert found.checked == 1
+
+
+BROKEN = '{"apiVersion":"resource.k8s.io/v1","kind":"ResourceClaim","metadata":%s,"spec":{"devices":{"requests":[%s]}}}'
+LIST = '{"apiVersion":"v1","kind":"List","items":[%s]}\n'
+
+
+def test_an_annotation_is_about_its_own_object_among_those_of_one_name_and_line(tmp_path):
+    ignored = '{"name":"c","namespace":"b","annotations":{"dra-alloc/ignore":"S101 wanted"}}'
+    wrong_request = '{"name":"r","deviceClassName":"x"}'
+    made = ",".join(BROKEN % (each, wrong_request) for each in ('{"name":"c","namespace":"a"}', ignored))
+    found = found_in(tmp_path, LIST % made, name="a.json")
+    assert [(each.code, each.where.object) for each in found.findings if each.code == "S101"] == [
+        ("S101", "ResourceClaim a/c")
+    ]
+
+
+def test_a_template_hides_nothing_of_other_objects_in_its_line(tmp_path):
+    template = BROKEN % ('{"name":"{{ x }}"}', '{"name":"r","exactly":{"deviceClassName":"x"}}')
+    old = (BROKEN % ('{"name":"c"}', '{"name":"r","exactly":{"deviceClassName":"x"}}')).replace("io/v1", "io/v1beta2")
+    found = found_in(tmp_path, LIST % f"{template},{old}", name="a.json")
+    assert (len(found.warnings), codes(found)) == (1, ["R704"])
+
+
+def test_several_findings_of_a_code_at_one_place_are_all_told(tmp_path):
+    expression = 'device.attributes["gpu.example.com"].a == "a" && device.attributes["gpu.example.com"].b == "b"'
+    found = dra_alloc.lint(selecting(expression), cluster=slices(tmp_path, "{model: {string: a}}"))
+    assert [each.message.split()[3] for each in found if each.code == "E205"] == ["a", "b"]
+
+
+def test_a_cluster_without_devices_is_noted(tmp_path):
+    assert "publishes no device" in found_in(tmp_path, wrong("E203"), Documents()).notes[-1]
+
+
+@pytest.mark.parametrize(
+    ("kind", "version", "release", "hint"),
+    [
+        ("DeviceTaintRule", "v1beta2", "1.36", ""),
+        ("DeviceTaintRule", "v1beta2", "1.37", "dra-alloc convert --to v1 rewrites it"),
+        ("ResourceClaim", "v1beta1", "1.34", "dra-alloc convert --to v1 rewrites it"),
+        ("ResourcePoolStatusRequest", "v1alpha3", "1.36", ""),
+    ],
+)
+def test_every_version_that_is_off_is_told(kind, version, release, hint):
+    value = {"apiVersion": f"resource.k8s.io/{version}", "kind": kind, "metadata": {"name": "one"}, "spec": {}}
+    found = dra_alloc.lint(value, release=release, select=["R704"])
+    assert [(each.code, each.hint) for each in found] == [("R704", hint)]
