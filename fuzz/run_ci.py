@@ -41,7 +41,7 @@ CASES_OF: Final = {
     "hostile_manifests": 150,
     "hostile_requests": 1500,
     "hostile_snapshots": 200,
-    "many_askers": 7,
+    "many_askers": 1,
     "permuted_input": 400,
     "pod_fields": 1000,
     "pods_on_nodes": 500,
