@@ -21,8 +21,10 @@ __all__ = [
     "BudgetExhausted",
     "Purse",
     "Steps",
+    "cuts",
     "evenly",
     "finishing",
+    "is_spent",
     "owe",
     "ran_out",
     "solver_limit",
@@ -51,14 +53,16 @@ class Purse:
     """
     Units of work that are left to whoever works inside `with purse:`, in this thread; `kept` of them are for later.
 
-    It is for one command, and one thread. `refused` says that something was left undone for want of them.
+    It is for one command, and one thread. `refused` says that something was left undone for want of them,
+    `cuts` how often work was refused or made shorter.
     """
 
-    __slots__ = ("_outer", "all", "kept", "left", "refused")
+    __slots__ = ("_outer", "all", "cuts", "kept", "left", "refused")
 
     def __init__(self, units: int) -> None:
         self.all = self.left = units
         self.kept = 0
+        self.cuts = 0
         self.refused = False
         self._outer: list[Purse | None] = []
 
@@ -84,8 +88,25 @@ def spend(units: int) -> None:
     if purse is not None:
         if purse.left <= purse.kept:
             purse.refused = True
+            purse.cuts += 1
             raise BudgetExhausted(_said(purse))
         purse.left -= units
+
+
+def cuts() -> int:
+    """
+    Return how often work was refused or made shorter so far for want of units.
+
+    What is undecided while that grows may be so for this command only: whoever asks later asks again.
+    """
+    purse = _PURSE.get()
+    return 0 if purse is None else purse.cuts
+
+
+def is_spent() -> bool:
+    """Return whether nothing is left for now, so that who asks again gets the same."""
+    purse = _PURSE.get()
+    return purse is not None and purse.left <= purse.kept
 
 
 def ran_out() -> tuple[str, ...]:
@@ -137,7 +158,10 @@ def solver_limit(units: float) -> float:
     """
     spend(1)
     purse = _PURSE.get()
-    return units if purse is None else min(units, (purse.left - purse.kept) / _SOLVER_UNIT)
+    left = units if purse is None else (purse.left - purse.kept) / _SOLVER_UNIT
+    if purse is not None and left < units:
+        purse.cuts += 1
+    return min(units, left)
 
 
 def solver_worked(units: float) -> None:

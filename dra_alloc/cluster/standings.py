@@ -23,7 +23,7 @@ from dra_alloc.solve.direct import STEPS, Occupied, alone, decide, on_view
 from dra_alloc.solve.outcome import Aborted, NoFit, OutOfBudget, Solved, SolveOutcome
 from dra_alloc.solve.survey import Survey
 from dra_alloc.solve.views import Admitted
-from dra_alloc.work import BudgetExhausted, finishing
+from dra_alloc.work import BudgetExhausted, cuts, finishing
 
 __all__ = ["ABORTS", "FITS", "NO", "UNDECIDED", "Asked", "Roster", "Standings", "concerned", "places_of"]
 
@@ -35,6 +35,8 @@ ABORTS: Final = 4
 #: No, as a search found that need not say so again when less is free; with an error of its own.
 SEARCHED_NO: Final = 5
 FAILS: Final = 6
+#: Undecided for want of the command's work: said of this question, never kept.
+_CUT_SHORT: Final = 7
 _REFUSED: Final = (NO, SEARCHED_NO, FAILS)
 
 #: What is left of an answer when devices are taken: a plain no.
@@ -126,16 +128,23 @@ class Standings:
         """Return the code of every node."""
         codes = self._codes_for(asked)
         unknown = codes.find(UNKNOWN)
+        cut: Sequence[int] = ()
         if unknown >= 0:
-            self._explore(asked, codes, unknown, stop=len(codes), all_of_them=True)
+            cut = self._explore(asked, codes, unknown, stop=len(codes), all_of_them=True)
         # Of a copy: 3.13 without the interpreter's lock miscounts those who read one bytearray at the same time.
-        return bytes(codes.copy())
+        answer = codes.copy()
+        for place in cut:
+            answer[place] = UNDECIDED
+        return bytes(answer)
 
     def code(self, asked: Asked, place: int) -> int:
         """Return the code of one node."""
         codes = self._codes_for(asked)
         if codes[place] == UNKNOWN:
-            codes[place] = self._judge(asked, place)
+            code = self._judge(asked, place)
+            if code == _CUT_SHORT:
+                return UNDECIDED
+            codes[place] = code
         return codes[place]
 
     def abort(self, asked: Asked, place: int) -> Unsatisfiable:
@@ -152,7 +161,8 @@ class Standings:
 
     def unsolved(self, asked: Asked, place: int) -> bool:
         """Return whether an undecided node's question is one that CP-SAT was not asked, and could be."""
-        return self._error(asked, place)[0] == "unsolved"
+        # Where the command's work ran out that is the reason, and the code is unknown.
+        return self._codes_for(asked)[place] == UNDECIDED and self._error(asked, place)[0] == "unsolved"
 
     def refusals(self, asked: Asked) -> Callable[[], tuple[NodeRefusal, ...]]:
         """Return what makes the refusals of all nodes that do not fit; later changes do not show in them."""
@@ -187,11 +197,14 @@ class Standings:
 
     def _search(self, asked: Asked, place: int) -> int:
         """Return the code of one node that takes a search, and remember an error."""
+        before = cuts()
         match self._ask(self.roster.nodes[place], asked.claims, asked.budget):
             case Solved():
                 return FITS
             case NoFit():
                 return SEARCHED_NO
+            case OutOfBudget() if cuts() != before:
+                return _CUT_SHORT
             case OutOfBudget(work):
                 if all(stage.engine not in ("table", "cp-sat") for stage in work.stages):
                     self._note(asked, place, ("unsolved", ""))
@@ -267,8 +280,13 @@ class Standings:
             codes = self._codes.setdefault(asked.key, codes)
         return codes
 
-    def _explore(self, asked: Asked, codes: bytearray, start: int, *, stop: int, all_of_them: bool) -> None:
-        """Find out about nodes from `start` on, up to the first that fits or ends the attempt unless all are wanted."""
+    def _explore(self, asked: Asked, codes: bytearray, start: int, *, stop: int, all_of_them: bool) -> list[int]:
+        """
+        Find out about nodes from `start` on, up to the first that fits or ends the attempt unless all are wanted.
+
+        Return those that stay unknown because the command's work ran out.
+        """
+        cut: list[int] = []
         alone, quick, judge, find = self._lone_slices().at, self._quick(asked), self._judge, codes.find
         origin = None if self._origin is None else self._origin._codes_for(asked)  # noqa: SLF001  # its own class
         place = start
@@ -279,13 +297,17 @@ class Standings:
                 if code == UNKNOWN:
                     code = judge(asked, place)
             except BudgetExhausted:
-                code = UNDECIDED
-            codes[place] = code
-            if origin is not None and place not in self._touched:
-                origin[place] = code
-            if code in (FITS, ABORTS) and not all_of_them:
-                return
+                code = _CUT_SHORT
+            if code == _CUT_SHORT:
+                cut.append(place)
+            else:
+                codes[place] = code
+                if origin is not None and place not in self._touched:
+                    origin[place] = code
+                if code in (FITS, ABORTS) and not all_of_them:
+                    break
             place = find(UNKNOWN, place + 1)
+        return cut
 
     def _quick(self, asked: Asked) -> Callable[[SliceRow], int] | None:
         """Return what tells the codes of nodes with one slice only, as far as boards do: else it returns UNKNOWN."""
@@ -322,7 +344,7 @@ class Standings:
         try:
             return self._judged(asked, place)
         except BudgetExhausted:
-            return UNDECIDED
+            return _CUT_SHORT
 
     def _judged(self, asked: Asked, place: int) -> int:
         node = self.roster.nodes[place]

@@ -146,3 +146,14 @@ def test_the_harness_has_one_for_each_request(monkeypatch):
     monkeypatch.setattr(serve, "DEFAULT_WORK", 1)
     assert "err" in serve.answer(request)
     assert "err" in serve.answer(request)
+
+
+def test_an_answer_that_was_found_is_given_where_no_better_one_can_be_looked_for(cluster, tmp_path, capsys):
+    """12 units find the node, as many as there are devices; nothing is left for the objective then."""
+    pytest.importorskip("ortools", reason="needs ortools: objectives")
+    manifests = written(tmp_path, "claims.json", claim("cheap", CHEAP))
+    options = ["--objective", "least-fragmented", "--budget", str(NODES * DEVICES)]
+    assert run(["check", manifests, "--cluster", cluster, *options]) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert "default/cheap (ResourceClaim): allocated; fits 1 of 3 nodes: n2" in out
+    assert "least-fragmented: 1,000, and 0 is not ruled out: the budget of 12 units of work ran out" in out

@@ -109,8 +109,9 @@ class NotAsked:
 @dataclass(frozen=True)
 class Unsettled:
     """
-    No node fits, as far as is known, and the budget ran out on some.
+    No node fits, as far as is known, and the budget ran out on some; or the command's, before that much was known.
 
+    In the latter case all nodes are `undecided` that were in question.
     `solver_could` says that CP-SAT could decide one of these, and was not asked.
     """
 

@@ -9,8 +9,9 @@ from dataclasses import dataclass, field, replace
 
 from dra_alloc.cluster.attempts.grouping import Grouped, Groups
 from dra_alloc.cluster.attempts.queue import Queued, in_order
-from dra_alloc.cluster.attempts.scheduled import NotAsked, PodOutcome, Scheduled, Waiting
+from dra_alloc.cluster.attempts.scheduled import NotAsked, PodOutcome, Scheduled, Unsettled, Waiting
 from dra_alloc.cluster.attempts.scheduling import Scheduling
+from dra_alloc.work import cuts, is_spent
 
 __all__ = ["Turn", "attempts", "scheduled"]
 
@@ -58,6 +59,8 @@ class _Round:
     failed: list[int] = field(default_factory=list)
     stopped: dict[str, str] = field(default_factory=dict)
     last: Turn | None = None
+    # Whether the last attempt has no outcome for want of the command's work; the next may have more.
+    cut: bool = False
 
     def alone(self, number: int) -> Turn:
         """Return the attempt of a pod of no group."""
@@ -76,10 +79,15 @@ class _Round:
         if queued.follows in self.stopped:
             text = f"its controller makes it once {self.stopped[queued.follows]} runs"
             return Turn(number, Waiting(queued.name, "in-order", text))
-        if last is not None and queued.template is not None and self.pods[last.number].template == queued.template:
+        asks_again = self.cut and not is_spent()
+        alike = last is not None and queued.template is not None and self.pods[last.number].template == queued.template
+        if last is not None and alike and not asks_again:
             first = last.number if last.same_as is None else last.same_as
             return Turn(number, replace(last.outcome, pod=queued.name), first)
-        return Turn(number, self.scheduling.attempt(queued))
+        before = cuts()
+        outcome = self.scheduling.attempt(queued)
+        self.cut = isinstance(outcome, Unsettled) and cuts() != before
+        return Turn(number, outcome)
 
     def together(self, outcomes: Iterable[tuple[int, PodOutcome]]) -> Iterator[Turn]:
         """Yield the attempts of a group; what was refused before has no part in them."""

@@ -14,7 +14,7 @@ from dra_alloc.solve.best.objectives import Objective
 from dra_alloc.solve.best.optimise import Score
 from dra_alloc.solve.ladder import Budget
 from dra_alloc.solve.outcome import Aborted, OutOfBudget, Solved
-from dra_alloc.work import evenly
+from dra_alloc.work import cuts, evenly, is_spent
 
 __all__ = ["NODE_BUDGET", "place_in_order", "place_together"]
 
@@ -31,20 +31,29 @@ def place_in_order(books: Books, nodes: Sequence[Node], members: Sequence[Member
     placements: list[Placement] = []
     # What a node refused it goes on refusing: only less is ever left.
     refused: dict[int, set[str]] = {}
+    # Those of them that ran out of the command's work: who has more of it asks them again.
+    cut: dict[int, set[str]] = {}
     alike = WantNumbers()
     why = ""
     for member in evenly(iter(members), len(members)):
-        tried = refused.setdefault(alike(member), set())
+        kind = alike(member)
+        tried, short = refused.setdefault(kind, set()), cut.setdefault(kind, set())
+        if not is_spent():
+            tried -= short
+            short.clear()
         for node in nodes:
             name = node.metadata.name or ""
             if name in tried:
                 continue
+            before = cuts()
             outcome = books.allocate(node, member.claims)
             if isinstance(outcome, Solved):
                 placements.append(Placement(member, name, outcome, 0))
                 break
             if isinstance(outcome, (Aborted, OutOfBudget)):
                 why = why or outcome.text
+            if isinstance(outcome, OutOfBudget) and cuts() != before:
+                short.add(name)
             tried.add(name)
     return Gang(Verdict.PLACED if placements else Verdict.NONE, tuple(placements), why)
 

@@ -16,6 +16,7 @@ from dra_alloc.solve.ladder import Budget, Found
 from dra_alloc.solve.outcome import Solved, SolveOutcome, Stage, Work
 from dra_alloc.solve.question import Question
 from dra_alloc.solve.table.table import NotModelled
+from dra_alloc.work import BudgetExhausted, finishing
 
 __all__ = ["best_answer"]
 
@@ -37,11 +38,13 @@ def best_answer(
     plain = allocator.allocate(node, claims, budget=budget)
     if not isinstance(plain, Solved):
         return plain, ()
-    question = allocator.question(node, claims)
+    with finishing():
+        question = allocator.question(node, claims)
     try:
         best = optimise(question, objectives, budget.solver)
-    except NotModelled as reason:
-        return plain, _unproven(question, plain, objectives, str(reason))
+    except (NotModelled, BudgetExhausted) as reason:
+        with finishing():
+            return plain, _unproven(question, plain, objectives, str(reason))
     if best.status is not Status.FOUND:
         return plain, _unproven(question, plain, objectives, "the budget ran out")
     stages = (*plain.work.stages, Stage("cp-sat", best.work, "best"))
