@@ -66,10 +66,11 @@ class Lesser(NamedTuple):
 
     def largest(self, fits: Callable[[int], bool]) -> int:
         """
-        Return the largest amount with which it fits, to a unit or so; 0 if there is none.
+        Return an amount with which it fits, close to the largest; 0 if none was found.
 
-        What devices have left is tried first, from above; what several requests
-        can have of one device lies between.
+        What devices have left is tried first, from above. What several requests
+        can have of one device lies between: from there on whole units are tried,
+        up to a 64th of the distance to the next amount, or a unit if that is more.
         """
         found = next((each for each in reversed(self.amounts) if fits(each)), 0)
         above = next((each for each in (*self.amounts, self.wanted.nano) if each > found), self.wanted.nano)
