@@ -37,6 +37,8 @@ _QUESTIONS: Final = 3
 #: Cases for each that goes to processes.
 _FOR_PROCESSES: Final = 8
 _WAYS: Final = ("fork", "spawn", "forkserver")
+#: The processes of each way that was needed so far.
+_POOLS: Final[dict[str, multiprocessing.pool.Pool]] = {}
 
 #: The name of what is done, and what with.
 _Deed = tuple[str, Any]
@@ -141,9 +143,11 @@ def _at_once(works: Sequence[Callable[[], list[object]]]) -> list[list[object]]:
         sys.setswitchinterval(interval)
 
 
-@functools.cache
 def _processes(way: str) -> multiprocessing.pool.Pool:
-    return multiprocessing.get_context(way).Pool(4)
+    pool = _POOLS.get(way)
+    if pool is None:
+        pool = _POOLS[way] = multiprocessing.get_context(way).Pool(4)
+    return pool
 
 
 TARGET = Target("many_askers", _cases, _check, shrinks=False)
@@ -154,10 +158,9 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         return command(TARGET, arguments)
     finally:
-        for way in _WAYS:
-            if _processes.cache_info().currsize:
-                _processes(way).terminate()
-        _processes.cache_clear()
+        while _POOLS:
+            _, pool = _POOLS.popitem()
+            pool.terminate()
 
 
 if __name__ == "__main__":
