@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from dra_alloc.linting.written import at
+from dra_alloc.manifest.make.hints import QUOTES
 from dra_alloc.manifest.read.paths import Path
 
 __all__ = ["changed_at", "into", "lifted", "listed", "quoted", "renamed", "without"]
@@ -85,9 +86,9 @@ def listed(value: Any, path: Path, _hint: str = "") -> Any:
     return changed_at(value, path, lambda found: [found] if isinstance(found, dict) else None)
 
 
-def quoted(value: Any, path: Path, _hint: str = "") -> Any:
-    """Make a whole number a text."""
+def quoted(value: Any, path: Path, hint: str = "") -> Any:
+    """Make a whole number a text, where a hint says that one belongs there."""
     found = at(value, path)
-    if isinstance(found, bool) or not isinstance(found, int):
+    if not hint.startswith(QUOTES) or isinstance(found, bool) or not isinstance(found, int):
         return None
     return changed_at(value, path, str)

@@ -8,14 +8,15 @@ from collections.abc import Iterator
 from typing import Final
 
 from dra_alloc.errors import first_few, in_brief
+from dra_alloc.linting.codes.alternatives import weighed
 from dra_alloc.linting.codes.takes import said, unknown_field
-from dra_alloc.linting.looking import Linting
+from dra_alloc.linting.looking import AskedDevices, Linting
 from dra_alloc.linting.rules import Hit, LintRule
 
 __all__ = ["RULES"]
 
 
-def _beyond(linting: Linting) -> Iterator[Hit]:
+def _beyond(linting: Linting) -> Iterator[tuple[AskedDevices, Hit]]:
     """Yield amounts of a capacity that no candidate has, or not as much of it."""
     for claim in linting.claims:
         for asked in claim.asked:
@@ -34,10 +35,10 @@ def _beyond(linting: Linting) -> Iterator[Hit]:
                 if not there:
                     names = sorted({key for each in found.devices for key in each.wire.capacity})
                     hint = f"they have {first_few(names)}" if names else "they have no capacity"
-                    yield Hit(asked.written, path, f"no candidate has capacity {in_brief(name)}", hint)
+                    yield asked, Hit(asked.written, path, f"no candidate has capacity {in_brief(name)}", hint)
                 elif max(there) < amount:
                     most = f"the most that a candidate has is {max(there)}"
-                    yield Hit(asked.written, path, f"no candidate has {amount} of {in_brief(name)}", most)
+                    yield asked, Hit(asked.written, path, f"no candidate has {amount} of {in_brief(name)}", most)
 
 
 RULES: Final = (
@@ -53,5 +54,10 @@ RULES: Final = (
         "a capacity or counter is an object with a value",
         takes=said("expected an object", r"(?:capacity|counters)\[[^\]]*\]"),
     ),
-    LintRule("Q403", "warning", "no candidate has as much of a capacity as is asked for", finds=_beyond),
+    LintRule(
+        "Q403",
+        "warning",
+        "no candidate has as much of a capacity as is asked for",
+        finds=weighed(_beyond),
+    ),
 )

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from dra_alloc.api.constraints import CONSTRAINT_KINDS, DeviceConstraint
 from dra_alloc.errors import did_you_mean, first_few, in_brief
+from dra_alloc.linting.codes.alternatives import weigh
 from dra_alloc.linting.codes.takes import unknown_field
 from dra_alloc.linting.looking import AskedDevices, ClaimAsked, Linting
 from dra_alloc.linting.mending import without
@@ -84,12 +85,18 @@ def _lacking(linting: Linting) -> Iterator[Hit]:
     """Yield constraints over what no candidate of a request has, under no other name either."""
     yield from _unpublished(linting)
     for each in _bound(linting):
+        found: list[tuple[AskedDevices, Hit]] = []
         for asked, values in each.with_name(each.name):
-            if values or _other_name(each, asked):
-                continue
-            said = f"no candidate of request {_called(asked)} has attribute {in_brief(each.name)}"
-            yield Hit(each.claim.written, each.path, f"{said}: the constraint cannot be met", _hint(each, asked))
-            break
+            if not values and not _other_name(each, asked):
+                said = f"no candidate of request {_called(asked)} has attribute {in_brief(each.name)}"
+                said += ": the constraint cannot be met"
+                found.append((asked, Hit(each.claim.written, each.path, said, _hint(each, asked))))
+        yield from _worst(found)
+
+
+def _worst(found: Sequence[tuple[AskedDevices, Hit]]) -> Sequence[Hit]:
+    """Return the first of those that weigh most, if there is any."""
+    return sorted(weigh(found), key=lambda each: each.severity is not None)[:1]
 
 
 def _called(asked: AskedDevices) -> str:
@@ -123,12 +130,14 @@ def _other_name(bound: _Bound, asked: AskedDevices) -> str:
 def _named_twice(linting: Linting) -> Iterator[Hit]:
     """Yield constraints over what candidates of a request publish under another name."""
     for each in _bound(linting):
+        found: list[tuple[AskedDevices, Hit]] = []
         for asked, values in each.with_name(each.name):
             other = "" if values else _other_name(each, asked)
             if other:
                 said = f"candidates of request {_called(asked)} publish {other}, not {in_brief(each.name)}"
-                yield Hit(each.claim.written, each.path, f"{said}: the constraint cannot be met", _common(each))
-                break
+                said += ": the constraint cannot be met"
+                found.append((asked, Hit(each.claim.written, each.path, said, _common(each))))
+        yield from _worst(found)
 
 
 def _common(bound: _Bound) -> str:
@@ -149,8 +158,11 @@ def _typed_twice(linting: Linting) -> Iterator[Hit]:
             (asked, {type_of(value).removeprefix("list of ") for value in values})
             for asked, values in each.with_name(each.name)
         ]
-        known = [found for _, found in types if found]
-        if len(known) > 1 and not set.intersection(*known):
+        by_request: dict[str, set[str]] = {}
+        for asked, found in types:
+            if found:
+                by_request[asked.request] = by_request.get(asked.request, set()) | found
+        if len(by_request) > 1 and not set.intersection(*by_request.values()):
             told = ", ".join(f"{' or '.join(sorted(found))} of {_called(asked)}" for asked, found in types if found)
             said = f"{in_brief(each.name)} has values of different types, which never are equal: {told}"
             yield Hit(each.claim.written, each.path, said, "a driver has to publish it as the other does")

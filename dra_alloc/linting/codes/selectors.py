@@ -11,6 +11,7 @@ from typing import Any, Final
 from dra_alloc import cel
 from dra_alloc.errors import did_you_mean, first_few, in_brief
 from dra_alloc.limits import CEL_SELECTOR_MAX_COST
+from dra_alloc.linting.codes.alternatives import weighed
 from dra_alloc.linting.looking import AskedDevices, Linting, WrittenSelector
 from dra_alloc.linting.mending import changed_at
 from dra_alloc.linting.published import LetThrough, Published
@@ -65,17 +66,21 @@ def _apart(value: Any, path: Path, _hint: str) -> Any:
 def _suffixed(linting: Linting) -> Iterator[Hit]:
     """Yield reads of a value's type, which values do not have in selectors."""
     for each in linting.selectors:
-        for match in _TYPED.finditer(each.expression):
-            if _JOINED.search(each.expression) or linting.published.program(each.expression) is None:
-                continue
-            if match["name"]:
-                said = f"attribute {match['name']} is its value: it has no member {match['type']}"
-                yield Hit(each.written, each.path, said, f"leave out .{match['type']}")
-            elif "." not in match["domain"]:
-                said = f'attributes are looked up by domain and then by name, and "{match["domain"]}" is no domain'
-                hint = f'device.attributes["DOMAIN"].{match["domain"]}, where DOMAIN mostly is the name of the driver'
-                yield Hit(each.written, each.path, said, hint)
-            break
+        match = _typed(each.expression)
+        if match is None or _JOINED.search(each.expression) or linting.published.program(each.expression) is None:
+            continue
+        if match["name"]:
+            said = f"attribute {match['name']} is its value: it has no member {match['type']}"
+            yield Hit(each.written, each.path, said, f"leave out .{match['type']}")
+        else:
+            said = f'attributes are looked up by domain and then by name, and "{match["domain"]}" is no domain'
+            hint = f'device.attributes["DOMAIN"].{match["domain"]}, where DOMAIN mostly is the name of the driver'
+            yield Hit(each.written, each.path, said, hint)
+
+
+def _typed(expression: str) -> re.Match[str] | None:
+    """Return the first read of a value's type: attributes may be called like a type, too."""
+    return next((each for each in _TYPED.finditer(expression) if each["name"] or "." not in each["domain"]), None)
 
 
 def _reads(linting: Linting) -> Iterator[tuple[WrittenSelector, cel.Read]]:
@@ -129,14 +134,14 @@ def _instead(read: cel.Read, published: Published) -> str:
 def _lacking(linting: Linting) -> Iterator[Hit]:
     """Yield selectors that fail on some candidate that lacks what they read."""
     for written, path, expression, told in _failures(linting):
-        if _NO_KEY in told[0] and not _TYPED.search(expression) and _knows(linting.published, expression):
+        if _NO_KEY in told[0] and not _typed(expression) and _knows(linting.published, expression):
             yield Hit(written, path, *told)
 
 
 def _failing(linting: Linting) -> Iterator[Hit]:
     """Yield selectors that fail on some candidate for any other reason."""
     for written, path, expression, told in _failures(linting):
-        if _NO_KEY not in told[0] and not _TYPED.search(expression):
+        if _NO_KEY not in told[0] and not _typed(expression):
             yield Hit(written, path, *told)
 
 
@@ -191,13 +196,13 @@ def _asked(linting: Linting) -> Iterator[tuple[AskedDevices, LetThrough, LetThro
                 yield asked, found, known
 
 
-def _matching_nothing(linting: Linting) -> Iterator[Hit]:
+def _matching_nothing(linting: Linting) -> Iterator[tuple[AskedDevices, Hit]]:
     for asked, found, known in _asked(linting):
         if found.devices or not known.devices or found.failures:
             continue
         name = asked.model.device_class_name
         said = f"the selectors match none of the {len(known.devices):,} devices of class {in_brief(name)}"
-        yield Hit(asked.written, (*asked.path, "selectors"), said, _nearest(linting, asked), _less(asked))
+        yield asked, Hit(asked.written, (*asked.path, "selectors"), said, _nearest(linting, asked))
 
 
 def _nearest(linting: Linting, asked: AskedDevices) -> str:
@@ -211,11 +216,7 @@ def _nearest(linting: Linting, asked: AskedDevices) -> str:
     return "; ".join(f"{name} is {first_few(values)}" for name, values in found.items() if values)
 
 
-def _less(asked: AskedDevices) -> Any:
-    return "info" if asked.among else None
-
-
-def _empty_class(linting: Linting) -> Iterator[Hit]:
+def _empty_class(linting: Linting) -> Iterator[tuple[AskedDevices, Hit]]:
     if not linting.published.devices:
         return
     for claim in linting.claims:
@@ -223,10 +224,10 @@ def _empty_class(linting: Linting) -> Iterator[Hit]:
             found = linting.published.of_class(asked.model.device_class_name)
             if found is not None and found.exact and not found.devices:
                 said = f"class {in_brief(asked.model.device_class_name)} has no device: none that is published is of it"
-                yield Hit(asked.written, (*asked.path, "deviceClassName"), said, "", _less(asked))
+                yield asked, Hit(asked.written, (*asked.path, "deviceClassName"), said)
 
 
-def _unknown_class(linting: Linting) -> Iterator[Hit]:
+def _unknown_class(linting: Linting) -> Iterator[tuple[AskedDevices, Hit]]:
     if linting.cluster is None:
         return
     known = sorted(linting.published.classes)
@@ -237,7 +238,7 @@ def _unknown_class(linting: Linting) -> Iterator[Hit]:
                 listed = f"known classes: {first_few(known)}" if known else "no class is known"
                 hint = "; ".join(filter(None, (did_you_mean(name, known), listed)))
                 said = f"there is no DeviceClass {in_brief(name)}: pods that use the claim stay pending"
-                yield Hit(asked.written, (*asked.path, "deviceClassName"), said, hint, _less(asked))
+                yield asked, Hit(asked.written, (*asked.path, "deviceClassName"), said, hint)
 
 
 def _costly(linting: Linting) -> Iterator[Hit]:
@@ -270,11 +271,12 @@ def _unguarded(linting: Linting) -> Iterator[Hit]:
 def _behind(linting: Linting) -> Iterator[Hit]:
     """Yield alternatives that ask for all that an earlier one asks for."""
     for claim in linting.claims:
+        bound = {name for each in claim.devices.constraints for name in each.requests}
         by_request: dict[str, list[AskedDevices]] = {}
         for asked in claim.asked:
             earlier = by_request.setdefault(asked.request, [])
             before = next((each for each in earlier if asked.among and _asks_no_more(each.model, asked.model)), None)
-            if before is not None:
+            if before is not None and not bound & {f"{each.request}/{each.model.name}" for each in (before, asked)}:
                 said = f"never reached: whatever it could get, {before.model.name} gets before it"
                 yield Hit(asked.written, asked.path, said, "order them from the most to the least wanted, or drop it")
             earlier.append(asked)
@@ -282,7 +284,9 @@ def _behind(linting: Linting) -> Iterator[Hit]:
 
 def _asks_no_more(one: Any, other: Any) -> bool:
     """Return whether devices that are enough for the other alternative always are for the one."""
-    if one.device_class_name != other.device_class_name or one.capacity or getattr(one, "derived_attributes", ()):
+    if one.device_class_name != other.device_class_name or getattr(one, "derived_attributes", ()):
+        return False
+    if one.capacity or other.capacity:
         return False
     modes = {one.allocation_mode or "ExactCount", other.allocation_mode or "ExactCount"}
     return (
@@ -307,7 +311,12 @@ RULES: Final = (
         "the selector may cost more than the API server takes",
         takes=lambda fault, _: "exceeds cost limit" in fault.detail,
     ),
-    LintRule("E203", "warning", "the selectors match nothing that is published", finds=_matching_nothing),
+    LintRule(
+        "E203",
+        "warning",
+        "the selectors match nothing that is published",
+        finds=weighed(_matching_nothing),
+    ),
     LintRule("E204", "warning", "nobody publishes names in the domain that is read", finds=_unknown_domains),
     LintRule("E205", "warning", "nobody publishes the name that is read", finds=_unknown_names),
     LintRule("E206", "warning", "what is read is missing on some candidates, where the selector fails", finds=_lacking),
@@ -325,8 +334,8 @@ RULES: Final = (
     LintRule(
         "E210", "info", "a name is read without a guard, whoever publishes it", finds=_unguarded, by_default=False
     ),
-    LintRule("E211", "error", "no class serves the claim", finds=_unknown_class),
-    LintRule("E212", "warning", "the class has no device", finds=_empty_class),
+    LintRule("E211", "error", "no class serves the claim", finds=weighed(_unknown_class)),
+    LintRule("E212", "warning", "the class has no device", finds=weighed(_empty_class)),
     LintRule("E213", "warning", "an alternative is never reached", finds=_behind),
     LintRule("E214", "error", "the selector fails on some candidates", finds=_failing),
 )

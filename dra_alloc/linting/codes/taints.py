@@ -9,8 +9,9 @@ from typing import Final
 
 from dra_alloc.api import DeviceTaint, DeviceToleration
 from dra_alloc.errors import first_few, in_brief
+from dra_alloc.linting.codes.alternatives import weighed
 from dra_alloc.linting.codes.takes import unknown_field
-from dra_alloc.linting.looking import Linting
+from dra_alloc.linting.looking import AskedDevices, Linting
 from dra_alloc.linting.rules import Hit, LintRule
 from dra_alloc.linting.written import at, members
 from dra_alloc.manifest.kinds import RESOURCE_GROUP, SERVED
@@ -20,7 +21,7 @@ __all__ = ["RULES"]
 _BARRING: Final = ("NoSchedule", "NoExecute")
 
 
-def _untolerated(linting: Linting) -> Iterator[Hit]:
+def _untolerated(linting: Linting) -> Iterator[tuple[AskedDevices, Hit]]:
     """Yield requests of which every candidate has a taint that they do not tolerate."""
     if not linting.published.devices or not linting.settings.effective_gates().get("DRADeviceTaints", False):
         return
@@ -32,10 +33,10 @@ def _untolerated(linting: Linting) -> Iterator[Hit]:
             taints = [_first(each.wire.taints, asked.model.tolerations) for each in found.devices]
             if all(taints):
                 keys = sorted({f"{in_brief(each.key)}:{each.effect}" for each in taints if each is not None})
-                said = (
-                    f"all {len(taints):,} candidates have a taint that the request does not tolerate: {first_few(keys)}"
-                )
-                yield Hit(asked.written, asked.path, said, "tolerations stand in the request, beside its selectors")
+                listed = first_few(keys)
+                said = f"all {len(taints):,} candidates have a taint that the request does not tolerate: {listed}"
+                hint = "tolerations stand in the request, beside its selectors"
+                yield asked, Hit(asked.written, asked.path, said, hint)
 
 
 def _first(taints: Iterable[DeviceTaint], tolerations: Sequence[DeviceToleration]) -> DeviceTaint | None:
@@ -73,5 +74,10 @@ RULES: Final = (
         "tolerations of device taints stand in each request",
         takes=unknown_field(r"(?:spec\.)?spec\.(?:devices\.)?tolerations"),
     ),
-    LintRule("T603", "warning", "every candidate has a taint that is not tolerated", finds=_untolerated),
+    LintRule(
+        "T603",
+        "warning",
+        "every candidate has a taint that is not tolerated",
+        finds=weighed(_untolerated),
+    ),
 )

@@ -14,7 +14,7 @@ from dra_alloc.manifest.make.schema import Leaf, ListType, ObjectType, SchemaTyp
 from dra_alloc.manifest.read.json_numbers import JsonFloat
 from dra_alloc.manifest.read.yaml_scalars import ScalarError, beyond_floats, resolve
 
-__all__ = ["NOT_RENDERED", "PASSED_OVER", "hint_for_text", "hint_for_type", "hint_for_unknown"]
+__all__ = ["NOT_RENDERED", "PASSED_OVER", "QUOTES", "hint_for_text", "hint_for_type", "hint_for_unknown"]
 
 _FLAT_REQUEST: Final = 'move it below "exactly": only v1beta1 and v1alpha3 have it directly in the request'
 _NESTED_REQUEST: Final = (
@@ -91,6 +91,7 @@ _UNKNOWN: Final[Mapping[tuple[str, str], str]] = {
 
 #: How a warning calls what is not read for that.
 PASSED_OVER: Final = "it is passed over: a template that was not rendered"
+QUOTES: Final = "put it in quotes"
 NOT_RENDERED: Final = 'this looks like a template: render it first, as with "helm template"'
 _NO_TEXT: Final = "it holds NUL bytes: if it is UTF-16, save it as UTF-8; if it is binary, it is no manifest"
 _NO_TABS: Final = "indent with spaces: YAML takes no tabs"
@@ -149,9 +150,9 @@ def hint_for_type(shape: SchemaType, value: Any) -> str:
 
 def _hint_for_leaf(shape: Leaf, value: Any) -> str:
     if shape is Leaf.STRING and isinstance(value, bool):
-        return "put it in quotes: bare y, n, yes, no, on, off, true and false are booleans in YAML"
+        return f"{QUOTES}: bare y, n, yes, no, on, off, true and false are booleans in YAML"
     if shape is Leaf.STRING and isinstance(value, int | JsonFloat):
-        return "put it in quotes"
+        return QUOTES
     if shape in (Leaf.INT64, Leaf.BOOL) and isinstance(value, str):
         return _hint_for_quoted(shape, value)
     return ""

@@ -127,3 +127,9 @@ def test_every_example_with_a_fix_is_mended_and_stays_so(code, as_json):
 
 def in_json(text: str) -> str:
     return json.dumps(yaml.safe_load(text), indent=2) + "\n"
+
+
+def test_a_number_is_quoted_only_where_a_text_belongs():
+    assert 'name: "1"' in fixed(TEXT.replace("name: one", "name: 1"))
+    boolean = SAFE.replace("allocationmode: All  # misspelt", "  adminAccess: 1")
+    assert "adminAccess: 1\n" in fixed(boolean, unsafe=True)

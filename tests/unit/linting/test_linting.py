@@ -235,3 +235,34 @@ def test_every_version_that_is_off_is_told(kind, version, release, hint):
     value = {"apiVersion": f"resource.k8s.io/{version}", "kind": kind, "metadata": {"name": "one"}, "spec": {}}
     found = dra_alloc.lint(value, release=release, select=["R704"])
     assert [(each.code, each.hint) for each in found] == [("R704", hint)]
+
+
+@pytest.mark.parametrize("name", ["version", "string", "int", "bool"])
+def test_attributes_may_be_called_like_types(tmp_path, name):
+    expression = f'device.attributes["gpu.example.com"].{name} == "a"'
+    both = f"{{{name}: {{string: a}}}}\n  - name: other\n    attributes: {{}}"
+    assert [each.code for each in dra_alloc.lint(selecting(expression), cluster=slices(tmp_path, both))] == ["E206"]
+
+
+@pytest.mark.parametrize(
+    ("spec", "told"),
+    [
+        ({"parallelism": 300, "completions": 300}, ["W806"]),
+        ({"parallelism": 300, "completions": 10}, []),
+        ({"parallelism": 300, "completions": None}, ["W806"]),
+        ({"parallelism": 10**4000}, ["W806"]),
+    ],
+)
+def test_no_more_pods_of_a_job_are_counted_than_run_at_a_time(spec, told):
+    pod = {"containers": [], "resourceClaims": [{"name": "a", "resourceClaimName": "a"}]}
+    job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "one"}}
+    found = dra_alloc.lint({**job, "spec": {**spec, "template": {"spec": pod}}}, select=["W806"])
+    assert [each.code for each in found] == told
+
+
+def test_leaders_are_one_a_group_and_workers_the_rest():
+    pod = {"spec": {"containers": [], "resourceClaims": [{"name": "a", "resourceClaimName": "a"}]}}
+    groups = {"apiVersion": "leaderworkerset.x-k8s.io/v1", "kind": "LeaderWorkerSet", "metadata": {"name": "one"}}
+    template = {"size": 3, "leaderTemplate": pod, "workerTemplate": pod}
+    found = dra_alloc.lint({**groups, "spec": {"replicas": 129, "leaderWorkerTemplate": template}}, select=["W806"])
+    assert [each.message.partition(" ")[0] for each in found] == ["258"]
