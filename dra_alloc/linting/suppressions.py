@@ -40,12 +40,11 @@ class _Suppression:
     used: set[str] = field(default_factory=set)
 
     def covers(self, finding: LintFinding) -> bool:
-        """Return whether it is about a finding, and note that."""
-        here = finding.where.file == self.where.file and finding.code in self.codes
+        """Return whether it is about a finding of its file and codes, and note that."""
         inside = finding.written is self.written if self.written is not None else finding.where.line in self.lines
-        if here and inside:
+        if inside:
             self.used.add(finding.code)
-        return here and inside
+        return inside
 
 
 def without_suppressed(
@@ -59,7 +58,13 @@ def without_suppressed(
     known = list(_suppressions(linting))
     if not known:
         return list(findings), 0
-    left = [each for each in findings if not sum(one.covers(each) for one in known if one.reason)]
+    about: dict[tuple[str, str], list[_Suppression]] = {}
+    for one in known:
+        for code in one.codes if one.reason else ():
+            about.setdefault((one.where.file, code), []).append(one)
+    left = [
+        each for each in findings if not sum(one.covers(each) for one in about.get((each.where.file, each.code), ()))
+    ]
     codes = set(looked_for)
     return [*left, *(own for one in known for own in _own(one, codes))], len(findings) - len(left)
 
@@ -122,9 +127,11 @@ def _below(lines: Sequence[str], number: int) -> range:
         return range(first + 1, first + 2)
     opening = not any(_says(line) for line in _document_before(lines, number))
     indent = -1 if opening else _indent(lines[first])
+    member = _is_member(lines[first])
     end = first + 1
     while end < len(lines) and not lines[end].startswith("---"):
-        if _says(lines[end]) and _indent(lines[end]) <= indent:
+        own = _indent(lines[end]) == indent and _is_member(lines[end]) and not member  # a key's list may stand below it
+        if _says(lines[end]) and _indent(lines[end]) <= indent and not own:
             break
         end += 1
     return range(first + 1, end + 1)
@@ -139,6 +146,10 @@ def _document_before(lines: Sequence[str], number: int) -> Iterator[str]:
 
 def _says(line: str) -> bool:
     return bool(line.strip()) and not line.lstrip().startswith("#")
+
+
+def _is_member(line: str) -> bool:
+    return f"{line.strip()} ".startswith("- ")
 
 
 def _indent(line: str) -> int:

@@ -47,6 +47,7 @@ _COMMANDS: Final = (
     ("gang", "--most", *_BUDGET),
     ("cel", "device.driver == 'd1'"),
     ("convert", "--check", "--to", "v1beta1"),
+    ("lint", *_BUDGET),
 )
 _SECONDS: Final = 30
 _CONTROL: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")

@@ -4,7 +4,7 @@ Constraints over attributes that candidates lack, name in two ways or type in tw
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -110,21 +110,25 @@ def _names(devices: Sequence[PublishedDevice]) -> list[str]:
     return sorted(found)
 
 
+def _names_of(bound: _Bound, asked: AskedDevices) -> list[str]:
+    return _names(next(devices for each, devices in bound.candidates if each is asked))
+
+
 def _hint(bound: _Bound, asked: AskedDevices) -> str:
-    devices = next(found for each, found in bound.candidates if each is asked)
-    names = _names(devices)
+    names = _names_of(bound, asked)
     return did_you_mean(bound.name, names) or f"they have {first_few(names)}"
 
 
 def _other_name(bound: _Bound, asked: AskedDevices) -> str:
     """Return the name under which the candidates of a request publish what the constraint names, or nothing."""
-    devices = next(found for each, found in bound.candidates if each is asked)
-    short = bound.name.rpartition("/")[2]
-    same = next((names for names in _SAME if bound.name in names), frozenset[str]())
-    for name in _names(devices):
-        if name != bound.name and (name in same or name.rpartition("/")[2] == short):
-            return name
-    return ""
+    return next(iter(_alike(bound.name, _names_of(bound, asked))), "")
+
+
+def _alike(name: str, names: Iterable[str]) -> list[str]:
+    """Return those of other names that mean the same, or are the same in another domain."""
+    short = name.rpartition("/")[2]
+    same = next((known for known in _SAME if name in known), frozenset[str]())
+    return [each for each in names if each != name and (each in same or each.rpartition("/")[2] == short)]
 
 
 def _named_twice(linting: Linting) -> Iterator[Hit]:
@@ -143,9 +147,7 @@ def _named_twice(linting: Linting) -> Iterator[Hit]:
 def _common(bound: _Bound) -> str:
     """Return a name that candidates of all requests publish, if there is one."""
     shared = set.intersection(*({*_names(devices)} for _, devices in bound.candidates))
-    short = bound.name.rpartition("/")[2]
-    same = next((names for names in _SAME if bound.name in names), frozenset[str]())
-    fit = sorted(name for name in shared if name in same or name.rpartition("/")[2] == short)
+    fit = sorted(_alike(bound.name, shared))
     return f"all of them publish {fit[0]}" if fit else "no name for it is published by all of them"
 
 

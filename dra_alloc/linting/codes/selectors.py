@@ -254,18 +254,21 @@ def _unguarded(linting: Linting) -> Iterator[Hit]:
     """Yield reads without a guard, whether some device lacks what they read or not."""
     if not linting.selectors:
         return
-    bare = cel.prepare_device("", {}, {}, None, linting.published.environment.reading)
+    reading = linting.published.environment.reading
     for each in linting.selectors:
         program = linting.published.program(each.expression)
-        for read in program.reads if program is not None else ():
-            if program is not None and read.kind in ("attribute", "capacity"):
-                try:
-                    program.matches(bare)
-                except cel.EvaluationError as error:
-                    yield Hit(each.written, each.path, f"{error.text} on a device without it", "guard it with has()")
-                except BudgetExhausted:
-                    return
+        reads = program.reads if program is not None else ()
+        # Of each driver one, as what is read may stand behind a look at that.
+        domains = dict.fromkeys(read.domain for read in reads if read.kind in ("attribute", "capacity"))
+        for domain in ("", *domains) if domains else ():
+            try:
+                if program is not None:
+                    program.matches(cel.prepare_device(domain, {}, {}, None, reading))
+            except cel.EvaluationError as error:
+                yield Hit(each.written, each.path, f"{error.text} on a device without it", "guard it with has()")
                 break
+            except BudgetExhausted:
+                return
 
 
 def _behind(linting: Linting) -> Iterator[Hit]:

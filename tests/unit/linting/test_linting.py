@@ -266,3 +266,11 @@ def test_leaders_are_one_a_group_and_workers_the_rest():
     template = {"size": 3, "leaderTemplate": pod, "workerTemplate": pod}
     found = dra_alloc.lint({**groups, "spec": {"replicas": 129, "leaderWorkerTemplate": template}}, select=["W806"])
     assert [each.message.partition(" ")[0] for each in found] == ["258"]
+
+
+def test_a_read_behind_a_look_at_the_driver_needs_a_guard_too():
+    read = 'device.attributes["d.example.com"].a'
+    guarded = '"a" in device.attributes["d.example.com"]'
+    for expression, told in ((read, ["E210"]), (f"{guarded} && {read}", [])):
+        obj = selecting(f'device.driver == "d.example.com" && {expression} == "x"')
+        assert [each.code for each in dra_alloc.lint(obj, select=["E210"])] == told

@@ -86,3 +86,15 @@ def test_suppressions_themselves_are_looked_at():
     assert told(with_line(11, "        # dra-alloc: ignore why not")) == [("L902", 11), ("S121", 12), ("S121", 16)]
     bare = CLAIM.replace("  name: one\n", "  name: one\n  annotations:\n    dra-alloc/ignore: S121\n")
     assert [code for code, _ in told(bare)] == ["L902", "S121", "S121"]
+
+
+def test_a_list_at_the_indent_of_its_key_belongs_to_it():
+    head = "apiVersion: resource.k8s.io/v1\nkind: ResourceClaim\nmetadata: {name: one}\nspec:\n  devices:\n"
+    comment = "    # dra-alloc: ignore[S101] wanted\n"
+    wrong = "    requests:\n    - name: a\n      deviceClassName: x\n    - name: b\n      deviceClassName: x\n"
+    assert [code for code, _ in told(head + wrong)] == ["S101", "S101"]
+    assert told(head + comment + wrong) == []
+    last = wrong.replace("    - name: b", f"{comment}    - name: b")
+    assert told(head + last) == [("S101", 8)]
+    first = wrong.replace("    - name: a", f"{comment}    - name: a")
+    assert told(head + first) == [("S101", 11)]
