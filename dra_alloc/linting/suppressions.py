@@ -109,6 +109,7 @@ def _in_comments(name: str, text: str) -> Iterator[_Suppression]:
     starts = [0]
     for line in lines:
         starts.append(starts[-1] + len(line) + 1)
+    blocks = _blocks_below(lines)
     for start, comment in comment_places(text, documents):
         found = _COMMENT.match(comment)
         if found is not None:
@@ -116,16 +117,30 @@ def _in_comments(name: str, text: str) -> Iterator[_Suppression]:
             column = start - starts[number]
             where = Where("", "", name, number + 1, column + 1)
             alone = not lines[number][:column].strip(" \t-")
-            covered = _below(lines, number) if alone else range(number + 1, number + 2)
+            covered = blocks[number] if alone else range(number + 1, number + 2)
             yield _Suppression(where, _codes(found["codes"]), found["reason"].strip(), covered)
 
 
-def _below(lines: Sequence[str], number: int) -> range:
-    """Return the lines, from 1, of what begins below a comment: all of a document before whose first line it stands."""
-    first = next((at for at in range(number + 1, len(lines)) if _says(lines[at])), len(lines))
-    if first == len(lines) or lines[first].startswith("---"):
+def _blocks_below(lines: Sequence[str]) -> dict[int, range]:
+    """Return, for each line that is a comment, what begins below it: one block for comments that follow each other."""
+    found: dict[int, range] = {}
+    waiting: list[int] = []
+    opening = True
+    for number, line in enumerate(lines):
+        if not _says(line):
+            waiting.append(number)
+            continue
+        if waiting:
+            found |= dict.fromkeys(waiting, _block(lines, number, opening=opening))
+        waiting = [] if line.partition("#")[0].strip(" \t-") else [number]  # as in "- # dra-alloc: ..."
+        opening = line.startswith("---")
+    return found | dict.fromkeys(waiting, range(len(lines) + 1, len(lines) + 2))
+
+
+def _block(lines: Sequence[str], first: int, *, opening: bool) -> range:
+    """Return the lines, from 1, of what begins in a line: all of a document of which that is the first."""
+    if lines[first].startswith("---"):
         return range(first + 1, first + 2)
-    opening = not any(_says(line) for line in _document_before(lines, number))
     indent = -1 if opening else _indent(lines[first])
     member = _is_member(lines[first])
     end = first + 1
@@ -135,13 +150,6 @@ def _below(lines: Sequence[str], number: int) -> range:
             break
         end += 1
     return range(first + 1, end + 1)
-
-
-def _document_before(lines: Sequence[str], number: int) -> Iterator[str]:
-    for at_line in range(number - 1, -1, -1):
-        if lines[at_line].startswith("---"):
-            return
-        yield lines[at_line]
 
 
 def _says(line: str) -> bool:

@@ -98,3 +98,20 @@ def test_a_list_at_the_indent_of_its_key_belongs_to_it():
     assert told(head + last) == [("S101", 8)]
     first = wrong.replace("    - name: a", f"{comment}    - name: a")
     assert told(head + first) == [("S101", 11)]
+
+
+def test_a_comment_behind_a_dash_is_about_what_begins_below():
+    head = (
+        "apiVersion: resource.k8s.io/v1\nkind: ResourceClaim\nmetadata: {name: one}\nspec:\n  devices:\n    requests:\n"
+    )
+    text = f"{head}    - # dra-alloc: ignore[S101] wanted\n      deviceClassName: x\n      name: a\n"
+    assert told(text) == []
+    assert told("--- # dra-alloc: ignore[S101] wanted\n" + text.replace(" # dra-alloc: ignore[S101] wanted", "")) == []
+
+
+def test_comments_that_follow_each_other_are_about_the_same():
+    head = (
+        "apiVersion: resource.k8s.io/v1\nkind: ResourceClaim\nmetadata: {name: one}\nspec:\n  devices:\n    requests:\n"
+    )
+    comments = "    # dra-alloc: ignore[S101] wanted\n    # dra-alloc: ignore[S119] wanted\n\n"
+    assert told(f"{head}{comments}    - name: a\n      deviceClassName: x\n      wrong: 1\n") == []
