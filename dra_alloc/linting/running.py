@@ -11,6 +11,7 @@ from typing import Any, TypedDict, Unpack
 from dra_alloc.cluster.settings import Settings
 from dra_alloc.errors import Problem, Where, by_place
 from dra_alloc.linting.codes import RULES
+from dra_alloc.linting.codes.own import UNUSED
 from dra_alloc.linting.fingerprints import Fingerprints
 from dra_alloc.linting.looking import Linting, value_at
 from dra_alloc.linting.rules import Hit, LintFinding, LintRule
@@ -69,7 +70,7 @@ class Linted:
     What lint found, file by file and line by line; `unreadable` is text of which nobody knows what it says.
 
     `checked` counts the objects that were looked at; `suppressed` and `known` what was left out for comments and for
-    the baseline.
+    the baseline; `undecided` says that the budget ran out, so that not all was looked at.
     """
 
     settings: Settings
@@ -80,6 +81,7 @@ class Linted:
     known: int = 0
     notes: tuple[str, ...] = ()
     warnings: tuple[Problem, ...] = ()
+    undecided: str = ""
 
     @property
     def counting(self) -> tuple[LintFinding, ...]:
@@ -121,7 +123,9 @@ def linted(read: tuple[Documents, Sequence[Problem]], asked: LintAsked = LintAsk
         list(_with_columns(linting, _of_faults(linting, found, rules))),
         _with_columns(linting, _of_codes(linting, found, rules)),
     )
-    left, suppressed = without_suppressed(linting, told, {rule.code for rule in rules})
+    undecided = "".join(ran_out())
+    looked_for = {rule.code for rule in rules} - ({UNUSED.code} if undecided else set())
+    left, suppressed = without_suppressed(linting, told, looked_for)
     marked = _marked(by_place(list(_with_columns(linting, left))))
     new = tuple(each for each in marked if each.fingerprint not in asked.known)
     said = tuple({each.message for each in told})  # of versions that are off a code tells, object by object
@@ -130,13 +134,12 @@ def linted(read: tuple[Documents, Sequence[Problem]], asked: LintAsked = LintAsk
     notes += [f"of these little or nothing is known: {alone}"] * bool(alone)
     if (linting.selectors or linting.claims) and not linting.published.devices:
         notes.append(_UNKNOWN_CLUSTER if asked.cluster is None else _NO_DEVICES)
-    notes += ran_out()
     gone = len(asked.known - {each.fingerprint for each in marked})
     if gone:
         notes.append(f"{gone:,} of the baseline are not found any more")
     return Linted(
         asked.settings, new, found.unreadable, _checked(linting), suppressed,
-        len(marked) - len(new), tuple(notes), found.warnings,
+        len(marked) - len(new), tuple(notes), found.warnings, undecided,
     )  # fmt: skip
 
 

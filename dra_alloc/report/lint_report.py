@@ -24,6 +24,9 @@ _FIXES: Final = {"safe": "--fix mends it", "unsafe": "--fix --unsafe-fixes chang
 def lint_report(found: Linted) -> Report:
     """Return the records of files that were linted."""
     findings = tuple(map(_finding, by_place((*found.findings, *found.unreadable))))
+    if found.undecided:  # nothing found is no answer then, in any format
+        section = Section("undecided", found.undecided, _left_undone, _left_shape)
+        findings = (*findings, Finding("what is left", "warning", "undecided", (section,)))
     return Report(findings, Section("linted", (found, findings), _lines, _members), found.notes)
 
 
@@ -52,6 +55,14 @@ def _shape(problem: Problem) -> dict[str, Any]:
     return {**own, **problem_object(problem)}
 
 
+def _left_undone(said: str, _verbose: bool) -> Iterator[str]:
+    yield f"undecided: selectors and constraints were not all looked at: {said}"
+
+
+def _left_shape(said: str) -> dict[str, Any]:
+    return {"code": "undecided", "severity": "warning", "message": said}
+
+
 def _lines(told: tuple[Linted, tuple[Finding, ...]], verbose: bool) -> Iterator[str]:
     found, findings = told
     for finding in findings:
@@ -67,7 +78,7 @@ def _total(found: Linted) -> str:
     parts = [plural(counts["error"], "error"), plural(counts["warning"], "warning"), f"{counts['info']:,} info"]
     said = [part for part in parts if not part.startswith("0 ")]
     said += [f"{plural(sum(each.count for each in found.unreadable), 'place')} cannot be read"] * bool(found.unreadable)
-    whole = ", ".join(said) or "nothing found"
+    whole = ", ".join(said) or ("nothing found so far" if found.undecided else "nothing found")
     mendable = Counter[str](each.fix for each in found.findings)
     left = [f"{found.suppressed:,} suppressed"] * bool(found.suppressed) + [f"{found.known:,} in the baseline"] * bool(
         found.known
@@ -83,6 +94,7 @@ def _members(told: tuple[Linted, tuple[Finding, ...]]) -> dict[str, Any]:
         "gates": dict(found.settings.gates),
         "checked": found.checked,
         "findings": list(map(_shape, found.findings)),
+        "undecided": found.undecided or None,
         "unreadable": list(map(problem_object, found.unreadable)),
         "suppressed": found.suppressed,
         "inBaseline": found.known,

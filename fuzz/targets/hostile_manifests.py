@@ -175,7 +175,7 @@ def _check(case: Json) -> str:
 def _judge(case: Json, code: int, out: str, err: str) -> None:
     if code not in (0, 1, 2, 3) or "Traceback" in err:
         raise Broken(f"exit code {code}: {err[-2000:]}")
-    if code == 2 and not err.strip():
+    if code == 2 and not (err + out).strip():
         raise Broken("refused without a word")
     if _CONTROL.search(out + err):
         raise Broken(f"a control character: {_CONTROL.findall(out + err)}")

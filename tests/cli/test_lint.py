@@ -172,3 +172,18 @@ def test_what_ran_out_of_budget_is_undecided_and_no_baseline(tmp_path, capsys):
         assert run([*asked, *way]) == 3
         assert "ran out" in capsys.readouterr().err
     assert not baseline.exists()
+
+
+def test_what_was_not_looked_at_is_green_in_no_format(tmp_path, capsys):
+    costly = page("E203")
+    excused = costly.bad.replace("selectors:", "selectors: # dra-alloc: ignore[E203] next week")
+    manifest, cluster = write_manifest(tmp_path, excused), write_manifest(tmp_path, costly.cluster, "cluster.yaml")
+    asked = ["lint", str(manifest), "--cluster", str(cluster), "--budget", "1"]
+    assert run(asked) == 3
+    out = capsys.readouterr().out
+    assert "L901" not in out
+    assert "nothing found so far" in out
+    assert run([*asked, "--format", "junit"]) == 3
+    assert 'failures="0" errors="1"' in capsys.readouterr().out
+    assert run([*asked, "--format", "json"]) == 3
+    assert "ran out" in json.loads(capsys.readouterr().out)["undecided"]
