@@ -124,16 +124,15 @@ class SharedPath(Path):
 
         Raises: Special, SearchStopped.
         """
-        local = sharing.on(device.slice)
-        if not local.allows(device):
-            return None
         if not device.shareable:
             return _DEDICATED if judge.allows(device) else None
+        allowed = sharing.on(device.slice).allows(device)
         try:
+            # Asked of a device that others refuse, too: an amount that is an error ends the search before some of them.
             amounts = consumption(device, judge.ask, self._profile)
         except AmountError:
             raise Special from None
-        if amounts is None:
+        if amounts is None or not allowed:
             return None
         takes = tuple((name, each.nano, device.capacity[name].value.nano) for name, each in amounts.items())
         if not all(0 <= amount < _WRAPPING for _, amount, _ in takes):

@@ -85,3 +85,12 @@ def test_no_more_is_judged_than_the_search_comes_to() -> None:
     assert _direct(_asked([{"name": "a"}, broken], {"count": 1})) is not None
     allocator, node, claims = read_request(_asked([{"name": "a"}, broken], {"count": 2}))
     assert allocator.direct.answer(node, claims, None) is None
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_an_amount_that_is_an_error_ends_the_search_before_a_taint_refuses(shared: bool) -> None:
+    negative = {"name": "b", "capacity": {"memory": {"value": "-1"}}, "allowMultipleAllocations": shared}
+    tainted = {**negative, "taints": [{"key": "k", "effect": "NoSchedule"}]}
+    features = {"ConsumableCapacity": True, "DeviceTaints": True}
+    asked = _asked([_shareable("a"), tainted, _shareable("c")], {"count": 2}, features=features)
+    assert _direct(asked) is None
