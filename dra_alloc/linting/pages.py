@@ -17,18 +17,6 @@ from dra_alloc.linting.rules import FAMILIES, LintRule
 __all__ = ["RulePage", "page_of", "whole_page"]
 
 _TEXTS: Final = files("dra_alloc.linting") / "pages"
-#: The page of each family.
-_FILES: Final = {
-    "S1": "shape",
-    "E2": "selectors",
-    "C3": "constraints",
-    "Q4": "amounts",
-    "P5": "pools",
-    "T6": "taints",
-    "R7": "releases",
-    "W8": "pods",
-    "L9": "own",
-}
 _SECTION: Final = re.compile(r"^## ([A-Z]\d+)\n", re.MULTILINE)
 _EXAMPLE: Final = re.compile(r"```yaml (\w+)\n(.*?)```\n?", re.DOTALL)
 _FIXED: Final = {
@@ -66,7 +54,7 @@ def page_of(code: str) -> RulePage | None:
 
 @cache
 def _text(family: str) -> str:
-    return (_TEXTS / f"{_FILES[family]}.md").read_text(encoding="utf-8")
+    return (_TEXTS / f"{FAMILIES[family].page}.md").read_text(encoding="utf-8")
 
 
 @cache
@@ -81,7 +69,7 @@ def _page(rule: LintRule) -> RulePage:
     section = _sections(family)[rule.code]
     examples = dict(_EXAMPLE.findall(section))
     shared = dict(_EXAMPLE.findall(_sections("E2")[""]))
-    cluster = shared["cluster"] if family in ("E2", "C3", "Q4", "T6") else ""
+    cluster = shared["cluster"] if FAMILIES[family].needs_cluster else ""
     return RulePage(rule, _EXAMPLE.sub("", section).strip(), examples["bad"], examples["good"], cluster)
 
 
@@ -97,7 +85,7 @@ def _parts() -> Iterator[str]:
     for rule in RULES:
         off = "" if rule.by_default else " (off by default)"
         yield f"| [{rule.code}](#{rule.code.lower()}) | {rule.severity}{off} | {rule.reason} | {_FIXED[rule.fix]} |"
-    for family, name in FAMILIES.items():
+    for family, (name, _, _) in FAMILIES.items():
         yield f"\n## {name[0].upper()}{name[1:]}\n\n{_examples_told(_sections(family)[''])}"
         for rule in RULES:
             if rule.code.startswith(family):

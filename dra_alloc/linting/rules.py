@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from dra_alloc.linting.written import WrittenObject
     from dra_alloc.manifest.validate.violations import FieldFault
 
-__all__ = ["FAMILIES", "Fixing", "Hit", "LintFinding", "LintRule", "Mend", "Severity"]
+__all__ = ["FAMILIES", "CodeFamily", "Fixing", "Hit", "LintFinding", "LintRule", "Mend", "Severity"]
 
 Severity = Literal["error", "warning", "info"]
 #: What a fix may do: keep the meaning, change it, or there is none.
@@ -24,17 +24,26 @@ Fixing = Literal["safe", "unsafe", "none"]
 #: Returns the plain values of an object without what is wrong at a path, given the hint, or None where it cannot say.
 Mend = Callable[[Any, Path, str], Any]
 
-#: The letter and hundred of each family of codes.
+
+class CodeFamily(NamedTuple):
+    """A family of codes: what it is about, the file of its pages, and whether its examples go to a cluster."""
+
+    name: str
+    page: str
+    needs_cluster: bool = False
+
+
+#: Families by the letter and hundred of their codes.
 FAMILIES: Final = {
-    "S1": "shape",
-    "E2": "selectors",
-    "C3": "constraints",
-    "Q4": "capacity and counters",
-    "P5": "slices and pools",
-    "T6": "taints",
-    "R7": "releases and gates",
-    "W8": "pods and workloads",
-    "L9": "lint itself",
+    "S1": CodeFamily("shape", "shape"),
+    "E2": CodeFamily("selectors", "selectors", needs_cluster=True),
+    "C3": CodeFamily("constraints", "constraints", needs_cluster=True),
+    "Q4": CodeFamily("capacity and counters", "amounts", needs_cluster=True),
+    "P5": CodeFamily("slices and pools", "pools"),
+    "T6": CodeFamily("taints", "taints", needs_cluster=True),
+    "R7": CodeFamily("releases and gates", "releases"),
+    "W8": CodeFamily("pods and workloads", "pods"),
+    "L9": CodeFamily("lint itself", "own"),
 }
 
 
@@ -76,11 +85,6 @@ class LintRule:
             if value is None:
                 return "none"
         return self.fix if self.mend else "none"
-
-    @property
-    def family(self) -> str:
-        """The name of its family."""
-        return FAMILIES[self.code[:2]]
 
 
 @dataclass(frozen=True, slots=True)

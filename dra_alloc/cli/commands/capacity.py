@@ -70,9 +70,9 @@ def _run(options: Namespace) -> int:
     asked = CapacityOptions(shapes, checking(options), options.most, options.tries)
     found = capacity(before, after, asked)
     show(options, capacity_report(found))
-    if found.fits and not found.undecided:
-        return ExitCode.OK
-    return ExitCode.UNDECIDED if found.undecided else ExitCode.UNSATISFIABLE
+    if found.undecided:
+        return ExitCode.UNDECIDED
+    return ExitCode.OK if found.fits else ExitCode.UNSATISFIABLE
 
 
 def _shapes(options: Namespace, state: ClusterState) -> list[NodeShape]:
@@ -87,8 +87,7 @@ def _shapes(options: Namespace, state: ClusterState) -> list[NodeShape]:
     lacking = next((name for name in options.like if name not in there), None)
     if lacking is not None:
         raise InputError(f"--like: there is no node {lacking}", hint=did_you_mean(lacking, there))
-    kinds = shapes_of(state.dump)
-    shapes = [NodeShape(there[name], 1) for name in dict.fromkeys(options.like)] or kinds
+    shapes = [NodeShape(there[name], 1) for name in dict.fromkeys(options.like)] or shapes_of(state.dump)
     if options.prices is None:
         return shapes
     price = cheapest_from(options.prices).node_price

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from dra_alloc.api import DeviceRequest, ResourceClaimSpec
+from dra_alloc.manifest import Documents
 from dra_alloc.scenario.what_if.cluster_state import ClusterState, joined
 
 __all__ = ["autoscaler_notes"]
@@ -16,9 +17,9 @@ __all__ = ["autoscaler_notes"]
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """A cluster, and what claims in it ask for."""
+    """The objects of a cluster and what is applied to it, and what claims among them ask for."""
 
-    state: ClusterState
+    documents: Documents
     specs: tuple[ResourceClaimSpec, ...]
 
     @property
@@ -48,7 +49,7 @@ def _with_admin(asked: _Asked) -> bool:
 
 
 def _with_extended(asked: _Asked) -> bool:
-    documents = joined(asked.state.dump, asked.state.manifests)
+    documents = asked.documents
     names = {each.spec.extended_resource_name for each in documents.classes} - {None}
     pods = [*documents.pods, *(made.pod for each in documents.workloads for made in each.templates if made.pod)]
     containers = [each for pod in pods for each in (*pod.spec.containers, *pod.spec.init_containers)]
@@ -56,8 +57,10 @@ def _with_extended(asked: _Asked) -> bool:
 
 
 def _with_taints(asked: _Asked) -> bool:
-    dump = asked.state.dump
-    return bool(dump.taint_rules) or any(device.taints for each in dump.slices for device in each.spec.devices)
+    documents = asked.documents
+    return bool(documents.taint_rules) or any(
+        device.taints for each in documents.slices for device in each.spec.devices
+    )
 
 
 #: Karpenter's documentation of its allocator, with the reports karpenter#3228, #3231 and #3266.
@@ -76,5 +79,5 @@ def autoscaler_notes(state: ClusterState) -> Iterator[str]:
     """Yield what an autoscaler would not see of what claims of a cluster ask for. Spec: ADDED-4."""
     documents = joined(state.dump, state.manifests)
     specs = (*(each.spec for each in documents.claims), *(each.spec.spec for each in documents.templates))
-    asked = _Asked(state, specs)
+    asked = _Asked(documents, specs)
     yield from (each.said for each in _LIMITS if each.concerns(asked))

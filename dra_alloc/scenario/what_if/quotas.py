@@ -7,7 +7,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from dra_alloc.api import ResourceQuota
+from dra_alloc.api import FrozenMap, ResourceQuota
 from dra_alloc.pods.quota.book import QuotaBook, chargeable
 from dra_alloc.scenario.what_if.cluster_state import ClusterState
 
@@ -33,10 +33,9 @@ def relieved(before: ClusterState, after: ClusterState) -> ClusterState:
     used = {(space, each.name): each.used for space, accounts in book.accounts.items() for each in accounts}
 
     def told(quota: ResourceQuota) -> ResourceQuota:
-        said = quota.status.used
         now = used[quota.metadata.namespace or "", quota.metadata.name or ""]
-        status = quota.status.replaced(used=type(said)({key: now[key] for key in said}))
-        return quota.replaced(status=status)
+        said = FrozenMap({key: now[key] for key in quota.status.used})
+        return quota.replaced(status=quota.status.replaced(used=said))
 
     return replace(after, dump=after.dump.mapped(told, "quotas"))
 
