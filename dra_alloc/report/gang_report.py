@@ -28,7 +28,8 @@ def gang_report(answer: JointAnswer) -> Report:
 
 def _finding(subject: str, gang: Gang, answer: JointAnswer, say: Any) -> Finding:
     all_placed = len(gang.placements) >= (1 if answer.wanted is None else answer.wanted)
-    level: Level = "none" if all_placed else "warning" if gang.verdict == "undecided" else "error"
+    undecided = gang.verdict == "undecided" or not gang.proven
+    level: Level = "none" if all_placed else "warning" if undecided else "error"
     return Finding(subject, level, str(gang.verdict), (Section("placements", answer, say, lambda _: _object(gang)),))
 
 

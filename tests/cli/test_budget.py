@@ -100,6 +100,38 @@ def test_gang_is_undecided(answer):
     assert "note: the budget" in out
 
 
+#: Questions whose answers have a verdict, with what their documents call it.
+VERDICTS = {
+    ("check",): ("placements",),
+    ("gang",): ("joint", "greedy"),
+    ("gang", "--most"): ("joint", "greedy"),
+    ("what-if",): ("workloads",),
+    ("capacity",): ("workloads",),
+}
+
+
+@pytest.mark.parametrize("command", VERDICTS, ids=" ".join)
+def test_whatever_the_budget_an_answer_is_the_one_without_or_undecided(command, answer):
+    whole, out = answer(command[0], 300_000_000, "--format", "json", *command[1:])
+    expected = verdicts(json.loads(out), VERDICTS[command])
+    codes = set()
+    for budget in (2**power for power in range(17)):
+        code, out = answer(command[0], budget, "--format", "json", *command[1:])
+        codes.add(code)
+        found = verdicts(json.loads(out), VERDICTS[command])
+        assert {name for name in expected if found[name] not in (expected[name], "undecided")} == set(), budget
+        assert code == whole or (code == 3 and found != expected), budget
+    assert codes == {whole, 3}
+
+
+def verdicts(told: dict[str, Any], keys: tuple[str, ...]) -> dict[str, str]:
+    found = {}
+    for key in keys:
+        for number, each in enumerate(told[key] if isinstance(told[key], list) else [told[key]]):
+            found[each.get("name", f"{key}-{number}")] = each.get("verdict") or each.get("fate") or each["outlook"]
+    return found
+
+
 def test_cel_asks_as_many_devices_as_it_can(cluster, capsys):
     code = run(["cel", COSTLY, "--cluster", cluster, "--budget", "6000", "--format", "json"])
     told = json.loads(capsys.readouterr().out)

@@ -66,10 +66,11 @@ def _run(options: Namespace) -> int:
     warn(*manifests.warnings, *dump.warnings)
     show(options, gang_report(answer))
     joint = answer.answers.joint
-    if joint.verdict is Verdict.UNDECIDED:
-        return exit_codes.ExitCode.UNDECIDED
     wanted = 1 if answer.wanted is None else answer.wanted
-    return exit_codes.ExitCode.OK if len(joint.placements) >= wanted else exit_codes.ExitCode.UNSATISFIABLE
+    if len(joint.placements) >= wanted and joint.verdict is not Verdict.UNDECIDED:
+        return exit_codes.ExitCode.OK
+    decided = joint.proven and joint.verdict is not Verdict.UNDECIDED
+    return exit_codes.ExitCode.UNSATISFIABLE if decided else exit_codes.ExitCode.UNDECIDED
 
 
 def _check_together(options: Namespace) -> None:

@@ -149,7 +149,9 @@ def capacity(before: ClusterState, after: ClusterState, options: CapacityOptions
     if found.lacking and shapes:
         found = _buy(found, buying, options)
         if found.found.numbers is not None:
-            found = replace(found, after=ask(buying.state(found.found.numbers), reasons=True))
+            after_buying = ask(buying.state(found.found.numbers), reasons=True)
+            buying.notice(after_buying)
+            found = replace(found, after=after_buying)
     copies = _copies(buying, ask)
     skipped = len(options.shapes) - len(shapes)
     return replace(

@@ -65,8 +65,9 @@ class GangAnswers:
 
     @property
     def lost_by_order(self) -> bool:
-        """Return whether the scheduler's order leaves out pods that a joint placement would have placed."""
-        return len(self.joint.placements) > len(self.greedy.placements)
+        """Return whether the scheduler's order is known to leave out pods that a joint placement would have placed."""
+        decided = self.greedy.proven and self.greedy.verdict is not Verdict.UNDECIDED
+        return decided and len(self.joint.placements) > len(self.greedy.placements)
 
 
 def place_gang(
@@ -107,6 +108,8 @@ def place_gang(
             break
         found.append(question.ask(nodes, price))
         best = _better(best, found[-1], price, cluster) if len(found) > 1 else found[-1]
+    if price is not None and not all(each.proven and each.verdict is not Verdict.UNDECIDED for each in found):
+        best = replace(best, proven=False)
     return GangAnswers(_whole(greedy, members), _whole(_against(found, best), members))
 
 
@@ -218,18 +221,22 @@ def _domains(cluster: Cluster, topology: Topology | None) -> list[tuple[Node, ..
 def _greedy(cluster: Cluster, members: Sequence[Member], topology: Topology | None) -> Gang:
     """Place in order; the first domain that takes all is used, else the one that takes most."""
     best = Gang(Verdict.NONE, ())
+    doubt = ""
     for nodes in _domains(cluster, topology):
         gang = place_in_order(Books(cluster.known.allocator), nodes, members)
         if len(gang.placements) == len(members):
             return gang
+        doubt = doubt or ("" if gang.proven else gang.why)
         best = max(best, gang, key=lambda each: len(each.placements))
-    return best
+    return replace(best, why=doubt, proven=False) if doubt else best
 
 
 def _whole(gang: Gang, members: Sequence[Member]) -> Gang:
-    """Return the gang, or none of it if members are missing."""
+    """Return the gang, or none of it if members are missing; undecided if more of them might be possible."""
     if len(gang.placements) == len(members) or gang.verdict is Verdict.UNDECIDED:
         return gang
+    if not gang.proven:
+        return Gang(Verdict.UNDECIDED, (), gang.why)
     count = len(gang.placements)
     placed = f"only {count} would find a node" if count else ""
     return Gang(Verdict.NONE, (), gang.why or placed)
@@ -276,11 +283,11 @@ class _Joint:
                 packed = pack_best(self._cluster, self._menus, nodes, self._objectives, most=most)
             else:
                 packed = pack(self._menus, nodes, self._shapes.demand, price=price, most=most)
+            return self._placed(packed) if packed.complete or most else Gang(Verdict.NONE, (), self._menus.why)
         except TooMuchWork:
             if self._objectives or not self._cluster.inventory.nodes_share:
                 raise
             return None
-        return self._placed(packed) if packed.complete or most else Gang(Verdict.NONE, (), self._menus.why)
 
     def _all_at_once(self, nodes: Sequence[Node], price: NodePrice | None, *, most: bool) -> Gang:
         """Return the placement found by one question about all nodes."""

@@ -9,6 +9,7 @@ from typing import Final
 
 from dra_alloc.api import Node
 from dra_alloc.scenario.gang.books import Books
+from dra_alloc.scenario.gang.menus import TooMuchWork
 from dra_alloc.scenario.gang.types import Gang, Member, Placement, Verdict, WantNumbers
 from dra_alloc.solve.best.objectives import Objective
 from dra_alloc.solve.best.optimise import Score
@@ -26,6 +27,8 @@ def place_in_order(books: Books, nodes: Sequence[Node], members: Sequence[Member
     """
     Return the pods that find a node, in order; one that finds none is left out.
 
+    Where it is undecided whether one of those finds one, more of them might be possible.
+
     Spec: GANG-1.
     """
     placements: list[Placement] = []
@@ -34,7 +37,7 @@ def place_in_order(books: Books, nodes: Sequence[Node], members: Sequence[Member
     # Those of them that ran out of the command's work: who has more of it asks them again.
     cut: dict[int, set[str]] = {}
     alike = WantNumbers()
-    why = ""
+    why = doubt = ""
     for member in evenly(iter(members), len(members)):
         kind = alike(member)
         tried, short = refused.setdefault(kind, set()), cut.setdefault(kind, set())
@@ -50,12 +53,16 @@ def place_in_order(books: Books, nodes: Sequence[Node], members: Sequence[Member
             if isinstance(outcome, Solved):
                 placements.append(Placement(member, name, outcome, 0))
                 break
-            if isinstance(outcome, (Aborted, OutOfBudget)):
+            if isinstance(outcome, Aborted):
                 why = why or outcome.text
-            if isinstance(outcome, OutOfBudget) and cuts() != before:
-                short.add(name)
+            if isinstance(outcome, OutOfBudget):
+                doubt = doubt or outcome.text or f"node {name} is undecided"
+                if cuts() != before:
+                    short.add(name)
             tried.add(name)
-    return Gang(Verdict.PLACED if placements else Verdict.NONE, tuple(placements), why)
+    none = Verdict.UNDECIDED if doubt else Verdict.NONE
+    proven = not doubt or len(placements) == len(members)
+    return Gang(Verdict.PLACED if placements else none, tuple(placements), doubt or why, proven)
 
 
 def place_together(
@@ -65,6 +72,8 @@ def place_together(
     Return the placements of pods put on one node in one question; nothing if they do not fit.
 
     With objectives they are the best ones, with their scores.
+
+    Raises: TooMuchWork if that cannot be decided.
     """
     claims = [claim for member in members for claim in member.claims]
     scores: tuple[Score, ...] = ()
@@ -72,6 +81,8 @@ def place_together(
         outcome, scores = books.best(node, claims, objectives, NODE_BUDGET)
     else:
         outcome = books.allocate(node, claims)
+    if isinstance(outcome, OutOfBudget):
+        raise TooMuchWork(f"node {node.metadata.name}: {outcome.text or 'undecided'}")
     if not isinstance(outcome, Solved):
         return [], ()
     placements = []

@@ -45,23 +45,29 @@ def shortfall(cluster: Cluster, alike: Sequence[Sequence[Member]], together: str
     most = place_most(cluster, members)
     if most.joint.verdict is not Verdict.UNDECIDED and most.joint.proven:
         placed = len(most.joint.placements)
-        if placed > len(most.greedy.placements):
+        if most.lost_by_order:
             yield f"their order matters: {placed} of {len(members)} could be placed at once"
-        else:
+        elif placed == len(most.greedy.placements):
             yield f"their order does not matter: {placed} of {len(members)} is the most that can be placed"
-    helping = list(_helping(cluster, alike, members))
-    if helping:
-        yield f"{', or '.join(helping[:_TOLD])} would be enough for all of them"
-    else:
+    helping = _Helping(cluster, alike, members)
+    enough = list(helping.changes())
+    if enough:
+        yield f"{', or '.join(enough[:_TOLD])} would be enough for all of them"
+    elif not helping.undecided:
         yield "no single change that was tried makes room for all of them"
 
 
 def _by_node(cluster: Cluster, kind: Sequence[Member]) -> Iterator[str]:
     """Yield, for nodes of the same number and reason together, how many pods they take each and why no more."""
     found: dict[tuple[int, str], list[str]] = {}
+    undecided: list[str] = []
     for node in cluster.nodes[:_MOST_NODES]:
         here = Cluster(cluster.known.on_nodes((node,)))
-        placed = place_most(here, kind).joint.placements
+        joint = place_most(here, kind).joint
+        if joint.verdict is Verdict.UNDECIDED or not joint.proven:
+            undecided.append(node.metadata.name or "")
+            continue
+        placed = joint.placements
         why = _refusal(here, placed, kind, node) if len(placed) < len(kind) else ""
         found.setdefault((len(placed), why), []).append(node.metadata.name or "")
     who = kind[0].name if len(kind) == 1 else f"of {len(kind)} pods like {kind[0].name}"
@@ -71,6 +77,8 @@ def _by_node(cluster: Cluster, kind: Sequence[Member]) -> Iterator[str]:
         reason = f"; no more, since {why}" if why else ""
         amount = f"{count or 'none'}{each} {who}" if len(kind) > 1 else f"{who}{each}" if count else f"not {who}"
         yield f"{first_few(names)} {verb} {amount}{reason}"
+    if undecided:
+        yield f"how many {who} {first_few(undecided)} would take is undecided"
     more = len(cluster.nodes) - _MOST_NODES
     if more > 0:
         yield f"{more} more nodes were not asked how many they take"
@@ -93,23 +101,37 @@ def _refusal(here: Cluster, placed: Sequence[Placement], kind: Sequence[Member],
     return refusal.explanation.cause or refusal.text
 
 
-def _helping(cluster: Cluster, alike: Sequence[Sequence[Member]], members: Sequence[Member]) -> Iterator[str]:
-    """Yield the single changes after which all pods can be placed together."""
-    tried = 0
-    for name, claim in cluster.claims.items():
-        if claim.status.allocation is not None and tried < _MOST_CHANGES:
-            tried += 1
-            if can_place(cluster.without_claim(name), members) is Verdict.PLACED:
-                yield f"freeing claim {name}"
-    if len(alike) > 1:
-        return
-    worlds = [(member, world) for member in members if (world := _world(cluster, member)) is not None]
-    for alternatives in _changes(cluster, members[0]):
-        for text, change in alternatives:
-            changed = [Member(member.name, change(world).claims) for member, world in worlds]
-            if changed and can_place(cluster, changed) is Verdict.PLACED:
-                yield f"{text} in each of them"
-                break
+class _Helping:
+    """Single changes, tried; `undecided` says that it is not known of one whether it is enough."""
+
+    def __init__(self, cluster: Cluster, alike: Sequence[Sequence[Member]], members: Sequence[Member]) -> None:
+        self._cluster = cluster
+        self._alike = alike
+        self._members = members
+        self.undecided = False
+
+    def changes(self) -> Iterator[str]:
+        """Yield the changes after which all pods can be placed together."""
+        cluster, tried = self._cluster, 0
+        for name, claim in cluster.claims.items():
+            if claim.status.allocation is not None and tried < _MOST_CHANGES:
+                tried += 1
+                if self._is_enough(cluster.without_claim(name), self._members):
+                    yield f"freeing claim {name}"
+        if len(self._alike) > 1:
+            return
+        worlds = [(member, world) for member in self._members if (world := _world(cluster, member)) is not None]
+        for alternatives in _changes(cluster, self._members[0]):
+            for text, change in alternatives:
+                changed = [Member(member.name, change(world).claims) for member, world in worlds]
+                if changed and self._is_enough(cluster, changed):
+                    yield f"{text} in each of them"
+                    break
+
+    def _is_enough(self, cluster: Cluster, members: Sequence[Member]) -> bool:
+        verdict = can_place(cluster, members)
+        self.undecided = self.undecided or verdict is Verdict.UNDECIDED
+        return verdict is Verdict.PLACED
 
 
 def _changes(cluster: Cluster, member: Member) -> Iterator[Sequence[tuple[str, Callable[[World], World]]]]:

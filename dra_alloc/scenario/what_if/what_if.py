@@ -73,11 +73,14 @@ class WorkloadChange:
             deleted = not self.evicted or DELETED in self.evicted.values()
             return Fate.DELETED if deleted else Fate.GONE
         if len(now.refused) > len(was.refused):
-            return Fate.LOST if now.running + len(now.old) < was.running else Fate.REFUSED
+            could_run = now.running + len(now.undecided) + len(now.old)
+            return Fate.LOST if could_run < was.running else Fate.REFUSED
         if now.undecided:
             return Fate.UNDECIDED
         if now.refused:
             return Fate.LACKING
+        if was.undecided and not was.refused:
+            return Fate.UNDECIDED
         return self._all_run()
 
     def _all_run(self) -> Fate:

@@ -15,8 +15,10 @@ from dra_alloc.cluster.cluster import Cluster
 from dra_alloc.cluster.outcomes import Undecided, Unsatisfiable
 from dra_alloc.manifest import Documents
 from dra_alloc.scenario.gang.books import Books
+from dra_alloc.scenario.gang.gang import place_gang
 from dra_alloc.scenario.gang.greedy import place_in_order
-from dra_alloc.scenario.gang.types import Member
+from dra_alloc.scenario.gang.menus import Menus, TooMuchWork
+from dra_alloc.scenario.gang.types import Member, Topology, Verdict
 from dra_alloc.solve.allocator import Budget
 from dra_alloc.work import Purse, cuts, evenly, is_spent, solver_limit
 
@@ -117,3 +119,45 @@ def test_shorter_work_of_the_solver_counts_as_cut():
         assert cuts() == 1
     assert cuts() == 0
     assert not is_spent()
+
+
+def test_a_gang_is_undecided_where_one_of_it_is(cluster):
+    """The first has its place at once; what is left does not suffice to find the other's, with which all would fit."""
+    members = [Member("a", (a_claim("a", "n0"),)), Member("b", (a_claim("b", "n3"),))]
+    with Purse(2):
+        most = place_in_order(Books(cluster.known.allocator), cluster.nodes, members)
+    assert [each.member.name for each in most.placements] == ["a"]
+    assert (most.verdict, most.proven) == (Verdict.PLACED, False)
+    with Purse(2):
+        answers = place_gang(cluster, members)
+    assert answers.greedy.verdict is answers.joint.verdict is Verdict.UNDECIDED
+    assert "budget of 2 units" in answers.greedy.why
+    assert not answers.lost_by_order
+    assert place_gang(cluster, members).joint.verdict is Verdict.PLACED
+
+
+def test_the_cheapest_is_not_proven_where_a_rack_was_not_looked_at(cluster, monkeypatch):
+    """Two racks: the second, cheaper one is undecided."""
+    racks = {name: ("dear" if name in NAMES[:2] else "cheap") for name in NAMES}
+    nodes = [Node.from_wire({"metadata": {"name": name, "labels": {"rack": racks[name]}}}) for name in NAMES]
+    racked = Cluster(cluster.known.on_nodes(nodes))
+    exactly = {"deviceClassName": "any"}
+    spec = {"devices": {"requests": [{"name": "r", "exactly": exactly}]}}
+    claim = ResourceClaim.from_wire({**API, "metadata": {"name": "q"}, "spec": spec})
+    price = {"dear": 2, "cheap": 1}
+
+    def priced(node: Node) -> int:
+        return price[node.metadata.labels["rack"]]
+
+    whole = place_gang(racked, [Member("a", (claim,))], Topology("rack"), priced).joint
+    assert (whole.nodes, whole.proven) == (("n2",), True)
+    asked = Menus.takes
+
+    def takes(self: Menus, node: Node, counts: tuple[int, ...]) -> bool:
+        if racks[node.metadata.name or ""] == "cheap":
+            raise TooMuchWork("no more work")
+        return asked(self, node, counts)
+
+    monkeypatch.setattr(Menus, "takes", takes)
+    found = place_gang(racked, [Member("a", (claim,))], Topology("rack"), priced).joint
+    assert (found.nodes, found.proven) == (("n0",), False)

@@ -11,12 +11,15 @@ from typing import Any
 import pytest
 import yaml
 
+from dra_alloc.cluster.outcomes import Allocated
 from dra_alloc.cluster.settings import DEFAULT_SETTINGS, Settings
 from dra_alloc.manifest import Documents, load
-from dra_alloc.scenario.check import CheckOptions
+from dra_alloc.scenario.check import CheckOptions, SubjectAnswer
 from dra_alloc.scenario.what_if.objects import states
+from dra_alloc.scenario.what_if.pod_counts import PodCount, WorkloadName
 from dra_alloc.scenario.what_if.reading import read_scenario, steps_in, with_lines
-from dra_alloc.scenario.what_if.what_if import WhatIf, after_steps, what_if
+from dra_alloc.scenario.what_if.what_if import Fate, WhatIf, WorkloadChange, after_steps, what_if
+from dra_alloc.solve.outcome import Work
 from tests.paths import ROOT
 
 CLUSTER = ROOT / "docs" / "examples" / "what-if" / "cluster.yaml"
@@ -322,3 +325,26 @@ def test_an_evicted_pod_is_no_longer_charged(objects, documents):
         asked(documents(*objects, spent), {"addNodes": {"like": "gpu-b"}}, {"drainNodes": {"labels": {"rack": "r2"}}})
     )
     assert found["shop/index"] == ("no longer fits", 1, 2)
+
+
+@pytest.mark.parametrize(
+    ("was", "now", "fate"),
+    [
+        ("a", "u", Fate.UNDECIDED),
+        ("u", "a", Fate.UNDECIDED),
+        ("u", "r", Fate.REFUSED),
+        ("a", "r", Fate.LOST),
+        ("aa", "ru", Fate.LOST),
+        ("a", "ru", Fate.REFUSED),
+        ("ur", "r", Fate.LACKING),
+        ("ur", "aa", Fate.GAINED),
+    ],
+)
+def test_nothing_is_said_of_a_change_that_undecided_pods_leave_open(was, now, fate):
+    """Each letter is a pod: allocated, refused or undecided."""
+
+    def counted(pods: str) -> PodCount:
+        verdicts: dict[str, Any] = {"a": {"allocated": Allocated("n", (), Work())}, "r": {}, "u": {"undecided": ("n",)}}
+        return PodCount(asked=[SubjectAnswer("Pod", str(k), **verdicts[each]) for k, each in enumerate(pods)])
+
+    assert WorkloadChange(WorkloadName("Job", "j"), counted(was), counted(now)).fate is fate
