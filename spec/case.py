@@ -36,6 +36,7 @@ __all__ = [
     "Intended",
     "QuantityCase",
     "Recorded",
+    "RuleCase",
     "SemverCase",
     "TextCase",
     "ValidationCase",
@@ -317,6 +318,20 @@ class TextCase(Case):
     expected: _TextExpected
 
 
+class _Rule(_Strict):
+    rule: str
+    in_: Json = Field(alias="in")
+
+
+class RuleCase(Case):
+    """One rule of quota, queues or naming, asked alone: what the harness's op `rule` answers. Written by hand."""
+
+    statements: tuple[Statement, ...] = Field(min_length=1)
+    shows: str
+    given: _Rule
+    expected: Json
+
+
 #: Folder below `spec/vectors` -> what its files hold.
 KINDS: Final[Mapping[str, type[Case]]] = {
     "allocation": AllocationCase,
@@ -324,6 +339,7 @@ KINDS: Final[Mapping[str, type[Case]]] = {
     "conversion": DocumentCase,
     "defaults": DocumentCase,
     "quantity": QuantityCase,
+    "rule": RuleCase,
     "semver": SemverCase,
     "validation": ValidationCase,
     "yaml": TextCase,

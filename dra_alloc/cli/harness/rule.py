@@ -8,8 +8,9 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from dra_alloc.api import ResourceClaim
+from dra_alloc.cli.harness.queue_rules import device_charge, device_enqueue, fair_share, quota_tree, reclaim
 from dra_alloc.cli.harness.reading import read_model, read_quantity
-from dra_alloc.cli.harness.shapes import check_shape
+from dra_alloc.cli.harness.shapes import check_shape, of_shape
 from dra_alloc.errors import InputError, in_brief
 from dra_alloc.pods.quota.claims import ExtendedNames, claim_charge
 from dra_alloc.pods.workloads.names import claim_base, cut, indexed_base, job_gang_names, ray_base
@@ -20,29 +21,29 @@ Given = Mapping[str, Any]
 
 
 def _claim_name(given: Given) -> dict[str, Any]:
-    _check(given, {"owner": str, "claim": str})
+    of_shape(given, {"owner": str, "claim": str}, "in")
     base = claim_base(given["owner"], given["claim"])
     return {"baseOfName": cut(base), "generateName": base}
 
 
 def _indexed_pod(given: Given) -> dict[str, Any]:
-    _check(given, {"job": str, "index": int})
+    of_shape(given, {"job": str, "index": int}, "in")
     return {"generateName": indexed_base(given["job"], given["index"])}
 
 
 def _job_gang_names(given: Given) -> dict[str, Any]:
-    _check(given, {"job": str, "uid": str})
+    of_shape(given, {"job": str, "uid": str}, "in")
     made = job_gang_names(given["job"], given["uid"])
     return {"podGroup": made.pod_group, "template": made.template, "workload": made.workload}
 
 
 def _ray_pod(given: Given) -> dict[str, Any]:
-    _check(given, {"cluster": str, "group": str})
+    of_shape(given, {"cluster": str, "group": str}, "in")
     return {"head": ray_base(given["cluster"]), "worker": ray_base(given["cluster"], given["group"])}
 
 
 def _claim_usage(given: Given) -> dict[str, Any]:
-    _check(given, {"claim": dict, "extendedResourceNames": dict, "podUsage": dict, "draExtendedResource": bool})
+    of_shape(given, {"claim": dict, "extendedResourceNames": dict, "podUsage": dict, "draExtendedResource": bool}, "in")
     claim = read_model(ResourceClaim, given["claim"], ("in", "claim"))
     named = given["extendedResourceNames"]
     check_shape(named, dict.fromkeys(named, str), "in.extendedResourceNames.")
@@ -51,21 +52,18 @@ def _claim_usage(given: Given) -> dict[str, Any]:
     return {"usage": {key: str(usage[key]) for key in sorted(usage)}}
 
 
-def _check(given: Given, shape: Mapping[str, type]) -> None:
-    """Refuse what is missing, unknown, or of another type. Raises: InputError."""
-    check_shape(given, shape, "in ")
-    missing = next((key for key in shape if given.get(key) is None), None)
-    if missing is not None:
-        raise InputError(f"in.{missing} is missing")
-
-
 #: What answers each rule: a new one is a line here.
 RULES: Final[Mapping[str, Callable[[Given], dict[str, Any]]]] = {
     "expand/claim-name": _claim_name,
     "expand/indexed-pod": _indexed_pod,
     "expand/job-gang-names": _job_gang_names,
     "expand/ray-pod": _ray_pod,
+    "kai/fair-share": fair_share,
+    "kai/reclaim": reclaim,
+    "kueue/dra-charge": device_charge,
+    "kueue/quota-tree": quota_tree,
     "resourcequota/claim-usage": _claim_usage,
+    "volcano/dra-enqueue": device_enqueue,
 }
 
 

@@ -79,7 +79,7 @@ def test_what_is_drawn_is_nothing_that_a_cluster_draws():
         ({"rule": "expand/none", "in": {}}, "unknown rule"),
         ({"rule": "expand/ray-pod"}, "in is missing"),
         ({"rule": "expand/ray-pod", "in": {"cluster": "c"}}, "in.group is missing"),
-        ({"rule": "expand/ray-pod", "in": {"cluster": "c", "group": 1}}, "in group has to be a string"),
+        ({"rule": "expand/ray-pod", "in": {"cluster": "c", "group": 1}}, "in.group has to be a string"),
         ({"rule": "expand/ray-pod", "in": {"cluster": "c", "group": "g", "x": 1}}, "unknown in keys: x"),
     ],
 )

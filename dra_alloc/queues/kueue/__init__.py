@@ -1,0 +1,3 @@
+"""
+Kueue: what a pod is charged, and what a ClusterQueue has left.
+"""

@@ -1,0 +1,3 @@
+"""
+Volcano: what a PodGroup needs before its pods are tried.
+"""
