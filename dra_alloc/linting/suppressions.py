@@ -5,6 +5,7 @@ Findings that somebody wants not to hear of again: comments with a code and a re
 from __future__ import annotations
 
 import re
+import sys
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -12,10 +13,11 @@ from typing import Final
 
 from yaml import YAMLError
 
-from dra_alloc.errors import Where
-from dra_alloc.linting.codes.own import UNREASONED, UNUSED
+from dra_alloc.errors import Where, did_you_mean, in_brief
+from dra_alloc.linting.codes import RULES, rule_named
+from dra_alloc.linting.codes.own import UNKNOWN, UNREASONED, UNUSED
 from dra_alloc.linting.looking import Linting
-from dra_alloc.linting.rules import LintFinding
+from dra_alloc.linting.rules import FAMILIES, LintFinding, LintRule
 from dra_alloc.linting.written import WrittenObject, at
 from dra_alloc.manifest.edit.nodes import comment_places, yaml_nodes
 
@@ -53,7 +55,9 @@ def without_suppressed(
     """
     Return what is not suppressed, with what is wrong with suppressions themselves, and how many are suppressed.
 
-    A code that is not looked for is not called unused.
+    A code is called unused only where it was looked for, in objects that were made and of which no error is left.
+
+    Spec: LINT-11 to LINT-13.
     """
     known = list(_suppressions(linting))
     if not known:
@@ -66,20 +70,67 @@ def without_suppressed(
         each for each in findings if not sum(one.covers(each) for one in about.get((each.where.file, each.code), ()))
     ]
     codes = set(looked_for)
-    return [*left, *(own for one in known for own in _own(one, codes))], len(findings) - len(left)
+    own = [each for one in known for each in _misspelt(one) if each.code in codes]
+    if UNUSED.code in codes:
+        hiding = _Hiding(linting, left)
+        own += [each for one in known for each in _unused(one, hiding, codes)]
+    return [*left, *own], len(findings) - len(left)
 
 
-def _own(one: _Suppression, looked_for: set[str]) -> Iterator[LintFinding]:
-    where, told = one.where, one.written
-    if UNREASONED.code in looked_for and (not one.codes or not one.reason):
-        said = "a suppression names codes and a reason"
-        hint = "# dra-alloc: ignore[CODE] reason"
-        yield LintFinding(said, where, hint, code=UNREASONED.code, severity=UNREASONED.severity, written=told)
-    elif UNUSED.code in looked_for:
-        for code in one.codes:
-            if code in looked_for and code not in one.used:
-                said = f"{code} is suppressed here, and there is none"
-                yield LintFinding(said, where, "take it out", code=UNUSED.code, severity=UNUSED.severity, written=told)
+def _misspelt(one: _Suppression) -> Iterator[LintFinding]:
+    """Yield what is wrong with a suppression, whatever there is to suppress."""
+    if not one.codes or not one.reason:
+        yield _of(UNREASONED, one, "a suppression names codes and a reason", "# dra-alloc: ignore[CODE] reason")
+    for code in one.codes:
+        if rule_named(code) is None:
+            hint = did_you_mean(code, [rule.code for rule in RULES]) or "`dra-alloc rule` lists the codes"
+            yield _of(UNKNOWN, one, f"there is no code {in_brief(code)}: it suppresses nothing", hint)
+
+
+def _unused(one: _Suppression, hiding: _Hiding, looked_for: set[str]) -> Iterator[LintFinding]:
+    left = [code for code in one.codes if code in looked_for and code not in one.used] if one.reason else []
+    if left and not hiding.something_in(one):
+        for code in left:
+            if not hiding.unpublished(code):
+                yield _of(UNUSED, one, f"{code} is suppressed here, and there is none", "take it out")
+
+
+def _of(rule: LintRule, one: _Suppression, said: str, hint: str) -> LintFinding:
+    return LintFinding(said, one.where, hint, code=rule.code, severity=rule.severity, written=one.written)
+
+
+class _Hiding:
+    """Where a finding may be missing for something else that is wrong: objects that are not made, or have errors."""
+
+    def __init__(self, linting: Linting, left: Sequence[LintFinding]) -> None:
+        self._published = bool(linting.published.devices)
+        unknown = linting.documents.unknown  # of these nothing is made
+        made = {
+            each for each in linting.written if linting.is_stored(each) or f"{each.api_version} {each.kind}" in unknown
+        }
+        wrong = {each.written for each in left if each.severity == "error"}
+        self._objects = {each for each in linting.written if each in wrong or each not in made}
+        self._lines: dict[str, list[range]] = {}
+        ends: dict[str, int] = {}
+        for each in reversed(linting.written):
+            end = ends.get(each.file, sys.maxsize)
+            if each in self._objects:
+                self._lines.setdefault(each.file, []).append(range(each.line, end))
+            ends[each.file] = max(each.line, 1)
+
+    def something_in(self, one: _Suppression) -> bool:
+        """Return whether there is such an object where something is suppressed."""
+        if one.written is not None:
+            return one.written in self._objects
+        return any(
+            one.lines.start < lines.stop and lines.start < one.lines.stop
+            for lines in self._lines.get(one.where.file, ())
+        )
+
+    def unpublished(self, code: str) -> bool:
+        """Return whether a code may need devices, and there are none that it could be held against."""
+        rule = rule_named(code)
+        return not self._published and rule is not None and rule.takes is None and FAMILIES[code[:2]].needs_cluster
 
 
 def _suppressions(linting: Linting) -> Iterator[_Suppression]:

@@ -8,6 +8,7 @@ import io
 
 import pytest
 
+from dra_alloc.linting.rules import LintFinding
 from dra_alloc.linting.running import LintAsked, linted
 from dra_alloc.linting.selection import CodesAsked
 from dra_alloc.manifest import Manner, load_readable
@@ -32,11 +33,14 @@ spec:
 IGNORE = "# dra-alloc: ignore[S121] an older server takes it"
 
 
-def told(text: str, *select: str) -> list[tuple[str, int | None]]:
+def found_in(text: str, *select: str) -> tuple[LintFinding, ...]:
     asked = LintAsked(selection=CodesAsked(select))
     manner = Manner("strict", "keep", asked.settings.profile().release)
-    found = linted(load_readable(["-"], stdin=io.BytesIO(text.encode()), manner=manner), asked)
-    return [(each.code, each.where.line) for each in found.findings]
+    return linted(load_readable(["-"], stdin=io.BytesIO(text.encode()), manner=manner), asked).findings
+
+
+def told(text: str, *select: str) -> list[tuple[str, int | None]]:
+    return [(each.code, each.where.line) for each in found_in(text, *select)]
 
 
 def with_line(number: int, line: str) -> str:
@@ -80,8 +84,8 @@ def test_an_annotation_suppresses_a_code(said):
 
 
 def test_suppressions_themselves_are_looked_at():
-    assert told(with_line(1, "# dra-alloc: ignore[E203,S121] why")) == [("L901", 1)]
-    assert told(with_line(1, "# dra-alloc: ignore[E203,S121] why"), "S", "L") == []
+    assert told(with_line(1, "# dra-alloc: ignore[S119,S121] why")) == [("L901", 1)]
+    assert told(with_line(1, "# dra-alloc: ignore[E201,S121] why"), "S", "L") == []
     assert told(with_line(11, "        # dra-alloc: ignore[S121]")) == [("L902", 11), ("S121", 12), ("S121", 16)]
     assert told(with_line(11, "        # dra-alloc: ignore why not")) == [("L902", 11), ("S121", 12), ("S121", 16)]
     bare = CLAIM.replace("  name: one\n", "  name: one\n  annotations:\n    dra-alloc/ignore: S121\n")
@@ -115,3 +119,26 @@ def test_comments_that_follow_each_other_are_about_the_same():
     )
     comments = "    # dra-alloc: ignore[S101] wanted\n    # dra-alloc: ignore[S119] wanted\n\n"
     assert told(f"{head}{comments}    - name: a\n      deviceClassName: x\n      wrong: 1\n") == []
+
+
+def test_what_an_error_may_hide_is_not_called_unused():
+    hidden = with_line(1, "# dra-alloc: ignore[S121] an older server takes it")
+    undecoded = hidden.replace("deviceClassName", "deviceclass", 1)
+    assert [code for code, _ in told(undecoded)] == ["S119"]
+    assert [code for code, _ in told(f"{undecoded}---\n{hidden.replace('-1', '1')}")] == ["S119", "L901"]
+    annotated = CLAIM.replace("  name: one\n", "  name: one\n  annotations:\n    dra-alloc/ignore: S123 why\n")
+    assert [code for code, _ in told(annotated)] == ["S121", "S121"]
+    assert [code for code, _ in told(annotated.replace("-1", "1"))] == ["L901"]
+
+
+def test_a_code_that_was_not_held_against_devices_is_not_called_unused():
+    good = CLAIM.replace("-1", "1")
+    comment = "# dra-alloc: ignore[E203,E201] why\n"
+    assert told(f"{comment}{good}") == [("L901", 1)]
+
+
+@pytest.mark.parametrize(("code", "hint"), [("S191", "did you mean S1"), ("E2", "did you mean"), ("nothing", "lists")])
+def test_a_code_that_there_is_not_is_told_with_the_nearest_one(code, hint):
+    found = found_in(f"# dra-alloc: ignore[S121,{code}] why\n{CLAIM}")
+    assert [(each.code, each.where.line, each.message.split()[4]) for each in found] == [("L903", 1, f"{code}:")]
+    assert hint in found[0].hint
