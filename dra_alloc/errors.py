@@ -106,9 +106,8 @@ AnyProblem = TypeVar("AnyProblem", bound=Problem)
 
 
 def by_place(problems: Sequence[AnyProblem]) -> list[AnyProblem]:
-    """Return problems file by file, as files come up, each in the order of its text; what has no line comes last."""
-    files = {problem.where.file: number for number, problem in reversed(list(enumerate(problems)))}
-    return sorted(problems, key=lambda each: (files[each.where.file], each.where.line or math.inf))
+    """Return problems by the names of their files, each in the order of its text; what has no line comes last."""
+    return sorted(problems, key=lambda each: (each.where.file, each.where.line or math.inf))
 
 
 class DraAllocError(Exception):

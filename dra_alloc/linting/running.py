@@ -126,7 +126,8 @@ def linted(read: tuple[Documents, Sequence[Problem]], asked: LintAsked = LintAsk
     undecided = "".join(ran_out())
     looked_for = {rule.code for rule in rules} - ({UNUSED.code} if undecided else set())
     left, suppressed = without_suppressed(linting, told, looked_for)
-    marked = _marked(by_place(list(_with_columns(linting, left))))
+    in_lines = sorted(_with_columns(linting, left), key=lambda each: each.where.column or 0)
+    marked = _marked(by_place(in_lines))
     new = tuple(each for each in marked if each.fingerprint not in asked.known)
     said = tuple({each.message for each in told})  # of versions that are off a code tells, object by object
     notes = [each for each in found.notes if not each.endswith(DROPPED) and not each.startswith(said)]

@@ -1,5 +1,5 @@
 """
-How text reports lay out lines and lists: at most 80 columns, no list without an end.
+How text reports lay out lines and lists: at most 80 columns but for places and words, no list without an end.
 """
 
 from __future__ import annotations
@@ -33,6 +33,9 @@ _MOST_CHARACTERS: Final = 240
 #: How many items of a list are told in full without `--verbose`.
 MOST: Final = 3
 UNLIMITED: Final = 1_000_000
+#: A file with its line and column, before what is said of it: editors open it if it is whole.
+_PLACE: Final = re.compile(r"\A(?:dra-alloc: )?(?:(?!: ).)*?:\d+(?::\d+)?(?=: )")
+_KEPT: Final = "\0"
 #: What build servers obey: GitHub's `::` at the beginning of a line, `##[`, `##vso[` and `##teamcity[` anywhere.
 _COMMAND: Final = re.compile(r"^([^\S\n]*):(?=:)|#(?=#\w*\[)", re.MULTILINE)
 
@@ -84,14 +87,16 @@ def wrapped(line: str) -> str:
 
 
 def wrapped_at(text: str, indent: str, deeper: str = "    ") -> list[str]:
-    """Return the lines of a text with an indent, what follows the first `deeper`."""
-    return textwrap.wrap(
-        printable(text),
+    """Return the lines of a text with an indent, what follows the first `deeper`; no place and no word is broken."""
+    lines = textwrap.wrap(
+        _PLACE.sub(lambda found: found[0].replace(" ", _KEPT), printable(text), count=1),
         _WIDTH,
         initial_indent=indent,
         subsequent_indent=indent + deeper,
+        break_long_words=False,
         break_on_hyphens=False,
     )
+    return [line.replace(_KEPT, " ") for line in lines]
 
 
 def cut(text: str, verbose: bool) -> str:

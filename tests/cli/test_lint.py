@@ -47,9 +47,32 @@ def test_exit_codes(tmp_path, capsys):
 def test_a_finding_is_told_with_code_and_place(tmp_path, capsys):
     bad = write_manifest(tmp_path, PAGE.bad)
     run(["lint", str(bad)])
-    told = "".join(capsys.readouterr().out.split())
-    assert f"{bad}:8:7:S101error:ResourceClaimone:spec.devices.requests[0].deviceClassName:unknownfield" in told
-    assert 'moveitbelow"exactly"' in told
+    told = capsys.readouterr().out
+    assert f"{bad}:8:7: S101 error:" in told.replace("\n    ", " ")
+    assert "ResourceClaim one: spec.devices.requests[0].deviceClassName: unknown field" in " ".join(told.split())
+    assert 'move it below "exactly"' in " ".join(told.split())
+
+
+def test_no_place_is_broken(tmp_path, capsys):
+    folder = tmp_path / "a folder of a team" / "with a long name" / "for manifests of claims"
+    folder.mkdir(parents=True)
+    bad, broken = write_manifest(folder, PAGE.bad, "one claim.yaml"), write_manifest(folder, "[", "broken file.yaml")
+    assert run(["lint", str(folder)]) == 2
+    told = capsys.readouterr().out.splitlines()
+    assert [line for line in told if line.startswith((f"{bad}:8:7:", f"{broken}:1"))] == [told[0], f"{bad}:8:7:"]
+    assert run(["lint", str(bad), "--cluster", str(broken)]) == 2
+    assert f"{broken}:" in capsys.readouterr().err
+
+
+def test_findings_come_by_file_line_and_column(tmp_path, capsys):
+    flow = PAGE.bad.replace("      deviceClassName", "      nothing: {}\n      deviceClassName")
+    for name, text in (("b.yaml", flow), ("a.yaml", INFO.bad), ("c.yaml", f"{INFO.bad}---\n{PAGE.bad}")):
+        write_manifest(tmp_path, text, name)
+    run(["lint", str(tmp_path), "--format", "json"])
+    found = json.loads(capsys.readouterr().out)["findings"]
+    places = [(each["file"], each["line"], each["column"]) for each in found]
+    assert len(places) == 5
+    assert places == sorted(places)
 
 
 def test_reports_have_code_and_fingerprint(tmp_path):

@@ -78,7 +78,7 @@ def test_one_cause_is_one_problem_at_its_line(text, line, path, tmp_path, capsys
 
 
 def test_the_number_of_problems_is_the_true_one(tmp_path, capsys):
-    many, few = tmp_path / "many.yaml", tmp_path / "few.yaml"
+    many, few = tmp_path / "many.yaml", tmp_path / "some.yaml"
     many.write_text("---\n".join(CLAIM.replace("name: a", f"name: a{n}") + "        bogus: 1\n" for n in range(1_234)))
     few.write_text(CLAIM.replace("name: a", "name: b") + "        bogus: 1\n")
     assert run(["check", str(many), str(few), "--cluster", CLUSTER]) == 2

@@ -319,7 +319,7 @@ def test_templates_that_were_not_rendered_are_passed_over(tmp_path):
 def test_unreadable_text_is_told_among_the_faults(tmp_path):
     found = files(tmp_path, a="kind: [a\n", b=json.dumps(claim(count=-1)), c="{apiVersion: v1, kind: ConfigMap}")
     report = validate_report(found)
-    assert [each.code for each in report.findings] == ["FieldValueInvalid", "bad-input"]
+    assert [each.code for each in report.findings] == ["bad-input", "FieldValueInvalid"]
     assert list(report.whole.lines())[-2:] == [
         "note: not looked at, there are no rules for it: 1 v1 ConfigMap",
         "1 fault in 1 object, 1 place cannot be read (Kubernetes 1.36)",
