@@ -62,11 +62,11 @@ class DefaultSteps(int):
 #: Search steps of one question before the answer is "undecided".
 DEFAULT_STEP_BUDGET: Final = DefaultSteps(2_000_000)
 
-#: Search steps of one question once all else has been tried on it: more take minutes, and hardly ever decide it.
-DEFAULT_LATE_STEP_BUDGET: Final = 50_000
+#: Search steps of one question once all else has been tried on it: the pruned search would have been there before.
+DEFAULT_LATE_STEP_BUDGET: Final = 1_000
 
 #: Steps of the search that skips states like failed ones.
-DEFAULT_PRUNED_BUDGET: Final = 20_000
+DEFAULT_PRUNED_BUDGET: Final = 40_000
 
 #: What OR-tools may spend on one question, in its deterministic units of about a second.
 DEFAULT_SOLVER_BUDGET: Final = 10.0

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarks.hard_cases import HardCase, hard_cases
+from benchmarks.hard_cases import HardCase, hard_cases, mig_node, mig_requests
 from dra_alloc.cli.harness.allocate import read_request
 from dra_alloc.limits import DefaultSteps
 from dra_alloc.rules import SearchStopped
@@ -79,13 +79,30 @@ def test_without_budget_the_question_stays_undecided():
 
 def test_without_or_tools_it_ends_early_and_says_what_could_help(monkeypatch):
     monkeypatch.setattr("dra_alloc.solve.ladder.is_installed", lambda: False)
-    monkeypatch.setattr("dra_alloc.solve.ladder.DEFAULT_LATE_STEP_BUDGET", 300)
     answer, ladder = climb(CASES["B4 tight, small first"].request, budget=Budget(pruned=100))
     assert answer.startswith("gave up after ")
     assert answer.endswith("OR-tools may decide it (pip install ortools)")
-    assert ladder.steps < 600
+    assert ladder.steps < 1_100
     # Who asks for more steps gets them.
-    assert climb(CASES["B4 tight, small first"].request, budget=Budget(steps=700, pruned=100))[1].steps > 700
+    assert climb(CASES["B4 tight, small first"].request, budget=Budget(steps=1_400, pruned=100))[1].steps > 1_400
+
+
+@pytest.mark.parametrize(("small_first", "found"), [(False, True), (True, False)])
+def test_without_or_tools_the_pruned_search_has_nearly_all_the_time(small_first, found, monkeypatch):
+    """16 GPUs filled to the last slice: a second of work at most, and nearly all of it where it can decide."""
+    monkeypatch.setattr("dra_alloc.solve.ladder.is_installed", lambda: False)
+    requests = mig_requests((12, "3g.40gb"), (12, "4g.40gb"), (12, "2g.20gb"), (4, "1g.10gb"))
+    (shown,) = CASES["B3 tight"].request["claims"]
+    order = requests[::-1] if small_first else requests
+    claims = [
+        {"metadata": {"name": f"c{first}"}, "spec": {"devices": {**shown["spec"]["devices"], "requests": part}}}
+        for first in (0, 20)
+        if (part := order[first : first + 20])
+    ]
+    answer, ladder = climb({**CASES["B3 tight"].request, "slices": mig_node(16), "claims": claims})
+    assert isinstance(answer, list) is found
+    assert ladder.steps < 1_100
+    assert ladder.stages[-1 if found else -2].engine == "pruned"
 
 
 def test_the_default_number_of_steps_can_be_asked_for():
