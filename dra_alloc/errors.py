@@ -70,6 +70,7 @@ class Where:
     `object` is ``Kind namespace/name``, `path` a JSON path such as
     ``spec.devices.requests[0].exactly``, `line` and `column` count from 1;
     the column is known of what stands in an object, and not printed here.
+    `holder` leads from the top of the file to the object, where one was read.
     """
 
     object: str = ""
@@ -77,6 +78,7 @@ class Where:
     file: str = ""
     line: int | None = None
     column: int | None = field(default=None, compare=False)
+    holder: tuple[str | int, ...] | None = field(default=None, compare=False, repr=False)
 
     def __str__(self) -> str:
         file = f"{self.file}:{self.line}" if self.file and self.line else self.file

@@ -18,6 +18,9 @@ def check_stdin_once(paths: Sequence[str]) -> None:
         raise InputError("standard input can be read only once", hint="name - in one place")
 
 
-def nothing_given() -> InputError:
-    """Return what is said of manifests without any object."""
+def nothing_given(*, templates: bool = False) -> InputError:
+    """Return what is said of manifests without any object, or any that was rendered."""
+    if templates:
+        said = "there is nothing in the manifests but templates that were not rendered"
+        return InputError(said, hint='render them first, as with "helm template"')
     return InputError("there is no object in the manifests", hint="what was to write or render them may have failed")

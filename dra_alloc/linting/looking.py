@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from dra_alloc.api import DeviceClaim
 from dra_alloc.cluster.settings import Settings
+from dra_alloc.errors import Where
 from dra_alloc.linting.published import LetThrough, Published
 from dra_alloc.linting.written import WrittenObject, at, walked, written_objects
 from dra_alloc.manifest import Documents
@@ -87,6 +88,10 @@ class Linting:
         """What there is for claims: the slices of the cluster, with its classes and those of the documents."""
         there = self.cluster or Documents()
         return Published(there.slices, (*there.classes, *self.documents.classes), self.settings)
+
+    def written_at(self, where: Where) -> WrittenObject | None:
+        """Return how the object was written that something is told of."""
+        return None if where.holder is None else self._by_place.get((where.file, where.holder))
 
     def written_of(self, item: Any) -> WrittenObject | None:
         """Return how an object of the documents was written."""

@@ -4,7 +4,7 @@ Lint of files and objects: what validation refuses and what the codes find, in t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypedDict, Unpack
 
@@ -119,9 +119,10 @@ def linted(read: tuple[Documents, Sequence[Problem]], asked: LintAsked = LintAsk
     rules = asked.selection.of(RULES)
     found = without_templates(validated(*read, asked.settings, Request(asked.namespace)))
     linting = Linting(read[0], asked.cluster, asked.settings)
+    passed = _templates(linting, found)
     told = _once(
         list(_with_columns(linting, _of_faults(linting, found, rules))),
-        _with_columns(linting, _of_codes(linting, found, rules)),
+        _with_columns(linting, _of_codes(linting, found, rules, passed)),
     )
     undecided = "".join(ran_out())
     looked_for = {rule.code for rule in rules} - ({UNUSED.code} if undecided else set())
@@ -139,16 +140,16 @@ def linted(read: tuple[Documents, Sequence[Problem]], asked: LintAsked = LintAsk
     if gone:
         notes.append(f"{gone:,} of the baseline are not found any more")
     return Linted(
-        asked.settings, new, found.unreadable, _checked(linting), suppressed,
+        asked.settings, new, found.unreadable, _checked(linting, passed), suppressed,
         len(marked) - len(new), tuple(notes), found.warnings, undecided,
     )  # fmt: skip
 
 
-def _checked(linting: Linting) -> int:
+def _checked(linting: Linting, passed: Iterable[tuple[str, Path]]) -> int:
     """Return how many objects were looked at: of slices that were read as records there is no other trace."""
     written = {(each.file, each.place) for each in linting.written}
     places = (linting.documents.places.get(id(each)) for each in linting.documents.slices)
-    return len(written.union((place.file, place.steps) for place in places if place is not None))
+    return len(written.union((place.file, place.steps) for place in places if place is not None).difference(passed))
 
 
 def _once(of_faults: Sequence[LintFinding], of_codes: Iterable[LintFinding]) -> list[LintFinding]:
@@ -174,11 +175,8 @@ def _with_columns(linting: Linting, findings: Iterable[LintFinding]) -> Iterator
 
 def _of_faults(linting: Linting, found: Validated, rules: Sequence[LintRule]) -> Iterator[LintFinding]:
     """Yield the faults of validation, each under the first code that takes it, if that is looked for."""
-    by_file: dict[str, list[WrittenObject]] = {}
-    for each in linting.written if found.faults else ():
-        by_file.setdefault(each.file, []).append(each)
     for fault in (each for each in found.faults if each.where.file):
-        written = _holder(fault, by_file.get(fault.where.file, ()))
+        written = linting.written_at(fault.where)
         path, value = value_at(written, fault.where.path, v1=fault.type != "BadRequest") if written else ((), None)
         rule = _taking(fault, value)
         if rule in rules:
@@ -205,21 +203,10 @@ def _of_kinds(linting: Linting, found: Validated, rules: Sequence[LintRule]) -> 
                 yield rule, Hit(each, ("kind",), fault.message, fault.hint)
 
 
-def _holder(told: Problem, objects: Sequence[WrittenObject]) -> WrittenObject | None:
-    """Return the object that something is told of: the last one of its name, or of its short name, above that."""
-    kind, _, name = told.where.object.partition(" ")
-    short = name.rpartition("/")[2]
-    named = [(each, each.called.partition(" ")[2]) for each in objects if each.kind == kind]
-    # Where the namespace is not written, the one that is asked for is told.
-    fitting = ([each for each, found in named if found in names] for names in ((name,), (short,)))
-    alike = next(filter(None, fitting), [each for each, found in named if found.rpartition("/")[2] == short])
-    above = [each for each in alike if each.line <= (told.where.line or 0)]
-    return above[-1] if above else alike[0] if alike else None
-
-
-def _of_codes(linting: Linting, found: Validated, rules: Sequence[LintRule]) -> list[LintFinding]:
-    """Return what codes find themselves, each with its place; objects that are templates are passed over."""
-    passed = set(_templates(linting, found))
+def _of_codes(
+    linting: Linting, found: Validated, rules: Sequence[LintRule], passed: Container[tuple[str, Path]]
+) -> list[LintFinding]:
+    """Return what codes find themselves, each with its place, but for objects that are passed over."""
     hits = [(rule, hit) for rule in rules if rule.finds is not None for hit in rule.finds(linting)]
     hits += _of_kinds(linting, found, rules)
     wanted: dict[str, set[tuple[str, ...]]] = {}
@@ -229,12 +216,12 @@ def _of_codes(linting: Linting, found: Validated, rules: Sequence[LintRule]) -> 
     return [_finding(rule, hit, places) for rule, hit in hits if (hit.written.file, hit.written.place) not in passed]
 
 
-def _templates(linting: Linting, found: Validated) -> Iterator[tuple[str, Path]]:
-    """Yield the file and place of objects that validation passed over as templates; of all in a file that it did."""
-    for warning in (each for each in found.warnings if each.message == PASSED_OVER):
-        objects = [each for each in linting.written if each.file == warning.where.file]
-        holder = _holder(warning, objects)
-        yield from ((each.file, each.place) for each in ([holder] if holder is not None else objects))
+def _templates(linting: Linting, found: Validated) -> set[tuple[str, Path]]:
+    """Return the file and place of objects that validation passed over as templates; of all in a file that it did."""
+    passed = [each.where for each in found.warnings if each.message == PASSED_OVER]
+    files = {each.file for each in passed if each.holder is None}
+    whole = {(each.file, each.place) for each in linting.written if each.file in files}
+    return whole | {(each.file, each.holder) for each in passed if each.holder is not None}
 
 
 def _finding(rule: LintRule, hit: Hit, places: Mapping[str, Mapping[tuple[str, ...], tuple[int, int]]]) -> LintFinding:

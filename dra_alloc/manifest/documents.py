@@ -197,7 +197,7 @@ class Documents:
             return replace(problem, where=Where(name, path))
         # The mark of a document stands before its object.
         line, column = at if at is not None and at[0] >= place.line else (place.line, None)
-        return replace(problem, where=Where(name, path, place.file, line, column))
+        return replace(problem, where=Where(name, path, place.file, line, column, place.steps))
 
 
 def object_name(kind: str, namespace: Any, name: Any) -> str:

@@ -269,11 +269,14 @@ def without_templates(found: Validated) -> Validated:
         return problem.where.file not in texts and _object(problem) not in objects
 
     faults, unreadable = tuple(filter(left, found.faults)), tuple(filter(left, found.unreadable))
-    return replace(found, faults=faults, unreadable=unreadable, warnings=(*found.warnings, *warnings))
+    made = set(objects) - {_object(each) for each in found.faults if each.type == _UNDECODED}
+    told = (*found.warnings, *warnings)
+    return replace(found, faults=faults, unreadable=unreadable, checked=found.checked - len(made), warnings=told)
 
 
-def _object(problem: Problem) -> tuple[str, str]:
-    return problem.where.file, problem.where.object
+def _object(problem: Problem) -> tuple[str, object]:
+    where = problem.where
+    return where.file, where.object if where.holder is None else where.holder
 
 
 def _left_alone(documents: Documents) -> tuple[dict[str, int], list[str]]:

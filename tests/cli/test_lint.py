@@ -64,6 +64,19 @@ def test_no_place_is_broken(tmp_path, capsys):
     assert f"{broken}:" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("command", ["lint", "validate"])
+@pytest.mark.parametrize("name", ["{{ .Values.name }}", '"{{ .Values.name }}"'])
+def test_templates_alone_are_named_and_bad_input(command, name, tmp_path, capsys):
+    template = write_manifest(tmp_path, PAGE.good.replace("name: one", f"name: {name}"), "template.yaml")
+    assert run([command, str(template)]) == 2
+    assert capsys.readouterr().err.startswith(f"warning: {template}:3: ")
+    write_manifest(tmp_path, PAGE.good, "good.yaml")
+    assert run([command, str(tmp_path)]) == 0
+    told = capsys.readouterr()
+    assert "in 1 object" in told.out or "with 1 object" in told.out
+    assert str(template) in told.err
+
+
 def test_findings_come_by_file_line_and_column(tmp_path, capsys):
     flow = PAGE.bad.replace("      deviceClassName", "      nothing: {}\n      deviceClassName")
     for name, text in (("b.yaml", flow), ("a.yaml", INFO.bad), ("c.yaml", f"{INFO.bad}---\n{PAGE.bad}")):

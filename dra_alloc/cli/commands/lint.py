@@ -83,18 +83,22 @@ def _codes(text: str) -> list[str]:
 def _run(options: Namespace) -> int:
     """Print what is found and return the exit code. Raises: InputError."""
     from dra_alloc.cli.exit_codes import ExitCode
+    from dra_alloc.cli.nothing import nothing_given
     from dra_alloc.cli.output import show, warn
+    from dra_alloc.linting.running import linted
     from dra_alloc.report.lint_report import lint_report
     from dra_alloc.work import ran_out
 
     asked = _asked(options)
     read = _read(options, asked)
-    found = _linted(read, asked)
+    found = linted(read, asked)
     warn(*found.warnings)
+    if not (found.checked or found.unreadable):
+        raise nothing_given(templates=bool(found.warnings))
     if options.diff:
         return _diff(options, _mended(options, read[0], found, asked), found)
     if options.fix and _rewritten(_mended(options, read[0], found, asked)):
-        found = _linted(_read(options, asked), asked)
+        found = linted(_read(options, asked), asked)
     if options.write_baseline and not found.unreadable:
         return _write_baseline(options, found)
     show(options, lint_report(found))
@@ -145,17 +149,6 @@ def _read(options: Namespace, asked: LintAsked) -> _Read:
     from dra_alloc.manifest import Manner, load_readable
 
     return load_readable(options.manifests, manner=Manner("strict", "keep", asked.settings.profile().release))
-
-
-def _linted(read: _Read, asked: LintAsked) -> Linted:
-    """Return what is found in the files. Raises: InputError."""
-    from dra_alloc.cli.nothing import nothing_given
-    from dra_alloc.linting.running import linted
-
-    found = linted(read, asked)
-    if not (read[0].places or read[0].unknown or found.findings or found.unreadable or found.checked):
-        raise nothing_given()
-    return found
 
 
 def _mended(options: Namespace, read: Documents, found: Linted, asked: LintAsked) -> list[MendedText]:

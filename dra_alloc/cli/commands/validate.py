@@ -76,8 +76,8 @@ def _run(options: Namespace) -> int:
     request = Request(options.namespace, found_in(old, options.namespace), options.subresource)
     found = without_templates(validated(documents, problems, settings, request))
     warn(*found.warnings)
-    if not (documents.places or documents.unknown or found.faults or found.unreadable):
-        raise nothing_given()
+    if not (found.checked or found.left_alone or found.faults or found.unreadable):
+        raise nothing_given(templates=bool(found.warnings))
     show(options, validate_report(found))
     if found.unreadable:
         return ExitCode.BAD_INPUT

@@ -45,7 +45,7 @@ class Complaints:
 
     def add(self, raw: RawDocument, name: str, finding: Flaw) -> None:
         """Note what is wrong with an object; its line is looked up later."""
-        where = Where(name, render(finding.path), self.file, finding.line or raw.line)
+        where = Where(name, render(finding.path), self.file, finding.line or raw.line, None, raw.place)
         self._keep(
             _Entry(
                 None if finding.line else raw,
@@ -57,7 +57,7 @@ class Complaints:
 
     def add_problem(self, raw: RawDocument, problem: Problem, path: Path) -> None:
         """Note a problem with an object, of what stands at a path of the document."""
-        where = replace(problem.where, file=self.file, line=raw.line)
+        where = replace(problem.where, file=self.file, line=raw.line, holder=raw.place)
         self._keep(_Entry(raw, path, replace(problem, where=where)))
 
     def add_line(self, message: str, line: int | None, hint: str = "") -> None:

@@ -117,7 +117,10 @@ def test_what_looks_alike_is_numbered(tmp_path):
 
 def test_templates_that_were_not_rendered_are_passed_over(tmp_path):
     found = found_in(tmp_path, CLAIM.replace("-1", "{{ .Values.count }}"))
-    assert (found.findings, found.unreadable, len(found.warnings)) == ((), (), 1)
+    assert (found.findings, found.unreadable, len(found.warnings), found.checked) == ((), (), 1, 0)
+    made = CLAIM.replace("-1", "1").replace("one", '"{{ .Values.name }}"')
+    found = found_in(tmp_path, f"{made}---\n{CLAIM}")
+    assert (codes(found), len(found.warnings), found.checked) == (["S121"], 1, 1)
 
 
 def test_text_that_cannot_be_read_is_no_finding(tmp_path):
