@@ -7,7 +7,7 @@ Spec: DIRECT-1, DIRECT-2.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Final, NamedTuple, Protocol
 
 from dra_alloc.api import AllocationResult, Node, ResourceClaim
@@ -21,6 +21,7 @@ from dra_alloc.solve.assemble import Assembly, assemble, configured
 from dra_alloc.solve.masks.board import Board, BoardAnswer
 from dra_alloc.solve.masks.first_path import first_path
 from dra_alloc.solve.masks.search import search
+from dra_alloc.solve.masks.shared_path import Shared
 from dra_alloc.solve.outcome import Stage, Work
 from dra_alloc.solve.survey import Survey
 from dra_alloc.solve.views import Admitted, View
@@ -104,10 +105,8 @@ class Direct:
 
         Raises: GatherError.
         """
-        if admitted is None or admitted.plan is None:
-            return None
         found = self.answer_admitted(node, admitted, steps)
-        if found is not None or admitted.plan.sharing is None:
+        if found is not None or admitted is None or admitted.plan is None or admitted.plan.sharing is None:
             return found
         view = self._survey.view(node)
         last = view.last
@@ -115,13 +114,17 @@ class Direct:
             choice: BoardAnswer | None = last[2]
         else:
             busy = self._occupancy.whole(view.pools)
-            choice = self._survey.shared_path(admitted.plan, view, busy, self._usage)
+            choice = self._survey.shared_path(admitted.plan, view, busy, self._shared)
             if choice is not None:
                 _hold_against_constraints(choice, admitted, view.slices)
                 view.last = admitted.plan, self._state, choice
         if choice is None or not _is_within(choice, steps):
             return None
         return Answer(admitted, view, choice, _work(choice.found, choice.steps))
+
+    @cached_property
+    def _shared(self) -> Shared:
+        return Shared(self._usage, self._survey.profile)
 
     def answer_admitted(self, node: Node, admitted: Admitted | None, steps: int | None) -> Answer | None:
         """

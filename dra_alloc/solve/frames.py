@@ -9,13 +9,13 @@ from itertools import chain
 from operator import attrgetter, is_, itemgetter
 from typing import Any, Final
 
-from dra_alloc.api import CapacityRequestPolicy, Device, DeviceCapacity, Quantity
+from dra_alloc.api import Device, DeviceCapacity, Quantity
 from dra_alloc.manifest.make.records import WireRecord
 from dra_alloc.problem.devices import SliceRow
 from dra_alloc.problem.tainting import taints_for
 from dra_alloc.remembered import Numbers
 
-__all__ = ["Frames", "amounts", "exact"]
+__all__ = ["Frames", "amounts", "exact", "sharing_policy"]
 
 #: Frames that have a number.
 _NUMBERED: Final = 1 << 14
@@ -87,7 +87,7 @@ def _taints(device: Device, row: SliceRow) -> Hashable:
 
 def amounts(capacities: Mapping[str, DeviceCapacity]) -> Hashable:
     """Return the amounts with their request policies."""
-    return tuple([(name, exact(each.value), _policy(each.request_policy)) for name, each in capacities.items()])
+    return tuple([(name, exact(each.value), sharing_policy(each)) for name, each in capacities.items()])
 
 
 def exact(quantity: Quantity | None) -> Hashable:
@@ -95,7 +95,9 @@ def exact(quantity: Quantity | None) -> Hashable:
     return None if quantity is None else quantity.__reduce__()[1]
 
 
-def _policy(policy: CapacityRequestPolicy | None) -> Hashable:
+def sharing_policy(capacity: DeviceCapacity) -> Hashable:
+    """Return the request policy of a capacity, exactly."""
+    policy = capacity.request_policy
     if policy is None:
         return None
     span = policy.valid_range

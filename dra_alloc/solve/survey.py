@@ -33,7 +33,8 @@ from dra_alloc.solve.masks.board import Board, BoardAnswer, Judge, Part, make_pa
 from dra_alloc.solve.masks.first_path import follow
 from dra_alloc.solve.masks.plan import Plan
 from dra_alloc.solve.masks.shape import Shape, shape_of
-from dra_alloc.solve.masks.shared_path import Share, SharedPath, Verdicts, can_share, sharing_judges
+from dra_alloc.solve.masks.shared_path import Shared, SharedPath, can_share
+from dra_alloc.solve.masks.shares import Shares
 from dra_alloc.solve.outcome import Work
 from dra_alloc.solve.selection import Selection
 from dra_alloc.solve.views import Admitted, View, is_plain
@@ -51,8 +52,6 @@ _MOST_BYTES: Final = 256 << 20
 _MOST_PARTS: Final = 256
 #: Slices that are looked at, over all claims, between two looks at what the plans come to.
 _BETWEEN_LOOKS: Final = 4_096
-#: Slices of which it is remembered what their devices are to a plan.
-_MOST_VERDICTS: Final = 10_000
 
 
 class Survey:
@@ -86,7 +85,7 @@ class Survey:
         self._plans: dict[Shape, Plan] = {}
         self._lock = Lock()
         self._unlooked = 0
-        self._verdicts: dict[tuple[Plan, int], Verdicts] = {}
+        self._shares = Shares(profile, self._counts)
         # By plan and what a board would be known by: how often it was asked for, and what was found for which devices
         # held the last time; where there is no board yet.
         self.paths: dict[tuple[Plan, Hashable], tuple[int, int, tuple[BoardAnswer, Work] | None]] = {}
@@ -242,7 +241,7 @@ class Survey:
             stating = [partial(_stated, rule, asks) for rule in constraints]
             found = Plan(shape, lens, judges, stating)
             if can_share(list(first.values()), self.profile):
-                found.sharing = sharing_judges(judges, self._counts)
+                found.sharing = self._shares.judges(judges)
             with self._lock:
                 found = self._plans.setdefault(shape, found)
         return found
@@ -259,35 +258,23 @@ class Survey:
         """Return whether the device draws on counters."""
         return self._counting and device.draws
 
-    def shared_path(self, plan: Plan, view: View, busy: int, usage: Usage) -> BoardAnswer | None:
+    def shared_path(self, plan: Plan, view: View, busy: int, shared: Shared) -> BoardAnswer | None:
         """
         Return the solution where devices can be shared, if the search finds one without going back.
 
-        `busy` masks the devices held as a whole, `usage` has what is consumed of the others.
+        `busy` masks the devices held as a whole, `shared` has what is left of the others.
         """
         if plan.sharing is None or not view.direct:
             return None
-        known = partial(self._verdicts_of, plan)
-        path = SharedPath((plan.constraints, view.slices, busy), plan.sharing, known, usage, self.profile)
+        path = SharedPath((plan.constraints, view.slices, busy), plan.sharing, self._shares, shared)
         return follow(path, plan.shape, plan.judges)
 
     def share_of(self, plan: Plan | None, ask: Ask, device: DeviceRow) -> FrozenMap[str, Quantity] | None:
-        """Return what a pick of a device that can be shared consumes, if that is known already."""
+        """Return what a pick of a device that can be shared consumes, if that is known."""
         if plan is None or plan.sharing is None:
             return None
-        row = device.slice
-        verdicts = self._verdicts_of(plan, row).get(plan.criteria[ask.id])
-        verdict = None if verdicts is None else verdicts[row.devices.index(device)]
-        return verdict.amounts if isinstance(verdict, Share) else None
-
-    def _verdicts_of(self, plan: Plan, row: SliceRow) -> Verdicts:
-        key = plan, plan.lens.signature(row)
-        found = self._verdicts.get(key)
-        if found is None:
-            if len(self._verdicts) >= _MOST_VERDICTS:
-                self._verdicts.clear()
-            found = self._verdicts[key] = {}
-        return found
+        share = self._shares.share(plan.judges[plan.criteria[ask.id]], device)
+        return None if share is None else share.amounts
 
     def _context(self) -> Context:
         """Return a context in which nothing is allocated and no node is known; what is found out is kept in parts."""

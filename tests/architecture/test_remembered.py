@@ -70,6 +70,12 @@ BOUNDED = {
         "parts": "_MOST_PARTS, and the weight of the plan",
         "signatures": "pools that are alive",
     },
+    "solve.masks.shares.Shares": {
+        "_chosen": "Remembered, by devices",
+        "_judges": "Remembered",
+        "_number": "Numbers",
+        "_shares": "Remembered",
+    },
     "solve.selection.Selection": {"_derived": "Remembered", "_matchers": "Remembered", "_programs": "Remembered"},
     "solve.selection._Matcher": {"_drivers": "drivers that are there"},
     "solve.survey.Survey": {
@@ -77,7 +83,6 @@ BOUNDED = {
         "_alike": "Remembered",
         "_plans": "_MOST_BYTES",
         "_pools": "_MOST_NODES",
-        "_verdicts": "_MOST_VERDICTS",
         "_views": "Findings",
         "paths": "_MOST_PATHS of the direct engine",
     },

@@ -24,7 +24,7 @@ from dra_alloc.profiles import Feature, Profile, Trait
 from dra_alloc.rules import Rule
 from dra_alloc.solve.columns import AMOUNTS
 
-__all__ = ["Need", "Shape", "shape_of"]
+__all__ = ["Need", "Shape", "chosen_by", "shape_of"]
 
 #: More picks than this are left to the search, which needs no recursion.
 _MOST_PICKS: Final = 96
@@ -119,9 +119,13 @@ def _need(ask: Ask, numbers: dict[Hashable, int], concerned: Sequence[frozenset[
     return Need(number, ask.count, constraints, ask.all_devices)
 
 
-def _criteria(ask: Ask) -> Hashable:
-    """Return what decides whether the request could have a device at all, as a comparable value."""
+def chosen_by(ask: Ask) -> Hashable:
+    """Return what decides, whatever amounts are asked for, whether the request could have a device at all."""
     selectors = tuple(each.cel.expression for each in ask.wire.selectors if each.cel is not None)
     tolerations = tuple((each.key, each.operator, each.value, each.effect) for each in ask.tolerations)
-    capacity = tuple((name, amount.__reduce__()[1]) for name, amount in ask.capacity)
-    return ask.class_name, selectors, tolerations, capacity, ask.all_devices
+    return ask.class_name, selectors, tolerations, ask.all_devices
+
+
+def _criteria(ask: Ask) -> Hashable:
+    """Return what decides it all, as a comparable value."""
+    return chosen_by(ask), tuple((name, amount.__reduce__()[1]) for name, amount in ask.capacity)

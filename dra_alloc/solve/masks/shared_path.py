@@ -9,40 +9,24 @@ Spec: DIRECT-2, DIRECT-3, CAP-4, CAP-5.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import Final, NamedTuple, TypeAlias
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
 
-from dra_alloc.api import FrozenMap, Quantity
-from dra_alloc.problem.devices import DeviceRow, SliceRow
+from dra_alloc.problem.devices import DeviceKey, DeviceRow, SliceRow
 from dra_alloc.problem.requests import Ask
 from dra_alloc.problem.usage import Usage
 from dra_alloc.profiles import Profile, Trait
-from dra_alloc.rules import About, AmountError, capacity_held, consumption
+from dra_alloc.rules import capacity_held
 from dra_alloc.solve.masks.board import Constraint, Judge, Special
 from dra_alloc.solve.masks.first_path import Path
 from dra_alloc.solve.masks.shape import Need
+from dra_alloc.solve.masks.shares import Share, Shares
 
-__all__ = ["Share", "SharedPath", "Verdicts", "can_share", "sharing_judges"]
+__all__ = ["Shared", "SharedPath", "can_share"]
 
-
-class Share(NamedTuple):
-    """What a pick takes of the capacities that a device has: name, amount and what there is; and as it is written."""
-
-    takes: tuple[tuple[str, int, int], ...]
-    amounts: FrozenMap[str, Quantity]
-
-
-#: None for a device that cannot be had; what is taken of one that can be shared.
-_Verdict: TypeAlias = Share | str | None
-#: By criteria, what each device of a slice is to a request, as far as it was looked at.
-Verdicts: TypeAlias = dict[int, list[_Verdict]]
-
-_UNSEEN: Final = "unseen"
-_DEDICATED: Final = "dedicated"
-#: From here on amounts may wrap around at 64 bits.
-_WRAPPING: Final = 2**61 * 10**9
 #: Allocators that look at other devices than the one at hand, try them in another order, or forget what was refused.
 _ODD: Final = (Trait.PERMUTATIONS, Trait.CAPACITY_OF_ANOTHER, Trait.REFUSAL_LEAKS, Trait.POOLS_AS_SEEN)
+_NOTHING: Final[Mapping[str, int]] = {}
 
 
 def can_share(asks: Sequence[Ask], profile: Profile) -> bool:
@@ -53,109 +37,82 @@ def can_share(asks: Sequence[Ask], profile: Profile) -> bool:
     return not (growing and any(amount.wide for ask in asks for _, amount in ask.capacity))
 
 
-def sharing_judges(judges: Sequence[Judge], is_special: Callable[[DeviceRow], bool]) -> list[Judge]:
-    """Return what judges devices that can be shared, but for their capacity, which is looked at by itself."""
-    return [
-        Judge(
-            judge.ask,
-            [rule for rule in judge.candidate if rule.about is not About.CAPACITY],
-            [rule for rule in judge.take if rule.about is not About.CAPACITY],
-            is_special,
-        )
-        for judge in judges
-    ]
+class Shared:
+    """What shares of devices leave of them, in one state of allocation."""
+
+    __slots__ = ("consumed", "holds_share", "profile")
+
+    def __init__(self, usage: Usage, profile: Profile) -> None:
+        self.consumed: Mapping[DeviceKey, Mapping[str, int]] = usage.consumed
+        self.holds_share = usage.shares
+        self.profile = profile
+
+    def left(self, device: DeviceRow) -> Mapping[str, int]:
+        """Return what is left of a device's capacities, by its names for them, in 1e-9 units."""
+        consumed = self.consumed.get(device.key, _NOTHING)
+        profile, before, left = device.left
+        if before is not consumed or profile is not self.profile:
+            held = capacity_held(self.consumed, device, self.profile)
+            left = {name: each.value.nano - held.get(name, 0) for name, each in device.capacity.items()}
+            device.left = self.profile, consumed, left
+        return left
 
 
 class SharedPath(Path):
     """
     What was picked so far, and what that leaves of devices.
 
-    `sharing` judges devices that can be shared; `verdicts_of` gives what is known of the devices of a slice, to which
-    what is found out is added. `drawn` has what is taken by place and capacity.
+    `choosing` judges devices, but for their capacity; `_drawn` has what is taken by place and capacity.
     """
 
-    __slots__ = ("_consumed", "_drawn", "_profile", "_shares", "_sharing", "_verdict", "_verdicts_of")
+    __slots__ = ("_choosing", "_drawn", "_share", "_shared", "_shares")
 
     def __init__(
         self,
         path: tuple[Sequence[Constraint], Sequence[SliceRow], int],
-        sharing: Sequence[Judge],
-        verdicts_of: Callable[[SliceRow], Verdicts],
-        usage: Usage,
-        profile: Profile,
+        choosing: Sequence[Judge],
+        shares: Shares,
+        shared: Shared,
     ) -> None:
         super().__init__(*path)
-        self._sharing = sharing
-        self._verdicts_of = verdicts_of
-        self._shares = usage.shares
-        self._consumed = usage.consumed
-        self._profile = profile
+        self._choosing = choosing
+        self._shares = shares
+        self._shared = shared
         self._drawn: dict[tuple[int, str], int] = {}
-        # Of the device that comes next.
-        self._verdict: _Verdict = None
+        # Of the device that comes next; None if it is taken as a whole.
+        self._share: Share | None = None
 
     def _free(self, need: Need, judge: Judge) -> Iterator[tuple[int, DeviceRow]]:
         offset = 0
-        sharing = self._sharing[need.criteria]
+        choosing, share_of = self._choosing[need.criteria], self._shares.share
         for row in self._rows:
             busy = self.busy >> offset
-            verdicts = self._of(row, need.criteria)
+            local, chosen = self._shares.chosen(choosing, row)
             for index, device in enumerate(row.devices):
                 if busy >> index & 1:
                     continue
-                verdict = verdicts[index]
-                if verdict is _UNSEEN:
-                    verdict = verdicts[index] = self._judged(device, judge, sharing)
-                if verdict is not None and self._fits(offset + index, device, verdict):
-                    self._verdict = verdict
+                wanted = chosen[index]
+                if wanted is None:
+                    wanted = chosen[index] = local.allows(device)
+                share = share_of(judge, device)
+                if wanted and share is not None and self._fits(offset + index, device, share):
+                    self._share = share if device.shareable else None
                     yield offset + index, device
             offset += len(row.devices)
 
-    def _of(self, row: SliceRow, criteria: int) -> list[_Verdict]:
-        known = self._verdicts_of(row)
-        found = known.get(criteria)
-        if found is None:
-            found = known[criteria] = [_UNSEEN] * len(row.devices)
-        return found
-
-    def _judged(self, device: DeviceRow, judge: Judge, sharing: Judge) -> _Verdict:
-        """
-        Return what a device is to a request while nothing of it is taken.
-
-        Raises: Special, SearchStopped.
-        """
-        if not device.shareable:
-            return _DEDICATED if judge.allows(device) else None
-        allowed = sharing.on(device.slice).allows(device)
-        try:
-            # Asked of a device that others refuse, too: an amount that is an error ends the search before some of them.
-            amounts = consumption(device, judge.ask, self._profile)
-        except AmountError:
-            raise Special from None
-        if amounts is None or not allowed:
-            return None
-        takes = tuple((name, each.nano, device.capacity[name].value.nano) for name, each in amounts.items())
-        if not all(0 <= amount < _WRAPPING for _, amount, _ in takes):
+    def _fits(self, place: int, device: DeviceRow, share: Share) -> bool:
+        if not device.shareable and self._shared.holds_share(device.key):
             raise Special
-        return Share(takes, FrozenMap(amounts))
-
-    def _fits(self, place: int, device: DeviceRow, verdict: Share | str) -> bool:
-        if isinstance(verdict, str):
-            if self._shares(device.key):
-                raise Special
-            return True
-        held = capacity_held(self._consumed, device, self._profile)
-        drawn = self._drawn
-        for name, amount, there in verdict.takes:
-            total = held.get(name, 0) + amount
-            if total + drawn.get((place, name), 0) > there:
+        left, drawn = self._shared.left(device), self._drawn
+        for name, amount in share.takes:
+            if amount > left[name] or (drawn and amount + drawn.get((place, name), 0) > left[name]):
                 return False
         return True
 
     def _take(self, place: int) -> None:
-        verdict = self._verdict
-        if isinstance(verdict, str) or verdict is None:
+        share = self._share
+        if share is None:
             super()._take(place)
             return
-        for name, amount, _ in verdict.takes:
+        for name, amount in share.takes:
             self._drawn[place, name] = self._drawn.get((place, name), 0) + amount
