@@ -1,6 +1,8 @@
 """
 Files with comments go to another version and back byte for byte; untidy ones keep their comments, and what they say.
 
+Those with mistakes are mended by lint: once is enough, no comment goes, and the diff is what is mended.
+
     python -m fuzz.targets.commented_files [--cases 500] [--seed 1]
 """
 
@@ -18,6 +20,7 @@ from dra_alloc.manifest.convert.objects import convert, goal_of
 from dra_alloc.manifest.convert.texts import convert_text
 from dra_alloc.manifest.read.inputs import InputBytes
 from fuzz.commented import Style, commented
+from fuzz.mistaken import check_mended, mistaken
 from fuzz.target import Broken, Json, Target, command
 from fuzz.targets.conversion import drawn
 
@@ -31,6 +34,8 @@ def _cases(seed: int) -> Iterator[Json]:
     """Return files with an object that is written in one version and has its like in another."""
     random = Random(seed)
     while True:
+        if random.random() < 0.3:
+            yield {"mistaken": _written(random, Style.drawn(random), mistaken(random))}
         written, to = random.sample(_VERSIONS, 2)
         item, tidy = drawn(random, random.choice(_KINDS), written), random.random() < 0.7
         try:
@@ -43,11 +48,14 @@ def _cases(seed: int) -> Iterator[Json]:
             _name_devices(item)
         style = Style.drawn(random)
         style.tidy = tidy
-        if random.random() < 0.2:
-            text = json.dumps(item, indent=random.choice((None, 1, 2, "\t"))) + "\n"
-        else:
-            text = commented(style, item)
-        yield {"text": text, "written": written, "to": to, "tidy": tidy}
+        yield {"text": _written(random, style, item), "written": written, "to": to, "tidy": tidy}
+
+
+def _written(random: Random, style: Style, item: Json) -> str:
+    """Return an object as JSON or as YAML with comments."""
+    if random.random() < 0.2:
+        return json.dumps(item, indent=random.choice((None, 1, 2, "\t"))) + "\n"
+    return commented(style, item)
 
 
 def _ordered(value: Any) -> Any:
@@ -72,6 +80,8 @@ def _name_devices(item: Json) -> None:
 
 
 def _check(case: Json) -> str:
+    if "mistaken" in case:
+        return check_mended(case["mistaken"])
     there = _converted(case["text"], case["to"])
     back = _converted(there, case["written"])
     if case["tidy"] and back != case["text"]:

@@ -4,13 +4,15 @@ Members of mappings without brackets, moved one level down or up, dropped and ad
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from collections.abc import Sequence
+from typing import Final
 
 from dra_alloc.manifest.edit.nodes import TextNode
 from dra_alloc.manifest.edit.places import CannotEdit, Draft
 
-__all__ = ["add", "drop", "listed", "nest", "step_of", "unnest"]
+__all__ = ["add", "drop", "enter", "listed", "nest", "step_of", "unnest"]
 
 Pair = tuple[TextNode, TextNode]
 
@@ -39,6 +41,24 @@ def nest(draft: Draft, node: TextNode, moved: Sequence[Pair], name: str) -> None
     for line in draft.lines(start if begins else draft.next_line(start), end):
         if len(draft.margin(line)) >= column and not any(one <= line < other for one, other in staying):
             draft.put(line, line, step)
+
+
+def enter(draft: Draft, node: TextNode, moved: Sequence[Pair], target: TextNode) -> None:
+    """Note the edits that put members into a mapping beside them, those before it first, with their comments."""
+    inner = draft.column(target.pairs[0][0].start)
+    behind = draft.comments_below(draft.next_line(draft.content_end(target.pairs[-1])), inner)
+    for pair in moved:
+        column = draft.column(pair[0].start)
+        start, end = _lines_of(draft, node, pair, column)
+        end = draft.comments_below(end, column + 1)
+        lines = [draft.text[line : draft.next_line(line)] for line in draft.lines(start, end)]
+        text = "".join(" " * inner + line[column:] if line.strip() else line for line in lines)
+        if not text.endswith("\n"):
+            text += draft.line_break(start)
+        before = pair[0].start < target.start
+        at = draft.comments_above(target.pairs[0][0].start, inner, node.start) if before else behind
+        draft.put(at, at, text)
+        draft.put(start, end, "")
 
 
 def unnest(draft: Draft, pair: Pair) -> None:
@@ -119,13 +139,30 @@ def listed(draft: Draft, node: TextNode) -> None:
     first, last = node.pairs[0][0].start, node.pairs[-1]
     if node.start != first or not draft.begins_line(first):
         raise CannotEdit("it does not begin a line")
-    draft.put(first, first, "- ")
     column = draft.column(first)
+    if column - 2 >= _key_above(draft, first):
+        draft.put(first - 2, first, "- ")
+        return
+    draft.put(first, first, "- ")
     for line in draft.lines(
         draft.next_line(first), draft.comments_below(draft.next_line(draft.content_end(last)), column)
     ):
         if not draft.is_blank(line):
             draft.put(line, line, "  ")
+
+
+_BEFORE_KEY: Final = re.compile(r"[ \t]*(?:- +)*")
+
+
+def _key_above(draft: Draft, at: int) -> int:
+    """Return the column of the key whose value begins in a line of its own."""
+    line = draft.line_start(at)
+    while line:
+        line = draft.line_start(line - 1)
+        found = _BEFORE_KEY.match(draft.text, line)
+        if found and not draft.is_blank(line) and draft.text[found.end()] != "#":
+            return found.end() - line
+    return 0
 
 
 def _lines_of(draft: Draft, node: TextNode, pair: Pair, column: int) -> tuple[int, int]:

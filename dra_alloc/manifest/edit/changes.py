@@ -53,6 +53,9 @@ def _change_members(draft: Draft, node: TextNode, old: dict[str, Any], new: dict
     _rename(draft, node, gone, came)
     for name, member in new.items():
         if name in old and (pair := node.member(name)):
+            entering = _entering(node, gone, old[name], member)
+            if entering and _enter(draft, node, entering, pair[1]):
+                old = {**old, name: {**old[name], **{key.word: gone.pop(key.word) for key, _ in entering}}}
             if _is_wrapped(old[name], member) and pair[1].real.form is Form.MAP:
                 flow.unwrap(draft, pair)
             else:
@@ -79,6 +82,29 @@ def _change_members(draft: Draft, node: TextNode, old: dict[str, Any], new: dict
         way.drop(draft, node, left)
     for name, member in came.items():
         way.add(draft, node, name, json.dumps(member))
+
+
+def _entering(node: TextNode, gone: dict[str, Any], old: Any, new: Any) -> list[Pair]:
+    """Return the members that go and come as they are in a mapping beside them."""
+    if not isinstance(old, dict) or not isinstance(new, dict):
+        return []
+    names = {name for name, member in gone.items() if name in new and name not in old and new[name] == member}
+    return [pair for pair in node.pairs if pair[0].word in names]
+
+
+def _enter(draft: Draft, node: TextNode, moved: list[Pair], target: TextNode) -> bool:
+    """Note the edits that put members as they are written into a mapping beside them; return whether that is known."""
+    if target.of is not None or not target.pairs:
+        return False
+    if not node.flow and not target.flow and all(draft.begins_line(key.start) for key, _ in moved):
+        block.enter(draft, node, moved, target)
+        return True
+    if all(value.form is Form.WORD and "\n" not in draft.text[key.start : value.end] for key, value in moved):
+        for key, value in moved:
+            (flow if target.flow else block).add(draft, target, key.word, draft.text[value.start : value.end])
+        (flow if node.flow else block).drop(draft, node, moved)
+        return True
+    return False
 
 
 def _is_wrapped(old: Any, new: Any) -> bool:

@@ -133,3 +133,37 @@ def test_a_number_is_quoted_only_where_a_text_belongs():
     assert 'name: "1"' in fixed(TEXT.replace("name: one", "name: 1"))
     boolean = SAFE.replace("allocationmode: All  # misspelt", "  adminAccess: 1")
     assert "adminAccess: 1\n" in fixed(boolean, unsafe=True)
+
+
+HEAD = "apiVersion: resource.k8s.io/v1\nkind: ResourceClaim\nmetadata: {name: one}\nspec:\n  devices:\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (
+            "    - name: g\n      #\n      deviceClassName: 'a' #b\n      exactly:\n        #c\n        count: 1\n",
+            "    - name: g\n      exactly:\n        #\n        deviceClassName: 'a' #b\n        #c\n        count: 1\n",
+        ),
+        (
+            "    - name: gpu\n      exactly:\n        count: 1\n        # c\n      deviceClassName: 'a'",
+            "    - name: gpu\n      exactly:\n        count: 1\n        # c\n        deviceClassName: 'a'\n",
+        ),
+        (
+            "    - deviceClassName: 'a'\n      name: gpu\n      exactly: {count: 1}\n",
+            "    - name: gpu\n      exactly: {count: 1, deviceClassName: 'a'}\n",
+        ),
+        (
+            "    - {deviceClassName: 'a', name: gpu, exactly: {count: 1}}\n",
+            "    - {name: gpu, exactly: {count: 1, deviceClassName: 'a'}}\n",
+        ),
+    ],
+)
+def test_what_moves_is_written_as_it_was(before, after):
+    assert fixed(f"{HEAD}    requests:\n{before}") == f"{HEAD}    requests:\n{after}"
+
+
+def test_what_becomes_a_member_of_a_list_stays_where_it_is():
+    request = "    requests:\n    - {name: gpu, exactly: {deviceClassName: a}}\n"
+    wrong = "    config:\n      # why\n      opaque:\n        driver: a\n        parameters: {a: 1}\n"
+    assert fixed(HEAD + request + wrong) == HEAD + request + wrong.replace("      opaque", "    - opaque")
