@@ -15,9 +15,12 @@ from dra_alloc.errors import InputError, ManifestError, Problem, Where, by_place
 from dra_alloc.manifest import Documents, Manner, Workload
 from dra_alloc.manifest.given import read_given
 from dra_alloc.manifest.kinds import KINDS, RESOURCE_GROUP, SERVED, recognise, switched_on
+from dra_alloc.manifest.make.field_releases import known_in
 from dra_alloc.manifest.make.gates import without_disabled
 from dra_alloc.manifest.make.hints import NOT_RENDERED, PASSED_OVER
+from dra_alloc.manifest.make.schema import schema_of
 from dra_alloc.manifest.validate.violations import FieldFault
+from dra_alloc.manifest.validate.warnings import warnings_of
 from dra_alloc.pods.naming import in_namespace
 from dra_alloc.pods.workloads.shapes import unserved_kind, unserved_kinds
 from dra_alloc.releases import DEFAULT_RELEASE, Release
@@ -39,6 +42,11 @@ __all__ = [
 
 _GATED: Final = ("claims", "templates", "classes", "slices")
 _OF_GROUP: Final = (*_GATED, "taint_rules")
+_STATUS: Final = ("claims", "taint_rules")
+#: What of metadata a request for the status leaves as it is.
+_NOT_OF_STATUS: Final = (
+    "labels", "annotations", "finalizers", "owner_references", "deletion_timestamp", "generation", "self_link",
+)  # fmt: skip
 #: Those of which not all that may not be changed is known.
 _CREATED: Final = ("pods", "workloads")
 _UNASKED: Final = "not all of what may not be changed in these is looked at"
@@ -76,6 +84,9 @@ class Validated:
 
     `unreadable` is text of which nobody knows what it says; `checked` counts
     the objects that were looked at, `left_alone` those of other kinds by kind.
+    `warnings` are of what is read, and the server's own of what it stores.
+    What is `stored` of resource.k8s.io if nothing is wrong has defaults, no
+    fields of gates that are off, and of spec and status the one that is asked.
     """
 
     settings: Settings
@@ -85,6 +96,7 @@ class Validated:
     left_alone: Mapping[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     warnings: tuple[Problem, ...] = ()
+    stored: Documents = field(default_factory=Documents)
 
 
 def validate(obj: Any, **asked: Unpack[ValidateOptions]) -> tuple[FieldFault, ...]:
@@ -94,7 +106,7 @@ def validate(obj: Any, **asked: Unpack[ValidateOptions]) -> tuple[FieldFault, ..
     `obj` is one of `dra_alloc.api`, a mapping as in JSON, or one of the
     official client; one that names no namespace is created in `namespace`. With
     an `old` one it is an update of that, of its `subresource` ``status`` alone
-    if that is named (claims). An
+    if that is named (claims, and from 1.35 on taint rules). An
     object that cannot be decoded, or has unknown fields, has faults of type
     ``BadRequest`` only, in our words.
 
@@ -124,8 +136,8 @@ def update_of(asked: Mapping[str, Any], release: Release) -> Request:
     items = [item for member in _OF_GROUP for item in getattr(there, member)]
     if len(items) != 1:
         raise InputError("updates are known of the kinds of resource.k8s.io")
-    if subresource and (subresource, items[0].kind) != ("status", "ResourceClaim"):
-        raise InputError("subresource: only status, of a ResourceClaim")
+    if subresource and not (subresource == "status" and _has_status(items[0].kind, release)):
+        raise InputError(f"subresource: only status, and not of every kind: a {items[0].kind} of {release} has none")
 
     def before(item: Any) -> Any:
         if item.kind != items[0].kind:
@@ -133,6 +145,11 @@ def update_of(asked: Mapping[str, Any], release: Release) -> Request:
         return items[0]
 
     return Request(namespace, before, subresource)
+
+
+def _has_status(kind: str, release: Release) -> bool:
+    model = KINDS[kind].model
+    return model is not None and "status" in known_in(schema_of(model), release).fields
 
 
 def validated(
@@ -156,7 +173,7 @@ def validated(
     before = _of_object(request)
     asked, dropped, _ = gated(in_namespace(documents, request.namespace), settings.effective_gates(), _GATED, before)
     if request.subresource:
-        asked = asked.mapped(lambda item: _with_status(item, before(item), settings.effective_gates()), "claims")
+        asked = asked.mapped(lambda item: _with_status(item, before(item), settings.effective_gates()), *_STATUS)
     admin = ((item, each) for item, each in admin_access_problems(asked, Documents(), asked) if before(item) is None)
     refused = asked.placed((*refusals(asked, admission(settings, request.subresource), before), *admin))
     unread = [_undecoded(each) if each.where.object else each for each in (*problems, *unserved, *nameless)]
@@ -170,17 +187,33 @@ def validated(
         sum(has_rules(item) for member in CHECKED for item in getattr(documents, member)),
         alone,
         (*dropped, *partly, *unasked, *off, *settings.notes()),
-        documents.warnings,
+        (*documents.warnings, *asked.placed((item, each) for item in asked.slices for each in warnings_of(item))),
+        asked.mapped(lambda item: _as_stored(item, before(item), request.subresource), *_OF_GROUP),
     )
 
 
-def _with_status(claim: ResourceClaim, old: ResourceClaim | None, gates: Mapping[str, bool]) -> ResourceClaim:
-    """Return a claim with its status as it is stored; what the old status uses is kept, and what its spec allocates."""
-    used = gates if old is None else with_used(old.status, gates, without_disabled)
-    allocating = used if old is None else with_used(old, used, stored)
-    devices, allocation = (without_disabled(claim.status, each)[0] for each in (used, allocating))
-    status = devices.model_copy(update={"allocation": allocation.allocation})
-    return claim if status == claim.status else claim.model_copy(update={"status": status})
+def _as_stored(item: Any, old: Any, subresource: str) -> Any:
+    """Return an object of which a request changed all but the status, which is what it was, or the status alone."""
+    if not hasattr(item, "status") or (subresource and old is not None):
+        return item
+    return item.model_copy(update={"status": type(item.status)() if old is None else old.status})
+
+
+def _with_status(item: Any, old: Any, gates: Mapping[str, bool]) -> Any:
+    """
+    Return an object with its status as it is stored, and with all else as it was but for what identifies it.
+
+    What the old status of a claim uses is kept, and what its spec allocates. Spec: VAL-17.
+    """
+    if old is None:
+        return item
+    kept = {name: getattr(old.metadata, name) for name in _NOT_OF_STATUS}
+    changes = {"metadata": item.metadata.model_copy(update=kept), "spec": old.spec}
+    if isinstance(item, ResourceClaim):
+        used = with_used(old.status, gates, without_disabled)
+        devices, allocation = (without_disabled(item.status, each)[0] for each in (used, with_used(old, used, stored)))
+        changes["status"] = devices.model_copy(update={"allocation": allocation.allocation})
+    return item.model_copy(update=changes)
 
 
 def _of_object(request: Request) -> Callable[[Any], Any]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-__all__ = ["BASES", "STATUS"]
+__all__ = ["BASES", "STATUSES"]
 
 Json = dict[str, Any]
 _META: Final[Json] = {"name": "a", "labels": {"x.io/l": "v"}, "annotations": {"x.io/A": "any"}}
@@ -105,8 +105,10 @@ _BODIES: Final[dict[str, tuple[Json, ...]]] = {
     ),
 }
 _GOT: Final[Json] = {"driver": "d.io", "pool": "p", "device": "d"}
-#: The status of the first claim.
-STATUS: Final[Json] = {
+_CONDITION: Final[Json] = {
+    "type": "Ready", "status": "True", "reason": "Up", "lastTransitionTime": "2026-01-31T12:00:00Z",
+}  # fmt: skip
+_STATUS: Final[Json] = {
     "allocation": {
         "devices": {
             "results": [{"request": "r", **_GOT}, {"request": "q/s", **_GOT, "device": "e"}],
@@ -121,14 +123,14 @@ STATUS: Final[Json] = {
     "devices": [
         {
             **_GOT,
-            "conditions": [
-                {"type": "Ready", "status": "True", "reason": "Up", "lastTransitionTime": "2026-01-31T12:00:00Z"},
-            ],
+            "conditions": [_CONDITION],
             "data": {"a": 1},
             "networkData": {"interfaceName": "eth0", "ips": ["10.0.0.1/24", "2001:db8::1/64"], "hardwareAddress": "a"},
         }
     ],
 }
+#: The status of objects of the kinds that have one; of claims, that of the first.
+STATUSES: Final[dict[str, Json]] = {"ResourceClaim": _STATUS, "DeviceTaintRule": {"conditions": [_CONDITION]}}
 BASES: Final[dict[str, tuple[Json, ...]]] = {
     kind: tuple(
         {

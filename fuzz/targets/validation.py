@@ -1,6 +1,8 @@
 """
 Objects of resource.k8s.io are refused as the API server of each release refuses them: type, field and detail; needs Go.
 
+What it takes is stored as it stores it, with the same warnings.
+
     python -m fuzz.targets.validation [--cases 500] [--seed 1]
 
 Asked are objects that a server takes, with a few changes, in each version that is served, with gates one by one and in
@@ -11,21 +13,25 @@ of their own for names, and go on in lists that are too long.
 
 from __future__ import annotations
 
+import io
 import itertools
+import json
 import sys
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack
 from random import Random
-from typing import Final
+from typing import Any, Final
 
 from dra_alloc.cli.harness.validate import answer_validate
 from dra_alloc.gates import GATES, Maturity, gates_of
+from dra_alloc.manifest import load_readable
 from dra_alloc.manifest.convert.conversion import from_v1, reshape
 from dra_alloc.manifest.kinds import KINDS, RESOURCE_GROUP, SERVED
+from dra_alloc.manifest.make.field_releases import known_in
 from dra_alloc.manifest.make.schema import ObjectType, schema_of
 from dra_alloc.releases import parse_release, start_of
-from fuzz.admission.bases import BASES, STATUS
+from fuzz.admission.bases import BASES, STATUSES
 from fuzz.admission.changes import changed
 from fuzz.oracle import Oracle
 from fuzz.oracle_build import newest
@@ -36,7 +42,7 @@ __all__ = ["TARGET", "main"]
 _TIMES: Final = (0, 1, 1, 1, 1, 2, 2, 3)
 _AT_ONCE: Final = 50
 _UPDATES: Final = 0.3
-_STATUSES: Final = 0.4
+_STATUS_SHARE: Final = 0.4
 _UNASKED: Final = "1.34"
 _IMMUTABLE: Final = {"type": "FieldValueInvalid", "field": "spec", "detail": "field is immutable"}
 _SYNTAX: Final = "Syntax error"
@@ -67,12 +73,15 @@ def _drawn(random: Random, release: str) -> Json:
     if random.random() < _UPDATES:
         base["metadata"] = {**base["metadata"], "resourceVersion": "1", "uid": "u"}
         case["old"] = base
-    if "old" in case and kind == "ResourceClaim" and random.random() < _STATUSES:
+    known = known_in(schema_of(model), parse_release(release)).fields
+    if "old" in case and "status" in known and random.random() < _STATUS_SHARE:
         base["status"] = {}
-        part = ObjectType("object", {"status": shape.fields["status"]})
-        status = changed(random, {"status": STATUS}, part, random.choice(_TIMES))
-        return {**case, "subresource": "status", "object": {**base, **status}}
-    item = changed(random, base, shape, random.choice(_TIMES))
+        case["subresource"] = "status"
+        part = ObjectType("object", {name: shape.fields[name] for name in ("metadata", "status")})
+        item = {"metadata": base["metadata"], "status": STATUSES[kind]}
+        item = {**base, **changed(random, item, part, random.choice(_TIMES))}
+    else:
+        item = changed(random, base, shape, random.choice(_TIMES))
     if "old" in case and isinstance(item.get("metadata"), dict):
         # A name cannot change here, and was fine when it was taken.
         item["metadata"] |= {name: base["metadata"].get(name) for name in ("name", "generateName", "resourceVersion")}
@@ -134,7 +143,43 @@ def _check(case: Json) -> str:
     if left != right:
         only, more = sorted((left - right).elements()), sorted((right - left).elements())
         raise Broken(f"only upstream {only}, only ours {more}")
-    return "refused" if theirs else "accepted"
+    if theirs:
+        return "refused"
+    warned = [each.get("warnings", []) for each in (upstream, answer)]
+    if warned[0] != warned[1]:
+        raise Broken(f"upstream warns {warned[0]}, we {warned[1]}")
+    there = _read(upstream["stored"])
+    lost = _difference(answer["stored"], there)
+    if lost:
+        raise Broken(f"stored otherwise: {lost}, upstream {there}, ours {answer['stored']}")
+    return "accepted"
+
+
+def _read(stored: Json) -> Json:
+    """Return what upstream stored, which is in the version that was sent, as we read it."""
+    (documents, problems) = load_readable(["-"], stdin=io.BytesIO(json.dumps(stored).encode()))
+    if problems:
+        raise Broken(f"what upstream stores cannot be read: {problems[0]}")
+    members = ("claims", "templates", "classes", "slices", "taint_rules")
+    (item,) = (each for member in members for each in getattr(documents, member))
+    found: Json = item.to_wire()
+    return found
+
+
+def _difference(ours: Json, theirs: Json) -> str:
+    """Return the place of what differs in spec and status but for a taint's time that we leave open, and a 0."""
+    return next((path for name in ("spec", "status") if (path := _differs(ours.get(name), theirs.get(name), name))), "")
+
+
+def _differs(one: Any, other: Any, path: str) -> str:
+    if isinstance(one, dict) and isinstance(other, dict):
+        names = sorted({*one, *other} - ({"timeAdded"} - {*one}))
+        found = ((one.get(name), other.get(name), f"{path}.{name}") for name in names)
+    elif isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
+        found = ((left, right, f"{path}[{at}]") for at, (left, right) in enumerate(zip(one, other, strict=True)))
+    else:
+        return "" if one == other or (not one and not other and path.lower().endswith("generation")) else path
+    return next((place for each in found if (place := _differs(*each))), "")
 
 
 def _counted(errors: list[Json], *, update: bool) -> Counter[tuple[str, str, str]]:

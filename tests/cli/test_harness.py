@@ -111,6 +111,29 @@ def test_a_good_claim_has_no_errors_and_its_defaults():
     assert request["exactly"] == {"deviceClassName": "x", "allocationMode": "ExactCount", "count": 1}
 
 
+def test_what_is_stored():
+    head = {"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim", "metadata": {"name": "c"}}
+    old = {**head, "spec": {"devices": {"requests": [{"name": "r", "exactly": {"deviceClassName": "x"}}]}}}
+    reserved = {"reservedFor": [{"resource": "pods", "name": "p", "uid": "u"}]}
+
+    def stored(**asked):
+        found = answer(json.dumps({"op": "validate", "object": {**head, "spec": {}, "status": reserved}, **asked}))
+        return found["stored"]["spec"]["devices"]["requests"], found["stored"].get("status", {})
+
+    assert stored() == (None, {})
+    assert stored(old={**old, "status": {"allocation": {}}}) == (None, {"allocation": {"devices": {}}})
+    (request,), status = stored(old=old, subresource="status")
+    assert (request["exactly"]["count"], status) == (1, reserved)
+
+
+def test_what_is_stored_with_a_warning():
+    spec = {"driver": "D.io", "nodeName": "n", "pool": {"name": "p", "generation": 1, "resourceSliceCount": 1}}
+    head = {"apiVersion": "resource.k8s.io/v1", "kind": "ResourceSlice", "metadata": {"name": "s"}}
+    found = answer(json.dumps({"op": "validate", "object": {**head, "spec": spec}}))
+    told = 'spec.driver: driver names should be lowercase; "D.io" contains uppercase characters'
+    assert (found["errors"], found["warnings"]) == ([], [told])
+
+
 def test_violations_are_in_the_words_of_the_api_server():
     devices = {"requests": [{"name": "R", "exactly": {"deviceClassName": "x", "count": -1}}, {"name": "s"}]}
     found = {(each["type"], each["field"]): each["detail"] for each in validated(devices=devices)["errors"]}

@@ -43,7 +43,10 @@ def declare(command: ArgumentParser) -> None:
         help="what is there: objects of the same name are changed",
     )
     command.add_argument(
-        "--subresource", choices=("status",), default="", help="only the status of claims in --old is changed"
+        "--subresource",
+        choices=("status",),
+        default="",
+        help="of claims and taint rules in --old only the status is changed",
     )
     shared.namespace(command)
     shared.release(command)

@@ -5,7 +5,6 @@ Admission rules of the status of a claim: who may use it, what was allocated, ho
 from __future__ import annotations
 
 import ipaddress
-import re
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -14,13 +13,13 @@ import msgspec
 from dra_alloc.api import (
     AllocatedDeviceStatus,
     AllocationResult,
-    Condition,
     NetworkDeviceData,
     ResourceClaim,
     ResourceClaimStatus,
 )
-from dra_alloc.api.names import driver_faults, label_faults, label_key_faults, pool_faults, uuid_faults
+from dra_alloc.api.names import driver_faults, label_faults, pool_faults, uuid_faults
 from dra_alloc.manifest.validate.claims import check_references, request_names
+from dra_alloc.manifest.validate.conditions import check_conditions
 from dra_alloc.manifest.validate.metadata import IMMUTABLE, NAMESPACED, check_metadata
 from dra_alloc.manifest.validate.parts import (
     PARAMETERS_MAX,
@@ -30,7 +29,6 @@ from dra_alloc.manifest.validate.parts import (
     check_tolerations,
     first_of_each,
 )
-from dra_alloc.manifest.validate.releases import UNWORDED
 from dra_alloc.manifest.validate.slices import check_binding, check_node_operations
 from dra_alloc.manifest.validate.violations import Violations
 
@@ -39,16 +37,8 @@ __all__ = ["check_claim_status"]
 RESERVED_MAX: Final = 256
 RESULTS_MAX: Final = 32
 CONFIG_MAX: Final = 64
-CONDITIONS_MAX: Final = 8
 IPS_MAX: Final = 16
 _SOURCES: Final = ("FromClaim", "FromClass")
-_STATES: Final = ("False", "True", "Unknown")
-_REASON: Final = "[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?"
-_REASON_TEXT: Final = (
-    "a condition reason must start with alphabetic character, optionally followed by a string of alphanumeric "
-    "characters or '_,:', and must end with an alphanumeric character or '_' (e.g. 'my_name',  or 'MY_NAME',  or "
-    f"'MyName',  or 'ReasonA,ReasonB',  or 'ReasonA:ReasonB', regex used for validation is '{_REASON}')"
-)
 _NO_CIDR: Final = "must be a valid address in CIDR form, (e.g. 10.9.8.7/24 or 2001:db8::1/64)"
 
 
@@ -132,38 +122,13 @@ def _devices(v: Violations, status: ResourceClaimStatus) -> None:
 
 
 def _reported(v: Violations, device: AllocatedDeviceStatus, path: str) -> None:
-    firsts = first_of_each(each.type for each in device.conditions)
-    v.too_many(f"{path}.conditions", len(device.conditions), CONDITIONS_MAX)
-    for position, condition in enumerate(device.conditions):
-        _condition(v, condition, f"{path}.conditions[{position}]", first=firsts[position])
+    check_conditions(v, device.conditions, f"{path}.conditions")
     if device.data is not None:
         text = msgspec.json.encode(device.data).decode()
         if not v.too_long(f"{path}.data", text, PARAMETERS_MAX) and not isinstance(device.data, Mapping):
             v.invalid(f"{path}.data", "<value omitted>", "must be a valid JSON object")
     if device.network_data is not None:
         _network(v, device.network_data, f"{path}.networkData")
-
-
-def _condition(v: Violations, condition: Condition, path: str, *, first: bool) -> None:
-    if v.generated and not condition.type:
-        v.required(f"{path}.type", "" if v.holds(UNWORDED) else "is required")
-    else:
-        v.names(f"{path}.type", label_key_faults(condition.type))
-    if v.generated and not condition.status:
-        v.required(f"{path}.status")
-    elif condition.status not in _STATES:
-        v.unsupported(f"{path}.status", condition.status, _STATES)
-    if not first:
-        v.duplicate(path if v.generated else f"{path}.type", condition.type)
-    if (condition.observed_generation or 0) < 0:
-        text = "must be greater than or equal to zero"
-        v.invalid(f"{path}.observedGeneration", condition.observed_generation, text)
-    if condition.last_transition_time is None:
-        v.required(f"{path}.lastTransitionTime")
-    if not condition.reason:
-        v.required(f"{path}.reason")
-    elif not re.fullmatch(_REASON, condition.reason):
-        v.invalid(f"{path}.reason", condition.reason, _REASON_TEXT)
 
 
 def _network(v: Violations, network: NetworkDeviceData, path: str) -> None:

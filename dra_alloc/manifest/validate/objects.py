@@ -11,7 +11,8 @@ from dra_alloc.manifest.documents import Workload, object_name
 from dra_alloc.manifest.validate.claim_status import check_claim_status
 from dra_alloc.manifest.validate.claims import check_claim, check_class, check_template
 from dra_alloc.manifest.validate.pods import check_pod
-from dra_alloc.manifest.validate.slices import check_slice, check_taint_rule
+from dra_alloc.manifest.validate.slices import check_slice
+from dra_alloc.manifest.validate.taint_rules import check_taint_rule, check_taint_rule_status
 from dra_alloc.manifest.validate.violations import ANY, ApiServer, FieldFault, Violations
 from dra_alloc.manifest.validate.workloads import check_workload
 
@@ -24,6 +25,11 @@ _CHECKS: Final[Mapping[str, Callable[..., None]]] = {
     "ResourceSlice": check_slice,
     "DeviceTaintRule": check_taint_rule,
     "Pod": check_pod,
+}
+#: Kinds whose status is changed by itself.
+_STATUS_CHECKS: Final[Mapping[str, Callable[..., None]]] = {
+    "ResourceClaim": check_claim_status,
+    "DeviceTaintRule": check_taint_rule_status,
 }
 
 
@@ -42,10 +48,10 @@ def validate_object(item: Any, server: ApiServer = ANY, version: str = "v1", old
     """
     v = Violations(object_name(item.kind, item.metadata.namespace, item.metadata.name), server, version)
     check: Callable[..., None] | None = check_workload if isinstance(item, Workload) else _CHECKS.get(item.kind)
+    if server.subresource == "status" and old is not None:
+        check = _STATUS_CHECKS.get(item.kind, check)
     if check is not None:
-        if server.subresource == "status" and old is not None:
-            check_claim_status(v, item, old)
-        elif old is None:
+        if old is None:
             check(v, item)
         else:
             check(v, item, old)

@@ -1,5 +1,5 @@
 """
-Admission rules of slices and taint rules.
+Admission rules of slices.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from dra_alloc.api import (
     Device,
     DeviceAttribute,
     DeviceRequestAllocationResult,
-    DeviceTaintRule,
     FrozenMap,
     NodeSelector,
     ResourceSlice,
@@ -45,7 +44,7 @@ from dra_alloc.manifest.validate.releases import (
 )
 from dra_alloc.manifest.validate.violations import Violations
 
-__all__ = ["check_binding", "check_node_operations", "check_slice", "check_taint_rule"]
+__all__ = ["check_binding", "check_node_operations", "check_slice"]
 
 DEVICES_WITH_FEATURES_MAX: Final = 64
 COUNTERS_MAX: Final = 32
@@ -115,20 +114,6 @@ def check_slice(v: Violations, item: ResourceSlice, old: ResourceSlice | None = 
     with v.stored(old is not None and spec.shared_counters == before.shared_counters):
         _counter_sets(v, spec)
     _devices(v, spec, None if old is None else before.devices)
-
-
-def check_taint_rule(v: Violations, rule: DeviceTaintRule, old: DeviceTaintRule | None = None) -> None:
-    """Check a taint rule. Spec: VAL-45."""
-    check_metadata(v, rule.metadata, PLAIN, None if old is None else old.metadata)
-    selector = rule.spec.device_selector
-    if selector is not None:
-        if selector.driver is not None:
-            v.names("spec.deviceSelector.driver", driver_faults(selector.driver))
-        if selector.pool is not None:
-            v.names("spec.deviceSelector.pool", pool_faults(selector.pool))
-        if selector.device is not None:
-            v.names("spec.deviceSelector.device", label_faults(selector.device))
-    check_taint(v, rule.spec.taint, "spec.taint", effect=old is None or rule.spec.taint.effect != old.spec.taint.effect)
 
 
 def _nodes(v: Violations, spec: ResourceSliceSpec) -> None:
