@@ -11,6 +11,9 @@ from threading import Lock
 
 __all__ = ["gc_paused"]
 
+#: Fewer new containers than these a young collection walks in a millisecond or two.
+_WORTH_SETTLING = 20_000
+
 
 class _Pauses:
     """How many blocks are under way in all threads, and whether the collector ran before the first."""
@@ -32,7 +35,8 @@ class _Pauses:
             self._running -= 1
             if self._running or not self._was_on:
                 return
-            if settle and not gc.get_freeze_count():
+            # What others froze is counted one by one, a tenth of a second a million: so it is asked last.
+            if settle and gc.get_count()[0] > _WORTH_SETTLING and not gc.get_freeze_count():
                 # Together these move every object to the oldest generation, without looking at any.
                 gc.freeze()
                 gc.unfreeze()

@@ -67,3 +67,17 @@ def test_settling_empties_the_young_generation() -> None:
     with gc_paused(settle=True):
         kept = [[number] for number in range(50_000)]
     assert gc.get_count()[0] < len(kept) // 10
+
+
+def test_a_few_objects_do_not_have_what_is_frozen_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    gc.enable()
+    counted = []
+    monkeypatch.setattr(gc, "get_freeze_count", lambda: counted.append(1) or 1)
+    with gc_paused(settle=True):
+        few = [[number] for number in range(1_000)]
+    assert few
+    assert not counted
+    with gc_paused(settle=True):
+        many = [[number] for number in range(50_000)]
+    assert many
+    assert counted
