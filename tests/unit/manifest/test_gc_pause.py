@@ -71,8 +71,13 @@ def test_settling_empties_the_young_generation() -> None:
 
 def test_a_few_objects_do_not_have_what_is_frozen_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     gc.enable()
-    counted = []
-    monkeypatch.setattr(gc, "get_freeze_count", lambda: counted.append(1) or 1)
+    counted: list[bool] = []
+
+    def count() -> int:
+        counted.append(True)
+        return 1
+
+    monkeypatch.setattr(gc, "get_freeze_count", count)
     with gc_paused(settle=True):
         few = [[number] for number in range(1_000)]
     assert few
