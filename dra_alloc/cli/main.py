@@ -83,13 +83,16 @@ def _answered(options: Namespace) -> int:
 
 def _failed(error: Exception, options: Namespace) -> int:
     """Say what went wrong, and return the exit code for it."""
-    from dra_alloc.errors import DraAllocError, InternalError
+    from dra_alloc.cli.settings_file import with_place
+    from dra_alloc.errors import DraAllocError, InputError, InternalError
 
     if heard():
         return ExitCode.INTERRUPTED
     if isinstance(error, InternalError):
         tell(f"dra-alloc: internal error: {error}\nPlease report it with the input.")
         return ExitCode.INTERNAL
+    if type(error) is InputError and (file := getattr(options, "settings_file", "")):
+        error = with_place(error, file)
     if isinstance(error, DraAllocError):
         _complain(error)
         try:

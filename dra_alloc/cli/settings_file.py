@@ -13,13 +13,15 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser
     from pathlib import Path
 
-    from dra_alloc.errors import InputError
+    from dra_alloc.errors import InputError, Problem
 
-__all__ = ["settle"]
+__all__ = ["settle", "with_place"]
 
 _OWN: Final = "dra-alloc.toml"
 _SHARED: Final = "pyproject.toml"
 _TABLE: Final = "tool.dra-alloc"
+_NO_TABLE: Final = "keys stand at the top of dra-alloc.toml: [tool.dra-alloc] is for pyproject.toml"
+_UNDONE: Final = "done"
 
 
 class _FromFile(list[str]):
@@ -35,11 +37,12 @@ class _FromFile(list[str]):
 
 
 class _Key(NamedTuple):
-    """A key of the file: the option that it sets, what may stand there, and what becomes of that in a folder."""
+    """A key of the file: the option that it sets, what may stand there, what becomes of that in a folder, and one."""
 
     option: str
     form: str
     read: Callable[[Any, str], Any]
+    example: str
 
 
 def _text(value: Any, _folder: str) -> str | None:
@@ -64,13 +67,13 @@ def _gates(value: Any, _folder: str) -> list[tuple[str, bool]] | None:
 
 _LISTED: Final = "a text or a list of texts"
 _KEYS: Final[Mapping[str, _Key]] = {
-    "cluster": _Key("cluster", _LISTED, _paths),
-    "release": _Key("release", "a text", _text),
-    "gates": _Key("gate", "a table of true and false", _gates),
-    "namespace": _Key("namespace", "a text", _text),
-    "select": _Key("select", _LISTED, _texts),
-    "extend-select": _Key("extend_select", _LISTED, _texts),
-    "ignore": _Key("ignore", _LISTED, _texts),
+    "cluster": _Key("cluster", _LISTED, _paths, 'cluster = ["dumps/cluster.json"]'),
+    "release": _Key("release", "a text", _text, 'release = "1.36"'),
+    "gates": _Key("gate", "a table of true and false", _gates, "gates = {DRAAdminAccess = true}"),
+    "namespace": _Key("namespace", "a text", _text, 'namespace = "team-a"'),
+    "select": _Key("select", _LISTED, _texts, 'select = ["S", "E203"]'),
+    "extend-select": _Key("extend_select", _LISTED, _texts, 'extend-select = ["E210"]'),
+    "ignore": _Key("ignore", _LISTED, _texts, 'ignore = ["W808"]'),
 }
 
 
@@ -136,7 +139,7 @@ def _defaults(path: Path) -> dict[str, Any]:
     """Return the values of options. Raises: InputError."""
     import tomllib
 
-    from dra_alloc.errors import InputError, Where
+    from dra_alloc.errors import InputError, ManifestError, Where, by_place, did_you_mean
 
     try:
         text = path.read_text(encoding="utf-8")
@@ -154,30 +157,65 @@ def _defaults(path: Path) -> dict[str, Any]:
         raise InputError(f"is no TOML: {error}", where=Where(file=str(path), line=line)) from None
     table = told if path.name == _OWN else told["tool"]["dra-alloc"]
     if not isinstance(table, Mapping):
-        raise _refused(f"{_TABLE} has to be a table", "dra-alloc", path, text)
+        raise ManifestError(
+            [_wrong(f"{_TABLE} has to be a table", "dra-alloc", path, text, "[tool.dra-alloc]")], _UNDONE
+        )
     options: dict[str, Any] = {}
+    problems: list[Problem] = []
     for name, value in table.items():
         key = _KEYS.get(name)
+        read = None if key is None else key.read(value, str(path.parent))
         if key is None:
-            raise _refused(f"unknown key {name!r}", name, path, text)
-        read = key.read(value, str(path.parent))
-        if read is None:
-            raise _refused(f"{name} has to be {key.form}", name, path, text)
-        options[key.option] = read
+            hint = _NO_TABLE if (path.name, name) == (_OWN, "tool") else did_you_mean(name, _KEYS)
+            hint = hint or f"keys: {', '.join(_KEYS)}"
+            problems.append(_wrong(f"unknown key {name!r}", name, path, text, hint))
+        elif read is None:
+            problems.append(_wrong(f"{name} has to be {key.form}", name, path, text, f"as in {key.example}"))
+        else:
+            options[key.option] = read
+    if problems:
+        raise ManifestError(by_place(problems), _UNDONE)
     return options
 
 
-def _refused(said: str, name: str, path: Path, text: str) -> InputError:
+def _wrong(said: str, name: str, path: Path, text: str, hint: str) -> Problem:
     """Return what is said of a key, with the line that it stands in."""
-    from dra_alloc.errors import InputError, Where, did_you_mean, in_brief
+    from dra_alloc.errors import Problem, Where, in_brief
 
-    start = 0
-    if path.name != _OWN:
-        table = re.search(rf"^\s*\[{re.escape(_TABLE)}\b", text, re.MULTILINE)
-        start = table.start() if table else 0
+    found = _key_at(name, path.name, text)
+    line = text.count("\n", 0, found) + 1 if found is not None else None
+    return Problem(in_brief(said), Where(file=str(path), line=line), hint)
+
+
+def _key_at(name: str, file: str, text: str) -> int | None:
+    """Return where a key stands in the text of a file, if it is found."""
     quoted = re.escape(name)
-    pattern = rf"""^\s*(?:["']?{quoted}["']?\s*[=.]|\[+[^\]]*\b{quoted}\s*\])"""
-    at = re.compile(pattern, re.MULTILINE).search(text, start)
-    line = text.count("\n", 0, at.start() + len(at[0]) - len(at[0].lstrip())) + 1 if at else None
-    hint = did_you_mean(name, _KEYS) or f"keys: {', '.join(_KEYS)}"
-    return InputError(in_brief(said), where=Where(file=str(path), line=line), hint=hint)
+    pattern = rf"""^\s*(?:["']?{quoted}["']?\s*[=.]|\[+(?:[^\]]*\.)?\s*["']?{quoted}["']?\s*[.\]])"""
+    at = re.compile(pattern, re.MULTILINE).search(text, _start(file, text))
+    return at.start() + len(at[0]) - len(at[0].lstrip()) if at else None
+
+
+def _start(file: str, text: str) -> int:
+    """Return where our table begins in the text of a file."""
+    table = re.search(rf"^\s*\[{re.escape(_TABLE)}\b", text, re.MULTILINE) if file != _OWN else None
+    return table.start() if table else 0
+
+
+def with_place(error: InputError, path: str) -> InputError:
+    """Return an error that names a value of the file, with the line of that; any other as it is."""
+    from dra_alloc.errors import InputError, Where
+
+    if error.where.file:
+        return error
+    try:
+        with open(path, encoding="utf-8") as file:  # noqa: PTH123 - as above
+            text = file.read()
+    except OSError:
+        return error
+    start = _start(os.path.basename(path), text)  # noqa: PTH119 - as above
+    for found in re.finditer(r"'([^'\n]+)'", error.message):
+        said = re.compile(rf"""["']{re.escape(found[1])}["']|^\s*{re.escape(found[1])}\s*=""", re.MULTILINE)
+        if at := said.search(text, start):
+            line = text.count("\n", 0, at.end()) + 1
+            return InputError(error.message, where=Where(file=path, line=line), hint=error.hint)
+    return error

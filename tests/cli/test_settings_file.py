@@ -82,6 +82,11 @@ def test_other_commands_have_them_too(folder, tmp_path, capsys):
         ("[gates]\nDRAAdminAccess = 1\n", 1, "gates has to be a table of true and false"),
         ('[codes]\nselect = "S"\n', 1, "unknown key 'codes'"),
         ('release = "1.36"\nselect = [\n', 2, "is no TOML"),
+        ("release = 1.36\n", 1, 'release has to be a text (as in release = "1.36")'),
+        ('[tool.dra-alloc]\nrelease = "1.36"\n', 1, "unknown key 'tool' (keys stand at the top of dra-alloc.toml"),
+        ('release = "1.99"\n', 1, "unknown release '1.99'"),
+        ("[gates]\n\nNone = true\n", 3, "release 1.36.6 has no feature gate 'None'"),
+        ('select = [\n  "S",\n  "X9",\n]\n', 3, "no code begins with 'X9'"),
     ],
 )
 def test_what_is_wrong_with_a_file_has_its_line(folder, text, line, said, capsys):
@@ -92,6 +97,13 @@ def test_what_is_wrong_with_a_file_has_its_line(folder, text, line, said, capsys
     shared = write_manifest(folder, '[tool.other]\nreleas = 1\n\n[tool.dra-alloc]\nreleas = "1.37"\n', "pyproject.toml")
     assert run(["lint", "claim.yaml"]) == 2
     assert f"{shared}:5:unknownkey'releas'" in "".join(capsys.readouterr().err.split())
+
+
+def test_all_that_is_wrong_with_a_file_is_told_at_once(folder, capsys):
+    write_manifest(folder, "releas = 1\nselect = []\n\n[gates]\nA = 1\n", "dra-alloc.toml")
+    assert run(["lint", "claim.yaml"]) == 2
+    told = [line for line in capsys.readouterr().err.splitlines() if "dra-alloc.toml:" in line]
+    assert [line.partition("dra-alloc.toml:")[2][0] for line in told] == ["1", "2", "4"]
 
 
 def test_a_project_without_options_is_passed_over(folder, capsys):
