@@ -11,6 +11,7 @@ from typing import Final
 
 from dra_alloc.errors import InputError, ManifestError, Problem, Where
 from dra_alloc.manifest import load_plain
+from dra_alloc.manifest.plain_file import with_lines
 from dra_alloc.scenario.previous import load_previous
 from dra_alloc.scenario.prices import cheapest_by
 from dra_alloc.solve.best.objectives import Cheapest, FewestNodes, HighestRanked, LeastFragmented, Objective, Stable
@@ -52,7 +53,10 @@ def cheapest_from(file: str) -> Cheapest:
     documents = load_plain(file)
     if len(documents) != 1:
         raise InputError(f"a price list is one document, and this file has {len(documents) or 'none'}", where=where)
-    return cheapest_by(documents[0], file)
+    try:
+        return cheapest_by(documents[0], file)
+    except ManifestError as error:
+        raise ManifestError(with_lines(error.problems, file), error.undone) from None
 
 
 _MADE: Final[Mapping[str, Callable[[Namespace], Objective]]] = {

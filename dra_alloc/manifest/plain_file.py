@@ -5,11 +5,11 @@ Files of our own, no objects of the API: their documents as plain values.
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from dra_alloc.errors import ManifestError
+from dra_alloc.errors import ManifestError, Problem
 from dra_alloc.manifest.budget import DEFAULT_BUDGET, ReadBudget
 from dra_alloc.manifest.make.complaints import Complaints
 from dra_alloc.manifest.make.hints import hint_for_text
@@ -20,7 +20,7 @@ from dra_alloc.manifest.read.positions import positions_in_json, positions_in_ya
 from dra_alloc.manifest.read.raw import Duplicate, Noticed, RawDocument, TextError
 from dra_alloc.manifest.read.yaml_reader import read_yaml
 
-__all__ = ["lines_in_plain", "load_plain", "plain_documents"]
+__all__ = ["load_plain", "plain_documents", "with_lines"]
 
 
 def load_plain(path: str | os.PathLike[str], *, limits: ReadBudget = DEFAULT_BUDGET) -> tuple[Any, ...]:
@@ -42,9 +42,21 @@ def load_plain(path: str | os.PathLike[str], *, limits: ReadBudget = DEFAULT_BUD
     return tuple(found)
 
 
-def lines_in_plain(path: str | os.PathLike[str], wanted: Collection[str]) -> Mapping[str, int]:
+def with_lines(problems: Sequence[Problem], file: str) -> tuple[Problem, ...]:
+    """Return problems of a file of one document with the lines of their paths."""
+    mine = {each.where.path for each in problems if each.where.file == file and each.where.path}
+    lines = _lines(file, mine) if mine else {}
+    return tuple(
+        replace(each, where=replace(each.where, line=lines[each.where.path]))
+        if each.where.file == file and each.where.path in lines
+        else each
+        for each in problems
+    )
+
+
+def _lines(path: str, wanted: Collection[str]) -> Mapping[str, int]:
     """Return the lines of paths in the only document of a file, or of what there is of them; nothing where unknown."""
-    for source in sources([os.fspath(path)], None, DEFAULT_BUDGET):
+    for source in sources([path], None, DEFAULT_BUDGET):
         if isinstance(source, InputBytes):
             steps = {each: ("0", *tokens(each)) for each in wanted}
             find = positions_in_json if looks_like_json(source.data) else positions_in_yaml

@@ -12,7 +12,7 @@ from typing import Any, Final, TypedDict, Unpack
 from dra_alloc.api import ResourceClaim
 from dra_alloc.cluster.settings import Settings
 from dra_alloc.errors import InputError, ManifestError, Problem, Where, by_place, in_brief
-from dra_alloc.manifest import Documents, Manner, Workload
+from dra_alloc.manifest import Documents, Manner, Place, Workload
 from dra_alloc.manifest.given import read_given
 from dra_alloc.manifest.kinds import KINDS, RESOURCE_GROUP, SERVED, recognise, switched_on
 from dra_alloc.manifest.make.field_releases import known_in
@@ -166,9 +166,10 @@ def validated(
 
     Spec: VAL-1 to VAL-5. Raises: InputError for settings.
     """
-    documents, unserved = _served(documents, settings.profile().release)
+    release = settings.profile().release
+    documents, unserved = _served(documents, release)
     documents, nameless = _of_known_kinds(documents)
-    ours = (each for each in documents.places.values() if each.kind in SERVED)
+    ours = (each for each in documents.places.values() if each.kind in SERVED and _serves(release, each))
     off = switched_on((f"{RESOURCE_GROUP}/{each.version}" for each in ours), settings.release)
     before = _of_object(request)
     asked, dropped, _ = gated(in_namespace(documents, request.namespace), settings.effective_gates(), _GATED, before)
@@ -241,6 +242,10 @@ def _changes_unasked(documents: Documents, before: Callable[[Any], Any]) -> Iter
         yield f"{_UNASKED}: {', '.join(kinds)}"
 
 
+def _serves(release: Release, place: Place) -> bool:
+    return SERVED[place.kind][place.version].holds(release)
+
+
 def _served(documents: Documents, release: Release) -> tuple[Documents, list[Problem]]:
     """Return the objects of versions that a release serves, and what it says of the others. Spec: VAL-6."""
     found: list[tuple[Any, Problem]] = []
@@ -248,11 +253,14 @@ def _served(documents: Documents, release: Release) -> tuple[Documents, list[Pro
     for member in _OF_GROUP:
         for item in getattr(documents, member):
             place = documents.places.get(id(item))
-            if place is None or SERVED[place.kind][place.version].holds(release):
+            if place is None or _serves(release, place):
                 kept[member].append(item)
             else:
                 called = f'"{place.kind}" in version "{RESOURCE_GROUP}/{place.version}"'
-                found.append((item, Problem(f"release {release} has no kind {called}", Where(path="apiVersion"))))
+                there = [version for version, span in SERVED[place.kind].items() if span.holds(release)]
+                hint = f"it has {', '.join(there)}: dra-alloc convert --to {there[0]} rewrites it" if there else ""
+                said = f"release {release} has no kind {called}"
+                found.append((item, Problem(said, Where(path="apiVersion"), hint)))
     served: dict[str, Any] = {member: tuple(items) for member, items in kept.items()}
     return (replace(documents, **served) if found else documents), documents.placed(found)
 

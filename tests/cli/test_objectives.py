@@ -129,8 +129,9 @@ def test_what_is_wrong_is_said(arguments: list[str], message: str, capsys: pytes
     ("text", "message"),
     [
         ("devices: 1", "devices: has to be a list"),
-        ("devices: [{price: -1}]", "devices[0].price: has to be a whole number from 0 to"),
+        ("devices: [{price: -1}]", ":1: devices[0].price: has to be a whole number from 0 to"),
         ("devices: [{price: 1.5}]", "devices[0].price: has to be a whole number"),
+        ("nodes:\n- price: 1\n- price: 2\n  name: 3", ":4: nodes[1].name: has to be a string"),
         ("devices: [{price: 1, colour: red}]", 'devices[0]: unknown field "colour"'),
         ("nodes: [{price: 1, labels: {zone: 3}}]", "nodes[0].labels.zone: has to be str"),
         ("nodes: [{price: 1, name: 3}]", "nodes[0].name: has to be a string"),

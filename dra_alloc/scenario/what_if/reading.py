@@ -4,18 +4,18 @@ A scenario's file, read into steps: with file, line and path of all that is wron
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from pydantic import BaseModel, ValidationError
 
 from dra_alloc.errors import ManifestError, Problem, Where, did_you_mean
-from dra_alloc.manifest.plain_file import lines_in_plain, load_plain
+from dra_alloc.manifest.plain_file import load_plain
 from dra_alloc.scenario.what_if.step import StepKind
 from dra_alloc.scenario.what_if.steps import STEPS
 
-__all__ = ["Scenario", "read_scenario", "steps_in", "with_lines"]
+__all__ = ["Scenario", "read_scenario", "steps_in"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,18 +49,6 @@ def steps_in(document: Any, file: str = "") -> tuple[Scenario, tuple[Problem, ..
     problems = (each for each in found if isinstance(each, Problem))
     return Scenario(steps, file), tuple(
         [replace(each, where=Where(path=each.where.path, file=file)) for each in problems]
-    )
-
-
-def with_lines(problems: Sequence[Problem], file: str) -> tuple[Problem, ...]:
-    """Return problems of a scenario with the lines of their paths."""
-    mine = {each.where.path for each in problems if each.where.file == file and each.where.path}
-    lines = lines_in_plain(file, mine) if mine else {}
-    return tuple(
-        replace(each, where=replace(each.where, line=lines[each.where.path]))
-        if each.where.file == file and each.where.path in lines
-        else each
-        for each in problems
     )
 
 
