@@ -94,7 +94,7 @@ def _run(options: Namespace) -> int:
     found = linted(read, asked)
     warn(*found.warnings)
     if not (found.checked or found.unreadable):
-        raise nothing_given(templates=bool(found.warnings))
+        raise nothing_given(found.warnings)
     if options.diff:
         return _diff(options, _mended(options, read[0], found, asked), found)
     if options.fix and _rewritten(_mended(options, read[0], found, asked)):

@@ -80,7 +80,7 @@ def _run(options: Namespace) -> int:
     found = without_templates(validated(documents, problems, settings, request))
     warn(*found.warnings)
     if not (found.checked or found.left_alone or found.faults or found.unreadable):
-        raise nothing_given(templates=bool(found.warnings))
+        raise nothing_given(found.warnings)
     show(options, validate_report(found))
     if found.unreadable:
         return ExitCode.BAD_INPUT

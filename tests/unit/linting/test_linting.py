@@ -11,11 +11,13 @@ from typing import Any
 import pytest
 
 import dra_alloc
+from dra_alloc.cluster.settings import Settings
 from dra_alloc.errors import InputError
 from dra_alloc.linting.codes import RULES
 from dra_alloc.linting.pages import page_of
 from dra_alloc.linting.running import LintAsked, Linted, linted
 from dra_alloc.manifest import Documents, Manner, load, load_readable
+from dra_alloc.manifest.given import read_given
 from dra_alloc.scenario.validating import validated
 from tests.paths import EXAMPLES
 
@@ -157,7 +159,9 @@ def test_gates_and_releases_are_asked_about():
     ]
     older = {"apiVersion": "resource.k8s.io/v1beta1", "kind": "DeviceClass", "metadata": {"name": "c"}, "spec": {}}
     assert [each.code for each in dra_alloc.lint(older)] == ["R704"]
-    assert [each.code for each in dra_alloc.lint(older, release="1.38")] == ["R702"]
+    (gone,) = dra_alloc.lint(older, release="1.38")
+    assert (gone.code, gone.hint) == ("R702", "it has v1, v1beta2: dra-alloc convert --to v1 rewrites it")
+    assert "switched on" not in str(validated(*read_given(older, Manner()), Settings("1.38")).notes)
 
 
 def test_kinds_that_no_server_has_are_told_where_they_stand(tmp_path):

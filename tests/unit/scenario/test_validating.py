@@ -377,11 +377,6 @@ def test_versions_that_have_to_be_switched_on_are_noted(tmp_path):
     for version, notes in (("v1", ()), ("v1beta1", (off,))):
         found = files(tmp_path, a=json.dumps({**claim(), "apiVersion": f"resource.k8s.io/{version}", "spec": {}}))
         assert (found.faults, found.notes) == ((), notes)
-    manner = Manner("strict", "keep", Settings("1.38").profile().release)
-    (tmp_path / "a.json").write_text(json.dumps({**claim(), "apiVersion": "resource.k8s.io/v1beta1", "spec": {}}))
-    gone = validated(*load_readable([tmp_path], manner=manner), Settings("1.38"))
-    assert [each.hint for each in gone.faults] == ["it has v1, v1beta2: dra-alloc convert --to v1 rewrites it"]
-    assert [each for each in gone.notes if "switched on" in each] == []
 
 
 def test_a_kind_that_is_missing_is_told_at_its_line(tmp_path):
