@@ -50,6 +50,8 @@ class PodTemplate:
 class Workload:
     """
     An object that makes pods, or holds a pod template: as it was written, and its templates as pods in its namespace.
+
+    Those of queue systems are kept so, too, without templates.
     """
 
     api_version: str
@@ -98,7 +100,7 @@ class Documents:
     Slices are records with the attributes of `ResourceSlice`, made at native
     speed; their method ``model()`` returns the pydantic object. All else is
     the models themselves. `unknown` counts the objects of other kinds, as
-    ``apiVersion kind``.
+    ``apiVersion kind``; those of queue systems are kept in `queueing`, too.
     """
 
     slices: tuple[ResourceSlice, ...] = ()
@@ -116,6 +118,7 @@ class Documents:
     priority_classes: tuple[PriorityClass, ...] = ()
     limit_ranges: tuple[LimitRange, ...] = ()
     workloads: tuple[Workload, ...] = ()
+    queueing: tuple[Workload, ...] = ()
     unknown: Mapping[str, int] = field(default_factory=dict)
     warnings: tuple[Problem, ...] = ()
     places: Mapping[int, Place] = field(default_factory=dict, repr=False, compare=False)

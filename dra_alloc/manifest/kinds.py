@@ -31,6 +31,7 @@ from dra_alloc.releases import Span
 __all__ = [
     "HIDDEN_TEMPLATES",
     "KINDS",
+    "QUEUEING",
     "RESOURCE_GROUP",
     "SERVED",
     "SLICE",
@@ -142,6 +143,18 @@ HIDDEN_TEMPLATES: Final = frozenset(
         ("tekton.dev", "PipelineRun"),
         ("sparkoperator.k8s.io", "SparkApplication"),
         ("sparkoperator.k8s.io", "ScheduledSparkApplication"),
+    }
+)
+
+#: Kinds of queue systems that are kept as they were written, for `admit`; everybody else leaves them alone.
+QUEUEING: Final = frozenset(
+    {
+        ("kueue.x-k8s.io", "ClusterQueue"),
+        ("kueue.x-k8s.io", "Cohort"),
+        ("kueue.x-k8s.io", "LocalQueue"),
+        ("kueue.x-k8s.io", "ResourceFlavor"),
+        ("kueue.x-k8s.io", "WorkloadPriorityClass"),
+        ("config.kueue.x-k8s.io", "Configuration"),
     }
 )
 

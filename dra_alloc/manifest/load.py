@@ -28,7 +28,7 @@ from dra_alloc.manifest.make.inspection import Flaw, in_words, number_of
 from dra_alloc.manifest.make.layouts import Layout, Layouts
 from dra_alloc.manifest.make.objects import Made, make
 from dra_alloc.manifest.make.records import slice_from_json
-from dra_alloc.manifest.make.workloads import pod_making
+from dra_alloc.manifest.make.workloads import kept_as_written
 from dra_alloc.manifest.manner import AS_KUBECTL, Manner, Validate
 from dra_alloc.manifest.progress import watched
 from dra_alloc.manifest.read.inputs import InputBytes, SkippedInput, UnreadableInput, sources, without_empty
@@ -148,6 +148,11 @@ class _Loading:
         self.found.append((kind, item, place))
         if kind.member == "claims":
             self.holdings[id(item)] = holding_of(item)
+
+    def count(self, kind: Kind | None, api_version: str, name: str) -> None:
+        """Count what nobody reads, or `admit` alone."""
+        if kind is None or kind.member == "queueing":
+            self.unknown[f"{in_brief(api_version)} {in_brief(name)}"] += 1
 
     def documents(self) -> Documents:
         """Return what could be read."""
@@ -304,12 +309,12 @@ class _Reading:
                 self._report(raw, called, Flaw((each,), f"{each} is missing or no string"))
             self.lost.add(kind_name, value)
             return
-        if (kind := kind or pod_making(api_version, kind_name, value)) is None:
+        kind = kind or kept_as_written(api_version, kind_name, value)
+        self._loading.count(kind, api_version, kind_name)
+        if kind is None:
             self.lost.anything |= faulty
-            self._loading.unknown[f"{in_brief(api_version)} {in_brief(kind_name)}"] += 1
             return
-        version = api_version.rpartition("/")[2]
-        made = self._made(raw, value, (kind, version), called)
+        made = self._made(raw, value, (kind, version := api_version.rpartition("/")[2]), called)
         if self._judge(raw, called, made) and not faulty:
             self._keep(raw, kind, made.item, version)
         else:

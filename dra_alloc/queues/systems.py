@@ -49,6 +49,11 @@ class QueueSystem:
         defects = self.defects if semantics == Semantics.UPSTREAM else frozenset[QueueDefect]()
         return QueueSystem(self.name, self.version, self.gates, defects)
 
+    def with_gates(self, gates: Mapping[str, bool]) -> QueueSystem:
+        """Return the system with some of its gates set; others are none of its own."""
+        known = {name: gates.get(name, default) for name, default in self.gates.items()}
+        return QueueSystem(self.name, self.version, known, self.defects)
+
 
 #: The systems that are modelled, each in one version.
 QUEUE_SYSTEMS: Final[Mapping[str, QueueSystem]] = {

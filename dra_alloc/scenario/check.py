@@ -41,7 +41,7 @@ from dra_alloc.solve.best.objectives import Objective, knowing_nodes
 from dra_alloc.solve.outcome import Work
 from dra_alloc.work import evenly, ran_out
 
-__all__ = ["Check", "CheckOptions", "SubjectAnswer", "check"]
+__all__ = ["Check", "CheckOptions", "SubjectAnswer", "check", "placed"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,17 +153,23 @@ def check(manifests: Documents, dump: Documents, options: CheckOptions = CheckOp
     """
     options, notes = _as_promised(options)
     prepared = _prepared(manifests, dump, options)
-    checking = _Checking(prepared, options, Looking() if options.reasons else None)
-    placements = checking.placements()
+    found = placed(prepared, options)
+    placements = found.placements
     if options.reasons and prepared.lacking and any(each.verdict == "unsatisfiable" for each in placements):
         placements = _with_gates(placements, prepared.lacking, partial(_prepared, manifests, dump), options)
-    notes = (*notes, *prepared.notes, *checking.notes())
     allocated = [each.allocated for each in placements if each.allocated is not None and not each.same_as]
-    notes = (*notes, *broken_claims(checking.scheduling.cluster, allocated), *ran_out())
+    notes = (*notes, *found.notes, *broken_claims(found.cluster or prepared.cluster, allocated), *ran_out())
     if options.objectives:
-        placed = [claim_name(claim) for each in placements if each.allocated for claim in each.allocated.claims]
-        notes = (*notes, *idle_notes(options.objectives, prepared.cluster, placed))
-    channel = str(options.settings.profile().channel)
+        names = [claim_name(claim) for each in placements if each.allocated for claim in each.allocated.claims]
+        notes = (*notes, *idle_notes(options.objectives, prepared.cluster, names))
+    return replace(found, placements=placements, notes=notes)
+
+
+def placed(prepared: Prepared, options: CheckOptions) -> Check:
+    """Return what subjects that are prepared get on their cluster, one after the other as kube-scheduler goes."""
+    checking = _Checking(prepared, options, Looking() if options.reasons else None)
+    placements, channel = checking.placements(), str(options.settings.profile().channel)
+    notes = (*prepared.notes, *checking.notes())
     return Check(placements, options.settings, channel, notes, checking.scheduling, prepared.pods)
 
 

@@ -27,6 +27,12 @@ ASKED = {
     "expand": ["expand", str(EXAMPLES / "workloads" / "fits.yaml"), *CLUSTER],
     "gang": ["gang", *PAIR],
     "cel": ["cel", "device.driver == 'gpu.example.com'", "--device", str(EXAMPLES / "device.yaml")],
+    "admit": [
+        "admit",
+        str(EXAMPLES / "admit" / "jobs.yaml"),
+        "--cluster",
+        str(EXAMPLES / "admit" / "cluster.yaml"),
+    ],
     "what-if": [
         "what-if",
         str(EXAMPLES / "what-if" / "drain.yaml"),

@@ -34,6 +34,7 @@ COMMANDS: Final = (
     Command("explain", "the same, with why these devices and what a refusal rests on", "commands.explain"),
     Command("expand", "print the pods and claims that manifests make", "commands.expand"),
     Command("gang", "place many pods together: all or nothing, or as many as possible", "commands.gang"),
+    Command("admit", "say who is admitted by queues, and whether their devices are there", "commands.admit"),
     Command("what-if", "say what a change does to every workload of a cluster", "commands.what_if"),
     Command("capacity", "say how many more nodes make everything fit", "commands.capacity"),
     Command("validate", "say what the API server would refuse in manifests", "commands.validate"),

@@ -13,11 +13,11 @@ from dra_alloc.api import FrozenMap, ObjectMeta, Pod
 from dra_alloc.api._base import freeze_json
 from dra_alloc.manifest.convert.conversion import OtherShape
 from dra_alloc.manifest.documents import PodTemplate, Workload
-from dra_alloc.manifest.kinds import HIDDEN_TEMPLATES, Kind
+from dra_alloc.manifest.kinds import HIDDEN_TEMPLATES, QUEUEING, Kind
 from dra_alloc.manifest.make.inspection import plain
 from dra_alloc.manifest.read.paths import Path, render
 
-__all__ = ["at", "pod_making", "pod_specs", "workload_of"]
+__all__ = ["at", "kept_as_written", "pod_specs", "workload_of"]
 
 #: Lists of which a pod spec has at least one.
 _MARKS: Final = ("containers", "resourceClaims", "initContainers")
@@ -25,9 +25,11 @@ _MARKS: Final = ("containers", "resourceClaims", "initContainers")
 _DEPTH: Final = 16
 
 
-def pod_making(api_version: str, name: str, value: Any) -> Kind | None:
-    """Return how an object of another kind is kept, if it holds a pod spec or is known to make pods."""
+def kept_as_written(api_version: str, name: str, value: Any) -> Kind | None:
+    """Return how an object of another kind is kept: of a queue system, or holding a pod spec or known to make pods."""
     group, _, version = api_version.rpartition("/")
+    if (group, name) in QUEUEING:
+        return Kind(group, name, "queueing", (version,))
     if (group, name) in HIDDEN_TEMPLATES or next(pod_specs(value), None) is not None:
         return Kind(group, name, "workloads", (version,))
     return None

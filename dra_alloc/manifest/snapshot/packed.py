@@ -20,7 +20,7 @@ from dra_alloc.manifest.budget import TooMuchUnpacked
 from dra_alloc.manifest.documents import Documents, Place, Workload
 from dra_alloc.manifest.kinds import SLICE, Kind, recognise
 from dra_alloc.manifest.make.outlines import Outline
-from dra_alloc.manifest.make.workloads import pod_making, workload_of
+from dra_alloc.manifest.make.workloads import kept_as_written, workload_of
 from dra_alloc.manifest.read.inputs import InputBytes
 from dra_alloc.manifest.snapshot.header import (
     FORMAT,
@@ -141,7 +141,7 @@ def _objects(content: _Body, source: InputBytes) -> Iterator[Unpacked]:
 
 def _others(documents: Documents) -> Iterator[_Other]:
     members = ("classes", "claims", "templates", "taint_rules", "nodes", "namespaces", "pods", "pod_groups")
-    made_with = ("quotas", "services", "runtime_classes", "priority_classes", "limit_ranges", "workloads")
+    made_with = ("quotas", "services", "runtime_classes", "priority_classes", "limit_ranges", "workloads", "queueing")
     for item in (each for member in (*members, *made_with) for each in getattr(documents, member)):
         place = documents.places[id(item)]
         written = item.body if isinstance(item, Workload) else item.to_wire()
@@ -151,7 +151,7 @@ def _others(documents: Documents) -> Iterator[_Other]:
 def _read(name: str, text: str) -> tuple[Kind, Any]:
     value = json.loads(text)
     api_version = value["apiVersion"]
-    found = recognise(api_version, name) or pod_making(api_version, name, value)
+    found = recognise(api_version, name) or kept_as_written(api_version, name, value)
     if found is None:
         raise KeyError(name)
     if found.model is not None:

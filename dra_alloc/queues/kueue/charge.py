@@ -49,12 +49,17 @@ class DeviceCharge:
 
 @dataclass(frozen=True, slots=True)
 class Charging:
-    """What charges depend on: mappings, templates by name, the devices, and the system with its defects."""
+    """
+    What charges depend on: mappings, templates by name, the devices, and the system with its defects.
+
+    What pods of some templates are charged is found out once.
+    """
 
     mappings: Sequence[DeviceClassMapping]
     templates: Mapping[str, ResourceClaimTemplate]
     seen: SlicesSeen
     system: QueueSystem
+    _known: dict[tuple[str, ...], DeviceCharge] = field(default_factory=dict, repr=False, compare=False)
 
     def of_pod(self, templates: Iterable[str], pod_set: str = "main") -> DeviceCharge:
         """
@@ -62,6 +67,12 @@ class Charging:
 
         Spec: KUEUE-11 to KUEUE-18.
         """
+        key = pod_set, *templates
+        if key not in self._known:
+            self._known[key] = self._of_pod(key[1:], pod_set)
+        return self._known[key]
+
+    def _of_pod(self, templates: Iterable[str], pod_set: str) -> DeviceCharge:
         found: dict[str, Quantity] = {}
         try:
             for name in templates:

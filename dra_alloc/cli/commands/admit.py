@@ -1,0 +1,61 @@
+"""
+The command `admit`.
+"""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from typing import Final
+
+from dra_alloc.cli import options as shared
+
+__all__ = ["declare"]
+
+_DESCRIPTION: Final = """\
+Say who of MANIFESTS is admitted by Kueue, with the queues and the usage in
+DUMP, and where those that are admitted find their devices: admitted and
+placed; admitted, not allocatable; waits; never fits; inadmissible; and why.
+Queues, flavors, priorities and Kueue's Configuration may be in either."""
+_EXIT_CODES: Final = """\
+exit codes:
+  0  all are admitted and placed
+  1  some are not
+  2  bad input or usage
+  3  undecided: the budget ran out"""
+
+
+def declare(command: ArgumentParser) -> None:
+    """Declare the command."""
+    command.description, command.epilog = _DESCRIPTION, _EXIT_CODES
+    shared.inputs(command)
+    shared.pod_templates(command)
+    command.add_argument(
+        "--system", default="", metavar="NAME[=VERSION]", help="the queue system: kueue=0.19, the one that is modelled"
+    )
+    shared.settings(command)
+    shared.budget(command)
+    shared.output(command)
+    shared.validate(command)
+    command.set_defaults(run=_run)
+
+
+def _run(options: Namespace) -> int:
+    """Print who is admitted, and return the exit code. Raises: InputError, before anything is printed."""
+    from dra_alloc.cli.exit_codes import ExitCode
+    from dra_alloc.cli.output import show, warn
+    from dra_alloc.cli.reading import Inputs, read_inputs, settings_of
+    from dra_alloc.pods.workloads.shapes import taught_by
+    from dra_alloc.report.admit_report import admit_report
+    from dra_alloc.scenario.admit.admit import AdmitOptions, AdmitVerdict, admit
+
+    settings = settings_of(options)
+    taught = tuple(map(taught_by, options.pod_template))
+    inputs = Inputs(options.manifests, options.cluster, options.namespace, None, options.validate, taught=taught)
+    manifests, dump = read_inputs(inputs, settings)
+    found = admit(manifests, dump, AdmitOptions(settings, options.namespace, taught, options.system))
+    warn(*manifests.warnings, *dump.warnings)
+    show(options, admit_report(found))
+    fates = {each.fate for each in found.workloads}
+    if fates <= {AdmitVerdict.PLACED}:
+        return ExitCode.OK
+    return ExitCode.UNDECIDED if fates <= {AdmitVerdict.PLACED, AdmitVerdict.UNDECIDED} else ExitCode.UNSATISFIABLE

@@ -1,0 +1,156 @@
+"""
+Who is admitted: cycles of Kueue's scheduler until nobody more is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from typing import Final
+
+from dra_alloc.api.labels import selector_of
+from dra_alloc.queues.kueue.asking import ChargedSet, QueuedWorkload, charged
+from dra_alloc.queues.kueue.charge import ChargeRefused, Charging
+from dra_alloc.queues.kueue.flavors import Assignment, assigned
+from dra_alloc.queues.kueue.objects import ClusterQueue, KueueObjects
+from dra_alloc.queues.kueue.tree import QuotaFit, QuotaTree
+
+__all__ = ["QueueStanding", "Standing", "admissions"]
+
+
+class Standing(StrEnum):
+    """What Kueue says of a workload."""
+
+    ADMITTED = "admitted"
+    WAITING = "waiting"
+    NEVER = "never"
+    INADMISSIBLE = "inadmissible"
+
+
+@dataclass(frozen=True, slots=True)
+class QueueStanding:
+    """
+    What becomes of a workload in its queue, with the reasons; of an admitted one what it is charged, by flavor.
+
+    `order` counts those that are admitted.
+    """
+
+    workload: QueuedWorkload
+    standing: Standing
+    queue: str = ""
+    code: str = ""
+    reasons: tuple[str, ...] = ()
+    sets: tuple[ChargedSet, ...] = ()
+    assignment: Assignment = field(default_factory=Assignment)
+    order: int = 0
+    may_preempt: bool = False
+
+
+def admissions(
+    workloads: Iterable[QueuedWorkload],
+    objects: KueueObjects,
+    charging: Charging,
+    labels: Mapping[str, Mapping[str, str]],
+) -> tuple[QueueStanding, ...]:
+    """
+    Return what becomes of each workload, in the order given; `labels` are those of namespaces.
+
+    Nobody is preempted: who needs that waits.
+
+    Spec: KUEUE-26 to KUEUE-29. Raises: InputError for cohorts in a circle.
+    """
+    tree = QuotaTree((*objects.cohorts.values(), *(each.account for each in objects.queues.values())))
+    for queue in objects.queues.values():
+        for key, amount in queue.usage.items():
+            tree.ledger.charge(queue.name, key, amount)
+    found: dict[int, QueueStanding] = {}
+    waiting: dict[str, list[QueueStanding]] = {}
+    for each in workloads:
+        first = _nominated(each, objects, charging, labels)
+        found[each.number] = first
+        if first.standing is Standing.WAITING:
+            waiting.setdefault(first.queue, []).append(first)
+    for admission in _cycles(waiting, objects, tree):
+        found[admission.workload.number] = admission
+    return tuple(found.values())
+
+
+def _nominated(
+    workload: QueuedWorkload, objects: KueueObjects, charging: Charging, labels: Mapping[str, Mapping[str, str]]
+) -> QueueStanding:
+    """Return a workload that waits in its queue, is in already, or can be in no queue."""
+    local = objects.local.get(workload.local_queue)
+    queue = objects.queues.get(local.cluster_queue) if local is not None else None
+    name = local.cluster_queue if local is not None else ""
+    if workload.is_admitted:
+        return QueueStanding(workload, Standing.ADMITTED, name)
+    if local is None:
+        return _out(workload, name, "no-local-queue", f"there is no LocalQueue {workload.local_queue}")
+    if queue is None:
+        return _out(workload, name, "no-cluster-queue", f"there is no ClusterQueue {name}")
+    held = local.held or queue.held
+    if held:
+        whose = f"LocalQueue {workload.local_queue}" if local.held else f"ClusterQueue {name}"
+        return _out(workload, name, "queue-stopped", f"{whose} is stopped: {held}")
+    namespace = workload.local_queue.partition("/")[0]
+    if not selector_of(queue.namespaces).matches(labels.get(namespace, {})):
+        said = f"ClusterQueue {name} takes no workloads of namespace {namespace}"
+        return _out(workload, name, "namespace-selector", said)
+    try:
+        return QueueStanding(workload, Standing.WAITING, name, sets=charged(workload, charging, objects))
+    except ChargeRefused as refused:
+        again = ", Kueue tries again" if refused.retryable else ""
+        return _out(workload, name, refused.code, f"{refused.detail}{again}")
+
+
+def _out(workload: QueuedWorkload, queue: str, code: str, reason: str) -> QueueStanding:
+    return QueueStanding(workload, Standing.INADMISSIBLE, queue, code, (reason,))
+
+
+_NO_ROOM: Final = {
+    QuotaFit.NO_FIT: (Standing.NEVER, "exceeds-quota"),
+    QuotaFit.OVER_AVAILABLE: (Standing.WAITING, "waits-for-quota"),
+}
+
+
+def _cycles(
+    waiting: Mapping[str, list[QueueStanding]], objects: KueueObjects, tree: QuotaTree
+) -> Iterator[QueueStanding]:
+    """Yield what becomes of all that wait: the first of each queue in a cycle, until none is left."""
+    left = {
+        name: sorted(each, key=lambda one: (-one.workload.priority, one.workload.number), reverse=True)
+        for name, each in waiting.items()
+    }
+    order = 0
+    while heads := [each[-1] for each in left.values() if each]:
+        tried = [(head, assigned(head.sets, objects.queues[head.queue], tree, objects)) for head in heads]
+        for head, found in sorted(tried, key=_turn):
+            queue, behind = objects.queues[head.queue], left[head.queue]
+            if found.fit is not QuotaFit.FIT:
+                yield from _parked(head, found, queue, behind)
+            elif all(tree.fit(queue.name, key, amount) is QuotaFit.FIT for key, amount in found.usage.items()):
+                for key, amount in found.usage.items():
+                    tree.ledger.charge(queue.name, key, amount)
+                order += 1
+                behind.pop()
+                yield replace(head, standing=Standing.ADMITTED, assignment=found, order=order)
+
+
+def _turn(tried: tuple[QueueStanding, Assignment]) -> tuple[int, int, int]:
+    head, found = tried
+    return found.level, -head.workload.priority, head.workload.number
+
+
+def _parked(
+    head: QueueStanding, found: Assignment, queue: ClusterQueue, left: list[QueueStanding]
+) -> Iterator[QueueStanding]:
+    """Yield a head that nothing lets in any more; of a strict queue with all behind it."""
+    left.pop()
+    standing, code = _NO_ROOM[found.fit]
+    preempts = queue.preempts and standing is Standing.WAITING
+    reasons = tuple(found.reasons)
+    yield replace(head, standing=standing, code=code, reasons=reasons, assignment=found, may_preempt=preempts)
+    while queue.strict and left:
+        said = f"behind {head.workload.name}, as the queue is StrictFIFO"
+        yield replace(left.pop(), code="waits-behind", reasons=(said,))

@@ -1,0 +1,3 @@
+"""
+Who is admitted by a queue system, and whether what is admitted finds its devices.
+"""

@@ -1,0 +1,192 @@
+"""
+The workloads that Kueue would make of manifests: which pods it admits as one, in which queue, with which priority.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from dra_alloc.api import FrozenMap, Pod
+from dra_alloc.manifest import Documents, Workload
+from dra_alloc.pods.expanding import ExpandedPod
+from dra_alloc.pods.workloads.reading import flag, items, text, value_at
+from dra_alloc.queues.kueue.asking import QueuedSet, QueuedWorkload
+from dra_alloc.scenario.prepare.subjects import Subject
+
+__all__ = ["QueuedPods", "kueue_workloads", "queued_pods", "resumed", "waiting_count"]
+
+_QUEUE: Final = "kueue.x-k8s.io/queue-name"
+_PRIORITY: Final = "kueue.x-k8s.io/priority-class"
+_POD_GROUP: Final = "kueue.x-k8s.io/pod-group-name"
+_LWS_GROUP: Final = "leaderworkerset.sigs.k8s.io/group-index"
+#: Kinds whose pods Kueue admits one by one.
+_BY_POD: Final = frozenset({"Pod", "Deployment", "ReplicaSet", "ReplicationController", "DaemonSet"})
+#: Kinds that Kueue holds back as a whole, and resumes.
+_WHOLE: Final = frozenset(
+    {"Job", "CronJob", "JobSet", "LeaderWorkerSet", "StatefulSet", "RayCluster", "RayJob", "RayService", "TrainJob"}
+    | {"PyTorchJob", "TFJob", "XGBoostJob", "PaddleJob", "JAXJob", "MPIJob"}
+)
+#: Where such a kind says that it is held back.
+_SUSPEND: Final = ("spec.suspend", "spec.runPolicy.suspend")
+_OUTERMOST: Final = re.compile(r"[^\[]*\[\d+\]")
+
+
+@dataclass(frozen=True, slots=True)
+class QueuedPods:
+    """
+    Pods that are admitted as one, or, without `workload`, pods that no queue holds back.
+
+    `subjects` are their places among those that are prepared, `sets` the name of each one's pod set.
+    """
+
+    name: str
+    kind: str
+    subjects: tuple[int, ...]
+    sets: tuple[str, ...]
+    origin: Pod | Workload
+    workload: QueuedWorkload | None = None
+
+
+def resumed(documents: Documents) -> Documents:
+    """Return the documents with nothing held back that has a queue: that is for the queue to say. Spec: KUEUE-30."""
+    return documents.mapped(_resumed, "workloads")
+
+
+def _resumed(item: Workload) -> Workload:
+    if not _queue_of(item) or not any(flag(item.body, path) for path in _SUSPEND):
+        return item
+    body = item.body
+    for path in _SUSPEND:
+        if flag(body, path):
+            body = _without(body, path.split("."))
+    return replace(item, body=body)
+
+
+def _without(body: Mapping[str, Any], path: Sequence[str]) -> FrozenMap[str, Any]:
+    if len(path) == 1:
+        return FrozenMap({key: each for key, each in body.items() if key != path[0]})
+    return FrozenMap({**body, path[0]: _without(body[path[0]], path[1:])})
+
+
+def queued_pods(
+    pods: Sequence[ExpandedPod], subjects: Sequence[Subject], dump: Documents, priorities: Mapping[str, int]
+) -> tuple[QueuedPods, ...]:
+    """
+    Return what is admitted as one, in the order in which it was made; `pods` are those behind the first subjects.
+
+    Spec: KUEUE-30 to KUEUE-32.
+    """
+    together: dict[tuple[str, ...], list[int]] = {}
+    for number, (each, subject) in enumerate(zip(pods, subjects, strict=False)):
+        together.setdefault(_key(each, subject), []).append(number)
+    admitted = set(_admitted(dump))
+    found = [_of(numbers, pods, subjects, admitted, priorities) for numbers in together.values()]
+    found.sort(key=_created)
+    return tuple(
+        each if each.workload is None else replace(each, workload=replace(each.workload, number=number))
+        for number, each in enumerate(found)
+    )
+
+
+def _created(pods: QueuedPods) -> str:
+    """Return when something was made; what is not there yet comes last."""
+    return pods.origin.metadata.creation_timestamp or "~"
+
+
+def _key(each: ExpandedPod, subject: Subject) -> tuple[str, ...]:
+    """Return what pods have in common that are admitted as one."""
+    labels, owner = each.pod.metadata.labels, each.owner
+    group = labels.get(_POD_GROUP)
+    if group and owner.kind in _BY_POD:
+        return "pod group", each.pod.metadata.namespace or "", group
+    if owner.kind in _BY_POD:
+        return "pod", subject.name
+    return owner.kind, owner.metadata.full_name, labels.get(_LWS_GROUP, "")
+
+
+def _of(
+    numbers: Sequence[int],
+    pods: Sequence[ExpandedPod],
+    subjects: Sequence[Subject],
+    admitted: set[tuple[str, str]],
+    priorities: Mapping[str, int],
+) -> QueuedPods:
+    first = pods[numbers[0]]
+    owner = first.owner
+    paths = list(dict.fromkeys(pods[each].path for each in numbers))
+    names = {path: "main" if len(paths) == 1 else _set_name(owner, path, number) for number, path in enumerate(paths)}
+    sets = tuple(names[pods[each].path] for each in numbers)
+    name, kind = owner.metadata.full_name, owner.kind
+    namespace = first.pod.metadata.namespace or ""
+    labels = first.pod.metadata.labels
+    if owner.kind in _BY_POD:
+        group = labels.get(_POD_GROUP)
+        name, kind = (f"{namespace}/{group}", "pod group") if group else (subjects[numbers[0]].name, "Pod")
+    elif labels.get(_LWS_GROUP):
+        name = f"{name}-{labels[_LWS_GROUP]}"
+    queue = _queue_of(owner) or labels.get(_QUEUE, "")
+    workload = None
+    if queue and (owner.kind in _BY_POD or owner.kind in _WHOLE):
+        counts = {path: sum(pods[each].path == path for each in numbers) for path in paths}
+        queued = [
+            QueuedSet(names[path], count, next(pods[each].pod for each in numbers if pods[each].path == path))
+            for path, count in counts.items()
+        ]
+        is_admitted = (owner.kind, owner.metadata.full_name) in admitted
+        priority = _priority(owner, first.pod, priorities)
+        workload = QueuedWorkload(name, f"{namespace}/{queue}", tuple(queued), priority, 0, is_admitted)
+    return QueuedPods(name, kind, tuple(numbers), sets, owner, workload)
+
+
+def _set_name(owner: Pod | Workload, path: str, number: int) -> str:
+    """Return how Kueue would call a pod set, as far as its kind says it."""
+    outer = _OUTERMOST.match(path)
+    if outer is not None and isinstance(owner, Workload):
+        part = value_at(owner.body, outer[0])
+        return text(part, "name") or text(part, "groupName") or f"set-{number}"
+    return "head" if "head" in path.lower() else "leader" if "leader" in path.lower() else f"set-{number}"
+
+
+def _queue_of(owner: Pod | Workload) -> str:
+    inner = value_at(owner.body, "spec.jobTemplate.metadata.labels") if isinstance(owner, Workload) else None
+    of_runs = inner.get(_QUEUE) if isinstance(inner, Mapping) else None
+    return owner.metadata.labels.get(_QUEUE) or (of_runs if isinstance(of_runs, str) else "")
+
+
+def _priority(owner: Pod | Workload, pod: Pod, priorities: Mapping[str, int]) -> int:
+    name = owner.metadata.labels.get(_PRIORITY) or pod.metadata.labels.get(_PRIORITY)
+    own = pod.spec.priority or 0
+    return own if name is None else priorities.get(name, own)
+
+
+def _admitted(dump: Documents) -> Iterator[tuple[str, str]]:
+    """Yield kind and name of the owners of Kueue's Workloads that have their quota."""
+    for each in kueue_workloads(dump):
+        if value_at(each.body, "status.admission") is not None and not _is_over(each):
+            for owner in each.metadata.owner_references:
+                yield owner.kind, f"{each.namespace}/{owner.name}" if each.namespace else owner.name
+
+
+def kueue_workloads(dump: Documents) -> Iterable[Workload]:
+    """Return the Workloads that Kueue made."""
+    return [each for each in dump.workloads if (each.group, each.kind) == ("kueue.x-k8s.io", "Workload")]
+
+
+def _is_over(workload: Workload) -> bool:
+    conditions = items(workload.body, "status.conditions")
+    return any(each.get("type") == "Finished" and each.get("status") == "True" for each in conditions)
+
+
+def waiting_count(dump: Documents, known: Iterable[QueuedPods]) -> int:
+    """Return how many Workloads of the dump have no quota yet and belong to none of these."""
+    names = {(each.origin.kind, each.origin.metadata.full_name) for each in known}
+    waiting = [
+        each for each in kueue_workloads(dump) if value_at(each.body, "status.admission") is None and not _is_over(each)
+    ]
+    return sum(
+        not any((owner.kind, f"{each.namespace}/{owner.name}") in names for owner in each.metadata.owner_references)
+        for each in waiting
+    )

@@ -1,0 +1,325 @@
+"""
+Who Kueue admits, and what becomes of those that it does.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from dra_alloc.cluster.settings import Settings
+from dra_alloc.errors import InputError, ManifestError
+from dra_alloc.manifest import load
+from dra_alloc.scenario.admit.admit import Admit, AdmitOptions, AdmitVerdict, WorkloadAnswer, admit
+from tests.unit.scenario.queueing import CLASS, COMMON, CONFIGURATION, group, job, kueue, node, objects, queue, template
+
+
+def admitted(jobs: list[dict[str, Any]], *dump: dict[str, Any], **settings: Any) -> Admit:
+    return admit(objects(*jobs), objects(*COMMON, *dump), AdmitOptions(Settings("1.36", **settings)))
+
+
+def fates(found: Admit) -> dict[str, AdmitVerdict]:
+    return {each.name.removeprefix("ns/"): each.fate for each in found.workloads}
+
+
+def only(found: Admit) -> WorkloadAnswer:
+    (answer,) = found.workloads
+    return answer
+
+
+def reasons(answer: WorkloadAnswer) -> str:
+    assert answer.admission is not None
+    return "; ".join(answer.admission.reasons)
+
+
+def test_quota_is_there_and_no_node_has_the_devices():
+    """Kueue's leading complaint: eight in the queue, four on a node."""
+    found = admitted([job("big", "three")], *node("a"), *node("b"), *queue("q", group(("f", 4))))
+    answer = only(found)
+    assert answer.fate is AdmitVerdict.NOT_ALLOCATABLE
+    assert answer.refused[0].refusals
+
+
+def test_who_comes_first_is_in_and_the_others_wait():
+    jobs = [job("first", pods=2), job("second", pods=2), job("third", "three")]
+    found = admitted(jobs, *node("a", 8), *queue("q", group(("f", 2))))
+    assert fates(found) == {"first": AdmitVerdict.PLACED, "second": AdmitVerdict.WAITING, "third": AdmitVerdict.NEVER}
+    assert reasons(found.workloads[1]) == "flavor f: cards: 2 asked, 0 available now (quota 2, 2 used)"
+    assert "at most ever" in reasons(found.workloads[2])
+
+
+def test_priority_goes_before_time():
+    classes = {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "WorkloadPriorityClass", "value": 9}
+    high = {**classes, "metadata": {"name": "high"}}
+    jobs = [job("first", "two"), job("second", "two", labels={"kueue.x-k8s.io/priority-class": "high"})]
+    found = admitted(jobs, high, *node("a", 8), *queue("q", group(("f", 2))))
+    assert fates(found) == {"first": AdmitVerdict.WAITING, "second": AdmitVerdict.PLACED}
+
+
+def test_who_borrows_comes_after_who_does_not():
+    """One of each queue in a cycle: what the second leaves is not enough for the first."""
+    queues = [*queue("q", group(("f", 1)), cohortName="all"), *queue("p", group(("f", 2)), cohortName="all")]
+    found = admitted([job("borrows", "two"), job("own", "two", at="p")], *node("a", 8), *queues)
+    assert fates(found) == {"borrows": AdmitVerdict.WAITING, "own": AdmitVerdict.PLACED}
+
+
+def test_a_cohort_that_nobody_wrote_lends():
+    queues = [*queue("q", group(("f", 1)), cohortName="all"), *queue("p", group(("f", 2)), cohortName="all")]
+    assert only(admitted([job("borrows", "three")], *node("a", 8), *queues)).fate is AdmitVerdict.PLACED
+
+
+@pytest.mark.parametrize(
+    ("strategy", "last"), [("BestEffortFIFO", AdmitVerdict.PLACED), ("StrictFIFO", AdmitVerdict.WAITING)]
+)
+def test_who_does_not_fit_blocks_a_strict_queue_alone(strategy, last):
+    dump = queue("q", group(("f", 1)), queueingStrategy=strategy)
+    found = admitted([job("large", "two"), job("small")], *node("a", 8), *dump)
+    assert fates(found) == {"large": AdmitVerdict.NEVER, "small": last}
+
+
+def test_used_is_what_the_status_says():
+    status = {"flavorsReservation": [{"name": "f", "resources": [{"name": "cards", "total": 1}]}]}
+    cluster_queue, local = queue("q", group(("f", 2)))
+    found = admitted([job("two", "two")], *node("a", 8), {**cluster_queue, "status": status}, local)
+    assert reasons(only(found)) == "flavor f: cards: 2 asked, 1 available now (quota 2, 1 used)"
+
+
+def test_who_has_quota_already_is_not_charged_again():
+    meta = {"name": "job-first", "namespace": "ns"}
+    owner = {"apiVersion": "batch/v1", "kind": "Job", "name": "first", "uid": "1"}
+    workload = kueue("Workload", "", {"podSets": []}, status={"admission": {"clusterQueue": "q"}})
+    workload["metadata"] = {**meta, "ownerReferences": [owner]}
+    workload["spec"]["podSets"] = [{"template": {"spec": {"containers": [{"name": "c", "image": "i"}]}}}]
+    found = admitted([job("first", "two")], *node("a", 8), workload, *queue("q", group(("f", 0))))
+    assert fates(found) == {"first": AdmitVerdict.PLACED}
+
+
+@pytest.mark.parametrize(
+    ("changed", "code"),
+    [
+        (job("j", at="none"), "no-local-queue"),
+        (job("j", "all"), "all-devices"),
+        (job("j", "other"), "class-unmapped"),
+    ],
+)
+def test_what_is_inadmissible(changed, code):
+    other = {**CLASS, "metadata": {"name": "unmapped"}}
+    answer = only(admitted([changed], other, *node("a"), *queue("q", group(("f", 4)))))
+    assert answer.fate is AdmitVerdict.INADMISSIBLE
+    assert answer.admission is not None
+    assert answer.admission.code == code
+
+
+@pytest.mark.parametrize(
+    ("spec", "code"),
+    [
+        ({"stopPolicy": "Hold"}, "queue-stopped"),
+        ({"namespaceSelector": {"matchLabels": {"team": "b"}}}, "namespace-selector"),
+        ({"namespaceSelector": None}, "namespace-selector"),
+        ({"namespaceSelector": {"matchLabels": {"team": "a"}}}, ""),
+    ],
+)
+def test_queues_that_take_nobody(spec, code):
+    answer = only(admitted([job("j")], *node("a"), *queue("q", group(("f", 4)), **spec)))
+    assert answer.admission is not None
+    assert answer.admission.code == code
+
+
+def test_a_named_claim_is_inadmissible():
+    named = job("j")
+    named["spec"]["template"]["spec"]["resourceClaims"] = [{"name": "r", "resourceClaimName": "c"}]
+    request = {"name": "r", "exactly": {"deviceClassName": "card"}}
+    meta = {"name": "c", "namespace": "ns"}
+    spec = {"devices": {"requests": [request]}}
+    claim = {"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim", "metadata": meta, "spec": spec}
+    answer = only(admitted([named, claim], *node("a"), *queue("q", group(("f", 4)))))
+    assert "does not support use of resource claims" in reasons(answer)
+
+
+def test_an_extended_resource_is_charged_by_its_mapping():
+    asking = job("j", pods=2)
+    pod = asking["spec"]["template"]["spec"]
+    del pod["resourceClaims"]
+    amounts = {"d.example.com/card": "1"}
+    pod["containers"] = [{"name": "c", "image": "i", "resources": {"requests": amounts, "limits": amounts}}]
+    extended = {**CLASS, "spec": {"extendedResourceName": "d.example.com/card"}}
+    dump = [each for each in COMMON if each is not CLASS]
+    options = AdmitOptions(Settings("1.36", {"DRAExtendedResource": True}))
+    cluster = objects(*dump, extended, *node("a"), *queue("q", group(("f", 2))))
+    answer = only(admit(objects(asking), cluster, options))
+    assert answer.fate is AdmitVerdict.PLACED
+    assert answer.admission is not None
+    assert answer.admission.assignment.usage == {("f", "cards"): 2}
+
+
+def test_flavors_are_tried_in_order_and_give_their_labels():
+    dump = [
+        *node("a", 4, kind="old"),
+        *node("b", 4, kind="new"),
+        kueue("ResourceFlavor", "old", {"nodeLabels": {"kind": "old"}}),
+        kueue("ResourceFlavor", "new", {"nodeLabels": {"kind": "new"}}),
+        *queue("q", group(("new", 2), ("old", 2))),
+    ]
+    found = admitted([job("first", "two"), job("second", "two"), job("third", "two")], *dump)
+    assert fates(found) == {"first": AdmitVerdict.PLACED, "second": AdmitVerdict.PLACED, "third": AdmitVerdict.WAITING}
+    assert [list(each.placements[0].nodes) for each in found.workloads[:2]] == [["b"], ["a"]]
+
+
+@pytest.mark.parametrize(
+    ("flavor", "pod", "said"),
+    [
+        ({"nodeTaints": [{"key": "t", "effect": "NoSchedule"}]}, {}, "its taint t is not tolerated"),
+        ({"nodeLabels": {"kind": "old"}}, {"nodeSelector": {"kind": "new"}}, "its node labels"),
+        ({"nodeLabels": {"kind": "old"}}, {"nodeSelector": {"zone": "z", "kind": "old"}}, ""),
+        ({"nodeTaints": [{"key": "t", "effect": "NoSchedule"}]}, {"tolerations": [{"operator": "Exists"}]}, ""),
+        (None, {}, "there is no such ResourceFlavor"),
+    ],
+)
+def test_flavors_that_do_not_suit_the_pods(flavor, pod, said):
+    asking = job("j")
+    asking["spec"]["template"]["spec"].update(pod)
+    flavors = [] if flavor is None else [kueue("ResourceFlavor", "g", flavor)]
+    answer = only(admitted([asking], *node("a", 4, kind="old", zone="z"), *flavors, *queue("q", group(("g", 2)))))
+    assert answer.fate is (AdmitVerdict.NEVER if said else AdmitVerdict.PLACED)
+    assert said in reasons(answer)
+
+
+@pytest.mark.parametrize(("borrow", "flavor"), [("MayStopSearch", "f"), ("TryNextFlavor", "g")])
+def test_whether_the_next_flavor_is_tried_before_borrowing(borrow, flavor):
+    fungible = {"flavorFungibility": {"whenCanBorrow": borrow}}
+    queues = [
+        *queue("q", group(("f", 0), ("g", 2)), cohortName="all", **fungible),
+        *queue("p", group(("f", 2)), cohortName="all"),
+    ]
+    found = admitted([job("j", "two")], kueue("ResourceFlavor", "g", {}), *node("a", 4), *queues)
+    admission = only(found).admission
+    assert admission is not None
+    assert admission.assignment.flavors == {"main": {"cards": flavor}}
+
+
+def test_what_the_queue_has_no_quota_of_never_fits():
+    asking = job("j")
+    asking["spec"]["template"]["spec"]["containers"][0]["resources"]["requests"] = {"cpu": "1"}
+    answer = only(admitted([asking], *node("a"), *queue("q", group(("f", 2)))))
+    assert answer.fate is AdmitVerdict.NEVER
+    assert reasons(answer) == "cpu: in no resource group of the queue"
+
+
+def test_pods_without_a_queue_are_placed_beside_the_others():
+    free = job("free", "two", at="")
+    free["spec"]["suspend"] = False
+    found = admitted([free, job("late", "two")], *node("a", 2), *queue("q", group(("f", 4))))
+    assert fates(found) == {"free": AdmitVerdict.PLACED, "late": AdmitVerdict.NOT_ALLOCATABLE}
+    assert next(each for each in found.workloads if each.name == "ns/free").admission is None
+
+
+def test_pods_of_a_group_and_of_a_deployment():
+    """Pods of one group are admitted as one, those of a Deployment one by one."""
+    spec = job("j")["spec"]["template"]["spec"]
+    queued = {"kueue.x-k8s.io/queue-name": "q"}
+    grouped = {**queued, "kueue.x-k8s.io/pod-group-name": "g"}
+    pods = [
+        {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": f"p{number}", "namespace": "ns", "labels": grouped}}
+        | {"spec": spec}
+        for number in range(3)
+    ]
+    always = {**spec, "restartPolicy": "Always"}
+    deployment = {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": "d", "namespace": "ns", "labels": queued},
+        "spec": {
+            "replicas": 2,
+            "selector": {"matchLabels": {"a": "b"}},
+            "template": {"metadata": {"labels": {"a": "b"}}, "spec": always},
+        },
+    }
+    found = admitted([*pods, deployment], *node("a", 8), *queue("q", group(("f", 4))))
+    assert [(each.kind, each.count, each.fate) for each in found.workloads] == [
+        ("pod group", 3, AdmitVerdict.PLACED),
+        ("Pod", 1, AdmitVerdict.PLACED),
+        ("Pod", 1, AdmitVerdict.WAITING),
+    ]
+
+
+def test_without_the_defect_a_wide_request_gives_way():
+    wide = {"cel": {"expression": 'device.driver == "d.example.com"'}}
+    narrow = {"cel": {"expression": 'device.attributes["d.example.com"].big'}}
+    requests = [
+        {"name": name, "exactly": {"deviceClassName": "card", "selectors": [selector]}}
+        for name, selector in (("wide", wide), ("narrow", narrow))
+    ]
+    the_node, slices = node("a")
+    for number, device in enumerate(slices["spec"]["devices"]):
+        device["attributes"] = {"big": {"bool": number == 0}}
+    dump = [template("both", *requests), the_node, slices, *queue("q", group(("f", 2)))]
+    assert only(admitted([job("j", "both")], *dump)).fate is AdmitVerdict.INADMISSIBLE
+    assert only(admitted([job("j", "both")], *dump, semantics="intended")).fate is AdmitVerdict.PLACED
+
+
+def test_without_queues_there_is_no_answer():
+    with pytest.raises(InputError, match="no objects of a queue system"):
+        admit(objects(job("j")), objects(*node("a")))
+
+
+def test_systems_that_are_not_modelled():
+    with pytest.raises(InputError, match=r"kueue '0\.1' is not modelled"):
+        admit(objects(job("j")), objects(*COMMON), AdmitOptions(system="kueue=0.1"))
+
+
+def test_all_that_is_wrong_is_told_at_once():
+    """Wrong amounts and mappings, with their places."""
+    bad = {**CONFIGURATION, "resources": {"deviceClassMappings": [{"name": "cards"}]}}
+    cluster_queue = kueue("ClusterQueue", "q", {"resourceGroups": [group(("f", 1), lendingLimit="much")]})
+    with pytest.raises(ManifestError) as told:
+        admit(objects(job("j")), objects(bad, cluster_queue))
+    said = "\n".join(map(str, told.value.problems))
+    assert "spec.resourceGroups[0].flavors[0].resources[0].lendingLimit" in said
+    assert "resources.deviceClassMappings[0].deviceClassNames" in said
+
+
+def test_what_is_not_modelled_is_said():
+    configured = {**CONFIGURATION, "fairSharing": {"preemptionStrategies": []}, "waitForPodsReady": {"timeout": "5m"}}
+    dump = [
+        *node("a"),
+        kueue("ResourceFlavor", "g", {"topologyName": "t"}),
+        *queue("q", group(("f", 1)), admissionChecks=["c"]),
+    ]
+    notes = "\n".join(
+        admit(
+            objects(job("j")), objects(*[each for each in COMMON if each is not CONFIGURATION], configured, *dump)
+        ).notes
+    )
+    for said in ("not modelled: preemption", "waitForPodsReady", "ResourceFlavor g has a topology", "q (c)"):
+        assert said in notes
+
+
+def test_samples_of_kueue(shared):
+    """The walk-through of Kueue's own pages, with its Configurations, on a node with two shared devices."""
+    folder = shared / "samples" / "kueue"
+    capacity = {"memory": {"value": "16Gi"}}
+    device = {"allowMultipleAllocations": True, "capacity": capacity}
+    (the_node, slices), kind = node("n"), "gpu.example.com"
+    slices["spec"].update(driver=kind, devices=[{"name": f"g{each}", **device} for each in range(2)])
+    the_class = {**CLASS, "metadata": {"name": kind}, "spec": {"extendedResourceName": "example.com/gpu"}}
+    settings = Settings("1.38", {"DRAConsumableCapacity": True})
+    found = {}
+    for asked, queues, configuration in (
+        ("rct", "queues", "whole-device"),
+        ("extended-resource", "queues", "whole-device"),
+        ("capacity", "capacity-queues", "capacity"),
+        ("counter", "counter-queues", "counter"),
+    ):
+        manifests = load(
+            [str(folder / f"dra-sample-dra-{asked}-job.yaml"), str(folder / f"dra-sample-dra-{queues}.yaml")]
+        )
+        settled = load([str(folder / f"dra-{configuration}-controller_manager_config.yaml")])
+        dump = objects(the_node, slices, the_class)
+        dump = replace(dump, queueing=settled.queueing, places={**dump.places, **settled.places})
+        found[asked] = only(admit(manifests, dump, AdmitOptions(settings)))
+    # Their queues have a quota of example.com/gpu, and the mapping charges gpu.
+    assert found["rct"].fate is found["extended-resource"].fate is AdmitVerdict.NEVER
+    assert found["capacity"].fate is AdmitVerdict.PLACED
+    assert "no consumesCounters entry" in reasons(found["counter"])
