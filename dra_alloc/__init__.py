@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from dra_alloc.pods.expanding import ExpandedPod
     from dra_alloc.pods.workloads.states import PodState
     from dra_alloc.scenario.expand import Expansion, expand
+    from dra_alloc.scenario.fleet.fleet import fleet
     from dra_alloc.scenario.gang.gang import GangAnswers, place_gang, place_most, replicas
     from dra_alloc.scenario.gang.types import Gang, Member, Placement, Topology
     from dra_alloc.scenario.snapshot import load
@@ -103,6 +104,7 @@ __all__ = [
     "__version__",
     "convert",
     "expand",
+    "fleet",
     "lint",
     "load",
     "place_gang",
@@ -156,6 +158,7 @@ _HOMES = {
     "Waiting": "dra_alloc.cluster.attempts.scheduled",
     "convert": "dra_alloc.manifest.convert.objects",
     "expand": "dra_alloc.scenario.expand",
+    "fleet": "dra_alloc.scenario.fleet.fleet",
     "lint": "dra_alloc.linting.running",
     "load": "dra_alloc.scenario.snapshot",
     "place_gang": "dra_alloc.scenario.gang.gang",

@@ -19,6 +19,7 @@ __all__ = [
     "DEFAULT_SOLVER_BUDGET",
     "DEFAULT_STEP_BUDGET",
     "DEVICES_MAX",
+    "DEVICES_WITH_FEATURES_MAX",
     "REQUESTS_MAX",
     "RESERVED_FOR_MAX_SIZE",
     "SELECTORS_MAX",
@@ -43,6 +44,8 @@ SELECTORS_MAX: Final = 32
 
 #: `spec.devices` and `spec.sharedCounters` of one slice.
 DEVICES_MAX: Final = 128
+#: `spec.devices` of a slice in which one has taints, counters or lists of values.
+DEVICES_WITH_FEATURES_MAX: Final = 64
 COUNTER_SETS_MAX: Final = 8
 
 #: One slice, as whoever publishes it may send it.

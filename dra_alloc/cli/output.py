@@ -39,6 +39,7 @@ INPUTS: Final = (
     "scenario",
     "device",
     "prices",
+    "shapes",
     "previous",
     "baseline",
     "settings_file",

@@ -45,6 +45,7 @@ ASKED = {
         "--cluster",
         str(EXAMPLES / "what-if" / "cluster.yaml"),
     ],
+    "fleet": ["fleet", str(EXAMPLES / "fleet" / "shapes.yaml")],
     "validate": ["validate", str(EXAMPLES / "validate")],
     "lint": ["lint", str(EXAMPLES / "validate"), *CLUSTER],
     "convert": ["convert", str(EXAMPLES / "older.yaml"), "--to", "v1", "--check"],
@@ -87,8 +88,8 @@ def test_every_format_of_every_command_renders(name, form, capsys):
     assert told.out.strip()
     if form == "json":
         answer = json.loads(told.out)
-        # What expand prints is for kubectl, and of its version.
-        assert answer["schemaVersion"] == 1 if name != "expand" else answer["kind"] == "List"
+        # What expand and fleet print is for kubectl, and of its version.
+        assert answer["kind"] == "List" if name in ("expand", "fleet") else answer["schemaVersion"] == 1
 
 
 def loaded(*arguments: str) -> set[str]:

@@ -37,6 +37,7 @@ COMMANDS: Final = (
     Command("admit", "say who is admitted by queues, and whether their devices are there", "commands.admit"),
     Command("what-if", "say what a change does to every workload of a cluster", "commands.what_if"),
     Command("capacity", "say how many more nodes make everything fit", "commands.capacity"),
+    Command("fleet", "make nodes, slices and classes of shapes, such as real machines", "commands.fleet"),
     Command("validate", "say what the API server would refuse in manifests", "commands.validate"),
     Command("lint", "say what is wrong or risky in manifests, and mend it", "commands.lint"),
     Command("rule", "tell more of a code of lint", "commands.rule"),

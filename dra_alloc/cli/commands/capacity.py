@@ -5,6 +5,7 @@ The command `capacity`.
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Final
 
 from dra_alloc.cli import options as shared
@@ -18,8 +19,9 @@ __all__ = ["declare"]
 _DESCRIPTION: Final = """\
 Say how many more nodes it takes until everything fits: MANIFESTS, applied to
 the cluster in DUMP, and what waits there. Nodes to add are like those that are
-there, one of each kind, or like the ones that --like names. The fewest are
-looked for, or the cheapest by a price list, as kube-scheduler places pods."""
+there, one of each kind, or like the ones that --like names, or of the shapes
+that --shape names (`dra-alloc fleet --list`). The fewest are looked for, or the
+cheapest by a price list, as kube-scheduler places pods."""
 _EXIT_CODES: Final = """\
 exit codes:
   0  everything fits as things are
@@ -39,6 +41,10 @@ def declare(command: ArgumentParser) -> None:
     command.add_argument(
         "--like", action="append", default=[], metavar="NODE", help="a node to add more of; may be repeated"
     )
+    command.add_argument(
+        "--shape", action="append", default=[], metavar="NAME", help="a shape of nodes to add; may be repeated"
+    )
+    command.add_argument("--shapes", metavar="FILE", help="shapes of your own, as fleet and scenarios have them")
     command.add_argument(
         "--prices", metavar="FILE", help="prices of nodes, YAML or JSON: the cheapest instead of the fewest"
     )
@@ -80,15 +86,27 @@ def _shapes(options: Namespace, state: ClusterState) -> list[NodeShape]:
     from dataclasses import replace
 
     from dra_alloc.cli.objectives import cheapest_from
-    from dra_alloc.errors import InputError, did_you_mean
     from dra_alloc.scenario.capacity.shapes import NodeShape, shapes_of
+    from dra_alloc.scenario.fleet.catalogue import catalogue
+    from dra_alloc.scenario.fleet.fleet import read_fleet
+    from dra_alloc.scenario.what_if.nodes import pattern_like, pattern_of
 
     there = {each.metadata.name or "": each for each in state.dump.nodes}
-    lacking = next((name for name in options.like if name not in there), None)
-    if lacking is not None:
-        raise InputError(f"--like: there is no node {lacking}", hint=did_you_mean(lacking, there))
-    shapes = [NodeShape(there[name], 1) for name in dict.fromkeys(options.like)] or shapes_of(state.dump)
+    known = {**catalogue().shapes, **(read_fleet(options.shapes).shapes if options.shapes else {})}
+    likes, named = _known("--like", "node", options.like, there), _known("--shape", "shape", options.shape, known)
+    patterns = [pattern_like(state, name) for name in likes] + [pattern_of(known[name], name) for name in named]
+    shapes = [NodeShape(each, int(each.name in there)) for each in patterns] or shapes_of(state.dump)
     if options.prices is None:
         return shapes
     price = cheapest_from(options.prices).node_price
-    return [replace(each, price=price(each.like)) for each in shapes]
+    return [replace(each, price=price(each.like.node)) for each in shapes]
+
+
+def _known(option: str, kind: str, names: Sequence[str], known: Collection[str]) -> list[str]:
+    """Return names without repetitions. Raises: InputError for one that is not known."""
+    from dra_alloc.errors import InputError, did_you_mean
+
+    lacking = next((name for name in names if name not in known), None)
+    if lacking is not None:
+        raise InputError(f"{option}: there is no {kind} {lacking}", hint=did_you_mean(lacking, known))
+    return list(dict.fromkeys(names))

@@ -20,7 +20,7 @@ from dra_alloc.api import (
 )
 from dra_alloc.api.devices import VALUE_LISTS, has_lists, value_lists
 from dra_alloc.api.names import driver_faults, label_faults, pool_faults, qualified_name_faults, subdomain_faults
-from dra_alloc.limits import COUNTER_SETS_MAX, DEVICES_MAX
+from dra_alloc.limits import COUNTER_SETS_MAX, DEVICES_MAX, DEVICES_WITH_FEATURES_MAX
 from dra_alloc.manifest.read.paths import key_path
 from dra_alloc.manifest.validate.metadata import IMMUTABLE, PLAIN, check_metadata
 from dra_alloc.manifest.validate.node_allocatable import check_node_allocatable
@@ -46,7 +46,6 @@ from dra_alloc.manifest.validate.violations import Violations
 
 __all__ = ["check_binding", "check_node_operations", "check_slice"]
 
-DEVICES_WITH_FEATURES_MAX: Final = 64
 COUNTERS_MAX: Final = 32
 CONSUMED_SETS_MAX: Final = 2
 ATTRIBUTES_MAX: Final = 32

@@ -18,7 +18,7 @@ from dra_alloc.scenario.check import CheckOptions
 from dra_alloc.scenario.what_if.asking import OneSide, asked
 from dra_alloc.scenario.what_if.cluster_state import ClusterState
 from dra_alloc.scenario.what_if.made_anew import MadeAnew
-from dra_alloc.scenario.what_if.nodes import new_names, with_nodes_like
+from dra_alloc.scenario.what_if.nodes import new_names, with_nodes
 from dra_alloc.scenario.what_if.pod_counts import WorkloadName
 from dra_alloc.scenario.what_if.quotas import relieved
 from dra_alloc.work import ran_out
@@ -246,8 +246,7 @@ class _Buying:
         """Return the cluster with so many more nodes of each shape."""
         state = self._there
         for shape, number in zip(self.shapes, numbers, strict=True):
-            names = {each.metadata.name or "" for each in state.dump.nodes}
-            state = with_nodes_like(state, shape.like, new_names(shape.name, number, names))
+            state = with_nodes(state, shape.like, new_names(shape.name, number, state))
         return state
 
     def notice(self, side: OneSide) -> None:

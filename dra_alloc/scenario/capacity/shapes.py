@@ -12,6 +12,7 @@ from typing import Final
 from dra_alloc.api import Device, Node, ResourceSlice
 from dra_alloc.manifest import Documents
 from dra_alloc.pods.taints import CORDON
+from dra_alloc.scenario.what_if.nodes import NodePattern
 
 __all__ = ["NodeShape", "shapes_of"]
 
@@ -23,14 +24,14 @@ _NAMING: Final = 3
 class NodeShape:
     """A kind of node: as `like`, of which there are `there` in the cluster, each new one for `price`."""
 
-    like: Node
+    like: NodePattern
     there: int
     price: int = 1
 
     @property
     def name(self) -> str:
-        """The name of the node that it is like."""
-        return self.like.metadata.name or ""
+        """The name of the node, or of the shape, that it is like."""
+        return self.like.name
 
 
 def shapes_of(dump: Documents) -> list[NodeShape]:
@@ -56,8 +57,12 @@ def shapes_of(dump: Documents) -> list[NodeShape]:
     for node in dump.nodes:
         own = slices[node.metadata.name or ""]
         kinds[_content(node, labels), _devices(own, attributes)].append(node)
-    found = [NodeShape(nodes[0], len(nodes)) for nodes in kinds.values()]
+    found = [NodeShape(_pattern(nodes[0], slices), len(nodes)) for nodes in kinds.values()]
     return sorted(found, key=lambda each: -each.there)
+
+
+def _pattern(node: Node, slices: Mapping[str, list[ResourceSlice]]) -> NodePattern:
+    return NodePattern(node, tuple(slices.get(node.metadata.name or "", ())))
 
 
 def _naming(items: Iterable[Iterable[tuple[str, str]]]) -> set[str]:

@@ -5,15 +5,20 @@ Steps that change nodes.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import islice
 
 from pydantic import Field
 
 from dra_alloc.api import FrozenMap, Node, Pod, ResourceSlice
+from dra_alloc.errors import ManifestError
 from dra_alloc.manifest import Documents
+from dra_alloc.manifest.given import documents_of
 from dra_alloc.pods.taints import CORDON
 from dra_alloc.pods.workloads.states import PodState, state_of
+from dra_alloc.scenario.fleet.catalogue import catalogue
+from dra_alloc.scenario.fleet.fleet import checked_node
+from dra_alloc.scenario.fleet.shape import MachineShape
 from dra_alloc.scenario.what_if.cluster_state import ClusterState
 from dra_alloc.scenario.what_if.step import StepKind, Stepping
 
@@ -21,10 +26,13 @@ __all__ = [
     "AddNodes",
     "CordonNodes",
     "DrainNodes",
+    "NodePattern",
     "RemoveNodes",
     "UncordonNodes",
     "new_names",
-    "with_nodes_like",
+    "pattern_like",
+    "pattern_of",
+    "with_nodes",
 ]
 
 _HOSTNAME = "kubernetes.io/hostname"
@@ -32,36 +40,79 @@ _MIRROR = "kubernetes.io/config.mirror"
 
 
 class AddNodes(StepKind):
-    """Add nodes like one that is there: with its labels, resources and the slices of its own."""
+    """Add nodes like one that is there, with its labels, resources and the slices of its own, or of a shape."""
 
-    like: str
+    like: str | None = None
+    shape: str | None = None
     count: int = Field(1, ge=1, le=10_000)
 
     def on(self, state: ClusterState, stepping: Stepping) -> ClusterState:
-        """Return the state with more nodes, free ones. Spec: WHATIF-2."""
-        there = _nodes_of(state)
-        if not stepping.knows("like", "there is no node", self.like, there):
-            return state
-        names = new_names(self.like, self.count, there)
-        return with_nodes_like(state, there[self.like], names)
+        """Return the state with more nodes, free ones. Spec: WHATIF-2, FLEET-6."""
+        pattern = self._pattern(state, stepping)
+        return state if pattern is None else with_nodes(state, pattern, new_names(pattern.name, self.count, state))
+
+    def _pattern(self, state: ClusterState, stepping: Stepping) -> NodePattern | None:
+        if (self.like is None) == (self.shape is None):
+            stepping.complain("", "takes one of like and shape")
+        elif self.like is not None:
+            if stepping.knows("like", "there is no node", self.like, _nodes_of(state)):
+                return pattern_like(state, self.like)
+        elif self.shape is not None and stepping.knows("shape", "there is no shape", self.shape, _shapes(stepping)):
+            try:
+                return pattern_of(_shapes(stepping)[self.shape], self.shape)
+            except ManifestError as error:
+                for each in error.problems:
+                    stepping.complain("shape", f"{self.shape}: {each.where} {each.message}", each.hint)
+        return None
 
 
-def with_nodes_like(state: ClusterState, like: Node, names: Collection[str]) -> ClusterState:
-    """Return the state with free nodes of these names, each as `like`, with slices like its own. Spec: WHATIF-2."""
-    old = like.metadata.name or ""
-    slices = [each for each in state.dump.slices if each.spec.node_name == old]
+@dataclass(frozen=True, slots=True)
+class NodePattern:
+    """A node with the slices of its own, as new ones will be; `name` is what they are called after."""
+
+    node: Node
+    slices: tuple[ResourceSlice, ...]
+
+    @property
+    def name(self) -> str:
+        """The name of the node that new ones are like."""
+        return self.node.metadata.name or ""
+
+
+def pattern_like(state: ClusterState, name: str) -> NodePattern:
+    """Return the pattern of a node that is there."""
+    slices = tuple(each for each in state.dump.slices if each.spec.node_name == name)
+    return NodePattern(_nodes_of(state)[name], slices)
+
+
+def pattern_of(shape: MachineShape, name: str) -> NodePattern:
+    """Return the pattern of a shape. Spec: FLEET-6. Raises: ManifestError for what no API server would take."""
+    made = documents_of(checked_node(shape, name))
+    return NodePattern(made.nodes[0], made.slices)
+
+
+def with_nodes(state: ClusterState, pattern: NodePattern, names: Collection[str]) -> ClusterState:
+    """Return the state with free nodes of these names, each as the pattern, with slices of its own. Spec: WHATIF-2."""
     dump = replace(
         state.dump,
-        nodes=(*state.dump.nodes, *(_like(like, name) for name in names)),
-        slices=(*state.dump.slices, *(_slice_like(each, old, name) for name in names for each in slices)),
+        nodes=(*state.dump.nodes, *(_like(pattern.node, name) for name in names)),
+        slices=(
+            *state.dump.slices,
+            *(_slice_like(each, pattern.name, name) for name in names for each in pattern.slices),
+        ),
     )
     return replace(state, dump=dump)
 
 
-def new_names(like: str, count: int, there: Collection[str]) -> list[str]:
+def new_names(like: str, count: int, state: ClusterState) -> list[str]:
     """Return names of nodes like one that are not there yet."""
+    there = _nodes_of(state)
     numbered = (f"{like}-new-{number}" for number in range(1, count + len(there) + 1))
     return list(islice((name for name in numbered if name not in there), count))
+
+
+def _shapes(stepping: Stepping) -> Mapping[str, MachineShape]:
+    return {**catalogue().shapes, **stepping.shapes}
 
 
 class _SomeNodes(StepKind):

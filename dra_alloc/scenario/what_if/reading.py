@@ -4,14 +4,16 @@ A scenario's file, read into steps: with file, line and path of all that is wron
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from dra_alloc.errors import ManifestError, Problem, Where, did_you_mean
 from dra_alloc.manifest.plain_file import load_plain
+from dra_alloc.scenario.fleet.shape import MachineShape
+from dra_alloc.scenario.plain_models import faults_of
 from dra_alloc.scenario.what_if.step import StepKind
 from dra_alloc.scenario.what_if.steps import STEPS
 
@@ -20,17 +22,18 @@ __all__ = ["Scenario", "read_scenario", "steps_in"]
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """Steps in their order, each with its path; `file` is where they were read."""
+    """Steps in their order, each with its path; `file` is where they were read, `shapes` are those of its own."""
 
     steps: tuple[tuple[str, StepKind], ...] = ()
     file: str = ""
+    shapes: Mapping[str, MachineShape] = field(default_factory=dict)
 
 
 def read_scenario(file: str) -> tuple[Scenario, tuple[Problem, ...]]:
     """
     Return the steps of a file and what is wrong with others; without the lines, see `with_lines`.
 
-    A scenario is one document, ``steps`` with a list of steps, each of them one key and what it takes.
+    A scenario is one document: ``steps``, a list, each one key and what it takes, and ``shapes`` of nodes by name.
     """
     try:
         documents = load_plain(file)
@@ -45,69 +48,62 @@ def read_scenario(file: str) -> tuple[Scenario, tuple[Problem, ...]]:
 def steps_in(document: Any, file: str = "") -> tuple[Scenario, tuple[Problem, ...]]:
     """Return the steps of a document, and what is wrong with others."""
     found = list(_read(document))
-    steps = tuple(each for each in found if not isinstance(each, Problem))
-    problems = (each for each in found if isinstance(each, Problem))
-    return Scenario(steps, file), tuple(
+    steps = tuple((path, each) for path, each in found if isinstance(each, StepKind))
+    shapes = {path: each for path, each in found if isinstance(each, MachineShape)}
+    problems = (each for _, each in found if isinstance(each, Problem))
+    return Scenario(steps, file, shapes), tuple(
         [replace(each, where=Where(path=each.where.path, file=file)) for each in problems]
     )
 
 
-def _read(document: Any) -> Iterator[tuple[str, StepKind] | Problem]:
+_Read = Iterator[tuple[str, StepKind | MachineShape | Problem]]
+
+
+def _read(document: Any) -> _Read:
+    """Yield steps with their paths, shapes with their names, and what is wrong."""
     if not isinstance(document, dict):
-        yield Problem("a scenario is a mapping with steps")
+        yield "", Problem("a scenario is a mapping with steps")
         return
     for name in document:
-        if name != "steps":
-            yield Problem(f"unknown field {name!r}", Where(path=str(name)), did_you_mean(str(name), ["steps"]))
+        if name not in _MEMBERS:
+            hint = did_you_mean(str(name), _MEMBERS)
+            yield "", Problem(f"unknown field {name!r}", Where(path=str(name)), hint)
+    yield from _shapes(document.get("shapes") or {})
     steps = document.get("steps")
     if not isinstance(steps, list) or not steps:
-        yield Problem("has to be a list of steps", Where(path="steps"))
+        yield "", Problem("has to be a list of steps", Where(path="steps"))
         return
     for number, step in enumerate(steps):
         yield from _step(step, f"steps[{number}]")
 
 
-def _step(step: Any, path: str) -> Iterator[tuple[str, StepKind] | Problem]:
+def _shapes(shapes: Any) -> _Read:
+    if not isinstance(shapes, dict):
+        yield "", Problem("has to be a mapping", Where(path="shapes"))
+        return
+    for name, shape in shapes.items():
+        try:
+            yield str(name), MachineShape.model_validate(shape)
+        except ValidationError as error:
+            yield from (("", each) for each in faults_of(MachineShape, error, f"shapes.{name}"))
+
+
+def _step(step: Any, path: str) -> _Read:
     if not isinstance(step, dict) or len(step) != 1:
-        yield Problem("a step is a mapping with one key, the kind of step", Where(path=path), _KINDS)
+        yield "", Problem("a step is a mapping with one key, the kind of step", Where(path=path), _KINDS)
         return
     ((name, taken),) = step.items()
     kind = STEPS.get(name)
     if kind is None:
-        yield Problem(f"unknown kind of step {name!r}", Where(path=path), did_you_mean(str(name), STEPS) or _KINDS)
+        hint = did_you_mean(str(name), STEPS) or _KINDS
+        yield "", Problem(f"unknown kind of step {name!r}", Where(path=path), hint)
         return
     path = f"{path}.{name}"
     try:
         yield path, kind.model_validate({} if taken is None else taken)
     except ValidationError as error:
-        for each in error.errors(include_url=False, include_input=False):
-            place = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in each["loc"])
-            yield Problem(_WORDS.get(each["type"], each["msg"]), Where(path=path + place), _known(kind, each))
+        yield from (("", each) for each in faults_of(kind, error, path))
 
 
-def _known(kind: type[BaseModel], error: Any) -> str:
-    """Return which fields there are beside one that is not known."""
-    if error["type"] != "extra_forbidden":
-        return _STRING if error["type"] == "string_type" else ""
-    *above, last = error["loc"]
-    for part in above:
-        inner = kind.model_fields[str(part)].annotation
-        kind = inner if isinstance(inner, type) and issubclass(inner, BaseModel) else kind
-    return did_you_mean(str(last), kind.model_fields) or f"it takes {', '.join(kind.model_fields)}"
-
-
+_MEMBERS: Final = ("steps", "shapes")
 _KINDS: Final = f"kinds: {', '.join(STEPS)}"
-_STRING: Final = "bare yes, no, on, off, y, n and numbers are no strings: put them in quotes"
-#: What a file is told, in its own words instead of the parser's.
-_WORDS: Final = {
-    "missing": "Required value",
-    "extra_forbidden": "unknown field",
-    "string_type": "has to be a string",
-    "int_type": "has to be a whole number",
-    "bool_type": "has to be true or false",
-    "tuple_type": "has to be a list",
-    "list_type": "has to be a list",
-    "mapping_type": "has to be a mapping",
-    "dict_type": "has to be a mapping",
-    "model_type": "has to be a mapping",
-}

@@ -4,13 +4,14 @@ What every kind of step has: what it takes, as a model, and the state after it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 
 from pydantic import BaseModel, ConfigDict
 
 from dra_alloc.errors import Problem, did_you_mean
 from dra_alloc.manifest import Documents
+from dra_alloc.scenario.fleet.shape import MachineShape
 from dra_alloc.scenario.what_if.cluster_state import ClusterState
 
 __all__ = ["StepKind", "Stepping"]
@@ -18,9 +19,10 @@ __all__ = ["StepKind", "Stepping"]
 
 @dataclass(slots=True)
 class Stepping:
-    """Steps under way: how files are read, and what is wrong so far, with the path in the step."""
+    """Steps under way: how files are read, shapes of the scenario, what is wrong so far, with the path in the step."""
 
     load: Callable[[str], Documents]
+    shapes: Mapping[str, MachineShape] = field(default_factory=dict)
     wrong: list[tuple[str, Problem]] = field(default_factory=list)
 
     def complain(self, path: str, message: str, hint: str = "") -> None:

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from pydantic import TypeAdapter
 
+from dra_alloc.scenario.fleet.shape import MachineShape
 from dra_alloc.scenario.what_if.devices import TaintDevices
 from dra_alloc.scenario.what_if.nodes import AddNodes, CordonNodes, DrainNodes, RemoveNodes, UncordonNodes
 from dra_alloc.scenario.what_if.objects import Apply, Delete
@@ -31,10 +32,16 @@ STEPS: Final[Mapping[str, type[StepKind]]] = {
 }
 
 
+_SHAPE: Final = "shape"
+
+
 def schema() -> dict[str, Any]:
     """Return the JSON schema of a scenario."""
     kinds, definitions = TypeAdapter.json_schemas(
-        [(name, "validation", TypeAdapter(kind)) for name, kind in STEPS.items()],
+        [
+            *((name, "validation", TypeAdapter(kind)) for name, kind in STEPS.items()),
+            (_SHAPE, "validation", TypeAdapter(MachineShape)),
+        ],
         ref_template="#/$defs/{model}",
     )
     steps = {name: kinds[name, "validation"] for name in STEPS}
@@ -49,7 +56,10 @@ def schema() -> dict[str, Any]:
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "A scenario of dra-alloc what-if",
         "type": "object",
-        "properties": {"steps": {"type": "array", "items": step}},
+        "properties": {
+            "steps": {"type": "array", "items": step},
+            "shapes": {"type": "object", "additionalProperties": kinds[_SHAPE, "validation"]},
+        },
         "required": ["steps"],
         "additionalProperties": False,
         **definitions,

@@ -114,7 +114,7 @@ def after_steps(
     """Return the state after the steps of a scenario, in order, and everything that they name and that is not there."""
     problems: list[Problem] = []
     for path, step in scenario.steps:
-        stepping = Stepping(load)
+        stepping = Stepping(load, scenario.shapes)
         state = step.on(state, stepping)
         for below, problem in stepping.wrong:
             place = f"{path}.{below}" if below else path

@@ -19,6 +19,7 @@ from dra_alloc.scenario.capacity.capacity import Capacity, CapacityOptions, capa
 from dra_alloc.scenario.capacity.search import cheapest
 from dra_alloc.scenario.capacity.shapes import NodeShape, shapes_of
 from dra_alloc.scenario.check import CheckOptions
+from dra_alloc.scenario.what_if.nodes import pattern_like
 from dra_alloc.scenario.what_if.objects import states
 from tests.paths import ROOT
 
@@ -63,8 +64,7 @@ def asked(
     before, after = states(dump, Documents(), manifests, DEFAULT_SETTINGS)
     shapes = shapes_of(after.dump)
     if likes:
-        there = {each.metadata.name: each for each in dump.nodes}
-        shapes = [NodeShape(there[name], 1, (prices or {}).get(name, 1)) for name in likes]
+        shapes = [NodeShape(pattern_like(after, name), 1, (prices or {}).get(name, 1)) for name in likes]
     return capacity(before, after, CapacityOptions(shapes, CheckOptions(), **how))
 
 

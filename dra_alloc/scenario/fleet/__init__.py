@@ -1,0 +1,3 @@
+"""
+Shapes of nodes: descriptions, a catalogue of real machines, and the objects that are made of them.
+"""
