@@ -4,7 +4,9 @@ What codes look at: the objects of the files that are linted, as they were writt
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -18,6 +20,10 @@ from dra_alloc.manifest import Documents
 from dra_alloc.manifest.convert.conversion import document_path
 from dra_alloc.manifest.kinds import RESOURCE_GROUP
 from dra_alloc.manifest.read.paths import Path, tokens, with_positions
+from dra_alloc.pods.naming import in_namespace
+from dra_alloc.pods.workloads.owners import Family
+from dra_alloc.pods.workloads.plans import Misfit
+from dra_alloc.pods.workloads.table import maker_of
 
 __all__ = ["AskedDevices", "ClaimAsked", "Linting", "WrittenSelector", "as_written", "value_at"]
 
@@ -113,6 +119,25 @@ class Linting:
     def is_stored(self, written: WrittenObject) -> bool:
         """Return whether the object could be made of what was written: if not, validation saw no more of it."""
         return (written.file, written.place) in self._stored
+
+    @cached_property
+    def pod_counts(self) -> Mapping[tuple[WrittenObject, Path], int]:
+        """How many pods of a pod spec of a workload are there at a time, where that can be said."""
+        there = self.cluster or Documents()
+        documents = in_namespace(self.documents, "default")
+        family = Family(
+            documents, Documents(), there.nodes, {each.metadata.full_name: each for each in there.templates}
+        )
+        counts: Counter[tuple[WrittenObject, Path]] = Counter()
+        for workload in documents.workloads:
+            maker, place = maker_of(workload), documents.places.get(id(workload))
+            written = self._by_place.get((place.file, place.steps)) if place is not None else None
+            if written is None or maker is None or maker.plan is None:
+                continue
+            with suppress(Misfit):
+                for each in maker.plan(workload, family).sets:
+                    counts[written, with_positions(tokens(each.path), written.value)] += each.count
+        return counts
 
     @cached_property
     def selectors(self) -> tuple[WrittenSelector, ...]:

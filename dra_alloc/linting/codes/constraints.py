@@ -223,6 +223,6 @@ RULES: Final = (
     ),
     LintRule("C302", "error", "no candidate has the attribute that a constraint compares", finds=_lacking),
     LintRule("C303", "error", "candidates publish what a constraint compares under another name", finds=_named_twice),
-    LintRule("C304", "error", "what a constraint compares has values of different types", finds=_typed_twice),
+    LintRule("C304", "warning", "what a constraint compares has values of different types", finds=_typed_twice),
     LintRule("C305", "info", "some candidates lack what a constraint compares", finds=_sparse),
 )

@@ -43,16 +43,6 @@ _USED: Final = re.compile(r"\.claims\[\d+\]\.request$")
 _COUNTED: Final = ("resourceclaims", "resourceclaimtemplates", "deviceclasses", "resourceslices")
 
 
-_NUMBERS: Final = ("replicas", "parallelism", "size")
-#: No number of pods in the API is larger.
-_MOST_COPIES: Final = 2**31 - 1
-
-
-def _whole(given: Any) -> int:
-    """Return a number of pods; 1 for what is none."""
-    return given if isinstance(given, int) and not isinstance(given, bool) and given > 0 else 1
-
-
 class _PodSpec(NamedTuple):
     """A pod spec in an object: its path and what stands there, and the metadata beside it."""
 
@@ -60,25 +50,6 @@ class _PodSpec(NamedTuple):
     path: Path
     spec: dict[str, Any]
     metadata: dict[str, Any]
-
-    @property
-    def copies(self) -> int:
-        """How many pods there are of it at a time, as far as the numbers around it say."""
-        count = 1
-        for depth in range(len(self.path)):
-            around = members(at(self.written.value, self.path[:depth]))
-            for name in _NUMBERS:
-                count = min(count * self._number(around, name), _MOST_COPIES)
-        return count
-
-    def _number(self, around: dict[str, Any], name: str) -> int:
-        given = _whole(around.get(name))
-        if name == "parallelism":  # no more of a job run than are to complete
-            completions = around.get("completions")
-            return given if completions is None else min(given, _whole(completions))
-        if name == "size" and "leaderTemplate" in around:
-            return 1 if "leaderTemplate" in self.path else max(given - 1, 1)
-        return given
 
 
 def _pod_specs(linting: Linting) -> Iterator[_PodSpec]:
@@ -169,8 +140,10 @@ def _shared(linting: Linting) -> Iterator[tuple[_PodSpec, Path, str, int]]:
         claims = each.spec.get("resourceClaims")
         for number, entry in enumerate(claims if isinstance(claims, list) else ()):
             name = members(entry).get("resourceClaimName")
-            if isinstance(name, str) and name and each.copies > 1:
-                yield each, (*each.path, "resourceClaims", number, "resourceClaimName"), name, each.copies
+            if isinstance(name, str) and name:
+                count = linting.pod_counts.get((each.written, each.path), 1)
+                if count > 1:
+                    yield each, (*each.path, "resourceClaims", number, "resourceClaimName"), name, count
 
 
 def _overused(linting: Linting) -> Iterator[Hit]:

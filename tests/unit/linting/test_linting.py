@@ -257,7 +257,8 @@ def test_attributes_may_be_called_like_types(tmp_path, name):
         ({"parallelism": 300, "completions": 300}, ["W806"]),
         ({"parallelism": 300, "completions": 10}, []),
         ({"parallelism": 300, "completions": None}, ["W806"]),
-        ({"parallelism": 10**4000}, ["W806"]),
+        ({"parallelism": 10**4000}, []),  # is refused for that
+        ({"parallelism": 300, "suspend": True}, []),
     ],
 )
 def test_no_more_pods_of_a_job_are_counted_than_run_at_a_time(spec, told):
@@ -273,6 +274,16 @@ def test_leaders_are_one_a_group_and_workers_the_rest():
     template = {"size": 3, "leaderTemplate": pod, "workerTemplate": pod}
     found = dra_alloc.lint({**groups, "spec": {"replicas": 129, "leaderWorkerTemplate": template}}, select=["W806"])
     assert [each.message.partition(" ")[0] for each in found] == ["258"]
+
+
+def test_pods_of_a_daemon_set_are_one_a_node():
+    pod = {"spec": {"containers": [], "resourceClaims": [{"name": "a", "resourceClaimName": "a"}]}}
+    everywhere = {"apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": {"name": "one"}, "spec": {"template": pod}}
+    node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n"}}
+    nodes = [{**node, "metadata": {"name": f"n{number}"}} for number in range(300)]
+    assert dra_alloc.lint(everywhere, select=["W806"], cluster=nodes[:1]) == ()
+    (found,) = dra_alloc.lint(everywhere, select=["W806"], cluster=nodes)
+    assert found.message.startswith("300 pods")
 
 
 def test_a_read_behind_a_look_at_the_driver_needs_a_guard_too():
