@@ -72,13 +72,14 @@ class QueueLedger(Generic[Amount]):
             if each.parent and each.parent not in self.accounts:
                 raise InputError(f"queue {in_brief(each.name)} is below {in_brief(each.parent)}, which is not there")
             below.setdefault(each.parent, []).append(each.name)
-        level, seen = below.get("", []), 0
+        level, done = below.get("", []), set[str]()
         while level:
             yield from level
-            seen += len(level)
+            done.update(level)
             level = [inner for name in level for inner in below.get(name, ())]
-        if seen < len(self.accounts):
-            raise InputError("queues are below one another in a circle")
+        if len(done) < len(self.accounts):
+            first = next(name for name in self.accounts if name not in done)
+            raise InputError(f"queues are below one another in a circle: {in_brief(first)} is")
 
     def line(self, name: str) -> Iterator[QueueAccount[Amount]]:
         """Yield an account and those above it, the topmost last."""

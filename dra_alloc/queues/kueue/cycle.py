@@ -15,6 +15,7 @@ from dra_alloc.queues.kueue.charge import ChargeRefused, Charging
 from dra_alloc.queues.kueue.flavors import Assignment, assigned
 from dra_alloc.queues.kueue.objects import ClusterQueue, KueueObjects
 from dra_alloc.queues.kueue.tree import QuotaFit, QuotaTree
+from dra_alloc.queues.ledger import Key
 
 __all__ = ["QueueStanding", "Standing", "admissions"]
 
@@ -52,9 +53,12 @@ def admissions(
     objects: KueueObjects,
     charging: Charging,
     labels: Mapping[str, Mapping[str, str]],
+    given: Mapping[str, Mapping[Key, int]],
 ) -> tuple[QueueStanding, ...]:
     """
     Return what becomes of each workload, in the order given; `labels` are those of namespaces.
+
+    `given` is what workloads have been given, by queue: it counts where the status of a queue does not say it.
 
     Nobody is preempted: who needs that waits.
 
@@ -62,7 +66,7 @@ def admissions(
     """
     tree = QuotaTree((*objects.cohorts.values(), *(each.account for each in objects.queues.values())))
     for queue in objects.queues.values():
-        for key, amount in queue.usage.items():
+        for key, amount in (given.get(queue.name, {}) if queue.usage is None else queue.usage).items():
             tree.ledger.charge(queue.name, key, amount)
     found: dict[int, QueueStanding] = {}
     waiting: dict[str, list[QueueStanding]] = {}

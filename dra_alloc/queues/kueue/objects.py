@@ -4,23 +4,34 @@ Kueue's objects, read: queues, cohorts, flavors, priorities, and its configurati
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from pydantic import ValidationError
 
-from dra_alloc.api import LabelSelector, Quantity, Taint, Toleration
+from dra_alloc.api import KubeModel, LabelSelector, Quantity, Taint, Toleration
 from dra_alloc.api.amounts.quantity import Format
-from dra_alloc.errors import Problem, Where
+from dra_alloc.errors import Problem, Where, in_brief
 from dra_alloc.manifest import Workload
 from dra_alloc.pods.amounts import CPU
 from dra_alloc.pods.workloads.reading import items, text, value_at
 from dra_alloc.queues.kueue.mappings import DeviceClassMapping, mappings_of
 from dra_alloc.queues.ledger import Grant, Key, QueueAccount
 
-__all__ = ["ClusterQueue", "Flavor", "KueueObjects", "LocalQueue", "ResourceGroup", "amount_text", "amount_units"]
+__all__ = [
+    "ClusterQueue",
+    "Flavor",
+    "KueueObjects",
+    "LocalQueue",
+    "ResourceGroup",
+    "amount_text",
+    "amount_units",
+    "reserved",
+]
 
+Model = TypeVar("Model", bound=KubeModel)
 #: Objects with what is wrong with them, to be told with where they were read.
 Wrong = list[tuple[Workload, Problem]]
 
@@ -46,7 +57,7 @@ class ResourceGroup:
 @dataclass(frozen=True, slots=True)
 class ClusterQueue:
     """
-    A queue of the cluster; `usage` is what its status says.
+    A queue of the cluster; `usage` is what its status says, if it has one.
 
     `stops_when_*` say which flavor is good enough not to try the next one, `preempts` that it may evict at all.
     """
@@ -54,7 +65,7 @@ class ClusterQueue:
     name: str
     account: QueueAccount[int]
     groups: tuple[ResourceGroup, ...]
-    usage: Mapping[Key, int]
+    usage: Mapping[Key, int] | None
     strict: bool = False
     held: str = ""
     namespaces: LabelSelector | None = None
@@ -107,7 +118,7 @@ class KueueObjects:
         notes: list[str] = []
         for each in objects:
             if each.kind == "Configuration":
-                configuration |= _configuration(each, wrong, notes)
+                configuration |= _configuration(_Reading(each, wrong, formats, notes))
             elif each.kind in _READ:
                 name = each.name if each.kind != "LocalQueue" else f"{each.namespace or namespace}/{each.name}"
                 found[each.kind][name] = _READ[each.kind](_Reading(each, wrong, formats, notes))
@@ -128,14 +139,14 @@ class KueueObjects:
             found["WorkloadPriorityClass"],
             formats,
             notes=tuple(notes),
-            wrong=tuple(wrong),
+            wrong=tuple({(id(item), problem): (item, problem) for item, problem in wrong}.values()),
             **configuration,
         )
 
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
-    """One object under way."""
+    """One object under way: what stands at its paths, with a complaint of what is of another type."""
 
     item: Workload
     wrong: Wrong
@@ -145,8 +156,39 @@ class _Reading:
     def complain(self, path: str, said: str) -> None:
         self.wrong.append((self.item, Problem(said, Where(path=path))))
 
+    def given(self, path: str, kind: type, noun: str) -> Any:
+        """Return what stands at a path, None if nothing does or it is of another type."""
+        found = value_at(self.item.body, path)
+        if found is None or isinstance(found, kind):
+            return found
+        self.complain(path, f"has to be {noun}")
+        return None
+
     def text(self, path: str, default: str = "") -> str:
-        return text(self.item.body, path, default)
+        return self.given(path, str, "a text") or default
+
+    def texts(self, path: str) -> tuple[str, ...]:
+        found = self.given(path, Sequence, "a list") or ()
+        if isinstance(found, str) or not all(isinstance(each, str) for each in found):
+            self.complain(path, "has to be a list of texts")
+            return ()
+        return tuple(found)
+
+    def labels(self, path: str) -> Mapping[str, str]:
+        found = self.given(path, Mapping, "an object") or {}
+        if not all(isinstance(each, str) for each in found.values()):
+            self.complain(path, "has to have texts")
+            return {}
+        return found
+
+    def places(self, path: str) -> Iterator[str]:
+        """Yield the paths of the objects in a list."""
+        found = self.given(path, Sequence, "a list") or ()
+        for number, each in enumerate(found if not isinstance(found, str) else ()):
+            if isinstance(each, Mapping):
+                yield f"{path}[{number}]"
+            else:
+                self.complain(f"{path}[{number}]", "has to be an object")
 
     def amount(self, path: str, resource: str) -> int | None:
         given = value_at(self.item.body, path)
@@ -160,37 +202,37 @@ class _Reading:
         self.formats.setdefault(resource, quantity.format)
         return amount_units(resource, quantity)
 
-    def texts(self, path: str) -> tuple[str, ...]:
-        return _texts(self.item.body, path)
+    def model(self, path: str, kind: type[Model]) -> Model | None:
+        try:
+            return kind.from_wire(value_at(self.item.body, path))
+        except (ValidationError, ValueError, TypeError):
+            self.complain(path, f"is no {kind.__name__}")
+            return None
 
-    def models(self, path: str, model: Any) -> tuple[Any, ...]:
-        found = []
-        for number, each in enumerate(items(self.item.body, path)):
-            try:
-                found.append(model.from_wire(each))
-            except (ValidationError, ValueError, TypeError):
-                self.complain(f"{path}[{number}]", f"is no {model.__name__.lower()}")
-        return tuple(found)
+    def models(self, path: str, kind: type[Model]) -> tuple[Model, ...]:
+        return tuple(found for each in self.places(path) if (found := self.model(each, kind)) is not None)
 
     def groups(self) -> Iterator[tuple[ResourceGroup, Mapping[Key, Grant[int]]]]:
-        for number, group in enumerate(items(self.item.body, "spec.resourceGroups")):
-            at = f"spec.resourceGroups[{number}]"
-            covered = _texts(group, "coveredResources")
+        for at in self.places("spec.resourceGroups"):
+            covered = self.texts(f"{at}.coveredResources")
             grants: dict[Key, Grant[int]] = {}
-            flavors = []
-            for position, flavor in enumerate(items(group, "flavors")):
-                name, place = text(flavor, "name"), f"{at}.flavors[{position}]"
-                flavors.append(name)
-                for index, each in enumerate(items(flavor, "resources")):
-                    resource, here = text(each, "name"), f"{place}.resources[{index}]"
-                    if resource not in covered:
-                        self.complain(f"{here}.name", f"{resource or 'a resource'} is not among coveredResources")
-                    nominal = self.amount(f"{here}.nominalQuota", resource)
-                    if nominal is None:
-                        self.complain(f"{here}.nominalQuota", "is missing")
-                    limits = (self.amount(f"{here}.{each}", resource) for each in ("borrowingLimit", "lendingLimit"))
-                    grants[name, resource] = Grant(nominal or 0, *limits)
-            yield ResourceGroup(covered, tuple(flavors)), grants
+            flavors = list(self.places(f"{at}.flavors"))
+            for place in flavors:
+                for here in self.places(f"{place}.resources"):
+                    self._grant(here, self.text(f"{place}.name"), covered, grants)
+            yield ResourceGroup(covered, tuple(self.text(f"{each}.name") for each in flavors)), grants
+
+    def _grant(self, at: str, flavor: str, covered: Sequence[str], grants: dict[Key, Grant[int]]) -> None:
+        resource = self.text(f"{at}.name")
+        if resource not in covered:
+            self.complain(f"{at}.name", f"{in_brief(resource) or 'a resource'} is not among coveredResources")
+        if value_at(self.item.body, f"{at}.nominalQuota") is None:
+            self.complain(f"{at}.nominalQuota", "is missing")
+        nominal, most, lends = (self.amount(f"{at}.{each}", resource) for each in _LIMITS)
+        grants[flavor, resource] = Grant(nominal or 0, most, lends)
+
+
+_LIMITS: Final = ("nominalQuota", "borrowingLimit", "lendingLimit")
 
 
 def _account(reading: _Reading, name: str, grants: Mapping[Key, Grant[int]], *parents: str) -> QueueAccount[int]:
@@ -204,21 +246,15 @@ def _cohort(reading: _Reading) -> QueueAccount[int]:
 
 
 def _cluster_queue(reading: _Reading) -> ClusterQueue:
-    body, groups = reading.item.body, list(reading.groups())
+    groups = list(reading.groups())
     grants = {key: each for _, group in groups for key, each in group.items()}
     account = _account(reading, reading.item.name, grants, "cohortName", "cohort")
-    namespaces = value_at(body, "spec.namespaceSelector")
     selector = None
-    if namespaces is not None:
-        try:
-            selector = LabelSelector.from_wire(namespaces)
-        except (ValidationError, ValueError, TypeError):
-            reading.complain("spec.namespaceSelector", "is no label selector")
-    policies = [
-        reading.text(f"spec.preemption.{each}", "Never") for each in ("withinClusterQueue", "reclaimWithinCohort")
-    ]
-    checks = [*reading.texts("spec.admissionChecks")]
-    checks += [text(each, "name") for each in items(body, "spec.admissionChecksStrategy.admissionChecks")]
+    if reading.given("spec.namespaceSelector", Mapping, "an object") is not None:
+        selector = reading.model("spec.namespaceSelector", LabelSelector)
+    policies = ("withinClusterQueue", "reclaimWithinCohort")
+    named = reading.places("spec.admissionChecksStrategy.admissionChecks")
+    checks = (*reading.texts("spec.admissionChecks"), *(reading.text(f"{each}.name") for each in named))
     return ClusterQueue(
         reading.item.name,
         account,
@@ -229,20 +265,21 @@ def _cluster_queue(reading: _Reading) -> ClusterQueue:
         selector,
         reading.text("spec.flavorFungibility.whenCanBorrow", "MayStopSearch") != "TryNextFlavor",
         reading.text("spec.flavorFungibility.whenCanPreempt", "TryNextFlavor") != "TryNextFlavor",
-        any(each != "Never" for each in policies),
-        tuple(checks),
+        any(reading.text(f"spec.preemption.{each}", "Never") != "Never" for each in policies),
+        checks,
     )
 
 
-def _usage(reading: _Reading, grants: Mapping[Key, Grant[int]]) -> Mapping[Key, int]:
+def _usage(reading: _Reading, grants: Mapping[Key, Grant[int]]) -> Mapping[Key, int] | None:
     """Return what is reserved, as the status says it."""
+    if value_at(reading.item.body, "status.flavorsReservation") is None:
+        return None
     found: dict[Key, int] = {}
-    for position, flavor in enumerate(items(reading.item.body, "status.flavorsReservation")):
-        for number, each in enumerate(items(flavor, "resources")):
-            key = text(flavor, "name"), text(each, "name")
-            path = f"status.flavorsReservation[{position}].resources[{number}].total"
+    for flavor in reading.places("status.flavorsReservation"):
+        for each in reading.places(f"{flavor}.resources"):
+            key = reading.text(f"{flavor}.name"), reading.text(f"{each}.name")
             if key in grants:
-                found[key] = reading.amount(path, key[1]) or 0
+                found[key] = reading.amount(f"{each}.total", key[1]) or 0
     return found
 
 
@@ -256,12 +293,11 @@ def _held(reading: _Reading) -> str:
 
 
 def _flavor(reading: _Reading) -> Flavor:
-    labels = value_at(reading.item.body, "spec.nodeLabels")
     if reading.text("spec.topologyName"):
         reading.notes.append(f"ResourceFlavor {reading.item.name} has a topology, which is not modelled")
     return Flavor(
         reading.item.name,
-        {key: each for key, each in (labels or {}).items() if isinstance(each, str)},
+        reading.labels("spec.nodeLabels"),
         reading.models("spec.nodeTaints", Taint),
         reading.models("spec.tolerations", Toleration),
     )
@@ -286,25 +322,35 @@ _READ: Final[Mapping[str, Callable[[_Reading], Any]]] = {
 _NOT_MODELLED: Final = ("fairSharing", "admissionFairSharing", "waitForPodsReady", "resources.transformations")
 
 
-def _configuration(item: Workload, wrong: Wrong, notes: list[str]) -> dict[str, Any]:
+def _configuration(reading: _Reading) -> dict[str, Any]:
+    item = reading.item
     mappings, problems = mappings_of(item.body)
-    wrong += [(item, each) for each in problems]
-    gates = value_at(item.body, "featureGates")
-    notes += [
-        f"Kueue's Configuration has {each}, which is not modelled"
-        for each in _NOT_MODELLED
-        if value_at(item.body, each)
-    ]
+    reading.wrong.extend((item, each) for each in problems)
+    gates = reading.given("featureGates", Mapping, "an object") or {}
+    for path in _NOT_MODELLED:
+        if value_at(item.body, path):
+            reading.notes.append(f"Kueue's Configuration has {path}, which is not modelled")
     return {
         "mappings": mappings,
-        "gates": {name: each for name, each in (gates or {}).items() if isinstance(each, bool)},
-        "excluded": _texts(item.body, "resources.excludeResourcePrefixes"),
+        "gates": {name: each for name, each in gates.items() if isinstance(each, bool)},
+        "excluded": reading.texts("resources.excludeResourcePrefixes"),
     }
 
 
-def _texts(value: Any, path: str) -> tuple[str, ...]:
-    found = value_at(value, path)
-    return tuple(each for each in found if isinstance(each, str)) if isinstance(found, list | tuple) else ()
+def reserved(workloads: Iterable[Workload]) -> Mapping[str, Mapping[Key, int]]:
+    """Return what Kueue's Workloads have been given, by queue; amounts that cannot be read are nothing."""
+    found: dict[str, Counter[Key]] = {}
+    for each in workloads:
+        of_queue = found.setdefault(text(each.body, "status.admission.clusterQueue"), Counter())
+        for part in items(each.body, "status.admission.podSetAssignments"):
+            flavors, usage = part.get("flavors"), part.get("resourceUsage")
+            for resource, amount in (usage if isinstance(usage, Mapping) else {}).items():
+                flavor = flavors.get(resource) if isinstance(flavors, Mapping) else None
+                try:
+                    of_queue[str(flavor), resource] += amount_units(resource, Quantity.from_wire(amount))
+                except ValueError:
+                    continue
+    return found
 
 
 def amount_units(resource: str, amount: Quantity) -> int:

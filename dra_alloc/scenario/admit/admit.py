@@ -18,9 +18,9 @@ from dra_alloc.queues.kueue.asking import gates_lacking
 from dra_alloc.queues.kueue.charge import Charging
 from dra_alloc.queues.kueue.cycle import QueueStanding, Standing, admissions
 from dra_alloc.queues.kueue.devices import SlicesSeen
-from dra_alloc.queues.kueue.objects import KueueObjects
+from dra_alloc.queues.kueue.objects import KueueObjects, reserved
 from dra_alloc.queues.systems import QueueSystem, queue_system
-from dra_alloc.scenario.admit.queued import QueuedPods, queued_pods, resumed, waiting_count
+from dra_alloc.scenario.admit.queued import QueuedPods, queued_pods, resumed, waiting_count, with_quota
 from dra_alloc.scenario.check import CheckOptions, SubjectAnswer, placed
 from dra_alloc.scenario.prepare.pipeline import Prepared, prepare
 from dra_alloc.scenario.prepare.subjects import Subject
@@ -132,7 +132,7 @@ def admit(manifests: Documents, dump: Documents, options: AdmitOptions = AdmitOp
     queued = queued_pods(asked, prepared.subjects, dump, objects.priorities)
     charging = _charging(prepared, objects, system)
     workloads = [each.workload for each in queued if each.workload is not None]
-    found = admissions(workloads, objects, charging, _namespace_labels(prepared))
+    found = admissions(workloads, objects, charging, _namespace_labels(prepared), reserved(with_quota(dump)))
     by_number = {each.workload.number: each for each in found}
     answered = [(each, None if each.workload is None else by_number[each.workload.number]) for each in queued]
     subjects = list(_subjects(answered, prepared.subjects, objects))

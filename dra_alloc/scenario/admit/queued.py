@@ -16,7 +16,7 @@ from dra_alloc.pods.workloads.reading import flag, items, text, value_at
 from dra_alloc.queues.kueue.asking import QueuedSet, QueuedWorkload
 from dra_alloc.scenario.prepare.subjects import Subject
 
-__all__ = ["QueuedPods", "kueue_workloads", "queued_pods", "resumed", "waiting_count"]
+__all__ = ["QueuedPods", "queued_pods", "resumed", "waiting_count", "with_quota"]
 
 _QUEUE: Final = "kueue.x-k8s.io/queue-name"
 _PRIORITY: Final = "kueue.x-k8s.io/priority-class"
@@ -164,15 +164,22 @@ def _priority(owner: Pod | Workload, pod: Pod, priorities: Mapping[str, int]) ->
 
 def _admitted(dump: Documents) -> Iterator[tuple[str, str]]:
     """Yield kind and name of the owners of Kueue's Workloads that have their quota."""
-    for each in kueue_workloads(dump):
+    for each in with_quota(dump):
+        for owner in each.metadata.owner_references:
+            yield owner.kind, f"{each.namespace}/{owner.name}"
+
+
+def with_quota(dump: Documents) -> Iterator[Workload]:
+    """Yield the Workloads that Kueue made and has admitted, or reserved quota for."""
+    for each in _kueue_workloads(dump):
         if value_at(each.body, "status.admission") is not None and not _is_over(each):
-            for owner in each.metadata.owner_references:
-                yield owner.kind, f"{each.namespace}/{owner.name}" if each.namespace else owner.name
+            yield each
 
 
-def kueue_workloads(dump: Documents) -> Iterable[Workload]:
-    """Return the Workloads that Kueue made."""
-    return [each for each in dump.workloads if (each.group, each.kind) == ("kueue.x-k8s.io", "Workload")]
+def _kueue_workloads(dump: Documents) -> Iterator[Workload]:
+    for each in dump.workloads:
+        if (each.group, each.kind) == ("kueue.x-k8s.io", "Workload"):
+            yield each
 
 
 def _is_over(workload: Workload) -> bool:
@@ -184,7 +191,9 @@ def waiting_count(dump: Documents, known: Iterable[QueuedPods]) -> int:
     """Return how many Workloads of the dump have no quota yet and belong to none of these."""
     names = {(each.origin.kind, each.origin.metadata.full_name) for each in known}
     waiting = [
-        each for each in kueue_workloads(dump) if value_at(each.body, "status.admission") is None and not _is_over(each)
+        each
+        for each in _kueue_workloads(dump)
+        if value_at(each.body, "status.admission") is None and not _is_over(each)
     ]
     return sum(
         not any((owner.kind, f"{each.namespace}/{owner.name}") in names for owner in each.metadata.owner_references)

@@ -86,6 +86,14 @@ def test_used_is_what_the_status_says():
     assert reasons(only(found)) == "flavor f: cards: 2 asked, 1 available now (quota 2, 1 used)"
 
 
+def test_used_is_what_workloads_have_where_the_status_does_not_say():
+    part = {"name": "main", "flavors": {"cards": "f"}, "resourceUsage": {"cards": "1"}}
+    workload = kueue("Workload", "w", {}, status={"admission": {"clusterQueue": "q", "podSetAssignments": [part]}})
+    workload["spec"]["podSets"] = [{"template": {"spec": {"containers": [{"name": "c", "image": "i"}]}}}]
+    found = admitted([job("two", "two")], *node("a", 8), workload, *queue("q", group(("f", 2))))
+    assert reasons(only(found)) == "flavor f: cards: 2 asked, 1 available now (quota 2, 1 used)"
+
+
 def test_who_has_quota_already_is_not_charged_again():
     meta = {"name": "job-first", "namespace": "ns"}
     owner = {"apiVersion": "batch/v1", "kind": "Job", "name": "first", "uid": "1"}
