@@ -51,18 +51,18 @@ def admit_report(found: Admit) -> Report:
 
 
 def _finding(answer: WorkloadAnswer, objects: KueueObjects) -> Finding:
-    code = (answer.admission.code if answer.admission is not None else "") or str(answer.fate)
+    code = (answer.admission.code if answer.admission is not None else "") or str(answer.verdict)
     sections: tuple[Section, ...] = (Section("headline", (answer, objects), _headline, _shape),)
     if answer.refused:
         _, _, below = judged(answer.refused[0])
         sections = (*sections, Section("refused", answer.refused, refused_pods), *map(deeper, below))
-    return Finding(answer.name, _LEVELS[answer.fate], code, sections, answer.where)
+    return Finding(answer.name, _LEVELS[answer.verdict], code, sections, answer.where)
 
 
 def _headline(told: _One, verbose: bool) -> Iterator[str]:
     answer, objects = told
-    admission, said = answer.admission, _SAID[answer.fate]
-    if admission is None and answer.fate is AdmitVerdict.PLACED:
+    admission, said = answer.admission, _SAID[answer.verdict]
+    if admission is None and answer.verdict is AdmitVerdict.PLACED:
         said = "without a queue, placed"
     running = sum(each.verdict == "allocated" for each in answer.placements)
     count = f", {running} of {plural(answer.count, 'pod')} placed" if answer.placements else ""
@@ -93,7 +93,7 @@ def _shape(told: _One) -> dict[str, Any]:
     shape: dict[str, Any] = {
         "name": answer.name,
         "kind": answer.kind,
-        "verdict": str(answer.fate),
+        "verdict": str(answer.verdict),
         "pods": [{"name": each.name, "verdict": each.verdict, "node": _node(each)} for each in answer.placements],
         "file": answer.where.file,
         "line": answer.where.line,
@@ -135,9 +135,11 @@ def _lines(told: _Told, verbose: bool) -> Iterator[str]:
     if not found.workloads:
         yield "nothing to admit: the manifests make no pods now"
         return
-    fates = found.fates
-    placed = f"{fates.get(AdmitVerdict.PLACED, 0)} of {plural(len(found.workloads), 'workload')} admitted and placed"
-    others = "".join(f"; {_COUNTED[each]}: {count}" for each, count in fates.items() if each is not AdmitVerdict.PLACED)
+    counts = found.counts
+    placed = f"{counts.get(AdmitVerdict.PLACED, 0)} of {plural(len(found.workloads), 'workload')} admitted and placed"
+    others = "".join(
+        f"; {_COUNTED[each]}: {count}" for each, count in counts.items() if each is not AdmitVerdict.PLACED
+    )
     semantics = "" if found.settings.semantics == "upstream" else f", {found.settings.semantics} semantics"
     which = f"Kueue {found.system.version}, Kubernetes {found.settings.release}, {found.channel} allocator{semantics}"
     yield f"{placed}{others} ({which})"
@@ -152,7 +154,7 @@ def _members(told: _Told) -> dict[str, Any]:
         "release": found.settings.release,
         "gates": dict(found.settings.gates),
         "systemGates": dict(found.system.gates),
-        "summary": {str(fate): count for fate, count in found.fates.items()},
+        "summary": {str(each): count for each, count in found.counts.items()},
         "workloads": [each.members() for each in findings],
         "notes": list(found.notes),
     }

@@ -55,7 +55,7 @@ def _run(options: Namespace) -> int:
     found = admit(manifests, dump, AdmitOptions(settings, options.namespace, taught, options.system))
     warn(*manifests.warnings, *dump.warnings)
     show(options, admit_report(found))
-    fates = {each.fate for each in found.workloads}
-    if fates <= {AdmitVerdict.PLACED}:
+    verdicts = {each.verdict for each in found.workloads}
+    if verdicts <= {AdmitVerdict.PLACED}:
         return ExitCode.OK
-    return ExitCode.UNDECIDED if fates <= {AdmitVerdict.PLACED, AdmitVerdict.UNDECIDED} else ExitCode.UNSATISFIABLE
+    return ExitCode.UNDECIDED if verdicts <= {AdmitVerdict.PLACED, AdmitVerdict.UNDECIDED} else ExitCode.UNSATISFIABLE

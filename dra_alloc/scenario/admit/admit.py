@@ -78,7 +78,7 @@ class WorkloadAnswer:
         return tuple(each for each in self.placements if each.verdict == "unsatisfiable")
 
     @property
-    def fate(self) -> AdmitVerdict:
+    def verdict(self) -> AdmitVerdict:
         """What becomes of it."""
         if self.admission is not None and self.admission.standing is not Standing.ADMITTED:
             return AdmitVerdict(self.admission.standing)
@@ -103,10 +103,10 @@ class Admit:
     notes: tuple[str, ...] = ()
 
     @property
-    def fates(self) -> Mapping[AdmitVerdict, int]:
-        """How many workloads have which fate."""
-        found = [each.fate for each in self.workloads]
-        return {fate: found.count(fate) for fate in AdmitVerdict if fate in found}
+    def counts(self) -> Mapping[AdmitVerdict, int]:
+        """How many workloads have which verdict."""
+        found = [each.verdict for each in self.workloads]
+        return {each: found.count(each) for each in AdmitVerdict if each in found}
 
 
 def admit(manifests: Documents, dump: Documents, options: AdmitOptions = AdmitOptions()) -> Admit:

@@ -20,8 +20,8 @@ def admitted(jobs: list[dict[str, Any]], *dump: dict[str, Any], **settings: Any)
     return admit(objects(*jobs), objects(*COMMON, *dump), AdmitOptions(Settings("1.36", **settings)))
 
 
-def fates(found: Admit) -> dict[str, AdmitVerdict]:
-    return {each.name.removeprefix("ns/"): each.fate for each in found.workloads}
+def verdicts(found: Admit) -> dict[str, AdmitVerdict]:
+    return {each.name.removeprefix("ns/"): each.verdict for each in found.workloads}
 
 
 def only(found: Admit) -> WorkloadAnswer:
@@ -38,14 +38,18 @@ def test_quota_is_there_and_no_node_has_the_devices():
     """Kueue's leading complaint: eight in the queue, four on a node."""
     found = admitted([job("big", "three")], *node("a"), *node("b"), *queue("q", group(("f", 4))))
     answer = only(found)
-    assert answer.fate is AdmitVerdict.NOT_ALLOCATABLE
+    assert answer.verdict is AdmitVerdict.NOT_ALLOCATABLE
     assert answer.refused[0].refusals
 
 
 def test_who_comes_first_is_in_and_the_others_wait():
     jobs = [job("first", pods=2), job("second", pods=2), job("third", "three")]
     found = admitted(jobs, *node("a", 8), *queue("q", group(("f", 2))))
-    assert fates(found) == {"first": AdmitVerdict.PLACED, "second": AdmitVerdict.WAITING, "third": AdmitVerdict.NEVER}
+    assert verdicts(found) == {
+        "first": AdmitVerdict.PLACED,
+        "second": AdmitVerdict.WAITING,
+        "third": AdmitVerdict.NEVER,
+    }
     assert reasons(found.workloads[1]) == "flavor f: cards: 2 asked, 0 available now (quota 2, 2 used)"
     assert "at most ever" in reasons(found.workloads[2])
 
@@ -55,19 +59,19 @@ def test_priority_goes_before_time():
     high = {**classes, "metadata": {"name": "high"}}
     jobs = [job("first", "two"), job("second", "two", labels={"kueue.x-k8s.io/priority-class": "high"})]
     found = admitted(jobs, high, *node("a", 8), *queue("q", group(("f", 2))))
-    assert fates(found) == {"first": AdmitVerdict.WAITING, "second": AdmitVerdict.PLACED}
+    assert verdicts(found) == {"first": AdmitVerdict.WAITING, "second": AdmitVerdict.PLACED}
 
 
 def test_who_borrows_comes_after_who_does_not():
     """One of each queue in a cycle: what the second leaves is not enough for the first."""
     queues = [*queue("q", group(("f", 1)), cohortName="all"), *queue("p", group(("f", 2)), cohortName="all")]
     found = admitted([job("borrows", "two"), job("own", "two", at="p")], *node("a", 8), *queues)
-    assert fates(found) == {"borrows": AdmitVerdict.WAITING, "own": AdmitVerdict.PLACED}
+    assert verdicts(found) == {"borrows": AdmitVerdict.WAITING, "own": AdmitVerdict.PLACED}
 
 
 def test_a_cohort_that_nobody_wrote_lends():
     queues = [*queue("q", group(("f", 1)), cohortName="all"), *queue("p", group(("f", 2)), cohortName="all")]
-    assert only(admitted([job("borrows", "three")], *node("a", 8), *queues)).fate is AdmitVerdict.PLACED
+    assert only(admitted([job("borrows", "three")], *node("a", 8), *queues)).verdict is AdmitVerdict.PLACED
 
 
 @pytest.mark.parametrize(
@@ -76,7 +80,7 @@ def test_a_cohort_that_nobody_wrote_lends():
 def test_who_does_not_fit_blocks_a_strict_queue_alone(strategy, last):
     dump = queue("q", group(("f", 1)), queueingStrategy=strategy)
     found = admitted([job("large", "two"), job("small")], *node("a", 8), *dump)
-    assert fates(found) == {"large": AdmitVerdict.NEVER, "small": last}
+    assert verdicts(found) == {"large": AdmitVerdict.NEVER, "small": last}
 
 
 def test_used_is_what_the_status_says():
@@ -101,7 +105,7 @@ def test_who_has_quota_already_is_not_charged_again():
     workload["metadata"] = {**meta, "ownerReferences": [owner]}
     workload["spec"]["podSets"] = [{"template": {"spec": {"containers": [{"name": "c", "image": "i"}]}}}]
     found = admitted([job("first", "two")], *node("a", 8), workload, *queue("q", group(("f", 0))))
-    assert fates(found) == {"first": AdmitVerdict.PLACED}
+    assert verdicts(found) == {"first": AdmitVerdict.PLACED}
 
 
 @pytest.mark.parametrize(
@@ -115,7 +119,7 @@ def test_who_has_quota_already_is_not_charged_again():
 def test_what_is_inadmissible(changed, code):
     other = {**CLASS, "metadata": {"name": "unmapped"}}
     answer = only(admitted([changed], other, *node("a"), *queue("q", group(("f", 4)))))
-    assert answer.fate is AdmitVerdict.INADMISSIBLE
+    assert answer.verdict is AdmitVerdict.INADMISSIBLE
     assert answer.admission is not None
     assert answer.admission.code == code
 
@@ -157,7 +161,7 @@ def test_an_extended_resource_is_charged_by_its_mapping():
     options = AdmitOptions(Settings("1.36", {"DRAExtendedResource": True}))
     cluster = objects(*dump, extended, *node("a"), *queue("q", group(("f", 2))))
     answer = only(admit(objects(asking), cluster, options))
-    assert answer.fate is AdmitVerdict.PLACED
+    assert answer.verdict is AdmitVerdict.PLACED
     assert answer.admission is not None
     assert answer.admission.assignment.usage == {("f", "cards"): 2}
 
@@ -171,7 +175,11 @@ def test_flavors_are_tried_in_order_and_give_their_labels():
         *queue("q", group(("new", 2), ("old", 2))),
     ]
     found = admitted([job("first", "two"), job("second", "two"), job("third", "two")], *dump)
-    assert fates(found) == {"first": AdmitVerdict.PLACED, "second": AdmitVerdict.PLACED, "third": AdmitVerdict.WAITING}
+    assert verdicts(found) == {
+        "first": AdmitVerdict.PLACED,
+        "second": AdmitVerdict.PLACED,
+        "third": AdmitVerdict.WAITING,
+    }
     assert [list(each.placements[0].nodes) for each in found.workloads[:2]] == [["b"], ["a"]]
 
 
@@ -190,7 +198,7 @@ def test_flavors_that_do_not_suit_the_pods(flavor, pod, said):
     asking["spec"]["template"]["spec"].update(pod)
     flavors = [] if flavor is None else [kueue("ResourceFlavor", "g", flavor)]
     answer = only(admitted([asking], *node("a", 4, kind="old", zone="z"), *flavors, *queue("q", group(("g", 2)))))
-    assert answer.fate is (AdmitVerdict.NEVER if said else AdmitVerdict.PLACED)
+    assert answer.verdict is (AdmitVerdict.NEVER if said else AdmitVerdict.PLACED)
     assert said in reasons(answer)
 
 
@@ -211,7 +219,7 @@ def test_what_the_queue_has_no_quota_of_never_fits():
     asking = job("j")
     asking["spec"]["template"]["spec"]["containers"][0]["resources"]["requests"] = {"cpu": "1"}
     answer = only(admitted([asking], *node("a"), *queue("q", group(("f", 2)))))
-    assert answer.fate is AdmitVerdict.NEVER
+    assert answer.verdict is AdmitVerdict.NEVER
     assert reasons(answer) == "cpu: in no resource group of the queue"
 
 
@@ -219,7 +227,7 @@ def test_pods_without_a_queue_are_placed_beside_the_others():
     free = job("free", "two", at="")
     free["spec"]["suspend"] = False
     found = admitted([free, job("late", "two")], *node("a", 2), *queue("q", group(("f", 4))))
-    assert fates(found) == {"free": AdmitVerdict.PLACED, "late": AdmitVerdict.NOT_ALLOCATABLE}
+    assert verdicts(found) == {"free": AdmitVerdict.PLACED, "late": AdmitVerdict.NOT_ALLOCATABLE}
     assert next(each for each in found.workloads if each.name == "ns/free").admission is None
 
 
@@ -245,7 +253,7 @@ def test_pods_of_a_group_and_of_a_deployment():
         },
     }
     found = admitted([*pods, deployment], *node("a", 8), *queue("q", group(("f", 4))))
-    assert [(each.kind, each.count, each.fate) for each in found.workloads] == [
+    assert [(each.kind, each.count, each.verdict) for each in found.workloads] == [
         ("pod group", 3, AdmitVerdict.PLACED),
         ("Pod", 1, AdmitVerdict.PLACED),
         ("Pod", 1, AdmitVerdict.WAITING),
@@ -263,8 +271,8 @@ def test_without_the_defect_a_wide_request_gives_way():
     for number, device in enumerate(slices["spec"]["devices"]):
         device["attributes"] = {"big": {"bool": number == 0}}
     dump = [template("both", *requests), the_node, slices, *queue("q", group(("f", 2)))]
-    assert only(admitted([job("j", "both")], *dump)).fate is AdmitVerdict.INADMISSIBLE
-    assert only(admitted([job("j", "both")], *dump, semantics="intended")).fate is AdmitVerdict.PLACED
+    assert only(admitted([job("j", "both")], *dump)).verdict is AdmitVerdict.INADMISSIBLE
+    assert only(admitted([job("j", "both")], *dump, semantics="intended")).verdict is AdmitVerdict.PLACED
 
 
 def test_without_queues_there_is_no_answer():
@@ -328,6 +336,6 @@ def test_samples_of_kueue(shared):
         dump = replace(dump, queueing=settled.queueing, places={**dump.places, **settled.places})
         found[asked] = only(admit(manifests, dump, AdmitOptions(settings)))
     # Their queues have a quota of example.com/gpu, and the mapping charges gpu.
-    assert found["rct"].fate is found["extended-resource"].fate is AdmitVerdict.NEVER
-    assert found["capacity"].fate is AdmitVerdict.PLACED
+    assert found["rct"].verdict is found["extended-resource"].verdict is AdmitVerdict.NEVER
+    assert found["capacity"].verdict is AdmitVerdict.PLACED
     assert "no consumesCounters entry" in reasons(found["counter"])
