@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from dra_alloc.api import DeviceTaint, DeviceToleration, FrozenMap, ResourceSlice
+from dra_alloc.api import DeviceClass, DeviceTaint, DeviceToleration, FrozenMap, ResourceSlice
 from dra_alloc.explain.world import World, edit_devices, edit_requests
 from dra_alloc.problem.devices import PoolKey
 from dra_alloc.problem.pools import gather
@@ -50,13 +50,12 @@ def facts_of(world: World) -> tuple[Fact, ...]:
     asked for.
     """
     asked, held = (*_selectors(world), *_classes(world)), tuple(_holders(world))
-    takes_all = any(ask.allocation_mode == "All" for _, _, ask in world.asks())
     return (
         *_constraints(world),
         *_counters(world),
         *_taints(world),
         *_pools(world),
-        *((*held, *asked) if takes_all else (*asked, *held)),
+        *((*held, *asked) if world.takes_all else (*asked, *held)),
         *_requests(world),
     )
 
@@ -201,19 +200,15 @@ def _classes(world: World) -> Iterator[Fact]:
             yield Fact(
                 "class",
                 f"class {name} selects its devices",
-                _any_device(name),
+                _any_device(name, found),
                 f"changing what class {name} selects",
                 CLASS_COST,
             )
 
 
-def _any_device(name: str) -> Callable[[World], World]:
-    def without(world: World) -> World:
-        found = world.classes[name]
-        anything = _copy(found, spec=_copy(found.spec, selectors=()))
-        return replace(world, classes=FrozenMap({**world.classes, name: anything}))
-
-    return without
+def _any_device(name: str, found: DeviceClass) -> Callable[[World], World]:
+    anything = _copy(found, spec=_copy(found.spec, selectors=()))
+    return lambda world: replace(world, classes=FrozenMap({**world.classes, name: anything}))
 
 
 def _holders(world: World) -> Iterator[Fact]:

@@ -6,6 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Final
 
 from dra_alloc.explain.trials import INSIST, USUAL, Trials
 from dra_alloc.explain.world import World
@@ -15,6 +17,9 @@ from dra_alloc.releases import NEWEST
 from dra_alloc.traits import TRAITS
 
 __all__ = ["Hints", "defect_hint"]
+
+#: Schedulers of which it is remembered whom to ask besides.
+_MOST_PROFILES: Final = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +85,13 @@ def defect_hint(defect: Trait, profile: Profile, does: str = "") -> str:
     return f"a defect of kube-scheduler {profile.release}{does}, {defect}{issue}: {record.summary}"
 
 
-def _others(profile: Profile) -> Iterator[_Other]:
+@lru_cache(maxsize=_MOST_PROFILES)
+def _others(profile: Profile) -> tuple[_Other, ...]:
+    """Return the schedulers that are worth asking where that of the profile refuses."""
+    return tuple(_others_of(profile))
+
+
+def _others_of(profile: Profile) -> Iterator[_Other]:
     defects = tuple(sorted(trait for trait in profile.traits if any(record.defect for record in TRAITS[trait])))
     if defects:
         name = f"kube-scheduler {profile.release} without its known defects"

@@ -142,6 +142,8 @@ class _Fixes:
         fixable = sorted((fact for fact in core if fact.fix), key=lambda fact: (fact.cost, place[fact]))
         others = sorted((fact for fact in facts if fact.fix and fact not in core), key=lambda fact: fact.cost)
         fixes = self._single([fact for fact in fixable if self._trials.fits_without([fact]) is not None])
+        if self._trials.rests_on(core, facts):
+            others = [fact for fact in others if fact.code == "pool-incomplete"]
         fixes += self._single(others[:_MOST_OTHERS], noted=False)
         fixes += self._smaller_counts()
         if not any(fix.cost <= _MODEST for fix in fixes):
@@ -244,6 +246,8 @@ class _Fixes:
     def _largest(self, asking_for: Callable[[int], Callable[[World], World]], wanted: int) -> tuple[int, bool]:
         """Return the largest number below the wanted one known to fit, and whether all that was asked was answered."""
         low, high, certain = 0, wanted, True
+        if wanted > 2 and self._trials.hopeless(asking_for(1)(self._world)):
+            return low, certain
         while high - low > 1:
             middle = high - 1 if high - low <= _FEW else (low + high) // 2
             change = asking_for(middle)

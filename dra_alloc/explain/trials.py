@@ -72,6 +72,24 @@ class Trials:
         """Return whether a variation fits; None if the work allowed does not tell."""
         return self._tried(world, effort).fits
 
+    def hopeless(self, world: World) -> bool:
+        """Return whether a variation is refused, and with it all in which somebody asks for more devices."""
+        return self._tried(world).plain
+
+    def rests_on(self, core: Sequence[Fact], facts: Sequence[Fact]) -> bool:
+        """
+        Return whether the refusal stands whatever is changed about the facts beside a core.
+
+        It does where each change could only add to the legal answers, and
+        there are none without all those facts; All takes more with each
+        change, and a share that is given back can cost more than it gave.
+        """
+        world = self._root
+        if world.takes_all or world.shares:
+            return False
+        beside = [fact for fact in facts if fact not in core]
+        return self._lifted(beside, USUAL, 1.0).plain and world.is_plain()
+
     def fits_without(self, facts: Sequence[Fact], effort: int = USUAL) -> bool | None:
         """Return whether the world fits without the facts; None if the work allowed does not tell."""
         return self._lifted(facts, effort, 1.0).fits

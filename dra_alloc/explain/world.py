@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from operator import is_
 from typing import Final, TypeAlias
 
 from dra_alloc.api import (
@@ -27,11 +28,13 @@ from dra_alloc.api import (
 )
 from dra_alloc.problem.devices import DeviceKey, PoolKey
 from dra_alloc.problem.inventory import Inventory
+from dra_alloc.problem.occupancy import Occupancy
 from dra_alloc.problem.pools import GatherError
 from dra_alloc.problem.usage import Usage
-from dra_alloc.profiles import Feature, Profile
+from dra_alloc.profiles import Feature, Profile, Semantics
 from dra_alloc.solve.allocator import Allocator, Budget, State, not_found
 from dra_alloc.solve.columns import Columns
+from dra_alloc.solve.direct import ENGINE
 from dra_alloc.solve.outcome import Aborted, OutOfBudget, Solved, Work
 from dra_alloc.solve.survey import Survey
 
@@ -43,7 +46,7 @@ Ask: TypeAlias = ExactDeviceRequest | DeviceSubRequest
 _BUDGET: Final = Budget(steps=20_000, pruned=5_000, solver=1.0)
 #: What a unit of an engine's work costs in steps of a search, about, and engines whose steps are the plain search's.
 _STEPS_PER_UNIT: Final = {"cp-sat": 20_000}
-_PLAIN: Final = ("first-fit", "direct")
+_PLAIN: Final = ("first-fit", ENGINE)
 #: What a question costs before its first step, and for each of its requests besides one for each device.
 _STEPS_TO_ASK: Final = 20
 _STEPS_PER_ASK: Final = 3
@@ -69,6 +72,8 @@ class Surroundings:
         self._columns = columns
         self._classes: dict[str, DeviceClass] = {}
         self._known: dict[object, Survey] = {}
+        # The classes are kept, so that no others get their ids.
+        self._texts: dict[int, tuple[DeviceClass, str]] = {}
 
     @property
     def is_full(self) -> bool:
@@ -79,12 +84,22 @@ class Surroundings:
         """Return what is known to a scheduler, if classes are what they are said to be."""
         given = self._classes
         named = tuple([(name, id(given.setdefault(name, each))) for name, each in classes.items()])
-        changed = [(name, json.dumps(each.to_wire())) for name, each in classes.items() if each is not given[name]]
+        changed = [(name, self._text(each)) for name, each in classes.items() if each is not given[name]]
         key = named, tuple(changed), profile
         found = self._known.get(key)
         if found is None:
-            found = self._known[key] = Survey(self.inventory, classes, profile, not_found, self._columns)
+            found = self._known[key] = self._first(profile).with_classes(classes)
         return found
+
+    def _first(self, profile: Profile) -> Survey:
+        """Return what is known to a scheduler, whatever classes are."""
+        found = self._known.get(profile)
+        if found is None:
+            found = self._known[profile] = Survey(self.inventory, self._classes, profile, not_found, self._columns)
+        return found
+
+    def _text(self, each: DeviceClass) -> str:
+        return (self._texts.get(id(each)) or self._texts.setdefault(id(each), (each, json.dumps(each.to_wire()))))[1]
 
 
 class Surveys:
@@ -104,6 +119,18 @@ class Surveys:
         self._given = slices, taint_rules
         self._pools = tuple(dict.fromkeys(map(_pool_of, slices)))
         self._known: dict[tuple[int, int, int, int], tuple[World, Survey]] = {}
+        self._used: dict[tuple[int, int, bool], tuple[object, Usage, Occupancy]] = {}
+
+    def used(self, world: World) -> tuple[Usage, Occupancy]:
+        """Return what the world's allocations take."""
+        inventory, sharing = self.survey(world).inventory, world.profile.on(Feature.CONSUMABLE_CAPACITY)
+        key = id(world.allocations), id(inventory), sharing
+        known = self._used.get(key)
+        if known is None:
+            usage = Usage.of(world.allocations.values(), sharing=sharing)
+            # What is looked at is kept, so that no other object gets one of these ids.
+            known = self._used[key] = (world, inventory), usage, Occupancy.of(usage, inventory.by_pool)
+        return known[1:]
 
     def survey(self, world: World) -> Survey:
         """Return what is known of the world's slices."""
@@ -142,12 +169,14 @@ class Tried:
     Whether a world fits, None if its budget did not tell, and the work that took, in steps of a search or so.
 
     `error` is the code of the error that the question ended with, if it did: a
-    refusal, too, but not one for want of devices.
+    refusal, too, but not one for want of devices. `plain` says of a refusal
+    that there is no legal answer, and that no defect could have given another.
     """
 
     fits: bool | None
     work: int
     error: str = ""
+    plain: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -173,9 +202,9 @@ class World:
 
     def allocator(self) -> Allocator:
         """Return an engine for this world."""
-        usage = Usage.of(self.allocations.values(), sharing=self.profile.on(Feature.CONSUMABLE_CAPACITY))
         survey = self.surveys.survey(self)
-        return Allocator(State(survey.inventory, self.classes, usage, self._holders), self.profile, survey)
+        usage, occupancy = self.surveys.used(self)
+        return Allocator(State(survey.inventory, self.classes, usage, self._holders), self.profile, survey, occupancy)
 
     def inventory(self) -> Inventory:
         """Return the slices as rows."""
@@ -189,6 +218,16 @@ class World:
                     yield index, request.name, request.exactly
                 for sub in request.first_available:
                     yield index, f"{request.name}/{sub.name}", sub
+
+    @property
+    def takes_all(self) -> bool:
+        """Return whether every device is asked for somewhere."""
+        return any(ask.allocation_mode == "All" for _, _, ask in self.asks())
+
+    @property
+    def shares(self) -> bool:
+        """Return whether there are devices that several claims can have at once."""
+        return any(device.allow_multiple_allocations for each in self.slices for device in each.spec.devices)
 
     def _holders(self, device: DeviceKey) -> tuple[str, ...]:
         return tuple(name for name, allocation in self.allocations.items() if device in _held(allocation))
@@ -209,7 +248,15 @@ class World:
             case Aborted(code=code):
                 return Tried(fits=False, work=work, error=code)
             case _:
-                return Tried(fits=False, work=work)
+                return Tried(fits=False, work=work, plain=self._sound or outcome.work.engine == ENGINE)
+
+    @property
+    def _sound(self) -> bool:
+        return self.profile.semantics is Semantics.INTENDED
+
+    def is_plain(self) -> bool:
+        """Return whether no defect can make a difference, as far as claims, the node and what is held go."""
+        return self._sound or self.allocator().direct.may_answer(self.node, self.claims)
 
     def _cost(self, work: Work) -> int:
         """Return what a question of so much work costs: each step looks at the devices, a table at all for each ask."""
@@ -242,18 +289,24 @@ def _held(allocation: AllocationResult) -> frozenset[DeviceKey]:
 
 
 def edit_requests(world: World, edit: Callable[[int, str, Ask], Ask]) -> World:
-    """Return the world with every request and alternative edited; `edit` gets claim index, full name and request."""
+    """
+    Return the world with every request and alternative edited; `edit` gets claim index, full name and request.
+
+    What it leaves as it is stays the same object, of which much is known already.
+    """
     for index, claim in enumerate(world.claims):
         devices = claim.spec.devices
         requests = tuple(_edited(index, request, edit) for request in devices.requests)
-        world = world.with_claim(index, devices.model_copy(update={"requests": requests}))
+        if not all(map(is_, requests, devices.requests)):
+            world = world.with_claim(index, devices.model_copy(update={"requests": requests}))
     return world
 
 
 def _edited(index: int, request: DeviceRequest, edit: Callable[[int, str, Ask], Ask]) -> DeviceRequest:
     exactly = None if request.exactly is None else edit(index, request.name, request.exactly)
     alternatives = tuple(edit(index, f"{request.name}/{sub.name}", sub) for sub in request.first_available)
-    return request.model_copy(update={"exactly": exactly, "first_available": alternatives})
+    same = exactly is request.exactly and all(map(is_, alternatives, request.first_available))
+    return request if same else request.model_copy(update={"exactly": exactly, "first_available": alternatives})
 
 
 def edit_devices(

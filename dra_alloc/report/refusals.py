@@ -143,7 +143,8 @@ def refusal_lines(refusals: Sequence[NodeRefusal], verbose: bool) -> Iterator[st
     if len(ordered) == 1:
         yield from _cut_to(list(_group_lines(ordered[0], None, verbose)), _LINES - bool(refusals[0].error))
         return
-    yield from min(_overviews(ordered), key=lambda lines: max(_height(lines), _LINES_OF_MANY))
+    fitting = (lines for lines in _overviews(ordered) if _height(lines) <= _LINES_OF_MANY)
+    yield from next(fitting, None) or min(_overviews(ordered), key=_height)
 
 
 def _overviews(ordered: Sequence[Sequence[NodeRefusal]]) -> Iterator[list[str]]:

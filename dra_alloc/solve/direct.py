@@ -27,6 +27,7 @@ from dra_alloc.solve.survey import Survey
 from dra_alloc.solve.views import Admitted, View
 
 __all__ = [
+    "ENGINE",
     "STEPS",
     "Answer",
     "Direct",
@@ -39,6 +40,8 @@ __all__ = [
     "on_view",
 ]
 
+#: What the engine is called where it is told which one answered.
+ENGINE: Final = "direct"
 #: Steps of one search; what takes more is the ladder's.
 STEPS: Final = 500
 _FAILED: Final = "an allocation failed its own check"
@@ -90,6 +93,18 @@ class Direct:
         self._usage = usage
         # Stands for the state of allocation, which nothing that outlives it may keep.
         self._state = object()
+
+    def may_answer(self, node: Node, claims: Sequence[ResourceClaim]) -> bool:
+        """
+        Return whether an answer can be had directly, as far as claims, the node and what is held have a say in that.
+
+        Raises: GatherError.
+        """
+        admitted = self._survey.admitted(claims)
+        if admitted is None or admitted.plan is None:
+            return False
+        view = self._survey.view(node)
+        return self._survey.is_direct(view, admitted.plan) and self._occupancy.busy(view.pools) is not None
 
     def answer(self, node: Node, claims: Sequence[ResourceClaim], steps: int | None) -> Answer | None:
         """
@@ -252,7 +267,7 @@ def decide(board: Board, busy: int, admitted: Admitted, slices: Sequence[SliceRo
 @lru_cache(STEPS)
 def _work(found: bool | None, steps: int) -> Work:
     verdict = {True: "found", False: "refuted", None: "undecided"}[found]
-    return Work(steps, "direct", (Stage("direct", steps, verdict),))
+    return Work(steps, ENGINE, (Stage(ENGINE, steps, verdict),))
 
 
 class Picks:

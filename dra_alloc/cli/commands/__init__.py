@@ -71,7 +71,9 @@ def parser(arguments: Sequence[str] = ()) -> argparse.ArgumentParser:
     top.add_argument("--version", action="version", version=f"dra-alloc {__version__}")
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
     asked = next((each for each in arguments if not each.startswith("-")), None)
-    for each in COMMANDS:
+    # Where the first argument is a command, no other can be meant.
+    named = [each for each in COMMANDS if [each.name] == [*arguments[:1]]]
+    for each in named or COMMANDS:
         command = commands.add_parser(each.name, help=each.summary, formatter_class=form, allow_abbrev=False)
         if each.name == asked:
             import_module(f"dra_alloc.cli.{each.module}").declare(command)
