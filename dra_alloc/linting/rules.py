@@ -43,6 +43,7 @@ FAMILIES: Final = {
     "T6": CodeFamily("taints", "taints", needs_cluster=True),
     "R7": CodeFamily("releases and gates", "releases"),
     "W8": CodeFamily("pods and workloads", "pods"),
+    "K1": CodeFamily("queues", "queues"),
     "L9": CodeFamily("lint itself", "own"),
 }
 

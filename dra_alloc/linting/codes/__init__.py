@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from dra_alloc.linting.codes import amounts, constraints, own, pods, pools, releases, selectors, shape, taints
+from dra_alloc.linting.codes import amounts, constraints, own, pods, pools, queues, releases, selectors, shape, taints
 from dra_alloc.linting.rules import LintRule
 
 __all__ = ["RULES", "rule_named"]
@@ -23,6 +23,7 @@ RULES: Final[tuple[LintRule, ...]] = tuple(
             *taints.RULES,
             *releases.RULES,
             *pods.RULES,
+            *queues.RULES,
             *own.RULES,
         ),
         key=lambda rule: rule.code,

@@ -6,14 +6,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from dra_alloc.errors import first_few, in_brief
 from dra_alloc.limits import RESERVED_FOR_MAX_SIZE
+from dra_alloc.linting.codes.pod_specs import WrittenPodSpec, pod_specs
 from dra_alloc.linting.looking import Linting
 from dra_alloc.linting.mending import changed_at, renamed
 from dra_alloc.linting.rules import Hit, LintRule
-from dra_alloc.linting.written import WrittenObject, at, members, walked
+from dra_alloc.linting.written import at, members
 from dra_alloc.manifest.kinds import RESOURCE_GROUP
 from dra_alloc.manifest.read.paths import Path
 
@@ -41,24 +42,6 @@ _OF_CLASS: Final = re.compile(
 )
 _USED: Final = re.compile(r"\.claims\[\d+\]\.request$")
 _COUNTED: Final = ("resourceclaims", "resourceclaimtemplates", "deviceclasses", "resourceslices")
-
-
-class _PodSpec(NamedTuple):
-    """A pod spec in an object: its path and what stands there, and the metadata beside it."""
-
-    written: WrittenObject
-    path: Path
-    spec: dict[str, Any]
-    metadata: dict[str, Any]
-
-
-def _pod_specs(linting: Linting) -> Iterator[_PodSpec]:
-    for written in linting.written:
-        if written.group == RESOURCE_GROUP:
-            continue
-        for path, value in walked(written.value):
-            if isinstance(value.get("containers"), list) and "name" not in value:
-                yield _PodSpec(written, path, value, members(members(at(written.value, path[:-1])).get("metadata")))
 
 
 def _nobodys(linting: Linting) -> Iterator[Hit]:
@@ -100,7 +83,7 @@ def _counted_as(name: str) -> str:
 
 
 def _ungrouped(linting: Linting) -> Iterator[Hit]:
-    for each in _pod_specs(linting):
+    for each in pod_specs(linting):
         labels, annotations = members(each.metadata.get("labels")), members(each.metadata.get("annotations"))
         name = next((label for label in _KAI_LABELS if label in labels), "")
         if name and "pod-group-name" not in annotations:
@@ -111,7 +94,7 @@ def _ungrouped(linting: Linting) -> Iterator[Hit]:
 
 
 def _subrequests(linting: Linting) -> Iterator[Hit]:
-    for each in _pod_specs(linting):
+    for each in pod_specs(linting):
         for path, use in _uses(each):
             request = use.get("request")
             if isinstance(request, str) and "/" in request:
@@ -123,7 +106,7 @@ def _whole_request(value: Any, path: Path, _hint: str) -> Any:
     return changed_at(value, path, lambda text: text.partition("/")[0] if isinstance(text, str) else None)
 
 
-def _uses(pod: _PodSpec) -> Iterator[tuple[Path, dict[str, Any]]]:
+def _uses(pod: WrittenPodSpec) -> Iterator[tuple[Path, dict[str, Any]]]:
     """Yield what containers say of the claims that they use."""
     for kind in _CONTAINERS:
         containers = pod.spec.get(kind)
@@ -134,9 +117,9 @@ def _uses(pod: _PodSpec) -> Iterator[tuple[Path, dict[str, Any]]]:
                 yield (*path, index), members(use)
 
 
-def _shared(linting: Linting) -> Iterator[tuple[_PodSpec, Path, str, int]]:
+def _shared(linting: Linting) -> Iterator[tuple[WrittenPodSpec, Path, str, int]]:
     """Yield the claims that several pods of an object name, each with the number of these."""
-    for each in _pod_specs(linting):
+    for each in pod_specs(linting):
         claims = each.spec.get("resourceClaims")
         for number, entry in enumerate(claims if isinstance(claims, list) else ()):
             name = members(entry).get("resourceClaimName")
@@ -162,7 +145,7 @@ def _apart(linting: Linting) -> Iterator[Hit]:
             yield Hit(pod.written, path, f"{said}: only one of them gets to its devices", hint)
 
 
-def _keeps_apart(pod: _PodSpec) -> bool:
+def _keeps_apart(pod: WrittenPodSpec) -> bool:
     terms = at(pod.spec, ("affinity", "podAntiAffinity", "requiredDuringSchedulingIgnoredDuringExecution"))
     labels = members(pod.metadata.get("labels"))
     for term in terms if isinstance(terms, list) else ():
@@ -176,7 +159,7 @@ def _keeps_apart(pod: _PodSpec) -> bool:
 
 
 def _idle(linting: Linting) -> Iterator[Hit]:
-    for each in _pod_specs(linting):
+    for each in pod_specs(linting):
         used = {name for _, use in _uses(each) if isinstance(name := use.get("name"), str)}
         claims = each.spec.get("resourceClaims")
         for number, entry in enumerate(claims if isinstance(claims, list) else ()):

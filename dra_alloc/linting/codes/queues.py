@@ -1,0 +1,144 @@
+"""
+Queue systems: queues that let nobody in or limit nothing, and claims that a queue refuses or does not count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from dra_alloc.api import Quantity
+from dra_alloc.errors import in_brief
+from dra_alloc.linting.codes.pod_specs import WrittenPodSpec, pod_specs
+from dra_alloc.linting.looking import ClaimAsked, Linting
+from dra_alloc.linting.rules import Hit, LintRule
+from dra_alloc.linting.written import at, members
+from dra_alloc.manifest.read.paths import Path
+from dra_alloc.queues.kueue.mappings import mappings_of
+
+__all__ = ["RULES"]
+
+_KUEUE: Final = "kueue.x-k8s.io/queue-name"
+_KAI: Final = "kai.scheduler/queue"
+_OF_KAI: Final = ("cpu", "memory", "gpu")
+
+
+def _closed(linting: Linting) -> Iterator[Hit]:
+    """Yield limits of KAI's queues that let nothing in."""
+    for each in linting.written:
+        if (each.group, each.kind) == ("scheduling.run.ai", "Queue"):
+            for name in _OF_KAI:
+                path = ("spec", "resources", name, "limit")
+                limit = at(each.value, path)
+                if type(limit) in (int, float) and limit == 0:
+                    said = f"a limit of 0 lets no pod in that asks for {name}"
+                    yield Hit(each, path, said, "-1 is no limit")
+
+
+def _unlimited(linting: Linting) -> Iterator[Hit]:
+    """Yield device classes of which a queue of Volcano is to have none, and has as many as there are."""
+    for each in linting.written:
+        if (each.group, each.kind) == ("scheduling.volcano.sh", "Queue"):
+            for key, amount in members(at(each.value, ("spec", "capability"))).items():
+                if str(key).startswith("deviceclass/") and _is_zero(amount):
+                    said = f"0 of {in_brief(key)} limits nothing: Volcano takes it for no limit"
+                    yield Hit(each, ("spec", "capability", key), said, "1 is the least that limits")
+
+
+def _is_zero(amount: Any) -> bool:
+    try:
+        return amount is not None and Quantity.from_wire(amount).nano == 0
+    except ValueError:
+        return False
+
+
+def _used(linting: Linting, pods: Iterator[WrittenPodSpec]) -> Iterator[tuple[WrittenPodSpec, ClaimAsked, Path]]:
+    """Yield the templates of the documents that pods use, once each, and the path of the first use."""
+    templates: dict[tuple[str, str], ClaimAsked] = {}
+    for each in linting.claims:
+        if each.written.kind == "ResourceClaimTemplate":
+            metadata = members(each.written.value.get("metadata"))
+            templates.setdefault((str(metadata.get("namespace") or ""), str(metadata.get("name"))), each)
+    seen: set[int] = set()
+    for pod in pods:
+        namespace = members(pod.written.value.get("metadata")).get("namespace") or ""
+        for path, entry in _entries(pod):
+            found = templates.get((str(namespace), str(entry.get("resourceClaimTemplateName"))))
+            if found is not None and id(found) not in seen:
+                seen.add(id(found))
+                yield pod, found, path
+
+
+def _entries(pod: WrittenPodSpec) -> Iterator[tuple[Path, Mapping[str, Any]]]:
+    claims = pod.spec.get("resourceClaims")
+    for number, entry in enumerate(claims if isinstance(claims, list) else ()):
+        yield (*pod.path, "resourceClaims", number), members(entry)
+
+
+def _of_kueue(linting: Linting) -> Iterator[WrittenPodSpec]:
+    return (each for each in pod_specs(linting) if each.labels().get(_KUEUE))
+
+
+def _refused(linting: Linting) -> Iterator[Hit]:
+    """Yield claims that Kueue admits no workload with."""
+    for pod in _of_kueue(linting):
+        for path, entry in _entries(pod):
+            if entry.get("resourceClaimName"):
+                said = "Kueue admits no workload that names a claim"
+                yield Hit(pod.written, (*path, "resourceClaimName"), said, "resourceClaimTemplateName")
+    for pod, claim, _ in _used(linting, _of_kueue(linting)):
+        for number, request in enumerate(claim.devices.requests):
+            such = f"such as {in_brief(pod.written.called)}"
+            if request.exactly is None:
+                said = f"Kueue 0.19 admits no workload with a claim of alternatives, {such}"
+                yield Hit(claim.written, claim.where("requests", number, "firstAvailable"), said, "exactly one of them")
+            elif request.exactly.allocation_mode == "All" and not request.exactly.admin_access:
+                path = claim.where("requests", number, "exactly", "allocationMode")
+                said = f"Kueue admits no workload with a claim for all devices, {such}"
+                yield Hit(claim.written, path, said, "ExactCount, and a count")
+
+
+def _unmapped(linting: Linting) -> Iterator[Hit]:
+    """Yield classes that the Configuration given does not map."""
+    there = (*linting.documents.queueing, *(linting.cluster.queueing if linting.cluster is not None else ()))
+    configurations = [each for each in there if each.kind == "Configuration"]
+    if not configurations:
+        return
+    mapped = {name for each in configurations for mapping in mappings_of(each.body)[0] for name in mapping.classes}
+    for _, claim, _ in _used(linting, _of_kueue(linting)):
+        for number, request in enumerate(claim.devices.requests):
+            exactly = request.exactly
+            if exactly is not None and not exactly.admin_access and exactly.device_class_name not in mapped:
+                path = claim.where("requests", number, "exactly", "deviceClassName")
+                said = (
+                    f"Kueue cannot charge class {in_brief(exactly.device_class_name)}: it is in no deviceClassMapping"
+                )
+                yield Hit(claim.written, path, said, "a mapping of it in resources.deviceClassMappings")
+
+
+def _uncounted(linting: Linting) -> Iterator[Hit]:
+    """Yield requests that KAI counts for no queue."""
+    pods = (
+        each
+        for each in pod_specs(linting)
+        if each.labels().get(_KAI) or each.spec.get("schedulerName") == "kai-scheduler"
+    )
+    for _, claim, _ in _used(linting, pods):
+        for number, request in enumerate(claim.devices.requests):
+            if request.exactly is None:
+                path = claim.where("requests", number, "firstAvailable")
+                yield Hit(claim.written, path, "KAI counts no device of a request with alternatives for its queue")
+            elif "gpu" not in request.exactly.device_class_name.lower():
+                path = claim.where("requests", number, "exactly", "deviceClassName")
+                name = in_brief(request.exactly.device_class_name)
+                said = f"KAI counts no device of class {name} for its queue"
+                yield Hit(claim.written, path, said, 'it counts those of classes with "gpu" in the name')
+
+
+RULES: Final = (
+    LintRule("K101", "warning", "a queue of KAI lets nothing in", finds=_closed),
+    LintRule("K102", "info", "KAI does not count the devices", finds=_uncounted),
+    LintRule("K103", "error", "Kueue admits no workload with the claim", finds=_refused),
+    LintRule("K104", "error", "Kueue cannot charge the class", finds=_unmapped),
+    LintRule("K105", "warning", "0 is no limit for Volcano", finds=_unlimited),
+)

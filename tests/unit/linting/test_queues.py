@@ -1,0 +1,78 @@
+"""
+Codes of queue systems, beyond the examples of their pages.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import dra_alloc
+
+QUEUED = {"kueue.x-k8s.io/queue-name": "team"}
+CONFIGURATION = {
+    "apiVersion": "config.kueue.x-k8s.io/v1beta2",
+    "kind": "Configuration",
+    "resources": {"deviceClassMappings": [{"name": "cards", "deviceClassNames": ["other"]}]},
+}
+
+
+def template(request: dict[str, Any], namespace: str = "ns") -> dict[str, Any]:
+    return {
+        "apiVersion": "resource.k8s.io/v1",
+        "kind": "ResourceClaimTemplate",
+        "metadata": {"name": "one", "namespace": namespace},
+        "spec": {"spec": {"devices": {"requests": [{"name": "r", **request}]}}},
+    }
+
+
+def pod(labels: dict[str, str], **claim: str) -> dict[str, Any]:
+    container = {"name": "c", "image": "i", "resources": {"claims": [{"name": "r"}]}}
+    entry = {"name": "r", **(claim or {"resourceClaimTemplateName": "one"})}
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "p", "namespace": "ns", "labels": labels},
+        "spec": {"containers": [container], "resourceClaims": [entry]},
+    }
+
+
+def codes(*items: dict[str, Any], **more: Any) -> list[str]:
+    return [
+        each.code
+        for each in dra_alloc.lint({"apiVersion": "v1", "kind": "List", "items": items}, select=["K1"], **more)
+    ]
+
+
+EXACTLY = {"exactly": {"deviceClassName": "card"}}
+EITHER = {"firstAvailable": [{"name": "a", "deviceClassName": "gpu"}, {"name": "b", "deviceClassName": "card"}]}
+
+
+@pytest.mark.parametrize(
+    ("labels", "request_", "found"),
+    [
+        (QUEUED, EXACTLY, []),
+        (QUEUED, EITHER, ["K103"]),
+        (QUEUED, {"exactly": {"deviceClassName": "card", "allocationMode": "All", "adminAccess": True}}, []),
+        ({}, EITHER, []),
+        ({"kai.scheduler/queue": "team"}, EITHER, ["K102"]),
+        ({"kai.scheduler/queue": "team"}, {"exactly": {"deviceClassName": "big-GPU"}}, []),
+    ],
+)
+def test_what_queues_make_of_a_template(labels, request_, found):
+    assert codes(pod(labels), template(request_)) == found
+
+
+def test_a_named_claim_of_a_queue():
+    assert codes(pod(QUEUED, resourceClaimName="mine")) == ["K103"]
+    assert codes(pod({}, resourceClaimName="mine")) == []
+
+
+def test_a_template_of_another_namespace_is_none_of_the_pod():
+    assert codes(pod(QUEUED), template(EITHER, "elsewhere")) == []
+
+
+def test_a_mapping_that_is_in_the_cluster():
+    assert codes(pod(QUEUED), template(EXACTLY)) == []
+    assert codes(pod(QUEUED), template(EXACTLY), cluster=[CONFIGURATION]) == ["K104"]
