@@ -4,9 +4,10 @@ Slices and pools: what drivers publish.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
+from dra_alloc.api import DeviceCapacity, Quantity
 from dra_alloc.errors import in_brief
 from dra_alloc.linting.codes.takes import said
 from dra_alloc.linting.looking import Linting, as_written
@@ -28,17 +29,35 @@ class _Pool(NamedTuple):
 
 
 def _pools(linting: Linting) -> list[_Pool]:
-    """Return the pools of each file: examples side by side in a folder often have one name, and are not one pool."""
+    """
+    Return the pools: the slices of a file that name the same, and those of files that fill each other up.
+
+    Examples side by side in a folder often have one name, and are not one pool.
+    """
     found: dict[tuple[str, str, str], list[Any]] = {}
     for each in linting.documents.slices:
         place = linting.documents.places.get(id(each))
         file = "" if place is None else place.file
         found.setdefault((file, each.spec.driver, each.spec.pool.name), []).append(each)
-    highest = {key: max(each.spec.pool.generation for each in slices) for key, slices in found.items()}
-    return [
-        _Pool(tuple(slices), tuple(each for each in slices if each.spec.pool.generation == highest[key]))
-        for key, slices in found.items()
-    ]
+    parts: dict[tuple[str, str, int, int], list[_Pool]] = {}
+    pools: list[_Pool] = []
+    for (_, driver, name), slices in found.items():
+        pool = _pool(slices)
+        counts = {each.spec.pool.resource_slice_count for each in pool.newest}
+        if len(counts) == 1 and len(pool.newest) < (count := counts.pop()):
+            parts.setdefault((driver, name, pool.newest[0].spec.pool.generation, count), []).append(pool)
+        else:
+            pools.append(pool)
+    for (_, _, _, count), there in parts.items():
+        names = [each.metadata.name for part in there for each in part.newest]
+        fit = len(set(names)) == len(names) <= count
+        pools += [_pool([each for part in there for each in part.slices])] if fit else there
+    return pools
+
+
+def _pool(slices: Sequence[Any]) -> _Pool:
+    highest = max(each.spec.pool.generation for each in slices)
+    return _Pool(tuple(slices), tuple(each for each in slices if each.spec.pool.generation == highest))
 
 
 def _hit(linting: Linting, item: Any, steps: tuple[str, ...], message: str, hint: str = "") -> Iterator[Hit]:
@@ -125,6 +144,34 @@ def _counts(linting: Linting) -> Iterator[Hit]:
                 yield from _hit(linting, item, ("pool", "resourceSliceCount"), told)
 
 
+def _unrounded(linting: Linting) -> Iterator[Hit]:
+    """Yield request policies by which amounts come to more than there is: the default, or all of it rounded up."""
+    for item in linting.documents.slices:
+        for number, device in enumerate(item.spec.devices):
+            for name, capacity in device.capacity.items():
+                told = _too_much(capacity)
+                if told:
+                    steps = ("devices", str(number), "capacity", name, "requestPolicy", *told[:1])
+                    yield from _hit(linting, item, steps, told[1])
+
+
+def _too_much(capacity: DeviceCapacity) -> tuple[str, str] | None:
+    """Return of which member of a request policy an amount is more than there is, and in what words."""
+    policy, there = capacity.request_policy, capacity.value
+    if policy is None or policy.default is None:
+        return None
+    if policy.default > there:
+        return "default", f"who asks for no amount is given {policy.default}, and there is {there}"
+    span = policy.valid_range
+    if span is None or span.min is None or span.max is not None or span.step is None or span.step.nano <= 0:
+        return None
+    over = (there.nano - span.min.nano) % span.step.nano
+    if over and there > span.min:
+        most = Quantity.of(there.nano - over, there.format, exponent=-9)
+        return "validRange", f"more than {most} is rounded up to more than the {there} that there is"
+    return None
+
+
 RULES: Final = (
     LintRule(
         "P501",
@@ -140,4 +187,5 @@ RULES: Final = (
     LintRule("P505", "warning", "an attribute or capacity of a device has one name", finds=_named_twice),
     LintRule("P506", "warning", "slices of an older generation count for nothing", finds=_older),
     LintRule("P507", "error", "all slices of a generation say how many there are", finds=_counts),
+    LintRule("P508", "warning", "what a request policy makes of an amount is there", finds=_unrounded),
 )

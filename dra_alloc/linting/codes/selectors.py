@@ -96,13 +96,15 @@ def _reads(linting: Linting) -> Iterator[tuple[WrittenSelector, cel.Read]]:
 def _unknown_domains(linting: Linting) -> Iterator[Hit]:
     published = linting.published
     told: set[tuple[WrittenSelector, str]] = set()
+    known, hints = sorted(published.domains), dict[str, str]()
     for each, read in _reads(linting):
         if read.domain in published.domains or (each, read.domain) in told:
             continue
         told.add((each, read.domain))
-        known = sorted(published.domains)
-        hint = did_you_mean(read.domain, known) or f"published are names of {first_few(known)}"
-        yield Hit(each.written, each.path, f"nobody publishes names in domain {in_brief(read.domain)}", hint)
+        if read.domain not in hints:
+            hints[read.domain] = did_you_mean(read.domain, known) or f"published are names of {first_few(known)}"
+        said = f"nobody publishes names in domain {in_brief(read.domain)}"
+        yield Hit(each.written, each.path, said, hints[read.domain])
 
 
 def _unknown_names(linting: Linting) -> Iterator[Hit]:
@@ -230,15 +232,16 @@ def _empty_class(linting: Linting) -> Iterator[tuple[AskedDevices, Hit]]:
 def _unknown_class(linting: Linting) -> Iterator[tuple[AskedDevices, Hit]]:
     if linting.cluster is None:
         return
-    known = sorted(linting.published.classes)
+    known, hints = sorted(linting.published.classes), dict[str, str]()
+    listed = f"known classes: {first_few(known)}" if known else "no class is known"
     for claim in linting.claims:
         for asked in claim.asked:
             name = asked.model.device_class_name
             if name and name not in linting.published.classes:
-                listed = f"known classes: {first_few(known)}" if known else "no class is known"
-                hint = "; ".join(filter(None, (did_you_mean(name, known), listed)))
+                if name not in hints:
+                    hints[name] = "; ".join(filter(None, (did_you_mean(name, known), listed)))
                 said = f"there is no DeviceClass {in_brief(name)}: pods that use the claim stay pending"
-                yield asked, Hit(asked.written, (*asked.path, "deviceClassName"), said, hint)
+                yield asked, Hit(asked.written, (*asked.path, "deviceClassName"), said, hints[name])
 
 
 def _costly(linting: Linting) -> Iterator[Hit]:

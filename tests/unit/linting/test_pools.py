@@ -1,0 +1,81 @@
+"""
+Pools of slices: in several files, and before and after a change.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from dra_alloc.linting.running import LintAsked, linted
+from dra_alloc.manifest import Manner, load_readable
+
+SLICE = """\
+apiVersion: resource.k8s.io/v1
+kind: ResourceSlice
+metadata: {{name: {name}}}
+spec:
+  driver: gpu.example.com
+  nodeName: node
+  pool: {{name: node, generation: {generation}, resourceSliceCount: {count}}}
+  {body}
+"""
+
+
+def slice_of(name: str, body: str, count: int = 1, generation: int = 1) -> str:
+    return SLICE.format(name=name, body=body, count=count, generation=generation)
+
+
+def told(folder: Path, **files: str) -> list[tuple[str, str]]:
+    """Codes with the names of their files."""
+    for name, text in files.items():
+        (folder / f"{name}.yaml").write_text(text, encoding="utf-8")
+    manner = Manner("strict", "keep", LintAsked().settings.profile().release)
+    found = linted(load_readable([folder], manner=manner), LintAsked())
+    return [(each.code, Path(each.where.file).stem) for each in found.findings]
+
+
+TAKING = "devices: [{name: a, consumesCounters: [{counterSet: one, counters: {memory: {value: 1Gi}}}]}]"
+COUNTERS = "sharedCounters: [{name: %s, counters: {memory: {value: 1Gi}}}]"
+
+
+def test_a_pool_may_stand_in_several_files(tmp_path):
+    there = slice_of("counters", COUNTERS % "one", count=2)
+    assert told(tmp_path, a=slice_of("devices", TAKING, count=2), b=there) == []
+    other = slice_of("counters", COUNTERS % "other", count=2)
+    assert told(tmp_path, b=other) == [("P503", "a"), ("P504", "b")]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        slice_of("other", "devices: [{name: a}]"),  # is complete by itself
+        slice_of("other", "devices: [{name: a}]", count=3),
+        slice_of("other", "devices: [{name: a}]", count=2, generation=2),
+        slice_of("one", "devices: [{name: a}]", count=2),
+    ],
+)
+def test_files_that_do_not_fill_each_other_up_are_other_pools(tmp_path, other):
+    assert told(tmp_path, a=slice_of("one", "devices: [{name: a}]", count=2), b=other) == []
+
+
+def test_files_of_one_pool_have_a_device_once(tmp_path):
+    one, two = (slice_of(name, "devices: [{name: a}]", count=2) for name in ("one", "two"))
+    assert told(tmp_path, a=one, b=two) == [("P502", "b")]
+
+
+@pytest.mark.parametrize(
+    ("value", "policy", "codes"),
+    [
+        ("10Gi", "{default: 3Gi, validRange: {min: 1Gi, step: 1Gi}}", []),
+        ("10Gi", "{default: 3Gi, validRange: {min: 1Gi}}", []),
+        ("10Gi", "{default: 12Gi, validRange: {min: 1Gi}}", ["P508"]),
+        ("10Gi", "{default: 11Gi}", ["P508"]),
+        ("10", "{default: 4, validRange: {min: 1, step: 3}}", []),
+    ],
+)
+def test_what_a_policy_makes_of_amounts_is_there(tmp_path, value, policy, codes):
+    capacity = f"{{m: {{value: {value}, requestPolicy: {policy}}}}}"
+    body = f"devices: [{{name: a, allowMultipleAllocations: true, capacity: {capacity}}}]"
+    assert [code for code, _ in told(tmp_path, a=slice_of("one", body))] == codes
