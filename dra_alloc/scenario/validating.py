@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Final, TypedDict, Unpack
 
 from dra_alloc.api import ResourceClaim
@@ -172,9 +173,9 @@ def validated(
     ours = (each for each in documents.places.values() if each.kind in SERVED and _serves(release, each))
     off = switched_on((f"{RESOURCE_GROUP}/{each.version}" for each in ours), settings.release)
     before = _of_object(request)
-    asked, dropped, _ = gated(in_namespace(documents, request.namespace), settings.effective_gates(), _GATED, before)
+    asked, dropped, _ = gated(in_namespace(documents, request.namespace), settings, _GATED, before)
     if request.subresource:
-        asked = asked.mapped(lambda item: _with_status(item, before(item), settings.effective_gates()), *_STATUS)
+        asked = asked.mapped(lambda item: _with_status(item, before(item), settings), *_STATUS)
     admin = ((item, each) for item, each in admin_access_problems(asked, Documents(), asked) if before(item) is None)
     refused = asked.placed((*refusals(asked, admission(settings, request.subresource), before), *admin))
     unread = [_undecoded(each) if each.where.object else each for each in (*problems, *unserved, *nameless)]
@@ -200,7 +201,7 @@ def _as_stored(item: Any, old: Any, subresource: str) -> Any:
     return item.model_copy(update={"status": type(item.status)() if old is None else old.status})
 
 
-def _with_status(item: Any, old: Any, gates: Mapping[str, bool]) -> Any:
+def _with_status(item: Any, old: Any, settings: Settings) -> Any:
     """
     Return an object with its status as it is stored, and with all else as it was but for what identifies it.
 
@@ -211,9 +212,10 @@ def _with_status(item: Any, old: Any, gates: Mapping[str, bool]) -> Any:
     kept = {name: getattr(old.metadata, name) for name in _NOT_OF_STATUS}
     changes = {"metadata": item.metadata.model_copy(update=kept), "spec": old.spec}
     if isinstance(item, ResourceClaim):
-        used = with_used(old.status, gates, without_disabled)
-        devices, allocation = (without_disabled(item.status, each)[0] for each in (used, with_used(old, used, stored)))
-        changes["status"] = devices.model_copy(update={"allocation": allocation.allocation})
+        release = settings.profile().release
+        of_status, of_spec = (partial(each, release=release) for each in (without_disabled, stored))
+        used = with_used(old, with_used(old.status, settings.effective_gates(), of_status), of_spec)
+        changes["status"] = of_status(item.status, used)[0]
     return item.model_copy(update=changes)
 
 

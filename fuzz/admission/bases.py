@@ -68,7 +68,16 @@ _DEVICE: Final[Json] = {
         {"counterSet": "cs", "counters": {"m": {"value": "1Gi"}}, "compatibilityGroups": ["a", "b"]},
     ],
 }
-_PLAIN: Final[Json] = {"name": "gpu-1", "attributes": {"model": {"string": "y"}}, "capacity": {"mem": {"value": "1"}}}
+_PLAIN: Final[Json] = {
+    "name": "gpu-1",
+    "attributes": {"model": {"string": "y"}},
+    "capacity": {"mem": {"value": "1"}},
+    "nodeAllocatableResources": {
+        "cpu": {"mapping": {"capacityKey": "mem", "capacityMultiplier": "2"}, "overhead": {"perPod": "1"}},
+        "hugepages-2Mi": {"mapping": {"deviceMultiplier": "1"}, "overhead": {"perContainer": "1"}},
+    },
+    "nodeAllocatableResourceMappings": {"cpu": {"capacityKey": "mem"}, "memory": {"allocationMultiplier": "2"}},
+}
 _POOL: Final[Json] = {"name": "node-a", "generation": 1, "resourceSliceCount": 2}
 _SLICE: Final[Json] = {"driver": "d.io", "pool": _POOL}
 _SHARED: Final[Json] = {

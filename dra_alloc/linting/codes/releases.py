@@ -19,9 +19,9 @@ _GATED: Final = ("claims", "templates", "classes", "slices")
 
 
 def _dropped(linting: Linting) -> Iterator[Hit]:
-    gates = linting.settings.effective_gates()
+    gates, release = linting.settings.effective_gates(), linting.settings.profile().release
     for item in (each for member in _GATED for each in getattr(linting.documents, member)):
-        for field in stored(item, gates)[1]:
+        for field in stored(item, gates, release)[1]:
             written = linting.written_of(item)
             if written is not None:
                 said = f"the field is dropped: gate {field.gate} is off in Kubernetes {linting.settings.release}"

@@ -17,6 +17,7 @@ from dra_alloc.api import FrozenMap
 from dra_alloc.api.constraints import CONSTRAINT_KINDS
 from dra_alloc.api.devices import VALUE_LISTS, has_lists
 from dra_alloc.manifest.read.paths import key_path
+from dra_alloc.releases import Release, Span
 
 __all__ = ["DroppedField", "without_disabled"]
 
@@ -28,6 +29,7 @@ _ASKED: Final[Mapping[str, tuple[str, ...]]] = {
     "capacity": ("DRAConsumableCapacity",),
     "derived_attributes": ("DRADerivedAttributes",),
 }
+_EARLY: Final = Span(end="1.35")
 _BINDING: Final = ("DRADeviceBindingConditions", "DRAResourceClaimDeviceStatus")
 _PARTITIONS: Final = ("DRAPartitionableDevices",)
 _SHARING: Final = ("DRAConsumableCapacity",)
@@ -54,10 +56,13 @@ _FIELDS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
     },
     "ResourceClaimStatus": {"devices": ("DRAResourceClaimDeviceStatus",)},
     "DeviceRequestAllocationResult": {
+        "admin_access": ("DRAAdminAccess",),
         **dict.fromkeys(("share_id", "consumed_capacity"), _SHARING),
         **dict.fromkeys(("binding_conditions", "binding_failure_conditions"), _BINDING),
         "skip_node_operations": ("DRAOptionalNodeOperations",),
     },
+    "AllocationResult": {"allocation_timestamp": _BINDING},
+    "AllocatedDeviceStatus": {"share_id": _SHARING},
     "DeviceCapacity": {"request_policy": _SHARING},
     "DeviceCounterConsumption": {"compatibility_groups": ("DRADeviceCompatibilityGroups",)},
     "DeviceAttribute": dict.fromkeys(VALUE_LISTS, ("DRAListTypeAttributes",)),
@@ -67,10 +72,19 @@ _BELOW: Final[Mapping[str, tuple[str, ...]]] = {
     "DeviceClaim": ("requests", "constraints"),
     "DeviceRequest": ("exactly", "first_available"),
     "ResourceSliceSpec": ("devices",),
-    "ResourceClaimStatus": ("allocation",),
+    "ResourceClaimStatus": ("allocation", "devices"),
     "AllocationResult": ("devices",),
     "DeviceAllocationResult": ("results",),
     "Device": ("attributes", "capacity", "consumes_counters"),
+}
+
+
+#: Type -> its fields that are kept whatever the gates say, with the releases that do.
+_KEPT: Final[Mapping[str, Mapping[str, Span]]] = {
+    "ExactDeviceRequest": {"tolerations": _EARLY},
+    "DeviceSubRequest": {"tolerations": _EARLY},
+    "DeviceConstraint": {"distinct_attribute": _EARLY},
+    "AllocationResult": {"allocation_timestamp": Span("1.35")},
 }
 
 
@@ -84,9 +98,13 @@ class DroppedField(NamedTuple):
         return f"{self.path} ({self.gate})"
 
 
-def without_disabled(value: Model, gates: Mapping[str, bool], path: str = "") -> tuple[Model, tuple[DroppedField, ...]]:
+def without_disabled(
+    value: Model, gates: Mapping[str, bool], path: str = "", *, release: Release
+) -> tuple[Model, tuple[DroppedField, ...]]:
     """
-    Return a claim's devices or the spec of a class or slice without what disabled gates take away, and what that was.
+    Return a claim's devices or the spec of a class or slice without what a release's disabled gates take away.
+
+    What that was is told beside it.
 
     `path` leads to it.
 
@@ -95,7 +113,7 @@ def without_disabled(value: Model, gates: Mapping[str, bool], path: str = "") ->
     Spec: GATE-1.
     """
     dropped: list[DroppedField] = []
-    stored: Model = _stored(value, path, _off(frozenset(gate for gate, on in gates.items() if on)), dropped)
+    stored: Model = _stored(value, path, _off(frozenset(gate for gate, on in gates.items() if on), release), dropped)
     return stored, tuple(dropped)
 
 
@@ -104,11 +122,12 @@ _Off = Mapping[str, tuple[tuple[tuple[str, str], ...], tuple[str, ...]]]
 
 
 @lru_cache(maxsize=64)
-def _off(on: frozenset[str]) -> _Off:
+def _off(on: frozenset[str], release: Release) -> _Off:
     found = {}
+    kept = {kind: {name for name, span in fields.items() if span.holds(release)} for kind, fields in _KEPT.items()}
     for kind in _FIELDS.keys() | _BELOW.keys():
         lacking = {name: [gate for gate in needed if gate not in on] for name, needed in _FIELDS.get(kind, {}).items()}
-        fields = tuple((name, gates[0]) for name, gates in lacking.items() if gates)
+        fields = tuple((name, gates[0]) for name, gates in lacking.items() if gates and name not in kept.get(kind, ()))
         found[kind] = fields, tuple(each for each in _BELOW.get(kind, ()))
     return found
 

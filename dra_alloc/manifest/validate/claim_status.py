@@ -17,7 +17,7 @@ from dra_alloc.api import (
     ResourceClaim,
     ResourceClaimStatus,
 )
-from dra_alloc.api.names import driver_faults, label_faults, pool_faults, uuid_faults
+from dra_alloc.api.names import label_faults, pool_faults, uuid_faults
 from dra_alloc.manifest.validate.claims import check_references, request_names
 from dra_alloc.manifest.validate.conditions import check_conditions
 from dra_alloc.manifest.validate.metadata import IMMUTABLE, NAMESPACED, check_metadata
@@ -29,6 +29,7 @@ from dra_alloc.manifest.validate.parts import (
     check_tolerations,
     first_of_each,
 )
+from dra_alloc.manifest.validate.releases import TWICE_AT_NAME
 from dra_alloc.manifest.validate.slices import check_binding, check_node_operations
 from dra_alloc.manifest.validate.violations import Violations
 
@@ -67,7 +68,8 @@ def _reserved(v: Violations, status: ResourceClaimStatus) -> None:
             if not getattr(each, name):
                 v.required(f"{path}[{position}].{name}")
         if not firsts[position]:
-            v.duplicate(f"{path}[{position}]", each.uid)
+            place = f"{path}[{position}]"
+            v.duplicate(f"{place}.uid" if v.holds(TWICE_AT_NAME) else place, each.uid)
 
 
 def _allocation(v: Violations, allocation: AllocationResult, names: frozenset[str]) -> None:
@@ -76,7 +78,7 @@ def _allocation(v: Violations, allocation: AllocationResult, names: frozenset[st
         for position, result in enumerate(allocation.devices.results):
             place = f"{path}.results[{position}]"
             check_references(v, (result.request,), names, f"{place}.request", single=True)
-            v.names(f"{place}.driver", driver_faults(result.driver, declarative=v.generated))
+            v.driver(f"{place}.driver", result.driver, generated=v.generated)
             v.names(f"{place}.pool", pool_faults(result.pool, declarative=v.generated))
             v.names(f"{place}.device", label_faults(result.device))
             check_amounts(v, result.consumed_capacity, f"{place}.consumedCapacity")
@@ -110,8 +112,8 @@ def _devices(v: Violations, status: ResourceClaimStatus) -> None:
     for position, device in enumerate(status.devices):
         path = f"status.devices[{position}]"
         if not firsts[position]:
-            v.duplicate(path, "/".join(_key(device)[:3]))
-        v.names(f"{path}.driver", driver_faults(device.driver))
+            v.duplicate(f"{path}.deviceID" if v.holds(TWICE_AT_NAME) else path, "/".join(_key(device)[:3]))
+        v.driver(f"{path}.driver", device.driver)
         v.names(f"{path}.pool", pool_faults(device.pool))
         v.names(f"{path}.device", label_faults(device.device))
         if device.share_id is not None:

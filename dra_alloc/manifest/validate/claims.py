@@ -40,7 +40,7 @@ from dra_alloc.manifest.validate.parts import (
     check_tolerations,
     first_of_each,
 )
-from dra_alloc.manifest.validate.releases import ONE_SLASH
+from dra_alloc.manifest.validate.releases import BOTH_LOOKED_AT, NAMES_IN_EARLY_WORDS, ONE_SLASH
 from dra_alloc.manifest.validate.violations import Violations
 
 __all__ = ["check_claim", "check_class", "check_references", "check_template", "request_names"]
@@ -177,9 +177,12 @@ def _constraint(v: Violations, constraint: DeviceConstraint, path: str) -> None:
     for kind in CONSTRAINT_KINDS:
         value = getattr(constraint, kind.member)
         if value is not None and (v.generated or (stated is not None and kind is stated.kind)):
+            name, place = kind.attribute(value), v.sent(f"{path}.{kind.wire}")
+            if not name and v.holds(NAMES_IN_EARLY_WORDS):
+                v.required(place, "name required")
+                continue
             one_slash = v.holds(ONE_SLASH)
-            faults = fully_qualified_name_faults(kind.attribute(value), declarative=v.generated, one_slash=one_slash)
-            v.names(v.sent(f"{path}.{kind.wire}"), faults)
+            v.names(place, fully_qualified_name_faults(name, declarative=v.generated, one_slash=one_slash))
 
 
 def _request(v: Violations, request: DeviceRequest, constraints: tuple[DeviceConstraint, ...], path: str) -> None:
@@ -190,7 +193,7 @@ def _request(v: Violations, request: DeviceRequest, constraints: tuple[DeviceCon
         v.invalid(path, None, f"{_ONE_OF}, but multiple fields are set")
     elif request.exactly is None and not request.first_available:
         v.required(path, _ONE_OF)
-    with v.generated_checks(both):
+    with v.generated_checks(both and not v.holds(BOTH_LOOKED_AT)):
         if request.exactly is not None:
             _exactly(v, request.exactly, compared_by(constraints, request.name), f"{path}.exactly")
         if request.first_available:

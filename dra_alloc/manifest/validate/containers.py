@@ -127,7 +127,7 @@ def check_amounts(v: Violations, amounts: ResourceRequirements, path: str, *, na
     unlimited = False
     for name, request in amounts.requests.items():
         limit = limits.get(name)
-        exact = name.startswith(HUGE) or not _is_native(name)
+        exact = name.startswith(HUGE) or not is_native(name)
         if limit is None:
             unlimited |= exact
         elif exact and request != limit:
@@ -165,16 +165,17 @@ def _resource_faults(name: str) -> Iterator[str]:
     if "/" not in name:
         if name not in _OF_CONTAINERS and not name.startswith(HUGE):
             yield "must be a standard resource for containers"
-    elif not _is_native(name) and not _is_extended(name):
+    elif not is_native(name) and not _is_extended(name):
         yield "doesn't follow extended resource name standard"
 
 
-def _is_native(name: str) -> bool:
+def is_native(name: str) -> bool:
+    """Say whether a resource is one of Kubernetes itself, whatever it is called."""
     return "/" not in name or "kubernetes.io/" in name
 
 
 def _is_extended(name: str) -> bool:
-    return not (_is_native(name) or name.startswith("requests.") or label_key_faults(f"requests.{name}"))
+    return not (is_native(name) or name.startswith("requests.") or label_key_faults(f"requests.{name}"))
 
 
 def _is_pages(name: str, amount: Quantity) -> bool:

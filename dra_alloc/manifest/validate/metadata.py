@@ -26,7 +26,8 @@ __all__ = [
 
 ANNOTATIONS_MAX: Final = 256 * 1024
 _SUFFIX: Final = "-----"
-_NAME_MAX: Final = 253
+#: What is generated is no longer, whatever the name may be.
+_GENERATED_MAX: Final = 63
 _FINALIZERS: Final = frozenset({"orphan", "foregroundDeletion", "kubernetes"})
 _ORPHAN_AND_NOT: Final = "finalizer orphan and foregroundDeletion cannot be both set"
 _NO_FINALIZER: Final = "name is neither a standard finalizer name nor is it fully qualified"
@@ -115,7 +116,7 @@ def _names(v: Violations, metadata: ObjectMeta, rules: MetaRules, *, by_name: bo
         faults = subdomain_faults(base[:-1] + "a" if base.endswith("-") and len(base) > 1 else base)
         v.invalid("metadata.generateName", base, [fault.detail for fault in faults])
     if not name and v.server.generates_names:
-        name = base[: _NAME_MAX - len(_SUFFIX)] + "a" * len(_SUFFIX)
+        name = base[: _GENERATED_MAX - len(_SUFFIX)] + "a" * len(_SUFFIX)
     if name:
         v.names("metadata.name", label_faults(name) if rules.is_label else subdomain_faults(name, declarative=by_name))
 

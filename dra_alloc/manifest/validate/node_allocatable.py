@@ -8,13 +8,14 @@ from typing import Final
 
 from dra_alloc.api import Device, NodeAllocatableOverhead, NodeAllocatableResourceMapping, Quantity
 from dra_alloc.manifest.read.paths import key_path
-from dra_alloc.manifest.validate.containers import HUGE
+from dra_alloc.manifest.validate.containers import HUGE, is_native
 from dra_alloc.manifest.validate.releases import PAIRS_BRIEFLY
 from dra_alloc.manifest.validate.violations import Violations
 
 __all__ = ["check_node_allocatable"]
 
 _NAMES: Final = ("cpu", "memory")
+_NO_NAME: Final = "must be a node allocatable resource name"
 _ONE_OF: Final = "`capacityKey`, `deviceMultiplier`"
 _ZERO: Final = Quantity("0")
 
@@ -24,33 +25,47 @@ def check_node_allocatable(v: Violations, device: Device, path: str) -> None:
     for name, each in device.node_allocatable_resources.items():
         place = key_path(f"{path}.nodeAllocatableResources", name)
         if name not in _NAMES and not name.startswith(HUGE):
-            v.invalid(place, name, "must be a node allocatable resource name")
+            v.invalid(place, name, _NO_NAME)
         if each.mapping is None and each.overhead is None:
             v.required(place, "at least one of mapping or overhead must be set")
         if each.mapping is not None:
             _mapping(v, each.mapping, device, f"{place}.mapping")
         if each.overhead is not None:
             _overhead(v, each.overhead, f"{place}.overhead")
+    for name, earlier in device.node_allocatable_resource_mappings.items():
+        place = key_path(f"{path}.nodeAllocatableResourceMappings", name)
+        if not is_native(name):
+            v.invalid(place, name, _NO_NAME)
+        _capacity_key(v, earlier.capacity_key, device, place)
+        _positive(v, earlier.allocation_multiplier, f"{place}.allocationMultiplier")
 
 
 def _mapping(v: Violations, mapping: NodeAllocatableResourceMapping, device: Device, path: str) -> None:
     key, factor, fixed = mapping.capacity_key, mapping.capacity_multiplier, mapping.device_multiplier
-    if key == "":
-        v.invalid(f"{path}.capacityKey", "", "capacityKey must not be an empty string")
-    elif key is not None and key not in device.capacity:
-        v.not_found(f"{path}.capacityKey", key, "")
+    _capacity_key(v, key, device, path)
     if key is not None and factor is None:
         v.required(f"{path}.capacityMultiplier", _together(v, "capacityMultiplier", "capacityKey"))
-    elif key is not None and factor is not None and factor <= _ZERO:
-        v.invalid(f"{path}.capacityMultiplier", str(factor), "must be positive")
-    if fixed is not None and fixed <= _ZERO:
-        v.invalid(f"{path}.deviceMultiplier", str(fixed), "must be positive")
+    elif key is not None:
+        _positive(v, factor, f"{path}.capacityMultiplier")
+    _positive(v, fixed, f"{path}.deviceMultiplier")
     if key is None and factor is not None:
         v.required(f"{path}.capacityKey", _together(v, "capacityKey", "capacityMultiplier"))
     if key is None and fixed is None:
         v.invalid(v.sent(path), "", f"must specify one of: {_ONE_OF}")
     elif key is not None and fixed is not None:
         v.invalid(v.sent(path), "{capacityKey, deviceMultiplier}", f"must specify exactly one of: {_ONE_OF}")
+
+
+def _capacity_key(v: Violations, key: str | None, device: Device, path: str) -> None:
+    if key == "":
+        v.invalid(f"{path}.capacityKey", "", "capacityKey must not be an empty string")
+    elif key is not None and key not in device.capacity:
+        v.not_found(f"{path}.capacityKey", key, "")
+
+
+def _positive(v: Violations, factor: Quantity | None, path: str) -> None:
+    if factor is not None and factor <= _ZERO:
+        v.invalid(path, str(factor), "must be positive")
 
 
 def _together(v: Violations, name: str, other: str) -> str:

@@ -23,7 +23,6 @@ from dra_alloc.api import (
 )
 from dra_alloc.api.amounts.quantity import ZERO
 from dra_alloc.api.names import (
-    driver_faults,
     label_key_faults,
     label_value_faults,
     qualified_name_faults,
@@ -69,7 +68,7 @@ def check_opaque(v: Violations, opaque: OpaqueDeviceConfiguration | None, path: 
     if opaque is None:
         v.required(path)
         return
-    v.names(v.sent(f"{path}.driver"), driver_faults(opaque.driver, declarative=v.generated))
+    v.driver(v.sent(f"{path}.driver"), opaque.driver, generated=v.generated)
     parameters, place = opaque.parameters, f"{path}.parameters"
     if parameters is None:
         v.required(place)

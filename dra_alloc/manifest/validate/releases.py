@@ -10,14 +10,19 @@ from dra_alloc.releases import Span
 
 __all__ = [
     "AMOUNTS_OF_CLAIMS",
+    "BOTH_LOOKED_AT",
     "CAPACITIES_KEPT",
     "CLASSES_BY_NAME",
+    "COUNTERS_TOGETHER",
     "DEFAULT_AT_BOUND",
     "DEVICES_KEPT",
+    "EFFECT_ALWAYS",
+    "EMPTY_DRIVERS_NAMED",
     "EMPTY_IS_REQUIRED",
     "GENERATED",
     "KEYS_APART",
     "LOOKS_ON",
+    "NAMES_IN_EARLY_WORDS",
     "NO_EFFECT_NONE",
     "ONE_SLASH",
     "ONE_TERM_A_DEVICE",
@@ -38,6 +43,16 @@ LOOKS_ON: Final = Span(end="1.35")
 TWICE_AT_NAME: Final = Span(end="1.35")
 #: A taint has no effect `None`.
 NO_EFFECT_NONE: Final = Span(end="1.35")
+#: Names are told in other words: lengths of label keys and values in characters, a key as a qualified name.
+NAMES_IN_EARLY_WORDS: Final = Span(end="1.35")
+#: An empty name of a driver is a missing one, and no subdomain either.
+EMPTY_DRIVERS_NAMED: Final = Span(end="1.35")
+#: The effect of a taint rule is looked at even if it stays as it is.
+EFFECT_ALWAYS: Final = Span(end="1.35")
+#: Devices and the counters that they consume are in one slice; there are other limits, of taints, too.
+COUNTERS_TOGETHER: Final = Span(end="1.35")
+#: Both of `exactly` and alternatives are looked at, though one is too many.
+BOTH_LOOKED_AT: Final = Span(end="1.35")
 #: An empty part of a qualified name is a value that is missing.
 EMPTY_IS_REQUIRED: Final = Span(end="1.35")
 #: What is wrong with a key of a map is told at the key, not at the map.

@@ -5,9 +5,8 @@ Admission rules of slices.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from operator import attrgetter
-from typing import Any, Final
+from typing import Final
 
 from dra_alloc.api import (
     Device,
@@ -19,9 +18,14 @@ from dra_alloc.api import (
     ResourceSliceSpec,
 )
 from dra_alloc.api.devices import VALUE_LISTS, has_lists, value_lists
-from dra_alloc.api.names import driver_faults, label_faults, pool_faults, qualified_name_faults, subdomain_faults
-from dra_alloc.limits import COUNTER_SETS_MAX, DEVICES_MAX, DEVICES_WITH_FEATURES_MAX
+from dra_alloc.api.names import label_faults, pool_faults, qualified_name_faults, subdomain_faults
+from dra_alloc.limits import DEVICES_MAX, DEVICES_WITH_FEATURES_MAX
 from dra_alloc.manifest.read.paths import key_path
+from dra_alloc.manifest.validate.counters import (
+    check_counter_sets,
+    check_device_counters,
+    check_references_to_counters,
+)
 from dra_alloc.manifest.validate.metadata import IMMUTABLE, PLAIN, check_metadata
 from dra_alloc.manifest.validate.node_allocatable import check_node_allocatable
 from dra_alloc.manifest.validate.parts import (
@@ -33,6 +37,7 @@ from dra_alloc.manifest.validate.parts import (
 from dra_alloc.manifest.validate.policies import check_request_policy
 from dra_alloc.manifest.validate.releases import (
     CAPACITIES_KEPT,
+    COUNTERS_TOGETHER,
     DEVICES_KEPT,
     EMPTY_IS_REQUIRED,
     GENERATED,
@@ -46,14 +51,12 @@ from dra_alloc.manifest.validate.violations import Violations
 
 __all__ = ["check_binding", "check_node_operations", "check_slice"]
 
-COUNTERS_MAX: Final = 32
-CONSUMED_SETS_MAX: Final = 2
 ATTRIBUTES_MAX: Final = 32
 ATTRIBUTE_VALUES_MAX: Final = 48
 ATTRIBUTE_TEXT_MAX: Final = 64
 TAINTS_MAX: Final = 16
+EARLY_TAINTS_MAX: Final = 4
 CONDITIONS_MAX: Final = 4
-GROUPS_MAX: Final = 2
 _SEMVER_TEXT: Final = "must be a string compatible with semver.org spec 2.0.0"
 
 
@@ -93,7 +96,7 @@ def check_slice(v: Violations, item: ResourceSlice, old: ResourceSlice | None = 
     """Check a slice. Spec: VAL-11."""
     check_metadata(v, item.metadata, PLAIN, None if old is None else old.metadata)
     spec, before = item.spec, (old or item).spec
-    v.names("spec.driver", driver_faults(spec.driver))
+    v.driver("spec.driver", spec.driver)
     v.names("spec.pool.name", pool_faults(spec.pool.name))
     for name, now, then in (
         ("driver", spec.driver, before.driver),
@@ -107,11 +110,11 @@ def check_slice(v: Violations, item: ResourceSlice, old: ResourceSlice | None = 
     if spec.pool.generation < 0:
         v.invalid("spec.pool.generation", spec.pool.generation, "must be greater than or equal to zero")
     _nodes(v, spec)
-    if spec.devices and spec.shared_counters:
+    if spec.devices and spec.shared_counters and not v.holds(COUNTERS_TOGETHER):
         v.invalid("spec", "", "only one of `sharedCounters` or `devices` is allowed")
     check_node_operations(v, spec.skip_node_operations, "spec.skipNodeOperations")
     with v.stored(old is not None and spec.shared_counters == before.shared_counters):
-        _counter_sets(v, spec)
+        check_counter_sets(v, spec)
     _devices(v, spec, None if old is None else before.devices)
 
 
@@ -159,45 +162,19 @@ def check_node_operations(v: Violations, skipped: tuple[str, ...], path: str) ->
             v.unsupported(f"{path}[{position}]", operation, ("*", _PREPARE, _UNPREPARE))
 
 
-def _counter_sets(v: Violations, spec: ResourceSliceSpec) -> None:
-    """Check the counters a slice shares. Spec: VAL-70."""
-    path = "spec.sharedCounters"
-    if v.too_many(path, len(spec.shared_counters), COUNTER_SETS_MAX):
-        return
-    firsts = first_of_each(one.name for one in spec.shared_counters)
-    for position, counter_set in enumerate(spec.shared_counters):
-        _counters(v, counter_set.name, counter_set.counters, (f"{path}[{position}]", "name"))
-        if not firsts[position]:
-            v.named_twice(f"{path}[{position}]", counter_set.name)
-
-
-def _counters(v: Violations, name: str, counters: Mapping[str, Any], place: tuple[str, str]) -> None:
-    """Check the name of a counter set, and the names of its counters."""
-    path, name_field = place
-    if not name:
-        v.required(v.sent(f"{path}.{name_field}"))
-    else:
-        v.names(v.sent(f"{path}.{name_field}"), label_faults(name, declarative=v.generated))
-    if not counters:
-        v.required(v.sent(f"{path}.counters"))
-    elif not v.too_many(v.sent(f"{path}.counters"), len(counters), COUNTERS_MAX):
-        for counter in counters:
-            place_of_key = v.of_key(f"{path}.counters", counter, is_label=True)
-            v.names(v.sent(place_of_key), label_faults(counter, declarative=v.generated))
-
-
 def _devices(v: Violations, spec: ResourceSliceSpec, before: tuple[Device, ...] | None) -> None:
     """Check devices, some of which were there; rare features halve their number. Spec: VAL-12, VAL-71, VAL-72."""
     same = before is not None and _are_same(spec.devices, before)
     if same and v.holds(DEVICES_KEPT):
         return
     there = {each.name: each for each in before or ()}
-    special = any(
+    special = not v.holds(COUNTERS_TOGETHER) and any(
         device.taints or device.consumes_counters or any(map(has_lists, device.attributes.values()))
         for device in spec.devices
     )
     if v.too_many("spec.devices", len(spec.devices), DEVICES_WITH_FEATURES_MAX if special else DEVICES_MAX):
         return
+    check_references_to_counters(v, spec)
     firsts = first_of_each(device.name for device in spec.devices)
     for position, device in enumerate(spec.devices):
         path = f"spec.devices[{position}]"
@@ -209,7 +186,7 @@ def _devices(v: Violations, spec: ResourceSliceSpec, before: tuple[Device, ...] 
             _attributes(v, device, path)
             if was is None or device.capacity != was.capacity or not v.holds(CAPACITIES_KEPT):
                 _capacities(v, device, path)
-            _device_counters(v, device, path)
+            check_device_counters(v, device, path)
         _device_nodes(v, device, path, per_device=bool(spec.per_device_node_selection))
         if not same or not v.holds(GENERATED):
             _taints(v, device, path, kept=was is not None and device.taints == was.taints and v.holds(TAINTS_KEPT))
@@ -232,7 +209,8 @@ def _without_empty(device: Device) -> Device:
 
 def _taints(v: Violations, device: Device, path: str, *, kept: bool) -> None:
     """Check taints; of those that are kept only generated checks say something."""
-    with v.generated_checks(kept or v.too_many(f"{path}.taints", len(device.taints), TAINTS_MAX)):
+    most = EARLY_TAINTS_MAX if v.holds(COUNTERS_TOGETHER) else TAINTS_MAX
+    with v.generated_checks(kept or v.too_many(f"{path}.taints", len(device.taints), most)):
         for index, taint in enumerate(device.taints):
             check_taint(v, taint, f"{path}.taints[{index}]")
 
@@ -299,30 +277,6 @@ def _one_value(v: Violations, attribute: DeviceAttribute, given: int, path: str)
         v.required(path, "exactly one value must be specified")
     elif given != 1:
         v.invalid(path, "", "exactly one value must be specified")
-
-
-def _device_counters(v: Violations, device: Device, path: str) -> None:
-    """Check what a device takes from counters. Spec: VAL-79."""
-    path = f"{path}.consumesCounters"
-    if v.too_many(v.sent(path), len(device.consumes_counters), CONSUMED_SETS_MAX):
-        return
-    firsts = first_of_each(one.counter_set for one in device.consumes_counters)
-    for position, taken in enumerate(device.consumes_counters):
-        _counters(v, taken.counter_set, taken.counters, (f"{path}[{position}]", "counterSet"))
-        _groups(v, taken.compatibility_groups, f"{path}[{position}].compatibilityGroups")
-        if not firsts[position]:
-            v.named_twice(v.sent(f"{path}[{position}]"), taken.counter_set, "counterSet")
-
-
-def _groups(v: Violations, groups: tuple[str, ...], path: str) -> None:
-    """Check compatibility groups. Spec: VAL-58."""
-    if v.as_stored or v.too_many(v.sent(path), len(groups), GROUPS_MAX):
-        return
-    firsts = first_of_each(groups)
-    for position, group in enumerate(groups):
-        v.names(v.sent(f"{path}[{position}]"), label_faults(group, declarative=True))
-        if not firsts[position]:
-            v.duplicate(v.sent(f"{path}[{position}]"), group)
 
 
 def _device_nodes(v: Violations, device: Device, path: str, *, per_device: bool) -> None:

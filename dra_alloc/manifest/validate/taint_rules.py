@@ -5,10 +5,11 @@ Admission rules of taint rules and their status.
 from __future__ import annotations
 
 from dra_alloc.api import DeviceTaintRule
-from dra_alloc.api.names import driver_faults, label_faults, pool_faults
+from dra_alloc.api.names import label_faults, pool_faults
 from dra_alloc.manifest.validate.conditions import check_conditions
 from dra_alloc.manifest.validate.metadata import PLAIN, check_metadata
 from dra_alloc.manifest.validate.parts import check_taint
+from dra_alloc.manifest.validate.releases import EFFECT_ALWAYS
 from dra_alloc.manifest.validate.violations import Violations
 
 __all__ = ["check_taint_rule", "check_taint_rule_status"]
@@ -20,12 +21,14 @@ def check_taint_rule(v: Violations, rule: DeviceTaintRule, old: DeviceTaintRule 
     selector = rule.spec.device_selector
     if selector is not None:
         if selector.driver is not None:
-            v.names("spec.deviceSelector.driver", driver_faults(selector.driver))
+            v.driver("spec.deviceSelector.driver", selector.driver)
         if selector.pool is not None:
             v.names("spec.deviceSelector.pool", pool_faults(selector.pool))
         if selector.device is not None:
             v.names("spec.deviceSelector.device", label_faults(selector.device))
-    check_taint(v, rule.spec.taint, "spec.taint", effect=old is None or rule.spec.taint.effect != old.spec.taint.effect)
+    taint, before = rule.spec.taint, None if old is None else old.spec.taint
+    looked_at = before is None or taint.effect != before.effect or v.holds(EFFECT_ALWAYS)
+    check_taint(v, taint, "spec.taint", effect=looked_at)
 
 
 def check_taint_rule_status(v: Violations, rule: DeviceTaintRule, old: DeviceTaintRule) -> None:

@@ -14,11 +14,18 @@ from typing import Final, Literal
 import msgspec
 
 from dra_alloc.api.go_text import quote
-from dra_alloc.api.names import MAX_LABEL, NameFault
+from dra_alloc.api.names import MAX_LABEL, NameFault, driver_faults, subdomain_faults
 from dra_alloc.errors import Problem, Where, shortened
 from dra_alloc.limits import CEL_SELECTOR_MAX_LENGTH
 from dra_alloc.manifest.read.paths import key_path
-from dra_alloc.manifest.validate.releases import GENERATED, KEYS_APART, LOOKS_ON, TWICE_AT_NAME
+from dra_alloc.manifest.validate.releases import (
+    EMPTY_DRIVERS_NAMED,
+    GENERATED,
+    KEYS_APART,
+    LOOKS_ON,
+    NAMES_IN_EARLY_WORDS,
+    TWICE_AT_NAME,
+)
 from dra_alloc.releases import DEFAULT_RELEASE, Release, Span, parse_release
 
 __all__ = ["ANY", "ApiServer", "FieldFault", "Violations"]
@@ -50,6 +57,24 @@ _TYPES: Final[Mapping[str, str]] = {
     "Too long": "FieldValueTooLong",
     "Too many": "FieldValueTooMany",
 }
+
+
+#: What an empty part of a qualified name was, and what a name without a domain was told.
+_EMPTY_PARTS: Final = ("the domain must not be empty", "the name must not be empty")
+_EARLY_WORDS: Final = (
+    ("a fully qualified name must be a domain and a name separated by a slash", "must include a domain"),
+    ("a valid label key", "a qualified name"),
+    (" bytes", " characters"),
+)
+
+
+def _in_early_words(fault: NameFault) -> NameFault:
+    if fault.kind != "Invalid":
+        return fault
+    detail = fault.detail
+    for later, early in _EARLY_WORDS:
+        detail = detail.replace(later, early)
+    return fault._replace(kind="Required" if detail in _EMPTY_PARTS else fault.kind, detail=detail)
 
 
 _IN_DEVICE: Final = re.compile(r"^(spec\.devices\[\d+\])(?=\.)")
@@ -150,10 +175,16 @@ class Violations:
 
     def names(self, path: str, faults: Iterable[NameFault]) -> None:
         """A name is wrong, in as many ways as there are faults."""
-        for fault in faults:
+        for fault in map(_in_early_words, faults) if self.holds(NAMES_IN_EARLY_WORDS) else faults:
             text, _, _ = str(fault._replace(value="")).partition(":")
             shown = f": {_shown(fault.value)}" if fault.kind == "Invalid" else ""
             self._add(path, f"{text}{shown}", fault.detail)
+
+    def driver(self, path: str, name: str, *, generated: bool = False) -> None:
+        """A driver's name is wrong; an empty one may be in two ways."""
+        self.names(path, driver_faults(name, declarative=generated))
+        if not name and self.holds(EMPTY_DRIVERS_NAMED):
+            self.names(path, subdomain_faults(name))
 
     def named_twice(self, path: str, name: str, field_name: str = "name") -> None:
         """An object of a list has the name of an earlier one."""

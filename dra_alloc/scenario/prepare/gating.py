@@ -6,13 +6,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, Final
 
 from dra_alloc.api import FrozenMap, Pod, ResourceClaim, ResourceClaimSpec, ResourceClaimTemplate
+from dra_alloc.cluster.settings import Settings
 from dra_alloc.errors import first_few
 from dra_alloc.manifest import Documents, Workload
 from dra_alloc.manifest.documents import object_name
 from dra_alloc.manifest.make.gates import DroppedField, without_disabled
+from dra_alloc.releases import Release
 
 __all__ = ["DROPPED", "as_there", "gated", "gated_spec", "stored", "with_used"]
 
@@ -26,7 +29,7 @@ _OF_A_CLUSTER: Final = ("nodes", "slices", "classes", "claims", "pods", "namespa
 
 def gated(
     manifests: Documents,
-    gates: Mapping[str, bool],
+    settings: Settings,
     members: Sequence[str] = ("claims", "templates"),
     before: Callable[[Any], Any] = lambda _: None,
 ) -> tuple[Documents, tuple[str, ...], tuple[str, ...]]:
@@ -39,10 +42,12 @@ def gated(
     """
     notes: list[str] = []
     lacking: set[str] = set()
+    gates, release = settings.effective_gates(), settings.profile().release
+    dropping = partial(stored, release=release)
 
     def change(item: Any) -> Any:
         old = before(item)
-        made, dropped = stored(item, gates if old is None else with_used(old, gates, stored))
+        made, dropped = dropping(item, gates if old is None else with_used(old, gates, dropping))
         lacking.update(each.gate for each in dropped)
         called = object_name(item.kind, item.metadata.namespace, item.metadata.name) if dropped else ""
         notes.extend(f"{called}: {each} {DROPPED}" for each in dropped)
@@ -63,24 +68,24 @@ def with_used(
     return gates
 
 
-def stored(item: Any, gates: Mapping[str, bool]) -> tuple[Any, tuple[DroppedField, ...]]:
+def stored(item: Any, gates: Mapping[str, bool], release: Release) -> tuple[Any, tuple[DroppedField, ...]]:
     """Return a claim, template, class or slice as it is stored when it is new, and the fields that it loses."""
     outer = item.spec
     if isinstance(item, ResourceClaimTemplate):
-        inner, dropped = gated_spec(outer.spec, gates, "spec.spec")
+        inner, dropped = gated_spec(outer.spec, gates, release, "spec.spec")
         spec = outer.model_copy(update={"spec": inner}) if dropped else outer
     elif isinstance(item, ResourceClaim):
-        spec, dropped = gated_spec(outer, gates)
+        spec, dropped = gated_spec(outer, gates, release)
     else:
-        spec, dropped = without_disabled(outer, gates, "spec")
+        spec, dropped = without_disabled(outer, gates, "spec", release=release)
     return (item.model_copy(update={"spec": spec}) if dropped else item), dropped
 
 
 def gated_spec(
-    spec: ResourceClaimSpec, gates: Mapping[str, bool], path: str = "spec"
+    spec: ResourceClaimSpec, gates: Mapping[str, bool], release: Release, path: str = "spec"
 ) -> tuple[ResourceClaimSpec, tuple[DroppedField, ...]]:
     """Return what a claim asks for without the fields of disabled gates, and what these were."""
-    devices, dropped = without_disabled(spec.devices, gates, f"{path}.devices")
+    devices, dropped = without_disabled(spec.devices, gates, f"{path}.devices", release=release)
     return (spec.model_copy(update={"devices": devices}) if dropped else spec), dropped
 
 

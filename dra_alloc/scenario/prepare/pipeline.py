@@ -147,14 +147,14 @@ def _there(prepared: Prepared) -> Prepared:
 
 def stored(prepared: Prepared) -> Prepared:
     """Return it with the manifests as the API server stores them. Spec: GATE-1."""
-    manifests, dropped, gates = gated(prepared.manifests, prepared.settings.effective_gates())
+    manifests, dropped, gates = gated(prepared.manifests, prepared.settings)
     manifests, ungrouped = groups_stored(manifests, prepared.settings)
     return replace(prepared, manifests=manifests, lacking=gates).noting((*dropped, *ungrouped))
 
 
 def _merged(prepared: Prepared) -> Prepared:
     dump, manifests = prepared.dump, prepared.manifests
-    changed = changed_specs(dump, manifests, prepared.settings.effective_gates())
+    changed = changed_specs(dump, manifests, prepared.settings)
     unmade = namespace_problems(manifests, dump, prepared.lost)
     return replace(prepared, merged=merged(dump, manifests)).misplaced((*changed, *unmade))
 

@@ -67,3 +67,8 @@ def test_templates_nest_once_more():
 def test_taints_keep_no_time():
     value = {"spec": {"devices": [{"taints": [{"key": "a"}]}]}}
     assert set_defaults(value, "ResourceSlice", "v1") is value
+
+
+def test_a_mapping_of_1_36_keeps_no_multiplier():
+    taken = {"spec": {"devices": [{"name": "d", "nodeAllocatableResourceMappings": {"cpu": {"capacityKey": "m"}}}]}}
+    assert set_defaults(taken, "ResourceSlice", "v1") == taken
