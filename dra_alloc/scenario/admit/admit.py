@@ -20,7 +20,7 @@ from dra_alloc.queues.kueue.cycle import QueueStanding, Standing, admissions
 from dra_alloc.queues.kueue.devices import SlicesSeen
 from dra_alloc.queues.kueue.objects import KueueObjects, reserved
 from dra_alloc.queues.systems import QueueSystem, queue_system
-from dra_alloc.scenario.admit.queued import QueuedPods, queued_pods, resumed, waiting_count, with_quota
+from dra_alloc.scenario.admit.queued import QueuedPods, in_turn, queued_pods, resumed, with_quota
 from dra_alloc.scenario.check import CheckOptions, SubjectAnswer, placed
 from dra_alloc.scenario.prepare.pipeline import Prepared, prepare
 from dra_alloc.scenario.prepare.subjects import Subject
@@ -129,9 +129,9 @@ def admit(manifests: Documents, dump: Documents, options: AdmitOptions = AdmitOp
     prepared = prepare(given)
     _check_all(prepared, objects, (manifests, dump))
     asked = [each for each in prepared.pods if each.is_asked]
-    queued = queued_pods(asked, prepared.subjects, dump, objects.priorities)
+    queued, others = in_turn(dump, queued_pods(asked, prepared.subjects, dump, objects.priorities))
     charging = _charging(prepared, objects, system)
-    workloads = [each.workload for each in queued if each.workload is not None]
+    workloads = [*others, *(each.workload for each in queued if each.workload is not None)]
     found = admissions(workloads, objects, charging, _namespace_labels(prepared), reserved(with_quota(dump)))
     by_number = {each.workload.number: each for each in found}
     answered = [(each, None if each.workload is None else by_number[each.workload.number]) for each in queued]
@@ -145,8 +145,12 @@ def admit(manifests: Documents, dump: Documents, options: AdmitOptions = AdmitOp
         replace(_answer(each, admission, prepared, by_name), where=at.where)
         for (each, admission), at in zip(answered, read_at, strict=True)
     )
-    notes = (*_notes(objects, charging, queued, dump), *checked.notes, *ran_out())
-    return Admit(answers, system, objects, options.settings, checked.channel, notes)
+    let_in = sum(by_number[each.number].standing is Standing.ADMITTED for each in others)
+    notes = [*_notes(objects, charging, queued), *checked.notes, *ran_out()]
+    if others:
+        said = f"{let_in} of them would be admitted, and their pods are not placed"
+        notes.insert(1, f"Workloads that wait in the dump go by the queues, too: {len(others)}; {said}")
+    return Admit(answers, system, objects, options.settings, checked.channel, tuple(notes))
 
 
 def _left_alone(documents: Documents) -> Documents:
@@ -220,7 +224,7 @@ def _answer(
     return WorkloadAnswer(pods.name, pods.kind, len(names), admission, found)
 
 
-def _notes(objects: KueueObjects, charging: Charging, queued: Sequence[QueuedPods], dump: Documents) -> Iterator[str]:
+def _notes(objects: KueueObjects, charging: Charging, queued: Sequence[QueuedPods]) -> Iterator[str]:
     """Yield what could make another answer of it."""
     yield LIMITS
     yield from objects.notes
@@ -231,9 +235,6 @@ def _notes(objects: KueueObjects, charging: Charging, queued: Sequence[QueuedPod
     checks = sorted({f"{each.name} ({', '.join(each.checks)})" for each in objects.queues.values() if each.checks})
     if checks:
         yield f"admission checks come besides: {', '.join(checks)}"
-    waiting = waiting_count(dump, queued)
-    if waiting:
-        yield f"Workloads of the dump that wait for quota are not asked: {waiting}"
 
 
 def _has_claims(pods: QueuedPods) -> bool:

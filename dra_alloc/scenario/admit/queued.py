@@ -5,7 +5,8 @@ The workloads that Kueue would make of manifests: which pods it admits as one, i
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -16,7 +17,7 @@ from dra_alloc.pods.workloads.reading import flag, items, text, value_at
 from dra_alloc.queues.kueue.asking import QueuedSet, QueuedWorkload
 from dra_alloc.scenario.prepare.subjects import Subject
 
-__all__ = ["QueuedPods", "queued_pods", "resumed", "waiting_count", "with_quota"]
+__all__ = ["QueuedPods", "in_turn", "queued_pods", "resumed", "with_quota"]
 
 _QUEUE: Final = "kueue.x-k8s.io/queue-name"
 _PRIORITY: Final = "kueue.x-k8s.io/priority-class"
@@ -84,11 +85,7 @@ def queued_pods(
         together.setdefault(_key(each, subject), []).append(number)
     admitted = set(_admitted(dump))
     found = [_of(numbers, pods, subjects, admitted, priorities) for numbers in together.values()]
-    found.sort(key=_created)
-    return tuple(
-        each if each.workload is None else replace(each, workload=replace(each.workload, number=number))
-        for number, each in enumerate(found)
-    )
+    return tuple(sorted(found, key=_created))
 
 
 def _created(pods: QueuedPods) -> str:
@@ -172,7 +169,7 @@ def _admitted(dump: Documents) -> Iterator[tuple[str, str]]:
 def with_quota(dump: Documents) -> Iterator[Workload]:
     """Yield the Workloads that Kueue made and has admitted, or reserved quota for."""
     for each in _kueue_workloads(dump):
-        if value_at(each.body, "status.admission") is not None and not _is_over(each):
+        if _has_quota(each) and not _is_over(each):
             yield each
 
 
@@ -187,15 +184,48 @@ def _is_over(workload: Workload) -> bool:
     return any(each.get("type") == "Finished" and each.get("status") == "True" for each in conditions)
 
 
-def waiting_count(dump: Documents, known: Iterable[QueuedPods]) -> int:
-    """Return how many Workloads of the dump have no quota yet and belong to none of these."""
+def in_turn(dump: Documents, known: Sequence[QueuedPods]) -> tuple[tuple[QueuedPods, ...], tuple[QueuedWorkload, ...]]:
+    """
+    Return what is asked about and what waits in the dump besides, numbered by who was made first.
+
+    Spec: KUEUE-34.
+    """
     names = {(each.origin.kind, each.origin.metadata.full_name) for each in known}
     waiting = [
-        each
+        (each.metadata.creation_timestamp or "", _waiting(each))
         for each in _kueue_workloads(dump)
-        if value_at(each.body, "status.admission") is None and not _is_over(each)
+        if not (_is_over(each) or _has_quota(each) or value_at(each.body, "spec.active") is False)
+        and not any((owner.kind, f"{each.namespace}/{owner.name}") in names for owner in each.metadata.owner_references)
     ]
-    return sum(
-        not any((owner.kind, f"{each.namespace}/{owner.name}") in names for owner in each.metadata.owner_references)
-        for each in waiting
-    )
+    turns = sorted([*(created for created, _ in waiting), *map(_created, known)])
+    numbers = {created: turns.index(created) for created in turns}
+    taken: Counter[str] = Counter()
+
+    def number(created: str) -> int:
+        taken[created] += 1
+        return numbers[created] + taken[created] - 1
+
+    others = tuple(replace(each, number=number(created)) for created, each in waiting)
+    asked = [(each, number(_created(each))) for each in known]
+    return tuple(
+        each if each.workload is None else replace(each, workload=replace(each.workload, number=turn))
+        for each, turn in asked
+    ), others
+
+
+def _waiting(each: Workload) -> QueuedWorkload:
+    sets = []
+    for template in each.templates:
+        at, _, _ = template.path.partition(".template.spec")
+        count = value_at(each.body, f"{at}.count")
+        if template.pod is not None:
+            sets.append(
+                QueuedSet(text(each.body, f"{at}.name", "main"), count if type(count) is int else 1, template.pod)
+            )
+    priority = value_at(each.body, "spec.priority")
+    queue = f"{each.namespace}/{text(each.body, 'spec.queueName')}"
+    return QueuedWorkload(each.metadata.full_name, queue, tuple(sets), priority if type(priority) is int else 0)
+
+
+def _has_quota(workload: Workload) -> bool:
+    return value_at(workload.body, "status.admission") is not None

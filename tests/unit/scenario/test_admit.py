@@ -108,6 +108,29 @@ def test_who_has_quota_already_is_not_charged_again():
     assert verdicts(found) == {"first": AdmitVerdict.PLACED}
 
 
+def waiting(name: str, template: str, **spec: Any) -> dict[str, Any]:
+    """A Workload of the dump that has no quota yet."""
+    pod = job("w", template)["spec"]["template"]["spec"]
+    sets = [{"name": "main", "count": 1, "template": {"spec": pod}}]
+    found = kueue("Workload", name, {"queueName": "q", "podSets": sets, **spec})
+    found["metadata"] |= {"namespace": "ns", "creationTimestamp": "2026-01-01T00:00:00Z"}
+    return found
+
+
+@pytest.mark.parametrize(
+    ("spec", "verdict", "said"),
+    [
+        ({}, AdmitVerdict.WAITING, "too: 1; 1 of them would be admitted"),
+        ({"priority": -1}, AdmitVerdict.PLACED, "too: 1; 0 of them would be admitted"),
+        ({"active": False}, AdmitVerdict.PLACED, ""),
+    ],
+)
+def test_who_waits_in_the_dump_goes_by_the_queues_too(spec, verdict, said):
+    found = admitted([job("late", "two")], *node("a", 8), waiting("w", "two", **spec), *queue("q", group(("f", 2))))
+    assert verdicts(found) == {"late": verdict}
+    assert said in "; ".join(found.notes)
+
+
 @pytest.mark.parametrize(
     ("changed", "code"),
     [

@@ -1,0 +1,86 @@
+"""
+Queues written in any wrong way end in an answer, or in what is wrong and where.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from dra_alloc.errors import InputError, ManifestError
+from dra_alloc.scenario.admit.admit import admit
+from tests.unit.scenario.queueing import CLASS, CONFIGURATION, group, job, kueue, node, objects, queue, template
+
+JUNK: list[Any] = [None, -1, "x", [], {}, [3], {"a": 1}, True]
+SOURCE = {"counter": {"name": "memory", "driver": "d.example.com", "deviceSelector": {"cel": {"expression": "true"}}}}
+MAPPINGS = [
+    {"name": "cards", "deviceClassNames": ["card"]},
+    {"name": "memory", "deviceClassNames": ["part"], "sources": [SOURCE]},
+]
+RESERVED = {"flavorsReservation": [{"name": "f", "resources": [{"name": "cards", "total": "1"}]}]}
+PREEMPTION = {"withinClusterQueue": "LowerPriority"}
+CLUSTER_QUEUE, LOCAL_QUEUE = queue(
+    "q",
+    group(("f", 4), borrowingLimit=1, lendingLimit=1),
+    cohortName="all",
+    preemption=PREEMPTION,
+    flavorFungibility={"whenCanBorrow": "TryNextFlavor"},
+    admissionChecks=["c"],
+)
+TOLERATION = {"key": "t", "operator": "Exists"}
+QUEUES = [
+    {**CLUSTER_QUEUE, "status": RESERVED},
+    LOCAL_QUEUE,
+    kueue("Cohort", "all", {"parentName": "root", "resourceGroups": [group(("f", 1))]}),
+    kueue(
+        "ResourceFlavor",
+        "f",
+        {"nodeLabels": {"a": "b"}, "nodeTaints": [{"key": "t", "effect": "NoSchedule"}], "tolerations": [TOLERATION]},
+    ),
+    {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "WorkloadPriorityClass", "metadata": {"name": "p"}, "value": 3},
+    {
+        **CONFIGURATION,
+        "featureGates": {"KueueDRAIntegration": True},
+        "resources": {"deviceClassMappings": MAPPINGS, "excludeResourcePrefixes": ["x/"]},
+    },
+]
+REST = [CLASS, *node("n", a="b"), template("one", {"name": "r", "exactly": {"deviceClassName": "card"}})]
+
+
+def paths(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """The path of everything below an object, but what says which it is."""
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, each in inner:
+        if path or key not in ("apiVersion", "kind", "metadata"):
+            yield (*path, key)
+            yield from paths(each, (*path, key))
+
+
+def changed(item: dict[str, Any], path: tuple[Any, ...], junk: Any) -> dict[str, Any]:
+    made = copy.deepcopy(item)
+    inner: Any = made
+    for step in path[:-1]:
+        inner = inner[step]
+    inner[path[-1]] = junk
+    return made
+
+
+@pytest.mark.parametrize("number", range(len(QUEUES)))
+def test_whatever_stands_in_a_queue(number):
+    answered, odd = 0, []
+    for path in paths(QUEUES[number]):
+        for junk in JUNK:
+            items = [*QUEUES[:number], changed(QUEUES[number], path, junk), *QUEUES[number + 1 :]]
+            try:
+                answered += bool(admit(objects(job("j")), objects(*REST, *items)).workloads)
+            except ManifestError as error:
+                odd += [
+                    (path, junk, str(each)) for each in error.problems if not (each.where.object and each.where.path)
+                ]
+            except InputError as error:
+                odd += [(path, junk, str(error))]
+    assert answered
+    assert not odd
