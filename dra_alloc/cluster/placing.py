@@ -23,6 +23,7 @@ from dra_alloc.rules import consumption
 from dra_alloc.solve.allocator import DEFAULT_BUDGET, Allocator, Budget
 from dra_alloc.solve.direct import Answer, Picks
 from dra_alloc.solve.outcome import Solved, SolveOutcome, Work
+from dra_alloc.solve.views import Admitted
 from dra_alloc.work import finishing
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ class Placing:
         self._occupancy = known.occupancy.opened()
         self._namesakes = Namesakes(cluster.inventory.by_pool)
         self._allocator = Allocator(known.allocator.state, known.allocator.profile, known.survey, self._occupancy)
-        self.standings = known.standings.opened(self._occupancy, self.search)
+        self.standings = known.standings.opened(self._occupancy, self)
         profile = self._allocator.profile
         self._sharing = profile.shares
         self._ledger: Ledger | None = None
@@ -184,7 +185,7 @@ class Placing:
         """Return the answer for a node that is known to fit, and what the direct engine says if it is its own."""
         with finishing():
             answer = self._allocator.direct.answer_admitted(node, asked.admitted, self._budget.steps)
-            outcome = self.search(node, asked.claims, self._budget) if answer is None else self._allocator.told(answer)
+            outcome = self.ask(node, asked.claims, self._budget) if answer is None else self._allocator.told(answer)
         assert isinstance(outcome, Solved)
         return outcome, answer
 
@@ -217,8 +218,19 @@ class Placing:
         for each, where in self._namesakes.of(row, place):
             self._occupancy.take(each, 1 << where)
 
-    def search(self, node: Node, claims: Sequence[ResourceClaim], budget: Budget) -> SolveOutcome:
+    def directly(self, node: Node, admitted: Admitted | None, budget: Budget) -> Answer | None:
+        """Return what can be said without a search; what is left of shared devices only a record tells."""
+        found = self._allocator.direct.answer_admitted(node, admitted, budget.steps)
+        if found is not None or admitted is None or admitted.plan is None or admitted.plan.sharing is None:
+            return found
+        return self._on_record().direct.answer_known(node, admitted, budget.steps)
+
+    def ask(self, node: Node, claims: Sequence[ResourceClaim], budget: Budget) -> SolveOutcome:
         """Answer with what was placed so far on record."""
+        return self._on_record().allocate(node, claims, budget=budget)
+
+    def _on_record(self) -> Allocator:
+        """Return the engine for a state in which all that was placed so far is on record."""
         if self._unbooked:
             made = [
                 (claim_name(claim), claim.status.allocation)
@@ -231,7 +243,7 @@ class Placing:
             self._ledger, _ = ledger.changed((), made)
             state = replace(self._allocator.state, usage=self._ledger.usage)
             self._allocator = Allocator(state, self._allocator.profile, self._cluster.known.survey, self._occupancy)
-        return self._allocator.allocate(node, claims, budget=budget)
+        return self._allocator
 
 
 class _Made:

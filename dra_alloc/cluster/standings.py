@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Protocol
 
 from dra_alloc.api import Node, ResourceClaim
 from dra_alloc.cluster.lone_slices import LoneSlices
@@ -19,7 +19,7 @@ from dra_alloc.problem.inventory import Inventory
 from dra_alloc.problem.pools import GatherError
 from dra_alloc.problem.requests import claim_name
 from dra_alloc.solve.allocator import Budget
-from dra_alloc.solve.direct import STEPS, Occupied, alone, decide, on_view
+from dra_alloc.solve.direct import STEPS, Answer, Occupied, alone, decide
 from dra_alloc.solve.outcome import Aborted, NoFit, OutOfBudget, Solved, SolveOutcome
 from dra_alloc.solve.survey import Survey
 from dra_alloc.solve.views import Admitted
@@ -48,7 +48,12 @@ _CARRIED_BYTES: Final = 1 << 20
 _MOST_ERRORS: Final = 1_000
 
 
-Ask = Callable[[Node, Sequence[ResourceClaim], Budget], SolveOutcome]
+class Answering(Protocol):
+    """Who answers for single nodes: directly, or else with a search."""
+
+    def directly(self, node: Node, admitted: Admitted | None, budget: Budget) -> Answer | None: ...
+
+    def ask(self, node: Node, claims: Sequence[ResourceClaim], budget: Budget) -> SolveOutcome: ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -89,16 +94,15 @@ class Standings:
     """
     Answers for the nodes of one state of a cluster.
 
-    `ask` answers what cannot be answered directly. Answers are found on first
-    use and kept; safe to use from several threads as long as nobody takes
-    devices.
+    Answers are found on first use and kept; safe to use from several threads
+    as long as nobody takes devices.
     """
 
-    def __init__(self, roster: Roster, survey: Survey, occupancy: Occupied, ask: Ask) -> None:
+    def __init__(self, roster: Roster, survey: Survey, occupancy: Occupied, answering: Answering) -> None:
         self.roster = roster
         self.survey = survey
         self._occupancy = occupancy
-        self._ask = ask
+        self._answering = answering
         self._codes: dict[Hashable, bytearray] = {}
         # The errors that nodes ended a question with, code and text, until something changes; texts have names in them.
         self._errors: dict[Hashable, tuple[str, str]] = {}
@@ -198,7 +202,7 @@ class Standings:
     def _search(self, asked: Asked, place: int) -> int:
         """Return the code of one node that takes a search, and remember an error."""
         before = cuts()
-        match self._ask(self.roster.nodes[place], asked.claims, asked.budget):
+        match self._answering.ask(self.roster.nodes[place], asked.claims, asked.budget):
             case Solved():
                 return FITS
             case NoFit():
@@ -240,16 +244,18 @@ class Standings:
             for codes in self._codes.values():
                 codes[place] = UNKNOWN
 
-    def opened(self, occupancy: Occupied, ask: Ask) -> Standings:
+    def opened(self, occupancy: Occupied, answering: Answering) -> Standings:
         """Return the standings for placing pods, in which devices are taken one after the other."""
-        made = self.forked(self.survey, occupancy, ask)
+        made = self.forked(self.survey, occupancy, answering)
         made._origin = self  # noqa: SLF001  # its own class
         made._alone = self._lone_slices()  # noqa: SLF001  # its own class
         return made
 
-    def forked(self, survey: Survey, occupancy: Occupied, ask: Ask, places: Iterable[int] | None = ()) -> Standings:
+    def forked(
+        self, survey: Survey, occupancy: Occupied, answering: Answering, places: Iterable[int] | None = ()
+    ) -> Standings:
         """Return the standings of a state that differs on some nodes, or (None) anywhere."""
-        made = Standings(self.roster, survey, occupancy, ask)
+        made = Standings(self.roster, survey, occupancy, answering)
         if places is not None:
             most = max(1, _CARRIED_BYTES // (len(self.roster.nodes) + 1))
             for key, codes in list(self._codes.items())[-most:]:
@@ -347,22 +353,13 @@ class Standings:
             return _CUT_SHORT
 
     def _judged(self, asked: Asked, place: int) -> int:
-        node = self.roster.nodes[place]
-        admitted = asked.admitted
-        if admitted is None or admitted.plan is None:
-            return self._search(asked, place)
-        survey = self.survey
         try:
-            view = survey.view(node)
+            answer = self._answering.directly(self.roster.nodes[place], asked.admitted, asked.budget)
         except GatherError:
             return ABORTS
-        busy = self._occupancy.busy(view.pools)
-        found = None if busy is None else on_view(survey, view, admitted, busy)
-        if found is not None:
-            choice, steps = found[0], asked.budget.steps
-            if choice.found is not None and (steps is None or choice.steps <= steps):
-                return FITS if choice.found else NO
-        return self._search(asked, place)
+        if answer is None:
+            return self._search(asked, place)
+        return FITS if answer.choice.found else NO
 
 
 def _named(asked: Asked, place: int) -> Hashable:

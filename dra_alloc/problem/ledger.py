@@ -103,7 +103,7 @@ def _holds(allocations: Allocations, sharing: bool) -> Iterator[tuple[DeviceKey,
             key: DeviceKey = _MAKE(DeviceKey, (result.driver, result.pool, result.device))
             if sharing and result.share_id:
                 amounts = tuple([(name, amount.nano) for name, amount in result.consumed_capacity.items()])
-                yield key, Hold(claim, shared=True, amounts=amounts)
+                yield key, _MAKE(Hold, (claim, True, amounts))
             else:
                 yield key, whole
 
@@ -117,16 +117,16 @@ def _taken(holds: Mapping[DeviceKey, tuple[Hold, ...]]) -> _Taken:
     shared: dict[DeviceKey, bool] = {}
     consumed: dict[DeviceKey, Mapping[str, int]] = {}
     for key, each in holds.items():
+        totals: dict[str, int] = {}
         for hold in each:
             if not hold.shared:
                 whole[key] = True
                 continue
             shared[key] = True
-            if hold.amounts:
-                totals = dict(consumed.get(key, {}))
-                for name, amount in hold.amounts:
-                    totals[name] = totals.get(name, 0) + amount
-                consumed[key] = totals
+            for name, amount in hold.amounts:
+                totals[name] = totals.get(name, 0) + amount
+        if totals:
+            consumed[key] = totals
     return whole, shared, consumed
 
 

@@ -167,8 +167,9 @@ def _busy(
     tangled: Mapping[SliceRow, int],
     large: MutableMapping[Pool, int],
 ) -> int | None:
-    if len(pools) == 1 and len(pools[0].slices) == 1 and not tangled:
-        return masks.get(pools[0].slices[0], 0)
+    if len(pools) == 1 and len(pools[0].slices) == 1:
+        row = pools[0].slices[0]
+        return None if tangled and row in tangled else masks.get(row, 0)
     if tangled and any(row in tangled for pool in pools for row in pool.slices):
         return None
     total = offset = 0

@@ -120,22 +120,30 @@ class Direct:
 
         Raises: GatherError.
         """
-        found = self.answer_admitted(node, admitted, steps)
-        if found is not None or admitted is None or admitted.plan is None or admitted.plan.sharing is None:
-            return found
+        if admitted is None or admitted.plan is None:
+            return None
         view = self._survey.view(node)
-        last = view.last
-        if last is not None and last[0] is admitted.plan and last[1] is self._state:
+        found = self._on(view, admitted)
+        if (found is None or not _is_within(found[0], steps)) and admitted.plan.sharing is not None:
+            found = self._shared_on(view, admitted)
+        return Answer(admitted, view, *found) if found is not None and _is_within(found[0], steps) else None
+
+    def _on(self, view: View, admitted: Admitted) -> tuple[BoardAnswer, Work] | None:
+        busy = self._occupancy.busy(view.pools)
+        return None if busy is None else on_view(self._survey, view, admitted, busy)
+
+    def _shared_on(self, view: View, admitted: Admitted) -> tuple[BoardAnswer, Work] | None:
+        plan, last = admitted.plan, view.last
+        if plan is None:
+            return None
+        if last is not None and last[0] is plan and last[1] is self._state:
             choice: BoardAnswer | None = last[2]
         else:
-            busy = self._occupancy.whole(view.pools)
-            choice = self._survey.shared_path(admitted.plan, view, busy, self._shared)
+            choice = self._survey.shared_path(plan, view, self._occupancy.whole(view.pools), self._shared)
             if choice is not None:
                 _hold_against_constraints(choice, admitted, view.slices)
-                view.last = admitted.plan, self._state, choice
-        if choice is None or not _is_within(choice, steps):
-            return None
-        return Answer(admitted, view, choice, _work(choice.found, choice.steps))
+                view.last = plan, self._state, choice
+        return None if choice is None else (choice, _work(choice.found, choice.steps))
 
     @cached_property
     def _shared(self) -> Shared:
@@ -150,8 +158,7 @@ class Direct:
         if admitted is None or admitted.plan is None:
             return None
         view = self._survey.view(node)
-        busy = self._occupancy.busy(view.pools)
-        found = None if busy is None else on_view(self._survey, view, admitted, busy)
+        found = self._on(view, admitted)
         return Answer(admitted, view, *found) if found is not None and _is_within(found[0], steps) else None
 
     def answer_alone(
@@ -239,7 +246,9 @@ def _along(choice: BoardAnswer, busy: int, admitted: Admitted, slices: Sequence[
 
 def _hold_against_constraints(choice: BoardAnswer, admitted: Admitted, slices: Sequence[SliceRow]) -> None:
     """Raise InternalError for a solution that breaks a constraint."""
-    picks = Picks(admitted.asks, slices, choice)() if admitted.constraints else ()
+    if not admitted.constraints:
+        return
+    picks = Picks(admitted.asks, slices, choice)()
     wrong = [text for rule in admitted.constraints for text in rule.violations(picks)]
     if wrong:
         raise InternalError(f"{_FAILED}: {'; '.join(wrong)}")

@@ -274,7 +274,7 @@ class Scheduling:
     def _worth(self, found: NodesFound, place: int) -> int:
         claims = found.at(place).claims
         with finishing():
-            return worth(found.known, self._placing.search(self.tenancy.nodes[place], claims, self._ways.budget))
+            return worth(found.known, self._placing.ask(self.tenancy.nodes[place], claims, self._ways.budget))
 
     def _take(self, found: NodesFound, notes: tuple[str, ...]) -> Scheduled | Unschedulable:
         """Return where the pod goes of the nodes that fit, with its devices, unless a quota is against it."""

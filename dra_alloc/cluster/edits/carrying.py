@@ -48,7 +48,7 @@ def carried(before: Known, contents: Contents, edit: Edit, pools: frozenset[Pool
         places = concerned(touched, (was.inventory, contents.inventory), known.roster)
         if (survey.broken, survey.unfinished) != (had.survey.broken, had.survey.unfinished):
             places = None
-        known.standings = had.standings.forked(survey, known.occupancy, after.ask, places)
+        known.standings = had.standings.forked(survey, known.occupancy, after, places)
     return after
 
 

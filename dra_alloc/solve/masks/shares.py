@@ -94,7 +94,9 @@ class Shares:
         owner, offer, value = device.offers
         if owner is not self:
             offer, value = self._offers(device)
-        found = self._known(judge, device, offer, by_value=False)
+        found = self._shares.get((judge, offer), _Odd.UNSEEN)
+        if found is _Odd.UNSEEN:
+            found = self._known(judge, device, offer, by_value=False)
         if found is _Odd.BY_VALUE:
             found = self._known(judge, device, value, by_value=True)
         if isinstance(found, _Odd):

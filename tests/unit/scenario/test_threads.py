@@ -62,13 +62,16 @@ class Standing:
         nodes = [Node.from_wire({"metadata": {"name": str(number)}}) for number in range(len(fits))]
         empty = Inventory.build(())
         survey = Survey(empty, {}, Cluster.of(Documents()).settings.profile(), not_found)
-        self.standings = Standings(Roster(nodes), survey, Occupancy.of(Usage(), empty.by_pool), self._ask)
+        self.standings = Standings(Roster(nodes), survey, Occupancy.of(Usage(), empty.by_pool), self)
         self.asked = Asked.of([a_claim("c", allocationMode="All")], survey, DEFAULT_BUDGET)
         self.places: list[int] = []
         self._fits = fits
         self._later = list(later)
 
-    def _ask(self, node: Node, claims: Sequence[ResourceClaim], budget: object) -> SolveOutcome:
+    def directly(self, node: Node, admitted: object, budget: object) -> None:
+        """Say nothing without a search."""
+
+    def ask(self, node: Node, claims: Sequence[ResourceClaim], budget: object) -> SolveOutcome:
         place = int(node.metadata.name or "")
         self.places.append(place)
         meanwhile, self._later = self._later, []
@@ -97,7 +100,7 @@ def test_a_question_forgotten_by_another_thread_is_not_missed():
 
     standing.standings.codes(standing.asked)
     standing.standings._codes = Forgetful(standing.standings._codes)
-    forked = standing.standings.forked(standing.standings.survey, standing.standings._occupancy, standing._ask)
+    forked = standing.standings.forked(standing.standings.survey, standing.standings._occupancy, standing)
     assert forked.codes(standing.asked) == bytes([FITS])
 
 
