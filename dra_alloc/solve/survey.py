@@ -29,7 +29,7 @@ from dra_alloc.rules.facts import Fact
 from dra_alloc.solve.admit import Admission, admit
 from dra_alloc.solve.columns import Columns
 from dra_alloc.solve.content import content
-from dra_alloc.solve.masks.board import Board, BoardAnswer, Judge, Part, make_part, put_together
+from dra_alloc.solve.masks.board import Board, BoardAnswer, Constraint, Judge, Part, make_part, put_together
 from dra_alloc.solve.masks.first_path import follow
 from dra_alloc.solve.masks.plan import Plan
 from dra_alloc.solve.masks.shape import Shape, shape_of
@@ -238,8 +238,10 @@ class Survey:
             first = {need.criteria: ask for need, ask in reversed(list(zip(needs, asks, strict=True)))}
             judges = [self._judge(first[number]) for number in range(len(shape.criteria))]
             lens = self.columns.lens(shape.reads, lists=self.profile.cel_lists)
-            stating = [partial(_stated, rule, asks) for rule in constraints]
-            found = Plan(shape, lens, judges, stating)
+            stating: dict[Hashable, Constraint] = {}
+            for alike, rule in zip(shape.alike, constraints, strict=True):
+                stating.setdefault(alike, partial(_stated, rule, [ask for ask in asks if rule.concerns(ask)]))
+            found = Plan(shape, lens, judges, [stating[alike] for alike in shape.alike])
             if can_share(list(first.values()), self.profile):
                 found.sharing = self._shares.judges(judges)
             with self._lock:
@@ -362,11 +364,12 @@ def _signatures(pool: Pool, plan: Plan) -> tuple[int, ...]:
 
 def _stated(rule: Rule, asks: Sequence[Ask], devices: Sequence[DeviceRow]) -> Iterable[Fact]:
     """
-    Return the facts of a constraint about devices.
+    Return the facts of a constraint about devices for the requests that it concerns.
 
     Raises: SearchStopped where looking at one of them ends the search, of which the facts say nothing.
     """
-    for asking in (ask for ask in asks if rule.concerns(ask)):
+    # All requests see the same of a device: claims have no shape where attributes are derived for one of them.
+    for asking in asks[:1]:
         for device in devices:
             rule.allows(asking, device)
     return rule.encode(asks, devices)

@@ -223,7 +223,10 @@ def make_part(row: SliceRow, judges: Sequence[Judge], constraints: Sequence[Cons
             masks.append(mask)
         eligible = _union(masks)
         usable = {device: 1 << index for index, device in enumerate(devices) if eligible >> index & 1}
-        values = tuple(valued(constraint(tuple(usable)), usable) for constraint in constraints)
+        seen = tuple(usable)
+        # Of several claims that state the same it is asked once.
+        said = {constraint: valued(constraint(seen), usable) for constraint in dict.fromkeys(constraints)}
+        values = tuple([said[constraint] for constraint in constraints])
     except (Special, SearchStopped):
         return None
     return Part(len(devices), tuple(masks), values, frozenset(barred))

@@ -65,7 +65,7 @@ def _only_request(need: Need, judge: Judge, row: SliceRow, busy: int) -> BoardAn
 class Path:
     """What was picked so far, and what that leaves to constraints."""
 
-    __slots__ = ("_constraints", "_rows", "_values", "busy", "eligible", "picks")
+    __slots__ = ("_chosen", "_constraints", "_rows", "_values", "busy", "eligible", "picks")
 
     def __init__(self, constraints: Sequence[Constraint], rows: Sequence[SliceRow], busy: int) -> None:
         self._constraints = constraints
@@ -74,6 +74,8 @@ class Path:
         # Devices that the last request could have had, as far as it looked.
         self.eligible = 0
         self.picks: list[tuple[int, int]] = []
+        # By criteria and slice: what judges its devices, and which it chose. Several claims may ask alike.
+        self._chosen: dict[tuple[int, SliceRow], tuple[Judge, list[bool | None]]] = {}
         # Per constraint the values of what was picked.
         self._values: list[set[Hashable]] = [set() for _ in constraints]
 
@@ -105,13 +107,17 @@ class Path:
         offset = 0
         for row in self._rows:
             busy = self.busy >> offset
-            local = None
+            known = self._chosen.get((need.criteria, row))
+            if known is None:
+                known = self._chosen[need.criteria, row] = judge.on(row), [None] * len(row.devices)
+            local, chosen = known
             for index, device in enumerate(row.devices):
                 if busy >> index & 1:
                     continue
-                if local is None:
-                    local = judge.on(row)
-                if local.allows(device):
+                wanted = chosen[index]
+                if wanted is None:
+                    wanted = chosen[index] = local.allows(device)
+                if wanted:
                     yield offset + index, device
             offset += len(row.devices)
 

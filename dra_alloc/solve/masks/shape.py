@@ -59,6 +59,18 @@ class Shape:
     constraints: tuple[Stated, ...]
     reads: tuple[Read | str, ...]
 
+    @property
+    def alike(self) -> tuple[Hashable, ...]:
+        """Return for each constraint what it states, and of which needs: where that is the same, so is what it says."""
+        return tuple([(stated, tuple(self._under(number))) for number, stated in enumerate(self.constraints)])
+
+    def _under(self, number: int) -> Iterator[tuple[tuple[int, int, bool], ...]]:
+        """Yield what each request under a constraint needs."""
+        for slot in self.slots:
+            needs = tuple([(need.criteria, need.count, need.every) for need in slot if number in need.constraints])
+            if needs:
+                yield needs
+
 
 def shape_of(
     rows: Sequence[ClaimRow], constraints: Sequence[Rule], profile: Profile, compiled: Callable[[str], Program]
