@@ -5,9 +5,8 @@ Picks to AllocationResults, complete as the scheduler would write them.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from dra_alloc.api import (
     AllocationResult,
@@ -29,8 +28,7 @@ from dra_alloc.rules import Pick, SearchStopped, consumption
 __all__ = ["Assembly", "Configs", "assemble", "configured"]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Assembly:
+class Assembly(NamedTuple):
     """
     What results depend on besides the picks; `new_share_id` makes UUIDs.
 
@@ -82,28 +80,26 @@ def assemble(
 
 def _results(picks: Sequence[Pick], assembly: Assembly) -> tuple[DeviceRequestAllocationResult, ...]:
     profile = assembly.profile
-    sharing = profile.shares
-    binding = profile.on(Feature.BINDING)
-    skipping = profile.on(Feature.OPTIONAL_NODE_OPERATIONS)
-    tolerating = not profile.shows(Trait.NO_RESULT_TOLERATIONS)
+    made = DeviceRequestAllocationResult.made
     results = []
     for ask, device in picks:
         driver, pool, name = device.key
         more: dict[str, Any] = {}
+        # What most devices lack comes first: then nothing need be asked of the profile.
         if ask.admin:
             more["admin_access"] = True
-        if tolerating and ask.tolerations:
+        if ask.tolerations and not profile.shows(Trait.NO_RESULT_TOLERATIONS):
             more["tolerations"] = ask.tolerations
-        if sharing and device.shareable:
+        if device.shareable and profile.shares:
             more["share_id"] = assembly.new_share_id()
             more["consumed_capacity"] = assembly.consumed(ask, device)
-        if binding and device.has_binding_conditions:
+        if device.has_binding_conditions and profile.on(Feature.BINDING):
             more["binding_conditions"] = device.wire.binding_conditions
-        if binding and device.wire.binding_failure_conditions:
+        if device.wire.binding_failure_conditions and profile.on(Feature.BINDING):
             more["binding_failure_conditions"] = device.wire.binding_failure_conditions
-        if skipping and device.slice.wire.spec.skip_node_operations:
-            more["skip_node_operations"] = device.slice.wire.spec.skip_node_operations
-        made = DeviceRequestAllocationResult.made
+        skipped = device.slice.wire.spec.skip_node_operations
+        if skipped and profile.on(Feature.OPTIONAL_NODE_OPERATIONS):
+            more["skip_node_operations"] = skipped
         results.append(made(request=ask.full_name, driver=driver, pool=pool, device=name, **more))
     return tuple(results)
 

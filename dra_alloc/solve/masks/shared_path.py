@@ -40,21 +40,27 @@ def can_share(asks: Sequence[Ask], profile: Profile) -> bool:
 class Shared:
     """What shares of devices leave of them, in one state of allocation."""
 
-    __slots__ = ("consumed", "holds_share", "profile")
+    __slots__ = ("_consumed", "_holds_share", "_profile")
 
     def __init__(self, usage: Usage, profile: Profile) -> None:
-        self.consumed: Mapping[DeviceKey, Mapping[str, int]] = usage.consumed
-        self.holds_share = usage.shares
-        self.profile = profile
+        self._consumed: Mapping[DeviceKey, Mapping[str, int]] = usage.consumed
+        self._holds_share = usage.shares
+        self._profile = profile
 
     def left(self, device: DeviceRow) -> Mapping[str, int]:
-        """Return what is left of a device's capacities, by its names for them, in 1e-9 units."""
-        consumed = self.consumed.get(device.key, _NOTHING)
+        """
+        Return what is left of a device's capacities, by its names for them, in 1e-9 units.
+
+        Raises: Special for a device that several cannot have, and of which somebody has a share.
+        """
+        if not device.shareable and self._holds_share(device.key):
+            raise Special
+        consumed = self._consumed.get(device.key, _NOTHING)
         profile, before, left = device.left
-        if before is not consumed or profile is not self.profile:
-            held = capacity_held(self.consumed, device, self.profile)
+        if before is not consumed or profile is not self._profile:
+            held = capacity_held(self._consumed, device, self._profile)
             left = {name: each.value.nano - held.get(name, 0) for name, each in device.capacity.items()}
-            device.left = self.profile, consumed, left
+            device.left = self._profile, consumed, left
         return left
 
 
@@ -62,10 +68,10 @@ class SharedPath(Path):
     """
     What was picked so far, and what that leaves of devices.
 
-    `choosing` judges devices, but for their capacity; `_drawn` has what is taken by place and capacity.
+    `choosing` judges devices, but for their capacity.
     """
 
-    __slots__ = ("_choosing", "_drawn", "_share", "_shared", "_shares")
+    __slots__ = ("_choosing", "_left", "_next", "_shared", "_shares")
 
     def __init__(
         self,
@@ -78,13 +84,19 @@ class SharedPath(Path):
         self._choosing = choosing
         self._shares = shares
         self._shared = shared
-        self._drawn: dict[tuple[int, str], int] = {}
-        # Of the device that comes next; None if it is taken as a whole.
-        self._share: Share | None = None
+        # By place what picks left of a device.
+        self._left: dict[int, Mapping[str, int]] = {}
+        # What the device that comes next has left, and a pick takes; None if it is taken as a whole.
+        self._next: tuple[Mapping[str, int], Share] | None = None
 
     def _free(self, need: Need, judge: Judge) -> Iterator[tuple[int, DeviceRow]]:
         offset = 0
-        choosing, share_of = self._choosing[need.criteria], self._shares.share
+        choosing, share_of, left_of, drawn = (
+            self._choosing[need.criteria],
+            self._shares.share,
+            self._shared.left,
+            self._left,
+        )
         for row in self._rows:
             busy = self.busy >> offset
             local, chosen = self._shares.chosen(choosing, row)
@@ -95,24 +107,22 @@ class SharedPath(Path):
                 if wanted is None:
                     wanted = chosen[index] = local.allows(device)
                 share = share_of(judge, device)
-                if wanted and share is not None and self._fits(offset + index, device, share):
-                    self._share = share if device.shareable else None
+                if share is None or not wanted:
+                    continue
+                left = drawn.get(offset + index) or left_of(device)
+                for name, amount in share.takes:
+                    if amount > left[name]:
+                        break
+                else:
+                    self._next = (left, share) if device.shareable else None
                     yield offset + index, device
             offset += len(row.devices)
 
-    def _fits(self, place: int, device: DeviceRow, share: Share) -> bool:
-        if not device.shareable and self._shared.holds_share(device.key):
-            raise Special
-        left, drawn = self._shared.left(device), self._drawn
-        for name, amount in share.takes:
-            if amount > left[name] or (drawn and amount + drawn.get((place, name), 0) > left[name]):
-                return False
-        return True
-
     def _take(self, place: int) -> None:
-        share = self._share
-        if share is None:
+        if self._next is None:
             super()._take(place)
             return
+        left, share = self._next
+        self._left[place] = left = dict(left)
         for name, amount in share.takes:
-            self._drawn[place, name] = self._drawn.get((place, name), 0) + amount
+            left[name] -= amount
