@@ -34,18 +34,19 @@ def compared_by(constraints: Sequence[DeviceConstraint], *names: str) -> frozens
 
 def check_derived(v: Violations, derived: Sequence[DerivedAttribute], compared: frozenset[str], path: str) -> None:
     """Check a list of derived attributes. Spec: VAL-38."""
-    v.too_many(path, len(derived), DERIVED_MAX)
+    # Of a list too long generated checks look at no member, and hand-written ones at all.
+    passed_over = v.too_many(path, len(derived), DERIVED_MAX) and v.generated
     firsts = first_of_each(each.name for each in derived)
     for position, each in enumerate(derived):
         place = f"{path}[{position}]"
-        if not each.name and not v.as_stored:
+        if not each.name and not v.as_stored and not passed_over:
             v.required(v.sent(f"{place}.name"))
         elif each.name:
             if each.name not in compared:
                 v.invalid(f"{place}.name", each.name, _NOT_COMPARED)
-            if not (v.as_stored and v.holds(GENERATED)):
+            if not passed_over and not (v.as_stored and v.holds(GENERATED)):
                 v.names(v.sent(f"{place}.name"), fully_qualified_name_faults(each.name))
-        if not each.expression and not v.as_stored:
+        if not each.expression and not v.as_stored and not passed_over:
             v.required(v.sent(f"{place}.expression"))
         elif each.expression:
             v.selector(f"{place}.expression", each.expression)

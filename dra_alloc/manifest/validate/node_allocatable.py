@@ -7,7 +7,6 @@ from __future__ import annotations
 from typing import Final
 
 from dra_alloc.api import Device, NodeAllocatableOverhead, NodeAllocatableResourceMapping, Quantity
-from dra_alloc.manifest.read.paths import key_path
 from dra_alloc.manifest.validate.containers import HUGE, is_native
 from dra_alloc.manifest.validate.releases import PAIRS_BRIEFLY
 from dra_alloc.manifest.validate.violations import Violations
@@ -21,9 +20,9 @@ _ZERO: Final = Quantity("0")
 
 
 def check_node_allocatable(v: Violations, device: Device, path: str) -> None:
-    """Check what a device takes of its node. Spec: VAL-59."""
+    """Check what a device takes of its node; paths have long names whole. Spec: VAL-59."""
     for name, each in device.node_allocatable_resources.items():
-        place = key_path(f"{path}.nodeAllocatableResources", name)
+        place = f"{path}.nodeAllocatableResources[{name}]"
         if name not in _NAMES and not name.startswith(HUGE):
             v.invalid(place, name, _NO_NAME)
         if each.mapping is None and each.overhead is None:
@@ -33,7 +32,7 @@ def check_node_allocatable(v: Violations, device: Device, path: str) -> None:
         if each.overhead is not None:
             _overhead(v, each.overhead, f"{place}.overhead")
     for name, earlier in device.node_allocatable_resource_mappings.items():
-        place = key_path(f"{path}.nodeAllocatableResourceMappings", name)
+        place = f"{path}.nodeAllocatableResourceMappings[{name}]"
         if not is_native(name):
             v.invalid(place, name, _NO_NAME)
         _capacity_key(v, earlier.capacity_key, device, place)

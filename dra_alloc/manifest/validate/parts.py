@@ -29,7 +29,6 @@ from dra_alloc.api.names import (
     subdomain_faults,
 )
 from dra_alloc.limits import SELECTORS_MAX
-from dra_alloc.manifest.read.paths import key_path
 from dra_alloc.manifest.validate.releases import AMOUNTS_OF_CLAIMS, NO_EFFECT_NONE
 from dra_alloc.manifest.validate.violations import Violations
 
@@ -120,7 +119,7 @@ def check_amounts(v: Violations, amounts: Mapping[str, Quantity], path: str) -> 
     for name, amount in amounts.items():
         v.names(path, qualified_name_faults(name, one_slash=True))
         if amount < ZERO and not too_many:
-            v.invalid(v.sent(key_path(path, name)), str(amount), "must be greater than or equal to 0")
+            v.invalid(v.sent(f"{path}[{name}]"), str(amount), "must be greater than or equal to 0")
 
 
 def check_label_keys(v: Violations, values: Iterable[str], path: str, *, only_repeated: bool) -> None:

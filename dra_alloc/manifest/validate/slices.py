@@ -226,7 +226,7 @@ def _attributes(v: Violations, device: Device, path: str) -> None:
     one_slash = v.holds(ONE_SLASH)
     for name, attribute in device.attributes.items():
         v.names(v.of_key(f"{path}.attributes", name), qualified_name_faults(name, one_slash=one_slash))
-        _attribute(v, attribute, key_path(f"{path}.attributes", name))
+        _attribute(v, attribute, name, f"{path}.attributes")
 
 
 def _capacities(v: Violations, device: Device, path: str) -> None:
@@ -242,19 +242,20 @@ def _values(attribute: DeviceAttribute) -> int:
     return sum(len(each or ()) for each in value_lists(attribute))
 
 
-def _attribute(v: Violations, attribute: DeviceAttribute, path: str) -> None:
+def _attribute(v: Violations, attribute: DeviceAttribute, name: str, around: str) -> None:
     """Check that an attribute has one value, and that it is fine."""
+    path = key_path(around, name)
     given = len(_VALUE_FIELDS) - _GIVEN(attribute).count(None)
     listed = has_lists(attribute)
     if given != 1 or listed:
-        _one_value(v, attribute, given, path)
+        _one_value(v, attribute, given, (path, f"{around}[{name}]"))
     if attribute.version is None and not listed:  # most are so
         if attribute.string is not None:
             v.too_long(f"{path}.string", attribute.string, ATTRIBUTE_TEXT_MAX)
         return
-    for name in VALUE_LISTS:
-        if getattr(attribute, name) == ():
-            v.invalid(f"{path}.{name}", "", "must not be empty if specified")
+    for member in VALUE_LISTS:
+        if getattr(attribute, member) == ():
+            v.invalid(f"{path}.{member}", "", "must not be empty if specified")
     texts = [(f"{path}.string", attribute.string)]
     texts += [(f"{path}.strings[{index}]", text) for index, text in enumerate(attribute.strings or ())]
     versions = [(f"{path}.version", attribute.version)]
@@ -268,12 +269,20 @@ def _attribute(v: Violations, attribute: DeviceAttribute, path: str) -> None:
             v.invalid(place, text, f"{_SEMVER_TEXT}, with at most 18 digits in numbers" if bounded else _SEMVER_TEXT)
 
 
-def _one_value(v: Violations, attribute: DeviceAttribute, given: int, path: str) -> None:
-    """Check that one value is given; to generated checks a list of nothing is none, and of theirs no other speaks."""
+def _one_value(v: Violations, attribute: DeviceAttribute, given: int, paths: tuple[str, str]) -> None:
+    """
+    Check that one value is given; to generated checks a list of nothing is none, and of theirs no other speaks.
+
+    They cut no long name, and what is told at another path is told again.
+    """
+    path, whole = paths
     filled = sum(each not in (None, ()) for each in _GIVEN(attribute))
-    if v.generated and filled != 1:
-        v.invalid(v.sent(path), "", f"must specify {'exactly ' if filled else ''}one of: {_VALUES}")
-    elif not given and v.holds(EMPTY_IS_REQUIRED):
+    told = v.generated and filled != 1
+    if told:
+        v.invalid(v.sent(whole), "", f"must specify {'exactly ' if filled else ''}one of: {_VALUES}")
+    if told and whole == path:
+        return
+    if not given and v.holds(EMPTY_IS_REQUIRED):
         v.required(path, "exactly one value must be specified")
     elif given != 1:
         v.invalid(path, "", "exactly one value must be specified")

@@ -195,3 +195,25 @@ def test_keys_of_counters_are_cut_as_labels_are():
     del shared["spec"]["devices"]
     found = told(shared, "1.35", gates={"DRAPartitionableDevices": True})
     assert {each[1] for each in found} == {f"spec.sharedCounters[0].counters[{'A' * 30}...{'A' * 30}]"}
+
+
+def test_names_longer_than_paths_show_them():
+    name = "a" * 120
+    item = sliced({"name": "d", "attributes": {name: {}}})
+    one_of = "must specify one of: `int`, `bool`, `string`, `version`, `ints`, `bools`, `strings`, `versions`"
+    found = {text: path for _, path, text in told(item, "1.37")}
+    assert found[one_of] == f"spec.devices[0].attributes[{name}]"
+    assert "a...a" in found["exactly one value must be specified"]
+    pages = f"hugepages-{name}"
+    item = sliced({"name": "d", "nodeAllocatableResources": {pages: {}}})
+    ((_, path, _),) = told(item, "1.37", gates={"DRANodeAllocatableResources": True})
+    assert path == f"spec.devices[0].nodeAllocatableResources[{pages}]"
+    paths = [path for _, path, _ in told(claim(capacity={"requests": {name: "-1"}}), "1.38")]
+    assert f"spec.devices.requests[0].exactly.capacity.requests[{name}]" in paths
+
+
+def test_members_of_a_list_of_derived_attributes_that_is_too_long():
+    derived = [{"name": f"n{number}"} for number in range(33)]
+    found = told(claim(derivedAttributes=derived), "1.37", gates={"DRADerivedAttributes": True})
+    # Each is compared by no constraint, which hand-written checks say; that it has no expression is not told.
+    assert [kind for kind, _, _ in found] == ["Invalid"] * 33 + ["TooMany"]
