@@ -74,11 +74,14 @@ class ClaimAsked:
 class Linting:
     """
     The documents that are linted, and the cluster they go to: without one nobody knows what is published.
+
+    `previous` is what was published before the slices that are linted, with the claims that had its devices.
     """
 
     documents: Documents
     cluster: Documents | None
     settings: Settings
+    previous: Documents | None = None
 
     @cached_property
     def written(self) -> tuple[WrittenObject, ...]:

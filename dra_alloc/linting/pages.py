@@ -28,18 +28,24 @@ _FIXED: Final = {
 
 @dataclass(frozen=True, slots=True)
 class RulePage:
-    """What is to be known of a code: text in Markdown, and YAML that is wrong, right, and the cluster these go to."""
+    """
+    What is to be known of a code: text in Markdown, YAML that is wrong and right, the cluster these go to, and what
+    was there before.
+    """
 
     rule: LintRule
     text: str
     bad: str
     good: str
     cluster: str
+    previous: str
 
     def __str__(self) -> str:
         default = "" if self.rule.by_default else ", off by default"
+        before = f"Before:\n\n{_set_in(self.previous)}\n" if self.previous else ""
         head = f"{self.rule.code} ({self.rule.severity}{default}): {self.rule.reason}\n\n{self.text}\n"
-        return f"{head}\nFix: {_FIXED[self.rule.fix]}\n\nWrong:\n\n{_set_in(self.bad)}\nRight:\n\n{_set_in(self.good)}"
+        fix, wrong, right = _FIXED[self.rule.fix], _set_in(self.bad), _set_in(self.good)
+        return f"{head}\nFix: {fix}\n\n{before}Wrong:\n\n{wrong}\nRight:\n\n{right}"
 
 
 def _set_in(text: str) -> str:
@@ -70,7 +76,14 @@ def _page(rule: LintRule) -> RulePage:
     examples = dict(_EXAMPLE.findall(section))
     shared = dict(_EXAMPLE.findall(_sections("E2")[""]))
     cluster = shared["cluster"] if FAMILIES[family].needs_cluster else ""
-    return RulePage(rule, _EXAMPLE.sub("", section).strip(), examples["bad"], examples["good"], cluster)
+    return RulePage(
+        rule,
+        _EXAMPLE.sub("", section).strip(),
+        examples["bad"],
+        examples["good"],
+        cluster,
+        examples.get("previous", ""),
+    )
 
 
 def whole_page() -> str:
@@ -94,7 +107,7 @@ def _parts() -> Iterator[str]:
 
 
 def _examples_told(text: str) -> str:
-    return re.sub(r"```yaml (bad|good|cluster)\n", lambda found: f"{_TOLD[found[1]]}```yaml\n", text).strip()
+    return re.sub(r"```yaml (bad|good|cluster|previous)\n", lambda found: f"{_TOLD[found[1]]}```yaml\n", text).strip()
 
 
-_TOLD: Final = {"bad": "Wrong:\n\n", "good": "Right:\n\n", "cluster": ""}
+_TOLD: Final = {"bad": "Wrong:\n\n", "good": "Right:\n\n", "cluster": "", "previous": "Before:\n\n"}

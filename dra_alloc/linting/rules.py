@@ -66,7 +66,7 @@ class LintRule:
     `finds` looks at objects and yields hits; `takes` says which faults of validation it tells, by the fault and the
     value at its path, and `instead` what to do about those of which validation has no hint. `mend` writes it right in
     one or more steps, each of which is an edit of the text, as `fix` says; `by_default` is False for what has to be
-    asked for.
+    asked for, `looks_back` says that it needs what was there before.
     """
 
     code: str
@@ -78,6 +78,7 @@ class LintRule:
     fix: Fixing = "none"
     mend: tuple[Mend, ...] = ()
     by_default: bool = True
+    looks_back: bool = False
 
     def fixing(self, value: Any, path: Path, hint: str) -> Fixing:
         """Return how what was found at a path of an object can be mended, if it can be."""

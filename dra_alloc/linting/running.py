@@ -37,6 +37,8 @@ _NO_DEVICES = (
     "the cluster publishes no device that this release reads: what selectors and constraints find is not looked at"
 )
 
+_NOTHING_BEFORE = "there are no slices in what was there before: nothing is compared"
+
 
 class LintOptions(TypedDict, total=False):
     """What `lint` is asked besides the object."""
@@ -45,6 +47,7 @@ class LintOptions(TypedDict, total=False):
     gates: Mapping[str, bool]
     namespace: str
     cluster: Documents | Iterable[Any]
+    previous: Documents | Iterable[Any]
     select: Sequence[str]
     extend_select: Sequence[str]
     ignore: Sequence[str]
@@ -54,7 +57,7 @@ class LintOptions(TypedDict, total=False):
 class LintAsked:
     """
     How files are linted: which server and scheduler are asked, what is there, which codes are looked for, and what is
-    known of before; without a `cluster` nobody knows what is published.
+    known of before; without a `cluster` nobody knows what is published. Slices are compared with those of `previous`.
     """
 
     settings: Settings = field(default_factory=Settings)
@@ -62,6 +65,7 @@ class LintAsked:
     selection: CodesAsked = field(default_factory=CodesAsked)
     known: frozenset[str] = frozenset()
     cluster: Documents | None = None
+    previous: Documents | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,18 +99,19 @@ def lint(obj: Any, **asked: Unpack[LintOptions]) -> tuple[LintFinding, ...]:
 
     `obj` is one of `dra_alloc.api`, a mapping as in JSON, or one of the
     official client. With a `cluster`, documents or objects of these forms,
-    selectors and constraints are held against what is published there. Codes
-    are selected by their beginnings.
+    selectors and constraints are held against what is published there; slices
+    are compared with those of `previous`, in the same forms. Codes are selected by their beginnings.
 
     Raises: InputError for a release, gate or code that is not known.
     """
     settings = Settings(asked.get("release", DEFAULT_RELEASE), asked.get("gates", {}))
-    cluster = asked.get("cluster")
+    there, before = (
+        None if each is None else documents_of(each) for each in (asked.get("cluster"), asked.get("previous"))
+    )
     selection = CodesAsked(
         tuple(asked.get("select", ())), tuple(asked.get("extend_select", ())), tuple(asked.get("ignore", ()))
     )
-    there = None if cluster is None else documents_of(cluster)
-    given = LintAsked(settings, asked.get("namespace") or "default", selection, cluster=there)
+    given = LintAsked(settings, asked.get("namespace") or "default", selection, cluster=there, previous=before)
     return linted(read_given(obj, Manner(release=settings.profile().release)), given).findings
 
 
@@ -118,7 +123,7 @@ def linted(read: tuple[Documents, Sequence[Problem]], asked: LintAsked = LintAsk
     """
     rules = asked.selection.of(RULES)
     found = without_templates(validated(*read, asked.settings, Request(asked.namespace)))
-    linting = Linting(read[0], asked.cluster, asked.settings)
+    linting = Linting(read[0], asked.cluster, asked.settings, asked.previous)
     passed = _templates(linting, found)
     told = _once(
         list(_with_columns(linting, _of_faults(linting, found, rules))),
@@ -136,6 +141,8 @@ def linted(read: tuple[Documents, Sequence[Problem]], asked: LintAsked = LintAsk
     notes += [f"of these little or nothing is known: {alone}"] * bool(alone)
     if (linting.selectors or linting.claims) and not linting.published.devices:
         notes.append(_UNKNOWN_CLUSTER if asked.cluster is None else _NO_DEVICES)
+    if asked.previous is not None and not asked.previous.slices:
+        notes.append(_NOTHING_BEFORE)
     gone = len(asked.known - {each.fingerprint for each in marked})
     if gone:
         notes.append(f"{gone:,} of the baseline are not found any more")

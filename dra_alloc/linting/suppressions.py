@@ -91,7 +91,7 @@ def _unused(one: _Suppression, hiding: _Hiding, looked_for: set[str]) -> Iterato
     left = [code for code in one.codes if code in looked_for and code not in one.used] if one.reason else []
     if left and not hiding.something_in(one):
         for code in left:
-            if not hiding.unpublished(code):
+            if not hiding.unasked(code):
                 yield _of(UNUSED, one, f"{code} is suppressed here, and there is none", "take it out")
 
 
@@ -103,7 +103,7 @@ class _Hiding:
     """Where a finding may be missing for something else that is wrong: objects that are not made, or have errors."""
 
     def __init__(self, linting: Linting, left: Sequence[LintFinding]) -> None:
-        self._published = bool(linting.published.devices)
+        self._published, self._looks_back = bool(linting.published.devices), linting.previous is not None
         unknown = linting.documents.unknown  # of these nothing is made
         made = {
             each for each in linting.written if linting.is_stored(each) or f"{each.api_version} {each.kind}" in unknown
@@ -127,10 +127,12 @@ class _Hiding:
             for lines in self._lines.get(one.where.file, ())
         )
 
-    def unpublished(self, code: str) -> bool:
-        """Return whether a code may need devices, and there are none that it could be held against."""
+    def unasked(self, code: str) -> bool:
+        """Return whether a code may need devices, or what was there before, and that is not known."""
         rule = rule_named(code)
-        return not self._published and rule is not None and rule.takes is None and FAMILIES[code[:2]].needs_cluster
+        if rule is None or rule.takes is not None:
+            return False
+        return (rule.looks_back and not self._looks_back) or (FAMILIES[code[:2]].needs_cluster and not self._published)
 
 
 def _suppressions(linting: Linting) -> Iterator[_Suppression]:

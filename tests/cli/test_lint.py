@@ -223,3 +223,16 @@ def test_what_was_not_looked_at_is_green_in_no_format(tmp_path, capsys):
     assert 'failures="0" errors="1"' in capsys.readouterr().out
     assert run([*asked, "--format", "json"]) == 3
     assert "ran out" in json.loads(capsys.readouterr().out)["undecided"]
+
+
+def test_slices_are_compared_with_those_before(tmp_path, capsys):
+    compared = page("P509")
+    before = write_manifest(tmp_path, compared.previous, "before.yaml")
+    bad, good = write_manifest(tmp_path, compared.bad, "bad.yaml"), write_manifest(tmp_path, compared.good, "good.yaml")
+    assert run(["lint", str(bad)]) == 0
+    assert run(["lint", str(good), "--previous", str(before)]) == 0
+    assert run(["lint", str(bad), "--previous", str(before)]) == 1
+    assert "P509 error" in capsys.readouterr().out
+    assert run(["lint", str(bad), "--previous", str(tmp_path / "absent.yaml")]) == 2
+    assert run(["rule", "P509"]) == 0
+    assert "\nBefore:\n" in capsys.readouterr().out

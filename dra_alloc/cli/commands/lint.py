@@ -47,6 +47,10 @@ def declare(command: ArgumentParser) -> None:
     command.description, command.epilog = _DESCRIPTION, _EXIT_CODES
     command.add_argument("manifests", nargs="+", metavar="PATHS", help="what to lint")
     shared.cluster(command, "what is there: slices and classes that manifests are held against")
+    command.add_argument(
+        "--previous", nargs="+", action="extend", default=[], metavar="DUMP",
+        help="what was there before: slices that those in PATHS replace, and the claims that have their devices",
+    )  # fmt: skip
     codes = command.add_argument_group("codes, or their beginnings, with commas between")
     codes.add_argument(
         "--select", type=_codes, action="extend", default=[], metavar="CODES", help="look for these only"
@@ -110,6 +114,7 @@ def _run(options: Namespace) -> int:
 
 
 def _asked(options: Namespace) -> LintAsked:
+    from dra_alloc.cli.nothing import check_stdin_once
     from dra_alloc.cli.output import input_files
     from dra_alloc.cli.writing import is_one_file
     from dra_alloc.cluster.settings import Settings
@@ -127,22 +132,22 @@ def _asked(options: Namespace) -> LintAsked:
     settings = Settings(options.release, dict(options.gate))
     settings.profile()
     selection = CodesAsked(tuple(options.select), tuple(options.extend_select), tuple(options.ignore))
-    return LintAsked(settings, options.namespace, selection, known, _cluster(options))
+    check_stdin_once([*options.manifests, *options.cluster, *options.previous])
+    there, before = _there(options.cluster), _there(options.previous)
+    return LintAsked(settings, options.namespace, selection, known, there, before)
 
 
-def _cluster(options: Namespace) -> Documents | None:
-    """Return what is there, if that is given. Raises: InputError."""
-    from dra_alloc.cli.nothing import check_stdin_once
+def _there(paths: Sequence[str]) -> Documents | None:
+    """Return what is there, or was, if that is given. Raises: InputError."""
     from dra_alloc.errors import ManifestError
     from dra_alloc.manifest import Manner, load_readable
 
-    check_stdin_once([*options.manifests, *options.cluster])
-    if not options.cluster:
+    if not paths:
         return None
-    cluster, wrong = load_readable(options.cluster, manner=Manner("ignore", "keep"))
+    there, wrong = load_readable(paths, manner=Manner("ignore", "keep"))
     if wrong:
         raise ManifestError(wrong, "linted")
-    return cluster
+    return there
 
 
 def _read(options: Namespace, asked: LintAsked) -> _Read:

@@ -4,16 +4,22 @@ Slices and pools: what drivers publish.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from dra_alloc.api import DeviceCapacity, Quantity
-from dra_alloc.errors import in_brief
+from dra_alloc.errors import first_few, in_brief
 from dra_alloc.linting.codes.takes import said
 from dra_alloc.linting.looking import Linting, as_written
 from dra_alloc.linting.rules import Hit, LintRule
+from dra_alloc.manifest import Documents
 
 __all__ = ["RULES"]
+
+
+_DRAIN: Final = "taint it with NoExecute, and take it away when nobody has it"
+_MANNER: Final = {True: "shared", False: "exclusive"}
 
 
 class _Pool(NamedTuple):
@@ -28,15 +34,15 @@ class _Pool(NamedTuple):
         return all(each.spec.pool.resource_slice_count == len(self.newest) for each in self.newest)
 
 
-def _pools(linting: Linting) -> list[_Pool]:
+def _pools(documents: Documents) -> list[_Pool]:
     """
     Return the pools: the slices of a file that name the same, and those of files that fill each other up.
 
     Examples side by side in a folder often have one name, and are not one pool.
     """
     found: dict[tuple[str, str, str], list[Any]] = {}
-    for each in linting.documents.slices:
-        place = linting.documents.places.get(id(each))
+    for each in documents.slices:
+        place = documents.places.get(id(each))
         file = "" if place is None else place.file
         found.setdefault((file, each.spec.driver, each.spec.pool.name), []).append(each)
     parts: dict[tuple[str, str, int, int], list[_Pool]] = {}
@@ -60,6 +66,108 @@ def _pool(slices: Sequence[Any]) -> _Pool:
     return _Pool(tuple(slices), tuple(each for each in slices if each.spec.pool.generation == highest))
 
 
+class _Changed(NamedTuple):
+    """A pool as it is, and as it was; `holders` are the claims that have its devices, by the names of these."""
+
+    now: _Pool
+    before: _Pool
+    holders: Mapping[str, str]
+
+
+def _holders(linting: Linting) -> dict[tuple[str, str], dict[str, str]]:
+    """Return the claims that devices are allocated to, by driver and pool."""
+    found: dict[tuple[str, str], dict[str, str]] = {}
+    there = (each for each in (linting.previous, linting.cluster) if each is not None)
+    for claim in (claim for each in there for claim in each.claims):
+        for got in claim.status.allocation.devices.results if claim.status.allocation is not None else ():
+            found.setdefault((got.driver, got.pool), {})[got.device] = claim.metadata.full_name
+    return found
+
+
+def _alone(documents: Documents | None) -> dict[tuple[str, str], _Pool]:
+    """Return the pools whose driver and name no other has: which of several comes after which nobody knows."""
+    pools = _pools(documents) if documents is not None else []
+    counts = Counter(map(_key, pools))
+    return {_key(pool): pool for pool in pools if counts[_key(pool)] == 1}
+
+
+def _key(pool: _Pool) -> tuple[str, str]:
+    return pool.newest[0].spec.driver, pool.newest[0].spec.pool.name
+
+
+def _changed(linting: Linting) -> Iterator[_Changed]:
+    """Yield the pools of which all slices are known, before and now."""
+    before = _alone(linting.previous)
+    holders, there = (_holders(linting), _alone(linting.documents)) if before else ({}, {})
+    for key, pool in there.items():
+        if pool.is_complete and key in before:
+            yield _Changed(pool, before[key], holders.get(key, {}))
+
+
+def _devices(pool: _Pool) -> dict[str, Any]:
+    return {device.name: device for item in pool.newest for device in item.spec.devices}
+
+
+def _vanished(linting: Linting) -> Iterator[Hit]:
+    """Yield pools without devices that claims have, and drivers without pools of which they have some."""
+    for now, before, holders in _changed(linting):
+        there = _devices(now)
+        for name in _devices(before):
+            if name not in there and name in holders:
+                told = f"device {in_brief(name)} is gone, and claim {in_brief(holders[name])} has it"
+                yield from _hit(linting, now.newest[0], ("pool", "name"), told, _DRAIN)
+    left = _alone(linting.previous)
+    for pool in _pools(linting.documents) if left else ():
+        left.pop(_key(pool), None)
+    held = _holders(linting) if left else {}
+    drivers = {each.spec.driver: each for each in reversed(linting.documents.slices)}
+    for driver, name in left:
+        claims = sorted(set(held.get((driver, name), {}).values()))
+        if claims and driver in drivers:
+            told = f"pool {in_brief(name)} is gone, and claims have devices of it: {first_few(claims)}"
+            yield from _hit(linting, drivers[driver], ("driver",), told, _DRAIN)
+
+
+def _flipped(linting: Linting) -> Iterator[Hit]:
+    """Yield devices that are shared now and were not, or the other way round."""
+    for now, before, holders in _changed(linting):
+        was = _devices(before)
+        for item in now.newest:
+            for number, device in enumerate(item.spec.devices):
+                shared = bool(device.allow_multiple_allocations)
+                if device.name in was and bool(was[device.name].allow_multiple_allocations) is not shared:
+                    told = f"device {in_brief(device.name)} is {_MANNER[shared]} now, and was {_MANNER[not shared]}"
+                    claim = holders.get(device.name)
+                    told += f" when claim {in_brief(claim)} got it" if claim else ""
+                    for hit in _hit(linting, item, ("devices", str(number), "name"), told):
+                        yield hit._replace(severity="error" if claim else None)
+
+
+def _stale(linting: Linting) -> Iterator[Hit]:
+    """Yield pools that changed and have the same generation, or an older one."""
+    for now, before, _ in _changed(linting):
+        one, other = (pool.newest[0].spec.pool.generation for pool in (before, now))
+        if other < one:
+            told = f"generation {other} comes after {one}, whose slices count until the last of them is gone"
+            yield from _hit(linting, now.newest[0], ("pool", "generation"), told)
+        elif other == one and (names := _differing(before, now)):
+            told = f"{first_few(names)} changed, and the generation is {one} as before"
+            yield from _hit(linting, now.newest[0], ("pool", "generation"), told, f"generation: {one + 1}")
+
+
+def _differing(before: _Pool, now: _Pool) -> list[str]:
+    """Return the names of devices and counter sets that are not what they were, or are not in both."""
+    one, other = (dict(_parts(pool)) for pool in (before, now))
+    return sorted({name for name in one.keys() | other.keys() if one.get(name) != other.get(name)})
+
+
+def _parts(pool: _Pool) -> Iterator[tuple[str, Any]]:
+    for item in pool.newest:
+        wire = item.model().to_wire() if hasattr(item, "model") else item.to_wire()
+        for kind in ("devices", "sharedCounters"):
+            yield from ((each["name"], each) for each in wire["spec"].get(kind) or ())
+
+
 def _hit(linting: Linting, item: Any, steps: tuple[str, ...], message: str, hint: str = "") -> Iterator[Hit]:
     written = linting.written_of(item)
     if written is not None:
@@ -68,7 +176,7 @@ def _hit(linting: Linting, item: Any, steps: tuple[str, ...], message: str, hint
 
 def _twice(linting: Linting) -> Iterator[Hit]:
     """Yield devices and counter sets that an earlier slice of the pool has, too; in one slice validation says so."""
-    for pool in _pools(linting):
+    for pool in _pools(linting.documents):
         seen: dict[tuple[str, str], Any] = {}
         for item in pool.newest:
             for kind, members in (("devices", item.spec.devices), ("sharedCounters", item.spec.shared_counters)):
@@ -82,7 +190,7 @@ def _twice(linting: Linting) -> Iterator[Hit]:
 
 def _missing(linting: Linting) -> Iterator[Hit]:
     """Yield counter sets that devices take from and no slice of the pool has, where all of its slices are known."""
-    for pool in _pools(linting):
+    for pool in _pools(linting.documents):
         known = {each.name for item in pool.newest for each in item.spec.shared_counters}
         for item in pool.newest if pool.is_complete else ():
             for number, device in enumerate(item.spec.devices):
@@ -95,7 +203,7 @@ def _missing(linting: Linting) -> Iterator[Hit]:
 
 def _unused(linting: Linting) -> Iterator[Hit]:
     """Yield counter sets that no device takes from, where all slices of the pool are known."""
-    for pool in _pools(linting):
+    for pool in _pools(linting.documents):
         used = {
             taken.counter_set
             for item in pool.newest
@@ -124,7 +232,7 @@ def _named_twice(linting: Linting) -> Iterator[Hit]:
 
 def _older(linting: Linting) -> Iterator[Hit]:
     """Yield slices of generations that a newer one of their pool has replaced."""
-    for pool in _pools(linting):
+    for pool in _pools(linting.documents):
         newest = pool.newest[0].spec.pool.generation
         for item in pool.slices:
             if item.spec.pool.generation < newest:
@@ -134,7 +242,7 @@ def _older(linting: Linting) -> Iterator[Hit]:
 
 def _counts(linting: Linting) -> Iterator[Hit]:
     """Yield slices that say another number of slices than others of their pool do, or less than there are."""
-    for pool in _pools(linting):
+    for pool in _pools(linting.documents):
         first, there = pool.newest[0].spec.pool.resource_slice_count, len(pool.newest)
         for item in pool.newest:
             count = item.spec.pool.resource_slice_count
@@ -187,5 +295,8 @@ RULES: Final = (
     LintRule("P505", "warning", "an attribute or capacity of a device has one name", finds=_named_twice),
     LintRule("P506", "warning", "slices of an older generation count for nothing", finds=_older),
     LintRule("P507", "error", "all slices of a generation say how many there are", finds=_counts),
+    LintRule("P509", "error", "a device stays published as long as a claim has it", finds=_vanished, looks_back=True),
+    LintRule("P510", "warning", "a device stays shared or exclusive", finds=_flipped, looks_back=True),
+    LintRule("P511", "warning", "a pool that changes has a higher generation", finds=_stale, looks_back=True),
     LintRule("P508", "warning", "what a request policy makes of an amount is there", finds=_unrounded),
 )

@@ -28,7 +28,9 @@ def cluster_of(text: str) -> Documents | None:
 def asked_of(page: RulePage, text: str) -> Linted:
     """What is found in an example of a page, for the code that is off by default, too."""
     extend = () if page.rule.by_default else (page.rule.code,)
-    asked = LintAsked(selection=CodesAsked(extend=extend), cluster=cluster_of(page.cluster))
+    asked = LintAsked(
+        selection=CodesAsked(extend=extend), cluster=cluster_of(page.cluster), previous=cluster_of(page.previous)
+    )
     manner = Manner("strict", "keep", asked.settings.profile().release)
     read = load_readable(["-"], stdin=io.BytesIO(text.encode()), manner=manner)
     return linted(read, asked)

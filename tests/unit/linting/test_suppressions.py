@@ -133,7 +133,7 @@ def test_what_an_error_may_hide_is_not_called_unused():
 
 def test_a_code_that_was_not_held_against_devices_is_not_called_unused():
     good = CLAIM.replace("-1", "1")
-    comment = "# dra-alloc: ignore[E203,E201] why\n"
+    comment = "# dra-alloc: ignore[E203,E201,P509] why\n"
     assert told(f"{comment}{good}") == [("L901", 1)]
 
 
