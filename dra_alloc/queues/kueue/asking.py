@@ -39,7 +39,7 @@ class QueuedWorkload:
     """
     What Kueue admits as one: pod sets in a local queue, ``namespace/name``.
 
-    `number` says who was first; one that `is_admitted` has its quota already.
+    `number` says who was first. One that has its quota already has `given`: flavors by pod set and resource.
     """
 
     name: str
@@ -47,7 +47,7 @@ class QueuedWorkload:
     sets: tuple[QueuedSet, ...]
     priority: int = 0
     number: int = 0
-    is_admitted: bool = False
+    given: Mapping[str, Mapping[str, str]] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -87,8 +87,9 @@ def _nominated(
     local = objects.local.get(workload.local_queue)
     queue = objects.queues.get(local.cluster_queue) if local is not None else None
     name = local.cluster_queue if local is not None else ""
-    if workload.is_admitted:
-        return QueueStanding(workload, Standing.ADMITTED, name)
+    if workload.given is not None:
+        flavors = {of_set: dict(each) for of_set, each in workload.given.items()}
+        return QueueStanding(workload, Standing.ADMITTED, name, assignment=Assignment(flavors=flavors))
     if local is None:
         return _out(workload, name, "no-local-queue", f"there is no LocalQueue {workload.local_queue}")
     if queue is None:

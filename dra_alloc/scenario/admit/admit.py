@@ -203,7 +203,7 @@ def _subjects(
 
 def _flavored(subject: Subject, names: Sequence[str], objects: KueueObjects) -> Subject:
     """Return a pod with the node selector and the tolerations of its flavors. Spec: KUEUE-33."""
-    flavors = [objects.flavors[name] for name in names]
+    flavors = [objects.flavors[name] for name in names if name in objects.flavors]
     pod = subject.pod
     if pod is None or not any(each.labels or each.tolerations for each in flavors):
         return subject

@@ -83,7 +83,7 @@ def queued_pods(
     together: dict[tuple[str, ...], list[int]] = {}
     for number, (each, subject) in enumerate(zip(pods, subjects, strict=False)):
         together.setdefault(_key(each, subject), []).append(number)
-    admitted = set(_admitted(dump))
+    admitted = dict(_admitted(dump))
     found = [_of(numbers, pods, subjects, admitted, priorities) for numbers in together.values()]
     return tuple(sorted(found, key=_created))
 
@@ -108,7 +108,7 @@ def _of(
     numbers: Sequence[int],
     pods: Sequence[ExpandedPod],
     subjects: Sequence[Subject],
-    admitted: set[tuple[str, str]],
+    admitted: Mapping[tuple[str, str], Mapping[str, Mapping[str, str]]],
     priorities: Mapping[str, int],
 ) -> QueuedPods:
     first = pods[numbers[0]]
@@ -132,9 +132,9 @@ def _of(
             QueuedSet(names[path], count, next(pods[each].pod for each in numbers if pods[each].path == path))
             for path, count in counts.items()
         ]
-        is_admitted = (owner.kind, owner.metadata.full_name) in admitted
+        given = admitted.get((owner.kind, owner.metadata.full_name))
         priority = _priority(owner, first.pod, priorities)
-        workload = QueuedWorkload(name, f"{namespace}/{queue}", tuple(queued), priority, 0, is_admitted)
+        workload = QueuedWorkload(name, f"{namespace}/{queue}", tuple(queued), priority, 0, given)
     return QueuedPods(name, kind, tuple(numbers), sets, owner, workload)
 
 
@@ -159,11 +159,16 @@ def _priority(owner: Pod | Workload, pod: Pod, priorities: Mapping[str, int]) ->
     return own if name is None else priorities.get(name, own)
 
 
-def _admitted(dump: Documents) -> Iterator[tuple[str, str]]:
-    """Yield kind and name of the owners of Kueue's Workloads that have their quota."""
+def _admitted(dump: Documents) -> Iterator[tuple[tuple[str, str], Mapping[str, Mapping[str, str]]]]:
+    """Yield kind and name of the owners of Kueue's Workloads that have quota, with the flavors of each pod set."""
     for each in with_quota(dump):
+        given: dict[str, Mapping[str, str]] = {}
+        for part in items(each.body, "status.admission.podSetAssignments"):
+            flavors = part.get("flavors")
+            found = flavors.items() if isinstance(flavors, Mapping) else ()
+            given[text(part, "name")] = {name: flavor for name, flavor in found if isinstance(flavor, str)}
         for owner in each.metadata.owner_references:
-            yield owner.kind, f"{each.namespace}/{owner.name}"
+            yield (owner.kind, f"{each.namespace}/{owner.name}"), given
 
 
 def with_quota(dump: Documents) -> Iterator[Workload]:

@@ -98,14 +98,17 @@ def test_used_is_what_workloads_have_where_the_status_does_not_say():
     assert reasons(only(found)) == "flavor f: cards: 2 asked, 1 available now (quota 2, 1 used)"
 
 
-def test_who_has_quota_already_is_not_charged_again():
-    meta = {"name": "job-first", "namespace": "ns"}
+def test_who_has_quota_already_is_not_charged_again_and_keeps_its_flavor():
     owner = {"apiVersion": "batch/v1", "kind": "Job", "name": "first", "uid": "1"}
-    workload = kueue("Workload", "", {"podSets": []}, status={"admission": {"clusterQueue": "q"}})
-    workload["metadata"] = {**meta, "ownerReferences": [owner]}
+    part = {"name": "main", "flavors": {"cards": "g"}, "resourceUsage": {"cards": "2"}}
+    workload = kueue("Workload", "", {}, status={"admission": {"clusterQueue": "q", "podSetAssignments": [part]}})
+    workload["metadata"] = {"name": "job-first", "namespace": "ns", "ownerReferences": [owner]}
     workload["spec"]["podSets"] = [{"template": {"spec": {"containers": [{"name": "c", "image": "i"}]}}}]
-    found = admitted([job("first", "two")], *node("a", 8), workload, *queue("q", group(("f", 0))))
+    flavor = kueue("ResourceFlavor", "g", {"nodeLabels": {"kind": "new"}})
+    nodes = [*node("a", 8, kind="old"), *node("b", 8, kind="new")]
+    found = admitted([job("first", "two")], *nodes, flavor, workload, *queue("q", group(("g", 0))))
     assert verdicts(found) == {"first": AdmitVerdict.PLACED}
+    assert list(only(found).placements[0].nodes) == ["b"]
 
 
 def waiting(name: str, template: str, **spec: Any) -> dict[str, Any]:
