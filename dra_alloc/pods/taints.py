@@ -13,7 +13,7 @@ from dra_alloc.api import Taint, Toleration
 __all__ = ["CORDON", "repelling", "tolerated"]
 
 #: What a cordon stands for: who tolerates it may run on a cordoned node.
-CORDON: Final = Taint(key="node.kubernetes.io/unschedulable", effect="NoSchedule")
+CORDON: Final = Taint.made(key="node.kubernetes.io/unschedulable", effect="NoSchedule")
 _KEEPS_OFF: Final = frozenset({"NoSchedule", "NoExecute"})
 _INTEGER: Final = re.compile(r"0|-?[1-9][0-9]*")
 

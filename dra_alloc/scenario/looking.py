@@ -72,7 +72,7 @@ class Looking:
                 claims = outcome.claims_on(refusal.node)
                 told.append(self._allowance.known.counted(cluster, refusal, claims, count))
         found = self._reasons(cluster, outcome, [each for each in told if each.code == "no-fit"], len(refused) > _FLEET)
-        return tuple([replace(each, reasons=found.get(each.node)) for each in told])
+        return tuple([replace(each, reasons=found[each.node]) if each.node in found else each for each in told])
 
     def _reasons(
         self, cluster: Cluster, outcome: Unschedulable, refused: Sequence[NodeRefusal], fleet: bool

@@ -126,5 +126,5 @@ def _without_status(item: Any) -> Any:
         if not item.body.get("status"):
             return item
         return replace(item, body=FrozenMap({name: each for name, each in item.body.items() if name != "status"}))
-    empty = type(item.status)()
+    empty = type(item.status).made()
     return item if item.status == empty else item.model_copy(update={"status": empty})
