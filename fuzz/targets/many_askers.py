@@ -25,6 +25,7 @@ from dra_alloc.api import DeviceClass, Node, ResourceClaim, ResourceSlice
 from dra_alloc.cluster.cluster import Cluster
 from dra_alloc.cluster.edits.events import Event
 from dra_alloc.manifest import Documents
+from dra_alloc.solve.ladder import Budget
 from dra_alloc.testing.cases import random_requests
 from dra_alloc.testing.drawing.dialect import Dialect
 from fuzz.target import Broken, Json, Target, command
@@ -33,6 +34,8 @@ from fuzz.targets.add_and_remove import SETTINGS, renamed, told
 __all__ = ["TARGET", "main"]
 
 _ASKERS: Final = 16
+#: What each question may cost, so that none holds up sixteen askers for minutes.
+_BUDGET: Final = Budget(steps=5_000, pruned=2_000, solver=0.1)
 _QUESTIONS: Final = 3
 #: Cases for each that goes to processes.
 _FOR_PROCESSES: Final = 8
@@ -99,28 +102,29 @@ def _deeds(case: Json) -> list[_Deed]:
 def _done(cluster: Cluster, deed: _Deed) -> object:
     """Return what comes of it, as it can be compared."""
     name, about = deed
+    ask = functools.partial(Cluster.allocate, budget=_BUDGET)
     match name:
         case "allocate":
-            return told(cluster.allocate(about))
+            return told(ask(cluster, about))
         case "filter":
-            fits = cluster.filter(about)
+            fits = cluster.filter(about, budget=_BUDGET)
             return fits.nodes, fits.undecided, fits.aborted is not None
         case "place":
-            return [told(each) for each in cluster.place([about]).outcomes]
+            return [told(each) for each in cluster.place([about], budget=_BUDGET).outcomes]
         case "change":
             slices, claims = about
             changed = cluster.with_slices(slices)
-            after = changed.after(changed.allocate(claims))
+            after = changed.after(ask(changed, claims))
             return (
-                told(changed.allocate(claims)),
+                told(ask(changed, claims)),
                 changed.state_hash,
-                told(after.without_slices(each.metadata.name or "" for each in slices).allocate(claims)),
+                told(ask(after.without_slices(each.metadata.name or "" for each in slices), claims)),
             )
         case _:
             slices, claims = about
             gone = cluster.apply(Event("DELETED", each) for each in slices[:1])
             back = gone.apply(Event("ADDED", each) for each in slices)
-            return told(gone.allocate(claims)), told(back.allocate(claims))
+            return told(ask(gone, claims)), told(ask(back, claims))
 
 
 def _in_order(cluster: Cluster, deeds: Sequence[_Deed], order: Sequence[int]) -> list[object]:
