@@ -74,16 +74,15 @@ def positions_in_json(data: bytes, wanted: Iterable[Steps]) -> dict[Steps, Posit
     """Do the same for JSON text."""
     paths = list(wanted)
     marks = _json_marks(data, max(map(len, paths), default=0))
-    return {path: _line_and_column(data, offset) for path, offset in _locate(marks, paths).items()}
+    found, lines = _locate(marks, paths), _Lines(data)
+    places = {offset: lines.at(offset) for offset in sorted(set(found.values()))}
+    return {path: places[offset] for path, offset in found.items()}
 
 
 def duplicates_in_json(data: bytes) -> list[tuple[Steps, int]]:
     """Return the paths of keys that are given again in their object, with the line of the repetition."""
-    return [
-        (tuple(visit.path), _line_and_column(data, visit.at)[0])
-        for visit in _visits(_json_marks(data))
-        if visit.repeated
-    ]
+    lines = _Lines(data)
+    return [(tuple(visit.path), lines.at(visit.at)[0]) for visit in _visits(_json_marks(data)) if visit.repeated]
 
 
 @dataclass(slots=True)
@@ -240,5 +239,18 @@ def _json_text(token: bytes) -> str:
         return token[1:-1].decode("utf-8", "replace")
 
 
-def _line_and_column(data: bytes, offset: int) -> Position:
-    return data.count(b"\n", 0, offset) + 1, offset - data.rfind(b"\n", 0, offset)
+class _Lines:
+    """Says where offsets of a text stand that are asked for in order; together they cost one look at it."""
+
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+        self._offset, self._line, self._begin = 0, 1, 0
+
+    def at(self, offset: int) -> Position:
+        """Return the place of an offset, none before the last one asked for."""
+        found = self._data.count(b"\n", self._offset, offset)
+        if found:
+            self._line += found
+            self._begin = self._data.rfind(b"\n", self._offset, offset) + 1
+        self._offset = offset
+        return self._line, offset - self._begin + 1

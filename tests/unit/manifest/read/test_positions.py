@@ -5,12 +5,14 @@ Where paths stand: both readers agree with the text, and with each other.
 from __future__ import annotations
 
 import json
+import time
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from dra_alloc.manifest.read.paths import MapKey, render, tokens
-from dra_alloc.manifest.read.positions import positions_in_json, positions_in_yaml
+from dra_alloc.manifest.read.positions import duplicates_in_json, positions_in_json, positions_in_yaml
 
 YAML = b"a: 1\nb:\n - c: 1\n   d: [1, 2]\n---\n? [k]\n: v\nx: {y: z}\n"
 
@@ -80,3 +82,17 @@ def test_what_cannot_be_read_is_looked_through_token_by_token():
     text = b'[{"a": nonsense, "b": [1}, {"c": 1}]'
     deeper = positions_in_json(text, [("0", "1"), ("0", "0", "a", "x", "y")])
     assert positions_in_json(text, [("0", "1")]) == {("0", "1"): deeper["0", "1"]}
+
+
+@pytest.mark.parametrize("between", [b"", b"\n"])
+def test_many_places_cost_one_look_at_the_text(between: bytes) -> None:
+    """Counted from the beginning for each of them this took minutes: a few megabytes could hold up a check."""
+    count = 60_000
+    data = b"{" + b",".join([b'"a":"' + bytes(20).replace(b"\0", b"x") + b'"' + between] * count) + b"}"
+    started = time.process_time()
+    repeated = duplicates_in_json(data)
+    places = positions_in_json(b"[" + b",".join([b"1" + between] * count) + b"]", [("0", str(n)) for n in range(count)])
+    assert time.process_time() - started < 10
+    assert [line for _, line in repeated] == [n + 2 if between else 1 for n in range(count - 1)]
+    assert places["0", "7"] == ((8, 2) if between else (1, 16))
+    assert len(places) == count
