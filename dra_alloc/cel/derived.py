@@ -44,6 +44,7 @@ _NATIVE: Final[dict[type, str]] = {
 _NATIVE_BY_NAME: Final = {"google.protobuf.Duration": "time.Duration", "google.protobuf.Timestamp": "time.Time"}
 
 
+# An expression as long as is allowed makes a program of about 1 MB.
 @lru_cache(maxsize=64)
 def compile_derived(environment: Environment, expression: str) -> Program:
     """

@@ -30,8 +30,8 @@ __all__ = ["REGEX_LIBRARY"]
 
 #: Bytes that repeated searches may look at; a pattern such as ``a.*b|a`` sees the whole rest every time.
 _MAX_SEEN: Final = 100_000_000
-#: Characters of a text whose match is worth remembering.
-_SHORT: Final = 256
+#: Characters of a pattern and a text whose match is worth remembering.
+_SHORT: Final = 512
 
 
 def _pattern(pattern: str) -> Any:
@@ -41,12 +41,12 @@ def _pattern(pattern: str) -> Any:
         raise CelError(f"Illegal regex: {error.text}") from None
 
 
-def _first(expression: Any, text: str) -> str:
-    return _remembered(expression, text) if len(text) <= _SHORT else _search(expression, text)
+def _first(pattern: str, text: str) -> str:
+    return _remembered(pattern, text) if len(pattern) + len(text) <= _SHORT else _search(pattern, text)
 
 
-def _search(expression: Any, text: str) -> str:
-    match = expression.search(text)
+def _search(pattern: str, text: str) -> str:
+    match = _pattern(pattern).search(text)
     found: str = "" if match is None else match.group()
     return found
 
@@ -56,7 +56,7 @@ _remembered = lru_cache(maxsize=1024)(_search)
 
 
 def _find(text: str, pattern: str) -> str:
-    return _first(_pattern(pattern), text)
+    return _first(pattern, text)
 
 
 def _find_all(text: str, pattern: str, limit: int = -1) -> tuple[str, ...]:
@@ -96,10 +96,10 @@ def _next_character(raw: bytes, position: int) -> int:
 def _find_constant(constants: Mapping[int, Any]) -> Callable[..., Any] | None:
     if type(constants.get(1)) is not str:
         return None
-    expression = compiled(constants[1])
+    compiled(constants[1])
 
     def run(text: Any, pattern: Any) -> str:
-        return _first(expression, subject(text))
+        return _first(pattern, subject(text))
 
     return run
 

@@ -88,17 +88,18 @@ def _matches_constant(constants: Mapping[int, Any]) -> Callable[..., bool] | Non
     """The search for a constant pattern, compiled once; it words a wrong receiver differently."""
     if type(constants.get(1)) is not str:
         return None
-    search = compiled(constants[1]).search
+    wanted: str = constants[1]
+    compiled(wanted)
 
     # A fleet has few models: the answers for short texts are worth keeping.
     @lru_cache(maxsize=_SUBJECTS_KEPT)
     def known(text: str) -> bool:
-        return search(text) is not None
+        return _matches(text, wanted)
 
     def run(text: Any, pattern: Any) -> bool:
         if type(text) is not str:
             text = subject(text)
-        return known(text) if len(text) <= _LONGEST_KEPT else search(text) is not None
+        return known(text) if len(text) <= _LONGEST_KEPT else _matches(text, wanted)
 
     return run
 

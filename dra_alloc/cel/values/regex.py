@@ -11,18 +11,24 @@ Spec: CEL-24
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from typing import Any, Final
 
 import re2
 
 from dra_alloc.cel.errors import CelError
+from dra_alloc.remembered import Remembered
+from dra_alloc.work import owe
 
 __all__ = ["compiled", "compiled_bytes", "go_error"]
 
-_OPTIONS: Final = re2.Options()
-_OPTIONS.log_errors = False
-_OPTIONS.max_mem = 64 << 20
+#: Bytes that a pattern may take with what searches make of it: the first that are enough. Eight characters can need the
+#: last: any letter 999 times.
+_SIZES: Final = (1 << 18, 1 << 21, 1 << 24, 1 << 26)
+#: Bytes of all patterns that are remembered. Whoever keeps a pattern keeps its text.
+_MOST_BYTES: Final = 1 << 27
+#: A pattern that takes all of 64 MB takes a second to make.
+_BYTES_OF_A_UNIT: Final = 64
+_KNOWN: Final[Remembered[str | bytes, Any]] = Remembered(_MOST_BYTES)
 
 _MAX_HEIGHT: Final = 1000
 _PIECE: Final = re.compile(
@@ -51,41 +57,70 @@ _GO: Final = (
 )
 
 
-@lru_cache(maxsize=128)
-def _compile(pattern: str) -> Any:
-    """The compiled pattern, or the text of what is wrong with it."""
+def _compile(pattern: str) -> tuple[Any, int]:
+    """The compiled pattern, or the text of what is wrong with it, and the bytes that it may take."""
     if len(pattern) > _MAX_HEIGHT and _height(pattern) > _MAX_HEIGHT:
-        return f"error parsing regexp: expression nests too deeply: `{pattern}`"
+        return f"error parsing regexp: expression nests too deeply: `{pattern}`", _SIZES[0]
     if _matches_bytes(pattern):
-        return "error parsing regexp: invalid escape sequence: `\\C`"
+        return "error parsing regexp: invalid escape sequence: `\\C`", _SIZES[0]
     try:
-        return re2.compile(pattern, _OPTIONS)
+        return _within_bytes(pattern)
     except re2.error as error:
-        return _renamed(pattern) or go_error(pattern, error)
+        return _renamed(pattern) or (go_error(pattern, error), _SIZES[0])
 
 
-def _renamed(pattern: str) -> Any:
+def _within_bytes(pattern: str | bytes) -> tuple[Any, int]:
+    """The compiled pattern, and the bytes that it may take. Raises: re2.error."""
+    options = re2.Options()
+    options.log_errors = False
+    for size in _SIZES:
+        options.max_mem = size
+        try:
+            found = re2.compile(pattern, options)
+        except re2.error as error:
+            if "pattern too large" not in str(error) or size == _SIZES[-1]:
+                raise
+            continue
+        if size > _SIZES[0]:
+            owe(size // _BYTES_OF_A_UNIT)
+            re2.purge()  # re2 keeps the last 128 itself, whatever they take
+        return found, size
+    raise AssertionError(pattern)
+
+
+def _renamed(pattern: str) -> tuple[Any, int] | None:
     """The pattern compiled with its groups named afresh, None if that is no better: Go lets two share a name."""
     numbers = iter(range(len(pattern)))
     fresh = _NAMED.sub(lambda group: f"{group[1]}(?P<g{next(numbers)}>", pattern)
     try:
-        return re2.compile(fresh, _OPTIONS) if fresh != pattern else None
+        return _within_bytes(fresh) if fresh != pattern else None
     except re2.error:
         return None
 
 
 def compiled(pattern: str) -> Any:
-    """The pattern ready for use; raises CelError with Go's words."""
-    found = _compile(pattern)
+    """
+    The pattern ready for use, for now: it is to be asked for again, as what is kept of it here is bounded in bytes.
+
+    Raises: CelError with Go's words.
+    """
+    found = _KNOWN.get(pattern)
+    if found is None:
+        made, size = _compile(pattern)
+        found = _KNOWN.put(pattern, made, size)
     if isinstance(found, str):
         raise CelError(found)
     return found
 
 
-@lru_cache(maxsize=128)
 def compiled_bytes(pattern: str) -> Any:
     """A pattern that :func:`compiled` accepts, for searching UTF-8 bytes."""
-    return re2.compile(pattern.encode(), _OPTIONS)
+    raw = pattern.encode()
+    found = _KNOWN.get(raw)
+    if found is None:
+        made, size = _within_bytes(raw)
+        found = _KNOWN.put(raw, made, size)
+    return found
 
 
 def go_error(pattern: str, error: Exception) -> str:

@@ -9,6 +9,10 @@ from __future__ import annotations
 
 import pytest
 
+from dra_alloc.cel.values import regex
+from dra_alloc.cel.values.regex import compiled
+from dra_alloc.remembered import Remembered
+from dra_alloc.work import Purse
 from tests.unit.cel.evaluator import answer, shown
 
 ROWS: tuple[tuple[str, str, int | None, int | None], ...] = (
@@ -58,3 +62,23 @@ def test_row(expression: str, expected: str, max_cost: int | None, cost: int | N
     assert shown(found) == expected
     if max_cost is not None:
         assert (found.max_cost, found.cost) == (max_cost, cost)
+
+
+def test_patterns_are_remembered_by_the_bytes_they_take(monkeypatch):
+    """Eight characters make 64 MB; 128 of them were kept, 8 GB."""
+    known = Remembered[str | bytes, object](1 << 27)
+    monkeypatch.setattr(regex, "_KNOWN", known)
+    with Purse(100_000_000) as purse:
+        for count in range(100):
+            compiled(f"gpu-[0-9]{{{count}}}")
+        assert purse.left == purse.all
+        for count in (999, 998, 997):
+            assert compiled(rf"\pL{{{count}}}").search("a" * count)
+        assert purse.all - purse.left > 3_000_000
+    assert len(known) == 2
+
+
+def test_what_is_found_does_not_depend_on_what_is_forgotten(monkeypatch):
+    monkeypatch.setattr(regex, "_KNOWN", Remembered[str | bytes, object](1))
+    asked = '["a1", "b22"].map(x, x.matches("[ab][0-9]+") ? x.find("[0-9]+") + x.findAll("[a-z]")[0] : "")'
+    assert shown(answer(asked)) == '["1a", "22b"]'
