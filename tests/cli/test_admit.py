@@ -59,7 +59,7 @@ def test_the_answer_in_json(capsys):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ([JOBS], "there are no objects of a queue system"),
+        ([JOBS], "there are no objects of Kueue"),
         ([JOBS, *CLUSTER, "--system", "slurm"], "there is no queue system 'slurm'"),
         ([JOBS, *CLUSTER, "--system", "kueue=0.1"], "write kueue=0.19, or kueue alone"),
         ([JOBS, *CLUSTER, "--system", "kai"], "admit does not ask kai yet"),

@@ -120,7 +120,7 @@ def admit(manifests: Documents, dump: Documents, options: AdmitOptions = AdmitOp
         raise InputError(f"admit does not ask {named.name} yet", hint="it asks kueue")
     if not (manifests.queueing or dump.queueing):
         hint = "its ClusterQueues, LocalQueues, ResourceFlavors and Configuration have to be among the files"
-        raise InputError("there are no objects of a queue system", hint=hint)
+        raise InputError("there are no objects of Kueue", hint=hint)
     objects = KueueObjects.of((*dump.queueing, *manifests.queueing), options.namespace)
     system = (named or queue_system("kueue")).under(options.settings.semantics).with_gates(objects.gates)
     given = Prepared(

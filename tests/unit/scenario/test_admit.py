@@ -302,7 +302,7 @@ def test_without_the_defect_a_wide_request_gives_way():
 
 
 def test_without_queues_there_is_no_answer():
-    with pytest.raises(InputError, match="no objects of a queue system"):
+    with pytest.raises(InputError, match="no objects of Kueue"):
         admit(objects(job("j")), objects(*node("a")))
 
 
