@@ -10,10 +10,13 @@ does), such a skip fails the run: a skip must not look like a pass.
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from collections import Counter
+from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -24,6 +27,8 @@ NEEDS = {
     "shared": "needs shared: the folder of recorded cases; set DRA_ALLOC_SHARED or put it beside the repository",
     "go": "needs go: no Go toolchain on PATH",
     "cel-expr-python": "needs cel-expr-python: it is not installed; pip install --group opinions",
+    "browser": "needs browser: Chromium, or what drives it, is not installed; apt-get install chromium, "
+    "pip install --group browser",
     "solver": "needs solver: OR-tools is not installed; pip install ortools",
 }
 _REQUIRED = tuple(name for name in os.environ.get("DRA_ALLOC_REQUIRE", "").split(",") if name)
@@ -64,6 +69,20 @@ def solver() -> None:
     """OR-tools can be used; skips, counted, where it is not installed."""
     if find_spec("ortools") is None:
         pytest.skip(NEEDS["solver"])
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """A headless Chromium of the system; skips, counted, where it, or what drives it, is not installed."""
+    found = shutil.which("chromium") or shutil.which("chromium-browser")
+    if found is None or find_spec("playwright") is None or find_spec("axe_playwright_python") is None:
+        pytest.skip(NEEDS["browser"])
+    from playwright.sync_api import sync_playwright  # noqa: PLC0415 - it may not be there
+
+    with sync_playwright() as driver:
+        chromium = driver.chromium.launch(executable_path=found, args=["--no-sandbox"])
+        yield chromium
+        chromium.close()
 
 
 @pytest.fixture(scope="session")

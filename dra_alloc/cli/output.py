@@ -61,6 +61,10 @@ def check_reports(options: Namespace) -> None:
     Raises: InputError for one that cannot be, or two in one file; then none is written.
     """
     reports = getattr(options, "report", ())
+    if "html" in (getattr(options, "format", ""), *(form for form, _ in reports)):
+        from dra_alloc.report.page import require
+
+        require()
     if not reports:
         return
     from dra_alloc.cli.writing import STDOUT, checked, is_one_file

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from dra_alloc.report.records import Report
 
-__all__ = ["FORMATS", "PLAIN", "rendered"]
+__all__ = ["FORMATS", "PICTURED", "PLAIN", "rendered"]
 
 #: Format name -> the module whose `render(report, verbose)` makes the whole output; loaded when it is asked for.
 FORMATS: Final[Mapping[str, str]] = {
@@ -24,6 +24,8 @@ FORMATS: Final[Mapping[str, str]] = {
     "rdjson": "dra_alloc.report.rdjson",
     "markdown": "dra_alloc.report.markdown",
 }
+#: Those of commands that ask about the devices of nodes.
+PICTURED: Final[Mapping[str, str]] = {**FORMATS, "html": "dra_alloc.report.page"}
 #: Those of commands that ask nothing about files, such as a conformance run.
 PLAIN: Final[Mapping[str, str]] = {name: FORMATS[name] for name in ("text", "json")}
 

@@ -5,15 +5,18 @@ The check: a finding for each placement, and totals.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import groupby
 from typing import Any
 
+from dra_alloc.api import ResourceClaim
 from dra_alloc.report.allocations import allocation_lines, allocation_object, choice_lines
 from dra_alloc.report.layout import plural, some
 from dra_alloc.report.records import Finding, Level, Report, Section
 from dra_alloc.report.refusals import refusal_lines, refusal_object
 from dra_alloc.scenario.check import Check, SubjectAnswer
 from dra_alloc.scenario.looking import EXPLAINED_NODES
+from dra_alloc.scenario.picture import picture_of_checks
 from dra_alloc.solve.cpsat.solver import INSTALL, is_installed
 
 __all__ = ["check_report", "judged", "summary_counts"]
@@ -27,10 +30,11 @@ def summary_counts(check: Check) -> dict[str, int]:
     return {verdict: verdicts.count(verdict) for verdict in ("allocated", "unsatisfiable", "undecided")}
 
 
-def check_report(check: Check) -> Report:
-    """Return the records of a check."""
+def check_report(check: Check, claims: Sequence[ResourceClaim] = ()) -> Report:
+    """Return the records of a check of a cluster with these claims."""
     findings = tuple(map(_finding, check.placements))
-    return Report(findings, Section("check", (check, findings), _lines, _members), check.notes)
+    whole = Section("check", (check, findings), _lines, _members)
+    return Report(findings, whole, check.notes, partial(picture_of_checks, {"now": (check, claims)}))
 
 
 def _finding(placement: SubjectAnswer) -> Finding:

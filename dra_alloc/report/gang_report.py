@@ -5,6 +5,7 @@ A gang's placements: the joint answer and the scheduler's order, a finding each.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from dra_alloc.problem.requests import claim_name
@@ -13,6 +14,7 @@ from dra_alloc.report.records import Finding, Level, Report, Section
 from dra_alloc.report.scores import score_lines, score_objects
 from dra_alloc.scenario.gang.joint import JointAnswer
 from dra_alloc.scenario.gang.types import Gang, Placement
+from dra_alloc.scenario.picture import picture_of_gang
 
 __all__ = ["gang_report"]
 
@@ -23,7 +25,8 @@ def gang_report(answer: JointAnswer) -> Report:
     """Return the records of a joint placement, beside what the scheduler does one by one."""
     joint = _finding("joint", answer.answers.joint, answer, _joint)
     greedy = _finding("greedy", answer.answers.greedy, answer, _greedy)
-    return Report((joint, greedy), Section("gang", (answer, joint, greedy), _lines, _members), tuple(answer.notes))
+    whole = Section("gang", (answer, joint, greedy), _lines, _members)
+    return Report((joint, greedy), whole, tuple(answer.notes), partial(picture_of_gang, answer))
 
 
 def _finding(subject: str, gang: Gang, answer: JointAnswer, say: Any) -> Finding:

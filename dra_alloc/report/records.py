@@ -9,9 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from dra_alloc.errors import Where
+
+if TYPE_CHECKING:
+    from dra_alloc.scenario.picture import Picture
 
 __all__ = ["SCHEMA_VERSION", "Finding", "Level", "Report", "Section"]
 
@@ -77,9 +80,11 @@ class Report:
     """
     All that a command found; `whole` is the answer as text and JSON have it, around the findings.
 
-    `notes` say what the answer does not look at, or how the input was read: every format has them.
+    `notes` say what the answer does not look at, or how the input was read: every format has them. `picture` makes
+    what pages show of nodes, where the answer is of some.
     """
 
     findings: tuple[Finding, ...]
     whole: Section
     notes: tuple[str, ...] = ()
+    picture: Callable[[], Picture] | None = None

@@ -6,12 +6,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from functools import partial
 from typing import Any, Final
 
 from dra_alloc.errors import Where, first_few
 from dra_alloc.report.check_report import judged
 from dra_alloc.report.layout import plural, some
 from dra_alloc.report.records import Finding, Level, Report, Section
+from dra_alloc.scenario.picture import picture_of_checks
+from dra_alloc.scenario.what_if.cluster_state import ClusterState
 from dra_alloc.scenario.what_if.pod_counts import PodCount
 from dra_alloc.scenario.what_if.what_if import Fate, WhatIf, WorkloadChange
 
@@ -30,12 +33,14 @@ _QUIET: Final = (Fate.FITS, Fate.STAYS)
 _Told = tuple[WhatIf, tuple[Finding, ...]]
 
 
-def what_if_report(found: WhatIf) -> Report:
-    """Return the records of a change, the worst first."""
+def what_if_report(found: WhatIf, before: ClusterState, after: ClusterState) -> Report:
+    """Return the records of a change from one state to the other, the worst first."""
     order = list(Fate)
     changes = sorted(found.changes, key=lambda each: order.index(each.fate))
     findings = tuple(map(_finding, changes))
-    return Report(findings, Section("what-if", (found, findings), _lines, _members), found.notes)
+    sides = {"before": (found.before, before.dump.claims), "after": (found.after, after.dump.claims)}
+    whole = Section("what-if", (found, findings), _lines, _members)
+    return Report(findings, whole, found.notes, partial(picture_of_checks, sides))
 
 
 def _finding(change: WorkloadChange) -> Finding:

@@ -5,6 +5,7 @@ One selector, all devices: which match, which fail and why, and what it costs.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,7 +15,7 @@ from dra_alloc.cel.library.quantity import CelQuantity
 from dra_alloc.cluster.settings import Settings
 from dra_alloc.work import BudgetExhausted, ran_out
 
-__all__ = ["DeviceVerdict", "Selected", "environment_for", "prepared_devices", "select"]
+__all__ = ["DeviceVerdict", "Selected", "environment_for", "matched", "prepared_devices", "select"]
 
 #: How much of a device is shown for a selector that reads all of it.
 _MOST_VALUES = 64
@@ -98,6 +99,22 @@ def select(expression: str, slices: Iterable[ResourceSlice], settings: Settings,
         hints = cel.missing_hints(program, [device for _, device in devices])
     kind = str(program.output_type)
     return Selected(expression, kind, program.max_cost, _read_names(program), verdicts, hints, ran_out())
+
+
+def matched(expression: str, slices: Iterable[ResourceSlice], settings: Settings) -> set[tuple[str, str, str]]:
+    """
+    Return the driver, pool and name of each device that a selector matches; none of those on which it fails.
+
+    Raises: CompileError with upstream's text; BudgetExhausted.
+    """
+    environment = environment_for(settings, "stored")
+    program = environment.compile(expression)
+    found = set()
+    for names, device in prepared_devices(slices, environment.reading):
+        with suppress(cel.EvaluationError):
+            if program.matches(device):
+                found.add(names)
+    return found
 
 
 def environment_for(settings: Settings, mode: str) -> cel.Environment:

@@ -15,6 +15,7 @@ from dra_alloc.limits import (
     DEFAULT_SOLVER_BUDGET,
     DEFAULT_STEP_BUDGET,
 )
+from dra_alloc.report import PICTURED
 
 __all__ = ["declare", "declare_options"]
 
@@ -51,7 +52,7 @@ def declare_options(command: ArgumentParser, description: str, *, choices: bool)
     shared.objectives(command)
     shared.settings(command)
     shared.budget(command)
-    shared.output(command)
+    shared.output(command, PICTURED)
     shared.validate(command)
     command.add_argument(
         "--steps",
@@ -103,7 +104,7 @@ def _run(options: Namespace) -> int:
     )
     result = check(manifests, dump, asked)
     warn(*manifests.warnings, *dump.warnings)
-    show(options, check_report(result))
+    show(options, check_report(result, dump.claims))
     counts = summary_counts(result)
     if counts["unsatisfiable"]:
         return exit_codes.ExitCode.UNSATISFIABLE

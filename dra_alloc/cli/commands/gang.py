@@ -9,6 +9,7 @@ from typing import Final
 
 from dra_alloc.cli import exit_codes
 from dra_alloc.cli import options as shared
+from dra_alloc.report import PICTURED
 
 __all__ = ["declare"]
 
@@ -36,7 +37,7 @@ def declare(command: ArgumentParser) -> None:
     shared.objectives(command)
     shared.settings(command)
     shared.budget(command)
-    shared.output(command)
+    shared.output(command, PICTURED)
     command.set_defaults(run=_run)
 
 

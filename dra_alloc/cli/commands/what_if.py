@@ -8,6 +8,7 @@ from argparse import ArgumentParser, Namespace
 from typing import Final
 
 from dra_alloc.cli import options as shared
+from dra_alloc.report import PICTURED
 
 __all__ = ["declare"]
 
@@ -44,7 +45,7 @@ def declare(command: ArgumentParser) -> None:
     shared.pod_templates(command)
     shared.settings(command)
     shared.budget(command)
-    shared.output(command)
+    shared.output(command, PICTURED)
     shared.validate(command)
     command.set_defaults(run=_run)
 
@@ -67,7 +68,7 @@ def _run(options: Namespace) -> int:
         raise InputError("nothing changes", hint="give a SCENARIO, manifests to apply with -f, or both")
     before, after = states_of(options)
     found = what_if(before, after, checking(options))
-    show(options, what_if_report(found))
+    show(options, what_if_report(found, before, after))
     if any(found.count(each) for each in (Fate.LOST, Fate.GONE, Fate.REFUSED)):
         return ExitCode.UNSATISFIABLE
     return ExitCode.UNDECIDED if found.count(Fate.UNDECIDED) else ExitCode.OK

@@ -54,6 +54,7 @@ class JointAnswer:
     wanted: int | None
     settings: Settings
     notes: tuple[str, ...]
+    cluster: Cluster
 
 
 def place_jointly(manifests: Documents, dump: Documents, options: JointOptions) -> JointAnswer:
@@ -90,14 +91,15 @@ def place_jointly(manifests: Documents, dump: Documents, options: JointOptions) 
                 hint="ask for copies of a pod whose claims come from a template",
             )
         answers = replicas(cluster, members[0].claims, wanted, options.objectives)
-        return JointAnswer(answers, wanted, options.settings, (*noted, *_idle(options, cluster, answers), *ran_out()))
+        notes = (*noted, *_idle(options, cluster, answers), *ran_out())
+        return JointAnswer(answers, wanted, options.settings, notes, cluster)
     if options.most:
         answers = place_most(cluster, members, options.objectives)
     else:
         answers = place_gang(cluster, members, options.topology, objectives=options.objectives)
     said = remarks(cluster, members, answers.joint, options.topology)
     notes = (*noted, *_idle(options, cluster, answers), *said, *ran_out())
-    return JointAnswer(answers, len(members), options.settings, notes)
+    return JointAnswer(answers, len(members), options.settings, notes, cluster)
 
 
 def _idle(options: JointOptions, cluster: Cluster, answers: GangAnswers) -> Iterator[str]:
