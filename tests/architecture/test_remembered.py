@@ -32,6 +32,8 @@ KEPT = {
     "manifest.snapshot.late_slices._lists_decoder": "no arguments",
     "manifest.snapshot.late_slices._slice_record": "no arguments",
     "manifest.snapshot.late_slices.slices_decoder": "no arguments",
+    "report.page._template": "no arguments",
+    "report.page._text": "files of the page",
     "scenario.fleet.catalogue.catalogue": "no arguments",
     "releases.start_of": "starts that the tables name",
     "traits.traits_of": "releases, none newer than the newest known, by channel",
