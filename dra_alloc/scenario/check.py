@@ -34,6 +34,7 @@ from dra_alloc.scenario.group_notes import GroupSeen, group_answers
 from dra_alloc.scenario.looking import Looking
 from dra_alloc.scenario.objective_notes import idle_notes
 from dra_alloc.scenario.otherwise import broken_claims, gates_on, told_of_gates
+from dra_alloc.scenario.pod_fixes import with_fixes
 from dra_alloc.scenario.prepare.pipeline import Prepared, prepare
 from dra_alloc.scenario.prepare.subjects import Subject
 from dra_alloc.solve.allocator import DEFAULT_BUDGET, Budget
@@ -234,6 +235,7 @@ class _Checking:
         ways = Ways(options.node_choice == "first", options.node, best, options.budget)
         named = {each.name for each in prepared.subjects if each.pod is not None and each.pod.spec.node_name}
         self.scheduling = Scheduling(cluster, ways, prepared.book, named)
+        self._amounts = not (prepared.manifests.limit_ranges or prepared.dump.limit_ranges)
         self._read_at = {} if looking is None else _places(prepared)
         self._nodes = cluster.nodes if options.node is None else (cluster.node(options.node),)
 
@@ -241,9 +243,8 @@ class _Checking:
         """Return what becomes of all subjects, in the order of the scheduler's queue; claims alone come last."""
         subjects = self._prepared.subjects
         only = self._options.node
-        for each in subjects:
-            if only is not None and each.node not in (None, only):
-                self._said.setdefault(f"for another node than {only}, so not asked", []).append(each.name)
+        for each in (each for each in subjects if only is not None and each.node not in (None, only)):
+            self._said.setdefault(f"for another node than {only}, so not asked", []).append(each.name)
         subjects = tuple(each for each in subjects if only is None or each.node in (None, only))
         pods = [each for each in subjects if each.pod is not None]
         alone = [each for each in subjects if each.pod is None]
@@ -314,11 +315,10 @@ class _Checking:
                 advice = tuple(advised(cluster, outcome.claims_on(each.node), each) for each in refused)
                 return replace(placement, refusals=advice, aborts=True)
             case Unschedulable(text="") if self._looking is not None:
-                refused = outcome.refusals
-                if len(nodes) < len(refused):
-                    names = {node.metadata.name for node in nodes}
-                    refused = tuple([each for each in refused if each.node in names])
-                return replace(placement, refusals=self._looking.into(self.scheduling.cluster, outcome, refused))
+                names = {node.metadata.name for node in nodes}
+                asked = [each for each in outcome.refusals if each.node in names]
+                told = self._looking.into(self.scheduling.cluster, outcome, asked)
+                return replace(placement, refusals=with_fixes(self.scheduling, _queued(subject), told, self._amounts))
             case Unschedulable(code=code, text=text, detail=said) | Waiting(code=code, text=text, detail=said):
                 return replace(placement, refusals=_everywhere(nodes, code, text, said))
 

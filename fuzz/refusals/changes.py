@@ -5,14 +5,16 @@ What a person could change about a refused world, by the words in which the comm
 from __future__ import annotations
 
 import pickle
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from fuzz.refusals.drawing import DRIVER, RESOURCE, Json
 
-__all__ = ["Change", "asking_for", "changes_of"]
+__all__ = ["Change", "asking_for", "asking_for_less", "changes_of", "of_the_pod"]
 
 _SAID = ("matchAttribute", "distinctAttribute")
+_LESS = re.compile(r"((\S+) instead of \S+ (cpu|memory))")
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,12 +82,71 @@ def _of_pool(world: Json, pool: str) -> list[Json]:
 
 
 def changes_of(world: Json) -> Iterator[Change]:
-    """Yield every change, of all kinds that do not have an amount."""
+    """Yield every change to claims and devices, of all kinds that do not have an amount."""
     yield from _of_claims(world)
     yield from _of_classes(world)
     yield from _of_holders(world)
     yield from _of_slices(world)
     yield from _of_taints(world)
+
+
+def of_the_pod(world: Json) -> Iterator[Change]:
+    """Yield the changes about the pod itself, and about what nodes have against it."""
+    for node in _all(world, "Node"):
+        if node["spec"].get("unschedulable"):
+            yield Change(f"uncordoning node {node['metadata']['name']}", "", _uncordoned(node["metadata"]["name"]))
+    for key, effect in dict.fromkeys(
+        (each["key"], each["effect"]) for node in _all(world, "Node") for each in node["spec"].get("taints", ())
+    ):
+        change = _put_up_with({"key": key, "operator": "Exists", "effect": effect})
+        yield Change(f"tolerating the node's taint {key}:{effect}", "", change)
+    for key, value in _pod(world).get("nodeSelector", {}).items():
+        yield Change(f"dropping {key}={value} from the pod's nodeSelector", "", _unselected(key))
+    for kind, said in (("podAffinity", "affinity"), ("podAntiAffinity", "anti-affinity")):
+        if kind in _pod(world).get("affinity", {}):
+            yield Change(f"dropping the pod's required {said} to pods", "", _without_affinity(kind))
+
+
+def asking_for_less(step: str) -> Change | None:
+    """Return what a step means that asks for less of nodes' own resources; None for another step."""
+    parts = _LESS.findall(step)
+    if f"asking for {' and '.join(each for each, _, _ in parts)}" != step:
+        return None
+
+    def make(made: Json) -> None:
+        _pod(made)["containers"][0]["resources"]["requests"].update({name: amount for _, amount, name in parts})
+
+    return Change(step, "", make)
+
+
+def _uncordoned(name: str) -> Callable[[Json], None]:
+    def make(world: Json) -> None:
+        for node in _all(world, "Node"):
+            if node["metadata"]["name"] == name:
+                del node["spec"]["unschedulable"]
+
+    return make
+
+
+def _put_up_with(toleration: Json) -> Callable[[Json], None]:
+    def make(world: Json) -> None:
+        _pod(world).setdefault("tolerations", []).append(toleration)
+
+    return make
+
+
+def _unselected(key: str) -> Callable[[Json], None]:
+    def make(world: Json) -> None:
+        del _pod(world)["nodeSelector"][key]
+
+    return make
+
+
+def _without_affinity(kind: str) -> Callable[[Json], None]:
+    def make(world: Json) -> None:
+        del _pod(world)["affinity"][kind]
+
+    return make
 
 
 def asking_for(world: Json) -> Iterator[tuple[int, Callable[[int], Change]]]:

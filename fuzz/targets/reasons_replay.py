@@ -21,7 +21,7 @@ from typing import Final
 
 import dra_alloc
 from dra_alloc.cli.main import run
-from fuzz.refusals.changes import Change, asking_for, changes_of
+from fuzz.refusals.changes import Change, asking_for, asking_for_less, changes_of, of_the_pod
 from fuzz.refusals.drawing import Json, drawn
 from fuzz.target import Broken, Target, command
 
@@ -36,6 +36,10 @@ _DEFECT: Final = re.compile(r"defects? of kube-scheduler")
 #: At most so many lines for a refusal on one node, and for one on many.
 _LINES, _LINES_OF_MANY = 12, 15
 _COLUMNS: Final = 80
+#: What nodes have against the pod itself.
+_OWN: Final = frozenset(
+    {"node-resources", "node-taint", "node-unschedulable", "node-selector", "pod-affinity", "pod-anti-affinity"}
+)
 _POD: Final = "ns/pod"
 
 
@@ -115,25 +119,36 @@ def _hold_lines(printed: str, found: Json) -> None:
 
 
 def _worth(refusals: Sequence[Json]) -> list[Json]:
-    """Return the first and the last refusal that were looked into: the last may share another's reasons."""
-    looked = [each for each in refusals if each["reasons"] is not None]
-    return [*looked[:1], *looked[1:][-1:]]
+    """
+    Return the first and the last refusal that were looked into: the last may share another's reasons.
+
+    And the same of those that have something against the pod itself.
+    """
+    looked = [each for each in refusals if each["reasons"] is not None and each["code"] not in _OWN]
+    own = [each for each in refusals if each["code"] in _OWN]
+    return [*looked[:1], *looked[1:][-1:], *own[:1], *own[1:][-1:]]
 
 
 def _replayed(world: Json, refusal: Json) -> str:
     """Hold what is said of one node. Raises: Broken."""
-    reasons, node = refusal["reasons"], refusal["node"]
+    reasons, node = refusal["reasons"] or {"fixes": [], "hints": []}, refusal["node"]
     here = ("--node", node)
     listed = {tuple(fix["steps"]) for fix in reasons["fixes"]}
     changes = {each.fix: each for each in changes_of(world) if each.fix}
+    own = {each.fix: each for each in of_the_pod(world)}
     for steps in listed:
         changed = world
         for step in steps:
-            changed = _named(step, changes, world).of(changed)
+            changed = _named(step, changes | own, world).of(changed)
         for more in (here, ()):
             if not _fits(changed, *more):
                 raise Broken(f"wrong fix{'' if more else ' in the cluster'}: {' and '.join(steps)} on {node}")
     _hold_hints(world, node, reasons["hints"])
+    if refusal["code"] in _OWN:
+        for each in (each for each in own.values() if _helps(each.of(world), node)):
+            if (each.fix,) not in listed:
+                raise Broken(f"not listed: {each.fix} on {node}")
+        return "by nodes" + (", with a fix" if listed else "")
     if refusal["error"]:
         return "with an error"
     _hold_facts(world, node, reasons["facts"])
@@ -157,6 +172,9 @@ def _named(step: str, changes: dict[str, Change], world: Json) -> Change:
     """Return the change that a step names. Raises: Broken for one that nobody understands."""
     if step in changes:
         return changes[step]
+    less = asking_for_less(step)
+    if less is not None:
+        return less
     counted = _COUNT.fullmatch(step)
     if counted is not None:
         for _, counting in asking_for(world):

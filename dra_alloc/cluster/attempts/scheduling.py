@@ -121,7 +121,7 @@ class Scheduling:
     def go_back(self, saved: Saved) -> None:
         """Forget all that was scheduled since the state was saved; it is for one use."""
         self._cluster, self.tenancy, self.reserved, self.book = saved
-        self._answers.clear()
+        self._answers = []
         self._placing = Placing(self._cluster, self._ways.budget)
 
     def attempt(self, queued: Queued) -> PodOutcome:

@@ -1,0 +1,123 @@
+"""
+What would let a pod onto nodes that have something against the pod itself: each change tried, as all fixes are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from copy import copy
+from dataclasses import dataclass, field, replace
+from typing import Final, NamedTuple
+
+from dra_alloc.cluster.attempts.queue import Queued
+from dra_alloc.cluster.attempts.scheduled import Scheduled, Unschedulable
+from dra_alloc.cluster.attempts.scheduling import Scheduling
+from dra_alloc.cluster.outcomes import NodeRefusal
+from dra_alloc.explain.reasons import Fix, Reasons
+from dra_alloc.explain.world import World
+from dra_alloc.pods.groups import group_name
+from dra_alloc.pods.remedies import Remedy, remedies
+
+__all__ = ["with_fixes"]
+
+#: Attempts of one pod; nodes have much in common.
+_MOST_ATTEMPTS: Final = 40
+#: The cluster up to which a pod is tried again: each attempt looks at all nodes.
+_MOST_NODES: Final = 200
+
+
+class _Came(NamedTuple):
+    """What came of an attempt: the nodes that fit, and the codes of those that do not."""
+
+    fits: frozenset[str]
+    codes: dict[str, str]
+
+
+def with_fixes(
+    scheduling: Scheduling, queued: Queued, refusals: Sequence[NodeRefusal], amounts: bool
+) -> tuple[NodeRefusal, ...]:
+    """
+    Return a pod's refusals, those that have something against the pod itself with what would let it in.
+
+    A change is listed where the pod would find that node with it, or two
+    where no single one does. Without `amounts` no smaller request is
+    proposed: others may have a say in it. Of pods of groups all would have to
+    be asked again.
+
+    Spec: EXPLAIN-21.
+    """
+    if queued.alone or group_name(queued.pod) or len(scheduling.cluster.nodes) > _MOST_NODES:
+        return tuple(refusals)
+    trying = _Trying(scheduling, queued, amounts)
+    return tuple([trying.told(each) for each in refusals])
+
+
+@dataclass(slots=True)
+class _Trying:
+    """Attempts of one pod beside the scheduling, which stays as it is."""
+
+    scheduling: Scheduling
+    queued: Queued
+    amounts: bool
+    _known: dict[tuple[str, ...], _Came] = field(default_factory=dict)
+    _beside: Scheduling | None = None
+
+    def told(self, refusal: NodeRefusal) -> NodeRefusal:
+        """Return the refusal with what would let the pod in, if anything that was tried would."""
+        fixes: list[Fix] = []
+        further: list[tuple[Remedy, str]] = []
+        for remedy in self._remedies(refusal.node, refusal.code, self.queued):
+            came = self._came((remedy,))
+            if came is not None and refusal.node in came.fits:
+                fixes.append(_fix(remedy))
+            elif came is not None:
+                further.append((remedy, came.codes.get(refusal.node, "")))
+        if not fixes:
+            fixes += self._pair(refusal.node, further)
+        return replace(refusal, reasons=Reasons((), tuple(fixes))) if fixes else refusal
+
+    def _pair(self, node: str, further: Sequence[tuple[Remedy, str]]) -> Iterator[Fix]:
+        """Yield the first two changes that are enough together, the second of what the first leaves in the way."""
+        for first, code in further:
+            for second in self._remedies(node, code, replace(self.queued, pod=first.pod)):
+                came = self._came((first, second))
+                if came is not None and node in came.fits:
+                    yield _fix(first, second)
+                    return
+
+    def _remedies(self, name: str, code: str, queued: Queued) -> Iterator[Remedy]:
+        tenancy = self.scheduling.tenancy
+        place = tenancy.places[name]
+        served = self.scheduling.cluster.known.class_by_resource
+        if code != "node-resources" or self.amounts:
+            yield from remedies(queued.pod, tenancy.nodes[place], code, tenancy.loads[place], served)
+
+    def _came(self, changes: tuple[Remedy, ...]) -> _Came | None:
+        """Return what comes of the pod with the changes made; None where that is one attempt too many."""
+        steps = tuple([each.step for each in changes])
+        if steps not in self._known:
+            if len(self._known) >= _MOST_ATTEMPTS:
+                return None
+            self._known[steps] = self._attempt(replace(self.queued, pod=changes[-1].pod, template=None))
+        return self._known[steps]
+
+    def _attempt(self, queued: Queued) -> _Came:
+        if self._beside is None:
+            self._beside = copy(self.scheduling)
+            self._beside.go_back(self.scheduling.saved())
+        outcome = self._beside.attempt(queued)
+        if isinstance(outcome, Scheduled):
+            # What it takes is not there for the next attempt.
+            self._beside = None
+            return _Came(frozenset(outcome.fits), {})
+        refused = outcome.refusals if isinstance(outcome, Unschedulable) else ()
+        return _Came(frozenset(), {each.node: each.code for each in refused})
+
+
+def _fix(*changes: Remedy) -> Fix:
+    return Fix(tuple([each.step for each in changes]), sum(each.cost for each in changes), _as_it_is)
+
+
+def _as_it_is(world: World) -> World:
+    """Nothing changes about devices."""
+    return world

@@ -1,0 +1,101 @@
+"""
+What would let a pod onto a node that has something against the pod itself: proposed where it was tried.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from dra_alloc.cli.main import run
+
+NODE: dict[str, Any] = {
+    "apiVersion": "v1",
+    "kind": "Node",
+    "metadata": {"name": "a", "labels": {"disk": "hdd"}},
+    "spec": {},
+    "status": {"allocatable": {"cpu": "2", "memory": "4Gi", "pods": "10"}},
+}
+CORDONED = {**NODE, "spec": {"unschedulable": True}}
+TAINTED = {**NODE, "spec": {"taints": [{"key": "dedicated", "value": "ml", "effect": "NoSchedule"}]}}
+BOTH = {**NODE, "spec": {**CORDONED["spec"], **TAINTED["spec"]}}
+SSD = {"nodeSelector": {"disk": "ssd"}}
+NEAR = [{"labelSelector": {"matchLabels": {"app": "db"}}, "topologyKey": "kubernetes.io/hostname"}]
+ALONE = {"affinity": {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": NEAR}}}
+LIMITS = {
+    "apiVersion": "v1",
+    "kind": "LimitRange",
+    "metadata": {"name": "l", "namespace": "ns"},
+    "spec": {"limits": [{"type": "Container", "min": {"cpu": "3"}}]},
+}
+DEVICES = (
+    {"apiVersion": "resource.k8s.io/v1", "kind": "DeviceClass", "metadata": {"name": "gpu"}, "spec": {}},
+    {
+        "apiVersion": "resource.k8s.io/v1",
+        "kind": "ResourceSlice",
+        "metadata": {"name": "s"},
+        "spec": {
+            "driver": "x.io",
+            "nodeName": "a",
+            "pool": {"name": "a", "generation": 1, "resourceSliceCount": 1},
+            "devices": [{"name": "d"}],
+        },
+    },
+)
+
+
+def pod(spec: dict[str, Any], count: int = 1, **requests: str) -> list[dict[str, Any]]:
+    asked = {"requests": [{"name": "r", "exactly": {"deviceClassName": "gpu", "count": count}}]}
+    used = {"claims": [{"name": "c"}], "requests": requests}
+    meta = {"namespace": "ns"}
+    return [
+        {
+            "apiVersion": "resource.k8s.io/v1",
+            "kind": "ResourceClaim",
+            "metadata": {"name": "c", **meta},
+            "spec": {"devices": asked},
+        },
+        {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": {"name": "pod", **meta},
+            "spec": {
+                "resourceClaims": [{"name": "c", "resourceClaimName": "c"}],
+                "containers": [{"name": "main", "image": "x", "resources": used}],
+                **spec,
+            },
+        },
+    ]
+
+
+@pytest.mark.parametrize(
+    ("objects", "fixes"),
+    [
+        pytest.param([CORDONED, *pod({})], [["uncordoning node a"]], id="cordon"),
+        pytest.param([TAINTED, *pod({})], [["tolerating the node's taint dedicated=ml:NoSchedule"]], id="taint"),
+        pytest.param([NODE, *pod(SSD)], [["dropping disk=ssd from the pod's nodeSelector"]], id="selector"),
+        pytest.param([NODE, *pod(ALONE)], [["dropping the pod's required affinity to pods"]], id="affinity"),
+        pytest.param(
+            [NODE, *pod({}, cpu="2500m", memory="5Gi")],
+            [["asking for 2 instead of 2.5 cpu and 4Gi instead of 5Gi memory"]],
+            id="resources",
+        ),
+        pytest.param(
+            [BOTH, *pod({})],
+            [["uncordoning node a", "tolerating the node's taint dedicated=ml:NoSchedule"]],
+            id="the second obstacle shows after the first",
+        ),
+        pytest.param([CORDONED, *pod({}, count=2)], None, id="devices would be short all the same"),
+        pytest.param([NODE, LIMITS, *pod({}, cpu="4")], None, id="a LimitRange has a say in requests"),
+    ],
+)
+def test_what_lets_the_pod_in_is_proposed(tmp_path, capsys, objects, fixes) -> None:
+    file = tmp_path / "objects.json"
+    file.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": [*DEVICES, *objects]}))
+    assert run(["check", str(file), "--format", "json"]) == 1
+    (placement,) = json.loads(capsys.readouterr().out)["placements"]
+    (refusal,) = placement["refusals"]
+    told = refusal["reasons"] and [fix["steps"] for fix in refusal["reasons"]["fixes"]]
+    assert told == fixes
