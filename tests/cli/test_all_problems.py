@@ -104,7 +104,7 @@ def test_files_of_options_are_told_with_the_manifests(told, tmp_path):
     prices = tmp_path / "prices.yaml"
     prices.write_text("devices: 5\n")
     said = told(BROKEN, options=["--objective", "cheapest", "--prices", str(prices)])
-    assert "prices.yaml: devices: has to be a list" in said
+    assert "prices.yaml:1: devices: has to be a list" in said
     assert 'got the string "many"' in said
 
 
