@@ -35,6 +35,7 @@ CASES_OF: Final = {
     "control_plane": 20,
     "conversion": 3000,
     "determinism": 150,
+    "dry_runs": 300,
     "dump_and_load": 100,
     "engines": 2000,
     "fewer_constraints": 600,

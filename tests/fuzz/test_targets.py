@@ -42,7 +42,7 @@ WITH_GO = {
 }
 #: Control planes of their own, seconds to start; what they told is replayed from worlds and vectors. And
 #: processes each of which is asked all questions of the command.
-IN_CI_ALONE = {"changed_clusters", "pod_fields", "same_bytes"}
+IN_CI_ALONE = {"changed_clusters", "dry_runs", "pod_fields", "same_bytes"}
 
 
 def _main(name: str):

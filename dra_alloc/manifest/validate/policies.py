@@ -13,6 +13,9 @@ from dra_alloc.manifest.validate.violations import Violations
 __all__ = ["check_request_policy"]
 
 VALUES_MAX: Final = 10
+_NANO: Final = 10**9
+_INT64_MAX: Final = (1 << 63) - 1
+_FRACTIONAL: Final = "DRAFractionalCapacityRange"
 _TWO_POLICIES: Final = (
     'exactly one policy can be specified, cannot specify "validValues" and "validRange" at the same time'
 )
@@ -94,18 +97,38 @@ def _maximum(v: Violations, bounds: CapacityRequestPolicyRange, default: Quantit
 
 
 def _step(v: Violations, bounds: CapacityRequestPolicyRange, default: Quantity, place: tuple[Quantity, str]) -> None:
+    """Check a step and what is that many steps away; from 1.37 on none of them may wrap. Spec: VAL-87 to VAL-89."""
     limit, path = place
     assert bounds.min is not None
     assert bounds.step is not None
-    path_step = f"{path}.validRange.step"
-    low, step = bounds.min.value(), bounds.step.value()
-    if not step or (step < 0 and v.holds(STEP_ABOVE_ZERO)):  # 1.36 would divide by 0; later releases say so
+    path_range = f"{path}.validRange"
+    path_step, later = f"{path_range}.step", v.holds(STEP_ABOVE_ZERO)
+    if bounds.step.nano <= 0 if later else not bounds.step.value():  # 1.36 would divide by 0; later releases say so
         v.invalid(path_step, str(bounds.step), "must be greater than zero")
         return
+    given = {"default": default, "min": bounds.min, "max": bounds.max, "step": bounds.step}
+    amounts = {name: amount for name, amount in given.items() if amount is not None}
+    in_milli = v.server.gates.get(_FRACTIONAL, False) and any(each.nano % _NANO for each in amounts.values())
+    faults = {name: text for name, each in amounts.items() if (text := _unrepresented(each, in_milli=in_milli))}
     one = bounds.min + bounds.step
-    if one > limit:
+    if one > limit and not (in_milli and later and "step" in faults):
         v.invalid(path_step, str(bounds.step), f"one step {one} is larger than capacity value: {limit}")
-    for amount in (default, bounds.max):
-        if amount is not None and (amount.value() - low) % step:
+    if later and faults:
+        for name, text in faults.items():
+            v.invalid(f"{path_range}.{name}", str(amounts[name]), text)
+        return
+    numbers = {name: each.milli_value() if in_milli else each.value() for name, each in amounts.items()}
+    for name in ("default", "max"):
+        if name in numbers and (numbers[name] - numbers["min"]) % numbers["step"]:
             detail = f"value is not a multiple of a given step ({bounds.step}) from ({bounds.min})"
-            v.invalid(path_step, str(amount), detail)
+            v.invalid(path_step, str(amounts[name]), detail)
+
+
+def _unrepresented(amount: Quantity, *, in_milli: bool) -> str:
+    """Return why an amount is no number of the arithmetic of steps; whole ones are rounded up."""
+    if amount.nano < 0:
+        return "must be greater than or equal to 0"
+    if in_milli:
+        fits = not amount.nano % (_NANO // 1000) and amount.nano // (_NANO // 1000) <= _INT64_MAX
+        return "" if fits else "value cannot be represented as a milli value"
+    return f"must not be larger than {_INT64_MAX}" if amount.nano > _INT64_MAX * _NANO else ""

@@ -61,6 +61,7 @@ _TYPES: Final[Mapping[str, str]] = {
 
 #: What an empty part of a qualified name was, and what a name without a domain was told.
 _EMPTY_PARTS: Final = ("the domain must not be empty", "the name must not be empty")
+_IDENTIFIER: Final = "a valid C identifier"
 _EARLY_WORDS: Final = (
     ("a fully qualified name must be a domain and a name separated by a slash", "must include a domain"),
     ("a valid label key", "a qualified name"),
@@ -72,6 +73,8 @@ def _in_early_words(fault: NameFault) -> NameFault:
     if fault.kind != "Invalid":
         return fault
     detail = fault.detail
+    if not fault.value and detail not in _EMPTY_PARTS:
+        return fault._replace(kind="Required", detail="name required") if _IDENTIFIER in detail else fault
     for later, early in _EARLY_WORDS:
         detail = detail.replace(later, early)
     return fault._replace(kind="Required" if detail in _EMPTY_PARTS else fault.kind, detail=detail)
