@@ -155,7 +155,9 @@ def _alone(question: Question, told: _Asked, requests: Iterator[RequestRow]) -> 
 
 
 def _tally(question: Question, told: _Asked, ask: Ask, needed: int) -> RequestTally:
-    pools = tuple(_pool_tally(pool, told, ask) for pool in question.context.pools)
+    # All waits for pools, too, that are incomplete for other nodes.
+    seen = (pool for pool in question.context.pools if ask.all_devices or not pool.abroad)
+    pools = tuple(_pool_tally(pool, told, ask) for pool in seen)
     claims, own = question.rows, question.rows[ask.claim]
     shares = sum(any(request.name == ask.request_name for request in each.requests) for each in claims) > 1
     offering, resource = tuple(each for each in pools if each), own.extended_resource(ask)

@@ -37,14 +37,16 @@ class Pool:
     `slices` are those that target the node, in the order in which their
     devices are tried; `others` the pool's remaining slices, which matter for
     counters only. `incomplete` and `invalid` pools offer no devices; `invalid`
-    holds the reason. `late` pools come after all others. `width` counts the
-    devices.
+    holds the reason. Of pools `abroad` the node sees counters alone, and their
+    devices are other nodes'. `late` pools come after all others. `width` counts
+    the devices.
     """
 
     __slots__ = (
         "__weakref__",
         "_devices",
         "_elsewhere",
+        "abroad",
         "as_seen",
         "counters",
         "incomplete",
@@ -71,6 +73,7 @@ class Pool:
         self.others = tuple(others)
         self.counters = counters
         self.as_seen = False
+        self.abroad = False
         self.incomplete = False
         self.invalid = invalid
         self.late = not invalid and any(row.outline.waits for row in slices)
@@ -80,10 +83,11 @@ class Pool:
         self._elsewhere: tuple[DeviceRow, ...] | None = None
 
     @classmethod
-    def unfinished(cls, key: PoolKey, wanted: int, found: int) -> Pool:
+    def unfinished(cls, key: PoolKey, wanted: int, found: int, *, abroad: bool) -> Pool:
         """Return a pool of which slices are missing, or too many."""
         pool = cls(key, ())
         pool.incomplete = True
+        pool.abroad = abroad
         pool.slices_wanted, pool.slices_found = wanted, found
         return pool
 
@@ -220,7 +224,9 @@ def _pool(key: PoolKey, group: Sequence[SliceRow], inventory: Inventory, profile
             return None
         same = [row for row in everywhere if row.generation == generation and not _is_hidden(row, profile)]
         if len(same) != wanted:
-            return Pool.unfinished(key, wanted, len(same))
+            offering = [row for row in same if row.wire.spec.devices]
+            abroad = bool(offering) and not any(row in offering for row in group)
+            return Pool.unfinished(key, wanted, len(same), abroad=abroad)
         names = {row.name for row in group}
         elsewhere = tuple(row for row in same if row.name not in names)
     return _build(key, group, elsewhere, profile)

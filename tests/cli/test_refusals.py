@@ -156,6 +156,20 @@ def test_the_node_that_is_one_change_away_comes_first(tmp_path: Path, capsys: An
 _VERSION = {"apiVersion": "resource.k8s.io/v1"}
 
 
+def test_incomplete_pools_of_other_nodes_are_not_listed(tmp_path: Path, capsys: Any) -> None:
+    """Counters of a pool are read on every node in 1.36."""
+    offered, counters = _slice("n2", [{}]), _slice("n2", [])
+    counters["metadata"] = {"name": "counters"}
+    counters["spec"]["sharedCounters"] = [{"name": "s", "counters": {"m": {"value": "1"}}}]
+    for each in (offered, counters):
+        each["spec"]["pool"]["resourceSliceCount"] = 3
+    world = _world(tmp_path, _extended("acme.com/gpu", 2), _slice("n1", [{}]), offered, counters)
+    assert run(["check", str(world), "--release", "1.36", "-v"]) == 1
+    on_n1, on_n2 = (part for part in capsys.readouterr().out.split("  on n") if "acme.com/gpu needs 2" in part)
+    assert "incomplete" not in on_n1
+    assert "pool n2 (x.io) is incomplete: 2 of 3 slices" in on_n2
+
+
 def _world(folder: Path, asked: list[dict[str, Any]], *slices: dict[str, Any]) -> Path:
     """Put slices, class gpu and what is asked for into a file."""
     path = folder / "world.yaml"
