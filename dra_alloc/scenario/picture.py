@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from dra_alloc.api import AllocationResult, ResourceClaim
+from dra_alloc.api import AllocationResult, Node, ResourceClaim
 from dra_alloc.cluster.cluster import Cluster
 from dra_alloc.cluster.outcomes import Allocated
 from dra_alloc.errors import DraAllocError
+from dra_alloc.pods.taints import CORDON
 from dra_alloc.problem.devices import DeviceKey, DeviceRow, PoolKey, SliceRow
 from dra_alloc.problem.requests import claim_name
 from dra_alloc.scenario.check import Check
@@ -60,10 +61,11 @@ class Meter:
 
 @dataclass(frozen=True, slots=True)
 class NodePicture:
-    """A node on one side: groups of its devices, and its counter sets."""
+    """A node on one side: groups of its devices, its counter sets, and what keeps pods away."""
 
     groups: tuple[DeviceGroup, ...] = ()
     meters: tuple[Meter, ...] = ()
+    closed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,6 +191,7 @@ def _side(
             node = row.node_name or device.wire.node_name or ""
             groups.setdefault(node, {}).setdefault(kind, []).append(device.wire.name)
     meters = counters.by_node()
+    closed = {each.metadata.name or "": tuple(_closed(each)) for each in cluster.nodes}
     return {
         node: NodePicture(
             tuple(
@@ -196,9 +199,18 @@ def _side(
                 for (state, driver, who, of, draws), names in each.items()
             ),
             tuple(meters.get(node, ())),
+            closed.get(node, ()),
         )
         for node, each in groups.items()
     }
+
+
+def _closed(node: Node) -> Iterator[str]:
+    if node.spec.unschedulable:
+        yield "cordoned"
+    for each in node.spec.taints:
+        if each.effect in ("NoSchedule", "NoExecute") and each.key != CORDON.key:
+            yield f"taint {each.key}"
 
 
 def _newest(cluster: Cluster) -> Iterator[SliceRow]:

@@ -81,6 +81,8 @@ def test_before_and_after_stand_side_by_side(capsys):
         ("before", "not there"),
         ("after", "0 of 2 free"),
     ]
+    assert "0 of 2 free</span>" in found
+    assert "2 of 2 free, cordoned</span>" in found
     unchanged = re.search(r"gpu-a</span>.*?</summary>", found, re.DOTALL)
     assert unchanged is not None
     assert re.findall(r'class="when">(\w+)', unchanged[0]) == ["unchanged"]

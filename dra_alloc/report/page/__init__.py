@@ -158,7 +158,7 @@ def _nodes(picture: Picture) -> Iterator[_NodeTold]:
 
 
 def _compared(node: NodePicture | None) -> Any:
-    return None if node is None else (node.meters, node.groups)
+    return None if node is None else (node.meters, node.groups, node.closed)
 
 
 def _strip(title: str, node: NodePicture | None) -> _Strip:
@@ -172,7 +172,7 @@ def _strip(title: str, node: NodePicture | None) -> _Strip:
         for _ in each.devices
     ]
     free = sum(len(each.devices) for each in node.groups if each.state is DeviceState.FREE)
-    said = f"{free} of {count} free" if count else "no devices"
+    said = ", ".join([f"{free} of {count} free" if count else "no devices", *node.closed])
     return _Strip(title, blocks, [each.used // 10 for each in node.meters], [*map(_row, node.groups)], said)
 
 
