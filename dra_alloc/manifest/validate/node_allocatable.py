@@ -7,8 +7,9 @@ from __future__ import annotations
 from typing import Final
 
 from dra_alloc.api import Device, NodeAllocatableOverhead, NodeAllocatableResourceMapping, Quantity
+from dra_alloc.api.names import qualified_name_faults
 from dra_alloc.manifest.validate.containers import HUGE, is_native
-from dra_alloc.manifest.validate.releases import PAIRS_BRIEFLY
+from dra_alloc.manifest.validate.releases import CAPACITY_KEYS_NAMED, PAIRS_BRIEFLY
 from dra_alloc.manifest.validate.violations import Violations
 
 __all__ = ["check_node_allocatable"]
@@ -58,8 +59,11 @@ def _mapping(v: Violations, mapping: NodeAllocatableResourceMapping, device: Dev
 def _capacity_key(v: Violations, key: str | None, device: Device, path: str) -> None:
     if key == "":
         v.invalid(f"{path}.capacityKey", "", "capacityKey must not be an empty string")
-    elif key is not None and key not in device.capacity:
-        v.not_found(f"{path}.capacityKey", key, "")
+    elif key is not None:
+        faults = qualified_name_faults(key, one_slash=True) if v.holds(CAPACITY_KEYS_NAMED) else ()
+        v.names(f"{path}.capacityKey", faults)
+        if not faults and key not in device.capacity:
+            v.not_found(f"{path}.capacityKey", key, "")
 
 
 def _positive(v: Violations, factor: Quantity | None, path: str) -> None:

@@ -12,6 +12,7 @@ __all__ = [
     "AMOUNTS_OF_CLAIMS",
     "BOTH_LOOKED_AT",
     "CAPACITIES_KEPT",
+    "CAPACITY_KEYS_NAMED",
     "CLASSES_BY_NAME",
     "COUNTERS_TOGETHER",
     "DEFAULT_AT_BOUND",
@@ -85,6 +86,8 @@ UNWORDED: Final = Span("1.38")
 AMOUNTS_OF_CLAIMS: Final = Span("1.38")
 #: The selector of a device, too, has one term.
 ONE_TERM_A_DEVICE: Final = Span("1.38")
+#: The capacity that a device takes of its node is named as capacities are.
+CAPACITY_KEYS_NAMED: Final = Span("1.38")
 #: A qualified name has one slash at most.
 ONE_SLASH: Final = Span("1.38")
 #: The numbers of a version have 18 digits at most.

@@ -217,3 +217,12 @@ def test_members_of_a_list_of_derived_attributes_that_is_too_long():
     found = told(claim(derivedAttributes=derived), "1.37", gates={"DRADerivedAttributes": True})
     # Each is compared by no constraint, which hand-written checks say; that it has no expression is not told.
     assert [kind for kind, _, _ in found] == ["Invalid"] * 33 + ["TooMany"]
+
+
+@pytest.mark.parametrize(("key", "kind"), [("a/b/c", "Invalid"), ("a" * 33, "TooLong"), ("x.io/y", "NotFound")])
+def test_names_of_capacities_that_devices_take_of_their_node(key, kind):
+    takes = {"cpu": {"mapping": {"capacityKey": key, "capacityMultiplier": "1"}}}
+    item = sliced({"name": "d", "nodeAllocatableResources": takes})
+    gates = {"DRANodeAllocatableResources": True}
+    assert [each[0] for each in told(item, "1.38", gates=gates)] == [kind]
+    assert [each[0] for each in told(item, "1.37", gates=gates)] == ["NotFound"]
