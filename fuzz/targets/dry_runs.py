@@ -54,6 +54,8 @@ def _asked(api: Api, request: Json) -> Json:
     """Return what a dry run says in the words of the harness. Raises: ApiError, for what is no answer."""
     item, old = request["object"], request.get("old")
     space = {"namespace": "default"} if item["kind"].startswith("ResourceClaim") else {}
+    if old is not None and not isinstance(item.get("metadata"), dict):
+        item["metadata"] = dict(old["metadata"])  # without a name the path is refused
     given = [each["metadata"] for each in (item, old or {}) if isinstance(each.get("metadata"), dict)]
     for metadata in given:
         metadata.pop("namespace", None)

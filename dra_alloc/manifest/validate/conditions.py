@@ -47,7 +47,7 @@ def _condition(v: Violations, condition: Condition, path: str, *, first: bool) -
     if not first:
         v.duplicate(path if v.generated else f"{path}.type", condition.type)
     if (condition.observed_generation or 0) < 0:
-        text = "must be greater than or equal to zero"
+        text = f"must be greater than or equal to {'0' if v.holds(UNWORDED) else 'zero'}"
         v.invalid(f"{path}.observedGeneration", condition.observed_generation, text)
     if condition.last_transition_time is None:
         v.required(f"{path}.lastTransitionTime")

@@ -80,7 +80,7 @@ DEVICES_KEPT: Final = Span("1.38")
 STEP_ABOVE_ZERO: Final = Span("1.37")
 #: Of what belongs together a missing member is told without its name.
 PAIRS_BRIEFLY: Final = Span("1.38")
-#: What owners and conditions lack is told without words.
+#: What owners and conditions lack is told without words, and zero as a number.
 UNWORDED: Final = Span("1.38")
 #: What requests ask of capacities is looked at, and what is consumed of them.
 AMOUNTS_OF_CLAIMS: Final = Span("1.38")

@@ -43,6 +43,12 @@ def test_texts_of_conditions_have_an_end():
     ]
 
 
+def test_zero_is_a_number_from_1_38_on():
+    below = {**READY, "observedGeneration": -1}
+    words = {release: told(below, release=release)[0][2].rpartition(" ")[2] for release in ("1.37", "1.38")}
+    assert words == {"1.37": "zero", "1.38": "0"}
+
+
 @pytest.mark.parametrize(
     ("metadata", "path"),
     [
