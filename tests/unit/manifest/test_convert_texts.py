@@ -378,6 +378,6 @@ def test_another_reader_of_yaml_reads_what_was_meant():
     def read(text: str) -> list[Any]:
         return list(YAML(typ="safe", pure=True).load_all(text))
 
-    for case in islice(TARGET.cases(3), 40):
+    for case in islice((case for case in TARGET.cases(3) if "text" in case), 40):
         (before,), (after,) = read(case["text"]), read(converted(case["text"], case["to"]).after)
         assert convert(before, case["to"]) == after
