@@ -148,6 +148,8 @@ class _Fixes:
         fixes += self._smaller_counts()
         if not any(fix.cost <= _MODEST for fix in fixes):
             fixes += self._pairs(fixable, facts)
+        if not fixes:
+            fixes += self._with_fewer(facts)
         # What takes long is asked last.
         fixes += self._single([fact for fact in fixable if self._trials.fits_without([fact]) is None])
         fixes += self._smaller_amounts()
@@ -200,15 +202,37 @@ class _Fixes:
                     pairs.setdefault(frozenset((fact, other)), (fact, other))
         return list(pairs.values())
 
+    def _with_fewer(self, facts: Sequence[Fact]) -> list[Fix]:
+        """Return, per request, asking for fewer devices and the cheapest other change that are enough together."""
+        fixes = []
+        for counting, wanted in self._countable():
+            least = counting.asking_for(1)(self._world)
+            trials = self._trials.of(least)
+            core = sorted((fact for fact in core_of(facts, trials).facts if fact.fix), key=lambda fact: fact.cost)
+            hopeful = [fact for fact in core if trials.fits_without([fact]) is not False]
+            self._trials.work += trials.work
+            for fact in hopeful:
+                fitting, certain = self._largest(partial(_both, counting, fact), wanted)
+                if fitting:
+                    fewer = _fewer(called(self._world, counting.claim, counting.name), fitting, wanted)
+                    change = _both(counting, fact, fitting)
+                    fixes.append(Fix((fewer, fact.fix), _LESS_COST + fact.cost, change))
+                    break
+                if not certain:
+                    self.untried.append("two changes together")
+        return fixes
+
+    def _countable(self) -> Iterator[tuple[_Counting, int]]:
+        """Yield the requests that could ask for fewer devices, each with how many it asks for."""
+        for index, name, ask in self._world.asks():
+            if ask.allocation_mode != "All" and (ask.count or 1) > 1:
+                yield _Counting(index, name), ask.count or 1
+
     def _smaller_counts(self) -> list[Fix]:
         """Return, per request, the largest smaller count with which the claims fit."""
         fixes = []
-        for index, name, ask in self._world.asks():
-            if ask.allocation_mode == "All" or (ask.count or 1) < 2:
-                continue
-            wanted = ask.count or 1
-            which = called(self._world, index, name)
-            counting = _Counting(index, name)
+        for counting, wanted in self._countable():
+            which = called(self._world, counting.claim, counting.name)
             fitting, certain = self._largest(counting.asking_for, wanted)
             if fitting:
                 fixes.append(Fix((_fewer(which, fitting, wanted),), _LESS_COST, counting.asking_for(fitting)))
@@ -289,3 +313,8 @@ class _Counting:
             return ask.model_copy(update={"count": count}) if (index, full_name) == (self.claim, self.name) else ask
 
         return partial(edit_requests, edit=edit)
+
+
+def _both(counting: _Counting, fact: Fact, count: int) -> Callable[[World], World]:
+    """Return the change to another number of devices and without a fact."""
+    return lambda world: fact.without(counting.asking_for(count)(world))

@@ -63,6 +63,10 @@ class Trials:
         self._error = ""
         self._error = self._lifted((), INSIST, 1.0).error
 
+    def of(self, world: World) -> Trials:
+        """Return trials of another world, within what is left of the work allowed."""
+        return Trials(world, self._allowed - self.work, elsewhere=self._elsewhere)
+
     @property
     def spent(self) -> bool:
         """Return whether the work allowed is used up."""

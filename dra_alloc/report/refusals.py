@@ -121,7 +121,7 @@ _UNKNOWN: Final = (5, 0)
 _DISTANCES: Final = {
     1: "one change away",
     2: "two changes away",
-    _BEYOND[0]: "more than two changes away",
+    _BEYOND[0]: "with no fix found",
     _RULED_OUT[0]: "ruled out by what nodes are",
     _UNKNOWN[0]: "not looked into so far",
 }

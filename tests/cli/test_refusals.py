@@ -149,8 +149,24 @@ def test_the_node_that_is_one_change_away_comes_first(tmp_path: Path, capsys: An
     assert lines[2].startswith('    cause: request "g" needs 2 devices under matchAttribute x.io/numa: 1 has 0')
     assert [line for line in lines if line.startswith("  on ")][1:] == [
         "  on n3, two changes away:",
-        "  on n1 and 1 other node alike, more than two changes away:",
+        "  on n1 and 1 other node alike, with no fix found:",
     ], lines
+
+
+def test_fewer_devices_and_another_change_are_a_fix_together(tmp_path: Path, capsys: Any) -> None:
+    """On n1 two of the three devices would be there, were it not for a value that none of them has."""
+    request = {"name": "g", "exactly": {"deviceClassName": "gpu", "count": 3}}
+    devices = {"requests": [request], "constraints": [{"matchAttribute": "x.io/numa"}]}
+    claim = {**_VERSION, "kind": "ResourceClaim", "metadata": {"name": "c"}, "spec": {"devices": devices}}
+    nothing = _slice("n2", [{}])
+    nothing["spec"]["devices"] = []
+    path = _world(tmp_path, [claim], _slice("n1", [{}, {}]), nothing)
+    assert run(["check", str(path)]) == 1
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "on n1, two changes away:" in printed
+    step = 'asking for 2 instead of 3 devices in request "g" and dropping matchAttribute x.io/numa'
+    assert f"fix: {step} would be enough" in printed
+    assert "on n2, with no fix found:" in printed
 
 
 _VERSION = {"apiVersion": "resource.k8s.io/v1"}
