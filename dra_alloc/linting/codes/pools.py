@@ -75,12 +75,13 @@ class _Changed(NamedTuple):
 
 
 def _holders(linting: Linting) -> dict[tuple[str, str], dict[str, str]]:
-    """Return the claims that devices are allocated to, by driver and pool."""
+    """Return the claims that have devices to themselves or share them, by driver and pool; admin access holds none."""
     found: dict[tuple[str, str], dict[str, str]] = {}
     there = (each for each in (linting.previous, linting.cluster) if each is not None)
     for claim in (claim for each in there for claim in each.claims):
         for got in claim.status.allocation.devices.results if claim.status.allocation is not None else ():
-            found.setdefault((got.driver, got.pool), {})[got.device] = claim.metadata.full_name
+            if not got.admin_access:
+                found.setdefault((got.driver, got.pool), {})[got.device] = claim.metadata.full_name
     return found
 
 
@@ -109,7 +110,11 @@ def _devices(pool: _Pool) -> dict[str, Any]:
 
 
 def _vanished(linting: Linting) -> Iterator[Hit]:
-    """Yield pools without devices that claims have, and drivers without pools of which they have some."""
+    """
+    Yield pools without devices that claims have, and pools that are gone with such devices.
+
+    Slices of one node say nothing of the pools of another: a pool is gone where its driver publishes for its node.
+    """
     for now, before, holders in _changed(linting):
         there = _devices(now)
         for name in _devices(before):
@@ -120,12 +125,17 @@ def _vanished(linting: Linting) -> Iterator[Hit]:
     for pool in _pools(linting.documents) if left else ():
         left.pop(_key(pool), None)
     held = _holders(linting) if left else {}
-    drivers = {each.spec.driver: each for each in reversed(linting.documents.slices)}
-    for driver, name in left:
+    publishing = {_for_node(each): each for each in reversed(linting.documents.slices)}
+    for (driver, name), pool in left.items():
         claims = sorted(set(held.get((driver, name), {}).values()))
-        if claims and driver in drivers:
+        if claims and (beside := publishing.get(_for_node(pool.newest[0]))) is not None:
             told = f"pool {in_brief(name)} is gone, and claims have devices of it: {first_few(claims)}"
-            yield from _hit(linting, drivers[driver], ("driver",), told, _DRAIN)
+            yield from _hit(linting, beside, ("driver",), told, _DRAIN)
+
+
+def _for_node(item: Any) -> tuple[str, str | None]:
+    """Return the driver of a slice and the node that it is for, if it is for one."""
+    return item.spec.driver, item.spec.node_name
 
 
 def _flipped(linting: Linting) -> Iterator[Hit]:
@@ -165,7 +175,9 @@ def _parts(pool: _Pool) -> Iterator[tuple[str, Any]]:
     for item in pool.newest:
         wire = item.model().to_wire() if hasattr(item, "model") else item.to_wire()
         for kind in ("devices", "sharedCounters"):
-            yield from ((each["name"], each) for each in wire["spec"].get(kind) or ())
+            for each in wire["spec"].get(kind) or ():
+                taints = [taint | {"timeAdded": None} for taint in each.get("taints") or ()]  # that is the server's own
+                yield each["name"], each | {"taints": taints}
 
 
 def _hit(linting: Linting, item: Any, steps: tuple[str, ...], message: str, hint: str = "") -> Iterator[Hit]:

@@ -108,6 +108,10 @@ def test_devices_that_claims_have_stay_published():
     elsewhere = before.replace("name: node,", "name: other,") + HELD.format(pool="other")
     assert compared(elsewhere, now) == [("P509", "error", "pool other is gone")]
     assert compared(elsewhere, now.replace("driver: gpu", "driver: nic")) == []
+    assert compared(elsewhere, now.replace("nodeName: node", "nodeName: beside")) == []
+    admin = HELD.replace("device: a", "device: a, adminAccess: true")
+    assert admin != HELD
+    assert compared(before + admin.format(pool="node"), now) == []
 
 
 def test_devices_stay_shared_or_exclusive():
@@ -124,6 +128,10 @@ def test_devices_stay_shared_or_exclusive():
 def test_what_changes_has_a_higher_generation():
     one, two = slice_of("one", "devices: [{name: a}]"), slice_of("two", "devices: [{name: a}, {name: b}]")
     assert compared(one, one) == []
+    tainted = one.replace("{name: a", "{name: a, taints: [{key: k, effect: NoSchedule}]")
+    stored = tainted.replace("NoSchedule}", "NoSchedule, timeAdded: '2026-01-01T00:00:00Z'}")
+    assert compared(stored, tainted) == []
+    assert [each[0] for each in compared(one, tainted)] == ["P511"]
     assert compared(one, two) == [("P511", "warning", "b changed")]
     assert compared(one, slice_of("two", "devices: [{name: a}, {name: b}]", generation=2)) == []
     assert compared(slice_of("one", "devices: [{name: a}]", generation=3), one) == [
