@@ -4,6 +4,7 @@ Why a node refuses: a table of sections, in the order in which they are told.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -112,6 +113,8 @@ def refusal_object(refusal: NodeRefusal) -> dict[str, Any]:
 #: What is told of a kind of node that is one of several, and of one that is further from a fit than the nearest.
 _CAUSES: Final = ("error", "cause")
 _HEADS: Final = (*_CAUSES, "hints", "fixes", "not-tried")
+#: What comes before it is told which names are others elsewhere.
+_NAMING: Final = (*_HEADS, "not-enough")
 #: Lines on a screen for one kind of node, and for several.
 _LINES: Final = 12
 _LINES_OF_MANY: Final = 15
@@ -127,6 +130,37 @@ _DISTANCES: Final = {
 }
 
 
+_WORDS: Final = re.compile(r"[^\s,;:()]+")
+
+
+def _said(refusal: NodeRefusal) -> tuple[object, tuple[str, ...]]:
+    """Return what is said of a node without the names of what is there, and those names in their order."""
+    found, tallies = refusal.reasons, refusal.explanation.requests
+    pools = [pool for tally in tallies for pool in tally.pools]
+    groups = [group for pool in pools for group in pool.groups]
+    names = {refusal.node, *(pool.pool for pool in pools)}
+    names.update(name for group in groups for name in (*group.holders, *group.devices))
+    fixes, others = ((), ()) if found is None else (tuple(map(str, found.fixes)), found.not_enough)
+    facts = () if found is None else tuple([text for _, text in found.facts])
+    texts = (refusal.explanation.cause, *fixes, "", *others, "", *facts)
+    words = [_WORDS.findall(text) for text in texts]
+    nameless = tuple(tuple("" if word in names else word for word in each) for each in words)
+    named = tuple(word for each in words for word in each if word in names)
+    return (found is None, nameless), named
+
+
+def _renamed(group: Sequence[NodeRefusal], verbose: bool) -> Iterator[str]:
+    """Yield which names are others on the other nodes of a group."""
+    names = _said(group[0])[1]
+    told: dict[str, list[str]] = {}
+    for refusal in group[1:]:
+        for name, other in dict.fromkeys(zip(names, _said(refusal)[1], strict=True)):
+            if name != other:
+                told.setdefault(name, []).append(f"{other} on {refusal.node}")
+    for name, others_of in told.items():
+        yield f"in place of {name}: {some(others_of, verbose)}"
+
+
 def refusal_lines(refusals: Sequence[NodeRefusal], verbose: bool) -> Iterator[str]:
     """
     Yield the reasons, those nearest to a fit first, each with the nodes that are alike; of several the heads.
@@ -135,7 +169,9 @@ def refusal_lines(refusals: Sequence[NodeRefusal], verbose: bool) -> Iterator[st
     """
     groups: dict[object, list[NodeRefusal]] = {}
     for refusal in refusals:
-        groups.setdefault((refusal.code, refusal.text, refusal.explanation.shape), []).append(refusal)
+        groups.setdefault((refusal.code, refusal.text, refusal.explanation.shape, _said(refusal)[0]), []).append(
+            refusal
+        )
     ordered = sorted(groups.values(), key=lambda group: (_far(group[0]), -len(group)))
     if verbose or not ordered:
         yield from (line for group in ordered for line in _group_lines(group, None, verbose))
@@ -168,8 +204,10 @@ def _group_lines(group: Sequence[NodeRefusal], kinds: Sequence[str] | None, verb
     away = _DISTANCES.get(_far(first)[0], "") if kinds is not None and first.reasons is not None else ""
     yield f"on {first.node}{others}{f', {away}' if away else ''}:"
     whole = kinds is None or not (first.explanation.cause or first.text)
-    sections = (each for each in sections_of(first) if whole or each.kind in (kinds or ()))
-    yield from (f"  {line}" for section in sections for line in section.lines(verbose))
+    sections = [each for each in sections_of(first) if whole or each.kind in (kinds or ())]
+    yield from (f"  {line}" for each in sections if each.kind in _NAMING for line in each.lines(verbose))
+    yield from (f"  {line}" for line in _renamed(group, verbose))
+    yield from (f"  {line}" for each in sections if each.kind not in _NAMING for line in each.lines(verbose))
 
 
 def _cut_to(lines: Sequence[str], most: int) -> Sequence[str]:

@@ -149,7 +149,7 @@ def test_the_node_that_is_one_change_away_comes_first(tmp_path: Path, capsys: An
     assert lines[2].startswith('    cause: request "g" needs 2 devices under matchAttribute x.io/numa: 1 has 0')
     assert [line for line in lines if line.startswith("  on ")][1:] == [
         "  on n3, two changes away:",
-        "  on n1 and 1 other node alike, with no fix found:",
+        "  on n1, with no fix found:",
     ], lines
 
 
@@ -167,6 +167,18 @@ def test_fewer_devices_and_another_change_are_a_fix_together(tmp_path: Path, cap
     step = 'asking for 2 instead of 3 devices in request "g" and dropping matchAttribute x.io/numa'
     assert f"fix: {step} would be enough" in printed
     assert "on n2, with no fix found:" in printed
+
+
+@pytest.mark.parametrize("options", [[], ["-v"]])
+def test_who_holds_devices_is_told_of_every_node_that_is_alike(options: list[str], tmp_path: Path, capsys: Any) -> None:
+    nodes = ("n1", "n2", "n3")
+    held = [_claim(f"old-{node}", 1, pool=node) for node in nodes]
+    path = _world(tmp_path, [*held, _claim("c", 1)], *(_slice(node, [{}]) for node in nodes))
+    assert run(["check", str(path), *options]) == 1
+    lines = [line.strip() for line in capsys.readouterr().out.splitlines()]
+    assert "fix: freeing claim default/old-n1 would be enough" in lines
+    printed = " ".join(lines)
+    assert "in place of default/old-n1: default/old-n2 on n2, default/old-n3 on n3" in printed
 
 
 _VERSION = {"apiVersion": "resource.k8s.io/v1"}
@@ -205,6 +217,15 @@ def _extended(resource: str, count: int) -> list[dict[str, Any]]:
         {**_VERSION, "kind": "DeviceClass", "metadata": {"name": "gpu"}, "spec": spec},
         {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": {"containers": [container]}},
     ]
+
+
+def _claim(name: str, count: int, *, pool: str = "") -> dict[str, Any]:
+    """Return a claim for devices of class gpu, allocated to the first of a pool if one is given."""
+    request = {"name": "g", "exactly": {"deviceClassName": "gpu", "count": count}}
+    claim = {**_VERSION, "kind": "ResourceClaim", "metadata": {"name": name}}
+    result = {"request": "g", "driver": "x.io", "pool": pool, "device": "d0"}
+    status = {"status": {"allocation": {"devices": {"results": [result]}}}} if pool else {}
+    return {**claim, "spec": {"devices": {"requests": [request]}}, **status}
 
 
 def _slice(node: str, attributes: list[dict[str, Any]], *, tainted: bool = False) -> dict[str, Any]:
