@@ -4,6 +4,7 @@ What waits in Kueue's queues: workloads of pod sets, each with what one of its p
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -68,9 +69,11 @@ def charged(workload: QueuedWorkload, charging: Charging, objects: KueueObjects)
 
 
 def _amounts(asked: QueuedSet, charging: Charging, objects: KueueObjects) -> Iterator[tuple[str, int]]:
-    total = dict(_plain(asked.pod, charging))
+    total: Counter[str] = Counter()
+    for resource, whole in _plain(asked.pod, charging):
+        total[resource] += whole
     for resource, amount in _of_claims(asked, charging).items():
-        total[resource] = total.get(resource, 0) + amount_units(resource, amount)
+        total[resource] += amount_units(resource, amount)
     for resource, whole in total.items():
         if whole > 0 and not resource.startswith(objects.excluded):
             yield resource, whole * asked.count
