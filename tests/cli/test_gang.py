@@ -138,6 +138,15 @@ def racks(*names: str) -> str:
     return nodes(*names) + "".join(NODE.replace("NAME", name).replace("RACK", name) for name in names)
 
 
+def test_nobody_holds_what_other_pods_of_the_gang_would_take(tmp_path, capsys):
+    cluster = write_manifest(tmp_path, racks("n1", "n2"), "cluster.yaml")
+    manifests = write_manifest(tmp_path, "".join([claim("a", BIG), claim("b", BIG), claim("c", BIG)]))
+    _, body = answer(capsys, str(manifests), "--cluster", str(cluster))
+    (said,) = [note for note in body["notes"] if "no more, since" in note]
+    assert "taken by other pods of the gang" in said
+    assert "allocated to" not in said, said
+
+
 @pytest.mark.parametrize(
     ("claims", "options", "notes"),
     [

@@ -65,6 +65,9 @@ def test_a_gang_is_told_what_each_node_takes_and_what_makes_room(shared: Path, c
     assert run(["gang", str(folder / "17-gang.yaml"), "--cluster", str(folder / "17-gang-cluster.yaml")]) == 1
     printed = " ".join(capsys.readouterr().out.split())
     assert 'n1 takes 1 of 4 pods like ml/w0; no more, since request "g" needs 3 devices, 1 can be had' in printed
+    assert "3 devices: taken by other pods of the gang note: n2" in printed
+    assert "4 devices: allocated to ml/old or taken by other pods of the gang" in printed
+    assert "allocated to ml/w" not in printed
     assert "their order does not matter: 3 of 4 is the most that can be placed" in printed
     assert 'note: asking for 2 instead of 3 devices in request "g" in each of them would be enough' in printed
 

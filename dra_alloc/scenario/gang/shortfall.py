@@ -4,6 +4,7 @@ Why pods that fit one by one do not fit together: how many each node takes, why 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
@@ -15,6 +16,7 @@ from dra_alloc.explain.facts import Fact, facts_of
 from dra_alloc.explain.reasons import fewer_devices
 from dra_alloc.explain.world import World
 from dra_alloc.problem.pools import GatherError
+from dra_alloc.problem.requests import claim_name
 from dra_alloc.scenario.explaining import world_of
 from dra_alloc.scenario.gang.gang import can_place, place_most
 from dra_alloc.scenario.gang.types import Member, Placement, Verdict
@@ -25,6 +27,10 @@ __all__ = ["shortfall"]
 _MOST_NODES: Final = 32
 _MOST_CHANGES: Final = 24
 _TOLD: Final = 3
+#: Claims in a cause, and those that hold a device.
+_CLAIM: Final = re.compile(r"[\w.-]+/[\w.-]*\w")
+_ALLOCATED_TO: Final = re.compile(rf"allocated to ({_CLAIM.pattern}(?:, {_CLAIM.pattern})*)")
+_OF_THE_GANG: Final = "other pods of the gang"
 
 
 def shortfall(cluster: Cluster, alike: Sequence[Sequence[Member]], together: str = "") -> Iterator[str]:
@@ -98,7 +104,21 @@ def _refusal(here: Cluster, placed: Sequence[Placement], kind: Sequence[Member],
         return ""
     refusal = outcome.refusals[0]
     # Pods of one kind differ in name only: what they ask for is told alike for all nodes.
-    return refusal.explanation.cause or refusal.text
+    return _supposed(refusal.explanation.cause or refusal.text, {claim_name(claim) for claim in held})
+
+
+def _supposed(cause: str, names: set[str]) -> str:
+    """Return a cause without the names of claims that are allocated nowhere, but supposed to be."""
+
+    def taken(found: re.Match[str]) -> str:
+        listed = found[1].split(", ")
+        others = [each for each in listed if each not in names]
+        if len(others) == len(listed):
+            return found[0]
+        return " or ".join([*([f"allocated to {', '.join(others)}"] if others else []), f"taken by {_OF_THE_GANG}"])
+
+    told = _ALLOCATED_TO.sub(taken, cause)
+    return _CLAIM.sub(lambda found: _OF_THE_GANG if found[0] in names else found[0], told)
 
 
 class _Helping:
