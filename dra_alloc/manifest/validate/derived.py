@@ -11,7 +11,7 @@ from dra_alloc.api import DerivedAttribute, DeviceConstraint
 from dra_alloc.api.constraints import CONSTRAINT_KINDS
 from dra_alloc.api.names import fully_qualified_name_faults
 from dra_alloc.manifest.validate.parts import first_of_each
-from dra_alloc.manifest.validate.releases import GENERATED
+from dra_alloc.manifest.validate.releases import GENERATED, ONE_SLASH
 from dra_alloc.manifest.validate.violations import Violations
 
 __all__ = ["check_derived", "compared_by"]
@@ -45,7 +45,10 @@ def check_derived(v: Violations, derived: Sequence[DerivedAttribute], compared: 
             if each.name not in compared:
                 v.invalid(f"{place}.name", each.name, _NOT_COMPARED)
             if not passed_over and not (v.as_stored and v.holds(GENERATED)):
-                v.names(v.sent(f"{place}.name"), fully_qualified_name_faults(each.name))
+                v.names(
+                    v.sent(f"{place}.name"),
+                    fully_qualified_name_faults(each.name, declarative=True, one_slash=v.holds(ONE_SLASH)),
+                )
         if not each.expression and not v.as_stored and not passed_over:
             v.required(v.sent(f"{place}.expression"))
         elif each.expression:

@@ -43,18 +43,29 @@ def _valid_values(v: Violations, policy: CapacityRequestPolicy, limit: Quantity,
         v.required(f"{path}.default", "required when validValues is defined")
         return
     too_many = v.too_many(place, len(policy.valid_values), VALUES_MAX)
-    seen: set[int] = set()
+    exact, seen = v.server.gates.get(_FRACTIONAL, False), set[int]()
     for position, option in enumerate(policy.valid_values):
         if option > limit and not too_many:
             v.invalid(f"{place}[{position}]", str(option), f"option is larger than capacity value: {limit}")
         if position and option < policy.valid_values[position - 1]:
             v.invalid(f"{place}[{position}]", str(option), "values must be sorted in ascending order")
-        if option.value() in seen and not too_many:
-            v.duplicate(f"{place}[{position}]", str(option.value()))
+        again = (
+            any(_is_again(option, each) for each in policy.valid_values[:position]) if exact else option.value() in seen
+        )
+        if again and not too_many:
+            v.duplicate(f"{place}[{position}]", str(option if exact else option.value()))
         seen.add(option.value())
     # Options beyond the limit are not gathered, so that no default is among them then.
     if too_many or policy.default not in policy.valid_values:
         v.invalid(place, str(policy.default), "default value is not valid according to the requestPolicy")
+
+
+def _is_again(one: Quantity, other: Quantity) -> bool:
+    """Say whether two amounts are one where none is rounded: 1k is 1000, but 1 is not 1000m."""
+    if one.wide or other.wide:
+        return one.wide and other.wide and one == other
+    whole = one.as_int64()
+    return one.same_representation(other) if whole is None else whole == other.as_int64()
 
 
 def _valid_range(

@@ -226,3 +226,10 @@ def test_names_of_capacities_that_devices_take_of_their_node(key, kind):
     gates = {"DRANodeAllocatableResources": True}
     assert [each[0] for each in told(item, "1.38", gates=gates)] == [kind]
     assert [each[0] for each in told(item, "1.37", gates=gates)] == ["NotFound"]
+
+
+def test_names_of_derived_attributes_are_those_of_generated_checks():
+    item = claim(derivedAttributes=[{"name": "/a", "expression": "true"}, {"name": "a b/c", "expression": "true"}])
+    found = [text for _, _, text in told(item, "1.37", gates={"DRADerivedAttributes": True})]
+    assert "prefix must not be empty" in found
+    assert any(text.startswith("prefix: a lowercase RFC 1123 subdomain") for text in found)

@@ -18,7 +18,15 @@ FRACTIONS = {"DRAFractionalCapacityRange": True}
 
 
 def told(value: str, default: str, release: str = "1.37", gates: Any = None, **bounds: str) -> list[tuple[str, str]]:
-    policy = {"default": default, "validRange": bounds}
+    return of_policy(value, {"default": default, "validRange": bounds}, release, gates)
+
+
+def listed(values: list[str], gates: Any) -> bool:
+    """Whether one of two values is one too many."""
+    return bool(of_policy("1000E", {"default": values[0], "validValues": values}, "1.37", gates))
+
+
+def of_policy(value: str, policy: dict[str, Any], release: str, gates: Any) -> list[tuple[str, str]]:
     device = {"name": "d", "allowMultipleAllocations": True}
     pool = {"name": "p", "generation": 1, "resourceSliceCount": 1}
     devices = [{**device, "capacity": {"m": {"value": value, "requestPolicy": policy}}}]
@@ -55,6 +63,13 @@ def test_steps_of_thousandths():
     names = ("default", "min", "step")
     assert told("40", "1u", min="1u", step="1u", gates=FRACTIONS) == [(name, NO_MILLI) for name in names]
     assert told("40P", "10P", min="10P", step="1500m", gates=FRACTIONS) == [(name, NO_MILLI) for name in names[:2]]
+
+
+def test_values_of_which_none_is_rounded():
+    pairs = [["500m", "1"], ["1", "1000m"], ["1000", "1k"], ["1Ki", "1024"], ["0.5Gi", "0.5Gi"]]
+    rounded, exact = ([listed(pair, gates) for pair in pairs] for gates in ({}, FRACTIONS))
+    assert rounded == [True] * 5
+    assert exact == [False, False, True, True, True]
 
 
 def test_1_36_wraps():
