@@ -10,6 +10,7 @@ from enum import StrEnum
 from typing import Final
 
 from dra_alloc.api.labels import selector_of
+from dra_alloc.errors import first_few
 from dra_alloc.queues.kueue.asking import ChargedSet, QueuedWorkload, charged
 from dra_alloc.queues.kueue.charge import ChargeRefused, Charging
 from dra_alloc.queues.kueue.flavors import Assignment, assigned
@@ -98,6 +99,10 @@ def _nominated(
     if held:
         whose = f"LocalQueue {workload.local_queue}" if local.held else f"ClusterQueue {name}"
         return _out(workload, name, "queue-stopped", f"{whose} is stopped: {held}")
+    lacking = dict.fromkeys(each for group in queue.groups for each in group.flavors if each not in objects.flavors)
+    if lacking:
+        said = f"ClusterQueue {name} is inactive, as there is no ResourceFlavor {first_few(list(lacking))}"
+        return _out(workload, name, "flavor-missing", said)
     namespace = workload.local_queue.partition("/")[0]
     if not selector_of(queue.namespaces).matches(labels.get(namespace, {})):
         said = f"ClusterQueue {name} takes no workloads of namespace {namespace}"
@@ -117,6 +122,7 @@ _NO_ROOM: Final = {
     QuotaFit.NO_FIT: (Standing.NEVER, "exceeds-quota"),
     QuotaFit.OVER_AVAILABLE: (Standing.WAITING, "waits-for-quota"),
 }
+_UNSUITED: Final = (Standing.INADMISSIBLE, "flavors-unsuitable")
 
 
 def _cycles(
@@ -152,7 +158,7 @@ def _parked(
 ) -> Iterator[QueueStanding]:
     """Yield a head that nothing lets in any more; of a strict queue with all behind it."""
     left.pop()
-    standing, code = _NO_ROOM[found.fit]
+    standing, code = _UNSUITED if found.unsuited else _NO_ROOM[found.fit]
     preempts = queue.preempts and standing is Standing.WAITING
     reasons = tuple(found.reasons)
     yield replace(head, standing=standing, code=code, reasons=reasons, assignment=found, may_preempt=preempts)

@@ -28,7 +28,7 @@ class Assignment:
     """
     Flavors by pod set and resource, what they are charged, and the worst fit of any; `level` is how far it borrows.
 
-    `reasons` say why it does not fit, flavor by flavor.
+    `reasons` say why it does not fit, flavor by flavor; `unsuited` that pods of it are kept out of all their flavors.
     """
 
     fit: QuotaFit = QuotaFit.FIT
@@ -36,6 +36,7 @@ class Assignment:
     flavors: dict[str, dict[str, str]] = field(default_factory=dict)
     usage: Counter[Key] = field(default_factory=Counter)
     reasons: list[str] = field(default_factory=list)
+    unsuited: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +47,12 @@ class _Tried:
     fit: QuotaFit
     level: int
     reasons: tuple[str, ...] = ()
+    suits: bool = True
 
 
 def assigned(sets: Sequence[ChargedSet], queue: ClusterQueue, tree: QuotaTree, objects: KueueObjects) -> Assignment:
     """
-    Return the flavors of a workload as things are, and how well it fits.
+    Return the flavors of a workload as things are, and how well it fits; all flavors of the queue are there.
 
     Spec: KUEUE-23 to KUEUE-25.
     """
@@ -81,12 +83,13 @@ class _Choosing:
 
     def tried(self, usage: Counter[Key]) -> Iterator[_Tried]:
         """Yield flavors in order, up to one that is good enough; those that do not suit the pods have no fit."""
-        keys = {key for name in self.group.flavors if (each := self._flavor(name)) is not None for key in each.labels}
-        for name in self.group.flavors:
-            flavor = self._flavor(name)
-            unsuitable = "there is no such ResourceFlavor" if flavor is None else _unsuitable(self._spec, flavor, keys)
+        flavors = [self.objects.flavors[name] for name in self.group.flavors]
+        keys = {key for each in flavors for key in each.labels}
+        for flavor in flavors:
+            name = flavor.name
+            unsuitable = _unsuitable(self.charged.asked.pod.spec, flavor, keys)
             if unsuitable:
-                yield _Tried(name, QuotaFit.NO_FIT, 0, (f"flavor {name}: {unsuitable}",))
+                yield _Tried(name, QuotaFit.NO_FIT, 0, (f"flavor {name}: {unsuitable}",), suits=False)
                 continue
             found = self._in_flavor(name, usage)
             yield found
@@ -95,13 +98,6 @@ class _Choosing:
             may_preempt = found.fit is QuotaFit.OVER_AVAILABLE and self.queue.preempts
             if may_preempt and self.queue.stops_when_preempting:
                 return
-
-    @property
-    def _spec(self) -> PodSpec:
-        return self.charged.asked.pod.spec
-
-    def _flavor(self, name: str) -> Flavor | None:
-        return self.objects.flavors.get(name)
 
     def _in_flavor(self, name: str, usage: Counter[Key]) -> _Tried:
         fits, levels, reasons = [QuotaFit.FIT], [0], []
@@ -140,10 +136,9 @@ def _choose(choosing: _Choosing, found: Assignment) -> None:
         found.fit = QuotaFit.NO_FIT
         found.reasons.append(f"{', '.join(choosing.amounts)}: the resource group has no flavors")
         return
-    if tried and tried[-1].fit is QuotaFit.FIT and choosing.queue.stops_when_borrowing:
-        best = tried[-1]
     found.fit = max(found.fit, best.fit, key=_ORDER.index)
     found.level = max(found.level, best.level)
+    found.unsuited |= not any(each.suits for each in tried)
     chosen = found.flavors.setdefault(choosing.charged.asked.name, {})
     for resource, amount in choosing.amounts.items():
         chosen[resource] = best.name

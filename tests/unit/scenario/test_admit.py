@@ -216,16 +216,32 @@ def test_flavors_are_tried_in_order_and_give_their_labels():
         ({"nodeLabels": {"kind": "old"}}, {"nodeSelector": {"kind": "new"}}, "its node labels"),
         ({"nodeLabels": {"kind": "old"}}, {"nodeSelector": {"zone": "z", "kind": "old"}}, ""),
         ({"nodeTaints": [{"key": "t", "effect": "NoSchedule"}]}, {"tolerations": [{"operator": "Exists"}]}, ""),
-        (None, {}, "there is no such ResourceFlavor"),
     ],
 )
 def test_flavors_that_do_not_suit_the_pods(flavor, pod, said):
     asking = job("j")
     asking["spec"]["template"]["spec"].update(pod)
-    flavors = [] if flavor is None else [kueue("ResourceFlavor", "g", flavor)]
-    answer = only(admitted([asking], *node("a", 4, kind="old", zone="z"), *flavors, *queue("q", group(("g", 2)))))
-    assert answer.verdict is (AdmitVerdict.NEVER if said else AdmitVerdict.PLACED)
+    dump = [*node("a", 4, kind="old", zone="z"), kueue("ResourceFlavor", "g", flavor), *queue("q", group(("g", 2)))]
+    answer = only(admitted([asking], *dump))
+    assert answer.verdict is (AdmitVerdict.INADMISSIBLE if said else AdmitVerdict.PLACED)
+    assert answer.admission is not None
+    assert answer.admission.code == ("flavors-unsuitable" if said else "")
     assert said in reasons(answer)
+
+
+def test_a_flavor_that_suits_and_never_holds_it_counts():
+    """Where a flavor that suits the pods is too small for ever, that is what is said of it."""
+    tainted = kueue("ResourceFlavor", "g", {"nodeTaints": [{"key": "t", "effect": "NoSchedule"}]})
+    answer = only(admitted([job("j", "two")], *node("a", 4), tainted, *queue("q", group(("g", 2), ("f", 1)))))
+    assert answer.admission is not None
+    assert (answer.verdict, answer.admission.code) == (AdmitVerdict.NEVER, "exceeds-quota")
+
+
+def test_a_queue_that_names_a_flavor_that_is_not_there_admits_nobody():
+    answer = only(admitted([job("j")], *node("a"), *queue("q", group(("f", 4), ("gone", 4)))))
+    assert answer.admission is not None
+    assert (answer.verdict, answer.admission.code) == (AdmitVerdict.INADMISSIBLE, "flavor-missing")
+    assert reasons(answer) == "ClusterQueue q is inactive, as there is no ResourceFlavor gone"
 
 
 @pytest.mark.parametrize(("borrow", "flavor"), [("MayStopSearch", "f"), ("TryNextFlavor", "g")])
