@@ -65,7 +65,9 @@ def shape(*entries: dict[str, Any], **pool: Any) -> dict[str, Any]:
 @pytest.mark.parametrize("name", catalogue().shapes)
 def test_the_catalogue_is_taken_by_every_release(name):
     objects = made(nodes=[{"shape": name}])
-    for release in NEWEST:
+    # Until 1.35 a slice holds its counters beside its devices, and 32 of them: no machine of many partitions.
+    since = 35 if any(each["spec"].get("sharedCounters") for each in slices(objects)) else 34
+    for release in (each for each in NEWEST if int(each.removeprefix("1.")) >= since):
         faults = [
             fault
             for each in objects
