@@ -54,8 +54,17 @@ def judged(placement: SubjectAnswer) -> tuple[Level, str, tuple[Section, ...]]:
     code = placement.refusals[0].code if placement.refusals else verdict
     if placement.same_as:
         return "error", code, ()
-    reasons = _deeper("refusals", placement.refusals, refusal_lines)
-    return "error", code, (reasons, Section("unexplained", placement, _unexplained))
+    return "error", code, (_deeper("refusals", placement, _refusals), Section("unexplained", placement, _unexplained))
+
+
+def _refusals(placement: SubjectAnswer, verbose: bool) -> Iterator[str]:
+    """Yield why nodes refuse; where a gate that is off is the cause, what is short without it is no other one."""
+    if placement.cause:
+        yield f"cause: {placement.cause}"
+    if placement.cause and not verbose:
+        yield "(-v shows what is short as it is)"
+    else:
+        yield from refusal_lines(placement.refusals, verbose)
 
 
 def _deeper(kind: str, about: Any, say: Any) -> Section:
@@ -78,8 +87,6 @@ def _headline(placement: SubjectAnswer, verbose: bool) -> Iterator[str]:
             yield f"  OR-tools may decide it: {INSTALL}"
     else:
         yield f"{title}: cannot be allocated {_where(placement)}"
-        if placement.cause:
-            yield f"  cause: {placement.cause}"
         if placement.aborts:
             yield "  kube-scheduler gives the pod up with an error, whatever other nodes offer:"
 

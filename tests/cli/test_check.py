@@ -184,7 +184,7 @@ def test_disabled_gate_drops_fields_with_a_note(tmp_path: Path, capsys: pytest.C
     path = write_manifest(tmp_path, SLICE + "---" + tolerating)
     assert run(["check", str(path), "--gate", "DRADeviceTaints=false"]) == 0
     out = capsys.readouterr().out
-    assert "requests[0].exactly.tolerations (DRADeviceTaints) is off" in " ".join(out.split())
+    assert "requests[0].exactly.tolerations (DRADeviceTaints) is dropped, as its gate is off" in " ".join(out.split())
 
 
 def run_process(*arguments: str, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:

@@ -52,6 +52,26 @@ def test_the_cause_comes_first(name: str, shared: Path, capsys: Any) -> None:
     assert len(printed.splitlines()[1:]) <= (MOST_OF_MANY if "any of" in printed else MOST_LINES)
 
 
+@pytest.mark.parametrize("options", [[], ["-v"]])
+def test_a_gate_that_is_off_is_the_only_cause(options: list[str], tmp_path: Path, capsys: Any) -> None:
+    capacity = {"capacity": {"requests": {"mem": "1Gi"}}}
+    claims = [_claim("a", 1), _claim("b", 1)]
+    for claim in claims:
+        claim["spec"]["devices"]["requests"][0]["exactly"].update(capacity)
+    names = [claim["metadata"]["name"] for claim in claims]
+    asked = [{"name": name, "resourceClaimName": name} for name in names]
+    container = {"name": "main", "image": "x", "resources": {"claims": [{"name": name} for name in names]}}
+    spec = {"containers": [container], "resourceClaims": asked}
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": spec}
+    shared = _slice("n1", [{}])
+    shared["spec"]["devices"][0].update({"allowMultipleAllocations": True, "capacity": {"mem": {"value": "4Gi"}}})
+    assert run(["check", str(_world(tmp_path, [*claims, pod], shared)), "--release", "1.35", *options]) == 1
+    printed = capsys.readouterr().out
+    assert "cause: DRAConsumableCapacity is off" in printed
+    assert printed.count("cause:") == (2 if options else 1)
+    assert ("fix:" in printed) is bool(options)
+
+
 def test_an_allocation_that_breaks_its_own_claim_is_noted_as_a_defect(shared: Path, capsys: Any) -> None:
     assert run(["check", str(shared / "cases" / "reasons" / "10-distinct.yaml")]) == 0
     printed = " ".join(capsys.readouterr().out.split())

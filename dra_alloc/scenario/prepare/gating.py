@@ -20,7 +20,7 @@ from dra_alloc.releases import Release
 __all__ = ["DROPPED", "as_there", "gated", "gated_spec", "stored", "with_used"]
 
 #: How the note on a field of a gate that is off ends.
-DROPPED: Final = "is off, the field is dropped"
+DROPPED: Final = "is dropped, as its gate is off"
 #: Kinds of which the status says what is there already.
 _WITH_STATUS: Final = ("claims", "pods", "workloads")
 #: What only a cluster can say.
