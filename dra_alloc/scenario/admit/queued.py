@@ -23,6 +23,8 @@ _QUEUE: Final = "kueue.x-k8s.io/queue-name"
 _PRIORITY: Final = "kueue.x-k8s.io/priority-class"
 _POD_GROUP: Final = "kueue.x-k8s.io/pod-group-name"
 _LWS_GROUP: Final = "leaderworkerset.sigs.k8s.io/group-index"
+#: Which of its owner's Workloads one is.
+_COMPONENT: Final = "kueue.x-k8s.io/component-workload-index"
 #: Kinds whose pods Kueue admits one by one.
 _BY_POD: Final = frozenset({"Pod", "Deployment", "ReplicaSet", "ReplicationController", "DaemonSet"})
 #: Kinds that Kueue holds back as a whole, and resumes.
@@ -30,9 +32,16 @@ _WHOLE: Final = frozenset(
     {"Job", "CronJob", "JobSet", "LeaderWorkerSet", "StatefulSet", "RayCluster", "RayJob", "RayService", "TrainJob"}
     | {"PyTorchJob", "TFJob", "XGBoostJob", "PaddleJob", "JAXJob", "MPIJob"}
 )
-#: Where such a kind says that it is held back.
+#: Where such a kind says that it is held back; a CronJob's own word stops it, and is not Kueue's.
 _SUSPEND: Final = ("spec.suspend", "spec.runPolicy.suspend")
+_SUSPEND_RUNS: Final = ("spec.jobTemplate.spec.suspend",)
 _OUTERMOST: Final = re.compile(r"[^\[]*\[\d+\]")
+#: What ends the step of a path that says whose template it is: headGroupSpec, leaderTemplate.
+_STEP_END: Final = re.compile(r"(Group|Pod)?(Spec|Template)$")
+
+
+#: Kind and name of who owns a Workload of Kueue, and which group of a LeaderWorkerSet it is for.
+_Key = tuple[str, str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +49,8 @@ class QueuedPods:
     """
     Pods that are admitted as one, or, without `workload`, pods that no queue holds back.
 
-    `subjects` are their places among those that are prepared, `sets` the name of each one's pod set.
+    `subjects` are their places among those that are prepared, `sets` the name of each one's pod set, `group` the
+    number of a LeaderWorkerSet's group.
     """
 
     name: str
@@ -49,6 +59,12 @@ class QueuedPods:
     sets: tuple[str, ...]
     origin: Pod | Workload
     workload: QueuedWorkload | None = None
+    group: str = ""
+
+    @property
+    def key(self) -> _Key:
+        """By what Kueue's Workload of it is found."""
+        return self.origin.kind, self.origin.metadata.full_name, self.group
 
 
 def resumed(documents: Documents) -> Documents:
@@ -57,10 +73,11 @@ def resumed(documents: Documents) -> Documents:
 
 
 def _resumed(item: Workload) -> Workload:
-    if not _queue_of(item) or not any(flag(item.body, path) for path in _SUSPEND):
+    paths = _SUSPEND_RUNS if item.kind == "CronJob" else _SUSPEND
+    if not _queue_of(item) or not any(flag(item.body, path) for path in paths):
         return item
     body = item.body
-    for path in _SUSPEND:
+    for path in paths:
         if flag(body, path):
             body = _without(body, path.split("."))
     return replace(item, body=body)
@@ -83,8 +100,8 @@ def queued_pods(
     together: dict[tuple[str, ...], list[int]] = {}
     for number, (each, subject) in enumerate(zip(pods, subjects, strict=False)):
         together.setdefault(_key(each, subject), []).append(number)
-    admitted = dict(_admitted(dump))
-    found = [_of(numbers, pods, subjects, admitted, priorities) for numbers in together.values()]
+    made = _made(dump)
+    found = [_of(numbers, pods, subjects, made, priorities) for numbers in together.values()]
     return tuple(sorted(found, key=_created))
 
 
@@ -108,22 +125,23 @@ def _of(
     numbers: Sequence[int],
     pods: Sequence[ExpandedPod],
     subjects: Sequence[Subject],
-    admitted: Mapping[tuple[str, str], Mapping[str, Mapping[str, str]]],
+    made: Mapping[_Key, Workload],
     priorities: Mapping[str, int],
 ) -> QueuedPods:
     first = pods[numbers[0]]
     owner = first.owner
     paths = list(dict.fromkeys(pods[each].path for each in numbers))
-    names = {path: "main" if len(paths) == 1 else _set_name(owner, path, number) for number, path in enumerate(paths)}
+    names = _set_names(owner, paths)
     sets = tuple(names[pods[each].path] for each in numbers)
     name, kind = owner.metadata.full_name, owner.kind
     namespace = first.pod.metadata.namespace or ""
     labels = first.pod.metadata.labels
+    of_group = "" if owner.kind in _BY_POD else labels.get(_LWS_GROUP, "")
     if owner.kind in _BY_POD:
         group = labels.get(_POD_GROUP)
         name, kind = (f"{namespace}/{group}", "pod group") if group else (subjects[numbers[0]].name, "Pod")
-    elif labels.get(_LWS_GROUP):
-        name = f"{name}-{labels[_LWS_GROUP]}"
+    elif of_group:
+        name = f"{name}-{of_group}"
     queue = _queue_of(owner) or labels.get(_QUEUE, "")
     workload = None
     if queue and (owner.kind in _BY_POD or owner.kind in _WHOLE):
@@ -132,19 +150,31 @@ def _of(
             QueuedSet(names[path], count, next(pods[each].pod for each in numbers if pods[each].path == path))
             for path, count in counts.items()
         ]
-        given = admitted.get((owner.kind, owner.metadata.full_name))
+        given = _given(made.get((owner.kind, owner.metadata.full_name, of_group)))
         priority = _priority(owner, first.pod, priorities)
         workload = QueuedWorkload(name, f"{namespace}/{queue}", tuple(queued), priority, 0, given)
-    return QueuedPods(name, kind, tuple(numbers), sets, owner, workload)
+    return QueuedPods(name, kind, tuple(numbers), sets, owner, workload, of_group)
 
 
-def _set_name(owner: Pod | Workload, path: str, number: int) -> str:
-    """Return how Kueue would call a pod set, as far as its kind says it."""
+def _set_names(owner: Pod | Workload, paths: Sequence[str]) -> Mapping[str, str]:
+    """Return how Kueue would call the pod sets, as far as their kind says it; no two are called alike."""
+    if len(paths) == 1:
+        return {paths[0]: "main"}
+    names = {path: _set_name(owner, path) for path in paths}
+    often = Counter(names.values())
+    return {
+        path: name if name and often[name] == 1 else f"set-{number}"
+        for number, (path, name) in enumerate(names.items())
+    }
+
+
+def _set_name(owner: Pod | Workload, path: str) -> str:
     outer = _OUTERMOST.match(path)
     if outer is not None and isinstance(owner, Workload):
         part = value_at(owner.body, outer[0])
-        return text(part, "name") or text(part, "groupName") or f"set-{number}"
-    return "head" if "head" in path.lower() else "leader" if "leader" in path.lower() else f"set-{number}"
+        return text(part, "name") or text(part, "groupName")
+    step = next((each for each in reversed(path.split(".")) if each not in ("template", "spec")), "")
+    return _STEP_END.sub("", step).lower()
 
 
 def _queue_of(owner: Pod | Workload) -> str:
@@ -159,16 +189,34 @@ def _priority(owner: Pod | Workload, pod: Pod, priorities: Mapping[str, int]) ->
     return own if name is None else priorities.get(name, own)
 
 
-def _admitted(dump: Documents) -> Iterator[tuple[tuple[str, str], Mapping[str, Mapping[str, str]]]]:
-    """Yield kind and name of the owners of Kueue's Workloads that have quota, with the flavors of each pod set."""
-    for each in with_quota(dump):
-        given: dict[str, Mapping[str, str]] = {}
-        for part in items(each.body, "status.admission.podSetAssignments"):
-            flavors = part.get("flavors")
-            found = flavors.items() if isinstance(flavors, Mapping) else ()
-            given[text(part, "name")] = {name: flavor for name, flavor in found if isinstance(flavor, str)}
+def _made(dump: Documents) -> Mapping[_Key, Workload]:
+    """Return Kueue's Workloads that count by whose they are: of several, one that has quota, then the first."""
+    found: dict[_Key, Workload] = {}
+    counting = [each for each in _kueue_workloads(dump) if _waits(each) or (_has_quota(each) and not _is_over(each))]
+    for each in sorted(counting, key=_has_quota, reverse=True):
         for owner in each.metadata.owner_references:
-            yield (owner.kind, f"{each.namespace}/{owner.name}"), given
+            group = _group_of(each, owner.name) if owner.kind == "LeaderWorkerSet" else ""
+            found.setdefault((owner.kind, f"{each.namespace}/{owner.name}", group), each)
+    return found
+
+
+def _group_of(workload: Workload, owner: str) -> str:
+    """Return the number of the group that a Workload of a LeaderWorkerSet is for, as it says or is called."""
+    said = workload.metadata.annotations.get(_COMPONENT)
+    called = re.fullmatch(rf"(?:leaderworkerset-)?{re.escape(owner)}-(\d+)(?:-[0-9a-z]+)?", workload.name)
+    return said or (called[1] if called is not None else "?")
+
+
+def _given(made: Workload | None) -> Mapping[str, Mapping[str, str]] | None:
+    """Return the flavors of each pod set, None without quota."""
+    if made is None or not _has_quota(made):
+        return None
+    given: dict[str, Mapping[str, str]] = {}
+    for part in items(made.body, "status.admission.podSetAssignments"):
+        flavors = part.get("flavors")
+        found = flavors.items() if isinstance(flavors, Mapping) else ()
+        given[text(part, "name")] = {name: flavor for name, flavor in found if isinstance(flavor, str)}
+    return given
 
 
 def with_quota(dump: Documents) -> Iterator[Workload]:
@@ -195,15 +243,17 @@ def in_turn(dump: Documents, known: Sequence[QueuedPods]) -> tuple[tuple[QueuedP
 
     Spec: KUEUE-34.
     """
-    names = {(each.origin.kind, each.origin.metadata.full_name) for each in known}
+    made = _made(dump)
+    own = {id(made[each.key]) for each in known if each.key in made}
     waiting = [
         (each.metadata.creation_timestamp or "", _waiting(each))
         for each in _kueue_workloads(dump)
-        if not (_is_over(each) or _has_quota(each) or value_at(each.body, "spec.active") is False)
-        and not any((owner.kind, f"{each.namespace}/{owner.name}") in names for owner in each.metadata.owner_references)
+        if _waits(each) and id(each) not in own
     ]
     turns = sorted([*(created for created, _ in waiting), *map(_created, known)])
-    numbers = {created: turns.index(created) for created in turns}
+    numbers: dict[str, int] = {}
+    for turn, created in enumerate(turns):
+        numbers.setdefault(created, turn)
     taken: Counter[str] = Counter()
 
     def number(created: str) -> int:
@@ -216,6 +266,10 @@ def in_turn(dump: Documents, known: Sequence[QueuedPods]) -> tuple[tuple[QueuedP
         each if each.workload is None else replace(each, workload=replace(each.workload, number=turn))
         for each, turn in asked
     ), others
+
+
+def _waits(each: Workload) -> bool:
+    return not (_is_over(each) or _has_quota(each) or value_at(each.body, "spec.active") is False)
 
 
 def _waiting(each: Workload) -> QueuedWorkload:

@@ -6,13 +6,15 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from dra_alloc.cluster.settings import Settings
 from dra_alloc.scenario.admit.admit import Admit, AdmitOptions, AdmitVerdict, WorkloadAnswer, admit
-from tests.unit.scenario.queueing import CLASS, COMMON, CONFIGURATION, group, job, node, objects, queue
+from tests.unit.scenario.queueing import CLASS, COMMON, CONFIGURATION, group, job, kueue, node, objects, queue
 
 
-def asked(job: dict[str, Any], *dump: dict[str, Any]) -> Admit:
-    return admit(objects(job), objects(*COMMON, *dump), AdmitOptions(Settings("1.36")))
+def asked(made: dict[str, Any], *dump: dict[str, Any]) -> Admit:
+    return admit(objects(made), objects(*COMMON, *dump), AdmitOptions(Settings("1.36")))
 
 
 def reasons(answer: WorkloadAnswer) -> str:
@@ -40,3 +42,93 @@ def test_extended_resources_of_one_mapping_add_up():
         ).workloads
         assert answer.verdict is verdict
         assert ("2 asked" in reasons(answer)) == (quota == 1)
+
+
+def pod_spec(**more: Any) -> dict[str, Any]:
+    return {**job("j")["spec"]["template"]["spec"], **more}
+
+
+def leader_workers(replicas: int, size: int, **templates: Any) -> dict[str, Any]:
+    """A LeaderWorkerSet in a queue, its templates by the kind of nodes that they want."""
+    made = {f"{name}Template": {"spec": {**spec, "restartPolicy": "Always"}} for name, spec in templates.items()}
+    marks = {"kueue.x-k8s.io/queue-name": "q"}
+    return {
+        "apiVersion": "leaderworkerset.x-k8s.io/v1",
+        "kind": "LeaderWorkerSet",
+        "metadata": {"name": "l", "namespace": "ns", "labels": marks},
+        "spec": {"replicas": replicas, "leaderWorkerTemplate": {"size": size, **made}},
+    }
+
+
+def made_for(group: int, admitted: dict[str, str] | None, called: str = "leaderworkerset-l-{}-a1b2c") -> dict[str, Any]:
+    """Kueue's Workload of a group: with the flavors of its pod sets, or waiting."""
+    sets = [{"name": "main", "count": 1, "template": {"spec": pod_spec()}}]
+    owner = {"apiVersion": "leaderworkerset.x-k8s.io/v1", "kind": "LeaderWorkerSet", "name": "l", "uid": "1"}
+    found = kueue("Workload", "", {"queueName": "q", "podSets": sets})
+    found["metadata"] = {"name": called.format(group), "namespace": "ns", "ownerReferences": [owner]}
+    if admitted is not None:
+        parts = [
+            {"name": name, "flavors": {"cards": f}, "resourceUsage": {"cards": "1"}} for name, f in admitted.items()
+        ]
+        found["status"] = {"admission": {"clusterQueue": "q", "podSetAssignments": parts}}
+    return found
+
+
+@pytest.mark.parametrize("called", ["leaderworkerset-l-{}-a1b2c", "l-{}"])
+@pytest.mark.parametrize("first", [0, 1])
+def test_each_group_has_a_workload_of_its_own(first, called):
+    """One group is in, the other waits for quota that the first has; both in any order of the dump."""
+    workloads = [made_for(0, {"main": "f"}, called), made_for(1, None, called)]
+    dump = [*node("a"), *workloads[first:], *workloads[:first], *queue("q", group(("f", 1)))]
+    found = asked(leader_workers(2, 1, worker=pod_spec()), *dump)
+    assert {each.name: each.verdict for each in found.workloads} == {
+        "ns/l-0": AdmitVerdict.PLACED,
+        "ns/l-1": AdmitVerdict.WAITING,
+    }
+    assert not [each for each in found.notes if "wait in the dump" in each]
+
+
+def test_only_the_workload_that_is_asked_about_is_left_out():
+    """The Workload of a group that the manifests no longer have waits on, by its annotation."""
+    third = made_for(9, None)
+    third["metadata"]["annotations"] = {"kueue.x-k8s.io/component-workload-index": "2"}
+    dump = [*node("a"), made_for(0, {"main": "f"}), third, *queue("q", group(("f", 1)))]
+    found = asked(leader_workers(1, 1, worker=pod_spec()), *dump)
+    assert "Workloads that wait in the dump go by the queues, too: 1; 0 of them" in "; ".join(found.notes)
+
+
+KINDS = [
+    *node("a", 4, kind="old"),
+    *node("b", 4, kind="new"),
+    *(kueue("ResourceFlavor", kind, {"nodeLabels": {"kind": kind}}) for kind in ("old", "new")),
+]
+
+
+@pytest.mark.parametrize("given", [(), (made_for(0, {"leader": "old", "worker": "new"}),)])
+def test_leader_and_workers_have_flavors_of_their_own(given):
+    selected = {} if given else {"nodeSelector": {"kind": "new"}}
+    leader = {} if given else {"nodeSelector": {"kind": "old"}}
+    made = leader_workers(1, 2, leader=pod_spec(**leader), worker=pod_spec(**selected))
+    (answer,) = asked(made, *KINDS, *given, *queue("q", group(("old", 2), ("new", 2)))).workloads
+    assert answer.verdict is AdmitVerdict.PLACED
+    assert [list(each.nodes) for each in answer.placements] == [["a"], ["b"]]
+    assert answer.admission is not None
+    assert set(answer.admission.assignment.flavors) == {"leader", "worker"}
+
+
+@pytest.mark.parametrize(("own", "runs", "count"), [(None, True, 1), (True, True, 0), (True, None, 0), (None, None, 1)])
+def test_runs_that_are_held_back_and_cron_jobs_that_a_person_stopped(own, runs, count):
+    a_job = job("j")
+    labels = a_job["metadata"].pop("labels")
+    made = {
+        **a_job,
+        "kind": "CronJob",
+        "spec": {
+            "schedule": "0 0 * * *",
+            "suspend": own,
+            "jobTemplate": {"metadata": {"labels": labels}, "spec": {**a_job["spec"], "suspend": runs}},
+        },
+    }
+    found = asked(made, *node("a"), *queue("q", group(("f", 1))))
+    assert [each.verdict for each in found.workloads] == [AdmitVerdict.PLACED] * count
+    assert all(each.admission is not None for each in found.workloads)
