@@ -80,7 +80,7 @@ def _fleet(options: Namespace) -> str:
     from dra_alloc.report.layout import json_text
     from dra_alloc.scenario.fleet.fleet import fleet_objects, read_fleet
 
-    objects = fleet_objects(read_fleet(options.shapes))
+    objects = fleet_objects(read_fleet(options.shapes), options.shapes)
     if options.format == "json":
         return json_text({"apiVersion": "v1", "kind": "List", "items": objects})
     return _text(options, [(f"{each['kind']} {each['metadata']['name']}", each) for each in objects])

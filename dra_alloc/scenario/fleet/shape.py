@@ -19,10 +19,19 @@ __all__ = [
     "PartitionShape",
     "PoolShape",
     "schema",
+    "too_many",
 ]
 
 #: The most nodes of one group, as in a step of a scenario.
 NODES_MAX: Final = 10_000
+#: More devices than these, or values in all objects, would fill the memory of a small machine.
+DEVICES_OF_FLEET_MAX: Final = 200_000
+VALUES_OF_FLEET_MAX: Final = 8_000_000
+#: Cells of one kind: a counter each, and no API server takes as many in a set.
+CELLS_MAX: Final = 1_000
+#: What a node or a device weighs in values before it has any, and how much text does.
+_FRAME: Final = 5
+_TEXT: Final = 64
 
 
 class _Described(BaseModel):
@@ -47,7 +56,9 @@ _Values = Annotated[
 ]
 _Text = Annotated[str, Field(min_length=1)]
 _Amount = Annotated[int, Field(strict=True)] | str
-_Count = Annotated[int, Field(strict=True, ge=1)]
+_Count = Annotated[int, Field(strict=True, ge=1, le=DEVICES_OF_FLEET_MAX)]
+_Cells = Annotated[int, Field(strict=True, ge=1, le=CELLS_MAX)]
+_Start = Annotated[int, Field(strict=True, ge=0, le=CELLS_MAX)]
 #: Members as the API has them: what is wrong with them is said of the objects that are made.
 _Members = Mapping[str, Any]
 
@@ -61,8 +72,8 @@ class PartitionShape(_Described):
     """
 
     name: _Text
-    starts: tuple[Annotated[int, Field(strict=True, ge=0)], ...] = (0,)
-    cells: Annotated[int, Field(strict=True, ge=0)] = 0
+    starts: tuple[_Start, ...] = (0,)
+    cells: _Start = 0
     attributes: Mapping[str, _Values] = {}
     capacity: Mapping[str, _Values] | Literal["counters"] = {}
     counters: Mapping[str, _Amount] = {}
@@ -81,7 +92,7 @@ class DeviceShape(_Described):
     attributes: Mapping[str, _Values] = {}
     capacity: Mapping[str, _Values] | Literal["counters"] = {}
     counters: Mapping[str, _Amount] = {}
-    cells: Mapping[str, _Count] = {}
+    cells: Mapping[str, _Cells] = {}
     is_whole: bool = Field(True, alias="whole", strict=True)
     partitions: tuple[PartitionShape, ...] = ()
     taints: tuple[_Members, ...] = ()
@@ -98,6 +109,23 @@ class DeviceShape(_Described):
         """How many there are, partitions not counted."""
         return self.count or max((len(each) for each in self._lists()), default=1)
 
+    @property
+    def devices(self) -> int:
+        """How many devices they are with their partitions."""
+        return self.number * (self.is_whole + sum(len(each.starts) for each in self.partitions))
+
+    @property
+    def values(self) -> int:
+        """How many values they have all together, at most."""
+        whole = self.model_dump(exclude_defaults=True, exclude={"cells", "partitions"})
+        inherited = _weight(self.attributes)
+        found = _weight(whole) + 2 * sum(self.cells.values()) + _weight(self.counters)
+        for part in self.partitions:
+            own = _weight(part.model_dump(exclude_defaults=True, exclude={"starts", "cells"}))
+            cells = part.cells * len(self.cells)
+            found += len(part.starts) * (_FRAME + inherited + own + cells + _weight(part.counters))
+        return self.number * (_FRAME + found)
+
     def _lists(self) -> Iterator[Sequence[Any]]:
         capacity = {} if isinstance(self.capacity, str) else self.capacity
         values = (self.name, *self.attributes.values(), *capacity.values())
@@ -111,6 +139,17 @@ class DeviceShape(_Described):
             said = "a list has one value for each device: there are {number} devices, and a list of {odd}"
             raise PydanticCustomError("shape_lists", said, {"number": self.number, "odd": odd[0]})
         return self
+
+
+def _weight(value: Any) -> int:
+    """Return how many values there are in one, long texts more than once; of a list of them, what the heaviest is."""
+    if isinstance(value, Mapping):
+        return sum(len(key) // _TEXT + _weight(each) for key, each in value.items())
+    if isinstance(value, list):
+        return max(map(_weight, value), default=0)
+    if isinstance(value, tuple):
+        return sum(map(_weight, value))
+    return 1 + (len(value) // _TEXT if isinstance(value, str) else 0)
 
 
 class PoolShape(_Described):
@@ -138,6 +177,32 @@ class MachineShape(_Described):
     node: NodePart = NodePart()
     pools: tuple[PoolShape, ...] = ()
     classes: tuple[str, ...] = ()
+
+    @property
+    def devices(self) -> int:
+        """How many devices a node has, partitions counted."""
+        return sum(each.devices for pool in self.pools for each in pool.devices)
+
+    @property
+    def values(self) -> int:
+        """How many values a node and its slices have, at most."""
+        own = 2 * _weight(self.node.model_dump()) + sum(_weight(pool.counter_sets) for pool in self.pools)
+        return _FRAME + own + sum(each.values for pool in self.pools for each in pool.devices)
+
+    @model_validator(mode="after")
+    def _can_be_made(self) -> Self:
+        if said := too_many(self.devices, self.values):
+            raise PydanticCustomError("shape_size", "{said}", {"said": f"a node of it would have {said}"})
+        return self
+
+
+def too_many(devices: int, values: int) -> str:
+    """Return which of these is more than is made; nothing if neither is."""
+    if devices > DEVICES_OF_FLEET_MAX:
+        return f"{devices:,} devices, and {DEVICES_OF_FLEET_MAX:,} are made at most"
+    return (
+        f"some {values:,} values, and {VALUES_OF_FLEET_MAX:,} are made at most" if values > VALUES_OF_FLEET_MAX else ""
+    )
 
 
 class NodeGroup(_Described):

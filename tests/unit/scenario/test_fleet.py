@@ -171,6 +171,66 @@ def test_all_that_is_wrong_is_said_at_once(tmp_path):
         dra_alloc.fleet({"nodes": [{"shape": "cpu-64", "count": 10_000}]})
 
 
+def test_what_is_refused_is_told_at_its_place(tmp_path):
+    bad = {"driver": "gpu.example.com", "devices": [{"name": "GPU"}]}
+    described = {
+        "classes": {"odd": {"selectors": [{"cel": {"expression": "1 +"}}]}},
+        "nodes": [{"shape": "one"}, {"shape": "two"}, {"shape": "cpu-64", "name": "Big"}],
+        "shapes": {"one": {"pools": [bad]}, "two": {"pools": [bad]}},
+    }
+    file = tmp_path / "shapes.yaml"
+    file.write_text(yaml.safe_dump(described, sort_keys=False), encoding="utf-8")
+    line = file.read_text(encoding="utf-8").splitlines().index("  one:") + 1
+    with pytest.raises(ManifestError) as refused:
+        dra_alloc.fleet(file)
+    told = refused.value.problems
+    assert list(dict.fromkeys(each.where.path for each in told)) == [
+        "classes.odd",
+        "shapes.one",
+        "shapes.two",
+        "nodes[2]",
+    ]
+    assert all(each.where.file == str(file) and "stdin" not in str(each) for each in told)
+    assert told[1].where.line == line
+    assert told[1].message.startswith("ResourceSlice one-1-gpu.example.com-1: spec.devices[0].name: Invalid value")
+
+
+@pytest.mark.parametrize(
+    ("entry", "said"),
+    [
+        ({"name": "gpu-{i}", "count": 30_000_000}, "200000"),
+        ({"name": "gpu-{i}", "cells": {"part": 30_000_000}}, "1000"),
+        ({"name": "gpu-{i}", "partitions": [{"name": "p", "cells": 30_000_000}]}, "1000"),
+        ({"name": "{i}", "count": 200_000, "partitions": [{"name": "p-{start}", "starts": [0, 1]}]}, "600,000 devices"),
+        ({"name": "{i}", "count": 200_000, "cells": {str(each): 1_000 for each in range(9)}}, "values"),
+    ],
+)
+def test_what_is_too_much_is_never_made(tmp_path, capsys, entry, said):
+    described = {"shapes": shape(entry)}
+    with pytest.raises(ManifestError, match=said):
+        dra_alloc.fleet(described)
+    scenario = tmp_path / "more.yaml"
+    scenario.write_text(yaml.safe_dump({"steps": [{"addNodes": {"shape": "mine"}}], **described}), encoding="utf-8")
+    assert run(["what-if", str(scenario), "-c", str(EXAMPLES / "what-if" / "cluster.yaml")]) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_nodes_of_many_groups_are_counted_before_they_are_made():
+    groups = [{"shape": "bare", "name": f"n{each}", "count": 10_000} for each in range(1_000)]
+    with pytest.raises(InputError, match="at most"):
+        dra_alloc.fleet({"nodes": groups, "shapes": {"bare": {}}})
+
+
+@pytest.mark.parametrize("name", catalogue().shapes)
+def test_the_values_of_a_shape_are_counted(name):
+    found = catalogue().shapes[name]
+    objects = made(nodes=[{"shape": name}])
+    assert len(devices(objects)) == found.devices
+    assert found.values >= sum(
+        len(each.get("attributes", ())) + len(each.get("capacity", ())) for each in devices(objects)
+    )
+
+
 @pytest.mark.parametrize("name", catalogue().shapes)
 def test_the_shape_of_a_node_makes_that_node(name):
     dump = dra_alloc.fleet({"nodes": [{"shape": name, "count": 2, "labels": {"odd": "{i}"}}]})
