@@ -13,10 +13,10 @@ from pydantic.alias_generators import to_camel
 from dra_alloc.limits import COUNTER_SETS_MAX, DEVICES_MAX, DEVICES_WITH_FEATURES_MAX
 from dra_alloc.scenario.fleet.shape import DeviceShape, MachineShape, PartitionShape, PoolShape
 
-__all__ = ["escaped", "node_objects"]
+__all__ = ["HOSTNAME", "escaped", "node_objects"]
 
 _Object = dict[str, Any]
-_HOSTNAME: Final = "kubernetes.io/hostname"
+HOSTNAME: Final = "kubernetes.io/hostname"
 _WORD: Final = re.compile(r"\{\{|\{(node|n|i|start|device)(?::(0?[1-9]?[dxX]))?\}", re.ASCII)
 
 
@@ -36,7 +36,7 @@ def node_objects(shape: MachineShape, name: str, number: int = 1) -> Iterator[_O
     yield {
         "apiVersion": "v1",
         "kind": "Node",
-        "metadata": {"name": name, "labels": {_HOSTNAME: name, **part["labels"]}},
+        "metadata": {"name": name, "labels": {HOSTNAME: name, **part["labels"]}},
         "spec": {"taints": list(part["taints"])} if part["taints"] else {},
         "status": {"capacity": allocatable, "allocatable": allocatable} if allocatable else {},
     }

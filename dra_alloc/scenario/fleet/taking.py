@@ -12,11 +12,10 @@ from typing import Any, Final
 from dra_alloc.api import Node, ResourceSlice
 from dra_alloc.errors import InputError, did_you_mean
 from dra_alloc.manifest import Documents
-from dra_alloc.scenario.fleet.making import escaped
+from dra_alloc.scenario.fleet.making import HOSTNAME, escaped
 
 __all__ = ["shape_like"]
 
-_HOSTNAME: Final = "kubernetes.io/hostname"
 #: Members in which devices of one entry may differ, and in which an entry holds bare values.
 _BARE: Final = ("attributes", "capacity")
 
@@ -32,9 +31,14 @@ def shape_like(dump: Documents, name: str) -> dict[str, Any]:
     if name not in there and not own:
         known = {*there, *(each.spec.node_name or "" for each in dump.slices)}
         raise InputError(f"there is no node {name}", hint=did_you_mean(name, known))
+    newest: dict[tuple[str, str], int] = defaultdict(int)
+    for each in dump.slices:
+        pool = each.spec.pool
+        newest[each.spec.driver, pool.name] = max(newest[each.spec.driver, pool.name], pool.generation)
     pools: dict[tuple[str, str], list[ResourceSlice]] = defaultdict(list)
     for each in own:
-        pools[each.spec.driver, each.spec.pool.name].append(each)
+        if each.spec.pool.generation == newest[each.spec.driver, each.spec.pool.name]:
+            pools[each.spec.driver, each.spec.pool.name].append(each)
     shape = {
         "summary": f"as node {name}",
         "node": _node(there[name], name) if name in there else {},
@@ -45,7 +49,7 @@ def shape_like(dump: Documents, name: str) -> dict[str, Any]:
 
 def _node(node: Node, name: str) -> dict[str, Any]:
     wire = node.to_wire()
-    labels = {key: escaped(value) for key, value in node.metadata.labels.items() if key != _HOSTNAME}
+    labels = {key: escaped(value) for key, value in node.metadata.labels.items() if key != HOSTNAME}
     found = {
         "labels": labels,
         "taints": _escaped(wire.get("spec", {}).get("taints", [])),

@@ -18,6 +18,7 @@ from dra_alloc.pods.taints import CORDON
 from dra_alloc.pods.workloads.states import PodState, state_of
 from dra_alloc.scenario.fleet.catalogue import catalogue
 from dra_alloc.scenario.fleet.fleet import checked_node
+from dra_alloc.scenario.fleet.making import HOSTNAME
 from dra_alloc.scenario.fleet.shape import MachineShape
 from dra_alloc.scenario.what_if.cluster_state import ClusterState
 from dra_alloc.scenario.what_if.step import StepKind, Stepping
@@ -35,7 +36,6 @@ __all__ = [
     "with_nodes",
 ]
 
-_HOSTNAME = "kubernetes.io/hostname"
 _MIRROR = "kubernetes.io/config.mirror"
 
 
@@ -214,7 +214,7 @@ def _without_nodes(documents: Documents, gone: set[str]) -> Documents:
 
 
 def _like(node: Node, name: str) -> Node:
-    labels = {**node.metadata.labels, **({_HOSTNAME: name} if _HOSTNAME in node.metadata.labels else {})}
+    labels = {**node.metadata.labels, **({HOSTNAME: name} if HOSTNAME in node.metadata.labels else {})}
     metadata = node.metadata.replaced(name=name, uid=None, labels=FrozenMap(labels))
     return _open(node.replaced(metadata=metadata))
 

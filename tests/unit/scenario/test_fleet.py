@@ -16,6 +16,7 @@ import dra_alloc
 from dra_alloc.cli.main import run
 from dra_alloc.errors import InputError, ManifestError
 from dra_alloc.manifest import load
+from dra_alloc.manifest.given import documents_of
 from dra_alloc.releases import NEWEST
 from dra_alloc.scenario.fleet.catalogue import catalogue
 from dra_alloc.scenario.fleet.fleet import fleet_objects
@@ -248,6 +249,23 @@ def test_the_shape_of_a_node_makes_that_node(name):
     assert told(again, f"{name}-1") == told(dump, node)
     assert again.nodes[0].metadata.labels["odd"] == "{i}"
     assert again.nodes[0].status.allocatable == dump.nodes[1].status.allocatable
+
+
+def test_the_newest_generation_of_each_pool_is_taken():
+    def published(pool: str, generation: int, *names: str) -> dict[str, Any]:
+        spec = {
+            "driver": "gpu.example.com",
+            "nodeName": "n",
+            "pool": {"name": pool, "generation": generation, "resourceSliceCount": 1},
+            "devices": [{"name": each} for each in names],
+        }
+        metadata = {"name": f"{pool}-{generation}"}
+        return {"apiVersion": "resource.k8s.io/v1", "kind": "ResourceSlice", "metadata": metadata, "spec": spec}
+
+    dump = documents_of([published("n", 1, "a"), published("n", 2, "a", "b"), published("far", 7, "c")])
+    again = dra_alloc.fleet({"nodes": [{"shape": "again", "name": "m"}], "shapes": {"again": shape_like(dump, "n")}})
+    found = {each.spec.pool.name: [device.name for device in each.spec.devices] for each in again.slices}
+    assert found == {"m-1": ["a", "b"], "far-m-1": ["c"]}
 
 
 def test_nodes_of_a_shape_are_added(tmp_path, capsys):
