@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
 
+from dra_alloc.errors import InputError, in_brief
 from dra_alloc.queues.kai.fair_share import UNLIMITED
 from dra_alloc.queues.ledger import QueueAccount, QueueLedger
 
@@ -68,7 +69,7 @@ def reclaims(
     There are two answers where it depends on which leaf below one queue comes
     first, which KAI leaves to chance.
 
-    Spec: KAI-6, KAI-7. Raises: InputError for queues that are no forest.
+    Spec: KAI-6, KAI-7. Raises: InputError for queues that are no forest, and victims in the job's own line.
     """
     ledger = QueueLedger(QueueAccount[float](each.name, each.parent) for each in queues.values())
     lines = {name: [each.name for each in ledger.line(name)][::-1] for name in (job.queue, *victims)}
@@ -89,8 +90,11 @@ def reclaims(
 
 
 def _parting(mine: Sequence[str], theirs: Sequence[str]) -> tuple[str, str]:
-    """Return the first queues from above in which two lines differ."""
-    return next((own, other) for own, other in zip(mine, theirs, strict=False) if own != other)
+    """Return the first queues from above in which two lines differ. Raises: InputError if there are none."""
+    for own, other in zip(mine, theirs, strict=False):
+        if own != other:
+            return own, other
+    raise InputError(f"victims are of other queues than the job: {in_brief(theirs[-1])} is in one line with its own")
 
 
 def _all_taken(own: Holder, other: Holder, job: Reclaimer, leaves: Iterable[Sequence[float]], last: float) -> bool:

@@ -48,8 +48,11 @@ class QuotaTree:
     def __init__(self, nodes: Iterable[QueueAccount[int]]) -> None:
         self.ledger = QueueLedger(nodes)
         self._subtree: dict[str, dict[Key, int]] = {name: {} for name in self.ledger.accounts}
+        self._height = dict.fromkeys(self.ledger.accounts, 0)
         for name in reversed(self.ledger.from_above):
             account = self.ledger.accounts[name]
+            if account.parent:
+                self._height[account.parent] = max(self._height[account.parent], self._height[name] + 1)
             for key, grant in account.grants.items():
                 self._add(name, key, grant.quota)
             for key, subtree in self._subtree[name].items():
@@ -103,8 +106,14 @@ class QuotaTree:
         return QuotaFit.FIT if amount <= self.available(name, key) else QuotaFit.OVER_AVAILABLE
 
     def borrows(self, name: str, key: Key, amount: int) -> int:
-        """Return how many levels up an amount has to borrow: 0 is none, it fits into the node's own quota."""
-        for height, account in enumerate(self.ledger.line(name)):
+        """
+        Return the height of the lowest subtree that holds an amount without borrowing: 0 is the node's own quota.
+
+        A subtree is as high as its longest way down.
+        """
+        height = 0
+        for account in self.ledger.line(name):
+            height = self._height[account.name]
             if self.ledger.used(account.name, key) + amount <= self._quota(account, key):
                 return height
             amount = max(0, amount - max(0, self.local(account.name, key) - self.ledger.used(account.name, key)))

@@ -17,6 +17,7 @@ from dra_alloc.cel import Reading, prepare_device
 from dra_alloc.cli.harness.serve import answer
 from dra_alloc.errors import InputError
 from dra_alloc.queues.kai.fair_share import Claimant, fair_shares
+from dra_alloc.queues.kai.reclaim import Holder, Reclaimer, reclaims
 from dra_alloc.queues.kueue.devices import Seen
 from dra_alloc.queues.kueue.mappings import mappings_of
 from dra_alloc.queues.kueue.matching import matched
@@ -92,6 +93,21 @@ def test_queues_are_a_forest(queues, words):
 def test_mappings_that_kueue_does_not_start_with(mappings, words):
     _, problems = mappings_of({"resources": {"deviceClassMappings": mappings}})
     assert words in "; ".join(map(str, problems))
+
+
+def test_borrowing_is_as_far_as_the_subtree_is_high():
+    """A queue right below the root, beside a cohort with a queue: the root is two high for both."""
+    nodes = [("root", "", 0), ("deep", "root", 0), ("lower", "deep", 2), ("lender", "deep", 2), ("upper", "root", 1)]
+    tree = QuotaTree([QueueAccount(name, parent, {KEY: Grant(quota)}) for name, parent, quota in nodes])
+    assert [tree.borrows("upper", KEY, amount) for amount in (1, 2)] == [0, 2]
+    assert [tree.borrows("lower", KEY, amount) for amount in (2, 3, 5)] == [0, 1, 2]
+
+
+@pytest.mark.parametrize("victims", [{"a": [1]}, {"top": [1]}])
+def test_victims_in_the_line_of_the_reclaimer_are_refused(victims):
+    queues = {each.name: each for each in (Holder("top", 2, -1, 2, 2), Holder("a", 2, -1, 2, 2, parent="top"))}
+    with pytest.raises(InputError, match="in one line with its own"):
+        reclaims(queues, Reclaimer("a", 1), victims)
 
 
 QUOTAS = st.builds(Grant, st.integers(0, 8), st.none() | st.integers(0, 4), st.none() | st.integers(0, 8))
