@@ -29,7 +29,7 @@ _LEVELS: Final[dict[AdmitVerdict, Level]] = {
 _SAID: Final[dict[AdmitVerdict, str]] = {
     AdmitVerdict.PLACED: "admitted and placed",
     AdmitVerdict.NOT_ALLOCATABLE: "admitted, not allocatable",
-    AdmitVerdict.UNDECIDED: "admitted, undecided: the budget ran out",
+    AdmitVerdict.UNDECIDED: "undecided: the budget ran out",
     AdmitVerdict.WAITING: "waits",
     AdmitVerdict.NEVER: "never fits",
     AdmitVerdict.INADMISSIBLE: "inadmissible",

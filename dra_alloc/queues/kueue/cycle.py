@@ -17,17 +17,19 @@ from dra_alloc.queues.kueue.flavors import Assignment, assigned
 from dra_alloc.queues.kueue.objects import ClusterQueue, KueueObjects
 from dra_alloc.queues.kueue.tree import QuotaFit, QuotaTree
 from dra_alloc.queues.ledger import Key
+from dra_alloc.work import BudgetExhausted
 
 __all__ = ["QueueStanding", "Standing", "admissions"]
 
 
 class Standing(StrEnum):
-    """What Kueue says of a workload."""
+    """What Kueue says of a workload; undecided is one whose charge took more work than there was."""
 
     ADMITTED = "admitted"
     WAITING = "waiting"
     NEVER = "never"
     INADMISSIBLE = "inadmissible"
+    UNDECIDED = "undecided"
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +111,8 @@ def _nominated(
         return _out(workload, name, "namespace-selector", said)
     try:
         return QueueStanding(workload, Standing.WAITING, name, sets=charged(workload, charging, objects))
+    except BudgetExhausted as spent:
+        return QueueStanding(workload, Standing.UNDECIDED, name, "budget", (str(spent),))
     except ChargeRefused as refused:
         again = ", Kueue tries again" if refused.retryable else ""
         return _out(workload, name, refused.code, f"{refused.detail}{again}")

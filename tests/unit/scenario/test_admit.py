@@ -12,7 +12,9 @@ import pytest
 from dra_alloc.cluster.settings import Settings
 from dra_alloc.errors import InputError, ManifestError
 from dra_alloc.manifest import load
+from dra_alloc.queues.kueue.cycle import Standing
 from dra_alloc.scenario.admit.admit import Admit, AdmitOptions, AdmitVerdict, WorkloadAnswer, admit
+from dra_alloc.work import Purse
 from tests.unit.scenario.queueing import CLASS, COMMON, CONFIGURATION, group, job, kueue, node, objects, queue, template
 
 
@@ -315,6 +317,18 @@ def test_without_the_defect_a_wide_request_gives_way():
     dump = [template("both", *requests), the_node, slices, *queue("q", group(("f", 2)))]
     assert only(admitted([job("j", "both")], *dump)).verdict is AdmitVerdict.INADMISSIBLE
     assert only(admitted([job("j", "both")], *dump, semantics="intended")).verdict is AdmitVerdict.PLACED
+
+
+def test_a_budget_that_ends_in_one_charge_leaves_the_others_answered():
+    selector = {"cel": {"expression": 'device.driver == "d.example.com"'}}
+    dear = template("dear", {"name": "r", "exactly": {"deviceClassName": "card", "selectors": [selector]}})
+    with Purse(0):
+        found = admitted([job("dear", "dear"), job("free")], dear, *node("a"), *queue("q", group(("f", 4))))
+    dear_one, free = found.workloads
+    assert dear_one.admission is not None
+    assert free.admission is not None
+    assert (dear_one.verdict, dear_one.admission.code) == (AdmitVerdict.UNDECIDED, "budget")
+    assert free.admission.standing is Standing.ADMITTED
 
 
 def test_without_queues_there_is_no_answer():
