@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 from dra_alloc import cel
 from dra_alloc.api import DeviceRequest, ResourceClaim
@@ -19,7 +19,7 @@ from dra_alloc.explain.facts import called
 from dra_alloc.explain.hints import Hints
 from dra_alloc.explain.reasons import WORK, Fix, Reasons
 from dra_alloc.explain.trials import Trials
-from dra_alloc.explain.world import World
+from dra_alloc.explain.world import World, edit_requests
 from dra_alloc.limits import ALLOCATION_RESULTS_MAX
 from dra_alloc.problem.pools import GatherError
 from dra_alloc.problem.requests import claim_name
@@ -32,6 +32,7 @@ _FAILED: Final = re.compile(
     r"(?P<kind>class|claim) (?P<owner>\S+): selector #(?P<number>\d+)(?: on device (?P<device>\S+))?: "
     r"CEL runtime error: (?P<text>.*)"
 )
+_READ: Final = re.compile(r'attributes\["([^"]+)"\]\.(\w+)')
 _TOO_MANY: Final = f"a claim can have {ALLOCATION_RESULTS_MAX} devices at most"
 
 
@@ -59,7 +60,7 @@ def _advice(world: World, settings: Settings, refusal: NodeRefusal, work: int) -
         fixes = tuple(_in_several_claims(world, trials))
         hints += [] if fixes else [_TOO_MANY]
     elif code == "selector-runtime-error":
-        hints += _selector_hints(world, settings, error)
+        hints += _selector_hints(world, settings, error, trials)
     hints += Hints(world, trials).told
     return Reasons((), fixes, hints=tuple(dict.fromkeys(hints)), work=trials.work)
 
@@ -107,7 +108,7 @@ def _parts(claim: ResourceClaim) -> tuple[ResourceClaim, ...]:
     )
 
 
-def _selector_hints(world: World, settings: Settings, error: str) -> Iterator[str]:
+def _selector_hints(world: World, settings: Settings, error: str, trials: Trials) -> Iterator[str]:
     """Yield what the device at which a selector failed has instead, and how many others lack the same."""
     found = _FAILED.search(error)
     if found is None:
@@ -135,7 +136,30 @@ def _selector_hints(world: World, settings: Settings, error: str) -> Iterator[st
                     f"device {'/'.join(names)}: {hint}" for hint in cel.evaluation_hints(failure.text, program, device)
                 )
                 yield from cel.missing_hints(program, [each for _, each in devices])
+                yield from _guard_alone(world, expression, failure.text, trials)
                 return
+
+
+def _guard_alone(world: World, expression: str, text: str, trials: Trials) -> Iterator[str]:
+    """Yield whether a guard against the attribute that is missing lets the claims onto the node, tried."""
+    key = text.removeprefix("no such key: ")
+    guards = [f'has(device.attributes["{domain}"].{name})' for domain, name in _READ.findall(expression) if name == key]
+    if not guards:
+        return
+    guarded = {"cel": {"expression": f"{guards[0]} && ({expression})"}}
+
+    def edit(index: int, name: str, ask: Any) -> Any:
+        selectors = [
+            type(each).from_wire(guarded) if each.cel is not None and each.cel.expression == expression else each
+            for each in ask.selectors
+        ]
+        return ask.model_copy(update={"selectors": tuple(selectors)})
+
+    changed = edit_requests(world, edit)
+    fits = trials.fits(changed)
+    if fits is not None and changed != world:
+        said = "would be enough" if fits else "alone is not enough"
+        yield f"guarding {key} {said} on {world.node.metadata.name}"
 
 
 def _expressions(world: World, found: re.Match[str]) -> Iterator[tuple[str, str]]:

@@ -82,6 +82,16 @@ def test_the_device_at_which_a_selector_fails_is_named(release: str, of_class: b
     assert "size is missing on 1 of 2 devices: guard it" in found.hints
 
 
+@pytest.mark.parametrize(("count", "said"), [(1, "would be enough"), (2, "alone is not enough")])
+def test_a_guard_is_tried(count: int, said: str) -> None:
+    devices: list[dict[str, Any]] = [{"name": "other"}, {"name": "whole", "attributes": {"size": {"int": 5}}}]
+    fails = 'device.attributes["d"].size == 5'
+    asked = claim({"count": count, "selectors": [{"cel": {"expression": fails}}]})
+    refusal, found = advice(asked, cluster(devices, Settings()))
+    assert refusal.code == "selector-runtime-error"
+    assert f"guarding size {said} on {refusal.node}" in found.hints
+
+
 def test_a_gate_that_is_off_is_named() -> None:
     settings = Settings("1.36.2", {"DRAPrioritizedList": False})
     either = {"name": "r", "firstAvailable": [{"name": "a", "deviceClassName": "any", "count": 1}]}
