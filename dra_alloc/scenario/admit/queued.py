@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from dra_alloc.api import FrozenMap, Pod
+from dra_alloc.errors import ManifestError, Problem, Where
 from dra_alloc.manifest import Documents, Workload
 from dra_alloc.pods.expanding import ExpandedPod
 from dra_alloc.pods.workloads.reading import flag, items, text, value_at
@@ -29,8 +30,10 @@ _COMPONENT: Final = "kueue.x-k8s.io/component-workload-index"
 _BY_POD: Final = frozenset({"Pod", "Deployment", "ReplicaSet", "ReplicationController", "DaemonSet"})
 #: Kinds that Kueue holds back as a whole, and resumes.
 _WHOLE: Final = frozenset(
-    {"Job", "CronJob", "JobSet", "LeaderWorkerSet", "StatefulSet", "RayCluster", "RayJob", "RayService", "TrainJob"}
-    | {"PyTorchJob", "TFJob", "XGBoostJob", "PaddleJob", "JAXJob", "MPIJob"}
+    {("batch", "Job"), ("batch", "CronJob"), ("jobset.x-k8s.io", "JobSet"), ("apps", "StatefulSet")}
+    | {("leaderworkerset.x-k8s.io", "LeaderWorkerSet"), ("trainer.kubeflow.org", "TrainJob")}
+    | {("ray.io", each) for each in ("RayCluster", "RayJob", "RayService")}
+    | {("kubeflow.org", f"{each}Job") for each in ("PyTorch", "TF", "XGBoost", "Paddle", "JAX", "MPI")}
 )
 #: Where such a kind says that it is held back; a CronJob's own word stops it, and is not Kueue's.
 _SUSPEND: Final = ("spec.suspend", "spec.runPolicy.suspend")
@@ -95,14 +98,34 @@ def queued_pods(
     """
     Return what is admitted as one, in the order in which it was made; `pods` are those behind the first subjects.
 
-    Spec: KUEUE-30 to KUEUE-32.
+    Spec: KUEUE-30 to KUEUE-32, KUEUE-35. Raises: ManifestError for kinds in a queue of which it is not known.
     """
+    _check_kinds(pods)
     together: dict[tuple[str, ...], list[int]] = {}
     for number, (each, subject) in enumerate(zip(pods, subjects, strict=False)):
         together.setdefault(_key(each, subject), []).append(number)
     made = _made(dump)
     found = [_of(numbers, pods, subjects, made, priorities) for numbers in together.values()]
     return tuple(sorted(found, key=_created))
+
+
+def _check_kinds(pods: Sequence[ExpandedPod]) -> None:
+    """Raise ManifestError with all that have a queue and are of a kind of which Kueue's way is not known."""
+    owners = {
+        id(each.owner): each.owner
+        for each in pods
+        if isinstance(each.owner, Workload)
+        and not (each.owner.kind in _BY_POD or (each.owner.group, each.owner.kind) in _WHOLE)
+        and (_queue_of(each.owner) or each.pod.metadata.labels.get(_QUEUE))
+    }
+    said = f"has {_QUEUE}, and which of its pods Kueue admits as one is not modelled"
+    hint = "without that label, on it and its pods, it is asked as if no queue held it back"
+    problems = [
+        Problem(said, Where(f"{each.kind} {each.metadata.full_name}", "metadata.labels"), hint)
+        for each in owners.values()
+    ]
+    if problems:
+        raise ManifestError(problems)
 
 
 def _created(pods: QueuedPods) -> str:
@@ -144,7 +167,7 @@ def _of(
         name = f"{name}-{of_group}"
     queue = _queue_of(owner) or labels.get(_QUEUE, "")
     workload = None
-    if queue and (owner.kind in _BY_POD or owner.kind in _WHOLE):
+    if queue:
         counts = {path: sum(pods[each].path == path for each in numbers) for path in paths}
         queued = [
             QueuedSet(names[path], count, next(pods[each].pod for each in numbers if pods[each].path == path))

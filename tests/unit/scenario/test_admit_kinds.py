@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 from dra_alloc.cluster.settings import Settings
+from dra_alloc.errors import ManifestError
+from dra_alloc.pods.workloads.shapes import taught_by
 from dra_alloc.scenario.admit.admit import Admit, AdmitOptions, AdmitVerdict, WorkloadAnswer, admit
 from tests.unit.scenario.queueing import CLASS, COMMON, CONFIGURATION, group, job, kueue, node, objects, queue
 
@@ -132,3 +134,19 @@ def test_runs_that_are_held_back_and_cron_jobs_that_a_person_stopped(own, runs, 
     found = asked(made, *node("a"), *queue("q", group(("f", 1))))
     assert [each.verdict for each in found.workloads] == [AdmitVerdict.PLACED] * count
     assert all(each.admission is not None for each in found.workloads)
+
+
+@pytest.mark.parametrize("labelled", ["the object", "its pods"])
+def test_kinds_of_which_it_is_not_known_are_named(labelled):
+    marks = {"kueue.x-k8s.io/queue-name": "nobody"}
+    of_pods = {} if labelled == "the object" else {"labels": marks}
+    made = {
+        "apiVersion": "example.com/v1",
+        "kind": "Trainer",
+        "metadata": {"name": "t", "namespace": "ns", "labels": marks if labelled == "the object" else {}},
+        "spec": {"template": {"metadata": of_pods, "spec": pod_spec()}},
+    }
+    options = AdmitOptions(Settings("1.36"), taught=(taught_by("Trainer=spec.template"),))
+    cluster = objects(*COMMON, *node("a"), *queue("q", group(("f", 1))))
+    with pytest.raises(ManifestError, match=r"Trainer ns/t: .*not modelled"):
+        admit(objects(made), cluster, options)
