@@ -41,6 +41,7 @@ class QueuedWorkload:
     What Kueue admits as one: pod sets in a local queue, ``namespace/name``.
 
     `number` says who was first. One that has its quota already has `given`: flavors by pod set and resource.
+    `lacks_priority` names its WorkloadPriorityClass where that is not there.
     """
 
     name: str
@@ -49,6 +50,7 @@ class QueuedWorkload:
     priority: int = 0
     number: int = 0
     given: Mapping[str, Mapping[str, str]] | None = None
+    lacks_priority: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +65,11 @@ def charged(workload: QueuedWorkload, charging: Charging, objects: KueueObjects)
     """
     Return what a workload asks for.
 
-    Spec: KUEUE-21, KUEUE-22. Raises: ChargeRefused.
+    Spec: KUEUE-21, KUEUE-22, KUEUE-32. Raises: ChargeRefused.
     """
+    if workload.lacks_priority:
+        said = f"there is no WorkloadPriorityClass {workload.lacks_priority}"
+        raise ChargeRefused("no-priority-class", said, retryable=True)
     return tuple(ChargedSet(each, dict(_amounts(each, charging, objects))) for each in workload.sets)
 
 

@@ -174,8 +174,10 @@ def _of(
             for path, count in counts.items()
         ]
         given = _given(made.get((owner.kind, owner.metadata.full_name, of_group)))
-        priority = _priority(owner, first.pod, priorities)
-        workload = QueuedWorkload(name, f"{namespace}/{queue}", tuple(queued), priority, 0, given)
+        named = owner.metadata.labels.get(_PRIORITY) or labels.get(_PRIORITY) or ""
+        priority = priorities.get(named, first.pod.spec.priority or 0)
+        lacks = named if named not in priorities else ""
+        workload = QueuedWorkload(name, f"{namespace}/{queue}", tuple(queued), priority, 0, given, lacks)
     return QueuedPods(name, kind, tuple(numbers), sets, owner, workload, of_group)
 
 
@@ -204,12 +206,6 @@ def _queue_of(owner: Pod | Workload) -> str:
     inner = value_at(owner.body, "spec.jobTemplate.metadata.labels") if isinstance(owner, Workload) else None
     of_runs = inner.get(_QUEUE) if isinstance(inner, Mapping) else None
     return owner.metadata.labels.get(_QUEUE) or (of_runs if isinstance(of_runs, str) else "")
-
-
-def _priority(owner: Pod | Workload, pod: Pod, priorities: Mapping[str, int]) -> int:
-    name = owner.metadata.labels.get(_PRIORITY) or pod.metadata.labels.get(_PRIORITY)
-    own = pod.spec.priority or 0
-    return own if name is None else priorities.get(name, own)
 
 
 def _made(dump: Documents) -> Mapping[_Key, Workload]:

@@ -150,3 +150,10 @@ def test_kinds_of_which_it_is_not_known_are_named(labelled):
     cluster = objects(*COMMON, *node("a"), *queue("q", group(("f", 1))))
     with pytest.raises(ManifestError, match=r"Trainer ns/t: .*not modelled"):
         admit(objects(made), cluster, options)
+
+
+def test_a_priority_class_that_is_not_there():
+    made = job("j", labels={"kueue.x-k8s.io/priority-class": "high"})
+    (answer,) = asked(made, *node("a"), *queue("q", group(("f", 1)))).workloads
+    assert answer.verdict is AdmitVerdict.INADMISSIBLE
+    assert reasons(answer) == "there is no WorkloadPriorityClass high, Kueue tries again"
