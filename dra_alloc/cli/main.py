@@ -91,8 +91,8 @@ def _failed(error: Exception, options: Namespace) -> int:
     if isinstance(error, InternalError):
         tell(f"dra-alloc: internal error: {error}\nPlease report it with the input.")
         return ExitCode.INTERNAL
-    if type(error) is InputError and (file := getattr(options, "settings_file", "")):
-        error = with_place(error, file)
+    if type(error) is InputError:
+        error = with_place(error, options)
     if isinstance(error, DraAllocError):
         _complain(error)
         try:

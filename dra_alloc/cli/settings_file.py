@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 if TYPE_CHECKING:
-    from argparse import ArgumentParser
+    from argparse import ArgumentParser, Namespace
     from pathlib import Path
 
     from dra_alloc.errors import InputError, Problem
@@ -97,7 +97,7 @@ def settle(command: ArgumentParser) -> None:
         return
     known = {name: value for name, value in defaults.items() if command.get_default(name) is not None}
     if known:
-        command.set_defaults(**known, settings_file=found)
+        command.set_defaults(**known, settings_file=found, settings_known=known)
 
 
 def _nearest() -> str | None:
@@ -201,12 +201,29 @@ def _start(file: str, text: str) -> int:
     return table.start() if table else 0
 
 
-def with_place(error: InputError, path: str) -> InputError:
-    """Return an error that names a value of the file, with the line of that; any other as it is."""
+def _in_use(options: Namespace) -> frozenset[str]:
+    """Return the texts of the file that are in use, and that the command line does not have, too."""
+    known = options.settings_known
+    texts: dict[bool, set[str]] = {True: set(), False: set()}
+    for name, value in vars(options).items():
+        if name == "gate":
+            split = len(known.get(name, ()))
+            texts[True].update(gate for gate, _ in value[:split])
+            texts[False].update(gate for gate, _ in value[split:])
+        else:
+            listed = value if isinstance(value, list) else [value]
+            texts[value is known.get(name)].update(each for each in listed if isinstance(each, str))
+    return frozenset(texts[True] - texts[False])
+
+
+def with_place(error: InputError, options: Namespace) -> InputError:
+    """Return an error that names a value of the options' file, with the line of that; any other as it is."""
     from dra_alloc.errors import InputError, Where
 
-    if error.where.file:
+    path = getattr(options, "settings_file", "")
+    if error.where.file or not path:
         return error
+    texts = _in_use(options)
     try:
         with open(path, encoding="utf-8") as file:  # noqa: PTH123 - as above
             text = file.read()
@@ -215,7 +232,7 @@ def with_place(error: InputError, path: str) -> InputError:
     start = _start(os.path.basename(path), text)  # noqa: PTH119 - as above
     for found in re.finditer(r"'([^'\n]+)'", error.message):
         said = re.compile(rf"""["']{re.escape(found[1])}["']|^\s*{re.escape(found[1])}\s*=""", re.MULTILINE)
-        if at := said.search(text, start):
+        if found[1] in texts and (at := said.search(text, start)):
             line = text.count("\n", 0, at.end()) + 1
             return InputError(error.message, where=Where(file=path, line=line), hint=error.hint)
     return error

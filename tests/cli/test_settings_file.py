@@ -99,6 +99,15 @@ def test_what_is_wrong_with_a_file_has_its_line(folder, text, line, said, capsys
     assert f"{shared}:5:unknownkey'releas'" in "".join(capsys.readouterr().err.split())
 
 
+@pytest.mark.parametrize("asked", [["--release", "1.99"], ["--select", "X9"], ["--gate", "None=true"]])
+def test_the_file_is_not_blamed_for_the_command_line(folder, asked, capsys):
+    text = '# "1.99" None\nrelease = "1.36"\nselect = ["S"]\nignore = ["W808"]\n[gates]\nNone = true\n'
+    text = text if asked[0] == "--gate" else text.partition("[gates]")[0] + 'namespace = "1.99"\ncluster = "X9"\n'
+    file = write_manifest(folder, text, "dra-alloc.toml")
+    assert run(["lint", "claim.yaml", *asked]) == 2
+    assert f"{file}:" not in capsys.readouterr().err
+
+
 def test_all_that_is_wrong_with_a_file_is_told_at_once(folder, capsys):
     write_manifest(folder, "releas = 1\nselect = []\n\n[gates]\nA = 1\n", "dra-alloc.toml")
     assert run(["lint", "claim.yaml"]) == 2
