@@ -59,10 +59,12 @@ _Found: TypeAlias = Share | _Odd | None
 class Shares:
     """Remembers both for the requests of one profile; safe to use from several threads."""
 
-    __slots__ = ("_chosen", "_is_special", "_judges", "_number", "_profile", "_shares")
+    __slots__ = ("_chosen", "_is_special", "_judges", "_number", "_profile", "_shares", "_token")
 
     def __init__(self, profile: Profile, is_special: Callable[[DeviceRow], bool]) -> None:
         self._profile = profile
+        # What devices remember of this: they may live longer.
+        self._token = object()
         self._is_special = is_special
         self._judges: Remembered[Hashable, Judge] = Remembered(_MOST_JUDGES)
         self._chosen: Remembered[tuple[Judge, SliceRow], Chosen] = Remembered(_MOST_CHOSEN)
@@ -92,7 +94,7 @@ class Shares:
         Raises: Special for an amount that only the search can deal with.
         """
         owner, offer, value = device.offers
-        if owner is not self:
+        if owner is not self._token:
             offer, value = self._offers(device)
         found = self._shares.get((judge, offer), _Odd.UNSEEN)
         if found is _Odd.UNSEEN:
@@ -108,7 +110,7 @@ class Shares:
         driver, capacity = device.key.driver, device.capacity
         offer = self._number((driver, tuple([(name, sharing_policy(each)) for name, each in capacity.items()])))
         value = self._number((driver, "value", amounts(capacity)))
-        device.offers = self, offer, value
+        device.offers = self._token, offer, value
         return offer, value
 
     def _known(self, judge: Judge, device: DeviceRow, offer: int, *, by_value: bool) -> _Found:

@@ -78,7 +78,7 @@ def _said(outcome: SolveOutcome) -> Any:
 @pytest.mark.parametrize("release", ["1.36", "1.37", "1.38"])
 @pytest.mark.parametrize("semantics", ["upstream", "intended"])
 def test_what_is_remembered_of_shares_changes_no_answer(release: str, semantics: str) -> None:
-    found = 0
+    found = offered = 0
     for seed in range(30):
         draw = Random(f"shares/{seed}")
         spec: Json = {"driver": DRIVER, "nodeName": "node-1", "pool": {"name": "p", "resourceSliceCount": 1}}
@@ -100,4 +100,9 @@ def test_what_is_remembered_of_shares_changes_no_answer(release: str, semantics:
             plain = Allocator(replace(alone.state, usage=state.usage), alone.profile)
             assert said == _said(plain.allocate(node, claims, engine="first-fit")), (seed, number)
             found += isinstance(said, list) and known.direct.answer(node, claims, None) is not None
+            rows = first.state.inventory.slices[0].devices
+            # What a device remembers must not keep the memory of a question alive, which may die before it.
+            assert all(each.offers[0] is None or type(each.offers[0]) is object for each in rows)
+            offered += sum(each.offers[0] is not None for each in rows)
     assert found > 20
+    assert offered
