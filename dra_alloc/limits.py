@@ -65,7 +65,7 @@ class DefaultSteps(int):
 #: Search steps of one question before the answer is "undecided".
 DEFAULT_STEP_BUDGET: Final = DefaultSteps(2_000_000)
 
-#: Search steps of one question once all else has been tried on it: the pruned search would have been there before.
+#: Search steps of one question left to the plain search once pruned search and solver gave no answer.
 DEFAULT_LATE_STEP_BUDGET: Final = 1_000
 
 #: Steps of the search that skips states like failed ones.

@@ -72,7 +72,7 @@ def parser(arguments: Sequence[str] = ()) -> argparse.ArgumentParser:
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
     asked = next((each for each in arguments if not each.startswith("-")), None)
     # Where the first argument is a command, no other can be meant.
-    named = [each for each in COMMANDS if [each.name] == [*arguments[:1]]]
+    named = [each for each in COMMANDS if arguments and each.name == arguments[0]]
     for each in named or COMMANDS:
         command = commands.add_parser(each.name, help=each.summary, formatter_class=form, allow_abbrev=False)
         if each.name == asked:
