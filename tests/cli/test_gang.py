@@ -142,7 +142,7 @@ def test_nobody_holds_what_other_pods_of_the_gang_would_take(tmp_path, capsys):
     cluster = write_manifest(tmp_path, racks("n1", "n2"), "cluster.yaml")
     manifests = write_manifest(tmp_path, "".join([claim("a", BIG), claim("b", BIG), claim("c", BIG)]))
     _, body = answer(capsys, str(manifests), "--cluster", str(cluster))
-    (said,) = [note for note in body["notes"] if "no more, since" in note]
+    (said,) = [note for note in body["notes"] if "no more, since" in note]  # type: ignore[attr-defined]
     assert "taken by other pods of the gang" in said
     assert "allocated to" not in said, said
 
