@@ -93,7 +93,11 @@ class Looking:
             name, before = each.node, looked.setdefault(each.explanation.shape, [])
             if name in found:
                 continue
-            same = next((other for other in before if not found[other].is_local and alike.same(name, other)), None)
+            alone = any(pool.state for request in each.explanation.requests for pool in request.pools)
+            others = (
+                () if alone else before
+            )  # what a pool that offers nothing has, once it is complete, is not seen yet
+            same = next((other for other in others if not found[other].is_local and alike.same(name, other)), None)
             if same is not None:
                 found[name] = found[same]
             elif sum(map(len, looked.values())) < most and (not before or name in worlds):

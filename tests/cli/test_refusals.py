@@ -221,6 +221,16 @@ def test_incomplete_pools_of_other_nodes_are_not_listed(tmp_path: Path, capsys: 
     assert "pool n2 (x.io) is incomplete: 2 of 3 slices" in on_n2
 
 
+def test_nodes_with_unfinished_pools_do_not_share_their_reasons(tmp_path: Path, capsys: Any) -> None:
+    """Both offer nothing and look alike; only the second would have two devices."""
+    slices = _slice("n1", [{}]), _slice("n2", [{}, {}])
+    for each in slices:
+        each["spec"]["pool"]["resourceSliceCount"] = 2
+    assert run(["check", str(_world(tmp_path, _extended("acme.com/gpu", 2), *slices)), "-v"]) == 1
+    on_n2 = capsys.readouterr().out.split("  on n2")[1]
+    assert "a complete pool n2" in on_n2.split("  on n1")[0]
+
+
 def _world(folder: Path, asked: list[dict[str, Any]], *slices: dict[str, Any]) -> Path:
     """Put slices, class gpu and what is asked for into a file."""
     path = folder / "world.yaml"
