@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
+from dra_alloc.api.names import MAX_SUBDOMAIN, label_key_faults
 from dra_alloc.errors import Problem, Where, in_brief
 
 __all__ = ["MAPPINGS", "DeviceClassMapping", "Source", "mappings_of"]
@@ -66,6 +67,12 @@ def _mapping(given: Any, path: str, problems: list[Problem]) -> DeviceClassMappi
     if not 1 <= len(classes) <= _CLASSES_MAX or not all(isinstance(each, str) for each in classes):
         said = f"has to name 1 to {_CLASSES_MAX} device classes"
         problems.append(Problem(said, Where(path=f"{path}.deviceClassNames")))
+    for number, each in enumerate(classes):
+        if isinstance(each, str):
+            place = f"{path}.deviceClassNames[{number}]"
+            faults = [str(fault) for fault in label_key_faults(each)]
+            long = [f"has to be at most {MAX_SUBDOMAIN} characters"] if len(each) > MAX_SUBDOMAIN else []
+            problems += [Problem(said, Where(path=place)) for said in (*long, *faults)]
     at = f"{path}.sources"
     sources = [
         _source(each, f"{at}[{number}]", problems)

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from dra_alloc.api import KubeModel, LabelSelector, Quantity, Taint, Toleration
 from dra_alloc.api.amounts.quantity import Format
-from dra_alloc.errors import Problem, Where, in_brief
+from dra_alloc.errors import Problem, Where, first_few, in_brief
 from dra_alloc.manifest import Workload
 from dra_alloc.pods.amounts import CPU
 from dra_alloc.pods.workloads.reading import items, text, value_at
@@ -116,21 +116,17 @@ class KueueObjects:
         configuration: dict[str, Any] = {}
         formats: dict[str, Format] = {}
         notes: list[str] = []
+        written: dict[str, Workload] = {}
         for each in objects:
+            if each.kind == "Cohort":
+                written[f"cohort {each.name}"] = each
             if each.kind == "Configuration":
                 configuration |= _configuration(_Reading(each, wrong, formats, notes))
             elif each.kind in _READ:
                 name = each.name if each.kind != "LocalQueue" else f"{each.namespace or namespace}/{each.name}"
                 found[each.kind][name] = _READ[each.kind](_Reading(each, wrong, formats, notes))
-        cohorts = {each.name: each for each in found["Cohort"].values()}
-        accounts: list[QueueAccount[int]] = [
-            *cohorts.values(),
-            *(each.account for each in found["ClusterQueue"].values()),
-        ]
-        for account in accounts:
-            if account.parent and account.parent not in cohorts:
-                # A cohort that nobody wrote is there all the same.
-                cohorts[account.parent] = QueueAccount(account.parent)
+        cohorts = _cohorts(found["Cohort"].values(), found["ClusterQueue"].values())
+        wrong += _circles(cohorts, written)
         return cls(
             found["ClusterQueue"],
             cohorts,
@@ -142,6 +138,33 @@ class KueueObjects:
             wrong=tuple({(id(item), problem): (item, problem) for item, problem in wrong}.values()),
             **configuration,
         )
+
+
+def _cohorts(given: Iterable[QueueAccount[int]], queues: Iterable[ClusterQueue]) -> dict[str, QueueAccount[int]]:
+    """Return the cohorts by the names of their accounts; one that nobody wrote is there all the same."""
+    cohorts = {each.name: each for each in given}
+    for account in (*cohorts.values(), *(each.account for each in queues)):
+        if account.parent and account.parent not in cohorts:
+            cohorts[account.parent] = QueueAccount(account.parent)
+    return cohorts
+
+
+def _circles(
+    cohorts: Mapping[str, QueueAccount[int]], written: Mapping[str, Workload]
+) -> Iterator[tuple[Workload, Problem]]:
+    """Yield the cohorts that are below themselves."""
+    done: set[str] = set()
+    for start in cohorts:
+        name, line = start, dict[str, None]()
+        while name and name not in done and name not in line:
+            line[name] = None
+            name = cohorts[name].parent
+        circle = list(line)[list(line).index(name) :] if name in line else []
+        names = first_few([in_brief(each.removeprefix("cohort ")) for each in circle])
+        for each in circle:
+            path = next(path for path in _PARENTS if value_at(written[each].body, path))
+            yield written[each], Problem(f"cohorts are below one another in a circle: {names}", Where(path=path))
+        done.update(line)
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,23 +255,25 @@ class _Reading:
         grants[flavor, resource] = Grant(nominal or 0, most, lends)
 
 
+#: Where a cohort says what is above it.
+_PARENTS: Final = ("spec.parentName", "spec.parent")
 _LIMITS: Final = ("nominalQuota", "borrowingLimit", "lendingLimit")
 
 
 def _account(reading: _Reading, name: str, grants: Mapping[Key, Grant[int]], *parents: str) -> QueueAccount[int]:
-    parent = next((f"cohort {found}" for each in parents if (found := reading.text(f"spec.{each}"))), "")
+    parent = next((f"cohort {found}" for each in parents if (found := reading.text(each))), "")
     return QueueAccount(name, parent, grants)
 
 
 def _cohort(reading: _Reading) -> QueueAccount[int]:
     grants = {key: each for _, group in reading.groups() for key, each in group.items()}
-    return _account(reading, f"cohort {reading.item.name}", grants, "parentName", "parent")
+    return _account(reading, f"cohort {reading.item.name}", grants, *_PARENTS)
 
 
 def _cluster_queue(reading: _Reading) -> ClusterQueue:
     groups = list(reading.groups())
     grants = {key: each for _, group in groups for key, each in group.items()}
-    account = _account(reading, reading.item.name, grants, "cohortName", "cohort")
+    account = _account(reading, reading.item.name, grants, "spec.cohortName", "spec.cohort")
     selector = None
     if reading.given("spec.namespaceSelector", Mapping, "an object") is not None:
         selector = reading.model("spec.namespaceSelector", LabelSelector)

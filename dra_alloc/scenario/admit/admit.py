@@ -11,13 +11,14 @@ from enum import StrEnum
 from dra_alloc import cel
 from dra_alloc.api import Pod
 from dra_alloc.cluster.settings import DEFAULT_SETTINGS, Settings
-from dra_alloc.errors import InputError, ManifestError, Problem, Where, by_place
+from dra_alloc.errors import InputError, ManifestError, Problem, Where, by_place, first_few
 from dra_alloc.manifest import Documents
 from dra_alloc.pods.workloads.shapes import Taught
 from dra_alloc.queues.kueue.asking import gates_lacking
 from dra_alloc.queues.kueue.charge import Charging
 from dra_alloc.queues.kueue.cycle import QueueStanding, Standing, admissions
 from dra_alloc.queues.kueue.devices import SlicesSeen
+from dra_alloc.queues.kueue.mappings import MAPPINGS
 from dra_alloc.queues.kueue.objects import KueueObjects, reserved
 from dra_alloc.queues.systems import QueueSystem, queue_system
 from dra_alloc.scenario.admit.queued import QueuedPods, in_turn, queued_pods, resumed, with_quota
@@ -127,10 +128,10 @@ def admit(manifests: Documents, dump: Documents, options: AdmitOptions = AdmitOp
         _left_alone(resumed(manifests)), _left_alone(dump), options.settings, options.namespace, taught=options.taught
     )
     prepared = prepare(given)
-    _check_all(prepared, objects, (manifests, dump))
+    charging = _charging(prepared, objects, system)
+    _check_all(prepared, objects, charging, (manifests, dump))
     asked = [each for each in prepared.pods if each.is_asked]
     queued, others = in_turn(dump, queued_pods(asked, prepared.subjects, dump, objects.priorities))
-    charging = _charging(prepared, objects, system)
     workloads = [*others, *(each.workload for each in queued if each.workload is not None)]
     found = admissions(workloads, objects, charging, _namespace_labels(prepared), reserved(with_quota(dump)))
     by_number = {each.workload.number: each for each in found}
@@ -146,7 +147,7 @@ def admit(manifests: Documents, dump: Documents, options: AdmitOptions = AdmitOp
         for (each, admission), at in zip(answered, read_at, strict=True)
     )
     let_in = sum(by_number[each.number].standing is Standing.ADMITTED for each in others)
-    notes = [*_notes(objects, charging, queued), *checked.notes, *ran_out()]
+    notes = [*_notes(objects, queued, prepared.subjects[len(asked) :]), *checked.notes, *ran_out()]
     if others:
         said = f"{let_in} of them would be admitted, and their pods are not placed"
         notes.insert(1, f"Workloads that wait in the dump go by the queues, too: {len(others)}; {said}")
@@ -159,12 +160,18 @@ def _left_alone(documents: Documents) -> Documents:
     return replace(documents, unknown=unknown)
 
 
-def _check_all(prepared: Prepared, objects: KueueObjects, given: Sequence[Documents]) -> None:
+def _check_all(prepared: Prepared, objects: KueueObjects, charging: Charging, given: Sequence[Documents]) -> None:
     """Raise ManifestError with what is wrong with any of the objects."""
     problems = [*prepared.problems]
+    said = "has sources that need {}, which is off: no claim can be charged by them"
+    hint = "set it under featureGates of the Configuration, if it is on in the cluster"
+    off = [Problem(said.format(gate), Where(path=MAPPINGS), hint) for gate in gates_lacking(charging)]
+    # The last of the Configurations counts, and those of the manifests come after the dump's.
+    settled = [each for documents in given[::-1] for each in documents.queueing if each.kind == "Configuration"][-1:]
+    wrong = [*objects.wrong, *((each, problem) for each in settled for problem in off)]
     for documents in given:
         own = set(map(id, documents.queueing))
-        problems += documents.placed([each for each in objects.wrong if id(each[0]) in own])
+        problems += documents.placed([each for each in wrong if id(each[0]) in own])
     if problems:
         raise ManifestError(by_place(problems))
 
@@ -224,12 +231,13 @@ def _answer(
     return WorkloadAnswer(pods.name, pods.kind, len(names), admission, found)
 
 
-def _notes(objects: KueueObjects, charging: Charging, queued: Sequence[QueuedPods]) -> Iterator[str]:
+def _notes(objects: KueueObjects, queued: Sequence[QueuedPods], idle: Sequence[Subject]) -> Iterator[str]:
     """Yield what could make another answer of it."""
     yield LIMITS
     yield from objects.notes
-    for gate in gates_lacking(charging):
-        yield f"a deviceClassMapping has sources that need {gate}, which is off: Kueue may not start with it"
+    if idle:
+        names = first_few([f"{each.kind} {each.name}" for each in idle])
+        yield f"queues admit pods; no pod uses these, which are not asked about: {names}"
     if not objects.mappings and any(_has_claims(each) for each in queued):
         yield "there is no Kueue Configuration with deviceClassMappings, so that no claim can be charged"
     checks = sorted({f"{each.name} ({', '.join(each.checks)})" for each in objects.queues.values() if each.checks})

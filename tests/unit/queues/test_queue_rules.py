@@ -85,6 +85,8 @@ def test_queues_are_a_forest(queues, words):
         ([3], "has to be an object"),
         ([{"deviceClassNames": ["a"]}], "name: is missing"),
         ([{"name": "g", "deviceClassNames": []}], "1 to 8"),
+        ([{"name": "g", "deviceClassNames": ["a", "b_"]}], "deviceClassNames[1]: Invalid value"),
+        ([{"name": "g", "deviceClassNames": ["d." * 130 + "a/b"]}], "deviceClassNames[0]: has to be at most 253"),
         ([{"name": "g", "deviceClassNames": ["a"], "sources": [{}]}], "one of counter and capacity"),
         ([{"name": "g", "deviceClassNames": ["a"]}, {"name": "h", "deviceClassNames": ["a"]}], "two mappings"),
         ([{"name": "g", "deviceClassNames": ["a"], "sources": [COUNTER, CAPACITY]}], "all counters or all capacities"),

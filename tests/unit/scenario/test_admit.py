@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from dra_alloc.cluster.settings import Settings
-from dra_alloc.errors import InputError, ManifestError
+from dra_alloc.errors import InputError
 from dra_alloc.manifest import load
 from dra_alloc.queues.kueue.cycle import Standing
 from dra_alloc.scenario.admit.admit import Admit, AdmitOptions, AdmitVerdict, WorkloadAnswer, admit
@@ -341,15 +341,14 @@ def test_systems_that_are_not_modelled():
         admit(objects(job("j")), objects(*COMMON), AdmitOptions(system="kueue=0.1"))
 
 
-def test_all_that_is_wrong_is_told_at_once():
-    """Wrong amounts and mappings, with their places."""
-    bad = {**CONFIGURATION, "resources": {"deviceClassMappings": [{"name": "cards"}]}}
-    cluster_queue = kueue("ClusterQueue", "q", {"resourceGroups": [group(("f", 1), lendingLimit="much")]})
-    with pytest.raises(ManifestError) as told:
-        admit(objects(job("j")), objects(bad, cluster_queue))
-    said = "\n".join(map(str, told.value.problems))
-    assert "spec.resourceGroups[0].flavors[0].resources[0].lendingLimit" in said
-    assert "resources.deviceClassMappings[0].deviceClassNames" in said
+def test_claims_and_templates_without_a_pod_are_named():
+    request = {"name": "r", "exactly": {"deviceClassName": "card"}}
+    meta, spec = {"name": "c", "namespace": "ns"}, {"devices": {"requests": [request]}}
+    claim = {"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim", "metadata": meta, "spec": spec}
+    found = admitted([claim, template("idle", request)], *node("a"), *queue("q", group(("f", 4))))
+    assert not found.workloads
+    said = "which are not asked about: ResourceClaim ns/c, ResourceClaimTemplate ns/idle"
+    assert any(said in each for each in found.notes)
 
 
 def test_what_is_not_modelled_is_said():

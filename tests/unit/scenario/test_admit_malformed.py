@@ -84,3 +84,34 @@ def test_whatever_stands_in_a_queue(number):
                 odd += [(path, junk, str(error))]
     assert answered
     assert not odd
+
+
+def test_all_that_is_wrong_is_told_at_once():
+    """Wrong amounts and mappings, with their places."""
+    bad = {**CONFIGURATION, "resources": {"deviceClassMappings": [{"name": "cards"}]}}
+    cluster_queue = kueue("ClusterQueue", "q", {"resourceGroups": [group(("f", 1), lendingLimit="much")]})
+    with pytest.raises(ManifestError) as told:
+        admit(objects(job("j")), objects(bad, cluster_queue))
+    said = "\n".join(map(str, told.value.problems))
+    assert "spec.resourceGroups[0].flavors[0].resources[0].lendingLimit" in said
+    assert "resources.deviceClassMappings[0].deviceClassNames" in said
+
+
+def test_a_mapping_whose_gate_is_off_is_wrong():
+    source = {"capacity": {"name": "memory", "driver": "d.example.com"}}
+    mapping = {"name": "cards", "deviceClassNames": ["card"], "sources": [source]}
+    configured = {**CONFIGURATION, "resources": {"deviceClassMappings": [mapping]}}
+    with pytest.raises(ManifestError, match="KueueDRAIntegrationConsumableCapacity, which is off") as told:
+        admit(objects(job("j")), objects(*REST, configured, *node("a"), *queue("q", group(("f", 4)))))
+    assert [each.where.path for each in told.value.problems] == ["resources.deviceClassMappings"]
+
+
+def test_cohorts_in_a_circle_are_told_with_their_places():
+    """Both circles at once, and not the cohort that leads to one."""
+    parents = {"a": "b", "b": "a", "self": "self", "below": "a"}
+    cohorts = [kueue("Cohort", name, {"parentName": parent}) for name, parent in parents.items()]
+    with pytest.raises(ManifestError) as told:
+        admit(objects(job("j")), objects(*REST, *cohorts, *node("a"), *queue("q", group(("f", 4)), cohortName="below")))
+    places = sorted((each.where.object, each.where.path) for each in told.value.problems)
+    assert places == [(f"Cohort {name}", "spec.parentName") for name in ("a", "b", "self")]
+    assert "in a circle: a, b" in str(told.value.problems[0])
