@@ -153,9 +153,9 @@ def _of(
 ) -> QueuedPods:
     first = pods[numbers[0]]
     owner = first.owner
-    paths = list(dict.fromkeys(pods[each].path for each in numbers))
-    names = _set_names(owner, paths)
-    sets = tuple(names[pods[each].path] for each in numbers)
+    alike = _alike([pods[each] for each in numbers])
+    names = _set_names(owner, list(dict.fromkeys(alike)))
+    sets = tuple(names[each] for each in alike)
     name, kind = owner.metadata.full_name, owner.kind
     namespace = first.pod.metadata.namespace or ""
     labels = first.pod.metadata.labels
@@ -168,17 +168,25 @@ def _of(
     queue = _queue_of(owner) or labels.get(_QUEUE, "")
     workload = None
     if queue:
-        counts = {path: sum(pods[each].path == path for each in numbers) for path in paths}
-        queued = [
-            QueuedSet(names[path], count, next(pods[each].pod for each in numbers if pods[each].path == path))
-            for path, count in counts.items()
-        ]
+        of_set = {of: pods[each].pod for each, of in zip(reversed(numbers), reversed(sets), strict=True)}
+        queued = [QueuedSet(each, count, of_set[each]) for each, count in Counter(sets).items()]
         given = _given(made.get((owner.kind, owner.metadata.full_name, of_group)))
         named = owner.metadata.labels.get(_PRIORITY) or labels.get(_PRIORITY) or ""
         priority = priorities.get(named, first.pod.spec.priority or 0)
         lacks = named if named not in priorities else ""
         workload = QueuedWorkload(name, f"{namespace}/{queue}", tuple(queued), priority, 0, given, lacks)
     return QueuedPods(name, kind, tuple(numbers), sets, owner, workload, of_group)
+
+
+def _alike(pods: Sequence[ExpandedPod]) -> list[str]:
+    """Return for each pod where its set's template stands; pods that Kueue admits as such by their specs."""
+    specs: dict[object, int] = {}
+    return [
+        each.path
+        if each.owner.kind not in _BY_POD
+        else f"{each.path}.set-{specs.setdefault(each.pod.spec, len(specs))}"
+        for each in pods
+    ]
 
 
 def _set_names(owner: Pod | Workload, paths: Sequence[str]) -> Mapping[str, str]:

@@ -157,3 +157,18 @@ def test_a_priority_class_that_is_not_there():
     (answer,) = asked(made, *node("a"), *queue("q", group(("f", 1)))).workloads
     assert answer.verdict is AdmitVerdict.INADMISSIBLE
     assert reasons(answer) == "there is no WorkloadPriorityClass high, Kueue tries again"
+
+
+@pytest.mark.parametrize(("quota", "verdict"), [(3, AdmitVerdict.NEVER), (4, AdmitVerdict.PLACED)])
+def test_pods_of_a_group_that_ask_for_different_things(quota, verdict):
+    marks = {"kueue.x-k8s.io/queue-name": "q", "kueue.x-k8s.io/pod-group-name": "g"}
+    pods = [
+        {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": f"p{number}", "namespace": "ns", "labels": marks}}
+        | {"spec": job("j", template)["spec"]["template"]["spec"]}
+        for number, template in enumerate(("one", "two", "one"))
+    ]
+    cluster = objects(*COMMON, *node("a", 8), *queue("q", group(("f", quota))))
+    (answer,) = admit(objects(*pods), cluster, AdmitOptions(Settings("1.36"))).workloads
+    assert answer.verdict is verdict
+    assert answer.admission is not None
+    assert [each.asked.count for each in answer.admission.sets] == [2, 1]
