@@ -52,6 +52,8 @@ def _with(pod: Pod, **changes: Any) -> Pod:
 
 
 def _uncordoned(pod: Pod, node: Node) -> Iterator[Remedy]:
+    if any(each.node_taints_policy == "Honor" for each in pod.spec.topology_spread_constraints):
+        return  # other cordoned nodes would count where one that is tolerated does
     toleration = Toleration.made(key=CORDON.key, operator="Exists")
     step = f"uncordoning node {node.metadata.name}"
     yield Remedy(step, 10, _with(pod, tolerations=(*pod.spec.tolerations, toleration)))

@@ -105,10 +105,12 @@ class _Trying:
         if self._beside is None:
             self._beside = copy(self.scheduling)
             self._beside.go_back(self.scheduling.saved())
+        before = self._beside.cluster
         outcome = self._beside.attempt(queued)
-        if isinstance(outcome, Scheduled):
-            # What it takes is not there for the next attempt.
+        if isinstance(outcome, Scheduled) or self._beside.cluster is not before:
+            # What it took or gave back must not show in the next attempt.
             self._beside = None
+        if isinstance(outcome, Scheduled):
             return _Came(frozenset(outcome.fits), {})
         refused = outcome.refusals if isinstance(outcome, Unschedulable) else ()
         return _Came(frozenset(), {each.node: each.code for each in refused})

@@ -24,6 +24,13 @@ BOTH = {**NODE, "spec": {**CORDONED["spec"], **TAINTED["spec"]}}
 SSD = {"nodeSelector": {"disk": "ssd"}}
 NEAR = [{"labelSelector": {"matchLabels": {"app": "db"}}, "topologyKey": "kubernetes.io/hostname"}]
 ALONE = {"affinity": {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": NEAR}}}
+SPREAD = {
+    "maxSkew": 1,
+    "topologyKey": "disk",
+    "whenUnsatisfiable": "DoNotSchedule",
+    "nodeTaintsPolicy": "Honor",
+    "labelSelector": {"matchLabels": {"app": "db"}},
+}
 LIMITS = {
     "apiVersion": "v1",
     "kind": "LimitRange",
@@ -86,6 +93,9 @@ def pod(spec: dict[str, Any], count: int = 1, **requests: str) -> list[dict[str,
             [BOTH, *pod({})],
             [["uncordoning node a", "tolerating the node's taint dedicated=ml:NoSchedule"]],
             id="the second obstacle shows after the first",
+        ),
+        pytest.param(
+            [CORDONED, *pod({"topologySpreadConstraints": [SPREAD]})], None, id="a cordon that spreading honours"
         ),
         pytest.param([CORDONED, *pod({}, count=2)], None, id="devices would be short all the same"),
         pytest.param([NODE, LIMITS, *pod({}, cpu="4")], None, id="a LimitRange has a say in requests"),
