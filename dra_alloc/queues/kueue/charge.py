@@ -41,10 +41,18 @@ class ChargeRefused(Exception):
 
 @dataclass(frozen=True, slots=True)
 class DeviceCharge:
-    """What one pod is charged, by the names of mappings; or why it cannot be."""
+    """What one pod is charged, by the names of mappings; or why it cannot be: code, detail, whether Kueue retries."""
 
     amounts: Mapping[str, Quantity] = field(default_factory=dict)
-    refused: ChargeRefused | None = None
+    refusal: tuple[str, str, bool] | None = None
+
+    @property
+    def refused(self) -> ChargeRefused | None:
+        """A new exception for whoever raises it, if it cannot be charged."""
+        if self.refusal is None:
+            return None
+        code, detail, retryable = self.refusal
+        return ChargeRefused(code, detail, retryable=retryable)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +91,7 @@ class Charging:
                 for resource, amount in self._of_claim(name, template.spec.spec):
                     found[resource] = total(found.get(resource), amount)
         except ChargeRefused as refused:
-            return DeviceCharge(refused=refused)
+            return DeviceCharge(refusal=(refused.code, refused.detail, refused.retryable))
         return DeviceCharge(found)
 
     def _of_claim(self, name: str, claim: ResourceClaimSpec) -> Iterator[tuple[str, Quantity]]:

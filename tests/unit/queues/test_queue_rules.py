@@ -18,11 +18,13 @@ from dra_alloc.cli.harness.serve import answer
 from dra_alloc.errors import InputError
 from dra_alloc.queues.kai.fair_share import Claimant, fair_shares
 from dra_alloc.queues.kai.reclaim import Holder, Reclaimer, reclaims
+from dra_alloc.queues.kueue.charge import DeviceCharge
 from dra_alloc.queues.kueue.devices import Seen
 from dra_alloc.queues.kueue.mappings import mappings_of
 from dra_alloc.queues.kueue.matching import matched
 from dra_alloc.queues.kueue.tree import QuotaFit, QuotaTree
 from dra_alloc.queues.ledger import Grant, QueueAccount, QueueLedger
+from dra_alloc.work import BudgetExhausted, Purse
 from spec.case import RuleCase, cases
 
 KEY = ("f", "gpus")
@@ -171,6 +173,27 @@ def test_matching_finds_devices_if_there_is_a_choice(wanted):
     assert (matched(asked_for, greedy=False) is None) == each_its_own
     if matched(asked_for, greedy=True) is None:
         assert each_its_own
+
+
+def test_matching_pays_for_what_it_looks_at():
+    """Requests that all want the same devices: work is bounded by a purse, and grows no faster than it has to."""
+    devices = [
+        Seen("d", Device(name=str(number)), prepare_device("d", {}, {}, None, Reading(lists=False)))
+        for number in range(60)
+    ]
+    with Purse(1_000_000) as purse:
+        assert matched([(2, devices)] * 31, greedy=False) == (30, 0)
+    assert 0 < purse.all - purse.left < 20_000
+    with Purse(100), pytest.raises(BudgetExhausted):
+        matched([(2, devices)] * 31, greedy=False)
+
+
+def test_a_charge_that_is_refused_twice_is_raised_anew():
+    charge = DeviceCharge(refusal=("code", "detail", True))
+    first, second = charge.refused, charge.refused
+    assert first is not None
+    assert first is not second
+    assert (first.code, first.detail, first.retryable) == charge.refusal
 
 
 AMOUNTS = st.integers(0, 12).map(float)
