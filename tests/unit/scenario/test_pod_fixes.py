@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 
 from dra_alloc.cli.main import run
+from dra_alloc.cluster.attempts.scheduling import Scheduling
+from dra_alloc.scenario.pod_fixes import _Trying
 
 NODE: dict[str, Any] = {
     "apiVersion": "v1",
@@ -109,3 +111,33 @@ def test_what_lets_the_pod_in_is_proposed(tmp_path, capsys, objects, fixes) -> N
     (refusal,) = placement["refusals"]
     told = refusal["reasons"] and [fix["steps"] for fix in refusal["reasons"]["fixes"]]
     assert told == fixes
+
+
+def test_each_change_is_tried_on_the_state_as_it_is(tmp_path, monkeypatch) -> None:
+    """A claim that nobody reserved is given back by a trial that is refused: the next one finds it allocated again."""
+    claim, *rest = pod({"nodeSelector": {"disk": "ssd"}}, count=2)
+    only = {"nodeSelectorTerms": [{"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["c"]}]}]}
+    held = {"results": [{"request": "r", "driver": "x.io", "pool": "c", "device": each} for each in "de"]}
+    idle = {**claim, "status": {"allocation": {"devices": held, "nodeSelector": only}}}
+    tainted = {**TAINTED, "metadata": {"name": "b", "labels": {"disk": "ssd"}}}
+    began: list[bool] = []
+    given: list[str] = []
+    attempt, give_back = _Trying._attempt, Scheduling._given_back
+
+    def watched(self: _Trying, queued: Any) -> Any:
+        state = self._beside or self.scheduling
+        began.append(all(each.status.allocation is not None for each in state.cluster.claims.values()))
+        return attempt(self, queued)
+
+    def noted(self: Scheduling, *claims: Any) -> Any:
+        given.append("back")
+        return give_back(self, *claims)
+
+    monkeypatch.setattr(_Trying, "_attempt", watched)
+    monkeypatch.setattr(Scheduling, "_given_back", noted)
+    file = tmp_path / "objects.json"
+    file.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": [*DEVICES, NODE, tainted, idle, *rest]}))
+    assert run(["check", str(file)]) == 1
+    assert given
+    assert len(began) > 1
+    assert all(began)
