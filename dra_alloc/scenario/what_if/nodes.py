@@ -62,7 +62,7 @@ class AddNodes(StepKind):
                 return pattern_of(_shapes(stepping)[self.shape], self.shape)
             except ManifestError as error:
                 for each in error.problems:
-                    stepping.complain("shape", f"{self.shape}: {each.where} {each.message}", each.hint)
+                    stepping.complain("shape", f"{self.shape}: {each.message}", each.hint)
         return None
 
 

@@ -293,7 +293,7 @@ def test_steps_name_a_node_or_a_shape(tmp_path, capsys):
     assert run(["what-if", str(scenario), "-c", str(EXAMPLES / "what-if" / "cluster.yaml")]) == 2
     told = capsys.readouterr().err
     assert "steps[0].addNodes: takes one of like and shape" in told
-    assert "steps[1].addNodes.shape: mine: " in told
+    assert "steps[1].addNodes.shape: mine: ResourceSlice mine-gpu.example.com-1: spec.devices[0].name: " in told
     assert "steps[2].addNodes.shape: there is no shape h100-9 (did you mean h100-8?)" in told
 
 
