@@ -51,7 +51,7 @@ def fair_shares(total: float, queues: Iterable[Claimant], k: float = 1) -> Mappi
     """
     below: dict[str, list[Claimant]] = {}
     listed = list(queues)
-    QueueLedger(QueueAccount[float](each.name, each.parent) for each in listed)
+    QueueLedger(QueueAccount(each.name, each.parent) for each in listed)
     for each in listed:
         below.setdefault(each.parent, []).append(each)
     found: dict[str, float] = {}

@@ -71,7 +71,7 @@ def reclaims(
 
     Spec: KAI-6, KAI-7. Raises: InputError for queues that are no forest, and victims in the job's own line.
     """
-    ledger = QueueLedger(QueueAccount[float](each.name, each.parent) for each in queues.values())
+    ledger: QueueLedger[float] = QueueLedger(QueueAccount(each.name, each.parent) for each in queues.values())
     lines = {name: [each.name for each in ledger.line(name)][::-1] for name in (job.queue, *victims)}
     robbed: dict[str, list[Sequence[float]]] = {}
     mine: dict[str, str] = {}
