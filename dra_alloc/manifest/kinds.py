@@ -149,6 +149,7 @@ HIDDEN_TEMPLATES: Final = frozenset(
 #: Kinds of queue systems that are kept as they were written, for `admit`; everybody else leaves them alone.
 QUEUEING: Final = frozenset(
     {
+        ("kueue.x-k8s.io", "AdmissionCheck"),
         ("kueue.x-k8s.io", "ClusterQueue"),
         ("kueue.x-k8s.io", "Cohort"),
         ("kueue.x-k8s.io", "LocalQueue"),

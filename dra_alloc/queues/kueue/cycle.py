@@ -105,6 +105,10 @@ def _nominated(
     if lacking:
         said = f"ClusterQueue {name} is inactive, as there is no ResourceFlavor {first_few(list(lacking))}"
         return _out(workload, name, "flavor-missing", said)
+    unchecked = [each for each in dict.fromkeys(queue.checks) if each not in objects.checks]
+    if unchecked:
+        said = f"ClusterQueue {name} is inactive, as there is no AdmissionCheck {first_few(unchecked)}"
+        return _out(workload, name, "check-missing", said)
     namespace = workload.local_queue.partition("/")[0]
     if not selector_of(queue.namespaces).matches(labels.get(namespace, {})):
         said = f"ClusterQueue {name} takes no workloads of namespace {namespace}"

@@ -97,6 +97,7 @@ class KueueObjects:
     local: Mapping[str, LocalQueue] = field(default_factory=dict)
     flavors: Mapping[str, Flavor] = field(default_factory=dict)
     priorities: Mapping[str, int] = field(default_factory=dict)
+    checks: frozenset[str] = frozenset()
     formats: Mapping[str, Format] = field(default_factory=dict)
     mappings: tuple[DeviceClassMapping, ...] = ()
     gates: Mapping[str, bool] = field(default_factory=dict)
@@ -133,6 +134,7 @@ class KueueObjects:
             found["LocalQueue"],
             found["ResourceFlavor"],
             found["WorkloadPriorityClass"],
+            frozenset(found["AdmissionCheck"]),
             formats,
             notes=tuple(notes),
             wrong=tuple({(id(item), problem): (item, problem) for item, problem in wrong}.values()),
@@ -337,6 +339,7 @@ def _priority(reading: _Reading) -> int:
 
 
 _READ: Final[Mapping[str, Callable[[_Reading], Any]]] = {
+    "AdmissionCheck": lambda reading: reading.item.name,
     "ClusterQueue": _cluster_queue,
     "Cohort": _cohort,
     "LocalQueue": _local_queue,

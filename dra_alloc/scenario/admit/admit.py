@@ -120,7 +120,8 @@ def admit(manifests: Documents, dump: Documents, options: AdmitOptions = AdmitOp
     if named is not None and named.name != "kueue":
         raise InputError(f"admit does not ask {named.name} yet", hint="it asks kueue")
     if not (manifests.queueing or dump.queueing):
-        hint = "its ClusterQueues, LocalQueues, ResourceFlavors and Configuration have to be among the files"
+        kinds = "ClusterQueues, LocalQueues, ResourceFlavors, AdmissionChecks and Configuration"
+        hint = f"its {kinds} have to be among the files"
         raise InputError("there are no objects of Kueue", hint=hint)
     objects = KueueObjects.of((*dump.queueing, *manifests.queueing), options.namespace)
     system = (named or queue_system("kueue")).under(options.settings.semantics).with_gates(objects.gates)
@@ -240,7 +241,8 @@ def _notes(objects: KueueObjects, queued: Sequence[QueuedPods], idle: Sequence[S
         yield f"queues admit pods; no pod uses these, which are not asked about: {names}"
     if not objects.mappings and any(_has_claims(each) for each in queued):
         yield "there is no Kueue Configuration with deviceClassMappings, so that no claim can be charged"
-    checks = sorted({f"{each.name} ({', '.join(each.checks)})" for each in objects.queues.values() if each.checks})
+    there = {each.name: [name for name in each.checks if name in objects.checks] for each in objects.queues.values()}
+    checks = sorted(f"{name} ({', '.join(found)})" for name, found in there.items() if found)
     if checks:
         yield f"admission checks come besides: {', '.join(checks)}"
 

@@ -356,6 +356,7 @@ def test_what_is_not_modelled_is_said():
     dump = [
         *node("a"),
         kueue("ResourceFlavor", "g", {"topologyName": "t"}),
+        kueue("AdmissionCheck", "c", {}),
         *queue("q", group(("f", 1)), admissionChecks=["c"]),
     ]
     notes = "\n".join(

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from dra_alloc.errors import InputError, ManifestError
-from dra_alloc.scenario.admit.admit import admit
+from dra_alloc.scenario.admit.admit import AdmitVerdict, admit
 from tests.unit.scenario.queueing import CLASS, CONFIGURATION, group, job, kueue, node, objects, queue, template
 
 JUNK: list[Any] = [None, -1, "x", [], {}, [3], {"a": 1}, True]
@@ -34,6 +34,7 @@ TOLERATION = {"key": "t", "operator": "Exists"}
 QUEUES = [
     {**CLUSTER_QUEUE, "status": RESERVED},
     LOCAL_QUEUE,
+    kueue("AdmissionCheck", "c", {"controllerName": "example.com/checks"}),
     kueue("Cohort", "all", {"parentName": "root", "resourceGroups": [group(("f", 1))]}),
     kueue(
         "ResourceFlavor",
@@ -115,3 +116,20 @@ def test_cohorts_in_a_circle_are_told_with_their_places():
     places = sorted((each.where.object, each.where.path) for each in told.value.problems)
     assert places == [(f"Cohort {name}", "spec.parentName") for name in ("a", "b", "self")]
     assert "in a circle: a, b" in str(told.value.problems[0])
+
+
+@pytest.mark.parametrize(
+    "named",
+    [
+        {"admissionChecks": ["c", "gone"]},
+        {"admissionChecksStrategy": {"admissionChecks": [{"name": "gone"}, {"name": "gone", "onFlavors": ["f"]}]}},
+    ],
+)
+def test_a_queue_that_names_a_check_that_is_not_there_admits_nobody(named):
+    dump = [*REST, *QUEUES[2:], *queue("q", group(("f", 4)), **named)]
+    found = admit(objects(job("j")), objects(*dump))
+    admission = found.workloads[0].admission
+    assert admission is not None
+    assert (found.workloads[0].verdict, admission.code) == (AdmitVerdict.INADMISSIBLE, "check-missing")
+    assert admission.reasons == ("ClusterQueue q is inactive, as there is no AdmissionCheck gone",)
+    assert any("q (c)" in each for each in found.notes) == ("admissionChecks" in named)
