@@ -14,11 +14,11 @@ from dra_alloc.linting.looking import ClaimAsked, Linting
 from dra_alloc.linting.rules import Hit, LintRule
 from dra_alloc.linting.written import at, members
 from dra_alloc.manifest.read.paths import Path
+from dra_alloc.queues.kueue.labels import QUEUE, kueue_label
 from dra_alloc.queues.kueue.mappings import mappings_of
 
 __all__ = ["RULES"]
 
-_KUEUE: Final = "kueue.x-k8s.io/queue-name"
 _KAI: Final = "kai.scheduler/queue"
 _OF_KAI: Final = ("cpu", "memory", "gpu")
 
@@ -76,7 +76,9 @@ def _entries(pod: WrittenPodSpec) -> Iterator[tuple[Path, Mapping[str, Any]]]:
 
 
 def _of_kueue(linting: Linting) -> Iterator[WrittenPodSpec]:
-    return (each for each in pod_specs(linting) if each.labels().get(_KUEUE))
+    for each in pod_specs(linting):
+        if kueue_label(QUEUE, each.written.kind, each.written.value, members(each.metadata.get("labels"))):
+            yield each
 
 
 def _refused(linting: Linting) -> Iterator[Hit]:

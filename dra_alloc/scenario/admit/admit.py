@@ -18,10 +18,11 @@ from dra_alloc.queues.kueue.asking import gates_lacking
 from dra_alloc.queues.kueue.charge import Charging
 from dra_alloc.queues.kueue.cycle import QueueStanding, Standing, admissions
 from dra_alloc.queues.kueue.devices import SlicesSeen
+from dra_alloc.queues.kueue.labels import QUEUE, labels_path
 from dra_alloc.queues.kueue.mappings import MAPPINGS
 from dra_alloc.queues.kueue.objects import KueueObjects, reserved
 from dra_alloc.queues.systems import QueueSystem, queue_system
-from dra_alloc.scenario.admit.queued import QueuedPods, in_turn, queued_pods, resumed, with_quota
+from dra_alloc.scenario.admit.queued import QueuedPods, in_turn, queued_pods, resumed, with_quota, without_queue
 from dra_alloc.scenario.check import CheckOptions, SubjectAnswer, placed
 from dra_alloc.scenario.prepare.pipeline import Prepared, prepare
 from dra_alloc.scenario.prepare.subjects import Subject
@@ -148,7 +149,7 @@ def admit(manifests: Documents, dump: Documents, options: AdmitOptions = AdmitOp
         for (each, admission), at in zip(answered, read_at, strict=True)
     )
     let_in = sum(by_number[each.number].standing is Standing.ADMITTED for each in others)
-    notes = [*_notes(objects, queued, prepared.subjects[len(asked) :]), *checked.notes, *ran_out()]
+    notes = [*_notes(objects, queued, prepared.subjects[len(asked) :], prepared.manifests), *checked.notes, *ran_out()]
     if others:
         said = f"{let_in} of them would be admitted, and their pods are not placed"
         notes.insert(1, f"Workloads that wait in the dump go by the queues, too: {len(others)}; {said}")
@@ -232,7 +233,9 @@ def _answer(
     return WorkloadAnswer(pods.name, pods.kind, len(names), admission, found)
 
 
-def _notes(objects: KueueObjects, queued: Sequence[QueuedPods], idle: Sequence[Subject]) -> Iterator[str]:
+def _notes(
+    objects: KueueObjects, queued: Sequence[QueuedPods], idle: Sequence[Subject], manifests: Documents
+) -> Iterator[str]:
     """Yield what could make another answer of it."""
     yield LIMITS
     yield from objects.notes
@@ -241,6 +244,10 @@ def _notes(objects: KueueObjects, queued: Sequence[QueuedPods], idle: Sequence[S
         yield f"queues admit pods; no pod uses these, which are not asked about: {names}"
     if not objects.mappings and any(_has_claims(each) for each in queued):
         yield "there is no Kueue Configuration with deviceClassMappings, so that no claim can be charged"
+    unseen = [each.metadata.full_name for each in without_queue(manifests)]
+    if unseen:
+        said = f"Kueue sees {QUEUE} of a CronJob's Jobs, which have what is in {labels_path('CronJob')}"
+        yield f"{said}; these have it only on themselves: {first_few(unseen)}"
     there = {each.name: [name for name in each.checks if name in objects.checks] for each in objects.queues.values()}
     checks = sorted(f"{name} ({', '.join(found)})" for name, found in there.items() if found)
     if checks:

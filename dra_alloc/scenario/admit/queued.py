@@ -16,11 +16,11 @@ from dra_alloc.manifest import Documents, Workload
 from dra_alloc.pods.expanding import ExpandedPod
 from dra_alloc.pods.workloads.reading import flag, items, text, value_at
 from dra_alloc.queues.kueue.asking import QueuedSet, QueuedWorkload
+from dra_alloc.queues.kueue.labels import QUEUE, kueue_label
 from dra_alloc.scenario.prepare.subjects import Subject
 
-__all__ = ["QueuedPods", "in_turn", "queued_pods", "resumed", "with_quota"]
+__all__ = ["QueuedPods", "in_turn", "queued_pods", "resumed", "with_quota", "without_queue"]
 
-_QUEUE: Final = "kueue.x-k8s.io/queue-name"
 _PRIORITY: Final = "kueue.x-k8s.io/priority-class"
 _POD_GROUP: Final = "kueue.x-k8s.io/pod-group-name"
 _LWS_GROUP: Final = "leaderworkerset.sigs.k8s.io/group-index"
@@ -77,7 +77,7 @@ def resumed(documents: Documents) -> Documents:
 
 def _resumed(item: Workload) -> Workload:
     paths = _SUSPEND_RUNS if item.kind == "CronJob" else _SUSPEND
-    if not _queue_of(item) or not any(flag(item.body, path) for path in paths):
+    if not _label(QUEUE, item) or not any(flag(item.body, path) for path in paths):
         return item
     body = item.body
     for path in paths:
@@ -116,9 +116,9 @@ def _check_kinds(pods: Sequence[ExpandedPod]) -> None:
         for each in pods
         if isinstance(each.owner, Workload)
         and not (each.owner.kind in _BY_POD or (each.owner.group, each.owner.kind) in _WHOLE)
-        and (_queue_of(each.owner) or each.pod.metadata.labels.get(_QUEUE))
+        and _label(QUEUE, each.owner, each.pod.metadata.labels)
     }
-    said = f"has {_QUEUE}, and which of its pods Kueue admits as one is not modelled"
+    said = f"has {QUEUE}, and which of its pods Kueue admits as one is not modelled"
     hint = "without that label, on it and its pods, it is asked as if no queue held it back"
     problems = [
         Problem(said, Where(f"{each.kind} {each.metadata.full_name}", "metadata.labels"), hint)
@@ -165,13 +165,13 @@ def _of(
         name, kind = (f"{namespace}/{group}", "pod group") if group else (subjects[numbers[0]].name, "Pod")
     elif of_group:
         name = f"{name}-{of_group}"
-    queue = _queue_of(owner) or labels.get(_QUEUE, "")
+    queue = _label(QUEUE, owner, labels)
     workload = None
     if queue:
         of_set = {of: pods[each].pod for each, of in zip(reversed(numbers), reversed(sets), strict=True)}
         queued = [QueuedSet(each, count, of_set[each]) for each, count in Counter(sets).items()]
         given = _given(made.get((owner.kind, owner.metadata.full_name, of_group)))
-        named = owner.metadata.labels.get(_PRIORITY) or labels.get(_PRIORITY) or ""
+        named = _label(_PRIORITY, owner, labels)
         priority = priorities.get(named, first.pod.spec.priority or 0)
         lacks = named if named not in priorities else ""
         workload = QueuedWorkload(name, f"{namespace}/{queue}", tuple(queued), priority, 0, given, lacks)
@@ -210,10 +210,15 @@ def _set_name(owner: Pod | Workload, path: str) -> str:
     return _STEP_END.sub("", step).lower()
 
 
-def _queue_of(owner: Pod | Workload) -> str:
-    inner = value_at(owner.body, "spec.jobTemplate.metadata.labels") if isinstance(owner, Workload) else None
-    of_runs = inner.get(_QUEUE) if isinstance(inner, Mapping) else None
-    return owner.metadata.labels.get(_QUEUE) or (of_runs if isinstance(of_runs, str) else "")
+def _label(key: str, owner: Pod | Workload, pods: Mapping[str, str] = FrozenMap()) -> str:
+    return kueue_label(key, owner.kind, owner.body if isinstance(owner, Workload) else None, pods)
+
+
+def without_queue(documents: Documents) -> Iterator[Workload]:
+    """Yield CronJobs with a queue where Kueue sees none: on themselves, and not on their Jobs. Spec: KUEUE-36."""
+    for each in documents.workloads:
+        if each.kind == "CronJob" and each.metadata.labels.get(QUEUE) and not _label(QUEUE, each):
+            yield each
 
 
 def _made(dump: Documents) -> Mapping[_Key, Workload]:

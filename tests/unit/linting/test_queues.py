@@ -64,6 +64,14 @@ def test_what_queues_make_of_a_template(labels, request_, found):
     assert codes(pod(labels), template(request_)) == found
 
 
+@pytest.mark.parametrize(("own", "runs", "found"), [({}, QUEUED, ["K103"]), (QUEUED, {}, [])])
+def test_the_queue_of_a_cron_job_is_that_of_its_jobs(own, runs, found):
+    runs = {"metadata": {"labels": runs}, "spec": {"template": {"spec": pod({})["spec"]}}}
+    metadata = {"name": "c", "namespace": "ns", "labels": own}
+    made = {"apiVersion": "batch/v1", "kind": "CronJob", "metadata": metadata, "spec": {"jobTemplate": runs}}
+    assert codes(made, template(EITHER)) == found
+
+
 def test_a_named_claim_of_a_queue():
     assert codes(pod(QUEUED, resourceClaimName="mine")) == ["K103"]
     assert codes(pod({}, resourceClaimName="mine")) == []

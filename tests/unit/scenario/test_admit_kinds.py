@@ -136,6 +136,23 @@ def test_runs_that_are_held_back_and_cron_jobs_that_a_person_stopped(own, runs, 
     assert all(each.admission is not None for each in found.workloads)
 
 
+@pytest.mark.parametrize(("own", "runs"), [(False, True), (True, False), (True, True)])
+def test_the_queue_of_a_cron_job_is_that_of_its_jobs(own, runs):
+    """Its Jobs have the labels of its jobTemplate, and their priority is that of these."""
+    a_job = job("j", labels={"kueue.x-k8s.io/priority-class": "high"})
+    labels = a_job["metadata"].pop("labels")
+    template = {"metadata": {"labels": labels if runs else {}}, "spec": {**a_job["spec"], "suspend": False}}
+    made = {**a_job, "kind": "CronJob", "spec": {"schedule": "0 0 * * *", "jobTemplate": template}}
+    made["metadata"] = {**made["metadata"], "labels": labels if own else {}}
+    high = {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "WorkloadPriorityClass", "value": 9}
+    found = asked(made, {**high, "metadata": {"name": "high"}}, *node("a"), *queue("q", group(("f", 1))))
+    (answer,) = found.workloads
+    assert (answer.verdict, answer.admission is not None) == (AdmitVerdict.PLACED, runs)
+    if answer.admission is not None:
+        assert answer.admission.workload.priority == 9
+    assert any("only on themselves: ns/j" in each for each in found.notes) == (not runs)
+
+
 @pytest.mark.parametrize("labelled", ["the object", "its pods"])
 def test_kinds_of_which_it_is_not_known_are_named(labelled):
     marks = {"kueue.x-k8s.io/queue-name": "nobody"}
