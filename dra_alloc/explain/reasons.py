@@ -16,6 +16,7 @@ from dra_alloc.explain.amounts import Lesser, lesser_amounts
 from dra_alloc.explain.core import core_of
 from dra_alloc.explain.facts import Fact, called, facts_of
 from dra_alloc.explain.hints import Hints
+from dra_alloc.explain.tally import explain
 from dra_alloc.explain.trials import GLANCE, INSIST, USUAL, Trials, without
 from dra_alloc.explain.world import World, edit_requests
 
@@ -42,15 +43,17 @@ class Fix:
     """
     A change that is enough, tried: one step, or several together; `cost` orders fixes, cheapest first.
 
-    `change` makes it in a world.
+    `change` makes it in a world. `leaves` says, of two changes of what is in
+    the way, what one of them leaves in it.
     """
 
     steps: tuple[str, ...]
     cost: int
     change: Callable[[World], World] = field(repr=False, compare=False)
+    leaves: str = ""
 
     def __str__(self) -> str:
-        return " and ".join(self.steps)
+        return f"{'both ' if len(self.steps) > 1 else ''}{' and '.join(self.steps)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,11 +187,19 @@ class _Fixes:
             change = partial(without, facts=pair)
             answer = self._unspoilt(self._trials.fits_without(pair), change)
             if answer:
-                return [Fix(tuple(fact.fix for fact in pair), sum(fact.cost for fact in pair), change)]
+                cost = sum(fact.cost for fact in pair)
+                return [Fix(tuple(fact.fix for fact in pair), cost, change, self._leaves(pair))]
             answers.add(answer)
         if None in answers:
             self.untried.append("two changes together")
         return []
+
+    def _leaves(self, pair: Sequence[Fact]) -> str:
+        """Return what is in the way once one of two changes is made, of the first that makes a difference."""
+        before = _cause(self._world)
+        said = f"{before.partition('; ')[0]}; "
+        found = ((fact.fix, _cause(fact.without(self._world)).removeprefix(said)) for fact in pair)
+        return next((f"{fix} alone leaves: {left}" for fix, left in found if left and left not in before), "")
 
     def _second_obstacles(self, first: Sequence[Fact], facts: Sequence[Fact]) -> list[tuple[Fact, Fact]]:
         pairs: dict[frozenset[Fact], tuple[Fact, Fact]] = {}
@@ -282,6 +293,10 @@ class _Fixes:
             else:
                 high = middle
         return low, certain
+
+
+def _cause(world: World) -> str:
+    return explain(world.allocator(), world.node, world.claims).cause
 
 
 def fewer_devices(world: World) -> Iterator[list[tuple[str, Callable[[World], World]]]]:

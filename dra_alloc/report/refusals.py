@@ -30,6 +30,10 @@ def _cause(refusal: NodeRefusal, verbose: bool) -> Iterator[str]:
         yield f"cause: {refusal.explanation.cause}"
 
 
+def _behind(found: Reasons, verbose: bool) -> Iterator[str]:
+    yield from (f"behind it: {fix.leaves}" for fix in found.fixes if fix.leaves)
+
+
 def _facts(found: Reasons, verbose: bool) -> Iterator[str]:
     if verbose and found.facts:
         each = "and on each of them" if found.exact else "perhaps not on all of them"
@@ -67,6 +71,12 @@ _REFUSAL: Final = (
     partial(Section, "cause", say=_cause, shape=lambda refusal: {"cause": refusal.explanation.cause}),
 )
 _CHANGES: Final = (
+    partial(
+        Section,
+        "behind",
+        say=_behind,
+        shape=lambda found: {"behind": [fix.leaves for fix in found.fixes if fix.leaves]},
+    ),
     partial(Section, "hints", say=_hints, shape=lambda found: {"hints": list(found.hints)}),
     partial(
         Section,
@@ -114,7 +124,7 @@ def refusal_object(refusal: NodeRefusal) -> dict[str, Any]:
 _CAUSES: Final = ("error", "cause")
 _HEADS: Final = (*_CAUSES, "hints", "fixes", "not-tried")
 #: What comes before it is told which names are others elsewhere.
-_NAMING: Final = (*_HEADS, "not-enough")
+_NAMING: Final = (*_HEADS, "behind", "not-enough")
 #: Lines on a screen for one kind of node, and for several.
 _LINES: Final = 12
 _LINES_OF_MANY: Final = 15
@@ -142,7 +152,8 @@ def _said(refusal: NodeRefusal) -> tuple[object, tuple[str, ...]]:
     names.update(name for group in groups for name in (*group.holders, *group.devices))
     fixes, others = ((), ()) if found is None else (tuple(map(str, found.fixes)), found.not_enough)
     facts = () if found is None else tuple([text for _, text in found.facts])
-    texts = (refusal.explanation.cause, *fixes, "", *others, "", *facts)
+    behind = () if found is None else tuple([fix.leaves for fix in found.fixes])
+    texts = (refusal.explanation.cause, *fixes, *behind, "", *others, "", *facts)
     words = [_WORDS.findall(text) for text in texts]
     nameless = tuple(tuple("" if word in names else word for word in each) for each in words)
     named = tuple(word for each in words for word in each if word in names)

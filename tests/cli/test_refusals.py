@@ -25,9 +25,15 @@ CASES = {
     "11-runtime": ("no such key: mem", "guard mem with has()"),
     "12-gate": ("cause: DRAConsumableCapacity is off in Kubernetes 1.35", "switched on this would be allocated"),
     "16-twenty": ("under matchAttribute gpu.acme.com/numa", "dropping matchAttribute"),
-    "C4-pool-taint": ("is incomplete: 1 of 2 slices", "and tolerating the taint"),
+    "C4-pool-taint": (
+        "is incomplete: 1 of 2 slices behind it: a complete pool n1 alone leaves: d0: taint",
+        "both a complete",
+    ),
     "E-only-fixable-node-hidden": ("1 has 0, 1 has 1", "dropping matchAttribute"),
-    "F-pair-not-offered": ("d0: allocated to ml/h0", "freeing claim ml/h0 and dropping matchAttribute"),
+    "F-pair-not-offered": (
+        "d0: allocated to ml/h0 behind it: freeing claim ml/h0 alone leaves: d0: no attribute gpu.acme.com/numa",
+        "both freeing claim ml/h0 and dropping matchAttribute",
+    ),
     "G-in-use-but-wrong-model": ("only 1 of 2 matches", "asking for 1 instead of 2"),
     "I-same-request-name": ('request "g" of claim ml/b: 1', "of claim ml/b"),
     "K2-realistic": ("taint acme.com/xid=79:NoSchedule is not tolerated", "fix: tolerating the taint"),
@@ -187,7 +193,7 @@ def test_fewer_devices_and_another_change_are_a_fix_together(tmp_path: Path, cap
     assert run(["check", str(path)]) == 1
     printed = " ".join(capsys.readouterr().out.split())
     assert "on n1, two changes away:" in printed
-    step = 'asking for 2 instead of 3 devices in request "g" and dropping matchAttribute x.io/numa'
+    step = 'both asking for 2 instead of 3 devices in request "g" and dropping matchAttribute x.io/numa'
     assert f"fix: {step} would be enough" in printed
     assert "on n2, with no fix found:" in printed
 

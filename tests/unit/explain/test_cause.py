@@ -146,6 +146,10 @@ def test_an_obstacle_that_shows_only_after_the_first_change_is_found() -> None:
     assert ("freeing claim held-0", "dropping matchAttribute d/numa") in [fix.steps for fix in found.fixes]
     assert check_reasons(world, found) == []
     assert found.distance == (1, 30)
+    left = (
+        'freeing claim held-0 alone leaves: request "r0" needs 2 devices under matchAttribute d/numa: 1 has 0, 1 has 1'
+    )
+    assert [fix.leaves for fix in found.fixes if len(fix.steps) > 1] == [left]
 
 
 def test_the_taint_of_an_incomplete_pool_is_part_of_the_fix() -> None:
