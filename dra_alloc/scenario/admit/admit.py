@@ -22,7 +22,15 @@ from dra_alloc.queues.kueue.labels import QUEUE, labels_path
 from dra_alloc.queues.kueue.mappings import MAPPINGS
 from dra_alloc.queues.kueue.objects import KueueObjects, reserved
 from dra_alloc.queues.systems import QueueSystem, queue_system
-from dra_alloc.scenario.admit.queued import QueuedPods, in_turn, queued_pods, resumed, with_quota, without_queue
+from dra_alloc.scenario.admit.queued import (
+    QueuedPods,
+    in_turn,
+    not_modelled,
+    queued_pods,
+    resumed,
+    with_quota,
+    without_queue,
+)
 from dra_alloc.scenario.check import CheckOptions, SubjectAnswer, placed
 from dra_alloc.scenario.prepare.pipeline import Prepared, prepare
 from dra_alloc.scenario.prepare.subjects import Subject
@@ -171,6 +179,7 @@ def _check_all(prepared: Prepared, objects: KueueObjects, charging: Charging, gi
     # The last of the Configurations counts, and those of the manifests come after the dump's.
     settled = [each for documents in given[::-1] for each in documents.queueing if each.kind == "Configuration"][-1:]
     wrong = [*objects.wrong, *((each, problem) for each in settled for problem in off)]
+    problems += prepared.manifests.placed(not_modelled([each for each in prepared.pods if each.is_asked]))
     for documents in given:
         own = set(map(id, documents.queueing))
         problems += documents.placed([each for each in wrong if id(each[0]) in own])

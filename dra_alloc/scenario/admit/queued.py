@@ -8,18 +8,20 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Final
 
 from dra_alloc.api import FrozenMap, Pod
-from dra_alloc.errors import ManifestError, Problem, Where
+from dra_alloc.errors import Problem, Where
 from dra_alloc.manifest import Documents, Workload
+from dra_alloc.manifest.read.paths import key_path
 from dra_alloc.pods.expanding import ExpandedPod
 from dra_alloc.pods.workloads.reading import flag, items, text, value_at
 from dra_alloc.queues.kueue.asking import QueuedSet, QueuedWorkload
-from dra_alloc.queues.kueue.labels import QUEUE, kueue_label
+from dra_alloc.queues.kueue.labels import QUEUE, kueue_label, labels_path
 from dra_alloc.scenario.prepare.subjects import Subject
 
-__all__ = ["QueuedPods", "in_turn", "queued_pods", "resumed", "with_quota", "without_queue"]
+__all__ = ["QueuedPods", "in_turn", "not_modelled", "queued_pods", "resumed", "with_quota", "without_queue"]
 
 _PRIORITY: Final = "kueue.x-k8s.io/priority-class"
 _POD_GROUP: Final = "kueue.x-k8s.io/pod-group-name"
@@ -98,9 +100,8 @@ def queued_pods(
     """
     Return what is admitted as one, in the order in which it was made; `pods` are those behind the first subjects.
 
-    Spec: KUEUE-30 to KUEUE-32, KUEUE-35. Raises: ManifestError for kinds in a queue of which it is not known.
+    Spec: KUEUE-30 to KUEUE-32.
     """
-    _check_kinds(pods)
     together: dict[tuple[str, ...], list[int]] = {}
     for number, (each, subject) in enumerate(zip(pods, subjects, strict=False)):
         together.setdefault(_key(each, subject), []).append(number)
@@ -109,23 +110,26 @@ def queued_pods(
     return tuple(sorted(found, key=_created))
 
 
-def _check_kinds(pods: Sequence[ExpandedPod]) -> None:
-    """Raise ManifestError with all that have a queue and are of a kind of which Kueue's way is not known."""
-    owners = {
-        id(each.owner): each.owner
-        for each in pods
-        if isinstance(each.owner, Workload)
-        and not (each.owner.kind in _BY_POD or (each.owner.group, each.owner.kind) in _WHOLE)
-        and _label(QUEUE, each.owner, each.pod.metadata.labels)
-    }
+def not_modelled(pods: Sequence[ExpandedPod]) -> Iterator[tuple[Workload, Problem]]:
+    """
+    Yield what has a queue and is of a kind of which Kueue's way is not known, with where its label stands.
+
+    Spec: KUEUE-35.
+    """
     said = f"has {QUEUE}, and which of its pods Kueue admits as one is not modelled"
     hint = "without that label, on it and its pods, it is asked as if no queue held it back"
-    problems = [
-        Problem(said, Where(f"{each.kind} {each.metadata.full_name}", "metadata.labels"), hint)
-        for each in owners.values()
-    ]
-    if problems:
-        raise ManifestError(problems)
+    told: set[int] = set()
+    for each in pods:
+        owner = each.owner
+        if not isinstance(owner, Workload) or id(owner) in told:
+            continue
+        if owner.kind in _BY_POD or (owner.group, owner.kind) in _WHOLE:
+            continue
+        if _label(QUEUE, owner, each.pod.metadata.labels):
+            told.add(id(owner))
+            labels = labels_path(owner.kind), f"{each.path.removesuffix('.spec')}.metadata.labels"
+            places = (key_path(path, QUEUE) for path in labels)
+            yield owner, Problem(said, Where(path=next(filter(partial(value_at, owner.body), places), each.path)), hint)
 
 
 def _created(pods: QueuedPods) -> str:

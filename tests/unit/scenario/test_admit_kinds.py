@@ -4,12 +4,15 @@ What Kueue makes of each kind of workload: pod sets, groups, and what is held ba
 
 from __future__ import annotations
 
+import io
+import json
 from typing import Any
 
 import pytest
 
 from dra_alloc.cluster.settings import Settings
 from dra_alloc.errors import ManifestError
+from dra_alloc.manifest import load
 from dra_alloc.pods.workloads.shapes import taught_by
 from dra_alloc.scenario.admit.admit import Admit, AdmitOptions, AdmitVerdict, WorkloadAnswer, admit
 from tests.unit.scenario.queueing import CLASS, COMMON, CONFIGURATION, group, job, kueue, node, objects, queue
@@ -165,8 +168,14 @@ def test_kinds_of_which_it_is_not_known_are_named(labelled):
     }
     options = AdmitOptions(Settings("1.36"), taught=(taught_by("Trainer=spec.template"),))
     cluster = objects(*COMMON, *node("a"), *queue("q", group(("f", 1))))
-    with pytest.raises(ManifestError, match=r"Trainer ns/t: .*not modelled"):
-        admit(objects(made), cluster, options)
+    text = json.dumps(made, indent=1)
+    with pytest.raises(ManifestError, match=r"Trainer ns/t: .*not modelled") as told:
+        admit(load(["-"], stdin=io.BytesIO(text.encode())), cluster, options)
+    (at,) = [each.where for each in told.value.problems]
+    assert at.path == f"{'spec.template.' * (labelled != 'the object')}metadata.labels[kueue.x-k8s.io/queue-name]"
+    assert at.file == "<stdin>"
+    assert at.line is not None
+    assert "queue-name" in text.split("\n")[at.line - 1]
 
 
 def test_a_priority_class_that_is_not_there():
