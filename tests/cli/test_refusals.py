@@ -38,7 +38,10 @@ CASES = {
     "I-same-request-name": ('request "g" of claim ml/b: 1', "of claim ml/b"),
     "K2-realistic": ("taint acme.com/xid=79:NoSchedule is not tolerated", "fix: tolerating the taint"),
     "N-hint-1.34": ("under distinctAttribute x.io/model: 2 have a, 1 has b", "dropping distinctAttribute"),
-    "O-needs-1-and-1-left": ("2 of counter m needed, 1 of 4 left in cs0", "asking for 2 instead of 3"),
+    "O-needs-1-and-1-left": (
+        "2 of counter m needed, 1 of 4 left in cs0 (d0 takes 2, d1 takes 1)",
+        "asking for 2 instead of 3",
+    ),
 }
 #: The gates' inputs are asked of the release in which they are off.
 OPTIONS = {"12-gate": ["--release", "1.35"]}

@@ -116,7 +116,8 @@ class Counters(Rule):
         self._lends = profile.shows(Trait.COUNTERS_SHARE_AMOUNTS)
         self._charges = SharedCharges() if self._lends else Charges()
         self._lent: dict[PoolKey, frozenset[_Counter]] = {}
-        self._charged: list[bool] = []
+        #: Per pick the device that is charged, if it is.
+        self._charged: list[DeviceRow | None] = []
 
     @property
     def sound(self) -> bool:
@@ -151,7 +152,7 @@ class Counters(Rule):
             if self._short(device, self._charges.of(budget)) is not None:
                 self._charges.give_back(budget, device)
                 return False
-        self._charged.append(charged)
+        self._charged.append(device if charged else None)
         return True
 
     def _short(self, device: DeviceRow, flight: Mapping[_Counter, int]) -> _Counter | None:
@@ -161,7 +162,7 @@ class Counters(Rule):
         return None
 
     def remove(self, ask: Ask, device: DeviceRow) -> None:
-        charged = self._charged.pop()
+        charged = self._charged.pop() is not None
         if self._keeps:
             charged = device.draws and not (device.shareable and self._sharing)
         if charged:
@@ -254,12 +255,22 @@ class Counters(Rule):
         left = self._left(device)[counter] - (flight - needed)
         whole = _text(self._pools[device.slice.pool].counters.get(counter, 0), form)
         holding = self._holding(device, counter)
-        held = ", ".join(f"{name} holds {_text(amount, form)}" for name, amount in holding[:_MOST_HOLDERS])
-        more = f" and {len(holding) - _MOST_HOLDERS} more" if len(holding) > _MOST_HOLDERS else ""
+        parts = [f"{name} holds {_text(amount, form)}" for name, amount in holding]
+        parts += [f"{name} takes {_text(amount, form)}" for name, amount in self._taking(device, counter)]
+        held = ", ".join(parts[:_MOST_HOLDERS])
+        more = f" and {len(parts) - _MOST_HOLDERS} more" if len(parts) > _MOST_HOLDERS else ""
         text = f"{_text(needed, form)} of counter {counter[1]} needed, {_text(max(left, 0), form)} of {whole} left"
         if left < 0:
             text = f"more of counter {counter[1]} is held than the {whole} that there are"
         return f"{text} in {counter[0]}" + (f" ({held}{more})" if held else ""), tuple(name for name, _ in holding)
+
+    def _taking(self, device: DeviceRow, counter: _Counter) -> Iterator[tuple[str, int]]:
+        """Yield the devices picked so far that draw on the counter, with how much."""
+        budget = self._budget(device)
+        for other in self._charged:
+            amount = _total(other).get(counter, 0) if other is not None and self._budget(other) == budget else 0
+            if other is not None and amount:
+                yield other.key.device, amount
 
     def _holding(self, device: DeviceRow, counter: _Counter) -> list[tuple[str, int]]:
         """Return the claims that hold devices drawing on the counter, with how much, the largest first."""
