@@ -4,7 +4,7 @@ Shared counters: partitions of one device draw on one budget.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from dra_alloc.api import Quantity

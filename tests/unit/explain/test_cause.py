@@ -37,7 +37,8 @@ def cause(asked: dict[str, Any]) -> str:
         ),
         pytest.param(
             request([device("a", counters=3), device("b", counters=2)], claim(ask(2)), counters=4),
-            'request "r0" needs 2 devices, 1 more than can be had; b: 2 of counter m needed, 1 of 4 left in set (a takes 3)',
+            'request "r0" needs 2 devices, 1 more than can be had; '
+            "b: 2 of counter m needed, 1 of 4 left in set (a takes 3)",
             id="counters",
         ),
         pytest.param(
