@@ -15,7 +15,7 @@ from dra_alloc.api import DeviceClaim
 from dra_alloc.cluster.settings import Settings
 from dra_alloc.errors import Where
 from dra_alloc.linting.published import LetThrough, Published
-from dra_alloc.linting.written import WrittenObject, at, walked, written_objects
+from dra_alloc.linting.written import WrittenObject, at, members, walked, written_objects
 from dra_alloc.manifest import Documents
 from dra_alloc.manifest.convert.conversion import document_path
 from dra_alloc.manifest.kinds import RESOURCE_GROUP
@@ -75,13 +75,15 @@ class Linting:
     """
     The documents that are linted, and the cluster they go to: without one nobody knows what is published.
 
-    `previous` is what was published before the slices that are linted, with the claims that had its devices.
+    `previous` is what was published before the slices that are linted, with the claims that had its devices;
+    `namespace` is that of objects that name none.
     """
 
     documents: Documents
     cluster: Documents | None
     settings: Settings
     previous: Documents | None = None
+    namespace: str = "default"
 
     @cached_property
     def written(self) -> tuple[WrittenObject, ...]:
@@ -101,6 +103,10 @@ class Linting:
     def written_at(self, where: Where) -> WrittenObject | None:
         """Return how the object was written that something is told of."""
         return None if where.holder is None else self._by_place.get((where.file, where.holder))
+
+    def namespace_of(self, written: WrittenObject) -> str:
+        """Return the namespace of an object that is in one, also if it leaves that to the command."""
+        return str(members(written.value.get("metadata")).get("namespace") or self.namespace)
 
     def written_of(self, item: Any) -> WrittenObject | None:
         """Return how an object of the documents was written."""
@@ -126,8 +132,9 @@ class Linting:
     @cached_property
     def pod_counts(self) -> Mapping[tuple[WrittenObject, Path], int]:
         """How many pods of a pod spec of a workload are there at a time, where that can be said."""
-        there = self.cluster or Documents()
-        documents = in_namespace(self.documents, "default")
+        there, documents = (
+            in_namespace(each or Documents(), self.namespace) for each in (self.cluster, self.documents)
+        )
         family = Family(
             documents, Documents(), there.nodes, {each.metadata.full_name: each for each in there.templates}
         )

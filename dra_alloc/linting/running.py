@@ -123,7 +123,7 @@ def linted(read: tuple[Documents, Sequence[Problem]], asked: LintAsked = LintAsk
     """
     rules = asked.selection.of(RULES)
     found = without_templates(validated(*read, asked.settings, Request(asked.namespace)))
-    linting = Linting(read[0], asked.cluster, asked.settings, asked.previous)
+    linting = Linting(read[0], asked.cluster, asked.settings, asked.previous, asked.namespace)
     passed = _templates(linting, found)
     told = _once(
         list(_with_columns(linting, _of_faults(linting, found, rules))),

@@ -58,12 +58,12 @@ def _used(linting: Linting, pods: Iterator[WrittenPodSpec]) -> Iterator[tuple[Wr
     for each in linting.claims:
         if each.written.kind == "ResourceClaimTemplate":
             metadata = members(each.written.value.get("metadata"))
-            templates.setdefault((str(metadata.get("namespace") or ""), str(metadata.get("name"))), each)
+            templates.setdefault((linting.namespace_of(each.written), str(metadata.get("name"))), each)
     seen: set[int] = set()
     for pod in pods:
-        namespace = members(pod.written.value.get("metadata")).get("namespace") or ""
+        namespace = linting.namespace_of(pod.written)
         for path, entry in _entries(pod):
-            found = templates.get((str(namespace), str(entry.get("resourceClaimTemplateName"))))
+            found = templates.get((namespace, str(entry.get("resourceClaimTemplateName"))))
             if found is not None and id(found) not in seen:
                 seen.add(id(found))
                 yield pod, found, path

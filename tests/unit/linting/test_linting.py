@@ -268,6 +268,19 @@ def test_no_more_pods_of_a_job_are_counted_than_run_at_a_time(spec, told):
     assert [each.code for each in found] == told
 
 
+@pytest.mark.parametrize(("asked", "told"), [("team", []), ("default", ["W806"])])
+def test_pods_of_who_names_no_namespace_are_counted_in_that_which_is_asked(asked, told):
+    """The Job of a JobSet is half done in a namespace that the JobSet leaves to the command."""
+    pod = {"containers": [], "resourceClaims": [{"name": "a", "resourceClaimName": "a"}]}
+    spec = {"parallelism": 300, "completions": 300, "template": {"spec": pod}}
+    api = {"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "metadata": {"name": "one"}}
+    jobs = {**api, "spec": {"replicatedJobs": [{"name": "of", "template": {"spec": spec}}]}}
+    done = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "one-of-0", "namespace": "team"}}
+    done |= {"spec": {"template": {"spec": {"containers": []}}}, "status": {"completedIndexes": "0-99"}}
+    both = {"apiVersion": "v1", "kind": "List", "items": [jobs, done]}
+    assert [each.code for each in dra_alloc.lint(both, select=["W806"], namespace=asked)] == told
+
+
 def test_leaders_are_one_a_group_and_workers_the_rest():
     pod = {"spec": {"containers": [], "resourceClaims": [{"name": "a", "resourceClaimName": "a"}]}}
     groups = {"apiVersion": "leaderworkerset.x-k8s.io/v1", "kind": "LeaderWorkerSet", "metadata": {"name": "one"}}

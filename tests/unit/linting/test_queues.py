@@ -81,6 +81,14 @@ def test_a_template_of_another_namespace_is_none_of_the_pod():
     assert codes(pod(QUEUED), template(EITHER, "elsewhere")) == []
 
 
+@pytest.mark.parametrize("asked", ["ns", "elsewhere"])
+@pytest.mark.parametrize("bare", [0, 1])
+def test_who_names_no_namespace_is_in_that_which_is_asked(bare, asked):
+    items = [pod(QUEUED), template(EITHER)]
+    del items[bare]["metadata"]["namespace"]
+    assert codes(*items, namespace=asked) == ["K103"] * (asked == "ns")
+
+
 def test_a_mapping_that_is_in_the_cluster():
     assert codes(pod(QUEUED), template(EXACTLY)) == []
     assert codes(pod(QUEUED), template(EXACTLY), cluster=[CONFIGURATION]) == ["K104"]
