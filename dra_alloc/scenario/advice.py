@@ -5,7 +5,7 @@ What would help where kube-scheduler gives a pod up with an error: tried, as all
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, Final
@@ -135,18 +135,34 @@ def _selector_hints(world: World, settings: Settings, error: str, trials: Trials
                 yield from (
                     f"device {'/'.join(names)}: {hint}" for hint in cel.evaluation_hints(failure.text, program, device)
                 )
-                yield from cel.missing_hints(program, [each for _, each in devices])
-                yield from _guard_alone(world, expression, failure.text, trials)
+                here, key = [each for _, each in devices], failure.text.removeprefix("no such key: ")
+                # What to do about this one is told above.
+                said = f"{key} is missing"
+                missing = cel.missing_hints(program, here)
+                yield from (each.partition(":")[0] if each.startswith(said) else each for each in missing)
+                yield from _guard_alone(world, expression, key, trials, partial(_matching, environment, here))
                 return
 
 
-def _guard_alone(world: World, expression: str, text: str, trials: Trials) -> Iterator[str]:
+def _matching(environment: cel.Environment, devices: Sequence[cel.CelDevice], expression: str) -> str:
+    """Return how many devices an expression matches; empty where it fails on one."""
+    try:
+        program = environment.compile(expression)
+        matching = sum(program.matches(each) for each in devices)
+    except (cel.CompileError, cel.EvaluationError):
+        return ""
+    return f": then {matching} of {len(devices)} {'matches' if matching == 1 else 'match'}"
+
+
+def _guard_alone(
+    world: World, expression: str, key: str, trials: Trials, matching: Callable[[str], str]
+) -> Iterator[str]:
     """Yield whether a guard against the attribute that is missing lets the claims onto the node, tried."""
-    key = text.removeprefix("no such key: ")
     guards = [f'has(device.attributes["{domain}"].{name})' for domain, name in _READ.findall(expression) if name == key]
     if not guards:
         return
-    guarded = {"cel": {"expression": f"{guards[0]} && ({expression})"}}
+    guard = f"{guards[0]} && ({expression})"
+    guarded = {"cel": {"expression": guard}}
 
     def edit(index: int, name: str, ask: Any) -> Any:
         selectors = [
@@ -159,7 +175,7 @@ def _guard_alone(world: World, expression: str, text: str, trials: Trials) -> It
     fits = trials.fits(changed)
     if fits is not None and changed != world:
         said = "would be enough" if fits else "alone is not enough"
-        yield f"guarding {key} {said} on {world.node.metadata.name}"
+        yield f"guarding {key} {said} on {world.node.metadata.name}{matching(guard)}"
 
 
 def _expressions(world: World, found: re.Match[str]) -> Iterator[tuple[str, str]]:

@@ -22,7 +22,7 @@ CASES = {
     ),
     "05-mig": ("3 of counter slices needed, 2 of 7 left in gpu-0 (ml/note holds 3, ml/small holds 2)", "freeing claim"),
     "07-two-claims": ("5 devices are needed together", 'dropping request "g" of claim ml/spare'),
-    "11-runtime": ("no such key: mem", "guard mem with has()"),
+    "11-runtime": ("no such key: mem", "alone is not enough on n1: then 1 of 2 matches"),
     "12-gate": ("cause: DRAConsumableCapacity is off in Kubernetes 1.35", "switched on this would be allocated"),
     "16-twenty": ("under matchAttribute gpu.acme.com/numa", "dropping matchAttribute"),
     "C4-pool-taint": (
