@@ -13,9 +13,10 @@ from dra_alloc.linting.codes.pod_specs import WrittenPodSpec, pod_specs
 from dra_alloc.linting.looking import ClaimAsked, Linting
 from dra_alloc.linting.rules import Hit, LintRule
 from dra_alloc.linting.written import at, members
-from dra_alloc.manifest.read.paths import Path
+from dra_alloc.manifest.read.paths import Path, tokens, with_positions
+from dra_alloc.pods.workloads.reading import items
 from dra_alloc.queues.kueue.labels import QUEUE, kueue_label
-from dra_alloc.queues.kueue.mappings import mappings_of
+from dra_alloc.queues.kueue.mappings import MAPPINGS, mappings_of
 
 __all__ = ["RULES"]
 
@@ -102,11 +103,14 @@ def _refused(linting: Linting) -> Iterator[Hit]:
 
 def _unmapped(linting: Linting) -> Iterator[Hit]:
     """Yield classes that the Configuration given does not map."""
-    there = (*linting.documents.queueing, *(linting.cluster.queueing if linting.cluster is not None else ()))
-    configurations = [each for each in there if each.kind == "Configuration"]
+    cluster = linting.cluster.queueing if linting.cluster is not None else ()
+    configurations = [each for each in (*cluster, *linting.documents.queueing) if each.kind == "Configuration"]
     if not configurations:
         return
-    mapped = {name for each in configurations for mapping in mappings_of(each.body)[0] for name in mapping.classes}
+    # The last one counts, as for `admit`; a class in a mapping that is wrong is in one: that is told of the mapping.
+    names = [each.get("deviceClassNames") for each in items(configurations[-1].body, MAPPINGS)]
+    lists = (each if isinstance(each, list | tuple) else [each] for each in names)
+    mapped = {name for each in lists for name in each if isinstance(name, str)}
     for _, claim, _ in _used(linting, _of_kueue(linting)):
         for number, request in enumerate(claim.devices.requests):
             exactly = request.exactly
@@ -116,6 +120,16 @@ def _unmapped(linting: Linting) -> Iterator[Hit]:
                     f"Kueue cannot charge class {in_brief(exactly.device_class_name)}: it is in no deviceClassMapping"
                 )
                 yield Hit(claim.written, path, said, "a mapping of it in resources.deviceClassMappings")
+
+
+def _malformed(linting: Linting) -> Iterator[Hit]:
+    """Yield what Kueue refuses of the mappings of a Configuration. Spec: KUEUE-10."""
+    for each in linting.documents.queueing:
+        written = linting.written_of(each)
+        if each.kind == "Configuration" and written is not None:
+            for problem in mappings_of(each.body)[1]:
+                path = with_positions(tokens(problem.where.path), written.value)
+                yield Hit(written, path, f"Kueue does not start: {problem.message}", problem.hint)
 
 
 def _uncounted(linting: Linting) -> Iterator[Hit]:
@@ -143,4 +157,5 @@ RULES: Final = (
     LintRule("K103", "error", "Kueue admits no workload with the claim", finds=_refused),
     LintRule("K104", "error", "Kueue cannot charge the class", finds=_unmapped),
     LintRule("K105", "warning", "0 is no limit for Volcano", finds=_unlimited),
+    LintRule("K106", "error", "Kueue does not start with the mapping", finds=_malformed),
 )

@@ -92,3 +92,35 @@ def test_who_names_no_namespace_is_in_that_which_is_asked(bare, asked):
 def test_a_mapping_that_is_in_the_cluster():
     assert codes(pod(QUEUED), template(EXACTLY)) == []
     assert codes(pod(QUEUED), template(EXACTLY), cluster=[CONFIGURATION]) == ["K104"]
+
+
+def configured(*mappings: Any, **metadata: str) -> dict[str, Any]:
+    return {**CONFIGURATION, "metadata": metadata, "resources": {"deviceClassMappings": list(mappings)}}
+
+
+WRONG = {"name": "", "deviceClassNames": ["card"]}
+RIGHT = {"name": "cards", "deviceClassNames": ["card"]}
+
+
+def test_of_several_configurations_the_last_one_counts():
+    """Those of the files come after those of the cluster."""
+    items = pod(QUEUED), template(EXACTLY)
+    first, last = configured(RIGHT, name="a"), {**CONFIGURATION, "metadata": {"name": "b"}}
+    assert codes(*items, first, last) == ["K104"]
+    assert codes(*items, last, first) == []
+    assert codes(*items, last, cluster=[first]) == ["K104"]
+    assert codes(*items, first, cluster=[last]) == []
+
+
+def test_what_is_wrong_with_a_mapping_is_told_of_it_and_not_of_its_classes():
+    items = pod(QUEUED), template(EXACTLY), configured(WRONG)
+    (found,) = dra_alloc.lint({"apiVersion": "v1", "kind": "List", "items": items}, select=["K1"])
+    assert (found.code, found.where.path) == ("K106", "resources.deviceClassMappings[0].name")
+    assert codes(pod(QUEUED), template(EXACTLY), cluster=[configured(WRONG)]) == []
+
+
+@pytest.mark.parametrize("junk", [None, -1, "card", [], {}, [3], [[3]], [{"a": 1}], {"a": 1}, True])
+def test_mappings_of_any_shape(junk):
+    for mappings in ([{"name": "cards", "deviceClassNames": junk}], [{**RIGHT, "sources": junk}], [junk], junk):
+        found = {**CONFIGURATION, "resources": {"deviceClassMappings": mappings}}
+        assert set(codes(pod(QUEUED), template(EXACTLY), found)) <= {"K104", "K106"}
