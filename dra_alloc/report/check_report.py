@@ -61,6 +61,8 @@ def _refusals(placement: SubjectAnswer, verbose: bool) -> Iterator[str]:
     """Yield why nodes refuse; where a gate that is off is the cause, what is short without it is no other one."""
     if placement.cause:
         yield f"cause: {placement.cause}"
+    if placement.fix:
+        yield f"fix: {placement.fix} would be enough"
     if placement.cause and not verbose:
         yield "(-v shows what is short as it is)"
     else:
@@ -164,6 +166,7 @@ def _placement(placement: SubjectAnswer) -> dict[str, Any]:
         "allocation": None if placement.allocated is None else allocation_object(placement.allocated),
         "aborts": placement.aborts,
         "cause": placement.cause,
+        "fix": placement.fix,
         "refusals": [] if placement.same_as else [refusal_object(each) for each in placement.refusals],
         "nodesUnexplained": 0 if placement.same_as else placement.unexplained,
         "sameAs": placement.same_as,

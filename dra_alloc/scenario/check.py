@@ -80,8 +80,7 @@ class SubjectAnswer:
     kube-scheduler gives the pod up with an error. `same_as` names an earlier
     copy of the same workload that was refused on the same cluster, and so for
     the same reasons. `solver_could` says that CP-SAT could decide an undecided
-    node; `cause` what stands in the way on all nodes alike, `where` is where the
-    object was read that it stands in.
+    node; `cause` what stands in the way on all nodes alike, `fix` what helps, `where` where the object was read.
     """
 
     kind: str
@@ -98,6 +97,7 @@ class SubjectAnswer:
     equal: Sequence[str] = ()
     needs_devices: bool = True
     cause: str = ""
+    fix: str = ""
     where: Where = field(default_factory=Where)
 
     @property
@@ -199,9 +199,9 @@ def _with_gates(
     options_on = replace(options, settings=settings, choices=False)
     found = _Checking(prepared(options_on), options_on).placements()
     helped = {each.name for each in found if each.allocated is not None}
-    cause = told_of_gates([each for each in gates if each in settings.gates], options.settings)
+    told = told_of_gates([each for each in gates if each in settings.gates], options.settings)
     refused = (each.verdict == "unsatisfiable" and each.name in helped for each in placements)
-    return tuple([replace(each, cause=cause) if told else each for each, told in zip(placements, refused, strict=True)])
+    return tuple([replace(each, **told) if gate else each for each, gate in zip(placements, refused, strict=True)])
 
 
 def _as_promised(options: CheckOptions) -> tuple[CheckOptions, tuple[str, ...]]:

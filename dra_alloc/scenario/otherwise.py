@@ -7,7 +7,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 from dra_alloc.api import Node, ResourceClaim
 from dra_alloc.cluster.cluster import Cluster
@@ -34,13 +34,14 @@ def gates_on(settings: Settings, gates: Iterable[str]) -> Settings | None:
     return replace(settings, gates={**settings.gates, **dict.fromkeys(missing, True)}) if missing else None
 
 
-def told_of_gates(gates: Sequence[str], settings: Settings) -> str:
-    """Return the cause of a refusal that is none with gates on."""
-    named, verb, them = " and ".join(gates), "is" if len(gates) == 1 else "are", "it" if len(gates) == 1 else "them"
-    return (
-        f"{named} {verb} off in Kubernetes {settings.release}, so that what asks for {them} is dropped (see the "
-        f"notes); with {them} switched on this would be allocated"
-    )
+def told_of_gates(gates: Sequence[str], settings: Settings) -> dict[str, Any]:
+    """Return the cause of a refusal that is none with gates on, and the fix."""
+    named, one = " and ".join(gates), len(gates) == 1
+    off = f"{named} {'is' if one else 'are'} off in Kubernetes {settings.release}"
+    return {
+        "cause": f"{off}, so that what asks for {'it' if one else 'them'} is dropped (see the notes)",
+        "fix": f"switching the {'gate' if one else 'gates'} {named} on",
+    }
 
 
 def broken_claims(cluster: Cluster, allocated: Iterable[Allocated]) -> Iterator[str]:

@@ -23,7 +23,10 @@ CASES = {
     "05-mig": ("3 of counter slices needed, 2 of 7 left in gpu-0 (ml/note holds 3, ml/small holds 2)", "freeing claim"),
     "07-two-claims": ("5 devices are needed together", 'dropping request "g" of claim ml/spare'),
     "11-runtime": ("no such key: mem", "alone is not enough on n1: then 1 of 2 matches"),
-    "12-gate": ("cause: DRAConsumableCapacity is off in Kubernetes 1.35", "switched on this would be allocated"),
+    "12-gate": (
+        "cause: DRAConsumableCapacity is off in Kubernetes 1.35",
+        "fix: switching the gate DRAConsumableCapacity on",
+    ),
     "16-twenty": ("under matchAttribute gpu.acme.com/numa", "dropping matchAttribute"),
     "C4-pool-taint": (
         "is incomplete: 1 of 2 slices behind it: a complete pool n1 alone leaves: d0: taint",
@@ -78,7 +81,12 @@ def test_a_gate_that_is_off_is_the_only_cause(options: list[str], tmp_path: Path
     printed = capsys.readouterr().out
     assert "cause: DRAConsumableCapacity is off" in printed
     assert printed.count("cause:") == (2 if options else 1)
-    assert ("fix:" in printed) is bool(options)
+    assert printed.count("fix:") == (2 if options else 1)
+    first = printed[printed.index("fix:") :].partition("\n")[0]
+    assert first == "fix: switching the gate DRAConsumableCapacity on would be enough"
+    said = " ".join(printed.split())
+    assert "note: ResourceClaim default/a, ResourceClaim default/b: spec." in said
+    assert said.count("is dropped, as its gate is off") == 1
 
 
 def test_an_allocation_that_breaks_its_own_claim_is_noted_as_a_defect(shared: Path, capsys: Any) -> None:

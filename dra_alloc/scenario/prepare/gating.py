@@ -40,7 +40,7 @@ def gated(
 
     Spec: GATE-1.
     """
-    notes: list[str] = []
+    losing: dict[str, list[str]] = {}
     lacking: set[str] = set()
     gates, release = settings.effective_gates(), settings.profile().release
     dropping = partial(stored, release=release)
@@ -50,11 +50,13 @@ def gated(
         made, dropped = dropping(item, gates if old is None else with_used(old, gates, dropping))
         lacking.update(each.gate for each in dropped)
         called = object_name(item.kind, item.metadata.namespace, item.metadata.name) if dropped else ""
-        notes.extend(f"{called}: {each} {DROPPED}" for each in dropped)
+        for each in dropped:
+            losing.setdefault(str(each), []).append(called)
         return made
 
     changed = manifests.mapped(change, *members)
-    return changed, tuple(notes), tuple(sorted(lacking))
+    notes = tuple([f"{first_few(objects)}: {field} {DROPPED}" for field, objects in losing.items()])
+    return changed, notes, tuple(sorted(lacking))
 
 
 def with_used(
