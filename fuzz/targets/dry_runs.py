@@ -16,7 +16,7 @@ import sys
 from collections.abc import Iterator
 from http import HTTPStatus
 from random import Random
-from typing import Final
+from typing import Any, Final
 
 from dra_alloc.cli.harness.validate import answer_validate
 from fuzz.oracle_build import versions
@@ -50,6 +50,12 @@ def _cases(seed: int) -> Iterator[Json]:
                 yield {"request": request, "upstream": {"crash": str(error)}}
 
 
+def _once(owners: list[Any]) -> list[Any]:
+    """Return the owners without those that say no more than an earlier one once what is empty is left out."""
+    said = [{key: value for key, value in each.items() if value} if isinstance(each, dict) else each for each in owners]
+    return [each for at, each in enumerate(owners) if said[at] not in said[:at]]
+
+
 def _asked(api: Api, request: Json) -> Json:
     """Return what a dry run says in the words of the harness. Raises: ApiError, for what is no answer."""
     item, old = request["object"], request.get("old")
@@ -63,7 +69,7 @@ def _asked(api: Api, request: Json) -> Json:
         metadata.update(space)
         owners = metadata.get("ownerReferences")
         if isinstance(owners, list):
-            metadata["ownerReferences"] = [each for at, each in enumerate(owners) if each not in owners[:at]]
+            metadata["ownerReferences"] = _once(owners)
     if old is None:
         return _said(api, "POST", f"{_path(item)}?{_DRY}", request)
     there = request["old"] = api.ask("POST", _path(old), {**old, "metadata": {**old["metadata"], "uid": None}})
