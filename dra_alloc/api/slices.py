@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from dra_alloc.api._base import Int, KubeModel, List, OptText, PtrBool, PtrText, Struct, Text
 from dra_alloc.api.devices import CounterSet, Device
 from dra_alloc.api.meta import ObjectMeta
 from dra_alloc.api.nodes import NodeSelector
 
-__all__ = ["ResourcePool", "ResourceSlice", "ResourceSliceSpec"]
+__all__ = ["ResourcePool", "ResourceSlice", "ResourceSliceSpec", "newest_slices"]
 
 
 class ResourcePool(KubeModel):
@@ -45,3 +47,9 @@ class ResourceSlice(KubeModel):
     kind: Text = "ResourceSlice"
     metadata: Struct[ObjectMeta] = ObjectMeta.model_construct()
     spec: Struct[ResourceSliceSpec] = ResourceSliceSpec.model_construct()
+
+
+def newest_slices(slices: Sequence[ResourceSlice]) -> list[ResourceSlice]:
+    """Return those slices of one pool that have its highest generation, of at least one (`spec.pool.generation`)."""
+    highest = max(each.spec.pool.generation for each in slices)
+    return [each for each in slices if each.spec.pool.generation == highest]

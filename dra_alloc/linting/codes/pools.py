@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from dra_alloc.api import DeviceCapacity, Quantity
+from dra_alloc.api.slices import newest_slices
 from dra_alloc.errors import first_few, in_brief
 from dra_alloc.linting.codes.takes import said
 from dra_alloc.linting.looking import Linting, as_written
@@ -62,8 +63,7 @@ def _pools(documents: Documents) -> list[_Pool]:
 
 
 def _pool(slices: Sequence[Any]) -> _Pool:
-    highest = max(each.spec.pool.generation for each in slices)
-    return _Pool(tuple(slices), tuple(each for each in slices if each.spec.pool.generation == highest))
+    return _Pool(tuple(slices), tuple(newest_slices(slices)))
 
 
 class _Changed(NamedTuple):

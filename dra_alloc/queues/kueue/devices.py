@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from dra_alloc.api import Device, DeviceClass, ResourceSlice
+from dra_alloc.api.slices import newest_slices
 from dra_alloc.cel import CelDevice, CompileError, Environment, EvaluationError, prepare_device
 
 __all__ = ["Seen", "SelectorFailed", "SlicesSeen"]
@@ -59,7 +60,7 @@ class SlicesSeen:
             for each in self.slices:
                 if each.spec.driver == driver:
                     pools.setdefault(each.spec.pool.name, []).append(each)
-            newest = [_newest(each) for each in pools.values()]
+            newest = [newest_slices(each) for each in pools.values()]
             complete = [each for each in newest if len(each) == each[0].spec.pool.resource_slice_count]
             self._current[driver] = tuple(self._seen(row for pool in complete for row in pool))
         return self._current[driver]
@@ -97,8 +98,3 @@ class SlicesSeen:
                     raise SelectorFailed(number, program.expression, error.text, compiles=True) from None
             else:
                 yield device
-
-
-def _newest(slices: Sequence[ResourceSlice]) -> list[ResourceSlice]:
-    newest = max(each.spec.pool.generation for each in slices)
-    return [each for each in slices if each.spec.pool.generation == newest]

@@ -10,6 +10,7 @@ from itertools import groupby
 from typing import Any, Final
 
 from dra_alloc.api import Node, ResourceSlice
+from dra_alloc.api.slices import newest_slices
 from dra_alloc.errors import InputError, did_you_mean
 from dra_alloc.manifest import Documents
 from dra_alloc.scenario.fleet.making import HOSTNAME, escaped
@@ -31,13 +32,13 @@ def shape_like(dump: Documents, name: str) -> dict[str, Any]:
     if name not in there and not own:
         known = {*there, *(each.spec.node_name or "" for each in dump.slices)}
         raise InputError(f"there is no node {name}", hint=did_you_mean(name, known))
-    newest: dict[tuple[str, str], int] = defaultdict(int)
+    published: dict[tuple[str, str], list[ResourceSlice]] = defaultdict(list)
     for each in dump.slices:
-        pool = each.spec.pool
-        newest[each.spec.driver, pool.name] = max(newest[each.spec.driver, pool.name], pool.generation)
+        published[each.spec.driver, each.spec.pool.name].append(each)
+    newest = {id(each) for slices in published.values() for each in newest_slices(slices)}
     pools: dict[tuple[str, str], list[ResourceSlice]] = defaultdict(list)
     for each in own:
-        if each.spec.pool.generation == newest[each.spec.driver, each.spec.pool.name]:
+        if id(each) in newest:
             pools[each.spec.driver, each.spec.pool.name].append(each)
     shape = {
         "summary": f"as node {name}",
