@@ -25,7 +25,7 @@ from dra_alloc.pods.workloads.owners import Family
 from dra_alloc.pods.workloads.plans import Misfit
 from dra_alloc.pods.workloads.table import maker_of
 
-__all__ = ["AskedDevices", "ClaimAsked", "Linting", "WrittenSelector", "as_written", "value_at"]
+__all__ = ["AskedDevices", "ClaimAsked", "Linting", "WrittenPodSpec", "WrittenSelector", "as_written", "value_at"]
 
 
 class WrittenSelector(NamedTuple):
@@ -70,6 +70,20 @@ class ClaimAsked:
         return as_written(self.written, (*self.path, *map(str, steps)))
 
 
+class WrittenPodSpec(NamedTuple):
+    """A pod spec in an object: its path and what stands there, and the metadata beside it."""
+
+    written: WrittenObject
+    path: Path
+    spec: dict[str, Any]
+    metadata: dict[str, Any]
+
+    def labels(self) -> dict[str, Any]:
+        """Return the labels of the object, and of its pods over them."""
+        outer = members(members(self.written.value.get("metadata")).get("labels"))
+        return {**outer, **members(self.metadata.get("labels"))}
+
+
 @dataclass(frozen=True)
 class Linting:
     """
@@ -89,6 +103,17 @@ class Linting:
     def written(self) -> tuple[WrittenObject, ...]:
         """The objects as they were written."""
         return tuple(written_objects(self.documents))
+
+    @cached_property
+    def pod_specs(self) -> tuple[WrittenPodSpec, ...]:
+        """The pod specs of all objects but ours."""
+        return tuple(
+            WrittenPodSpec(written, path, value, members(members(at(written.value, path[:-1])).get("metadata")))
+            for written in self.written
+            if written.group != RESOURCE_GROUP
+            for path, value in walked(written.value)
+            if isinstance(value.get("containers"), list) and "name" not in value
+        )
 
     @cached_property
     def _by_place(self) -> dict[tuple[str, Path], WrittenObject]:

@@ -10,8 +10,7 @@ from typing import Any, Final
 
 from dra_alloc.errors import first_few, in_brief
 from dra_alloc.limits import RESERVED_FOR_MAX_SIZE
-from dra_alloc.linting.codes.pod_specs import WrittenPodSpec, pod_specs
-from dra_alloc.linting.looking import Linting
+from dra_alloc.linting.looking import Linting, WrittenPodSpec
 from dra_alloc.linting.mending import changed_at, renamed
 from dra_alloc.linting.rules import Hit, LintRule
 from dra_alloc.linting.written import at, members
@@ -83,7 +82,7 @@ def _counted_as(name: str) -> str:
 
 
 def _ungrouped(linting: Linting) -> Iterator[Hit]:
-    for each in pod_specs(linting):
+    for each in linting.pod_specs:
         labels, annotations = members(each.metadata.get("labels")), members(each.metadata.get("annotations"))
         name = next((label for label in _KAI_LABELS if label in labels), "")
         if name and "pod-group-name" not in annotations:
@@ -94,7 +93,7 @@ def _ungrouped(linting: Linting) -> Iterator[Hit]:
 
 
 def _subrequests(linting: Linting) -> Iterator[Hit]:
-    for each in pod_specs(linting):
+    for each in linting.pod_specs:
         for path, use in _uses(each):
             request = use.get("request")
             if isinstance(request, str) and "/" in request:
@@ -119,7 +118,7 @@ def _uses(pod: WrittenPodSpec) -> Iterator[tuple[Path, dict[str, Any]]]:
 
 def _shared(linting: Linting) -> Iterator[tuple[WrittenPodSpec, Path, str, int]]:
     """Yield the claims that several pods of an object name, each with the number of these."""
-    for each in pod_specs(linting):
+    for each in linting.pod_specs:
         claims = each.spec.get("resourceClaims")
         for number, entry in enumerate(claims if isinstance(claims, list) else ()):
             name = members(entry).get("resourceClaimName")
@@ -159,7 +158,7 @@ def _keeps_apart(pod: WrittenPodSpec) -> bool:
 
 
 def _idle(linting: Linting) -> Iterator[Hit]:
-    for each in pod_specs(linting):
+    for each in linting.pod_specs:
         used = {name for _, use in _uses(each) if isinstance(name := use.get("name"), str)}
         claims = each.spec.get("resourceClaims")
         for number, entry in enumerate(claims if isinstance(claims, list) else ()):

@@ -9,8 +9,7 @@ from typing import Any, Final
 
 from dra_alloc.api import Quantity
 from dra_alloc.errors import in_brief
-from dra_alloc.linting.codes.pod_specs import WrittenPodSpec, pod_specs
-from dra_alloc.linting.looking import ClaimAsked, Linting
+from dra_alloc.linting.looking import ClaimAsked, Linting, WrittenPodSpec
 from dra_alloc.linting.rules import Hit, LintRule
 from dra_alloc.linting.written import at, members
 from dra_alloc.manifest.read.paths import Path, tokens, with_positions
@@ -77,7 +76,7 @@ def _entries(pod: WrittenPodSpec) -> Iterator[tuple[Path, Mapping[str, Any]]]:
 
 
 def _of_kueue(linting: Linting) -> Iterator[WrittenPodSpec]:
-    for each in pod_specs(linting):
+    for each in linting.pod_specs:
         if kueue_label(QUEUE, each.written.kind, each.written.value, members(each.metadata.get("labels"))):
             yield each
 
@@ -136,7 +135,7 @@ def _uncounted(linting: Linting) -> Iterator[Hit]:
     """Yield requests that KAI counts for no queue."""
     pods = (
         each
-        for each in pod_specs(linting)
+        for each in linting.pod_specs
         if each.labels().get(_KAI) or each.spec.get("schedulerName") == "kai-scheduler"
     )
     for _, claim, _ in _used(linting, pods):
