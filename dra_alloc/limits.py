@@ -15,6 +15,8 @@ __all__ = [
     "CONSTRAINTS_MAX",
     "COUNTER_SETS_MAX",
     "DEFAULT_LATE_STEP_BUDGET",
+    "DEFAULT_MOST_NODES",
+    "DEFAULT_NODE_TRIES",
     "DEFAULT_PRUNED_BUDGET",
     "DEFAULT_SOLVER_BUDGET",
     "DEFAULT_STEP_BUDGET",
@@ -73,3 +75,7 @@ DEFAULT_PRUNED_BUDGET: Final = 40_000
 
 #: What OR-tools may spend on one question, in its deterministic units of about a second.
 DEFAULT_SOLVER_BUDGET: Final = 10.0
+
+#: `dra-alloc capacity`: how many more nodes of one kind there may be, and how many numbers of nodes are tried.
+DEFAULT_MOST_NODES: Final = 100
+DEFAULT_NODE_TRIES: Final = 60

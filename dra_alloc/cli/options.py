@@ -47,7 +47,7 @@ def inputs(command: argparse.ArgumentParser) -> None:
 
 def cluster(command: argparse.ArgumentParser, said: str) -> None:
     """Declare what is there already."""
-    command.add_argument("--cluster", nargs="+", action="extend", default=[], metavar="DUMP", help=said)
+    command.add_argument("--cluster", "-c", nargs="+", action="extend", default=[], metavar="DUMP", help=said)
 
 
 def namespace(command: argparse.ArgumentParser) -> None:

@@ -5,12 +5,14 @@ The command `capacity`.
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from dra_alloc.cli import options as shared
+from dra_alloc.limits import DEFAULT_MOST_NODES, DEFAULT_NODE_TRIES
 
 if TYPE_CHECKING:
+    from dra_alloc.errors import Problem
     from dra_alloc.scenario.capacity.shapes import NodeShape
     from dra_alloc.scenario.what_if.cluster_state import ClusterState
 
@@ -34,7 +36,7 @@ def declare(command: ArgumentParser) -> None:
     """Declare the command."""
     command.description, command.epilog = _DESCRIPTION, _EXIT_CODES
     command.add_argument("manifests", nargs="*", metavar="MANIFESTS", help="what is applied")
-    command.add_argument("--cluster", "-c", nargs="+", action="extend", default=[], metavar="DUMP", help="the cluster")
+    shared.cluster(command, "the cluster")
     command.add_argument(
         "--scenario", metavar="FILE", help="steps that change the cluster first, as what-if takes them"
     )
@@ -49,10 +51,18 @@ def declare(command: ArgumentParser) -> None:
         "--prices", metavar="FILE", help="prices of nodes, YAML or JSON: the cheapest instead of the fewest"
     )
     command.add_argument(
-        "--most", type=shared.positive, default=100, metavar="N", help="at most N more of a kind (default: 100)"
+        "--most",
+        type=shared.positive,
+        default=DEFAULT_MOST_NODES,
+        metavar="N",
+        help=f"at most N more of a kind (default: {DEFAULT_MOST_NODES})",
     )
     command.add_argument(
-        "--tries", type=shared.positive, default=60, metavar="N", help="numbers of nodes to try (default: 60)"
+        "--tries",
+        type=shared.positive,
+        default=DEFAULT_NODE_TRIES,
+        metavar="N",
+        help=f"numbers of nodes to try (default: {DEFAULT_NODE_TRIES})",
     )
     shared.namespace(command)
     shared.pod_templates(command)
@@ -82,10 +92,11 @@ def _run(options: Namespace) -> int:
 
 
 def _shapes(options: Namespace, state: ClusterState) -> list[NodeShape]:
-    """Return the kinds of nodes that may be added, with prices. Raises: InputError for one that is not there."""
+    """Return the kinds of nodes that may be added, with prices. Raises: ManifestError for all that are not there."""
     from dataclasses import replace
 
     from dra_alloc.cli.objectives import cheapest_from
+    from dra_alloc.errors import ManifestError
     from dra_alloc.scenario.capacity.shapes import NodeShape, shapes_of
     from dra_alloc.scenario.fleet.catalogue import catalogue
     from dra_alloc.scenario.fleet.fleet import read_fleet
@@ -93,8 +104,11 @@ def _shapes(options: Namespace, state: ClusterState) -> list[NodeShape]:
 
     there = {each.metadata.name or "": each for each in state.dump.nodes}
     known = {**catalogue().shapes, **(read_fleet(options.shapes).shapes if options.shapes else {})}
-    likes, named = _known("--like", "node", options.like, there), _known("--shape", "shape", options.shape, known)
-    patterns = [pattern_like(state, name) for name in likes] + [pattern_of(known[name], name) for name in named]
+    lacking = [*_lacking("--like", "node", options.like, there), *_lacking("--shape", "shape", options.shape, known)]
+    if lacking:
+        raise ManifestError(lacking)
+    patterns = [pattern_like(state, name) for name in dict.fromkeys(options.like)]
+    patterns += [pattern_of(known[name], name) for name in dict.fromkeys(options.shape)]
     shapes = [NodeShape(each, int(each.name in there)) for each in patterns] or shapes_of(state.dump)
     if options.prices is None:
         return shapes
@@ -102,11 +116,10 @@ def _shapes(options: Namespace, state: ClusterState) -> list[NodeShape]:
     return [replace(each, price=price(each.like.node)) for each in shapes]
 
 
-def _known(option: str, kind: str, names: Sequence[str], known: Collection[str]) -> list[str]:
-    """Return names without repetitions. Raises: InputError for one that is not known."""
-    from dra_alloc.errors import InputError, did_you_mean
+def _lacking(option: str, kind: str, names: Sequence[str], known: Collection[str]) -> Iterator[Problem]:
+    """Yield a problem for each name that is not known."""
+    from dra_alloc.errors import Problem, did_you_mean
 
-    lacking = next((name for name in names if name not in known), None)
-    if lacking is not None:
-        raise InputError(f"{option}: there is no {kind} {lacking}", hint=did_you_mean(lacking, known))
-    return list(dict.fromkeys(names))
+    for name in dict.fromkeys(names):
+        if name not in known:
+            yield Problem(f"{option}: there is no {kind} {name}", hint=did_you_mean(name, known))

@@ -41,9 +41,7 @@ def declare(command: ArgumentParser) -> None:
     command.add_argument(
         "--driver", default="", metavar="NAME", help="driver of devices in FILE that do not say theirs"
     )
-    command.add_argument(
-        "--cluster", nargs="+", action="extend", default=[], metavar="DUMP", help="files with ResourceSlices"
-    )
+    shared.cluster(command, "files with ResourceSlices")
     command.add_argument(
         "--mode",
         choices=("stored", "new"),

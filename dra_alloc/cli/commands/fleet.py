@@ -29,9 +29,7 @@ def declare(command: ArgumentParser) -> None:
     command.description = _DESCRIPTION
     command.add_argument("shapes", nargs="?", metavar="SHAPES", help="nodes by their shapes")
     command.add_argument("--like", metavar="NODE", help="print the shape of a node of the cluster")
-    command.add_argument(
-        "--cluster", "-c", nargs="+", action="extend", default=[], metavar="DUMP", help="where that node is"
-    )
+    shared.cluster(command, "where that node is")
     command.add_argument("--list", action="store_true", help="print the shapes of the catalogue, and nothing else")
     command.add_argument("--schema", action="store_true", help="print the JSON schema of SHAPES, and nothing else")
     shared.validate(command)

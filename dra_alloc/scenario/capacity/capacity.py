@@ -10,6 +10,7 @@ from enum import StrEnum
 from typing import Final
 
 from dra_alloc.errors import first_few
+from dra_alloc.limits import DEFAULT_MOST_NODES, DEFAULT_NODE_TRIES
 from dra_alloc.scenario.capacity.autoscalers import autoscaler_notes
 from dra_alloc.scenario.capacity.copies import copied, copies_that_fit
 from dra_alloc.scenario.capacity.search import Numbers, Purchase, cheapest
@@ -25,8 +26,6 @@ from dra_alloc.work import ran_out
 
 __all__ = ["Capacity", "CapacityOptions", "CopiesFit", "Outlook", "capacity"]
 
-DEFAULT_MOST: Final = 100
-DEFAULT_TRIES: Final = 60
 #: Kinds of nodes that are looked at, those with most nodes first.
 MOST_SHAPES: Final = 16
 
@@ -39,8 +38,8 @@ class CapacityOptions:
 
     shapes: Sequence[NodeShape]
     checking: CheckOptions
-    most: int = DEFAULT_MOST
-    tries: int = DEFAULT_TRIES
+    most: int = DEFAULT_MOST_NODES
+    tries: int = DEFAULT_NODE_TRIES
 
 
 @dataclass(frozen=True, slots=True)
