@@ -23,10 +23,11 @@ _OTHER_KIND: Final = ("class-mismatch", "selector-mismatch")
 _PICKED: Final = "device-picked"
 _IN_USE: Final = "device-in-use"
 _MOST: Final = 3
+_MOST_ALIKE: Final = 2
 _MOST_REQUESTS: Final = 6
 #: Of an expression; the rest is in the tally.
 _MOST_CHARACTERS: Final = 160
-_READ: Final = re.compile(r'attributes\["([^"]+)"\]\.(\w+)')
+_READ: Final = re.compile(r'(attributes|capacity)\["([^"]+)"\]\.\??(\w+)')
 _FALSE: Final = re.compile(r"selector (\d+) is false: (.*)", re.DOTALL)
 
 
@@ -38,9 +39,20 @@ class Told(NamedTuple):
 
 
 def alone(question: Question, alternatives: Sequence[Told]) -> str:
-    """Return why a request cannot be served though it were the only one; of alternatives the nearest is told."""
-    ask, tally = told = max(alternatives, key=_nearness)
-    wants = f"{_who(question, ask)} needs {_wanted(tally)}"
+    """Return why a request cannot be served though it were the only one; of alternatives each of the first few."""
+    if len(alternatives) == 1:
+        told = alternatives[0]
+        return f"{_who(question, told.ask)} {_lacks(question, told)}"
+    owner = f" of claim {question.rows[alternatives[0].ask.claim].name}" if len(question.rows) > 1 else ""
+    few = [f'"{told.ask.full_name.partition("/")[2]}" {_lacks(question, told)}' for told in alternatives[:_MOST]]
+    more = [f"{len(alternatives) - _MOST} more"] if len(alternatives) > _MOST else []
+    return f'request "{alternatives[0].ask.request_name}"{owner} has no alternative left: {"; or ".join([*few, *more])}'
+
+
+def _lacks(question: Question, told: Told) -> str:
+    """Return what a request needs and what it misses, were it the only one."""
+    tally = told.tally
+    wants = f"needs {_wanted(tally)}"
     if not tally.pools:
         return f"{wants}, and no pool offers any on this node"
     missed = _missed(tally)
@@ -144,14 +156,28 @@ def _together(groups: Sequence[Group]) -> Group:
     devices = tuple(name for group in groups for name in group.devices)
     holders = tuple(dict.fromkeys(name for group in groups for name in group.holders))
     more = f" and {len(holders) - _MOST} more" if len(holders) > _MOST else ""
-    detail = f"allocated to {', '.join(holders[:_MOST])}{more}" if len(groups) > 1 and holders else first.detail
+    detail = (
+        f"allocated to {', '.join(holders[:_MOST])}{more}"
+        if len(groups) > 1 and first.code == _IN_USE
+        else first.detail
+    )
     return Group(first.code, detail, devices, holders)
 
 
 def _few(groups: Sequence[Group]) -> list[str]:
-    """Return the first few groups, each with the number of its devices or the one's name."""
-    more = [f"and {len(groups) - _MOST} more reasons"] if len(groups) > _MOST else []
-    return [*(f"{_devices(group.devices)}: {group.detail}" for group in groups[:_MOST]), *more]
+    """Return the first few groups, each with the number of its devices or the one's name; many of one code in one."""
+    alike: dict[str, list[Group]] = {}
+    for each in groups:
+        alike.setdefault(each.code, []).append(each)
+    told = []
+    for several in alike.values():
+        if len(several) > _MOST_ALIKE:
+            names = [name for each in several for name in each.devices]
+            told.append(f"{_devices(names)}: {several[0].detail}, or the like")
+        else:
+            told += [f"{_devices(each.devices)}: {each.detail}" for each in several]
+    more = [f"and {len(told) - _MOST} more reasons"] if len(told) > _MOST else []
+    return [*told[:_MOST], *more]
 
 
 def _devices(names: Sequence[str]) -> str:
@@ -186,41 +212,85 @@ def _cut(expression: str) -> str:
 
 
 def _have(expression: str, devices: Sequence[DeviceRow], *, others: bool) -> str:
-    """Return which values devices have of the attributes that an expression reads."""
+    """Return which values devices have of the attributes and capacities that an expression reads."""
     told = []
-    for domain, name in dict.fromkeys(_READ.findall(expression)):
-        values = _values(f"{domain}/{name}", devices)
+    for kind, domain, name in dict.fromkeys(_READ.findall(expression)):
+        read = _amount if kind == "capacity" else _attribute
+        values = _counted(read(each, f"{domain}/{name}") for each in devices)
         more = " ..." if len(values) > _MOST else ""
         told.append(f"{name} {', '.join(list(values)[:_MOST])}{more}" if values else f"no {name}")
     who = "the others" if others else "devices"
     return f"; {who} have {' and '.join(told[:2])}" if told else ""
 
 
-def _values(attribute: str, devices: Iterable[DeviceRow]) -> Mapping[str, int]:
-    """Return how many devices have each value of an attribute, the most frequent first."""
-    seen = Counter(_cut(describe(found)) for each in devices if (found := each.attribute(attribute)) is not None)
-    return dict(seen.most_common())
+def _attribute(device: DeviceRow, name: str) -> str | None:
+    found = device.attribute(name)
+    return None if found is None else _cut(describe(found))
+
+
+def _amount(device: DeviceRow, name: str) -> str | None:
+    domain, _, bare = name.partition("/")
+    found = device.capacity.get(name) or (device.capacity.get(bare) if domain == device.key.driver else None)
+    return None if found is None else str(found.value)
+
+
+def _counted(values: Iterable[str | None]) -> Mapping[str, int]:
+    """Return how often there is each value, the most frequent first."""
+    return dict(Counter(each for each in values if each is not None).most_common())
+
+
+class _Spread(NamedTuple):
+    """How the devices that could serve a request spread over an attribute's values; `without` have none."""
+
+    told: Told
+    values: Mapping[str, int]
+    without: int
 
 
 def _spread(question: Question, ask: Ask, constraint: DeviceConstraint, requests: Sequence[Told]) -> str:
     """
     Return how the devices that could serve a constraint's requests spread over its values.
 
-    Empty where it does not show why: with derived attributes, several requests, or a value that is enough.
+    Empty where it does not show why: with derived attributes, or where there is enough for each request by itself.
     """
     row, stated = question.rows[ask.claim], constraint.stated
     named = [each for each in requests if each.ask.claim == row.index and each.ask.named_by(constraint.requests)]
-    if stated is None or len(named) != 1 or ask.wire.derived_attributes:
+    if stated is None or not named or ask.wire.derived_attributes:
         return ""
-    tally = named[0].tally
-    usable = _usable(tally)
+    found = [_over(question, each, stated.attribute) for each in named]
+    matching, short = stated.kind.wire == "matchAttribute", stated.attribute.rpartition("/")[2]
+    if len(found) > 1:
+        return _in_common(question, found, str(stated), short) if matching else ""
+    told, values, without = found[0]
+    most = max(values.values(), default=0) if matching else len(values)
+    if most >= told.tally.needed:
+        return ""
+    listed = [f"{short} {value}: {count}" for value, count in values.items()]
+    listed = [*listed[: _MOST + 1], *(["..."] if len(listed) > _MOST + 1 else [])]
+    listed += [f"without {short}: {without}"] if without else []
+    return f"{_who(question, ask)} needs {told.tally.needed} devices under {stated}; {', '.join(listed)}"
+
+
+def _over(question: Question, told: Told, attribute: str) -> _Spread:
+    usable = _usable(told.tally)
     devices = [each for each in question.candidates if tuple(each.key) in usable]
-    values = _values(stated.attribute, devices)
-    most = max(values.values(), default=0) if stated.kind.wire == "matchAttribute" else len(values)
-    if most >= tally.needed:
+    values = _counted(_attribute(each, attribute) for each in devices)
+    return _Spread(told, values, len(devices) - sum(values.values()))
+
+
+def _in_common(question: Question, found: Sequence[_Spread], stated: str, short: str) -> str:
+    """Return which values requests can have that have to share one; empty if one is enough for each by itself."""
+    if any(all(each.values.get(value, 0) >= each.told.tally.needed for each in found) for value in found[0].values):
         return ""
-    told = [f"{count} {'has' if count == 1 else 'have'} {value}" for value, count in values.items()]
-    without = len(devices) - sum(values.values())
-    told = [*told[: _MOST + 1], *(["..."] if len(told) > _MOST + 1 else [])]
-    told += [f"{without} {'has' if without == 1 else 'have'} none"] if without else []
-    return f"{_who(question, ask)} needs {tally.needed} devices under {stated}: {', '.join(told)}"
+    needs, listed = [], []
+    for (ask, tally), values, without in found:
+        needs.append(f'"{ask.full_name}" ({_wanted(tally)})')
+        counts = [f"{value} ({count})" for value, count in values.items()]
+        counts += [f"none ({without})"] if without else []
+        more = ", ..." if len(counts) > _MOST else ""
+        listed.append(f'{short} of "{ask.full_name}": {", ".join(counts[:_MOST]) or "none can be had"}{more}')
+    row = question.rows[found[0].told.ask.claim]
+    owner = f" of claim {row.name}" if len(question.rows) > 1 else ""
+    common = set.intersection(*(set(each.values) for each in found))
+    miss = "too few devices of one value" if common else "no value in common"
+    return f"requests {' and '.join(needs)}{owner} find {miss} under {stated}; {'; '.join(listed)}"

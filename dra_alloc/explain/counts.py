@@ -23,7 +23,10 @@ class Group:
 
 def _nameless(group: Group) -> str:
     """Return what is told of devices that somebody holds without who it is."""
-    return "" if group.code == "device-in-use" else group.detail
+    told = "" if group.code == "device-in-use" else group.detail
+    for name in group.holders if told else ():
+        told = told.replace(name, "")
+    return told
 
 
 @dataclass(frozen=True, slots=True)

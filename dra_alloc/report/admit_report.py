@@ -9,10 +9,9 @@ from typing import Any, Final
 
 from dra_alloc.queues.kueue.cycle import QueueStanding, Standing
 from dra_alloc.queues.kueue.objects import KueueObjects, amount_text
-from dra_alloc.report.check_report import judged
 from dra_alloc.report.layout import plural
 from dra_alloc.report.records import Finding, Level, Report, Section
-from dra_alloc.report.what_if_report import deeper, refused_pods
+from dra_alloc.report.what_if_report import below_refused
 from dra_alloc.scenario.admit.admit import Admit, AdmitVerdict, WorkloadAnswer
 
 __all__ = ["admit_report"]
@@ -52,11 +51,9 @@ def admit_report(found: Admit) -> Report:
 
 def _finding(answer: WorkloadAnswer, objects: KueueObjects) -> Finding:
     code = (answer.admission.code if answer.admission is not None else "") or str(answer.verdict)
-    sections: tuple[Section, ...] = (Section("headline", (answer, objects), _headline, _shape),)
-    if answer.refused:
-        _, _, below = judged(answer.refused[0])
-        sections = (*sections, Section("refused", answer.refused, refused_pods), *map(deeper, below))
-    return Finding(answer.name, _LEVELS[answer.verdict], code, sections, answer.where)
+    headline = Section("headline", (answer, objects), _headline, _shape)
+    below, cause = below_refused(answer.refused)
+    return Finding(answer.name, _LEVELS[answer.verdict], code, (headline, *below), answer.where, cause=cause)
 
 
 def _headline(told: _One, verbose: bool) -> Iterator[str]:

@@ -22,7 +22,7 @@ BAD_INPUT: Final = "bad-input"
 @dataclass(frozen=True, slots=True)
 class Annotation:
     """
-    A finding above `none`: its first line as `title`, all lines as `text`, and where it was read.
+    A finding above `none`: its first line and the cause as `title`, all lines as `text`, and where it was read.
 
     `file` is empty and `line` 1 where that is not known, `column` None. `fingerprint` is the
     same for the same subject, JSON path and code wherever the lines have moved
@@ -49,7 +49,7 @@ def annotated(report: Report, verbose: bool) -> Iterator[Annotation]:
         lines = [printable(line) for line in finding.lines(verbose)]
         where = finding.where
         mark = finding.fingerprint or marks.of(where.file, finding.subject, where.path, finding.code)
-        title = lines[0] if lines else printable(finding.subject)
+        title = printable(finding.title)
         text = "\n".join(lines)
         subject, line = printable(finding.subject), where.line or 1
         yield Annotation(subject, finding.level, finding.code, title, text, where.file, line, mark, where.column)

@@ -9,10 +9,9 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from dra_alloc.errors import Where
-from dra_alloc.report.check_report import judged
 from dra_alloc.report.layout import plural, some
 from dra_alloc.report.records import Finding, Level, Report, Section
-from dra_alloc.report.what_if_report import deeper, refused_pods
+from dra_alloc.report.what_if_report import below_refused
 from dra_alloc.scenario.capacity.capacity import Capacity, CopiesFit, Outlook
 from dra_alloc.scenario.capacity.copies import MOST_COPIES
 from dra_alloc.scenario.what_if.pod_counts import PodCount, WorkloadName
@@ -42,11 +41,9 @@ def _finding(found: Capacity, name: WorkloadName) -> Finding:
     refused = count.refused
     where = refused[0].where if refused else Where()
     level, code = _LEVELS[outlook]
-    sections: tuple[Section, ...] = (Section("headline", (name, count, outlook), _headline, _shape),)
-    if refused and outlook is not Outlook.HELPED:
-        _, _, below = judged(refused[0])
-        sections = (*sections, Section("refused", refused, refused_pods), *map(deeper, below))
-    return Finding(name.name, level, code, sections, where)
+    headline = Section("headline", (name, count, outlook), _headline, _shape)
+    below, cause = below_refused(refused if outlook is not Outlook.HELPED else ())
+    return Finding(name.name, level, code, (headline, *below), where, cause=cause)
 
 
 def _headline(told: tuple[WorkloadName, PodCount, Outlook], verbose: bool) -> Iterator[str]:

@@ -13,13 +13,13 @@ from dra_alloc.api import ResourceClaim
 from dra_alloc.report.allocations import allocation_lines, allocation_object, choice_lines
 from dra_alloc.report.layout import plural, some
 from dra_alloc.report.records import Finding, Level, Report, Section
-from dra_alloc.report.refusals import refusal_lines, refusal_object
+from dra_alloc.report.refusals import first_cause, refusal_lines, refusal_object
 from dra_alloc.scenario.check import Check, SubjectAnswer
 from dra_alloc.scenario.looking import EXPLAINED_NODES
 from dra_alloc.scenario.picture import picture_of_checks
 from dra_alloc.solve.cpsat.solver import INSTALL, is_installed
 
-__all__ = ["check_report", "judged", "summary_counts"]
+__all__ = ["cause_of_refused", "check_report", "judged", "summary_counts", "where_not"]
 
 _Told = tuple[Check, tuple[Finding, ...]]
 
@@ -40,7 +40,7 @@ def check_report(check: Check, claims: Sequence[ResourceClaim] = ()) -> Report:
 def _finding(placement: SubjectAnswer) -> Finding:
     level, code, more = judged(placement)
     sections = (Section("headline", placement, _headline, _placement), *more)
-    return Finding(placement.name, level, code, sections, placement.where)
+    return Finding(placement.name, level, code, sections, placement.where, cause=cause_of_refused(placement))
 
 
 def judged(placement: SubjectAnswer) -> tuple[Level, str, tuple[Section, ...]]:
@@ -57,16 +57,28 @@ def judged(placement: SubjectAnswer) -> tuple[Level, str, tuple[Section, ...]]:
     return "error", code, (_deeper("refusals", placement, _refusals), Section("unexplained", placement, _unexplained))
 
 
+def cause_of_refused(placement: SubjectAnswer) -> str:
+    """Return in a sentence what stands in the way: a gate that is off, or else what does on the nearest nodes."""
+    if placement.verdict != "unsatisfiable" or placement.same_as:
+        return ""
+    return placement.cause or first_cause(placement.refusals, named=_named(placement))
+
+
+def _named(placement: SubjectAnswer) -> bool:
+    """Return whether the headline says which node is told of."""
+    return len(placement.refusals) == 1 and (placement.nodes_asked == 1 or placement.aborts)
+
+
 def _refusals(placement: SubjectAnswer, verbose: bool) -> Iterator[str]:
     """Yield why nodes refuse; where a gate that is off is the cause, what is short without it is no other one."""
     if placement.cause:
         yield f"cause: {placement.cause}"
     if placement.fix:
         yield f"fix: {placement.fix} would be enough"
-    if placement.cause and not verbose:
+    if placement.cause and placement.refusals and not verbose:
         yield "(-v shows what is short as it is)"
     else:
-        yield from refusal_lines(placement.refusals, verbose)
+        yield from refusal_lines(placement.refusals, verbose, named=_named(placement) and not placement.cause)
 
 
 def _deeper(kind: str, about: Any, say: Any) -> Section:
@@ -88,17 +100,18 @@ def _headline(placement: SubjectAnswer, verbose: bool) -> Iterator[str]:
         if placement.solver_could and not is_installed():
             yield f"  OR-tools may decide it: {INSTALL}"
     else:
-        yield f"{title}: cannot be allocated {_where(placement)}"
-        if placement.aborts:
-            yield "  kube-scheduler gives the pod up with an error, whatever other nodes offer:"
+        yield f"{title}: cannot be allocated {where_not(placement)}"
 
 
-def _where(placement: SubjectAnswer) -> str:
+def where_not(placement: SubjectAnswer) -> str:
+    """Return where it cannot be allocated; an error that ends the attempt does so whatever other nodes offer."""
     if not placement.nodes_asked:
         return "because the cluster has no nodes"
-    if placement.nodes_asked == 1 and placement.refusals:
-        return f"on {placement.refusals[0].node}"
-    return f"on any of {plural(placement.nodes_asked, 'node')}"
+    node = placement.refusals[0].node if placement.refusals else ""
+    if placement.nodes_asked == 1 and node:
+        return f"on {node}{': an error ends the attempt' if placement.aborts else ''}"
+    ends = f": an error on {node} ends the attempt" if placement.aborts and node else ""
+    return f"on any of {plural(placement.nodes_asked, 'node')}{ends}"
 
 
 def _unexplained(placement: SubjectAnswer, verbose: bool) -> Iterator[str]:
@@ -165,7 +178,7 @@ def _placement(placement: SubjectAnswer) -> dict[str, Any]:
         "nodesAsked": placement.nodes_asked,
         "allocation": None if placement.allocated is None else allocation_object(placement.allocated),
         "aborts": placement.aborts,
-        "cause": placement.cause,
+        "cause": cause_of_refused(placement),
         "fix": placement.fix,
         "refusals": [] if placement.same_as else [refusal_object(each) for each in placement.refusals],
         "nodesUnexplained": 0 if placement.same_as else placement.unexplained,

@@ -39,9 +39,8 @@ def _case(root: ET.Element, finding: Finding, kind: str | None, verbose: bool) -
     place = {"file": held(where.file), "line": str(where.line or 1)} if where.file else {}
     case = ET.SubElement(root, "testcase", {"classname": finding.code, "name": held(finding.subject)} | place)
     if kind is not None:
-        lines = list(finding.lines(verbose))
-        message = lines[0] if lines else finding.code
-        ET.SubElement(case, kind, {"message": held(message), "type": finding.code}).text = held("\n".join(lines))
+        text = held("\n".join(finding.lines(verbose)))
+        ET.SubElement(case, kind, {"message": held(finding.title), "type": finding.code}).text = text
 
 
 def document(root: ET.Element) -> str:

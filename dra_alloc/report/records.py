@@ -55,7 +55,8 @@ class Finding:
 
     `code` is stable: the reason's code, or the verdict where all is well;
     `where` is the place in the input, as far as it is known. What has no
-    `fingerprint` of its own gets one of its file, subject and code.
+    `fingerprint` of its own gets one of its file, subject and code. `cause` is
+    what a headline alone does not say, in a sentence; empty if there is nothing.
     """
 
     subject: str
@@ -64,6 +65,13 @@ class Finding:
     sections: tuple[Section, ...]
     where: Where = field(default_factory=Where)
     fingerprint: str = ""
+    cause: str = ""
+
+    @property
+    def title(self) -> str:
+        """Return the headline with the cause, in a line."""
+        headline = next(self.lines(), self.subject)
+        return f"{headline}: {self.cause}" if self.cause else headline
 
     def lines(self, verbose: bool = False) -> Iterator[str]:
         """Yield the lines of its sections."""

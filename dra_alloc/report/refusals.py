@@ -17,17 +17,12 @@ from dra_alloc.report.layout import MOST, cut, plural, some, wrapped
 from dra_alloc.report.records import Section
 from dra_alloc.report.tallies import tally_lines, tally_members
 
-__all__ = ["refusal_lines", "refusal_object", "sections_of"]
+__all__ = ["cause_of", "first_cause", "refusal_lines", "refusal_object"]
 
 
-def _error(refusal: NodeRefusal, verbose: bool) -> Iterator[str]:
-    if refusal.text:
-        yield cut(refusal.text, verbose)
-
-
-def _cause(refusal: NodeRefusal, verbose: bool) -> Iterator[str]:
-    if refusal.explanation.cause:
-        yield f"cause: {refusal.explanation.cause}"
+def cause_of(refusal: NodeRefusal) -> str:
+    """Return in a sentence why the node refuses, as far as there is one."""
+    return refusal.explanation.cause or refusal.text
 
 
 def _behind(found: Reasons, verbose: bool) -> Iterator[str]:
@@ -65,11 +60,7 @@ def _hints(found: Reasons, verbose: bool) -> Iterator[str]:
     yield from (f"hint: {hint}" for hint in found.hints)
 
 
-#: Sections of a refusal and of its reasons, where they were looked for, in the order in which they are told.
-_REFUSAL: Final = (
-    partial(Section, "error", say=_error, shape=lambda refusal: {"error": refusal.text}),
-    partial(Section, "cause", say=_cause, shape=lambda refusal: {"cause": refusal.explanation.cause}),
-)
+#: Sections of reasons, where they were looked for, around the tallies, in the order in which they are told.
 _CHANGES: Final = (
     partial(
         Section,
@@ -98,12 +89,11 @@ _FACTS: Final = (
 )
 
 
-def sections_of(refusal: NodeRefusal) -> tuple[Section, ...]:
-    """Return the sections of a refusal, in the order in which they are told."""
+def _sections_of(refusal: NodeRefusal) -> tuple[Section, ...]:
+    """Return the sections of a refusal below its cause, in the order in which they are told."""
     found = refusal.reasons
     changes, facts = (_CHANGES, _FACTS) if found is not None else ((), ())
     return (
-        *(make(about=refusal) for make in _REFUSAL),
         *(make(about=found) for make in changes),
         *(make(about=refusal) for make in _TALLIES),
         *(make(about=found) for make in facts),
@@ -113,21 +103,25 @@ def sections_of(refusal: NodeRefusal) -> tuple[Section, ...]:
 def refusal_object(refusal: NodeRefusal) -> dict[str, Any]:
     """Return a refusal in JSON."""
     body: dict[str, Any] = {"node": refusal.node, "code": refusal.code}
+    body |= {"error": refusal.text, "cause": cause_of(refusal)}
     reasons: dict[str, Any] = {}
-    for section in sections_of(refusal):
+    for section in _sections_of(refusal):
         (body if section.about is refusal else reasons).update(section.members())
     found = refusal.reasons
     return {**body, "reasons": None if found is None else {**reasons, "exact": found.exact}}
 
 
-#: What is told of a kind of node that is one of several, and of one that is further from a fit than the nearest.
-_CAUSES: Final = ("error", "cause")
-_HEADS: Final = (*_CAUSES, "hints", "fixes", "not-tried")
+#: What is told of a kind of node that is one of several, below its cause.
+_HEADS: Final = ("hints", "fixes", "not-tried")
 #: What comes before it is told which names are others elsewhere.
 _NAMING: Final = (*_HEADS, "behind", "not-enough")
 #: Lines on a screen for one kind of node, and for several.
 _LINES: Final = 12
 _LINES_OF_MANY: Final = 15
+_CAUSE: Final = "cause: "
+#: How many kinds of node are told of, and whether with the fixes of all that are as near as the first, in turn.
+_LESS_AND_LESS: Final = ((4, True), (3, True), (4, False), (3, False), (2, True), (2, False), (1, False))
+_MOST_KINDS: Final = max(most for most, _ in _LESS_AND_LESS)
 _BEYOND: Final = (3, 0)
 _RULED_OUT: Final = (4, 0)
 _UNKNOWN: Final = (5, 0)
@@ -172,53 +166,73 @@ def _renamed(group: Sequence[NodeRefusal], verbose: bool) -> Iterator[str]:
         yield f"in place of {name}: {some(others_of, verbose)}"
 
 
-def refusal_lines(refusals: Sequence[NodeRefusal], verbose: bool) -> Iterator[str]:
+def refusal_lines(refusals: Sequence[NodeRefusal], verbose: bool, *, named: bool = False) -> Iterator[str]:
     """
     Yield the reasons, those nearest to a fit first, each with the nodes that are alike; of several the heads.
 
-    Without `verbose` they take a screen at most: of what is further away less is told.
+    The first line is the cause. Without `verbose` they take a screen at most: of what is further away less is told.
+    With `named` it was said already which node it is.
     """
+    groups = _groups(refusals)
+    if verbose or len(groups) < 2:
+        several = len(groups) > 1
+        heads = [_head(each, first=not number, several=several, named=named) for number, each in enumerate(groups)]
+        lines = [line for each, head in zip(groups, heads, strict=True) for line in _told(each, head, None, verbose)]
+        yield from lines if verbose else _cut_to(lines, _LINES)
+        return
+    fitting = (lines for lines in _overviews(groups) if _height(lines) <= _LINES_OF_MANY)
+    yield from next(fitting, None) or min(_overviews(groups), key=_height)
+
+
+def first_cause(refusals: Sequence[NodeRefusal], *, named: bool = False) -> str:
+    """Return the cause on the nodes that are nearest to a fit, with which nodes these are; empty if there is none."""
+    groups = _groups(refusals)
+    head = _head(groups[0], first=True, several=len(groups) > 1, named=named) if groups else ""
+    return head.removeprefix(_CAUSE) if head.startswith(_CAUSE) else ""
+
+
+def _groups(refusals: Sequence[NodeRefusal]) -> list[list[NodeRefusal]]:
+    """Return the refusals of nodes that are alike together, those nearest to a fit first."""
     groups: dict[object, list[NodeRefusal]] = {}
-    for refusal in refusals:
-        groups.setdefault((refusal.code, refusal.text, refusal.explanation.shape, _said(refusal)[0]), []).append(
-            refusal
-        )
-    ordered = sorted(groups.values(), key=lambda group: (_far(group[0]), -len(group)))
-    if verbose or not ordered:
-        yield from (line for group in ordered for line in _group_lines(group, None, verbose))
-        return
-    if len(ordered) == 1:
-        yield from _cut_to(list(_group_lines(ordered[0], None, verbose)), _LINES - bool(refusals[0].error))
-        return
-    fitting = (lines for lines in _overviews(ordered) if _height(lines) <= _LINES_OF_MANY)
-    yield from next(fitting, None) or min(_overviews(ordered), key=_height)
+    for each in refusals:
+        groups.setdefault((each.code, each.text, each.explanation.shape, _said(each)[0]), []).append(each)
+    return sorted(groups.values(), key=lambda group: (_far(group[0]), -len(group)))
 
 
-def _overviews(ordered: Sequence[Sequence[NodeRefusal]]) -> Iterator[list[str]]:
+def _overviews(groups: Sequence[Sequence[NodeRefusal]]) -> Iterator[list[str]]:
     """Yield ways to tell of several kinds of node, each with less than the one before; the last is cut to what fits."""
-    for most in range(min(MOST, len(ordered)), 0, -1):
-        for alike in (True, False):
-            lines: list[str] = []
-            for number, group in enumerate(ordered[:most]):
-                same = _far(group[0])[0] == _far(ordered[0][0])[0]
-                lines += _group_lines(group, _HEADS if not number or (alike and same) else _CAUSES, verbose=False)
-            yield [*lines, *_left_out(ordered[most:])]
-    left = list(_left_out(ordered[1:]))
-    yield [*_cut_to(list(_group_lines(ordered[0], _HEADS, verbose=False)), _LINES_OF_MANY - _height(left)), *left]
+    heads = [_head(each, first=not number, several=True) for number, each in enumerate(groups[:_MOST_KINDS])]
+    for most, with_fixes in _LESS_AND_LESS:
+        lines: list[str] = []
+        for number, (group, head) in enumerate(zip(groups[:most], heads, strict=False)):
+            near = _far(group[0])[0] == _far(groups[0][0])[0]
+            lines += _told(group, head, _HEADS if not number or (with_fixes and near) else (), verbose=False)
+        yield [*lines, *_left_out(groups[most:])]
+    left = list(_left_out(groups[1:]))
+    yield [*_cut_to(list(_told(groups[0], heads[0], _HEADS, verbose=False)), _LINES_OF_MANY - _height(left)), *left]
 
 
-def _group_lines(group: Sequence[NodeRefusal], kinds: Sequence[str] | None, verbose: bool) -> Iterator[str]:
-    """Yield what is told of nodes that are alike: sections of these kinds, or all of them."""
-    first = group[0]
+def _head(group: Sequence[NodeRefusal], *, first: bool, several: bool, named: bool = False) -> str:
+    """Return the line that tells the cause on nodes that are alike, and of several kinds how far these are."""
+    told = group[0]
     others = f" and {plural(len(group) - 1, 'other node')} alike" if len(group) > 1 else ""
-    # Of several kinds of node it is told how far they are.
-    away = _DISTANCES.get(_far(first)[0], "") if kinds is not None and first.reasons is not None else ""
-    yield f"on {first.node}{others}{f', {away}' if away else ''}:"
-    whole = kinds is None or not (first.explanation.cause or first.text)
-    sections = [each for each in sections_of(first) if whole or each.kind in (kinds or ())]
-    yield from (f"  {line}" for each in sections if each.kind in _NAMING for line in each.lines(verbose))
-    yield from (f"  {line}" for line in _renamed(group, verbose))
-    yield from (f"  {line}" for each in sections if each.kind not in _NAMING for line in each.lines(verbose))
+    away = f", {_DISTANCES[_far(told)[0]]}" if several and told.reasons is not None else ""
+    where = "" if named else f"on {told.node}{others}{away}:"
+    cause = cause_of(told)
+    return " ".join(part for part in (_CAUSE.strip() if first and cause else "", where, cause) if part)
+
+
+def _told(group: Sequence[NodeRefusal], head: str, kinds: Sequence[str] | None, verbose: bool) -> Iterator[str]:
+    """Yield what is told of nodes that are alike: the cause, and sections of these kinds, or all of them."""
+    first = group[0]
+    if head:
+        yield head
+    deeper = "" if not head or head.startswith(_CAUSE) else "  "
+    whole = kinds is None or not cause_of(first)
+    sections = [each for each in _sections_of(first) if whole or each.kind in (kinds or ())]
+    yield from (f"{deeper}{line}" for each in sections if each.kind in _NAMING for line in each.lines(verbose))
+    yield from (f"{deeper}{line}" for line in _renamed(group, verbose))
+    yield from (f"{deeper}{line}" for each in sections if each.kind not in _NAMING for line in each.lines(verbose))
 
 
 def _cut_to(lines: Sequence[str], most: int) -> Sequence[str]:
@@ -254,7 +268,18 @@ def _left_out(groups: Sequence[Sequence[NodeRefusal]]) -> Iterator[str]:
     """Yield how far the nodes are that are not told of one by one."""
     counts: Counter[str] = Counter()
     for group in groups:
-        counts[_DISTANCES[_far(group[0])[0]]] += len(group)
-    if counts:
-        told = ", ".join(f"{count} {where}" for where, count in counts.items())
-        yield f"and {plural(counts.total(), 'more node')}: {told} (-v shows why)"
+        counts[_in_short(group[0])] += len(group)
+    more = plural(counts.total(), "more node")
+    if len(counts) == 1:
+        yield f"and {more}, {next(iter(counts))} (-v shows why)"
+    elif counts:
+        yield f"and {more} (-v shows why): {', '.join(f'{count} {where}' for where, count in counts.most_common())}"
+
+
+def _in_short(refusal: NodeRefusal) -> str:
+    """Return in a few words how far a node is, or what it has against the pod."""
+    tallies = refusal.explanation.requests
+    if tallies and not any(each.pools for each in tallies):
+        return "without any pool of devices"
+    far = _far(refusal)
+    return f"where {cut(refusal.detail or refusal.text, verbose=False)}" if far == _RULED_OUT else _DISTANCES[far[0]]

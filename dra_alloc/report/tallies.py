@@ -4,8 +4,7 @@ The tallies of a refusal: by request and pool, how many devices fell to which ru
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from dra_alloc.cluster.outcomes import NodeRefusal
@@ -48,7 +47,7 @@ def request_lines(tally: RequestTally, verbose: bool, *, again: bool) -> Iterato
         left = f"and {tally.usable or 'none'} {'is' if tally.usable <= 1 else 'are'} left"
     yield f"{tally.called} needs {needs} {left}"
     most = UNLIMITED if verbose else MOST
-    for pool in tally.pools[:most]:
+    for pool in sorted(tally.pools, key=_is_other)[:most]:
         yield from (f"  {line}" for line in _pool_lines(pool, verbose))
     if len(tally.pools) > most:
         yield f"  and {plural(len(tally.pools) - most, 'more pool')} (-v shows them)"
@@ -60,7 +59,11 @@ def _pool_lines(pool: PoolTally, verbose: bool) -> Iterator[str]:
     if pool.state:
         yield f"pool {pool.pool} ({pool.driver}) is {pool.state}"
         return
-    yield f"{plural(pool.devices, 'device')} in pool {pool.pool} ({pool.driver})"
+    named = f"{plural(pool.devices, 'device')} in pool {pool.pool} ({pool.driver})"
+    if _is_other(pool) and not verbose:
+        yield f"{named}: {_other(pool.groups)}"
+        return
+    yield named
     if pool.usable:
         yield f"  {len(pool.usable)} could be used: {some(pool.usable, verbose)}"
     alike: dict[object, list[Group]] = {}
@@ -74,8 +77,17 @@ def _pool_lines(pool: PoolTally, verbose: bool) -> Iterator[str]:
             count = sum(len(group.devices) for group in groups)
             yield f"  {count}: {cut(groups[0].detail, verbose)}, or the like (-v shows all)"
     if other:
-        counts = Counter({code: sum(len(each.devices) for each in other if each.code == code) for code in OTHER_KIND})
-        yield f"  {counts.total()}: {' or '.join(words for code, words in OTHER_KIND.items() if counts[code])}"
+        yield f"  {sum(len(each.devices) for each in other)}: {_other(other)}"
+
+
+def _is_other(pool: PoolTally) -> bool:
+    """Return whether a pool has nothing but devices of another kind."""
+    return not pool.state and not pool.usable and all(each.code in OTHER_KIND for each in pool.groups)
+
+
+def _other(groups: Sequence[Group]) -> str:
+    codes = {each.code for each in groups}
+    return " or ".join(words for code, words in OTHER_KIND.items() if code in codes)
 
 
 def group_line(group: Group, verbose: bool) -> str:

@@ -5,20 +5,21 @@ What a change does: a finding for each workload, and totals.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any, Final
 
 from dra_alloc.errors import Where, first_few
-from dra_alloc.report.check_report import judged
+from dra_alloc.report.check_report import cause_of_refused, judged, where_not
 from dra_alloc.report.layout import plural, some
 from dra_alloc.report.records import Finding, Level, Report, Section
+from dra_alloc.scenario.answers import SubjectAnswer
 from dra_alloc.scenario.picture import picture_of_checks
 from dra_alloc.scenario.what_if.cluster_state import ClusterState
 from dra_alloc.scenario.what_if.pod_counts import PodCount
 from dra_alloc.scenario.what_if.what_if import Fate, WhatIf, WorkloadChange
 
-__all__ = ["deeper", "refused_pods", "what_if_report"]
+__all__ = ["below_refused", "what_if_report"]
 
 _LEVELS: Final[dict[Fate, Level]] = {
     Fate.LOST: "error",
@@ -46,11 +47,10 @@ def what_if_report(found: WhatIf, before: ClusterState, after: ClusterState) -> 
 def _finding(change: WorkloadChange) -> Finding:
     refused = change.after.refused
     where = refused[0].where if refused else next((each.where for each in change.after.asked), Where())
-    sections: tuple[Section, ...] = (Section("headline", change, _headline, _shape),)
-    if refused:
-        _, _, below = judged(refused[0])
-        sections = (*sections, Section("refused", refused, refused_pods), *map(deeper, below))
-    return Finding(change.subject.name, _LEVELS.get(change.fate, "none"), _code(change.fate), sections, where)
+    headline = Section("headline", change, _headline, _shape)
+    below, cause = below_refused(refused)
+    level, code = _LEVELS.get(change.fate, "none"), _code(change.fate)
+    return Finding(change.subject.name, level, code, (headline, *below), where, cause=cause)
 
 
 def _code(fate: Fate) -> str:
@@ -80,17 +80,21 @@ def _running(count: PodCount) -> str:
     return f"{count.running} of {count.wanted} {'would run' if count.placed else 'run'}{old}"
 
 
-def refused_pods(refused: list[Any], verbose: bool) -> Iterator[str]:
-    """Yield which pods of a workload find no place, and what stands in the way everywhere."""
-    said = "would not run" if refused[0].cause else "cannot be allocated"
+def below_refused(refused: Sequence[SubjectAnswer]) -> tuple[tuple[Section, ...], str]:
+    """Return what is told of pods that find no place, of the first why, and its cause; nothing if there are none."""
+    if not refused:
+        return (), ""
+    _, _, below = judged(refused[0])
+    return (Section("refused", refused, _refused_pods), *map(_deeper, below)), cause_of_refused(refused[0])
+
+
+def _refused_pods(refused: Sequence[SubjectAnswer], verbose: bool) -> Iterator[str]:
+    """Yield which pods of a workload find no place."""
+    said = "would not run" if refused[0].cause else f"cannot be allocated {where_not(refused[0])}"
     yield f"  {some([each.name for each in refused], verbose)}: {said}"
-    if refused[0].cause:
-        yield f"    cause: {refused[0].cause}"
-    elif not refused[0].nodes_asked:
-        yield "    cause: the cluster has no nodes"
 
 
-def deeper(section: Section) -> Section:
+def _deeper(section: Section) -> Section:
     """Return a section one step further to the right."""
     return Section(section.kind, section, lambda told, verbose: (f"  {line}" for line in told.lines(verbose)))
 

@@ -104,7 +104,7 @@ def test_junit_has_a_case_for_each_answer(told):
 def test_github(told):
     found = re.findall(r"^::error file=([^,]+),line=(\d+),title=[^:\n]*::(.*)$", told["github"], re.MULTILINE)
     assert [int(line) for _, line, _ in found] == list(REFUSED.values())
-    assert all("%0A    cause: " in text for _, _, text in found)
+    assert all("%0A  cause: " in text for _, _, text in found)
 
 
 def test_gitlab_and_reviewdog(told):

@@ -20,6 +20,8 @@ from dra_alloc.rules.facts import Draw, Ends, Fact, Looser
 __all__ = ["PANICS", "ConsumedCapacity", "amounts_of", "capacity_held", "consumption", "panic"]
 
 _NOTHING: Final[Mapping[str, int]] = {}
+#: Claims that are told of a device of which too little is left.
+_MOST_HOLDERS: Final = 3
 
 #: What an answer says where the scheduler crashes.
 PANICS: Final = "kube-scheduler panics"
@@ -288,7 +290,9 @@ class ConsumedCapacity(Rule):
         whole = device.capacity[name].value
         left = whole.nano - self._held(device).get(name, 0) - self._in_flight.get(device.key, {}).get(name, 0)
         wanted, free = (Quantity.of(nano, whole.format, NANO) for nano in (takes[name], max(left, 0)))
-        return Reason(self.code, f"capacity {name}: {wanted} needed, {free} of {whole} left")
+        held, holders = self._held(device).get(name, 0), self._context.holders(device.key)
+        by = f" ({_holding(holders, Quantity.of(held, whole.format, NANO))})" if held and holders else ""
+        return Reason(self.code, f"capacity {name}: {wanted} needed, {free} of {whole} left{by}", holders)
 
     def violations(self, picks: Sequence[Pick]) -> Iterable[str]:
         used: dict[DeviceRow, dict[str, int]] = {}
@@ -314,3 +318,9 @@ def _looked_at(asks: Sequence[Ask], devices: Sequence[DeviceRow]) -> Iterable[tu
             yield from ((ask, row.slice.devices[place]) for place, row in own if place < len(row.slice.devices))
         else:
             yield from ((ask, device) for each in slices for device in each.devices[: ask.count])
+
+
+def _holding(claims: Sequence[str], amount: Quantity) -> str:
+    """Return how much of a capacity claims hold together."""
+    more = f" and {len(claims) - _MOST_HOLDERS} more" if len(claims) > _MOST_HOLDERS else ""
+    return f"{', '.join(claims[:_MOST_HOLDERS])}{more} {'holds' if len(claims) == 1 else 'hold'} {amount}"

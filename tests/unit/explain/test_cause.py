@@ -32,7 +32,7 @@ def cause(asked: dict[str, Any]) -> str:
         ),
         pytest.param(
             request(NUMA, claim(ask(4), match="numa")),
-            'request "r0" needs 4 devices under matchAttribute d/numa: 3 have 0, 3 have 1',
+            'request "r0" needs 4 devices under matchAttribute d/numa; numa 0: 3, numa 1: 3',
             id="how devices spread over a constraint's values",
         ),
         pytest.param(
@@ -107,7 +107,7 @@ def test_the_constraint_that_refuses_is_told_and_not_the_first() -> None:
     constraints = asked["spec"]["devices"]["constraints"]
     constraints.append({"matchAttribute": "d/numa"})
     devices = [device("a", model="x", numa=0), device("b", model="x", numa=1)]
-    assert cause(request(devices, asked)).endswith("under matchAttribute d/numa: 1 has 0, 1 has 1")
+    assert cause(request(devices, asked)).endswith("under matchAttribute d/numa; numa 0: 1, numa 1: 1")
 
 
 def test_of_another_kind_is_told_before_in_use() -> None:
@@ -147,9 +147,8 @@ def test_an_obstacle_that_shows_only_after_the_first_change_is_found() -> None:
     assert ("freeing claim held-0", "dropping matchAttribute d/numa") in [fix.steps for fix in found.fixes]
     assert check_reasons(world, found) == []
     assert found.distance == (1, 30)
-    left = (
-        'freeing claim held-0 alone leaves: request "r0" needs 2 devices under matchAttribute d/numa: 1 has 0, 1 has 1'
-    )
+    needs = 'request "r0" needs 2 devices under matchAttribute d/numa; numa 0: 1, numa 1: 1'
+    left = f"freeing claim held-0 alone leaves: {needs}"
     assert [fix.leaves for fix in found.fixes if len(fix.steps) > 1] == [left]
 
 
