@@ -53,6 +53,8 @@ if TYPE_CHECKING:
     from dra_alloc.scenario.gang.gang import GangAnswers, place_gang, place_most, replicas
     from dra_alloc.scenario.gang.types import Gang, Member, Placement, Topology
     from dra_alloc.scenario.snapshot import load
+    from dra_alloc.scenario.sweep.questions import SweepQuestion, SweepRow
+    from dra_alloc.scenario.sweep.sweeping import sweep
     from dra_alloc.scenario.validating import validate
     from dra_alloc.solve.allocator import Budget
     from dra_alloc.solve.best.objectives import Cheapest, FewestNodes, HighestRanked, LeastFragmented, Objective, Stable
@@ -94,6 +96,8 @@ __all__ = [
     "SelectorError",
     "Settings",
     "Stable",
+    "SweepQuestion",
+    "SweepRow",
     "Topology",
     "Undecided",
     "UnknownReference",
@@ -110,6 +114,7 @@ __all__ = [
     "place_gang",
     "place_most",
     "replicas",
+    "sweep",
     "validate",
 ]
 
@@ -149,6 +154,8 @@ _HOMES = {
     "SelectorError": "dra_alloc.errors",
     "Settings": "dra_alloc.cluster.settings",
     "Stable": "dra_alloc.solve.best.objectives",
+    "SweepQuestion": "dra_alloc.scenario.sweep.questions",
+    "SweepRow": "dra_alloc.scenario.sweep.questions",
     "Topology": "dra_alloc.scenario.gang.types",
     "Undecided": "dra_alloc.cluster.outcomes",
     "UnknownReference": "dra_alloc.errors",
@@ -164,6 +171,7 @@ _HOMES = {
     "place_gang": "dra_alloc.scenario.gang.gang",
     "place_most": "dra_alloc.scenario.gang.gang",
     "replicas": "dra_alloc.scenario.gang.gang",
+    "sweep": "dra_alloc.scenario.sweep.sweeping",
     "validate": "dra_alloc.scenario.validating",
 }
 

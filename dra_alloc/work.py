@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
 from itertools import chain, repeat
 from typing import Final, Self, TypeVar
 
@@ -20,6 +21,7 @@ __all__ = [
     "DEFAULT_WORK",
     "BudgetExhausted",
     "Purse",
+    "Spent",
     "Steps",
     "cuts",
     "evenly",
@@ -49,6 +51,15 @@ class BudgetExhausted(Exception):
     """A search took more steps or time than it was given, or a command more work."""
 
 
+@dataclass(slots=True)
+class Spent:
+    """Units of work that were spent, how often some were refused, and whether something was left undone."""
+
+    units: int = 0
+    cuts: int = 0
+    refused: bool = False
+
+
 class Purse:
     """
     Units of work that are left to whoever works inside `with purse:`, in this thread; `kept` of them are for later.
@@ -73,6 +84,19 @@ class Purse:
 
     def __exit__(self, *_: object) -> None:
         _PURSE.set(self._outer.pop())
+
+    @contextmanager
+    def noting(self) -> Iterator[Spent]:
+        """Note what is spent inside the block, so that another purse can pay for it."""
+        before, spent = (self.left, self.cuts), Spent()
+        yield spent
+        spent.units, spent.cuts, spent.refused = before[0] - self.left, self.cuts - before[1], self.refused
+
+    def pay(self, spent: Spent) -> None:
+        """Pay for work that was done for another purse, with all that it was refused: whoever asks gets the same."""
+        self.left -= spent.units
+        self.cuts += spent.cuts
+        self.refused |= spent.refused
 
 
 _PURSE: Final[ContextVar[Purse | None]] = ContextVar("purse", default=None)

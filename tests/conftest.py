@@ -14,6 +14,7 @@ import shutil
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,7 @@ NEEDS = {
     "cel-expr-python": "needs cel-expr-python: it is not installed; pip install --group opinions",
     "browser": "needs browser: Chromium, or what drives it, is not installed; apt-get install chromium, "
     "pip install --group browser",
+    "dask": "needs dask: dask.distributed is not installed; pip install --group fleet",
     "solver": "needs solver: OR-tools is not installed; pip install ortools",
 }
 _REQUIRED = tuple(name for name in os.environ.get("DRA_ALLOC_REQUIRE", "").split(",") if name)
@@ -83,6 +85,14 @@ def browser() -> Iterator[Any]:
         chromium = driver.chromium.launch(executable_path=found, args=["--no-sandbox"])
         yield chromium
         chromium.close()
+
+
+@pytest.fixture(scope="session")
+def dask() -> Any:
+    """The package `distributed`; skips, counted, where it is not installed."""
+    if find_spec("distributed") is None:
+        pytest.skip(NEEDS["dask"])
+    return import_module("distributed")
 
 
 @pytest.fixture(scope="session")

@@ -37,6 +37,7 @@ INPUTS: Final = (
     "old",
     "base",
     "scenario",
+    "sweep",
     "device",
     "prices",
     "shapes",

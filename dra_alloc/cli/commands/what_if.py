@@ -21,13 +21,18 @@ or drained, devices tainted, objects applied or deleted, another release; its
 JSON schema: --schema), manifests to apply (-f), or both; the manifests come
 first. With --base OLD they replace those of OLD: what a pull request changes.
 Evicted pods are made anew by their controllers, and look for a place as
-kube-scheduler would find it."""
+kube-scheduler would find it.
+
+With --sweep many changes are asked at once, each alone, on all processors:
+scenarios (files, folders, several documents in one) and files with scenarios
+by name, releases, gates and clusters, of which every combination is asked.
+Each question has a budget of its own. A process that is lost loses no row."""
 _EXIT_CODES: Final = """\
 exit codes:
   0  nothing gets worse, and all that is new fits
   1  something no longer fits, is gone for good, or is new and does not fit
-  2  bad input or usage
-  3  undecided: the budget ran out"""
+  2  bad input or usage, also of one question of a sweep
+  3  undecided: the budget ran out, or a question of a sweep has no answer"""
 
 
 def declare(command: ArgumentParser) -> None:
@@ -40,6 +45,13 @@ def declare(command: ArgumentParser) -> None:
         ("--base", "-b", "OLD", "what was applied before, and is replaced by NEW"),
     ):
         command.add_argument(option, short, nargs="+", action="extend", default=[], metavar=name, help=said)
+    command.add_argument(
+        "--sweep", nargs="+", action="extend", default=[], metavar="FILE", help="many changes, instead of SCENARIO"
+    )
+    command.add_argument(
+        "--workers", type=shared.positive, metavar="N", help="processes of a sweep (default: one for each processor)"
+    )
+    command.add_argument("--rows", metavar="FILE", help="write each row of a sweep as a line of JSON as it comes")
     command.add_argument("--schema", action="store_true", help="print the JSON schema of scenarios, and nothing else")
     shared.namespace(command)
     shared.pod_templates(command)
@@ -64,6 +76,12 @@ def _run(options: Namespace) -> int:
     if options.schema:
         write(json_text(schema()))
         return ExitCode.OK
+    if options.sweep:
+        from dra_alloc.cli.sweeping import run_sweep
+
+        return run_sweep(options)
+    if options.rows or options.workers:
+        raise InputError("--rows and --workers are for --sweep")
     if not (options.scenario or options.manifests):
         raise InputError("nothing changes", hint="give a SCENARIO, manifests to apply with -f, or both")
     before, after = states_of(options)

@@ -7,12 +7,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from functools import partial
 
 from dra_alloc.errors import Problem, Where
 from dra_alloc.manifest import Documents
 from dra_alloc.scenario.check import Check, CheckOptions
-from dra_alloc.scenario.what_if.asking import asked
+from dra_alloc.scenario.what_if.asking import OneSide, asked
 from dra_alloc.scenario.what_if.cluster_state import ClusterState, joined
 from dra_alloc.scenario.what_if.made_anew import MadeAnew
 from dra_alloc.scenario.what_if.objects import DELETED
@@ -22,7 +21,7 @@ from dra_alloc.scenario.what_if.reading import Scenario
 from dra_alloc.scenario.what_if.step import Stepping
 from dra_alloc.work import evenly
 
-__all__ = ["Fate", "WhatIf", "WorkloadChange", "after_steps", "what_if"]
+__all__ = ["Fate", "WhatIf", "WorkloadChange", "after_steps", "asked_before", "what_if"]
 
 
 class Fate(StrEnum):
@@ -122,19 +121,25 @@ def after_steps(
     return state, tuple(problems)
 
 
-def what_if(before: ClusterState, after: ClusterState, options: CheckOptions) -> WhatIf:
+def asked_before(before: ClusterState, options: CheckOptions) -> OneSide:
+    """Return the side before a change, with the part of the budget that it has beside the other one."""
+    return next(evenly((asked(before, (), {}, options) for _ in range(1)), 2))
+
+
+def what_if(before: ClusterState, after: ClusterState, options: CheckOptions, was: OneSide | None = None) -> WhatIf:
     """
     Return what becomes of every workload from one state to the other.
 
-    Both are asked the same: what is applied, the pods that wait, and all workloads that are there.
+    Both are asked the same: what is applied, the pods that wait, and all workloads that are there. `was` is what
+    `asked_before` says, where that is known.
 
     Spec: WHATIF-1.
     Raises: as :func:`check` does.
     """
     made = MadeAnew.of(before, after)
     after = relieved(before, after)
-    sides = (partial(asked, before, (), {}, options), partial(asked, after, made.pods, made.evicted, options))
-    was, now = evenly((side() for side in sides), len(sides))
+    was = asked_before(before, options) if was is None else was
+    now = asked(after, made.pods, made.evicted, options)
     there = {WorkloadName(each.kind, each.metadata.full_name) for each in joined(after.dump, after.manifests).workloads}
     none = PodCount()
     changes = [

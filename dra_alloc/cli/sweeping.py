@@ -1,0 +1,145 @@
+"""
+`what-if --sweep`: many changes, whose rows are written as they come and told together in the end.
+"""
+
+from __future__ import annotations
+
+import json
+from argparse import Namespace
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TextIO
+
+from dra_alloc.cli.exit_codes import ExitCode
+from dra_alloc.cli.nothing import check_stdin_once
+from dra_alloc.cli.output import input_files, show, tell, warn
+from dra_alloc.cli.reading import settings_of
+from dra_alloc.cli.writing import STDOUT, checked, is_one_file, write_file
+from dra_alloc.errors import InputError, ManifestError, Problem, by_place
+from dra_alloc.manifest import Manner, load_readable
+from dra_alloc.manifest.read.inputs import STDIN
+from dra_alloc.manifest.snapshot.header import looks_like_snapshot
+from dra_alloc.manifest.snapshot.packed import pack
+from dra_alloc.pods.workloads.shapes import taught_by
+from dra_alloc.report.sweep_report import WORSE, sweep_report
+from dra_alloc.scenario.sweep.questions import SweepQuestion, SweepRow, in_order
+from dra_alloc.scenario.sweep.reading import SweepPlan, questions_of, read_plan
+from dra_alloc.scenario.sweep.sweeping import sweep
+from dra_alloc.scenario.what_if.what_if import Fate
+
+__all__ = ["run_sweep"]
+
+_TENTHS = 10
+
+
+def run_sweep(options: Namespace) -> int:
+    """
+    Ask all questions of a sweep and return the exit code.
+
+    Raises: ManifestError with all that is wrong with files at once; InputError for options that do not go together.
+    """
+    plan = _plan(options)
+    with TemporaryDirectory(prefix="dra-alloc-") as folder, _lines(options) as lines:
+        rows = []
+        questions = _questions(options, plan, Path(folder))
+        for row in sweep(questions, workers=options.workers):
+            rows.append(row)
+            if lines is not None:
+                lines.write(json.dumps(row.members()) + "\n")
+                lines.flush()
+            _progress(len(rows), len(questions))
+    rows = in_order(rows)
+    show(options, sweep_report(rows))
+    return _code(rows)
+
+
+def _plan(options: Namespace) -> SweepPlan:
+    if options.scenario:
+        raise InputError("SCENARIO is one change, and --sweep many", hint="name the scenario with --sweep, too")
+    if options.base and not options.manifests:
+        raise InputError("--base says what --manifests replace, which are not given")
+    given = [*options.manifests, *options.base, *options.sweep]
+    if STDIN in given:
+        raise InputError("a sweep reads standard input for its cluster only: its processes have none")
+    plan = read_plan(options.sweep)
+    if not (options.cluster or plan.clusters):
+        raise InputError("there is no cluster to change", hint="give its dump with --cluster, or clusters in the sweep")
+    if options.cluster and plan.clusters:
+        raise InputError("--cluster and clusters of the sweep do not go together")
+    if plan.problems:
+        raise ManifestError(by_place(plan.problems))
+    if not (plan.scenarios or options.manifests):
+        raise InputError("nothing changes", hint="a sweep takes scenarios, manifests to apply with -f, or both")
+    return plan
+
+
+def _questions(options: Namespace, plan: SweepPlan, folder: Path) -> list[SweepQuestion]:
+    """Return the questions, on clusters that are packed, so that each process reads them in an instant."""
+    check_stdin_once(options.cluster)
+    like = SweepQuestion(
+        "",
+        tuple(options.cluster),
+        manifests=tuple(options.manifests),
+        base=tuple(options.base),
+        settings=settings_of(options),
+        namespace=options.namespace,
+        taught=tuple(map(taught_by, options.pod_template)),
+        validate=options.validate,
+        budget=options.budget,
+    )
+    problems: list[Problem] = []
+    called, packed = dict[tuple[str, ...], str](), []
+    for number, paths in enumerate(plan.clusters or (like.cluster,)):
+        packed.append(_packed(paths, options, folder / f"{number}.snapshot", problems))
+        called[packed[-1]] = " ".join(paths)
+    for paths in (like.manifests, like.base):
+        _, wrong = load_readable(paths, manner=Manner(options.validate)) if paths else (None, ())
+        problems += wrong
+    if problems:
+        raise ManifestError(by_place(problems))
+    return questions_of(SweepPlan(plan.scenarios, plan.releases, plan.gates, tuple(packed)), like, called)
+
+
+def _packed(paths: Sequence[str], options: Namespace, target: Path, problems: list[Problem]) -> tuple[str, ...]:
+    """Return the file that processes read for a dump: the dump if it is packed, else what is packed of it here."""
+    found, wrong = load_readable(paths, manner=Manner(options.validate))
+    problems += wrong
+    warn(*found.warnings)
+    if len(paths) == 1 and paths[0] != STDIN and Path(paths[0]).is_file():
+        with Path(paths[0]).open("rb") as file:
+            if looks_like_snapshot(file.read(64)):
+                return tuple(paths)
+    target.write_bytes(pack(found, ()))
+    return (str(target),)
+
+
+@contextmanager
+def _lines(options: Namespace) -> Iterator[TextIO | None]:
+    """Open the file of rows, where one is asked for. Raises: InputError."""
+    if options.rows is None:
+        yield None
+        return
+    target = checked(options.rows)
+    if target == STDOUT:
+        raise InputError("--rows writes to a file: standard output has the answer of --format")
+    if any(is_one_file(target, each) for each in input_files(options)):
+        raise InputError(f"{target} is one of the files to read", hint="give the rows a name of their own")
+    write_file(target, b"")
+    with Path(target).open("w", encoding="utf-8") as file:
+        yield file
+
+
+def _progress(done: int, of: int) -> None:
+    if done * _TENTHS // of > (done - 1) * _TENTHS // of:
+        tell(f"{done:,} of {of:,} answered")
+
+
+def _code(rows: Sequence[SweepRow]) -> int:
+    if any(row.wrong for row in rows):
+        return ExitCode.BAD_INPUT
+    if any(row.fates.get(fate) for row in rows for fate in WORSE):
+        return ExitCode.UNSATISFIABLE
+    undecided = any(row.unanswered or row.fates.get(Fate.UNDECIDED) for row in rows)
+    return ExitCode.UNDECIDED if undecided else ExitCode.OK

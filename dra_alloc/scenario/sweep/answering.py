@@ -1,0 +1,157 @@
+"""
+One question of a sweep answered, in whichever process: what many of them share is read and asked once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from dra_alloc.cluster.settings import Settings
+from dra_alloc.errors import InputError, ManifestError
+from dra_alloc.manifest import Documents, Manner, Validate, load_readable
+from dra_alloc.pods.naming import in_namespace
+from dra_alloc.pods.workloads.shapes import Taught
+from dra_alloc.remembered import Remembered
+from dra_alloc.scenario.check import CheckOptions
+from dra_alloc.scenario.sweep.questions import Difference, SweepQuestion, SweepRow
+from dra_alloc.scenario.what_if.asking import OneSide
+from dra_alloc.scenario.what_if.cluster_state import ClusterState
+from dra_alloc.scenario.what_if.objects import states
+from dra_alloc.scenario.what_if.reading import Scenario, steps_in
+from dra_alloc.scenario.what_if.what_if import Fate, WhatIf, WorkloadChange, after_steps, asked_before, what_if
+from dra_alloc.work import BudgetExhausted, Purse, Spent
+
+__all__ = ["answered"]
+
+#: Dumps, and clusters before a change, that a process keeps.
+_DUMPS: Final = 1
+_BEFORE: Final = 8
+
+
+class _Files(NamedTuple):
+    """Files as they are read."""
+
+    paths: tuple[str, ...]
+    validate: Validate
+    namespace: str
+
+
+class _Start(NamedTuple):
+    """Where questions begin that differ in their steps only."""
+
+    cluster: _Files
+    base: _Files
+    manifests: _Files
+    settings: Settings
+    taught: tuple[Taught, ...]
+    budget: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Before:
+    """The two states from which steps go, and what is known of the first."""
+
+    before: ClusterState
+    after: ClusterState
+    side: OneSide
+    spent: Spent
+
+
+_dumps: Final[Remembered[_Files, Documents]] = Remembered(_DUMPS)
+_befores: Final[Remembered[_Start, _Before]] = Remembered(_BEFORE)
+
+
+def answered(place: int, question: SweepQuestion) -> SweepRow:
+    """
+    Return the row of a question; what is wrong with it is in the row.
+
+    Spec: SWEEP-1, SWEEP-2.
+    """
+    try:
+        with Purse(question.budget) as purse:
+            return _row(place, question, _asked(question, purse))
+    except ManifestError as error:
+        return SweepRow.of(place, question, wrong=tuple(map(str, error.problems)))
+    except InputError as error:
+        return SweepRow.of(place, question, wrong=(str(error),))
+    except BudgetExhausted as error:
+        return SweepRow.of(place, question, unanswered=str(error))
+    except Exception as error:  # noqa: BLE001 - the other questions have their answers
+        return SweepRow.of(place, question, unanswered=f"a bug of dra-alloc: {type(error).__name__}: {error}")
+
+
+def _asked(question: SweepQuestion, purse: Purse) -> WhatIf:
+    options = CheckOptions(question.settings, namespace=question.namespace, taught=question.taught, reasons=False)
+    scenario, wrong = steps_in(question.steps) if question.steps else (Scenario(), ())
+    if wrong:
+        raise ManifestError(wrong)
+    start = _start(question)
+    found = _befores.get(start)
+    if found is None:
+        found = _befores.put(start, _begun(start, options, purse))
+    else:
+        purse.pay(found.spent)
+
+    def beside(path: str) -> Documents:
+        return _read(_Files((str(Path(question.folder) / path),), question.validate, question.namespace))
+
+    after, wrong = after_steps(found.after, scenario, beside)
+    if wrong:
+        raise ManifestError(wrong)
+    return what_if(found.before, after, options, found.side)
+
+
+def _start(question: SweepQuestion) -> _Start:
+    files = [
+        _Files(paths, question.validate, question.namespace)
+        for paths in (question.cluster, question.base, question.manifests)
+    ]
+    return _Start(files[0], files[1], files[2], question.settings, question.taught, question.budget)
+
+
+def _begun(start: _Start, options: CheckOptions, purse: Purse) -> _Before:
+    dump = _dumps.get(start.cluster)
+    if dump is None:
+        dump = _dumps.put(start.cluster, _read(start.cluster))
+    before, after = states(dump, _read(start.base), _read(start.manifests), start.settings)
+    with purse.noting() as spent:
+        side = asked_before(before, options)
+    return _Before(before, after, side, spent)
+
+
+def _read(files: _Files) -> Documents:
+    """Return the objects of files. Raises: ManifestError."""
+    if not files.paths:
+        return Documents()
+    found, problems = load_readable(files.paths, manner=Manner(files.validate))
+    if problems:
+        raise ManifestError(problems)
+    return in_namespace(found, files.namespace)
+
+
+def _row(place: int, question: SweepQuestion, found: WhatIf) -> SweepRow:
+    order = list(Fate)
+    same = (Fate.STAYS, Fate.LACKING)
+    changed = sorted(
+        (each for each in found.changes if each.fate not in same),
+        key=lambda each: (order.index(each.fate), each.subject),
+    )
+    counts = {fate.value: count for fate in Fate if (count := found.count(fate))}
+    return SweepRow.of(place, question, fates=counts, differences=tuple(map(_difference, changed)), notes=found.notes)
+
+
+def _difference(change: WorkloadChange) -> Difference:
+    was, now = change.before, change.after
+    return Difference(
+        change.subject.kind,
+        change.subject.name,
+        change.fate.value,
+        was.running,
+        was.wanted,
+        now.running,
+        now.wanted,
+        len(change.evicted),
+        next((each.cause for each in now.refused if each.cause), ""),
+    )

@@ -1,0 +1,161 @@
+"""
+Files of a sweep: scenarios, and releases, gates and clusters under which each of them is asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import product
+from pathlib import Path
+from typing import Any, Final
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from dra_alloc.api import FrozenMap
+from dra_alloc.cluster.settings import Settings
+from dra_alloc.errors import DraAllocError, InputError, ManifestError, Problem, Where
+from dra_alloc.manifest.plain_file import load_plain, with_lines
+from dra_alloc.manifest.read.inputs import files_of
+from dra_alloc.scenario.plain_models import faults_of
+from dra_alloc.scenario.sweep.questions import SweepQuestion
+from dra_alloc.scenario.sweep.sweeping import MOST_QUESTIONS
+from dra_alloc.scenario.what_if.reading import steps_in
+
+__all__ = ["SweepPlan", "questions_of", "read_plan"]
+
+#: Of what has these, each is asked with each.
+_AXES: Final = ("scenarios", "releases", "gates", "clusters")
+
+
+class _SweepFile(BaseModel):
+    """A file of a sweep."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    scenarios: Mapping[str, Mapping[str, Any]] = Field(default_factory=FrozenMap, description="scenarios by name")
+    releases: tuple[str, ...] = Field((), strict=False, description="releases of Kubernetes, each asked of all else")
+    gates: tuple[Mapping[str, bool], ...] = Field((), strict=False, description="sets of feature gates")
+    clusters: tuple[str | tuple[str, ...], ...] = Field(
+        (), strict=False, description="dumps, of a file or several; paths count from the folder of this file"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Scenario:
+    """A scenario that was read, with the folder from which its paths count."""
+
+    name: str
+    steps: Mapping[str, Any]
+    folder: str
+
+
+@dataclass(frozen=True, slots=True)
+class SweepPlan:
+    """What a sweep is to ask, and what is wrong with its files."""
+
+    scenarios: tuple[_Scenario, ...] = ()
+    releases: tuple[str, ...] = ()
+    gates: tuple[Mapping[str, bool], ...] = ()
+    clusters: tuple[tuple[str, ...], ...] = ()
+    problems: tuple[Problem, ...] = field(default=(), repr=False)
+
+    def plus(self, more: SweepPlan) -> SweepPlan:
+        """Return both."""
+        names = (*_AXES, "problems")
+        return SweepPlan(**{each: (*getattr(self, each), *getattr(more, each)) for each in names})
+
+
+def read_plan(paths: Sequence[str]) -> SweepPlan:
+    """
+    Return what the files and folders of a sweep say, with all that is wrong with them.
+
+    A document with ``steps`` is a scenario, called by its file; any other one has ``scenarios`` by name, ``releases``,
+    ``gates`` or ``clusters``.
+
+    Spec: SWEEP-3.
+    """
+    plan = SweepPlan()
+    for file in files_of(paths):
+        plan = plan.plus(_read(file))
+    names = [each.name for each in plan.scenarios]
+    twice = sorted({each for each in names if names.count(each) > 1}) if len(set(names)) < len(names) else []
+    return plan.plus(SweepPlan(problems=tuple([Problem(f"there are two scenarios {each}") for each in twice])))
+
+
+def questions_of(plan: SweepPlan, like: SweepQuestion, called: Mapping[tuple[str, ...], str]) -> list[SweepQuestion]:
+    """
+    Return a question for each scenario under each release, set of gates and cluster, those of a cluster together.
+
+    What the plan does not say is as in the question `like`; `called` says what clusters are called.
+
+    Raises: ManifestError with all settings that are none, InputError for too many questions.
+    """
+    scenarios = plan.scenarios or (_Scenario(like.name, like.steps, like.folder),)
+    clusters = plan.clusters or (like.cluster,)
+    settings = list(_settings(plan, like.settings))
+    count = len(scenarios) * len(clusters) * len(settings)
+    if count > MOST_QUESTIONS:
+        raise InputError(f"a sweep takes at most {MOST_QUESTIONS:,} questions, and these are {count:,}")
+    return [
+        replace(
+            like,
+            name=scenario.name,
+            steps=scenario.steps,
+            folder=scenario.folder,
+            cluster=cluster,
+            settings=chosen,
+            called=called.get(cluster, ""),
+        )
+        for cluster, chosen, scenario in product(clusters, settings, scenarios)
+    ]
+
+
+def _settings(plan: SweepPlan, like: Settings) -> Iterator[Settings]:
+    wrong: list[Problem] = []
+    found: list[Settings] = []
+    for release, gates in product(plan.releases or (like.release,), plan.gates or (FrozenMap(),)):
+        try:
+            settings = Settings(release, {**like.gates, **gates}, like.channel, like.semantics)
+            settings.profile()
+            found.append(settings)
+        except DraAllocError as error:
+            wrong.append(Problem(error.message, error.where, error.hint))
+    if wrong:
+        raise ManifestError(wrong)
+    yield from found
+
+
+def _read(file: str) -> SweepPlan:
+    try:
+        documents = load_plain(file)
+    except ManifestError as error:
+        return SweepPlan(problems=tuple(error.problems))
+    plan = SweepPlan()
+    for number, document in enumerate(documents):
+        name = file if len(documents) == 1 else f"{file}#{number + 1}"
+        plan = plan.plus(_document(document, name, file))
+    problems = with_lines(plan.problems, file) if len(documents) == 1 else plan.problems
+    if not documents:
+        problems = (Problem("there is no scenario in it", Where(file=file)),)
+    return replace(plan, problems=problems)
+
+
+def _document(document: Any, name: str, file: str) -> SweepPlan:
+    folder = str(Path(file).parent)
+    if not isinstance(document, dict) or not document.keys() & {*_AXES}:
+        _, wrong = steps_in(document, file)
+        return SweepPlan(() if wrong else (_Scenario(name, document, folder),), problems=wrong)
+    try:
+        found = _SweepFile.model_validate(document)
+    except ValidationError as error:
+        faults = faults_of(_SweepFile, error)
+        return SweepPlan(problems=tuple([replace(each, where=replace(each.where, file=file)) for each in faults]))
+    scenarios, problems = [], []
+    for each, steps in found.scenarios.items():
+        _, wrong = steps_in(steps, file)
+        problems += [replace(it, where=Where(path=f"scenarios.{each}.{it.where.path}", file=file)) for it in wrong]
+        scenarios.append(_Scenario(each, steps, folder))
+    clusters = [(each,) if isinstance(each, str) else each for each in found.clusters]
+    placed = [tuple(str(Path(folder) / path) for path in each) for each in clusters]
+    return SweepPlan(tuple(scenarios), found.releases, found.gates, tuple(placed), tuple(problems))

@@ -1,0 +1,126 @@
+"""
+`dra-alloc what-if --sweep`: what is asked, what is told, exit codes.
+"""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from dra_alloc.cli.main import run
+from tests.paths import ROOT
+
+EXAMPLE = ROOT / "docs" / "examples" / "what-if"
+CLUSTER = str(EXAMPLE / "cluster.yaml")
+DRAIN = "steps: [{drainNodes: {names: [gpu-a]}}]"
+ADD = "steps: [{addNodes: {like: gpu-a}}]"
+
+
+@pytest.fixture
+def swept(tmp_path, capsys):
+    def asked(files: dict[str, str], *arguments: str):
+        for name, text in files.items():
+            (tmp_path / name).write_text(text, encoding="utf-8")
+        given = [str(tmp_path / name) for name in files]
+        code = run(["what-if", "--sweep", *given, "--workers", "1", *map(str, arguments)])
+        return code, *capsys.readouterr()
+
+    return asked
+
+
+def test_every_combination_is_asked(swept, tmp_path):
+    plan = f"scenarios: {{a: {{{DRAIN}}}, b: {{{ADD}}}}}\nclusters: [{CLUSTER}]\n"
+    axes = "releases: ['1.36', '1.37']\ngates: [{}, {DRAListTypeAttributes: true}]\n"
+    rows = tmp_path / "rows.jsonl"
+    code, out, err = swept({"p.yaml": plan, "axes.yaml": axes, "c.yaml": ADD}, "--format", "json", "--rows", rows)
+    assert code == 1
+    found = json.loads(out)["rows"]
+    asked = [(each["release"], len(each["gates"]), each["scenario"].rpartition("/")[2]) for each in found]
+    assert asked == [
+        (release, gates, name) for release in ("1.36", "1.37") for gates in (0, 1) for name in ("a", "b", "c.yaml")
+    ]
+    assert {each["cluster"] for each in found} == {CLUSTER}
+    assert found[0]["summary"] == {"no longer fits": 1, "moves": 1, "stays": 1}
+    assert "12 of 12 answered" in err
+    lines = [json.loads(line) for line in rows.read_text(encoding="utf-8").splitlines()]
+    assert sorted(lines, key=lambda each: each["place"]) == found
+
+
+def test_a_packed_cluster_and_several_files_answer_alike(swept, tmp_path, capsys):
+    packed = tmp_path / "cluster.snapshot"
+    assert run(["snapshot", "pack", CLUSTER, "-o", str(packed)]) == 0
+    capsys.readouterr()
+    two = f"{DRAIN}\n---\n{ADD}\n"
+    told = [
+        json.loads(swept({"s.yaml": two}, "--cluster", each, "--format", "json")[1])["rows"]
+        for each in (packed, CLUSTER)
+    ]
+    for each in (*told[0], *told[1]):
+        del each["cluster"]
+    assert told[0] == told[1]
+    assert [each["scenario"].rpartition("/")[2] for each in told[0]] == ["s.yaml#1", "s.yaml#2"]
+
+
+def test_manifests_alone_are_one_question_under_each_release(swept):
+    code, out, _ = swept({"r.yaml": "releases: ['1.36', '1.37']"}, "-f", EXAMPLE / "more.yaml", "--cluster", CLUSTER)
+    assert code == 1
+    assert "2 questions: 2 worse" in out
+
+
+def test_what_is_wrong_with_one_question_is_in_its_row(swept):
+    code, out, _ = swept({"a.yaml": ADD, "b.yaml": "steps: [{cordonNodes: {names: [gpu-q]}}]"}, "--cluster", CLUSTER)
+    assert code == 2
+    assert "there is no node gpu-q (did you mean gpu-" in out
+    assert "2 questions: 1 no worse, 1 with bad input" in out
+
+
+def test_all_that_is_wrong_is_told_at_once(swept):
+    files = {
+        "a.yaml": "steps: [{cordonNode: {}}]",
+        "b.yaml": "scenarios: {x: {steps: [{addNodes: {count: 0}}]}}\nrelease: ['1.36']",
+        "c.yaml": "scenarios: {x: {steps: [{addNodes: {count: 0}}]}}",
+        "d.yaml": "",
+        "e.yaml": "steps: [",
+    }
+    code, out, err = swept(files, "--cluster", CLUSTER)
+    assert (code, out) == (2, "")
+    for said in (
+        "a.yaml:1: steps[0]: unknown kind of step 'cordonNode' (did you mean cordonNodes?)",
+        "b.yaml:2: release: unknown field (did you mean releases?)",
+        "c.yaml:1: scenarios.x.steps[0].addNodes.count: Input should be greater",
+        "d.yaml: there is no scenario in it",
+        "e.yaml:",
+    ):
+        assert said in err
+    code, _, err = swept(
+        {"a.yaml": ADD, "r.yaml": "releases: ['1.2', '1.3']\ngates: [{Nonsense: true}]"}, "--cluster", CLUSTER
+    )
+    assert code == 2
+    assert "1.2" in err
+    assert "1.3" in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ((), "there is no cluster to change"),
+        (("--cluster", CLUSTER, "-f", "-"), "its processes have none"),
+        (("--cluster", CLUSTER, "--base", CLUSTER), "--base says what --manifests replace"),
+        (("--cluster", CLUSTER, "--rows", "-"), "--rows writes to a file"),
+        (("--cluster", CLUSTER, "--rows", CLUSTER), "is one of the files to read"),
+        (("--cluster", "nothing.yaml"), "cannot be read"),
+    ],
+)
+def test_options_that_do_not_go_together(arguments, said, swept):
+    code, out, err = swept({"a.yaml": ADD}, *arguments)
+    assert (code, out) == (2, "")
+    assert said in err
+
+
+def test_a_sweep_has_no_other_scenario(swept, tmp_path, capsys):
+    assert swept({"a.yaml": ADD}, "--cluster", CLUSTER, str(tmp_path / "a.yaml"))[0] == 2
+    assert swept({"r.yaml": "releases: ['1.36']"}, "--cluster", CLUSTER)[0] == 2
+    assert swept({"r.yaml": f"clusters: [{CLUSTER}]"}, "--cluster", CLUSTER, "-f", CLUSTER)[0] == 2
+    assert run(["what-if", "x.yaml", "--cluster", CLUSTER, "--rows", "r"]) == 2
+    assert "--rows and --workers are for --sweep" in capsys.readouterr().err
