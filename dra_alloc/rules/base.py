@@ -63,7 +63,8 @@ class Context:
     What rules are installed with, for one question on one node.
 
     `in_flight` is the capacity that shares picked in this search consume; it
-    belongs to the capacity rule and is read by the counter rule. `selectors`
+    belongs to the capacity rule and is read by the counter rule. `refused` is what
+    selectors are known to say, whichever engine asked first. `selectors`
     evaluates a device against a request, `derive` a derived attribute. `holders` names the claims that hold
     a device, for reasons, `claim_names` those asked about, for error texts. Who `asks_once` about each device keeps
     the answers: rules need not.
@@ -79,6 +80,7 @@ class Context:
     availability: Callable[[Pool], Mapping[tuple[str, str], int]]
     holders: Callable[[DeviceKey], tuple[str, ...]]
     in_flight: dict[DeviceKey, dict[str, int]] = field(default_factory=dict)
+    refused: dict[tuple[int, DeviceRow], bool] = field(default_factory=dict)
     claim_names: Sequence[str] = ()
     asks_once: bool = False
 
@@ -104,7 +106,8 @@ class Rule:
     One law. The defaults say "no objection" and "no state".
 
     `about` is what it looks at, CONSTRAINT for a constraint of a claim; `gathers`
-    marks rules that already decide which devices allocationMode All records;
+    marks rules that already decide which devices allocationMode All records; what
+    a rule that is `fixed` rejects once it rejects as long as the search runs;
     `spec` names the statements. `sound` is False for a rule installed with a
     defect that lets illegal picks pass, so that they are not taken for our bug.
     """
@@ -113,6 +116,7 @@ class Rule:
     spec: ClassVar[tuple[str, ...]] = ()
     about: ClassVar[About] = About.DEVICE
     gathers: ClassVar[bool] = False
+    fixed: ClassVar[bool] = False
     __slots__ = ()
 
     @property

@@ -28,6 +28,7 @@ class BindingConditions(Rule):
     code = "binding-conditions-disabled"
     spec = ("BIND-1",)
     gathers = True
+    fixed = True
     __slots__ = ()
 
     def rejects(self, ask: Ask, device: DeviceRow) -> bool:

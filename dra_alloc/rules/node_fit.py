@@ -25,6 +25,7 @@ class NodeFit(Rule):
     about = About.NODE
     spec = ("NODE-1",)
     gathers = True
+    fixed = True
     __slots__ = ("_node",)
 
     def __init__(self, context: Context) -> None:

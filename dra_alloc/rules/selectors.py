@@ -27,6 +27,7 @@ class Selectors(Rule):
     about = About.SELECTORS
     spec = ("SEL-1", "SEL-2", "SEL-3")
     gathers = True
+    fixed = True
     __slots__ = ("_alike", "_context", "_kinds", "_memo", "_memo_shared", "_selects")
 
     def __init__(self, context: Context) -> None:
@@ -36,7 +37,7 @@ class Selectors(Rule):
         # Requests with equal selectors share what is known: by request id, one of them.
         self._alike: dict[int, int] = {}
         self._kinds: dict[Hashable, int] = {}
-        self._memo: dict[tuple[int, DeviceRow], bool] = {}
+        self._memo = context.refused
 
     def rejects(self, ask: Ask, device: DeviceRow) -> bool:
         kind = self._alike.get(ask.id)

@@ -104,7 +104,19 @@ class Counters(Rule):
     code = "counter-exhausted"
     about = About.COUNTERS
     spec = ("COUNTER-1", "COUNTER-3", "COUNTER-4", "COUNTER-5")
-    __slots__ = ("_by_name", "_charged", "_charges", "_context", "_keeps", "_lends", "_lent", "_pools", "_sharing")
+    __slots__ = (
+        "_by_name",
+        "_charged",
+        "_charges",
+        "_context",
+        "_covered",
+        "_keeps",
+        "_lends",
+        "_lent",
+        "_narrow",
+        "_pools",
+        "_sharing",
+    )
 
     def __init__(self, context: Context) -> None:
         profile = context.profile
@@ -116,6 +128,10 @@ class Counters(Rule):
         self._lends = profile.shows(Trait.COUNTERS_SHARE_AMOUNTS)
         self._charges = SharedCharges() if self._lends else Charges()
         self._lent: dict[PoolKey, frozenset[_Counter]] = {}
+        # Budgets that were found to cover all that is drawn: after one more device its own counters alone can be short,
+        # but where pools of one name have one budget and each what is left of its own.
+        self._covered: set[Hashable] = set()
+        self._narrow = not self._by_name
         #: Per pick the device that is charged, if it is.
         self._charged: list[DeviceRow | None] = []
 
@@ -149,11 +165,26 @@ class Counters(Rule):
         if charged:
             budget = self._budget(device)
             self._charges.draw(budget, device)
-            if self._short(device, self._charges.of(budget)) is not None:
+            if not self._covers(budget, device):
                 self._charges.give_back(budget, device)
                 return False
         self._charged.append(device if charged else None)
         return True
+
+    def _covers(self, budget: Hashable, device: DeviceRow) -> bool:
+        """Return whether a budget covers what is drawn from it, now that the device has drawn."""
+        flight, drawing = self._charges.of(budget), device.consumes
+        # Who draws less than nothing, or an amount that changes, may take more once it is given back.
+        steady = not (self._lends and device.wide_counters) and all(amount >= 0 for _, _, amount in drawing)
+        self._narrow = self._narrow and steady
+        if self._narrow and budget in self._covered:
+            left = self._left(device)
+            own = [(counter_set, name) for counter_set, name, _ in drawing]
+            return all(counter not in left or flight[counter] <= left[counter] for counter in own)
+        covers = self._short(device, flight) is None
+        if covers:
+            self._covered.add(budget)
+        return covers
 
     def _short(self, device: DeviceRow, flight: Mapping[_Counter, int]) -> _Counter | None:
         for counter, amount in self._left(device).items():
@@ -222,6 +253,7 @@ class Counters(Rule):
                 if amount:
                     by_counter.setdefault(counter, []).append((device, amount))
         lent = self._lent_in(key)
+        free = frozenset(device for device in devices if self._is_free_again(device))
         for counter, left in self._left(devices[0]).items():
             drawing = by_counter.get(counter, [])
             if counter in lent:
@@ -236,8 +268,8 @@ class Counters(Rule):
             yield Draw(
                 f"counter {counter[1]} of counter set {counter[0]} in pool {key}",
                 left,
-                by_pick={device: amount for device, amount in drawing if not self._is_free_again(device)},
-                by_device={device: amount for device, amount in drawing if self._is_free_again(device)},
+                by_pick={device: amount for device, amount in drawing if device not in free},
+                by_device={device: amount for device, amount in drawing if device in free},
             )
 
     def why(self, ask: Ask, device: DeviceRow) -> Reason:

@@ -84,6 +84,8 @@ class FirstFit:
         self._frames: list[Frame] = []
         self._taken = [0] * len(claims)
         self._take_rules: dict[int, tuple[Rule, ...]] = {}
+        # Per request, 1 for each candidate that is passed over for good.
+        self._passed: dict[int, bytearray] = {}
         self.picks: list[Pick] = []
         self.furthest: tuple[Pick, ...] = ()
         self.steps = 0
@@ -191,14 +193,20 @@ class FirstFit:
         """Return the index of the next candidate that could be taken, and was."""
         candidates = self._candidates
         rules = self._rules.candidate
-        for index in range(start, len(candidates)):
+        passed = self._passed.get(ask.id)
+        if passed is None:
+            passed = self._passed[ask.id] = bytearray(len(candidates))
+        index = passed.find(0, start)
+        while index >= 0:
             device = candidates[index]
             for rule in rules:
                 if rule.rejects(ask, device):
+                    passed[index] = rule.fixed
                     break
             else:
                 if self._take(ask, device):
                     return index
+            index = passed.find(0, index + 1)
         return None
 
     def _take(self, ask: Ask, device: DeviceRow) -> bool:
