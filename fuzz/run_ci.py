@@ -30,6 +30,7 @@ CASES_OF: Final = {
     "cel_second_opinions": 60,
     "cel_selectors": 600,
     "cel_syntax": 600,
+    "changed_by_hand": 60,
     "changed_clusters": 12,
     "commented_files": 400,
     "control_plane": 20,

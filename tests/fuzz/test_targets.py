@@ -22,6 +22,7 @@ from tests.paths import ROOT
 CASES = {
     "add_and_remove": 6,
     "added_nodes": 1,
+    "changed_by_hand": 6,
     "commented_files": 50,
     "determinism": 6,
     "dump_and_load": 10,

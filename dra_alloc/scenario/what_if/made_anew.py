@@ -34,9 +34,11 @@ class MadeAnew:
         for name, (pod, why) in after.evicted.items():
             root = family.root(pod)
             evicted.setdefault(key_of(pod, family), {})[name] = why
-            stays = root is not None and root.key in there
-            owned = root is not None or bool(pod.metadata.owner_references)
-            if owned and (stays or why != DELETED) and not (root is not None and stays and makes_anew(root)):
+            if root is None:
+                is_lacking = bool(pod.metadata.owner_references) and why != DELETED
+            else:
+                is_lacking = root.key in there and not makes_anew(root)
+            if is_lacking:
                 anew.append(_waiting(pod))
         return cls(evicted, tuple(anew))
 

@@ -69,8 +69,8 @@ class WorkloadChange:
         """What the change does to it."""
         was, now = self.before, self.after
         if not now.wanted and not self.is_there:
-            deleted = not self.evicted or DELETED in self.evicted.values()
-            return Fate.DELETED if deleted else Fate.GONE
+            is_gone = self.subject.kind == "Pod" and self.evicted and DELETED not in self.evicted.values()
+            return Fate.GONE if is_gone else Fate.DELETED
         if len(now.refused) > len(was.refused):
             could_run = now.running + len(now.undecided) + len(now.old)
             return Fate.LOST if could_run < was.running else Fate.REFUSED

@@ -147,6 +147,12 @@ def test_a_cordon_is_opened_and_closed_with_its_taint(objects, documents):
     assert told(closed)["shop/search"][0] == "no longer fits"
 
 
+def test_evicted_pods_of_what_is_deleted_later_do_not_come_back(objects, documents):
+    gone = {"delete": {"kind": "Deployment", "name": "search", "namespace": "shop"}}
+    found = asked(documents(*objects), {"drainNodes": {"names": ["gpu-a"]}}, gone)
+    assert told(found)["shop/search"] == ("deleted", 0, 0)
+
+
 def test_what_was_applied_can_be_deleted(objects, documents):
     pod = named(objects, "Pod", "notebook")
     more = {**pod, "metadata": {"name": "more", "namespace": "shop"}, "spec": dict(pod["spec"]), "status": {}}

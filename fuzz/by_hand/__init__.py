@@ -1,0 +1,3 @@
+"""
+Changes of clusters made by hand, in plain JSON: what `what-if` says of a change is held against them.
+"""

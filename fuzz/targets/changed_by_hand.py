@@ -1,0 +1,139 @@
+"""
+Of random clusters and changes, `what-if` answers as a fresh check of the cluster that was changed by hand, in JSON.
+
+    python -m fuzz.targets.changed_by_hand [--cases 500] [--seed 1]
+
+A change is one step of a scenario, or two of them; what runs was placed by this package.
+"""
+
+from __future__ import annotations
+
+import copy
+import itertools
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+from tempfile import TemporaryDirectory
+from typing import Final
+
+from dra_alloc.cluster.settings import Settings
+from dra_alloc.errors import InputError, ManifestError
+from dra_alloc.manifest import Documents, load
+from dra_alloc.scenario.check import Check, CheckOptions
+from dra_alloc.scenario.what_if.objects import states
+from dra_alloc.scenario.what_if.reading import steps_in
+from dra_alloc.scenario.what_if.what_if import after_steps, what_if
+from fuzz.by_hand.drawing import draw_step
+from fuzz.by_hand.editing import ByHand
+from fuzz.by_hand.running import documents, running
+from fuzz.plane.drawing.world import draw_world
+from fuzz.target import Broken, Json, Target, command
+
+__all__ = ["TARGET", "main"]
+
+_SETTINGS: Final = Settings("1.37")
+#: Said of taints under a release that does not know them: by hand they would have one.
+_NO_EFFECT: Final = "have no effect in"
+
+
+def _cases(seed: int) -> Iterator[Json]:
+    for number in itertools.count():
+        yield {"seed": seed, "number": number}
+
+
+def _check(case: Json) -> str:
+    seed, number = case["seed"], case["number"]
+    random = Random(f"{seed}-{number}")
+    world = draw_world(seed, number)
+    try:
+        objects = running(world, _SETTINGS, random)
+    except ManifestError:
+        return "no cluster"
+    hand = ByHand(copy.deepcopy(objects), _SETTINGS)
+    steps = []
+    for _ in range(random.choice((1, 2, 2))):
+        kind, taken = draw_step([*hand.there, *hand.applied], random)
+        steps.append((kind, taken))
+        try:
+            hand.do(kind, taken)
+        except InputError:
+            return "refused steps"
+    said = steps[0][0] if len(steps) == 1 else "two steps"
+    try:
+        answered, wanted = _answered(objects, steps), _fresh(hand)
+    except InputError:
+        return "refused steps"
+    if answered != wanted:
+        raise Broken(f"{world['name']} {steps}: {_difference(answered, wanted)}")
+    return said if answered else f"bad input: {said}"
+
+
+def _answered(objects: list[Json], steps: list[tuple[str, Json]]) -> dict[str, str]:
+    """Return what becomes of each pod by `what-if`; nothing for bad input."""
+    asked: list[Json] = []
+    try:
+        with TemporaryDirectory() as folder:
+            for number, (kind, taken) in enumerate(steps):
+                if kind != "apply":
+                    asked.append({kind: taken})
+                    continue
+                # Files of their own, as each is in the order of its own text.
+                file = Path(folder) / f"{number}.json"
+                file.write_text("\n".join(map(json.dumps, taken["objects"])), encoding="utf-8")
+                asked.append({kind: {"paths": [str(file)]}})
+            before, after = states(documents(objects), Documents(), Documents(), _SETTINGS)
+            scenario, wrong = steps_in({"steps": asked})
+            after, more = after_steps(after, scenario, lambda path: load(path, validate="ignore"))
+        if wrong or any(_NO_EFFECT not in each.message for each in more):
+            raise Broken(f"{steps}: {[*wrong, *more]}")
+        if more:
+            raise InputError(more[0].message)
+        return _told(what_if(before, after, CheckOptions(_SETTINGS, reasons=False)).after)
+    except ManifestError:
+        return {}
+
+
+def _fresh(hand: ByHand) -> dict[str, str]:
+    try:
+        return _told(hand.checked())
+    except ManifestError:
+        return {}
+
+
+def _told(found: Check) -> dict[str, str]:
+    """Return node and devices of each pod that is asked for, or that it has none."""
+    told = {"": "asked"}
+    for each in found.placements:
+        if each.allocated is None:
+            told[each.name] = each.verdict
+            continue
+        claims = [claim.status.allocation for claim in each.allocated.claims]
+        devices = [
+            f"{result.pool}/{result.device}"
+            for claim in claims
+            if claim is not None
+            for result in claim.devices.results
+        ]
+        told[each.name] = f"{each.allocated.node} {' '.join(devices)}"
+    return told
+
+
+def _difference(answered: dict[str, str], wanted: dict[str, str]) -> str:
+    if not answered or not wanted:
+        return f"bad input for {'the fresh check' if answered else 'what-if'} alone"
+    names = sorted(name for name in {*answered, *wanted} if answered.get(name) != wanted.get(name))
+    return "; ".join(f"{name}: {answered.get(name)}, by hand {wanted.get(name)}" for name in names[:5])
+
+
+TARGET = Target("changed_by_hand", _cases, _check, shrinks=False)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command of this target."""
+    return command(TARGET, arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
