@@ -8,7 +8,7 @@ a fix is proposed because the claims fit with it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Final
 
@@ -130,6 +130,8 @@ class _Fixes:
         self._world = world
         self._trials = trials
         self._enough: set[Fact] = set()
+        # Whether of all pairs of changes it is known that they are not enough.
+        self._paired = False
         self.not_enough: list[str] = []
         self.untried: list[str] = []
 
@@ -148,7 +150,7 @@ class _Fixes:
         if self._trials.rests_on(core, facts):
             others = [fact for fact in others if fact.code == "pool-incomplete"]
         fixes += self._single(others[:_MOST_OTHERS], noted=False)
-        fixes += self._smaller_counts()
+        fixes += self._smaller_counts(facts)
         if not any(fix.cost <= _MODEST for fix in fixes):
             fixes += self._pairs(fixable, facts)
         if not fixes:
@@ -162,7 +164,8 @@ class _Fixes:
         """Return the changes that are enough each, and note the others."""
         fixes = []
         for fact in facts:
-            answer = self._unspoilt(self._trials.fits_without([fact], INSIST if noted else USUAL), fact.without)
+            fits = self._trials.fits_without([fact], INSIST if noted else USUAL)
+            answer = self._unspoilt(fits, (fact.fix,), fact.without)
             if answer:
                 fixes.append(Fix((fact.fix,), fact.cost, fact.without))
                 self._enough.add(fact)
@@ -170,9 +173,9 @@ class _Fixes:
                 (self.untried if answer is None else self.not_enough).append(fact.fix)
         return fixes
 
-    def _unspoilt(self, answer: bool | None, change: Callable[[World], World]) -> bool | None:
+    def _unspoilt(self, answer: bool | None, steps: tuple[str, ...], change: Callable[[World], World]) -> bool | None:
         """Return the answer on the node, and that a change is not enough if another node ends the question then."""
-        return False if answer and self._trials.spoilt(change) else answer
+        return False if answer and self._trials.spoilt(steps, change) else answer
 
     def _pairs(self, fixable: Sequence[Fact], facts: Sequence[Fact]) -> list[Fix]:
         """
@@ -182,16 +185,19 @@ class _Fixes:
         the first is made: an obstacle that shows only then is found there.
         """
         pairs = self._second_obstacles([fact for fact in fixable if fact not in self._enough], facts)
-        answers = set()
+        pairs = [pair for pair in pairs if not self._trials.known_refused(pair)]
+        answers = {None} if self._trials.spent or len(pairs) > _MOST_PAIRS else set()
         for pair in sorted(pairs, key=lambda pair: sum(fact.cost for fact in pair))[:_MOST_PAIRS]:
             change = partial(without, facts=pair)
-            answer = self._unspoilt(self._trials.fits_without(pair), change)
+            steps = tuple([fact.fix for fact in pair])
+            answer = self._unspoilt(self._trials.fits_without(pair), steps, change)
             if answer:
                 cost = sum(fact.cost for fact in pair)
-                return [Fix(tuple(fact.fix for fact in pair), cost, change, self._leaves(pair))]
+                return [Fix(steps, cost, change, self._leaves(pair))]
             answers.add(answer)
         if None in answers:
             self.untried.append("two changes together")
+        self._paired = None not in answers
         return []
 
     def _leaves(self, pair: Sequence[Fact]) -> str:
@@ -203,12 +209,19 @@ class _Fixes:
 
     def _second_obstacles(self, first: Sequence[Fact], facts: Sequence[Fact]) -> list[tuple[Fact, Fact]]:
         pairs: dict[frozenset[Fact], tuple[Fact, Fact]] = {}
+        cores: list[Sequence[Fact]] = []
         for fact in first:
             if self._trials.spent:
                 self.untried.append("two changes together")
                 break
-            left = [each for each in facts if each is not fact]
-            for other in core_of(left, self._trials, gone=(fact,)).facts:
+            # What is in the way whether or not the fact is there is so without it, too.
+            known = (core for core in cores if self._trials.only_adds and fact not in core)
+            core = next(known, None)
+            if core is None:
+                left = [each for each in facts if each is not fact]
+                core = core_of(left, self._trials, gone=(fact,)).facts
+                cores.append(core)
+            for other in core:
                 if other.fix and other not in self._enough:
                     pairs.setdefault(frozenset((fact, other)), (fact, other))
         return list(pairs.values())
@@ -216,40 +229,47 @@ class _Fixes:
     def _with_fewer(self, facts: Sequence[Fact]) -> list[Fix]:
         """Return, per request, asking for fewer devices and the cheapest other change that are enough together."""
         fixes = []
-        for counting, wanted in self._countable():
-            least = counting.asking_for(1)(self._world)
-            trials = self._trials.of(least)
+        # Where requests can be dropped, to drop one and change something else would be enough as well, and is not.
+        hopeless = self._trials.only_adds and self._paired and sum(fact.code == "request" for fact in facts) > 1
+        for counting in () if hopeless else self._countable():
+            trials = self._trials.of(counting.asking_for(1)(self._world))
             core = sorted((fact for fact in core_of(facts, trials).facts if fact.fix), key=lambda fact: fact.cost)
             hopeful = [fact for fact in core if trials.fits_without([fact]) is not False]
             self._trials.work += trials.work
             for fact in hopeful:
-                fitting, certain = self._largest(partial(_both, counting, fact), wanted)
-                if fitting:
-                    fewer = _fewer(called(self._world, counting.claim, counting.name), fitting, wanted)
-                    change = _both(counting, fact, fitting)
-                    fixes.append(Fix((fewer, fact.fix), _LESS_COST + fact.cost, change))
+                found, certain = self._largest(replace(counting, other=fact))
+                if found is not None:
+                    fixes.append(found)
                     break
                 if not certain:
                     self.untried.append("two changes together")
         return fixes
 
-    def _countable(self) -> Iterator[tuple[_Counting, int]]:
-        """Yield the requests that could ask for fewer devices, each with how many it asks for."""
+    def _countable(self) -> Iterator[_Counting]:
+        """Yield the requests that could ask for fewer devices."""
         for index, name, ask in self._world.asks():
             if ask.allocation_mode != "All" and (ask.count or 1) > 1:
-                yield _Counting(index, name), ask.count or 1
+                yield _Counting(index, name, called(self._world, index, name), ask.count or 1)
 
-    def _smaller_counts(self) -> list[Fix]:
+    def _smaller_counts(self, facts: Sequence[Fact]) -> list[Fix]:
         """Return, per request, the largest smaller count with which the claims fit."""
         fixes = []
-        for counting, wanted in self._countable():
-            which = called(self._world, counting.claim, counting.name)
-            fitting, certain = self._largest(counting.asking_for, wanted)
-            if fitting:
-                fixes.append(Fix((_fewer(which, fitting, wanted),), _LESS_COST, counting.asking_for(fitting)))
+        dropped = self._dropped(facts)
+        for counting in self._countable():
+            if self._trials.known_refused([dropped[counting.claim, counting.name.partition("/")[0]]]):
+                continue
+            found, certain = self._largest(counting)
+            if found is not None:
+                fixes.append(found)
             elif not certain:
-                self.untried.append(f"asking for fewer devices in {which}")
+                self.untried.append(f"asking for fewer devices in {counting.which}")
         return fixes
+
+    def _dropped(self, facts: Sequence[Fact]) -> dict[tuple[int, str], Fact]:
+        """Return what it is to drop requests, by claim and name."""
+        claims = enumerate(self._world.claims)
+        named = [(index, each.name) for index, claim in claims for each in claim.spec.devices.requests]
+        return dict(zip(named, [fact for fact in facts if fact.code == "request"], strict=True))
 
     def _smaller_amounts(self) -> list[Fix]:
         """Return, per capacity that a request asks for, the largest smaller amount with which the claims fit."""
@@ -266,33 +286,35 @@ class _Fixes:
             answers: set[bool | None] = set()
             fitting = less.largest(partial(self._fits, less, answers))
             if fitting:
-                said = f"{less.said(fitting)} in {called(self._world, less.claim, less.request)}"
-                fixes.append(Fix((said,), _LESS_COST, less.asking_for(fitting)))
+                fixes.append(Fix((self._said(less, fitting),), _LESS_COST, less.asking_for(fitting)))
             elif None in answers:
                 self.untried.append(_LESS)
         return fixes
 
+    def _said(self, less: Lesser, amount: int) -> str:
+        return f"{less.said(amount)} in {called(self._world, less.claim, less.request)}"
+
     def _fits(self, less: Lesser, answers: set[bool | None], amount: int) -> bool:
         """Return whether the claims are known to fit with an amount, and note the answer."""
-        change = less.asking_for(amount)
-        answers.add(answer := self._unspoilt(self._trials.fits(change(self._world)), change))
+        steps, change = (self._said(less, amount),), less.asking_for(amount)
+        answers.add(answer := self._unspoilt(self._trials.fits(change(self._world)), steps, change))
         return answer is True
 
-    def _largest(self, asking_for: Callable[[int], Callable[[World], World]], wanted: int) -> tuple[int, bool]:
-        """Return the largest number below the wanted one known to fit, and whether all that was asked was answered."""
-        low, high, certain = 0, wanted, True
-        if wanted > 2 and self._trials.hopeless(asking_for(1)(self._world)):
-            return low, certain
-        while high - low > 1:
+    def _largest(self, counting: _Counting) -> tuple[Fix | None, bool]:
+        """Return asking for the largest number below the wanted one known to fit, and whether all asked was answered."""
+        low, high, certain = 0, counting.wanted, True
+        least = self._trials.of_least(counting.asking_for(1)(self._world))
+        while high - low > 1 and not least.plain:
             middle = high - 1 if high - low <= _FEW else (low + high) // 2
-            change = asking_for(middle)
-            answer = self._unspoilt(self._trials.fits(change(self._world)), change)
+            change = counting.asking_for(middle)
+            fits = self._trials.fits(change(self._world)) if middle > 1 else least.fits
+            answer = self._unspoilt(fits, counting.steps(middle), change)
             certain = certain and answer is not None
             if answer:
                 low = middle
             else:
                 high = middle
-        return low, certain
+        return counting.fix(low) if low else None, certain
 
 
 def _cause(world: World) -> str:
@@ -304,22 +326,30 @@ def fewer_devices(world: World) -> Iterator[list[tuple[str, Callable[[World], Wo
     for index, name, ask in world.asks():
         wanted = ask.count or 1
         if ask.allocation_mode != "All":
-            which, counting = called(world, index, name), _Counting(index, name)
-            yield [(_fewer(which, count, wanted), counting.asking_for(count)) for count in range(wanted - 1, 0, -1)]
-
-
-def _fewer(which: str, count: int, wanted: int) -> str:
-    """Return how asking for fewer devices is said; an extended resource is counted by its own name."""
-    amount = f"devices in {which}" if which.startswith("request ") else which
-    return f"asking for {count} instead of {wanted} {amount}"
+            counting = _Counting(index, name, called(world, index, name), wanted)
+            yield [(*counting.steps(count), counting.asking_for(count)) for count in range(wanted - 1, 0, -1)]
 
 
 @dataclass(frozen=True, slots=True)
 class _Counting:
-    """The number of devices that a request asks for."""
+    """The number of devices that a request asks for, what the request is called, and what is changed besides."""
 
     claim: int
     name: str
+    which: str
+    wanted: int
+    other: Fact | None = None
+
+    def steps(self, count: int) -> tuple[str, ...]:
+        """Return how asking for fewer devices is said; an extended resource is counted by its own name."""
+        amount = f"devices in {self.which}" if self.which.startswith("request ") else self.which
+        fewer = f"asking for {count} instead of {self.wanted} {amount}"
+        return (fewer,) if self.other is None else (fewer, self.other.fix)
+
+    def fix(self, count: int) -> Fix:
+        """Return asking for another number as a fix."""
+        cost = _LESS_COST + (0 if self.other is None else self.other.cost)
+        return Fix(self.steps(count), cost, self.asking_for(count))
 
     def asking_for(self, count: int) -> Callable[[World], World]:
         """Return the change to another number."""
@@ -327,9 +357,8 @@ class _Counting:
         def edit(index: int, full_name: str, ask: Any) -> Any:
             return ask.model_copy(update={"count": count}) if (index, full_name) == (self.claim, self.name) else ask
 
-        return partial(edit_requests, edit=edit)
+        def change(world: World) -> World:
+            fewer = world.edited((self.claim, self.name, count), partial(edit_requests, edit=edit))
+            return fewer if self.other is None else fewer.edited(self.other, self.other.without)
 
-
-def _both(counting: _Counting, fact: Fact, count: int) -> Callable[[World], World]:
-    """Return the change to another number of devices and without a fact."""
-    return lambda world: fact.without(counting.asking_for(count)(world))
+        return change

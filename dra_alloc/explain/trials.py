@@ -29,7 +29,7 @@ _Facts: TypeAlias = frozenset[Fact]
 def without(world: World, facts: Iterable[Fact]) -> World:
     """Return the world without each of the facts."""
     for fact in facts:
-        world = fact.without(world)
+        world = world.edited(fact, fact.without)
     return world
 
 
@@ -57,11 +57,18 @@ class Trials:
         self._base: tuple[_Facts, World] = frozenset(), world
         # What is known of the world without some facts, and the effort that took.
         self._answers: dict[_Facts, tuple[int, Tried]] = {}
+        # Where changes can only add to the legal answers: without which facts it fits, and without which it does not.
+        self._fitting: list[_Facts] = []
+        self._refused: list[_Facts] = []
         if refused:
             self._answers[frozenset()] = INSIST, Tried(fits=False, work=0)
         # Only worlds that end the same way are refused like it: with the same error, or for want of devices.
         self._error = ""
+        self.only_adds = False
         self._error = self._lifted((), INSIST, 1.0).error
+        #: Whether changes of facts can only add to the legal answers, all of which are found: not where All takes more
+        #: with each, shares that are given back cost more than they gave, or defects make a difference.
+        self.only_adds = not self._error and world.only_gains()
 
     def of(self, world: World) -> Trials:
         """Return trials of another world, within what is left of the work allowed."""
@@ -76,17 +83,16 @@ class Trials:
         """Return whether a variation fits; None if the work allowed does not tell."""
         return self._tried(world, effort).fits
 
-    def hopeless(self, world: World) -> bool:
-        """Return whether a variation is refused, and with it all in which somebody asks for more devices."""
-        return self._tried(world).plain
+    def of_least(self, world: World) -> Tried:
+        """Return what becomes of a variation; `plain` says that more devices are refused, too."""
+        return self._tried(world)
 
     def rests_on(self, core: Sequence[Fact], facts: Sequence[Fact]) -> bool:
         """
         Return whether the refusal stands whatever is changed about the facts beside a core.
 
         It does where each change could only add to the legal answers, and
-        there are none without all those facts; All takes more with each
-        change, and a share that is given back can cost more than it gave.
+        there are none without all those facts.
         """
         world = self._root
         if world.takes_all or world.shares:
@@ -94,13 +100,29 @@ class Trials:
         beside = [fact for fact in facts if fact not in core]
         return self._lifted(beside, USUAL, 1.0).plain and world.is_plain()
 
+    def known_refused(self, facts: Sequence[Fact]) -> bool:
+        """Return whether what was tried says already that the world does not fit without the facts."""
+        if self.only_adds:
+            return any(known.issuperset(facts) for known in self._refused)
+        return self._answers.get(frozenset(facts), (0, _NOT_TRIED))[1].plain
+
     def fits_without(self, facts: Sequence[Fact], effort: int = USUAL) -> bool | None:
         """Return whether the world fits without the facts; None if the work allowed does not tell."""
         return self._lifted(facts, effort, 1.0).fits
 
-    def spoilt(self, change: Callable[[World], World]) -> bool:
-        """Return whether the question ends with an error on another node once the change is made."""
-        return any(self._tried(change(each), GLANCE).error for each in self._elsewhere)
+    def spoilt(self, steps: tuple[str, ...], change: Callable[[World], World]) -> bool:
+        """Return whether the question ends with an error on another node once the change is made, which these say."""
+        return any(self._ends(each, steps, change) for each in self._elsewhere)
+
+    def _ends(self, other: World, steps: tuple[str, ...], change: Callable[[World], World]) -> bool:
+        """Return whether a changed world of another node ends with an error; whoever else asks is told the same."""
+        known = other.surveys.ending.get(steps)
+        if known is None:
+            tried = self._tried(change(other), GLANCE)
+            known = bool(tried.error)
+            if tried is not _NOT_TRIED:
+                other.surveys.ending[steps] = known
+        return known
 
     def refused_alike(self, gone: Sequence[Fact], effort: int = USUAL, part: float = 1.0) -> bool | None:
         """
@@ -121,10 +143,24 @@ class Trials:
     def _lifted(self, gone: Sequence[Fact], effort: int, part: float) -> Tried:
         key = frozenset(gone)
         spent, known = self._answers.get(key, (-1, _NOT_TRIED))
+        if known.fits is None and self.only_adds:
+            known = self._implied(key)
         if known.fits is None and effort > spent and self.work < self._allowed * part:
             known = self._tried(self._world(gone), effort)
             self._answers[key] = effort, known
+            if known.fits:
+                self._fitting.append(key)
+            elif known.plain:
+                self._refused.append(key)
         return known
+
+    def _implied(self, key: _Facts) -> Tried:
+        """Return what answers for fewer facts, or for more, say of these, if changes can only add to them."""
+        if any(known <= key for known in self._fitting):
+            return Tried(fits=True, work=0)
+        if any(key <= known for known in self._refused):
+            return Tried(fits=False, work=0, plain=True)
+        return _NOT_TRIED
 
     def _world(self, gone: Sequence[Fact]) -> World:
         """Return the world without the facts; what slices are known to be is kept as far as they stay."""

@@ -8,10 +8,10 @@ is a new world, solved by the same engines as the question itself.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from operator import is_
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from dra_alloc.api import (
     AllocationResult,
@@ -56,6 +56,8 @@ _DEVICES_OF_A_STEP_ITSELF: Final = 32
 _DEVICES_OF_A_WHOLE_STEP: Final = 128
 #: Of the table that is made once more than the plain search is asked.
 _CELLS_OF_A_STEP: Final = 8
+#: What changes make others of; what a part is after one depends on what it was before only.
+_PARTS: Final = ("claims", "allocations", "classes", "slices", "taint_rules")
 #: Distinct questions after which a cluster's surroundings are full.
 _MOST_QUESTIONS: Final = 1_000
 
@@ -120,6 +122,21 @@ class Surveys:
         self._pools = tuple(dict.fromkeys(map(_pool_of, slices)))
         self._known: dict[tuple[int, int, int, int], tuple[World, Survey]] = {}
         self._used: dict[tuple[int, int, bool], tuple[object, Usage, Occupancy]] = {}
+        self._edited: dict[tuple[Hashable, str, int], tuple[object, object]] = {}
+        # Whether the question ends with an error once a change is made, by its steps.
+        self.ending: dict[tuple[str, ...], bool] = {}
+
+    def edited(self, world: World, change: Hashable, edit: Callable[[World], World]) -> dict[str, object]:
+        """Return the parts that a change makes others of, each of which is made once."""
+        parts = {name: getattr(world, name) for name in _PARTS}
+        keys = {name: (change, name, id(part)) for name, part in parts.items()}
+        if not all(key in self._edited for key in keys.values()):
+            made = edit(world)
+            for name, key in keys.items():
+                # What is changed is kept, so that no other object gets its id.
+                self._edited.setdefault(key, (parts[name], getattr(made, name)))
+        found = {name: self._edited[key][1] for name, key in keys.items()}
+        return {name: part for name, part in found.items() if part is not parts[name]}
 
     def used(self, world: World) -> tuple[Usage, Occupancy]:
         """Return what the world's allocations take."""
@@ -229,6 +246,11 @@ class World:
         """Return whether there are devices that several claims can have at once."""
         return any(device.allow_multiple_allocations for each in self.slices for device in each.spec.devices)
 
+    @property
+    def _counts(self) -> bool:
+        """Return whether there are devices that draw on counters."""
+        return any(device.consumes_counters for each in self.slices for device in each.spec.devices)
+
     def _holders(self, device: DeviceKey) -> tuple[str, ...]:
         return tuple(name for name, allocation in self.allocations.items() if device in _held(allocation))
 
@@ -258,6 +280,17 @@ class World:
         """Return whether no defect can make a difference, as far as claims, the node and what is held go."""
         return self._sound or self.allocator().direct.may_answer(self.node, self.claims)
 
+    def only_gains(self) -> bool:
+        """
+        Return whether legal answers can only be added by changes of facts, and are found if there are any.
+
+        All takes more with each change, shares that are given back can cost more than they gave, and where picking
+        has side effects defects make a difference.
+        """
+        if self.takes_all or self.shares:
+            return False
+        return self._sound or (not self._counts and self.is_plain())
+
     def _cost(self, work: Work) -> int:
         """Return what a question of so much work costs: each step looks at the devices, a table at all for each ask."""
         devices = sum(len(each.spec.devices) for each in self.slices)
@@ -270,6 +303,16 @@ class World:
     def pools(self) -> tuple[PoolKey, ...]:
         """Return the pools of the world's slices, each once."""
         return tuple(dict.fromkeys(map(_pool_of, self.slices)))
+
+    def edited(self, change: Hashable, edit: Callable[[World], World]) -> World:
+        """
+        Return the world with an edit made, by which it is known as this change.
+
+        Worlds with the same changes to their claims, or slices, or whatever, share these, and all that is known of
+        them.
+        """
+        parts: dict[str, Any] = self.surveys.edited(self, change, edit)
+        return replace(self, **parts) if parts else self
 
     def with_claim(self, index: int, devices: DeviceClaim) -> World:
         """Return the world in which a claim asks for this instead."""

@@ -26,6 +26,12 @@ class Toy:
     gone: frozenset[str] = frozenset()
     tries: list[frozenset[str]] = field(default_factory=list)
 
+    def only_gains(self) -> bool:
+        return False
+
+    def edited(self, change: object, edit: Callable[[World], World]) -> World:
+        return edit(cast(World, self))
+
     def tried(self, budget: Budget) -> Tried:
         self.tries.append(self.gone)
         fits, error, steps = self.answer(self.gone)
