@@ -186,7 +186,7 @@ class _Fixes:
         """
         pairs = self._second_obstacles([fact for fact in fixable if fact not in self._enough], facts)
         pairs = [pair for pair in pairs if not self._trials.known_refused(pair)]
-        answers = {None} if self._trials.spent or len(pairs) > _MOST_PAIRS else set()
+        answers: set[bool | None] = {None} if self._trials.spent or len(pairs) > _MOST_PAIRS else set()
         for pair in sorted(pairs, key=lambda pair: sum(fact.cost for fact in pair))[:_MOST_PAIRS]:
             change = partial(without, facts=pair)
             steps = tuple([fact.fix for fact in pair])
@@ -202,10 +202,15 @@ class _Fixes:
 
     def _leaves(self, pair: Sequence[Fact]) -> str:
         """Return what is in the way once one of two changes is made, of the first that makes a difference."""
-        before = _cause(self._world)
+        before = self._cause(self._world)
         said = f"{before.partition('; ')[0]}; "
-        found = ((fact.fix, _cause(fact.without(self._world)).removeprefix(said)) for fact in pair)
+        found = ((fact.fix, self._cause(without(self._world, [fact])).removeprefix(said)) for fact in pair)
         return next((f"{fix} alone leaves: {left}" for fix, left in found if left and left not in before), "")
+
+    def _cause(self, world: World) -> str:
+        """Return the cause of a variation's refusal, at the expense of the work allowed."""
+        self._trials.work += world.cost_of_a_tally()
+        return explain(world.allocator(), world.node, world.claims).cause
 
     def _second_obstacles(self, first: Sequence[Fact], facts: Sequence[Fact]) -> list[tuple[Fact, Fact]]:
         pairs: dict[frozenset[Fact], tuple[Fact, Fact]] = {}
@@ -301,7 +306,7 @@ class _Fixes:
         return answer is True
 
     def _largest(self, counting: _Counting) -> tuple[Fix | None, bool]:
-        """Return asking for the largest number below the wanted one known to fit, and whether all asked was answered."""
+        """Return asking for the largest smaller number known to fit, and whether all that was asked was answered."""
         low, high, certain = 0, counting.wanted, True
         least = self._trials.of_least(counting.asking_for(1)(self._world))
         while high - low > 1 and not least.plain:
@@ -317,17 +322,13 @@ class _Fixes:
         return counting.fix(low) if low else None, certain
 
 
-def _cause(world: World) -> str:
-    return explain(world.allocator(), world.node, world.claims).cause
-
-
 def fewer_devices(world: World) -> Iterator[list[tuple[str, Callable[[World], World]]]]:
     """Yield, per request, what asking for fewer devices is and the change, the largest number first."""
     for index, name, ask in world.asks():
         wanted = ask.count or 1
         if ask.allocation_mode != "All":
             counting = _Counting(index, name, called(world, index, name), wanted)
-            yield [(*counting.steps(count), counting.asking_for(count)) for count in range(wanted - 1, 0, -1)]
+            yield [(counting.steps(count)[0], counting.asking_for(count)) for count in range(wanted - 1, 0, -1)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -300,6 +300,10 @@ class World:
         plain = work.steps * min(1.0, 2 * each)
         return _STEPS_TO_ASK + devices + _STEPS_PER_ASK * asks + table + round(plain + _other_steps(work) * each)
 
+    def cost_of_a_tally(self) -> int:
+        """Return what it costs to tell what devices fell to, in steps: each request is asked alone and together."""
+        return self._cost(Work(2 * sum(1 for _ in self.asks())))
+
     def pools(self) -> tuple[PoolKey, ...]:
         """Return the pools of the world's slices, each once."""
         return tuple(dict.fromkeys(map(_pool_of, self.slices)))

@@ -4,6 +4,7 @@ Why a node refuses: a table of sections, in the order in which they are told.
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -113,8 +114,10 @@ def refusal_object(refusal: NodeRefusal) -> dict[str, Any]:
 
 #: What is told of a kind of node that is one of several, below its cause.
 _HEADS: Final = ("hints", "fixes", "not-tried")
+#: What is told of the nearest of them, where there is room.
+_FIRST: Final = ("behind", *_HEADS)
 #: What comes before it is told which names are others elsewhere.
-_NAMING: Final = (*_HEADS, "behind", "not-enough")
+_NAMING: Final = (*_FIRST, "not-enough")
 #: Lines on a screen for one kind of node, and for several.
 _LINES: Final = 12
 _LINES_OF_MANY: Final = 15
@@ -202,11 +205,11 @@ def _groups(refusals: Sequence[NodeRefusal]) -> list[list[NodeRefusal]]:
 def _overviews(groups: Sequence[Sequence[NodeRefusal]]) -> Iterator[list[str]]:
     """Yield ways to tell of several kinds of node, each with less than the one before; the last is cut to what fits."""
     heads = [_head(each, first=not number, several=True) for number, each in enumerate(groups[:_MOST_KINDS])]
-    for most, with_fixes in _LESS_AND_LESS:
+    for (most, with_fixes), first in itertools.product(_LESS_AND_LESS, (_FIRST, _HEADS)):
         lines: list[str] = []
         for number, (group, head) in enumerate(zip(groups[:most], heads, strict=False)):
-            near = _far(group[0])[0] == _far(groups[0][0])[0]
-            lines += _told(group, head, _HEADS if not number or (with_fixes and near) else (), verbose=False)
+            near = with_fixes and _far(group[0])[0] == _far(groups[0][0])[0]
+            lines += _told(group, head, (_HEADS if near else ()) if number else first, verbose=False)
         yield [*lines, *_left_out(groups[most:])]
     left = list(_left_out(groups[1:]))
     yield [*_cut_to(list(_told(groups[0], heads[0], _HEADS, verbose=False)), _LINES_OF_MANY - _height(left)), *left]

@@ -246,6 +246,21 @@ def test_nodes_with_unfinished_pools_do_not_share_their_reasons(tmp_path: Path, 
     assert "a complete pool n2" in on_n2.split("  on n1")[0]
 
 
+def test_of_several_kinds_of_node_it_is_told_what_the_first_change_leaves_on_the_nearest(
+    tmp_path: Path, capsys: Any
+) -> None:
+    """The device of n1 is held, and lacks what a constraint compares; n2 has none."""
+    devices = {"constraints": [{"matchAttribute": "x.io/numa"}]}
+    asked = _claim("c", 1)
+    asked["spec"]["devices"] |= devices
+    world = _world(tmp_path, [asked, _claim("h", 1, pool="n1")], _slice("n1", [{}]), _slice("n2", []))
+    assert run(["check", str(world)]) == 1
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "cause: on n1, two changes away:" in printed
+    assert "behind it: freeing claim default/h alone leaves: d0: no attribute x.io/numa," in printed
+    assert printed.count("behind it") == 1
+
+
 def _world(folder: Path, asked: list[dict[str, Any]], *slices: dict[str, Any]) -> Path:
     """Put slices, class gpu and what is asked for into a file."""
     path = folder / "world.yaml"
