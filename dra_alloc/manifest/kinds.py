@@ -156,6 +156,8 @@ QUEUEING: Final = frozenset(
         ("kueue.x-k8s.io", "ResourceFlavor"),
         ("kueue.x-k8s.io", "WorkloadPriorityClass"),
         ("config.kueue.x-k8s.io", "Configuration"),
+        ("scheduling.run.ai", "Queue"),
+        ("scheduling.run.ai", "PodGroup"),
     }
 )
 

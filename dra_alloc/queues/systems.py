@@ -5,7 +5,7 @@ Queue systems as data: the version that is modelled, its gates, and what it does
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Final
 
@@ -19,16 +19,25 @@ class QueueDefect(StrEnum):
     """Something that a queue system does against what its API says; with intended semantics it does not."""
 
     GREEDY_MATCH = "kueue-greedy-match"
+    STALE_DEVICES = "kai-stale-devices"
+    CLAIM_PER_POD = "kai-shared-claim-per-pod"
     ZERO_UNLIMITED = "volcano-zero-unlimited"
     SHARED_PER_POD = "volcano-shared-claim-per-pod"
 
 
 @dataclass(frozen=True, slots=True)
 class QueueSystem:
-    """A queue system of one version: its gates with their defaults, and its defects."""
+    """
+    A queue system of one version: its gates with their defaults, and its defects.
+
+    `title` is how people call it, `groups` are the API groups of its objects, `needs` says which of these are read.
+    """
 
     name: str
     version: str
+    title: str
+    groups: tuple[str, ...]
+    needs: str
     gates: Mapping[str, bool] = field(default_factory=dict)
     defects: frozenset[QueueDefect] = frozenset()
 
@@ -47,12 +56,12 @@ class QueueSystem:
                 f"unknown semantics {in_brief(repr(semantics))}", hint=f"semantics: {', '.join(Semantics)}"
             )
         defects = self.defects if semantics == Semantics.UPSTREAM else frozenset[QueueDefect]()
-        return QueueSystem(self.name, self.version, self.gates, defects)
+        return replace(self, defects=defects)
 
     def with_gates(self, gates: Mapping[str, bool]) -> QueueSystem:
         """Return the system with some of its gates set; others are none of its own."""
         known = {name: gates.get(name, default) for name, default in self.gates.items()}
-        return QueueSystem(self.name, self.version, known, self.defects)
+        return replace(self, gates=known)
 
 
 #: The systems that are modelled, each in one version.
@@ -62,6 +71,9 @@ QUEUE_SYSTEMS: Final[Mapping[str, QueueSystem]] = {
         QueueSystem(
             "kueue",
             "0.19",
+            "Kueue",
+            ("kueue.x-k8s.io", "config.kueue.x-k8s.io"),
+            "ClusterQueues, LocalQueues, ResourceFlavors, AdmissionChecks and Configuration of Kueue",
             {
                 "KueueDRAIntegration": True,
                 "KueueDRAIntegrationExtendedResource": True,
@@ -70,9 +82,21 @@ QUEUE_SYSTEMS: Final[Mapping[str, QueueSystem]] = {
             },
             frozenset({QueueDefect.GREEDY_MATCH}),
         ),
-        QueueSystem("kai", "0.17"),
         QueueSystem(
-            "volcano", "main of August 2026", {}, frozenset({QueueDefect.ZERO_UNLIMITED, QueueDefect.SHARED_PER_POD})
+            "kai",
+            "0.17",
+            "KAI",
+            ("scheduling.run.ai", "kai.scheduler"),
+            "Queues and PodGroups of KAI-Scheduler",
+            defects=frozenset({QueueDefect.STALE_DEVICES, QueueDefect.CLAIM_PER_POD}),
+        ),
+        QueueSystem(
+            "volcano",
+            "main of August 2026",
+            "Volcano",
+            ("scheduling.volcano.sh",),
+            "Queues and PodGroups of Volcano",
+            defects=frozenset({QueueDefect.ZERO_UNLIMITED, QueueDefect.SHARED_PER_POD}),
         ),
     )
 }

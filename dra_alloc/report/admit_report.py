@@ -7,12 +7,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from dra_alloc.queues.kueue.cycle import QueueStanding, Standing
-from dra_alloc.queues.kueue.objects import KueueObjects, amount_text
+from dra_alloc.queues.standing import Standing
 from dra_alloc.report.layout import plural
 from dra_alloc.report.records import Finding, Level, Report, Section
 from dra_alloc.report.what_if_report import below_refused
-from dra_alloc.scenario.admit.admit import Admit, AdmitVerdict, WorkloadAnswer
+from dra_alloc.scenario.admit.answers import Admit, AdmitVerdict, LayerSays, WorkloadAnswer
 
 __all__ = ["admit_report"]
 
@@ -23,6 +22,7 @@ _LEVELS: Final[dict[AdmitVerdict, Level]] = {
     AdmitVerdict.WAITING: "warning",
     AdmitVerdict.NEVER: "error",
     AdmitVerdict.INADMISSIBLE: "error",
+    AdmitVerdict.NOT_CREATED: "error",
     AdmitVerdict.NOT_PLACED: "error",
 }
 _SAID: Final[dict[AdmitVerdict, str]] = {
@@ -32,6 +32,7 @@ _SAID: Final[dict[AdmitVerdict, str]] = {
     AdmitVerdict.WAITING: "waits",
     AdmitVerdict.NEVER: "never fits",
     AdmitVerdict.INADMISSIBLE: "inadmissible",
+    AdmitVerdict.NOT_CREATED: "not created as it is",
     AdmitVerdict.NOT_PLACED: "without a queue, not placed",
 }
 _COUNTED: Final = _SAID | {
@@ -39,25 +40,27 @@ _COUNTED: Final = _SAID | {
     AdmitVerdict.WAITING: "waiting",
     AdmitVerdict.NEVER: "never fitting",
 }
+#: Verdicts that devices gave.
+_DEVICES: Final = (AdmitVerdict.NOT_ALLOCATABLE, AdmitVerdict.NOT_PLACED)
 _Told = tuple[Admit, tuple[Finding, ...]]
-_One = tuple[WorkloadAnswer, KueueObjects]
 
 
 def admit_report(found: Admit) -> Report:
     """Return the records of who is admitted."""
-    findings = tuple(_finding(each, found.objects) for each in found.workloads)
+    findings = tuple(map(_finding, found.workloads))
     return Report(findings, Section("admit", (found, findings), _lines, _members), found.notes)
 
 
-def _finding(answer: WorkloadAnswer, objects: KueueObjects) -> Finding:
-    code = (answer.admission.code if answer.admission is not None else "") or str(answer.verdict)
-    headline = Section("headline", (answer, objects), _headline, _shape)
-    below, cause = below_refused(answer.refused)
+def _finding(answer: WorkloadAnswer) -> Finding:
+    code = str(answer.verdict)
+    if answer.admission is not None and not answer.unmade and not answer.enough:
+        code = answer.admission.code or code
+    headline = Section("headline", answer, _headline, _shape)
+    below, cause = below_refused(answer.refused if answer.verdict in _DEVICES else ())
     return Finding(answer.name, _LEVELS[answer.verdict], code, (headline, *below), answer.where, cause=cause)
 
 
-def _headline(told: _One, verbose: bool) -> Iterator[str]:
-    answer, objects = told
+def _headline(answer: WorkloadAnswer, verbose: bool) -> Iterator[str]:
     admission, said = answer.admission, _SAID[answer.verdict]
     if admission is None and answer.verdict is AdmitVerdict.PLACED:
         said = "without a queue, placed"
@@ -65,58 +68,35 @@ def _headline(told: _One, verbose: bool) -> Iterator[str]:
     count = f", {running} of {plural(answer.count, 'pod')} placed" if answer.placements else ""
     queue = f" in {admission.queue}" if admission is not None and admission.queue else ""
     yield f"{answer.name} ({answer.kind}): {said}{queue}{count}"
-    if admission is None:
-        return
-    yield from (f"  {each}" for each in admission.reasons)
-    if admission.may_preempt:
-        yield "  it may preempt others: who would be is not looked at"
-    if charged := _charged(admission, objects):
-        yield f"  charged: {', '.join(charged)}"
+    yield from (f"  {each}" for each in answer.unmade)
+    if admission is not None and not answer.enough:
+        yield from (f"  {each}" for each in admission.reasons)
+    if answer.jointly is LayerSays.YES and answer.verdict in _DEVICES:
+        yield "  chosen together, there are devices for all of it: another order of its pods may do"
+    yield from (f"  {each}" for each in answer.told.lines)
 
 
-def _charged(admission: QueueStanding, objects: KueueObjects) -> list[str]:
-    if admission.order == 0:
-        return []
-    usage = sorted(admission.assignment.usage.items())
-    return [
-        f"{amount_text(resource, amount, objects.formats)} {resource} (flavor {flavor})"
-        for (flavor, resource), amount in usage
-    ]
-
-
-def _shape(told: _One) -> dict[str, Any]:
-    answer, objects = told
+def _shape(answer: WorkloadAnswer) -> dict[str, Any]:
     admission = answer.admission
     shape: dict[str, Any] = {
         "name": answer.name,
         "kind": answer.kind,
         "verdict": str(answer.verdict),
+        "layers": {str(layer): str(says) for layer, says in answer.layers.items()},
         "pods": [{"name": each.name, "verdict": each.verdict, "node": _node(each)} for each in answer.placements],
+        "count": answer.count,
         "file": answer.where.file,
         "line": answer.where.line,
     }
     if admission is None:
-        return {**shape, "localQueue": None, "clusterQueue": None}
-    sets = [
-        {
-            "name": each.asked.name,
-            "count": each.asked.count,
-            "asked": {name: amount_text(name, amount, objects.formats) for name, amount in each.amounts.items()},
-            "flavors": admission.assignment.flavors.get(each.asked.name, {}),
-        }
-        for each in admission.sets
-    ]
+        return {**shape, "admitted": None, "reasons": list(answer.unmade)}
     return {
         **shape,
-        "localQueue": admission.workload.local_queue,
-        "clusterQueue": admission.queue or None,
-        "priority": admission.workload.priority,
         "admitted": admission.standing is Standing.ADMITTED,
         "order": admission.order or None,
         "code": admission.code,
-        "reasons": list(admission.reasons),
-        "mayPreempt": admission.may_preempt,
-        "podSets": sets,
+        "reasons": [*answer.unmade, *admission.reasons],
+        **answer.told.members,
     }
 
 
@@ -138,7 +118,8 @@ def _lines(told: _Told, verbose: bool) -> Iterator[str]:
         f"; {_COUNTED[each]}: {count}" for each, count in counts.items() if each is not AdmitVerdict.PLACED
     )
     semantics = "" if found.settings.semantics == "upstream" else f", {found.settings.semantics} semantics"
-    which = f"Kueue {found.system.version}, Kubernetes {found.settings.release}, {found.channel} allocator{semantics}"
+    system = f"{found.system.title} {found.system.version}"
+    which = f"{system}, Kubernetes {found.settings.release}, {found.channel} allocator{semantics}"
     yield f"{placed}{others} ({which})"
 
 
@@ -151,7 +132,9 @@ def _members(told: _Told) -> dict[str, Any]:
         "release": found.settings.release,
         "gates": dict(found.settings.gates),
         "systemGates": dict(found.system.gates),
+        "systemDefects": sorted(map(str, found.system.defects)),
         "summary": {str(each): count for each, count in found.counts.items()},
+        "queues": dict(found.queues),
         "workloads": [each.members() for each in findings],
         "notes": list(found.notes),
     }

@@ -72,9 +72,9 @@ class Checking:
         subjects = tuple(each for each in subjects if only is None or each.node in (None, only))
         pods = [each for each in subjects if each.pod is not None]
         alone = [each for each in subjects if each.pod is None]
-        return (*self._asked(pods, self._others), *self._asked(alone, ()))
+        return (*self.asked(pods, self._others), *self.asked(alone, ()))
 
-    def _asked(self, subjects: Sequence[Subject], others: Sequence[Queued]) -> Iterator[SubjectAnswer]:
+    def asked(self, subjects: Sequence[Subject], others: Sequence[Queued]) -> Iterator[SubjectAnswer]:
         """Yield what becomes of subjects that wait together with other pods, which were there before."""
         found: dict[int, SubjectAnswer] = {}
         before = self.scheduling.cluster
@@ -87,7 +87,7 @@ class Checking:
                 continue
             self._note_group(subjects[number], turn.outcome)
             if turn.same_as is None:
-                found[number] = self._placement(subjects[number], turn.outcome, before)
+                found[number] = self.answer(subjects[number], turn.outcome, before)
             else:
                 first = found[turn.same_as - len(others)]
                 found[number] = replace(first, name=subjects[number].name, same_as=first.name)
@@ -115,7 +115,7 @@ class Checking:
         if isinstance(outcome, Unschedulable) and outcome.code == GROUP_CODE and not seen.before:
             seen.before.append(self.scheduling.cluster)
 
-    def _placement(self, subject: Subject, outcome: PodOutcome, before: Cluster) -> SubjectAnswer:
+    def answer(self, subject: Subject, outcome: PodOutcome, before: Cluster) -> SubjectAnswer:
         """Return what an outcome comes to; `before` is the cluster in which choices are explained."""
         nodes = self._nodes_for(subject)
         where = self._read_at.get(id(subject.origin), Where())

@@ -59,10 +59,11 @@ def test_the_answer_in_json(capsys):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ([JOBS], "there are no objects of Kueue"),
+        ([JOBS], "there are no objects of a queue system"),
+        ([JOBS, "--system", "kueue"], "there are no objects of Kueue"),
         ([JOBS, *CLUSTER, "--system", "slurm"], "there is no queue system 'slurm'"),
         ([JOBS, *CLUSTER, "--system", "kueue=0.1"], "write kueue=0.19, or kueue alone"),
-        ([JOBS, *CLUSTER, "--system", "kai"], "admit does not ask kai yet"),
+        ([JOBS, *CLUSTER, "--system", "kai"], "there are no objects of KAI"),
     ],
 )
 def test_what_cannot_be_asked(arguments, said, capsys):

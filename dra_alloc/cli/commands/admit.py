@@ -12,9 +12,10 @@ from dra_alloc.cli import options as shared
 __all__ = ["declare"]
 
 _DESCRIPTION: Final = """\
-Say who of MANIFESTS is admitted by Kueue, with the queues and the usage in
-DUMP, and where those that are admitted find their devices: admitted and
-placed; admitted, not allocatable; waits; never fits; inadmissible; and why.
+Say who of MANIFESTS is admitted by the queue system whose objects are there,
+Kueue or KAI-Scheduler, with the queues and the usage in DUMP, and where those
+that are admitted find their devices, gangs as a whole: admitted and placed;
+admitted, not allocatable; waits; never fits; inadmissible; and why.
 Queues, flavors, priorities and Kueue's Configuration may be in either."""
 _EXIT_CODES: Final = """\
 exit codes:
@@ -30,7 +31,10 @@ def declare(command: ArgumentParser) -> None:
     shared.inputs(command)
     shared.pod_templates(command)
     command.add_argument(
-        "--system", default="", metavar="NAME[=VERSION]", help="the queue system: kueue=0.19, the one that is modelled"
+        "--system",
+        default="",
+        metavar="NAME[=VERSION]",
+        help="the queue system, where there are objects of several: kueue=0.19 or kai=0.17, the versions modelled",
     )
     shared.settings(command)
     shared.budget(command)

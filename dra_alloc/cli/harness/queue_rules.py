@@ -15,7 +15,7 @@ from dra_alloc.cli.harness.shapes import check_shape, numbers, of_shape, texts
 from dra_alloc.errors import InputError
 from dra_alloc.profiles import Semantics
 from dra_alloc.queues.kai.fair_share import Claimant, fair_shares
-from dra_alloc.queues.kai.reclaim import Holder, Reclaimer, may_reclaim, reclaims
+from dra_alloc.queues.kai.reclaim import Holder, KaiHolding, Reclaimer, may_reclaim, reclaims
 from dra_alloc.queues.kueue.charge import ChargeRefused, Charging
 from dra_alloc.queues.kueue.devices import SlicesSeen
 from dra_alloc.queues.kueue.mappings import mappings_of
@@ -68,12 +68,15 @@ _ENQUEUE: Final = {
     "semantics": str,
 }
 
+#: The resource that recorded cases of KAI are about: of cpu and memory there is no end in them.
+_GPU: Final = "gpu"
+
 
 def device_charge(given: Given) -> dict[str, Any]:
     """Return what Kueue charges a pod. Raises: InputError."""
     of_shape(given, _CHARGE, "in", ("semantics",))
     system = queue_system("kueue").under(given.get("semantics") or Semantics.UPSTREAM)
-    mappings, wrong = mappings_of({"resources": given}, "in.deviceClassMappings")
+    mappings, wrong = mappings_of({"in": given}, "in.deviceClassMappings")
     if wrong:
         raise InputError("; ".join(map(str, wrong)))
     classes = read_models(DeviceClass, given.get("deviceClasses"), "in.deviceClasses")
@@ -181,18 +184,20 @@ def reclaim(given: Given) -> dict[str, Any]:
     queues = {}
     for number, wire in enumerate(given["queues"]):
         each = of_shape(wire, _HOLDER, f"in.queues[{number}]", ("parent", "allocatedNonPreemptible"))
-        queues[each["name"]] = Holder(
-            each["name"],
+        holding = KaiHolding(
             each["quota"],
             each["limit"],
             each["fairShare"],
             each["allocated"],
             allocated_non_preemptible=each.get("allocatedNonPreemptible") or 0,
-            parent=each.get("parent") or "",
         )
+        queues[each["name"]] = Holder(each["name"], {_GPU: holding}, each.get("parent") or "")
     asked = of_shape(given["reclaimer"], {"queue": str, "request": float, "preemptible": bool}, "in.reclaimer")
-    job = Reclaimer(asked["queue"], asked["request"], asked["preemptible"])
-    victims = {name: numbers(each, f"in.victims.{name}") for name, each in given["victims"].items()}
+    job = Reclaimer(asked["queue"], {_GPU: asked["request"]}, asked["preemptible"])
+    victims = {
+        name: [{_GPU: amount} for amount in numbers(each, f"in.victims.{name}")]
+        for name, each in given["victims"].items()
+    }
     unknown = next((name for name in (job.queue, *victims) if name not in queues), None)
     if unknown is not None:
         raise InputError(f"there is no queue {unknown}")

@@ -12,22 +12,21 @@ from dra_alloc.errors import InputError, in_brief
 from dra_alloc.queues.kai.fair_share import UNLIMITED
 from dra_alloc.queues.ledger import QueueAccount, QueueLedger
 
-__all__ = ["Holder", "Reclaimer", "may_reclaim", "reclaims"]
+__all__ = ["Amounts", "Holder", "KaiHolding", "Reclaimer", "may_reclaim", "reclaims"]
 
+#: Amounts by resource; what is not named is nothing.
 Amounts = Mapping[str, float]
 
 
 @dataclass(frozen=True, slots=True)
-class Holder:
-    """A queue with what it may have and has of one resource, that of its queues below included."""
+class KaiHolding:
+    """What a queue may have and has of one resource, that of its queues below included."""
 
-    name: str
     quota: float
     limit: float
     fair_share: float
     allocated: float
     allocated_non_preemptible: float = 0
-    parent: str = ""
 
     @property
     def allocatable(self) -> float:
@@ -44,24 +43,43 @@ class Holder:
 
 
 @dataclass(frozen=True, slots=True)
+class Holder:
+    """A queue with what it holds, by resource."""
+
+    name: str
+    holdings: Mapping[str, KaiHolding]
+    parent: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Reclaimer:
-    """A job that wants `request` units of the resource in a leaf queue."""
+    """A job that wants amounts in a leaf queue."""
 
     queue: str
-    request: float
+    request: Amounts
     preemptible: bool = True
 
 
 def may_reclaim(queues: Mapping[str, Holder], job: Reclaimer) -> bool:
-    """Return whether a job may look for victims at all. Spec: KAI-5."""
+    """Return whether a job may look for victims at all: within its share of every resource. Spec: KAI-5."""
     own = queues[job.queue]
-    if not job.preemptible and own.allocated_non_preemptible + job.request > own.due:
+    if not job.preemptible and not _within_quota(own, job):
         return False
-    return own.allocated + job.request <= (inf if own.fair_share == UNLIMITED else own.fair_share)
+    return all(
+        each.allocated + job.request.get(name, 0) <= (inf if each.fair_share == UNLIMITED else each.fair_share)
+        for name, each in own.holdings.items()
+    )
+
+
+def _within_quota(own: Holder, job: Reclaimer) -> bool:
+    """Return whether a queue's jobs that nobody may evict stay within its quota, with this one."""
+    return all(
+        each.allocated_non_preemptible + job.request.get(name, 0) <= each.due for name, each in own.holdings.items()
+    )
 
 
 def reclaims(
-    queues: Mapping[str, Holder], job: Reclaimer, victims: Mapping[str, Sequence[float]], multiplier: float = 1
+    queues: Mapping[str, Holder], job: Reclaimer, victims: Mapping[str, Sequence[Amounts]], multiplier: float = 1
 ) -> frozenset[bool]:
     """
     Return whether a job may take all of the victims, given by leaf queue in order.
@@ -73,7 +91,7 @@ def reclaims(
     """
     ledger: QueueLedger[float] = QueueLedger(QueueAccount(each.name, each.parent) for each in queues.values())
     lines = {name: [each.name for each in ledger.line(name)][::-1] for name in (job.queue, *victims)}
-    robbed: dict[str, list[Sequence[float]]] = {}
+    robbed: dict[str, list[Sequence[Amounts]]] = {}
     mine: dict[str, str] = {}
     for leaf, taken in victims.items():
         if taken:
@@ -84,7 +102,9 @@ def reclaims(
     for other, leaves in robbed.items():
         found = {_all_taken(queues[mine[other]], queues[other], job, leaves, last[-1]) for last in leaves}
         answers = {one and another for one in answers for another in found}
-    if not _saturated(queues, job, _changes(ledger, victims), lines[job.queue], multiplier):
+    freed = _changes(ledger, victims)
+    quota = job.preemptible or all(_within_quota(queues[name], job) for name in lines[job.queue])
+    if quota and not _saturated(queues, job, freed, lines[job.queue], multiplier):
         return frozenset(answers)
     return frozenset({False})
 
@@ -97,45 +117,57 @@ def _parting(mine: Sequence[str], theirs: Sequence[str]) -> tuple[str, str]:
     raise InputError(f"victims are of other queues than the job: {in_brief(theirs[-1])} is in one line with its own")
 
 
-def _all_taken(own: Holder, other: Holder, job: Reclaimer, leaves: Iterable[Sequence[float]], last: float) -> bool:
+def _all_taken(own: Holder, other: Holder, job: Reclaimer, leaves: Iterable[Sequence[Amounts]], last: Amounts) -> bool:
     """
     Return whether all victims are taken if this one comes last.
 
     Each is judged by what is there before it goes, so that the last has it hardest.
     """
-    remaining = other.allocated - sum(map(sum, leaves)) + last
-    if remaining > other.allocatable:
+    gone = [each for leaf in leaves for each in leaf]
+    remaining = {
+        name: each.allocated - sum(one.get(name, 0) for one in gone) + last.get(name, 0)
+        for name, each in other.holdings.items()
+    }
+    if any(amount > other.holdings[name].allocatable for name, amount in remaining.items()):
         return True
-    return own.allocated + job.request <= own.due and remaining > other.due
+    due = all(each.allocated + job.request.get(name, 0) <= each.due for name, each in own.holdings.items())
+    return due and any(amount > other.holdings[name].due for name, amount in remaining.items())
 
 
-def _changes(ledger: QueueLedger[float], victims: Mapping[str, Sequence[float]]) -> Mapping[str, float]:
+def _changes(ledger: QueueLedger[float], victims: Mapping[str, Sequence[Amounts]]) -> Mapping[str, Amounts]:
     """Return what the victims free of each queue."""
-    freed: dict[str, float] = {}
+    freed: dict[str, dict[str, float]] = {}
     for leaf, taken in victims.items():
         for account in ledger.line(leaf):
-            freed[account.name] = freed.get(account.name, 0) + sum(taken)
+            own = freed.setdefault(account.name, {})
+            for each in taken:
+                for name, amount in each.items():
+                    own[name] = own.get(name, 0) + amount
     return freed
 
 
 def _saturated(
-    queues: Mapping[str, Holder], job: Reclaimer, freed: Mapping[str, float], line: Sequence[str], multiplier: float
+    queues: Mapping[str, Holder], job: Reclaimer, freed: Mapping[str, Amounts], line: Sequence[str], multiplier: float
 ) -> bool:
     """Return whether a queue of the reclaimer ends above its share, and not below one that was robbed beside it."""
+    wanted = {name for name, amount in job.request.items() if amount > 0}
     for name in line:
         own = queues[name]
-        ratio = _ratio(own.allocated - freed.get(name, 0) + job.request, own.fair_share)
-        if ratio > 1 and any(
-            other.fair_share > 0 and ratio * multiplier >= _ratio(other.allocated - freed[other.name], other.fair_share)
-            for other in _robbed_beside(queues, own, freed)
-        ):
-            return True
+        for other in _robbed_beside(queues, own, freed):
+            taken = {resource for resource, amount in freed[other.name].items() if amount > 0}
+            for resource in wanted | taken:
+                mine, theirs = own.holdings[resource], other.holdings[resource]
+                after = mine.allocated - freed.get(name, {}).get(resource, 0) + job.request.get(resource, 0)
+                ratio = _ratio(after, mine.fair_share)
+                left = _ratio(theirs.allocated - freed[other.name].get(resource, 0), theirs.fair_share)
+                if ratio > 1 and theirs.fair_share > 0 and ratio * multiplier >= left:
+                    return True
     return False
 
 
-def _robbed_beside(queues: Mapping[str, Holder], own: Holder, freed: Mapping[str, float]) -> Iterator[Holder]:
+def _robbed_beside(queues: Mapping[str, Holder], own: Holder, freed: Mapping[str, Amounts]) -> Iterator[Holder]:
     for each in queues.values():
-        if each.parent == own.parent and each.name != own.name and freed.get(each.name, 0) > 0:
+        if each.parent == own.parent and each.name != own.name and any(freed.get(each.name, {}).values()):
             yield each
 
 

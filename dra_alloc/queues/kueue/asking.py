@@ -5,7 +5,7 @@ What waits in Kueue's queues: workloads of pod sets, each with what one of its p
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -14,7 +14,9 @@ from dra_alloc.pods.amounts import PODS, in_units, pod_requests
 from dra_alloc.pods.extended_resources import class_by_resource
 from dra_alloc.problem.requests import IMPLICIT
 from dra_alloc.queues.kueue.charge import ChargeRefused, Charging
+from dra_alloc.queues.kueue.mappings import DeviceClassMapping
 from dra_alloc.queues.kueue.objects import KueueObjects, amount_units
+from dra_alloc.queues.systems import QueueSystem
 
 __all__ = ["ChargedSet", "QueuedSet", "QueuedWorkload", "charged", "gates_lacking"]
 
@@ -116,7 +118,7 @@ def _of_claims(asked: QueuedSet, charging: Charging) -> Mapping[str, Quantity]:
     return found.amounts
 
 
-def gates_lacking(charging: Charging) -> Sequence[str]:
+def gates_lacking(mappings: Iterable[DeviceClassMapping], system: QueueSystem) -> Sequence[str]:
     """Return the gates that are off and that sources of mappings need."""
-    kinds = dict.fromkeys(source.kind for mapping in charging.mappings for source in mapping.sources)
-    return [_OF_SOURCES[kind] for kind in kinds if not charging.system.on(_OF_SOURCES[kind])]
+    kinds = dict.fromkeys(source.kind for mapping in mappings for source in mapping.sources)
+    return [_OF_SOURCES[kind] for kind in kinds if not system.on(_OF_SOURCES[kind])]

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
 from typing import Final
 
 from dra_alloc.api.labels import selector_of
@@ -17,19 +16,10 @@ from dra_alloc.queues.kueue.flavors import Assignment, assigned
 from dra_alloc.queues.kueue.objects import ClusterQueue, KueueObjects
 from dra_alloc.queues.kueue.tree import QuotaFit, QuotaTree
 from dra_alloc.queues.ledger import Key
+from dra_alloc.queues.standing import Standing
 from dra_alloc.work import BudgetExhausted
 
-__all__ = ["QueueStanding", "Standing", "admissions"]
-
-
-class Standing(StrEnum):
-    """What Kueue says of a workload; undecided is one whose charge took more work than there was."""
-
-    ADMITTED = "admitted"
-    WAITING = "waiting"
-    NEVER = "never"
-    INADMISSIBLE = "inadmissible"
-    UNDECIDED = "undecided"
+__all__ = ["QueueStanding", "admissions"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,8 @@ from typing import Any, Final, Literal
 
 from dra_alloc.api.names import MAX_SUBDOMAIN, label_key_faults
 from dra_alloc.errors import Problem, Where, in_brief
+from dra_alloc.pods.workloads.reading import value_at
+from dra_alloc.queues.reading import ObjectReading
 
 __all__ = ["MAPPINGS", "DeviceClassMapping", "Source", "mappings_of"]
 
@@ -41,65 +43,53 @@ def mappings_of(
     configuration: Mapping[str, Any], path: str = MAPPINGS
 ) -> tuple[tuple[DeviceClassMapping, ...], tuple[Problem, ...]]:
     """
-    Return the mappings of a Configuration as it was written, and what Kueue refuses of them when it starts.
+    Return the mappings of a Configuration as it was written, or of what has them at a `path`, and what is wrong.
+
+    That is what Kueue refuses of them when it starts.
 
     Spec: KUEUE-10.
     """
-    resources = configuration.get("resources")
-    given = resources.get("deviceClassMappings") if isinstance(resources, Mapping) else None
-    problems: list[Problem] = []
-    found = [
-        mapping
-        for number, each in enumerate(_list(given, path, problems))
-        if (mapping := _mapping(each, f"{path}[{number}]", problems)) is not None
-    ]
-    problems += _twice(found, path)
-    return tuple(found), tuple(problems)
+    reading = ObjectReading(configuration, [])
+    found = [mapping for each in reading.places(path) if (mapping := _mapping(reading, each)) is not None]
+    return tuple(found), (*reading.problems, *_twice(found, path))
 
 
-def _mapping(given: Any, path: str, problems: list[Problem]) -> DeviceClassMapping | None:
-    before = len(problems)
-    if not isinstance(given, Mapping):
-        problems.append(Problem("has to be an object", Where(path=path)))
-        return None
-    name = _text(given, "name", path, problems)
-    classes = _list(given.get("deviceClassNames"), f"{path}.deviceClassNames", problems)
-    if not 1 <= len(classes) <= _CLASSES_MAX or not all(isinstance(each, str) for each in classes):
-        said = f"has to name 1 to {_CLASSES_MAX} device classes"
-        problems.append(Problem(said, Where(path=f"{path}.deviceClassNames")))
-    for number, each in enumerate(classes):
-        if isinstance(each, str):
-            place = f"{path}.deviceClassNames[{number}]"
-            faults = [str(fault) for fault in label_key_faults(each)]
-            long = [f"has to be at most {MAX_SUBDOMAIN} characters"] if len(each) > MAX_SUBDOMAIN else []
-            problems += [Problem(said, Where(path=place)) for said in (*long, *faults)]
-    at = f"{path}.sources"
-    sources = [
-        _source(each, f"{at}[{number}]", problems)
-        for number, each in enumerate(_list(given.get("sources"), at, problems))
-    ]
+def _mapping(reading: ObjectReading, at: str) -> DeviceClassMapping | None:
+    before = len(reading.problems)
+    name = reading.needed(f"{at}.name")
+    classes = _classes(reading, f"{at}.deviceClassNames")
+    sources = [_source(reading, each) for each in reading.places(f"{at}.sources")]
     if len({each.kind for each in sources if each is not None}) > 1:
-        problems.append(Problem("sources are all counters or all capacities", Where(path=at)))
-    if len(problems) > before:
+        reading.complain(f"{at}.sources", "sources are all counters or all capacities")
+    if len(reading.problems) > before:
         return None
-    return DeviceClassMapping(name, tuple(classes), tuple(each for each in sources if each is not None))
+    return DeviceClassMapping(name, classes, tuple(each for each in sources if each is not None))
 
 
-def _source(given: Any, path: str, problems: list[Problem]) -> Source | None:
-    kinds = [each for each in ("counter", "capacity") if isinstance(given, Mapping) and given.get(each) is not None]
+def _classes(reading: ObjectReading, at: str) -> tuple[str, ...]:
+    given = reading.given(at, Sequence, "a list") or ()
+    if not 1 <= len(given) <= _CLASSES_MAX or not all(isinstance(each, str) for each in given):
+        reading.complain(at, f"has to name 1 to {_CLASSES_MAX} device classes")
+    classes = [] if isinstance(given, str) else [each for each in given if isinstance(each, str)]
+    for number, each in enumerate(classes):
+        if len(each) > MAX_SUBDOMAIN:
+            reading.complain(f"{at}[{number}]", f"has to be at most {MAX_SUBDOMAIN} characters")
+        for fault in label_key_faults(each):
+            reading.complain(f"{at}[{number}]", str(fault))
+    return tuple(classes)
+
+
+def _source(reading: ObjectReading, path: str) -> Source | None:
+    kinds = [each for each in ("counter", "capacity") if value_at(reading.body, f"{path}.{each}") is not None]
     if len(kinds) != 1:
-        problems.append(Problem("has to be one of counter and capacity", Where(path=path)))
+        reading.complain(path, "has to be one of counter and capacity")
         return None
     kind: Literal["counter", "capacity"] = "counter" if kinds == ["counter"] else "capacity"
-    of, at = given[kind], f"{path}.{kind}"
-    if not isinstance(of, Mapping):
-        problems.append(Problem("has to be an object", Where(path=at)))
+    at = f"{path}.{kind}"
+    if reading.given(at, Mapping, "an object") is None:
         return None
-    selector: Any = of.get("deviceSelector")
-    for step in ("cel", "expression"):
-        selector = selector.get(step) if isinstance(selector, Mapping) else None
-    name, driver = (_text(of, key, at, problems) for key in ("name", "driver"))
-    return Source(kind, name, driver, selector if isinstance(selector, str) else "")
+    name, driver = reading.needed(f"{at}.name"), reading.needed(f"{at}.driver")
+    return Source(kind, name, driver, reading.text(f"{at}.deviceSelector.cel.expression"))
 
 
 def _twice(found: Sequence[DeviceClassMapping], path: str) -> list[Problem]:
@@ -116,20 +106,3 @@ def _twice(found: Sequence[DeviceClassMapping], path: str) -> list[Problem]:
             said = f"class {in_brief(name)} is in two mappings, which only counters of different names may share"
             problems.append(Problem(said, Where(path=path)))
     return problems
-
-
-def _list(given: Any, path: str, problems: list[Problem]) -> Sequence[Any]:
-    if given is None:
-        return ()
-    if isinstance(given, Sequence) and not isinstance(given, str):
-        return given
-    problems.append(Problem("has to be a list", Where(path=path)))
-    return ()
-
-
-def _text(given: Mapping[str, Any], key: str, path: str, problems: list[Problem]) -> str:
-    value = given.get(key)
-    if isinstance(value, str) and value:
-        return value
-    problems.append(Problem("is missing" if value is None else "has to be a text", Where(path=f"{path}.{key}")))
-    return ""

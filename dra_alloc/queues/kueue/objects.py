@@ -7,11 +7,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
-from pydantic import ValidationError
-
-from dra_alloc.api import KubeModel, LabelSelector, Quantity, Taint, Toleration
+from dra_alloc.api import LabelSelector, Quantity, Taint, Toleration
 from dra_alloc.api.amounts.quantity import Format
 from dra_alloc.errors import Problem, Where, first_few, in_brief
 from dra_alloc.manifest import Workload
@@ -19,6 +17,7 @@ from dra_alloc.pods.amounts import CPU
 from dra_alloc.pods.workloads.reading import items, text, value_at
 from dra_alloc.queues.kueue.mappings import DeviceClassMapping, mappings_of
 from dra_alloc.queues.ledger import Grant, Key, QueueAccount
+from dra_alloc.queues.reading import ObjectReading, Wrong
 
 __all__ = [
     "ClusterQueue",
@@ -30,10 +29,6 @@ __all__ = [
     "amount_units",
     "reserved",
 ]
-
-Model = TypeVar("Model", bound=KubeModel)
-#: Objects with what is wrong with them, to be told with where they were read.
-Wrong = list[tuple[Workload, Problem]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,11 +116,13 @@ class KueueObjects:
         for each in objects:
             if each.kind == "Cohort":
                 written[f"cohort {each.name}"] = each
+            reading = _Reading(each.body, [], each.name, formats, notes)
             if each.kind == "Configuration":
-                configuration |= _configuration(_Reading(each, wrong, formats, notes))
+                configuration |= _configuration(reading)
             elif each.kind in _READ:
                 name = each.name if each.kind != "LocalQueue" else f"{each.namespace or namespace}/{each.name}"
-                found[each.kind][name] = _READ[each.kind](_Reading(each, wrong, formats, notes))
+                found[each.kind][name] = _READ[each.kind](reading)
+            wrong += ((each, problem) for problem in reading.problems)
         cohorts = _cohorts(found["Cohort"].values(), found["ClusterQueue"].values())
         wrong += _circles(cohorts, written)
         return cls(
@@ -137,7 +134,7 @@ class KueueObjects:
             frozenset(found["AdmissionCheck"]),
             formats,
             notes=tuple(notes),
-            wrong=tuple({(id(item), problem): (item, problem) for item, problem in wrong}.values()),
+            wrong=tuple(wrong),
             **configuration,
         )
 
@@ -170,72 +167,19 @@ def _circles(
 
 
 @dataclass(frozen=True, slots=True)
-class _Reading:
-    """One object under way: what stands at its paths, with a complaint of what is of another type."""
+class _Reading(ObjectReading):
+    """One object of Kueue under way; amounts are in its units, and the first of a resource says how it is written."""
 
-    item: Workload
-    wrong: Wrong
+    name: str
     formats: dict[str, Format]
     notes: list[str]
 
-    def complain(self, path: str, said: str) -> None:
-        self.wrong.append((self.item, Problem(said, Where(path=path))))
-
-    def given(self, path: str, kind: type, noun: str) -> Any:
-        """Return what stands at a path, None if nothing does or it is of another type."""
-        found = value_at(self.item.body, path)
-        if found is None or isinstance(found, kind):
-            return found
-        self.complain(path, f"has to be {noun}")
-        return None
-
-    def text(self, path: str, default: str = "") -> str:
-        return self.given(path, str, "a text") or default
-
-    def texts(self, path: str) -> tuple[str, ...]:
-        found = self.given(path, Sequence, "a list") or ()
-        if isinstance(found, str) or not all(isinstance(each, str) for each in found):
-            self.complain(path, "has to be a list of texts")
-            return ()
-        return tuple(found)
-
-    def labels(self, path: str) -> Mapping[str, str]:
-        found = self.given(path, Mapping, "an object") or {}
-        if not all(isinstance(each, str) for each in found.values()):
-            self.complain(path, "has to have texts")
-            return {}
-        return found
-
-    def places(self, path: str) -> Iterator[str]:
-        """Yield the paths of the objects in a list."""
-        found = self.given(path, Sequence, "a list") or ()
-        for number, each in enumerate(found if not isinstance(found, str) else ()):
-            if isinstance(each, Mapping):
-                yield f"{path}[{number}]"
-            else:
-                self.complain(f"{path}[{number}]", "has to be an object")
-
     def amount(self, path: str, resource: str) -> int | None:
-        given = value_at(self.item.body, path)
-        if given is None:
-            return None
-        try:
-            quantity = Quantity.from_wire(given)
-        except ValueError as error:
-            self.complain(path, str(error))
+        quantity = self.quantity(path)
+        if quantity is None:
             return None
         self.formats.setdefault(resource, quantity.format)
         return amount_units(resource, quantity)
-
-    def model(self, path: str, kind: type[Model]) -> Model | None:
-        try:
-            return kind.from_wire(value_at(self.item.body, path))
-        except (ValidationError, ValueError, TypeError):
-            self.complain(path, f"is no {kind.__name__}")
-            return None
-
-    def models(self, path: str, kind: type[Model]) -> tuple[Model, ...]:
-        return tuple(found for each in self.places(path) if (found := self.model(each, kind)) is not None)
 
     def groups(self) -> Iterator[tuple[ResourceGroup, Mapping[Key, Grant[int]]]]:
         for at in self.places("spec.resourceGroups"):
@@ -251,7 +195,7 @@ class _Reading:
         resource = self.text(f"{at}.name")
         if resource not in covered:
             self.complain(f"{at}.name", f"{in_brief(resource) or 'a resource'} is not among coveredResources")
-        if value_at(self.item.body, f"{at}.nominalQuota") is None:
+        if value_at(self.body, f"{at}.nominalQuota") is None:
             self.complain(f"{at}.nominalQuota", "is missing")
         nominal, most, lends = (self.amount(f"{at}.{each}", resource) for each in _LIMITS)
         grants[flavor, resource] = Grant(nominal or 0, most, lends)
@@ -269,13 +213,13 @@ def _account(reading: _Reading, name: str, grants: Mapping[Key, Grant[int]], *pa
 
 def _cohort(reading: _Reading) -> QueueAccount[int]:
     grants = {key: each for _, group in reading.groups() for key, each in group.items()}
-    return _account(reading, f"cohort {reading.item.name}", grants, *_PARENTS)
+    return _account(reading, f"cohort {reading.name}", grants, *_PARENTS)
 
 
 def _cluster_queue(reading: _Reading) -> ClusterQueue:
     groups = list(reading.groups())
     grants = {key: each for _, group in groups for key, each in group.items()}
-    account = _account(reading, reading.item.name, grants, "spec.cohortName", "spec.cohort")
+    account = _account(reading, reading.name, grants, "spec.cohortName", "spec.cohort")
     selector = None
     if reading.given("spec.namespaceSelector", Mapping, "an object") is not None:
         selector = reading.model("spec.namespaceSelector", LabelSelector)
@@ -283,7 +227,7 @@ def _cluster_queue(reading: _Reading) -> ClusterQueue:
     named = reading.places("spec.admissionChecksStrategy.admissionChecks")
     checks = (*reading.texts("spec.admissionChecks"), *(reading.text(f"{each}.name") for each in named))
     return ClusterQueue(
-        reading.item.name,
+        reading.name,
         account,
         tuple(group for group, _ in groups),
         _usage(reading, grants),
@@ -299,7 +243,7 @@ def _cluster_queue(reading: _Reading) -> ClusterQueue:
 
 def _usage(reading: _Reading, grants: Mapping[Key, Grant[int]]) -> Mapping[Key, int] | None:
     """Return what is reserved, as the status says it."""
-    if value_at(reading.item.body, "status.flavorsReservation") is None:
+    if value_at(reading.body, "status.flavorsReservation") is None:
         return None
     found: dict[Key, int] = {}
     for flavor in reading.places("status.flavorsReservation"):
@@ -311,7 +255,7 @@ def _usage(reading: _Reading, grants: Mapping[Key, Grant[int]]) -> Mapping[Key, 
 
 
 def _local_queue(reading: _Reading) -> LocalQueue:
-    return LocalQueue(reading.item.name, reading.text("spec.clusterQueue"), _held(reading))
+    return LocalQueue(reading.name, reading.text("spec.clusterQueue"), _held(reading))
 
 
 def _held(reading: _Reading) -> str:
@@ -321,9 +265,9 @@ def _held(reading: _Reading) -> str:
 
 def _flavor(reading: _Reading) -> Flavor:
     if reading.text("spec.topologyName"):
-        reading.notes.append(f"ResourceFlavor {reading.item.name} has a topology, which is not modelled")
+        reading.notes.append(f"ResourceFlavor {reading.name} has a topology, which is not modelled")
     return Flavor(
-        reading.item.name,
+        reading.name,
         reading.labels("spec.nodeLabels"),
         reading.models("spec.nodeTaints", Taint),
         reading.models("spec.tolerations", Toleration),
@@ -331,7 +275,7 @@ def _flavor(reading: _Reading) -> Flavor:
 
 
 def _priority(reading: _Reading) -> int:
-    value = reading.item.body.get("value")
+    value = reading.body.get("value")
     if type(value) is not int:
         reading.complain("value", "has to be a whole number")
         return 0
@@ -339,7 +283,7 @@ def _priority(reading: _Reading) -> int:
 
 
 _READ: Final[Mapping[str, Callable[[_Reading], Any]]] = {
-    "AdmissionCheck": lambda reading: reading.item.name,
+    "AdmissionCheck": lambda reading: reading.name,
     "ClusterQueue": _cluster_queue,
     "Cohort": _cohort,
     "LocalQueue": _local_queue,
@@ -351,12 +295,11 @@ _NOT_MODELLED: Final = ("fairSharing", "admissionFairSharing", "waitForPodsReady
 
 
 def _configuration(reading: _Reading) -> dict[str, Any]:
-    item = reading.item
-    mappings, problems = mappings_of(item.body)
-    reading.wrong.extend((item, each) for each in problems)
+    mappings, problems = mappings_of(reading.body)
+    reading.problems.extend(problems)
     gates = reading.given("featureGates", Mapping, "an object") or {}
     for path in _NOT_MODELLED:
-        if value_at(item.body, path):
+        if value_at(reading.body, path):
             reading.notes.append(f"Kueue's Configuration has {path}, which is not modelled")
     return {
         "mappings": mappings,

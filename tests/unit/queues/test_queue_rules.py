@@ -17,7 +17,7 @@ from dra_alloc.cel import Reading, prepare_device
 from dra_alloc.cli.harness.serve import answer
 from dra_alloc.errors import InputError
 from dra_alloc.queues.kai.fair_share import Claimant, fair_shares
-from dra_alloc.queues.kai.reclaim import Holder, Reclaimer, reclaims
+from dra_alloc.queues.kai.reclaim import Holder, KaiHolding, Reclaimer, reclaims
 from dra_alloc.queues.kueue.charge import DeviceCharge
 from dra_alloc.queues.kueue.devices import Seen
 from dra_alloc.queues.kueue.mappings import mappings_of
@@ -107,11 +107,12 @@ def test_borrowing_is_as_far_as_the_subtree_is_high():
     assert [tree.borrows("lower", KEY, amount) for amount in (2, 3, 5)] == [0, 1, 2]
 
 
-@pytest.mark.parametrize("victims", [{"a": [1]}, {"top": [1]}])
+@pytest.mark.parametrize("victims", [{"a": [{"gpu": 1}]}, {"top": [{"gpu": 1}]}])
 def test_victims_in_the_line_of_the_reclaimer_are_refused(victims):
-    queues = {each.name: each for each in (Holder("top", 2, -1, 2, 2), Holder("a", 2, -1, 2, 2, parent="top"))}
+    two = {"gpu": KaiHolding(2, -1, 2, 2)}
+    queues = {each.name: each for each in (Holder("top", two), Holder("a", two, "top"))}
     with pytest.raises(InputError, match="in one line with its own"):
-        reclaims(queues, Reclaimer("a", 1), victims)
+        reclaims(queues, Reclaimer("a", {"gpu": 1}), victims)
 
 
 QUOTAS = st.builds(Grant, st.integers(0, 8), st.none() | st.integers(0, 4), st.none() | st.integers(0, 8))

@@ -9,8 +9,28 @@ import json
 from typing import Any
 
 from dra_alloc.manifest import Documents, load
+from dra_alloc.queues.kueue.cycle import QueueStanding
+from dra_alloc.scenario.admit.answers import WorkloadAnswer
 
-__all__ = ["CLASS", "COMMON", "CONFIGURATION", "group", "job", "kueue", "node", "objects", "queue", "template"]
+__all__ = [
+    "CLASS",
+    "COMMON",
+    "CONFIGURATION",
+    "group",
+    "job",
+    "kueue",
+    "node",
+    "objects",
+    "of_kueue",
+    "queue",
+    "template",
+]
+
+
+def of_kueue(answer: WorkloadAnswer) -> QueueStanding:
+    """What Kueue says of a workload."""
+    assert isinstance(answer.admission, QueueStanding)
+    return answer.admission
 
 
 def objects(*items: dict[str, Any]) -> Documents:

@@ -10,12 +10,23 @@ from typing import Any
 import pytest
 
 from dra_alloc.cluster.settings import Settings
-from dra_alloc.errors import InputError
 from dra_alloc.manifest import load
-from dra_alloc.queues.kueue.cycle import Standing
+from dra_alloc.queues.standing import Standing
 from dra_alloc.scenario.admit.admit import Admit, AdmitOptions, AdmitVerdict, WorkloadAnswer, admit
 from dra_alloc.work import Purse
-from tests.unit.scenario.queueing import CLASS, COMMON, CONFIGURATION, group, job, kueue, node, objects, queue, template
+from tests.unit.scenario.queueing import (
+    CLASS,
+    COMMON,
+    CONFIGURATION,
+    group,
+    job,
+    kueue,
+    node,
+    objects,
+    of_kueue,
+    queue,
+    template,
+)
 
 
 def admitted(jobs: list[dict[str, Any]], *dump: dict[str, Any], **settings: Any) -> Admit:
@@ -190,8 +201,7 @@ def test_an_extended_resource_is_charged_by_its_mapping():
     cluster = objects(*dump, extended, *node("a"), *queue("q", group(("f", 2))))
     answer = only(admit(objects(asking), cluster, options))
     assert answer.verdict is AdmitVerdict.PLACED
-    assert answer.admission is not None
-    assert answer.admission.assignment.usage == {("f", "cards"): 2}
+    assert of_kueue(answer).assignment.usage == {("f", "cards"): 2}
 
 
 def test_flavors_are_tried_in_order_and_give_their_labels():
@@ -254,9 +264,7 @@ def test_whether_the_next_flavor_is_tried_before_borrowing(borrow, flavor):
         *queue("p", group(("f", 2)), cohortName="all"),
     ]
     found = admitted([job("j", "two")], kueue("ResourceFlavor", "g", {}), *node("a", 4), *queues)
-    admission = only(found).admission
-    assert admission is not None
-    assert admission.assignment.flavors == {"main": {"cards": flavor}}
+    assert of_kueue(only(found)).assignment.flavors == {"main": {"cards": flavor}}
 
 
 def test_what_the_queue_has_no_quota_of_never_fits():
@@ -329,16 +337,6 @@ def test_a_budget_that_ends_in_one_charge_leaves_the_others_answered():
     assert free.admission is not None
     assert (dear_one.verdict, dear_one.admission.code) == (AdmitVerdict.UNDECIDED, "budget")
     assert free.admission.standing is Standing.ADMITTED
-
-
-def test_without_queues_there_is_no_answer():
-    with pytest.raises(InputError, match="no objects of Kueue"):
-        admit(objects(job("j")), objects(*node("a")))
-
-
-def test_systems_that_are_not_modelled():
-    with pytest.raises(InputError, match=r"kueue '0\.1' is not modelled"):
-        admit(objects(job("j")), objects(*COMMON), AdmitOptions(system="kueue=0.1"))
 
 
 def test_claims_and_templates_without_a_pod_are_named():

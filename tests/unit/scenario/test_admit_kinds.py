@@ -15,7 +15,7 @@ from dra_alloc.errors import ManifestError
 from dra_alloc.manifest import load
 from dra_alloc.pods.workloads.shapes import taught_by
 from dra_alloc.scenario.admit.admit import Admit, AdmitOptions, AdmitVerdict, WorkloadAnswer, admit
-from tests.unit.scenario.queueing import CLASS, COMMON, CONFIGURATION, group, job, kueue, node, objects, queue
+from tests.unit.scenario.queueing import CLASS, COMMON, CONFIGURATION, group, job, kueue, node, objects, of_kueue, queue
 
 
 def asked(made: dict[str, Any], *dump: dict[str, Any]) -> Admit:
@@ -117,8 +117,7 @@ def test_leader_and_workers_have_flavors_of_their_own(given):
     (answer,) = asked(made, *KINDS, *given, *queue("q", group(("old", 2), ("new", 2)))).workloads
     assert answer.verdict is AdmitVerdict.PLACED
     assert [list(each.nodes) for each in answer.placements] == [["a"], ["b"]]
-    assert answer.admission is not None
-    assert set(answer.admission.assignment.flavors) == {"leader", "worker"}
+    assert set(of_kueue(answer).assignment.flavors) == {"leader", "worker"}
 
 
 @pytest.mark.parametrize(("own", "runs", "count"), [(None, True, 1), (True, True, 0), (True, None, 0), (None, None, 1)])
@@ -152,7 +151,7 @@ def test_the_queue_of_a_cron_job_is_that_of_its_jobs(own, runs):
     (answer,) = found.workloads
     assert (answer.verdict, answer.admission is not None) == (AdmitVerdict.PLACED, runs)
     if answer.admission is not None:
-        assert answer.admission.workload.priority == 9
+        assert of_kueue(answer).workload.priority == 9
     assert any("only on themselves: ns/j" in each for each in found.notes) == (not runs)
 
 
@@ -196,5 +195,4 @@ def test_pods_of_a_group_that_ask_for_different_things(quota, verdict):
     cluster = objects(*COMMON, *node("a", 8), *queue("q", group(("f", quota))))
     (answer,) = admit(objects(*pods), cluster, AdmitOptions(Settings("1.36"))).workloads
     assert answer.verdict is verdict
-    assert answer.admission is not None
-    assert [each.asked.count for each in answer.admission.sets] == [2, 1]
+    assert [each.asked.count for each in of_kueue(answer).sets] == [2, 1]

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from dra_alloc.errors import InputError, ManifestError
-from dra_alloc.scenario.admit.admit import AdmitVerdict, admit
-from tests.unit.scenario.queueing import CLASS, CONFIGURATION, group, job, kueue, node, objects, queue, template
+from dra_alloc.scenario.admit.admit import AdmitOptions, AdmitVerdict, admit
+from tests.unit.scenario.queueing import CLASS, COMMON, CONFIGURATION, group, job, kueue, node, objects, queue, template
 
 JUNK: list[Any] = [None, -1, "x", [], {}, [3], {"a": 1}, True]
 SOURCE = {"counter": {"name": "memory", "driver": "d.example.com", "deviceSelector": {"cel": {"expression": "true"}}}}
@@ -133,3 +133,13 @@ def test_a_queue_that_names_a_check_that_is_not_there_admits_nobody(named):
     assert (found.workloads[0].verdict, admission.code) == (AdmitVerdict.INADMISSIBLE, "check-missing")
     assert admission.reasons == ("ClusterQueue q is inactive, as there is no AdmissionCheck gone",)
     assert any("q (c)" in each for each in found.notes) == ("admissionChecks" in named)
+
+
+def test_without_queues_there_is_no_answer():
+    with pytest.raises(InputError, match="no objects of a queue system"):
+        admit(objects(job("j")), objects(*node("a")))
+
+
+def test_systems_that_are_not_modelled():
+    with pytest.raises(InputError, match=r"kueue '0\.1' is not modelled"):
+        admit(objects(job("j")), objects(*COMMON), AdmitOptions(system="kueue=0.1"))

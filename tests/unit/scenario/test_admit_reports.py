@@ -10,7 +10,19 @@ import pytest
 
 from dra_alloc.cluster.settings import Settings
 from dra_alloc.scenario.admit.admit import AdmitOptions, AdmitVerdict, WorkloadAnswer, admit
-from tests.unit.scenario.queueing import CLASS, COMMON, CONFIGURATION, group, job, kueue, node, objects, queue, template
+from tests.unit.scenario.queueing import (
+    CLASS,
+    COMMON,
+    CONFIGURATION,
+    group,
+    job,
+    kueue,
+    node,
+    objects,
+    of_kueue,
+    queue,
+    template,
+)
 
 GATES = {"DRAExtendedResource": True, "DRAPartitionableDevices": True}
 
@@ -76,8 +88,7 @@ def with_class(*dump: dict[str, Any]) -> tuple[WorkloadAnswer, ...]:
 def test_an_extended_resource_is_charged_once():
     """kueue#9868: it was charged under its own name, and its claim by the mapping."""
     (answer,) = with_class(*node("a"), *queue("q", group(("f", 2))))
-    assert answer.admission is not None
-    assert answer.admission.assignment.usage == {("f", "cards"): 2}
+    assert of_kueue(answer).assignment.usage == {("f", "cards"): 2}
     assert answer.verdict is AdmitVerdict.PLACED
 
 
@@ -89,8 +100,7 @@ def test_an_extended_resource_without_a_class():
     the_node["status"] = {"allocatable": {"cpu": "4", "pods": "10"}}
     (answer,) = asked([extended()], the_node, slices, *queue("q", {**limits, "flavors": [flavor]}))
     assert answer.verdict is AdmitVerdict.NOT_ALLOCATABLE
-    assert answer.admission is not None
-    assert answer.admission.assignment.usage == {("f", "example.com/card"): 1}
+    assert of_kueue(answer).assignment.usage == {("f", "example.com/card"): 1}
     assert "example.com/card" in told(answer)
 
 
@@ -120,8 +130,7 @@ def test_partitions_cost_what_they_take(size, cost):
     dump = objects(*common, part, the_node, slices, counters, *queue("q", group(("f", 100))))
     (answer,) = admit(objects(job("j", "part")), dump, AdmitOptions(Settings("1.36", GATES))).workloads
     assert answer.verdict is AdmitVerdict.PLACED
-    assert answer.admission is not None
-    assert answer.admission.assignment.usage == {("f", "cards"): cost}
+    assert of_kueue(answer).assignment.usage == {("f", "cards"): cost}
 
 
 def test_alternatives_are_inadmissible():

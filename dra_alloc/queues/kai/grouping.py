@@ -1,0 +1,269 @@
+"""
+Which pods KAI places together, in which queue and with which priority: by the object that makes them, or as attached.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from dra_alloc.api import Pod
+from dra_alloc.manifest import Workload
+from dra_alloc.pods.expanding import ExpandedPod
+from dra_alloc.pods.gangs import GroupTree, SubGroup, tree_of
+from dra_alloc.pods.workloads.grove import clique_gangs
+from dra_alloc.pods.workloads.reading import items, number_in, text, value_at
+from dra_alloc.queues.kai.cycle import FIRM
+from dra_alloc.queues.kai.objects import KaiObjects
+
+__all__ = ["ATTACHED", "QUEUE", "SCHEDULER", "KaiPods", "is_of_kai", "kai_pods"]
+
+SCHEDULER: Final = "kai-scheduler"
+QUEUE: Final = "kai.scheduler/queue"
+#: What attaches a pod to a group, as an annotation, and to one within it, as a label.
+ATTACHED: Final = "pod-group-name"
+_SUB_GROUP: Final = "kai.scheduler/subgroup-name"
+_SKIP: Final = "kai.scheduler/skip-podgrouper"
+_LEAST: Final = "kai.scheduler/batch-min-member"
+_CLASS: Final = "priorityClassName"
+_PREEMPTIBLE: Final = "kai.scheduler/preemptibility"
+_DEFAULT_QUEUE: Final = "default-queue"
+#: The classes that KAI is installed with.
+_CLASSES: Final = {"train": 50, "build-preemptible": 75, "build": 100, "inference": 125}
+_JOBSET: Final = "jobset.sigs.k8s.io"
+_LWS: Final = "leaderworkerset.sigs.k8s.io"
+_CLIQUE: Final = "grove.io/podclique"
+
+Numbers = Sequence[int]
+Pods = Sequence[ExpandedPod]
+
+
+@dataclass(frozen=True, slots=True)
+class KaiPods:
+    """Pods, by number, that KAI places together; `against` is why it never tries them, by code and in words."""
+
+    name: str
+    kind: str
+    group: GroupTree
+    queue: str
+    priority: int
+    preemptible: bool
+    created: str
+    against: tuple[str, str] = ("", "")
+
+
+def is_of_kai(pod: Pod) -> bool:
+    """Return whether KAI is to schedule a pod: only the name of the scheduler says it."""
+    return pod.spec.scheduler_name == SCHEDULER
+
+
+def kai_pods(pods: Pods, objects: KaiObjects, classes: Mapping[str, int]) -> Iterator[KaiPods]:
+    """
+    Yield what is placed together, in the order of the first pods; `classes` are the values of priority classes.
+
+    Spec: KAI-18 to KAI-20.
+    """
+    together: dict[tuple[str, ...], list[int]] = {}
+    gangs: dict[int, Mapping[str, str]] = {}
+    for number, each in enumerate(pods):
+        if each.owner.kind == "PodCliqueSet" and isinstance(each.owner, Workload) and id(each.owner) not in gangs:
+            gangs[id(each.owner)] = clique_gangs(each.owner)[1]
+        together.setdefault(_key(each, objects, gangs.get(id(each.owner), {})), []).append(number)
+    for (kind, name, *_), numbers in together.items():
+        first = pods[numbers[0]]
+        if kind == "PodGroup":
+            yield _attached(name, first, (pods, numbers), objects, classes)
+        else:
+            yield _of_owner(kind, name, (pods, numbers), classes)
+
+
+def _key(each: ExpandedPod, objects: KaiObjects, gangs: Mapping[str, str]) -> tuple[str, ...]:
+    """Return what pods have in common that are placed together."""
+    pod, owner = each.pod, each.owner
+    namespace = pod.metadata.namespace or ""
+    named = pod.metadata.annotations.get(ATTACHED, "")
+    full = f"{namespace}/{named}"
+    # Pods without an owner, and those that say so, keep the group that they name; others are given one.
+    alone = isinstance(owner, Pod) and not owner.metadata.owner_references
+    if named and (full in objects.groups or alone or _skips(each)):
+        return "PodGroup", full
+    if owner.kind in ("Pod", "Deployment") or _skips(each):
+        return "Pod", pod.metadata.full_name
+    part = ""
+    if owner.kind == "LeaderWorkerSet":
+        part = pod.metadata.labels.get(f"{_LWS}/group-index", "")
+    elif owner.kind == "PodCliqueSet":
+        part = (
+            clique_gangs(owner)[1].get(pod.metadata.labels.get(_CLIQUE, ""), "") if isinstance(owner, Workload) else ""
+        )
+    return owner.kind, owner.metadata.full_name, part
+
+
+def _skips(each: ExpandedPod) -> bool:
+    return any(meta.annotations.get(_SKIP) == "true" for meta in (each.pod.metadata, each.owner.metadata))
+
+
+def _attached(
+    name: str, first: ExpandedPod, of: tuple[Pods, Numbers], objects: KaiObjects, classes: Mapping[str, int]
+) -> KaiPods:
+    pods, numbers = of
+    group = objects.groups.get(name)
+    if group is None:
+        against = "no-pod-group", f"pods are attached to PodGroup {name}, which is not there"
+        return KaiPods(name, "PodGroup", GroupTree(name, 1, tuple(numbers)), "", 0, True, "~", against)
+    by_name: dict[str, list[int]] = {}
+    for number in numbers:
+        by_name.setdefault(pods[number].pod.metadata.labels.get(_SUB_GROUP, ""), []).append(number)
+    leaves = {each.name for each in group.below if not any(one.parent == each.name for one in group.below)} or {""}
+    against = ("", "")
+    stray = sorted(by_name.keys() - leaves)
+    if stray:
+        called = f"group {stray[0]} of {name}" if stray[0] else f"no group of {name}"
+        said = (
+            f"pods are of {called}, which has no such pods: label {_SUB_GROUP} names one of {', '.join(sorted(leaves))}"
+        )
+        against = "no-sub-group", said
+    tree = tree_of(group.root, group.below, by_name)
+    priority = _value(group.priority_class, classes)
+    preemptible = group.preemptible if group.preemptible is not None else priority < FIRM
+    return KaiPods(name, "PodGroup", tree, group.queue, priority, preemptible, group.created or "~", against)
+
+
+def _value(name: str, classes: Mapping[str, int]) -> int:
+    return classes.get(name, _CLASSES.get(name, _CLASSES["train"]))
+
+
+def _of_owner(kind: str, name: str, of: tuple[Pods, Numbers], classes: Mapping[str, int]) -> KaiPods:
+    pods, numbers = of
+    first = pods[numbers[0]]
+    owner, own = first.owner, first.pod.metadata
+    labels = {**own.labels, **owner.metadata.labels}
+    named = labels.get(_CLASS) or first.pod.spec.priority_class_name or ""
+    known = named in classes or named in _CLASSES
+    priority = _value(named if known else "inference" if owner.kind == "Deployment" else "train", classes)
+    preemptible = {"preemptible": True, "non-preemptible": False}.get(labels.get(_PREEMPTIBLE, ""), priority < FIRM)
+    queue = labels.get(QUEUE) or labels.get("project") or _DEFAULT_QUEUE
+    created = owner.metadata.creation_timestamp or "~"
+    against = ("", "")
+    if _skips(first):
+        against = "not-grouped", f"{_SKIP} is set, and no annotation {ATTACHED} attaches the pods to a PodGroup"
+    if kind == "Pod":
+        return KaiPods(name, kind, GroupTree(name, 1, tuple(numbers)), queue, priority, preemptible, created, against)
+    group = _GROUPS[kind](name, of) if isinstance(owner, Workload) and kind in _GROUPS else None
+    if kind == "LeaderWorkerSet":
+        name = f"{name}-{own.labels.get(f'{_LWS}/group-index', '0')}"
+    elif kind == "PodCliqueSet" and group is not None:
+        name = group.name
+    if group is None:
+        least = _number(owner.metadata.annotations.get(_LEAST, "1")) if kind == "Job" else 1
+        if least is None:
+            against = "minimum-malformed", f"annotation {_LEAST} has to be a whole number"
+        group = GroupTree(name, least or 1, tuple(numbers))
+    return KaiPods(name, kind, group, queue, priority, preemptible, created, against)
+
+
+def _number(given: str) -> int | None:
+    return int(given) if given.isascii() and given.isdecimal() else None
+
+
+def _body(of: tuple[Pods, Numbers]) -> Mapping[str, Any]:
+    owner = of[0][of[1][0]].owner
+    assert isinstance(owner, Workload)
+    return owner.body
+
+
+def _all(name: str, of: tuple[Pods, Numbers]) -> GroupTree:
+    """Return a group that needs all its pods, or as many as its scheduling policy says."""
+    body = _body(of)
+    said = value_at(body, "spec.runPolicy.schedulingPolicy.minAvailable")
+    elastic = value_at(body, "spec.elasticPolicy.minReplicas")
+    least = next((each for each in (said, elastic) if type(each) is int), len(of[1]))
+    by_path: dict[str, list[int]] = {}
+    for number in of[1]:
+        by_path.setdefault("master" if ".Master." in of[0][number].path else "worker", []).append(number)
+    master = by_path.get("master", [])
+    below = [SubGroup("master", least=len(master)), SubGroup("worker", least=max(0, least - len(master)))]
+    return tree_of(SubGroup(""), [each for each in below if each.name in by_path], by_path)
+
+
+def _job_set(name: str, of: tuple[Pods, Numbers]) -> GroupTree:
+    """Return a group for each replicated job, and below it one for each of its Jobs."""
+    pods, numbers = of
+    body = _body(of)
+    jobs = items(body, "spec.replicatedJobs")
+    by_name: dict[str, list[int]] = {}
+    for each in numbers:
+        labels = pods[each].pod.metadata.labels
+        leaf = f"{labels.get(f'{_JOBSET}/replicatedjob-name', '')}-replica-{labels.get(f'{_JOBSET}/job-index', '')}"
+        by_name.setdefault(leaf, []).append(each)
+    below: list[SubGroup] = []
+    for job in jobs:
+        called, replicas = text(job, "name"), number_in(job, "replicas", 1)
+        below.append(SubGroup(called, least_groups=replicas))
+        annotations = value_at(job, "template.metadata.annotations") or {}
+        least = _number(str(annotations.get(_LEAST, ""))) or number_in(job, "template.spec.parallelism", 1)
+        below += [SubGroup(f"{called}-replica-{each}", called, least) for each in range(replicas)]
+    in_order = text(body, "spec.startupPolicy.startupPolicyOrder") == "InOrder"
+    said = _number(str((value_at(body, "metadata.annotations") or {}).get(_LEAST, "")))
+    least_groups = min(said, len(jobs)) if said else 1 if in_order else len(jobs)
+    return tree_of(SubGroup("", least_groups=least_groups), below, by_name)
+
+
+def _leader_workers(name: str, of: tuple[Pods, Numbers]) -> GroupTree:
+    """Return a group of all, or, where workers start once the leader is ready, the leader first and then the others."""
+    pods, numbers = of
+    body = _body(of)
+    size = number_in(body, "spec.leaderWorkerTemplate.size", 1)
+    if text(body, "spec.startupPolicy", "LeaderCreated") != "LeaderReady":
+        return GroupTree(name, size, tuple(numbers))
+    by_name: dict[str, list[int]] = {}
+    for each in numbers:
+        index = pods[each].pod.metadata.labels.get(f"{_LWS}/worker-index", "0")
+        by_name.setdefault("leader" if index == "0" else "workers", []).append(each)
+    below = (SubGroup("leader", least=1), SubGroup("workers", least=size - 1))
+    return tree_of(SubGroup("", least_groups=1), below, by_name)
+
+
+def _ray(name: str, of: tuple[Pods, Numbers]) -> GroupTree:
+    """Return a group of a head and one of each kind of workers, with the least of each."""
+    pods, numbers = of
+    by_name: dict[str, list[int]] = {}
+    for each in numbers:
+        path, _, rest = pods[each].path.partition(".template")
+        by_name.setdefault(path if rest else pods[each].path, []).append(each)
+    below = []
+    for path, those in by_name.items():
+        spec = value_at(_body(of), path) or {}
+        hosts = number_in(spec, "numOfHosts", 1) if isinstance(spec, Mapping) else 1
+        least = number_in(spec, "minReplicas", 0) if isinstance(spec, Mapping) else 0
+        if "workerGroupSpecs" in path:
+            below.append(SubGroup(path, least=least * hosts if least else len(those)))
+        else:
+            # What a RayJob starts besides its cluster is of no group: it is tried when all else has its place.
+            below.append(SubGroup(path, least=1 if "headGroupSpec" in path else 0))
+    return tree_of(SubGroup(""), below, by_name)
+
+
+def _clique_set(name: str, of: tuple[Pods, Numbers]) -> GroupTree:
+    """Return the PodGang of the pods: a group for each clique with its minAvailable."""
+    pods, numbers = of
+    owner = pods[numbers[0]].owner
+    assert isinstance(owner, Workload)
+    least, gangs = clique_gangs(owner)
+    by_name: dict[str, list[int]] = {}
+    for each in numbers:
+        by_name.setdefault(pods[each].pod.metadata.labels.get(_CLIQUE, ""), []).append(each)
+    gang = gangs.get(next(iter(by_name)), "")
+    of_gang = [clique for clique, its in gangs.items() if its == gang]
+    tree = tree_of(SubGroup(""), [SubGroup(each, least=least[each]) for each in of_gang], by_name)
+    return GroupTree(f"{owner.namespace}/{gang}", groups=tree.groups, least_groups=tree.least_groups, pods=tree.pods)
+
+
+_GROUPS: Final[Mapping[str, Callable[[str, tuple[Pods, Numbers]], GroupTree]]] = {
+    "JobSet": _job_set,
+    "LeaderWorkerSet": _leader_workers,
+    "PodCliqueSet": _clique_set,
+    **dict.fromkeys(("RayCluster", "RayJob", "RayService"), _ray),
+    **dict.fromkeys(("PyTorchJob", "TFJob", "XGBoostJob", "JAXJob", "MPIJob"), _all),
+}

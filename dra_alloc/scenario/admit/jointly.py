@@ -1,0 +1,60 @@
+"""
+Whether pods that find no place in the scheduler's order would, if their devices were chosen together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from dra_alloc.api import ResourceClaim
+from dra_alloc.cluster.cluster import Cluster
+from dra_alloc.cluster.holding import given_back
+from dra_alloc.scenario.admit.answers import LayerSays
+from dra_alloc.scenario.answers import SubjectAnswer
+from dra_alloc.scenario.gang.gang import place_most
+from dra_alloc.scenario.gang.types import Member
+from dra_alloc.scenario.prepare.subjects import Subject
+
+__all__ = ["JointQuestions", "jointly"]
+
+#: Pods of one workload, and workloads, for which a joint choice is looked for at most.
+_PODS: Final = 100
+_WORKLOADS: Final = 20
+
+
+def jointly(cluster: Cluster, subjects: Sequence[Subject], needed: int) -> LayerSays:
+    """
+    Return whether so many of the pods find devices at once, on a cluster without theirs, as far as devices go.
+
+    It is not asked of pods that share claims, or of very many.
+
+    Spec: GANGTREE-5.
+    """
+    claims = [[claim for claim in each.claims if isinstance(claim, ResourceClaim)] for each in subjects]
+    own = all(len(those) == len(each.claims) for those, each in zip(claims, subjects, strict=True))
+    asking = [Member(each.name, tuple(those)) for those, each in zip(claims, subjects, strict=True) if those]
+    if not own or not asking or len(subjects) > _PODS:
+        return LayerSays.NOT_ASKED
+    joint = place_most(cluster, asking).joint
+    if len(joint.placements) + len(subjects) - len(asking) >= needed:
+        return LayerSays.YES
+    return LayerSays.NO if joint.proven else LayerSays.UNDECIDED
+
+
+@dataclass(slots=True)
+class JointQuestions:
+    """Questions about workloads on a cluster after all of them: each is asked as if it had nothing yet."""
+
+    cluster: Cluster
+    asked: int = 0
+
+    def of(self, subjects: Sequence[Subject], needed: int, answers: Iterable[SubjectAnswer]) -> LayerSays:
+        """Return whether a workload that was refused could be placed at once; of very many that is not asked."""
+        self.asked += 1
+        if self.asked > _WORKLOADS:
+            return LayerSays.NOT_ASKED
+        held = [claim for each in answers if each.allocated is not None for claim in each.allocated.claims]
+        free = self.cluster.with_claims(given_back(claim) for claim in held) if held else self.cluster
+        return jointly(free, subjects, needed)

@@ -1,0 +1,203 @@
+"""
+Who Kueue admits of the manifests' workloads, and where the admitted are placed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+from dra_alloc import cel
+from dra_alloc.api import Pod
+from dra_alloc.errors import Problem, Where, first_few
+from dra_alloc.pods.expanding import ExpandedPod
+from dra_alloc.queues.kueue.asking import gates_lacking
+from dra_alloc.queues.kueue.charge import Charging
+from dra_alloc.queues.kueue.cycle import QueueStanding, admissions
+from dra_alloc.queues.kueue.devices import SlicesSeen
+from dra_alloc.queues.kueue.labels import QUEUE, labels_path
+from dra_alloc.queues.kueue.mappings import MAPPINGS
+from dra_alloc.queues.kueue.objects import KueueObjects, amount_text, reserved
+from dra_alloc.queues.standing import Standing
+from dra_alloc.queues.systems import QueueSystem
+from dra_alloc.scenario.admit.answers import Admit, QueueTold, WorkloadAnswer
+from dra_alloc.scenario.admit.asking import AdmitQuestion, no_pods_of, prepared_for, read_at, unmade
+from dra_alloc.scenario.admit.jointly import JointQuestions
+from dra_alloc.scenario.admit.queued import (
+    QueuedPods,
+    in_turn,
+    not_modelled,
+    queued_pods,
+    resumed,
+    with_quota,
+    without_queue,
+)
+from dra_alloc.scenario.answers import SubjectAnswer
+from dra_alloc.scenario.check import CheckOptions, placed
+from dra_alloc.scenario.prepare.pipeline import Prepared
+from dra_alloc.scenario.prepare.subjects import Subject
+from dra_alloc.work import ran_out
+
+__all__ = ["admit_kueue"]
+
+#: What every answer leaves out; the rest is noted where the objects have it.
+LIMITS: Final = (
+    "not modelled: preemption and fair sharing, topologies, admission checks, partial admission, pods ready in time"
+)
+
+
+def admit_kueue(asked: AdmitQuestion) -> Admit:
+    """Return what becomes of workloads by Kueue. Raises: ManifestError with everything that is wrong."""
+    options, dump = asked.options, asked.dump
+    objects = KueueObjects.of((*dump.queueing, *asked.manifests.queueing), options.namespace)
+    system = asked.system.with_gates(objects.gates)
+    manifests = resumed(asked.manifests)
+    off = [_off(each) for each in gates_lacking(objects.mappings, system)]
+    # The last of the Configurations counts, and those of the manifests come after the dump's.
+    given = (dump, asked.manifests)
+    settled = [each for documents in given for each in documents.queueing if each.kind == "Configuration"][-1:]
+    wrong = [*objects.wrong, *((each, problem) for each in settled for problem in off)]
+    prepared = prepared_for(asked, manifests, wrong, lambda found: not_modelled(_asked(found)))
+    charging = _charging(prepared, objects, system)
+    pods = _asked(prepared)
+    queued, others = in_turn(dump, queued_pods(pods, prepared.subjects, dump, objects.priorities))
+    workloads = [*others, *(each.workload for each in queued if each.workload is not None)]
+    found = admissions(workloads, objects, charging, _namespace_labels(prepared), reserved(with_quota(dump)))
+    by_number = {each.workload.number: each for each in found}
+    answered = [(each, None if each.workload is None else by_number[each.workload.number]) for each in queued]
+    subjects = list(_subjects(answered, prepared.subjects, objects))
+    checked = placed(
+        replace(prepared, subjects=tuple(subjects)), CheckOptions(options.settings, None, options.namespace)
+    )
+    by_name = {each.name: each for each in checked.placements}
+    joint = JointQuestions(checked.cluster or prepared.cluster)
+    where = read_at(prepared, [each.origin for each in queued])
+    answers = tuple(
+        replace(_answer(each, admission, prepared, (by_name, joint, objects)), where=place)
+        for (each, admission), place in zip(answered, where, strict=True)
+    )
+    let_in = sum(by_number[each.number].standing is Standing.ADMITTED for each in others)
+    notes = [LIMITS, *_notes(objects, queued, prepared, len(pods)), *checked.notes, *ran_out()]
+    if others:
+        said = f"{let_in} of them would be admitted, and their pods are not placed"
+        notes.insert(1, f"Workloads that wait in the dump go by the queues, too: {len(others)}; {said}")
+    return Admit(answers, system, options.settings, checked.channel, tuple(notes))
+
+
+def _asked(prepared: Prepared) -> list[ExpandedPod]:
+    return [each for each in prepared.pods if each.is_asked]
+
+
+def _off(gate: str) -> Problem:
+    said = f"has sources that need {gate}, which is off: no claim can be charged by them"
+    hint = "set it under featureGates of the Configuration, if it is on in the cluster"
+    return Problem(said, Where(path=MAPPINGS), hint)
+
+
+def _charging(prepared: Prepared, objects: KueueObjects, system: QueueSystem) -> Charging:
+    merged, profile = prepared.merged, prepared.settings.profile()
+    environment = cel.environment(profile.release, "stored", profile.cel_lists)
+    templates = {each.metadata.full_name: each for each in merged.templates}
+    seen = SlicesSeen(merged.slices, {each.metadata.name or "": each for each in merged.classes}, environment)
+    return Charging(objects.mappings, templates, seen, system)
+
+
+def _namespace_labels(prepared: Prepared) -> Mapping[str, Mapping[str, str]]:
+    found: dict[str, Mapping[str, str]] = {
+        each.metadata.namespace or "": {"kubernetes.io/metadata.name": each.metadata.namespace or ""}
+        for pod in prepared.pods
+        for each in (pod.pod,)
+    }
+    for each in prepared.merged.namespaces:
+        name = each.metadata.name or ""
+        found[name] = {"kubernetes.io/metadata.name": name, **each.metadata.labels}
+    return found
+
+
+def _subjects(
+    answered: Sequence[tuple[QueuedPods, QueueStanding | None]], subjects: Sequence[Subject], objects: KueueObjects
+) -> Iterator[Subject]:
+    """Yield the pods that nobody keeps back, those admitted first before others, as their flavors make them."""
+    let_in = [each for each in answered if each[1] is None or each[1].standing is Standing.ADMITTED]
+    for pods, admission in sorted(let_in, key=lambda each: each[1].order if each[1] is not None else 0):
+        for number, name in zip(pods.subjects, pods.sets, strict=True):
+            subject = subjects[number]
+            flavors = {} if admission is None else admission.assignment.flavors.get(name, {})
+            yield _flavored(subject, list(dict.fromkeys(flavors.values())), objects)
+
+
+def _flavored(subject: Subject, names: Sequence[str], objects: KueueObjects) -> Subject:
+    """Return a pod with the node selector and the tolerations of its flavors. Spec: KUEUE-33."""
+    flavors = [objects.flavors[name] for name in names if name in objects.flavors]
+    pod = subject.pod
+    if pod is None or not any(each.labels or each.tolerations for each in flavors):
+        return subject
+    selector: dict[str, str] = {**pod.spec.node_selector}
+    for each in flavors:
+        selector.update(each.labels)
+    tolerations = (*pod.spec.tolerations, *(one for each in flavors for one in each.tolerations))
+    changed: Pod = pod.replaced(spec=pod.spec.replaced(node_selector=selector, tolerations=tolerations))
+    template = f"{subject.template} in {','.join(names)}" if subject.template else None
+    return replace(subject, pod=changed, template=template)
+
+
+def _answer(
+    pods: QueuedPods,
+    admission: QueueStanding | None,
+    prepared: Prepared,
+    known: tuple[Mapping[str, SubjectAnswer], JointQuestions, KueueObjects],
+) -> WorkloadAnswer:
+    by_name, joint, objects = known
+    subjects = [prepared.subjects[each] for each in pods.subjects]
+    found = tuple(by_name[each.name] for each in subjects if each.name in by_name)
+    told = QueueTold() if admission is None else _told(admission, objects)
+    answer = WorkloadAnswer(pods.name, pods.kind, len(subjects), admission, found, told=told, unmade=unmade(subjects))
+    return replace(answer, jointly=joint.of(subjects, len(subjects), found)) if answer.refused else answer
+
+
+def _told(admission: QueueStanding, objects: KueueObjects) -> QueueTold:
+    """Return what Kueue charges, and whether it may preempt."""
+    lines = ["it may preempt others: who would be is not looked at"] if admission.may_preempt else []
+    usage = sorted(admission.assignment.usage.items()) if admission.order else []
+    charged = [
+        f"{amount_text(resource, amount, objects.formats)} {resource} (flavor {flavor})"
+        for (flavor, resource), amount in usage
+    ]
+    sets = [
+        {
+            "name": each.asked.name,
+            "count": each.asked.count,
+            "asked": {name: amount_text(name, amount, objects.formats) for name, amount in each.amounts.items()},
+            "flavors": admission.assignment.flavors.get(each.asked.name, {}),
+        }
+        for each in admission.sets
+    ]
+    members = {
+        "localQueue": admission.workload.local_queue,
+        "clusterQueue": admission.queue or None,
+        "priority": admission.workload.priority,
+        "mayPreempt": admission.may_preempt,
+        "podSets": sets,
+    }
+    return QueueTold((*lines, *([f"charged: {', '.join(charged)}"] if charged else [])), members)
+
+
+def _notes(objects: KueueObjects, queued: Sequence[QueuedPods], prepared: Prepared, pods: int) -> Iterator[str]:
+    """Yield what could make another answer of it; `pods` of the subjects are pods."""
+    yield from objects.notes
+    yield from no_pods_of(prepared.subjects[pods:])
+    if not objects.mappings and any(_has_claims(each) for each in queued):
+        yield "there is no Kueue Configuration with deviceClassMappings, so that no claim can be charged"
+    unseen = [each.metadata.full_name for each in without_queue(prepared.manifests)]
+    if unseen:
+        said = f"Kueue sees {QUEUE} of a CronJob's Jobs, which have what is in {labels_path('CronJob')}"
+        yield f"{said}; these have it only on themselves: {first_few(unseen)}"
+    there = {each.name: [name for name in each.checks if name in objects.checks] for each in objects.queues.values()}
+    checks = sorted(f"{name} ({', '.join(found)})" for name, found in there.items() if found)
+    if checks:
+        yield f"admission checks come besides: {', '.join(checks)}"
+
+
+def _has_claims(pods: QueuedPods) -> bool:
+    return pods.workload is not None and any(each.pod.spec.resource_claims for each in pods.workload.sets)

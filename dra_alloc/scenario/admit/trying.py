@@ -1,0 +1,77 @@
+"""
+Pods of gangs placed together on one cluster: all of those that are tried at once, or none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from dra_alloc.cluster.attempts.queue import Queued
+from dra_alloc.cluster.attempts.scheduled import Scheduled, Unsettled
+from dra_alloc.scenario.admit.answers import LayerSays
+from dra_alloc.scenario.admit.jointly import jointly
+from dra_alloc.scenario.answers import SubjectAnswer
+from dra_alloc.scenario.checking import Checking
+from dra_alloc.scenario.prepare.subjects import Subject
+
+__all__ = ["Trying"]
+
+#: Gangs for which a joint choice is looked for at most.
+_JOINTLY = 20
+
+
+@dataclass(slots=True)
+class Trying:
+    """
+    Attempts under way: pods by number, those that are asked about with their subject.
+
+    `answers` are what became of pods that were tried, by number; `joint` what a
+    choice of all devices at once could do, by the name of what was not placed.
+    """
+
+    checking: Checking
+    pods: Mapping[int, Queued]
+    subjects: Mapping[int, Subject]
+    answers: dict[int, SubjectAnswer] = field(default_factory=dict)
+    joint: dict[str, LayerSays] = field(default_factory=dict)
+
+    def together(self, name: str, numbers: Sequence[int]) -> bool | None:
+        """
+        Try pods one after the other, each with what was placed before it; the first without a place ends it.
+
+        Return whether all have one, None where that could not be decided. If
+        not, nothing stays of it, and the pod that found none says why.
+        """
+        scheduling = self.checking.scheduling
+        before = scheduling.saved()
+        made: dict[int, SubjectAnswer] = {}
+        for number in numbers:
+            outcome = scheduling.attempt(self.pods[number])
+            subject = self.subjects.get(number)
+            if subject is not None:
+                made[number] = self.checking.answer(subject, outcome, before.cluster)
+            if not isinstance(outcome, Scheduled):
+                scheduling.go_back(before)
+                if subject is not None:
+                    self.answers[number] = made[number]
+                if isinstance(outcome, Unsettled):
+                    return None
+                self._look(name, numbers)
+                return False
+        self.answers |= made
+        return True
+
+    def alone(self, number: int) -> bool | None:
+        """Try one pod, which nobody waits for."""
+        outcome = self.checking.scheduling.attempt(self.pods[number])
+        subject = self.subjects.get(number)
+        if subject is not None:
+            self.answers[number] = self.checking.answer(subject, outcome, self.checking.scheduling.cluster)
+        return None if isinstance(outcome, Unsettled) else isinstance(outcome, Scheduled)
+
+    def _look(self, name: str, numbers: Sequence[int]) -> None:
+        """Find out whether a gang that was refused could be placed if its devices were chosen together."""
+        subjects = [self.subjects[each] for each in numbers if each in self.subjects]
+        if name not in self.joint and len(self.joint) < _JOINTLY and len(subjects) == len(numbers):
+            self.joint[name] = jointly(self.checking.scheduling.cluster, subjects, len(subjects))
