@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dra_alloc.api import DeviceRequestAllocationResult, Node, ResourceClaim
-from dra_alloc.cluster.holding import reaches
+from dra_alloc.cluster.holding import elsewhere, reaches
 from dra_alloc.problem.requests import claim_name
 from dra_alloc.profiles import Feature, Profile
 
@@ -28,7 +28,7 @@ def unavailable(claims: Sequence[ResourceClaim], node: Node, profile: Profile) -
             continue
         name = claim_name(claim)
         if not reaches(claim, node):
-            return name, f"claim {name} is allocated, and not for this node"
+            return name, elsewhere(claim)
         results = claim.status.allocation.devices.results
         skips = any(each.skip_node_operations for each in results)
         if skips and _OPTIONAL_OPERATIONS not in node.status.declared_features:

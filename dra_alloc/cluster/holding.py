@@ -8,10 +8,11 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from dra_alloc.api import AllocationResult, Node, ResourceClaim, ResourceClaimConsumerReference
 from dra_alloc.cluster.outcomes import NodeRefusal
+from dra_alloc.errors import first_few
 from dra_alloc.problem.nodes import NodeSelectorError, selects_node
 from dra_alloc.problem.requests import claim_name
 
-__all__ = ["allocated_elsewhere", "completed", "given_back", "reaches", "reserved_for"]
+__all__ = ["allocated_elsewhere", "completed", "elsewhere", "given_back", "reaches", "reserved_for"]
 
 
 def reaches(claim: ResourceClaim, node: Node) -> bool:
@@ -30,9 +31,18 @@ def allocated_elsewhere(claims: Sequence[ResourceClaim], node: Node) -> NodeRefu
     name = node.metadata.name or ""
     for claim in claims:
         if not reaches(claim, node):
-            error = f"claim {claim_name(claim)} is allocated, and not for this node"
-            return NodeRefusal(name, "allocated-elsewhere", error)
+            return NodeRefusal(name, "allocated-elsewhere", elsewhere(claim))
     return None
+
+
+def elsewhere(claim: ResourceClaim) -> str:
+    """Return what is said of a claim that is allocated, on a node that it is not allocated for."""
+    allocation = claim.status.allocation
+    selector = allocation.node_selector if allocation is not None else None
+    fields = [each for term in selector.node_selector_terms for each in term.match_fields] if selector else []
+    named = fields[0].values if len(fields) == 1 and fields[0].operator == "In" else ()
+    where = f" for {first_few(named)}, and not for this node" if named else ", and not for this node"
+    return f"claim {claim_name(claim)} is allocated{where}"
 
 
 def completed(claims: Sequence[ResourceClaim], results: Sequence[AllocationResult]) -> tuple[ResourceClaim, ...]:

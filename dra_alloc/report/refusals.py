@@ -22,8 +22,15 @@ __all__ = ["cause_of", "first_cause", "refusal_lines", "refusal_object"]
 
 
 def cause_of(refusal: NodeRefusal) -> str:
-    """Return in a sentence why the node refuses, as far as there is one."""
-    return refusal.explanation.cause or refusal.text
+    """Return in a sentence why the node refuses, as far as there is one: what there is to say before the error."""
+    if refusal.explanation.cause or not refusal.detail:
+        return refusal.explanation.cause or refusal.error
+    return f'{refusal.detail} ("{refusal.error}")' if len(refusal.error) <= _SHORT else refusal.detail
+
+
+def _error(refusal: NodeRefusal, verbose: bool) -> Iterator[str]:
+    if refusal.error and refusal.error not in cause_of(refusal):
+        yield f"the error: {cut(refusal.error, verbose)}"
 
 
 def _behind(found: Reasons, verbose: bool) -> Iterator[str]:
@@ -79,7 +86,10 @@ _CHANGES: Final = (
     partial(Section, "not-enough", say=_not_enough, shape=lambda found: {"notEnough": list(found.not_enough)}),
     partial(Section, "not-tried", say=_untried, shape=lambda found: {"notTried": list(found.untried)}),
 )
-_TALLIES: Final = (partial(Section, "tallies", say=tally_lines, shape=tally_members),)
+_TALLIES: Final = (
+    partial(Section, "error", say=_error),
+    partial(Section, "tallies", say=tally_lines, shape=tally_members),
+)
 _FACTS: Final = (
     partial(
         Section,
@@ -122,6 +132,23 @@ _NAMING: Final = (*_FIRST, "not-enough")
 _LINES: Final = 12
 _LINES_OF_MANY: Final = 15
 _CAUSE: Final = "cause: "
+#: Codes of what no node has a say in.
+_EVERYWHERE: Final = frozenset(
+    {
+        "quota",
+        "claim-deleted",
+        "claim-not-owned",
+        "admin-access",
+        "claim-missing",
+        "claim-in-use",
+        "scheduling-gates",
+        "pod-group",
+        "in-order",
+        "node-name",
+    }
+)
+#: Characters of an error that is told with the cause; others are told below.
+_SHORT: Final = 80
 #: How many kinds of node are told of, and whether with the fixes of all that are as near as the first, in turn.
 _LESS_AND_LESS: Final = ((4, True), (3, True), (4, False), (3, False), (2, True), (2, False), (1, False))
 _MOST_KINDS: Final = max(most for most, _ in _LESS_AND_LESS)
@@ -220,7 +247,7 @@ def _head(group: Sequence[NodeRefusal], *, first: bool, several: bool, named: bo
     told = group[0]
     others = f" and {plural(len(group) - 1, 'other node')} alike" if len(group) > 1 else ""
     away = f", {_DISTANCES[_far(told)[0]]}" if several and told.reasons is not None else ""
-    where = "" if named else f"on {told.node}{others}{away}:"
+    where = "" if named or (told.code in _EVERYWHERE and not several) else f"on {told.node}{others}{away}:"
     cause = cause_of(told)
     return " ".join(part for part in (_CAUSE.strip() if first and cause else "", where, cause) if part)
 

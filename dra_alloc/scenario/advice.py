@@ -4,35 +4,28 @@ What would help where kube-scheduler gives a pod up with an error: tried, as all
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
-from dra_alloc import cel
 from dra_alloc.api import DeviceRequest, ResourceClaim
 from dra_alloc.cluster.cluster import Cluster
 from dra_alloc.cluster.outcomes import NodeRefusal
-from dra_alloc.cluster.settings import Settings
-from dra_alloc.explain.facts import called
 from dra_alloc.explain.hints import Hints
 from dra_alloc.explain.reasons import WORK, Fix, Reasons
 from dra_alloc.explain.trials import Trials
-from dra_alloc.explain.world import World, edit_requests
+from dra_alloc.explain.world import World
 from dra_alloc.limits import ALLOCATION_RESULTS_MAX
 from dra_alloc.problem.pools import GatherError
 from dra_alloc.problem.requests import claim_name
 from dra_alloc.scenario.explaining import world_of
-from dra_alloc.scenario.selecting import environment_for, prepared_devices
+from dra_alloc.scenario.guarding import Advice, failed_selector
 
 __all__ = ["advised"]
 
-_FAILED: Final = re.compile(
-    r"(?P<kind>class|claim) (?P<owner>\S+): selector #(?P<number>\d+)(?: on device (?P<device>\S+))?: "
-    r"CEL runtime error: (?P<text>.*)"
-)
-_READ: Final = re.compile(r'attributes\["([^"]+)"\]\.(\w+)')
+#: Other nodes that are asked whether a change lets them end the question with an error.
+_MOST_NODES: Final = 32
 _TOO_MANY: Final = f"a claim can have {ALLOCATION_RESULTS_MAX} devices at most"
 
 
@@ -40,29 +33,33 @@ def advised(cluster: Cluster, claims: Sequence[ResourceClaim], refusal: NodeRefu
     """
     Return the refusal of a question that ended with an error, with what would help: fixes and hints, and no facts.
 
+    Of a selector that fails the cause is told, too.
+
     Spec: EXPLAIN-2, EXPLAIN-4, EXPLAIN-9.
     """
     try:
         world = world_of(cluster, claims, cluster.node(refusal.node))
+        others = [node for node in cluster.nodes if node is not world.node]
+        elsewhere = [world_of(cluster, claims, node) for node in others[:_MOST_NODES]]
     except GatherError:
         return refusal
-    return replace(refusal, reasons=_advice(world, cluster.settings, refusal, work))
-
-
-def _advice(world: World, settings: Settings, refusal: NodeRefusal, work: int) -> Reasons:
-    trials = Trials(world, work)
+    trials = Trials(world, work, elsewhere=elsewhere)
     if trials.fits_without(()) is not False:
-        return Reasons((), exact=False, work=trials.work)
-    code, error = refusal.code, refusal.error
-    hints: list[str] = []
-    fixes: tuple[Fix, ...] = ()
-    if code == "too-many-devices":
-        fixes = tuple(_in_several_claims(world, trials))
-        hints += [] if fixes else [_TOO_MANY]
-    elif code == "selector-runtime-error":
-        hints += _selector_hints(world, settings, error, trials)
-    hints += Hints(world, trials).told
-    return Reasons((), fixes, hints=tuple(dict.fromkeys(hints)), work=trials.work)
+        return replace(refusal, reasons=Reasons((), exact=False, work=trials.work))
+    found = Advice()
+    if refusal.code == "too-many-devices":
+        found.fixes += _in_several_claims(world, trials)
+        found.hints += [] if found.fixes else [_TOO_MANY]
+    elif refusal.code == "selector-runtime-error":
+        found = failed_selector(world, cluster.settings, refusal.error, trials)
+    if len(others) > _MOST_NODES:
+        # Any of those that were not asked can end the question with an error still.
+        found.hints += [f"{fix} would be enough on {refusal.node}" for fix in found.fixes]
+        found.fixes = []
+    hints = (*found.hints, *Hints(world, trials).told)
+    reasons = Reasons((), tuple(found.fixes), hints=tuple(dict.fromkeys(hints)), work=trials.work)
+    told = replace(refusal.explanation, cause=found.cause) if found.cause else refusal.explanation
+    return replace(refusal, reasons=reasons, explanation=told)
 
 
 def _in_several_claims(world: World, trials: Trials) -> Iterator[Fix]:
@@ -106,88 +103,3 @@ def _parts(claim: ResourceClaim) -> tuple[ResourceClaim, ...]:
             for number, part in enumerate(parts)
         ]
     )
-
-
-def _selector_hints(world: World, settings: Settings, error: str, trials: Trials) -> Iterator[str]:
-    """Yield what the device at which a selector failed has instead, and how many others lack the same."""
-    found = _FAILED.search(error)
-    if found is None:
-        return
-    environment = environment_for(settings, "stored")
-    devices = list(prepared_devices(world.slices, environment.reading))
-    named: dict[str, str] = {}
-    for owner, expression in _expressions(world, found):
-        named.setdefault(expression, owner)
-    for expression, owner in named.items():
-        try:
-            program = environment.compile(expression)
-        except cel.CompileError:
-            continue
-        for names, device in devices:
-            if found["device"] not in (None, "/".join(names)):
-                continue
-            try:
-                program.matches(device)
-            except cel.EvaluationError as failure:
-                if not found["text"].startswith(failure.text):
-                    continue
-                yield f"selector {found['number']} of {owner} is {' '.join(expression.split())}"
-                yield from (
-                    f"device {'/'.join(names)}: {hint}" for hint in cel.evaluation_hints(failure.text, program, device)
-                )
-                here, key = [each for _, each in devices], failure.text.removeprefix("no such key: ")
-                # What to do about this one is told above.
-                said = f"{key} is missing"
-                missing = cel.missing_hints(program, here)
-                yield from (each.partition(":")[0] if each.startswith(said) else each for each in missing)
-                yield from _guard_alone(world, expression, key, trials, partial(_matching, environment, here))
-                return
-
-
-def _matching(environment: cel.Environment, devices: Sequence[cel.CelDevice], expression: str) -> str:
-    """Return how many devices an expression matches; empty where it fails on one."""
-    try:
-        program = environment.compile(expression)
-        matching = sum(program.matches(each) for each in devices)
-    except (cel.CompileError, cel.EvaluationError):
-        return ""
-    return f": then {matching} of {len(devices)} {'matches' if matching == 1 else 'match'}"
-
-
-def _guard_alone(
-    world: World, expression: str, key: str, trials: Trials, matching: Callable[[str], str]
-) -> Iterator[str]:
-    """Yield whether a guard against the attribute that is missing lets the claims onto the node, tried."""
-    guards = [f'has(device.attributes["{domain}"].{name})' for domain, name in _READ.findall(expression) if name == key]
-    if not guards:
-        return
-    guard = f"{guards[0]} && ({expression})"
-    guarded = {"cel": {"expression": guard}}
-
-    def edit(index: int, name: str, ask: Any) -> Any:
-        selectors = [
-            type(each).from_wire(guarded) if each.cel is not None and each.cel.expression == expression else each
-            for each in ask.selectors
-        ]
-        return ask.model_copy(update={"selectors": tuple(selectors)})
-
-    changed = edit_requests(world, edit)
-    fits = trials.fits(changed)
-    if fits is not None and changed != world:
-        said = "would be enough" if fits else "alone is not enough"
-        yield f"guarding {key} {said} on {world.node.metadata.name}{matching(guard)}"
-
-
-def _expressions(world: World, found: re.Match[str]) -> Iterator[tuple[str, str]]:
-    """Yield the expressions that can be meant, each with whose it is."""
-    number, lists = int(found["number"]), []
-    if found["kind"] == "class":
-        device_class = world.classes.get(found["owner"])
-        lists = [(f"class {found['owner']}", device_class.spec.selectors)] if device_class is not None else []
-    else:
-        for index, name, ask in world.asks():
-            if claim_name(world.claims[index]) == found["owner"]:
-                lists.append((called(world, index, name), ask.selectors))
-    for owner, selectors in lists:
-        if number < len(selectors) and (selector := selectors[number].cel) is not None:
-            yield owner, selector.expression

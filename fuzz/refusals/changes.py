@@ -11,9 +11,11 @@ from dataclasses import dataclass
 
 from fuzz.refusals.drawing import DRIVER, RESOURCE, Json
 
-__all__ = ["Change", "asking_for", "asking_for_less", "changes_of", "of_the_pod"]
+__all__ = ["Change", "asking_for", "asking_for_less", "changes_of", "guarding", "of_the_pod"]
 
 _SAID = ("matchAttribute", "distinctAttribute")
+_GUARDING = re.compile(r"guarding (\w+) with has\(\) in selector (\d+) of (.+)")
+_READ = re.compile(r'(attributes|capacity)\["([^"]+)"\]\.(\w+)')
 _LESS = re.compile(r"((\S+) instead of \S+ (cpu|memory))")
 
 
@@ -147,6 +149,32 @@ def _without_affinity(kind: str) -> Callable[[Json], None]:
         del _pod(world)["affinity"][kind]
 
     return make
+
+
+def guarding(world: Json, step: str) -> Change | None:
+    """Return what a step means that guards a selector; None for another step."""
+    found = _GUARDING.fullmatch(step)
+    if found is None:
+        return None
+    key, number, owners = found[1], int(found[2]), found[3].split(", ")
+
+    def make(made: Json) -> None:
+        for owner, selectors in _selectors(made):
+            if owner in owners and number < len(selectors):
+                expression = selectors[number]["cel"]["expression"]
+                read = next(each for each in _READ.findall(expression) if each[2] == key)
+                selectors[number]["cel"]["expression"] = f'has(device.{read[0]}["{read[1]}"].{key}) && ({expression})'
+
+    return Change(step, "", make)
+
+
+def _selectors(world: Json) -> Iterator[tuple[str, list[Json]]]:
+    """Yield the selectors of all requests and classes, by whose they are called."""
+    for name, devices in _pending(world).items():
+        for request, ask in _asks(devices):
+            yield f'request "{request}"{_owner(world, name)}', ask.get("selectors", [])
+    for each in _all(world, "DeviceClass"):
+        yield f"class {each['metadata']['name']}", each["spec"]["selectors"]
 
 
 def asking_for(world: Json) -> Iterator[tuple[int, Callable[[int], Change]]]:

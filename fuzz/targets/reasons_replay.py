@@ -21,7 +21,7 @@ from typing import Final
 
 import dra_alloc
 from dra_alloc.cli.main import run
-from fuzz.refusals.changes import Change, asking_for, asking_for_less, changes_of, of_the_pod
+from fuzz.refusals.changes import Change, asking_for, asking_for_less, changes_of, guarding, of_the_pod
 from fuzz.refusals.drawing import Json, drawn
 from fuzz.target import Broken, Target, command
 
@@ -172,7 +172,7 @@ def _named(step: str, changes: dict[str, Change], world: Json) -> Change:
     """Return the change that a step names. Raises: Broken for one that nobody understands."""
     if step in changes:
         return changes[step]
-    less = asking_for_less(step)
+    less = asking_for_less(step) or guarding(world, step)
     if less is not None:
         return less
     counted = _COUNT.fullmatch(step)

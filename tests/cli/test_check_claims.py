@@ -112,7 +112,7 @@ def test_a_claim_that_nobody_reserved_is_given_back_where_it_does_not_fit(ask: Q
     assert (placement["verdict"], placement["allocation"]["node"]) == ("allocated", "b")
     assert any("nobody reserved it: the scheduler gives it back" in note for note in report["notes"])
     held = ask([on_b], [*there[:-1], claim(1)])
-    assert ("allocated-elsewhere", "claim default/c is allocated, and not for this node") in told(held)
+    assert ("allocated-elsewhere", "claim default/c is allocated for a, and not for this node") in told(held)
 
 
 def conditions(*true: str) -> tuple[Json, ...]:

@@ -73,7 +73,7 @@ CASES = (
             "what is taken one way is not missing the other on dual",
             "default/ext-2 (Pod): allocated",
             "default/claim-2 (Pod): allocated",
-            "Insufficient nvidia.com/gpu: 3 nvidia.com/gpu asked, 0 of 2 left",
+            '3 nvidia.com/gpu asked, 0 of 2 left ("Insufficient nvidia.com/gpu")',
         ),
     ),
     *(

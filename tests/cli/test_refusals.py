@@ -22,7 +22,10 @@ CASES = {
     ),
     "05-mig": ("3 of counter slices needed, 2 of 7 left in gpu-0 (ml/note holds 3, ml/small holds 2)", "freeing claim"),
     "07-two-claims": ("5 devices are needed together", 'dropping request "g" of claim ml/spare'),
-    "11-runtime": ("no such key: mem", "alone is not enough on n1: then 1 of 2 matches"),
+    "11-runtime": (
+        'selector 0 of request "g" fails on device gpu.acme.com/n1/gpu-1 (no such key: mem; mem is missing on 1 of 2',
+        "both guarding mem with has() in selector 0",
+    ),
     "12-gate": (
         "cause: DRAConsumableCapacity is off in Kubernetes 1.35",
         "fix: switching the gate DRAConsumableCapacity on",

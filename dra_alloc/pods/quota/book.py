@@ -80,11 +80,11 @@ class Account:
     def lacking(self, charge: Charge) -> str:
         """Return what an object needs of what the quota has too little of; empty if it fits."""
         left = {key: self.hard[key] - self.used.get(key, ZERO) for key in self._beyond(charge)}
-        named = len(left) > 1
-        return "; ".join(
-            f"{f'{key}: ' if named else ''}{charge.usage[key]} needed, {max(each, ZERO)} of {self.hard[key]} left"
+        told = [
+            f"{charge.usage[key]} {key} needed, {max(each, ZERO)} of {self.hard[key]} left"
             for key, each in left.items()
-        )
+        ]
+        return f"quota {self.name}: {'; '.join(told)}" if told else ""
 
     def _beyond(self, charge: Charge) -> list[str]:
         return sorted(key for key, total in self._sums(charge) if total > self.hard[key])

@@ -17,12 +17,26 @@ from dra_alloc.manifest import Documents
 from dra_alloc.scenario.advice import advised
 
 
-def cluster(devices: list[dict[str, Any]], settings: Settings, expression: str = "true") -> Cluster:
-    spec = {"driver": "d", "nodeName": "node", "pool": {"name": "p", "generation": 1, "resourceSliceCount": 1}}
+def cluster(
+    devices: list[dict[str, Any]],
+    settings: Settings,
+    expression: str = "true",
+    elsewhere: tuple[dict[str, Any], ...] = (),
+) -> Cluster:
+    spec: dict[str, Any] = {
+        "driver": "d",
+        "nodeName": "node",
+        "pool": {"name": "p", "generation": 1, "resourceSliceCount": 1},
+    }
     device_class = {"metadata": {"name": "any"}, "spec": {"selectors": [{"cel": {"expression": expression}}]}}
+    slices: list[dict[str, Any]] = [{"metadata": {"name": "s"}, "spec": {**spec, "devices": devices}}]
+    if elsewhere:
+        pool = {**spec["pool"], "name": "other"}
+        there = {**spec, "nodeName": "other", "pool": pool, "devices": list(elsewhere)}
+        slices.append({"metadata": {"name": "t"}, "spec": there})
     objects = Documents(
-        nodes=(Node.from_wire({"metadata": {"name": "node"}}),),
-        slices=(ResourceSlice.from_wire({"metadata": {"name": "s"}, "spec": {**spec, "devices": devices}}),),
+        nodes=tuple(Node.from_wire({"metadata": {"name": each["spec"]["nodeName"]}}) for each in slices),
+        slices=tuple(map(ResourceSlice.from_wire, slices)),
         classes=(DeviceClass.from_wire(device_class),),
     )
     return Cluster.of(objects, settings)
@@ -78,20 +92,39 @@ def test_the_device_at_which_a_selector_fails_is_named(release: str, of_class: b
     there = cluster(devices, Settings(release), fails if of_class else "true")
     refusal, found = advice(asked, there)
     assert refusal.code == "selector-runtime-error"
-    assert "device d/p/other: did you mean sise?" in found.hints
-    assert "size is missing on 1 of 2 devices" in found.hints
+    assert "did you mean sise?" in found.hints
+    whose = "class any" if of_class else 'request "r0"'
+    cause = f"selector 0 of {whose} fails on device d/p/other (no such key: size; size is missing on 1 of 2 devices)"
+    assert refusal.explanation.cause == f"{cause}: {fails}"
 
 
-@pytest.mark.parametrize(("count", "said"), [(1, "would be enough"), (2, "alone is not enough")])
-def test_a_guard_is_tried(count: int, said: str) -> None:
-    devices: list[dict[str, Any]] = [{"name": "other"}, {"name": "whole", "attributes": {"size": {"int": 5}}}]
+_FEWER = 'asking for 1 instead of 2 devices in request "r0"'
+
+
+@pytest.mark.parametrize(("count", "here", "more"), [(1, 1, []), (2, 1, [_FEWER]), (2, 0, None)])
+def test_a_guard_is_tried(count: int, here: int, more: list[str] | None) -> None:
+    devices: list[dict[str, Any]] = [{"name": "other"}, {"name": "whole", "attributes": {"size": {"int": 4 + here}}}]
     fails = 'device.attributes["d"].size == 5'
     asked = claim({"count": count, "selectors": [{"cel": {"expression": fails}}]})
     refusal, found = advice(asked, cluster(devices, Settings()))
     assert refusal.code == "selector-runtime-error"
-    assert f"guarding size {said} on {refusal.node}: then 1 of 2 matches" in found.hints
+    guard = 'guarding size with has() in selector 0 of request "r0"'
+    assert [fix.steps for fix in found.fixes] == ([] if more is None else [(guard, *more)])
+    assert ("guarding size alone is not enough" in found.hints) is (more is None)
+    assert f"guarded so, {here} of 2 {'matches' if here else 'match'}" in found.hints
     assert str(found.hints).count("guard size") == 1
     assert "guard it" not in str(found.hints)
+
+
+@pytest.mark.parametrize("enough", [True, False])
+def test_a_guard_is_no_fix_where_another_node_ends_the_question_with_an_error(enough: bool) -> None:
+    wants = 'device.attributes["d"].size == 5 && device.attributes["d"].kind == 1'
+    asked = claim({"selectors": [{"cel": {"expression": wants}}]})
+    size, kind = {"size": {"int": 5}}, {"kind": {"int": 1}}
+    devices: list[dict[str, Any]] = [{"name": "a"}, {"name": "b", "attributes": {**size, **kind}}]
+    elsewhere = {"name": "c", "attributes": {**size, **kind} if enough else size}
+    found = advice(asked, cluster(devices, Settings(), elsewhere=(elsewhere,)))[1]
+    assert bool(found.fixes) is enough
 
 
 def test_a_gate_that_is_off_is_named() -> None:

@@ -95,9 +95,9 @@ def test_errors_on_all_other_nodes_are_no_reasons():
     assert expected == (
         False,
         [
-            ("n0", "allocated-elsewhere", "claim ns/shared is allocated, and not for this node"),
+            ("n0", "allocated-elsewhere", "claim ns/shared is allocated for n1, and not for this node"),
             ("n1", "no-fit", ""),
-            ("n2", "allocated-elsewhere", "claim ns/shared is allocated, and not for this node"),
+            ("n2", "allocated-elsewhere", "claim ns/shared is allocated for n1, and not for this node"),
         ],
     )
 

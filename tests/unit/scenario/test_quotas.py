@@ -85,7 +85,7 @@ def test_a_refused_pod_runs_nowhere_and_takes_no_devices():
     assert verdicts(found) == ["allocated", "allocated", "unsatisfiable", "unsatisfiable"]
     (refusal,) = found.placements[3].refusals
     assert refusal.code == "quota"
-    assert refusal.text.endswith(": 1 needed, 0 of 2 left")
+    assert refusal.text.endswith(f": quota q: 1 {DEVICES} needed, 0 of 2 left")
     assert refusal.error.endswith(f"exceeded quota: q, requested: {DEVICES}=1, used: {DEVICES}=2, limited: {DEVICES}=2")
     assert any("1 of 3 pods of Deployment ns/d waiting for a claim" in each for each in found.notes)
     found = checked({"pods": "1"}, deployment(2), pod("free", resourceClaimTemplateName="t"))

@@ -1,0 +1,172 @@
+"""
+What is behind a selector that fails: the device, what it has instead, and what a guard would do.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any, Final
+
+from dra_alloc import cel
+from dra_alloc.api import FrozenMap
+from dra_alloc.cluster.settings import Settings
+from dra_alloc.explain.facts import called
+from dra_alloc.explain.reasons import Fix, fewer_devices
+from dra_alloc.explain.trials import Trials
+from dra_alloc.explain.world import World, edit_requests
+from dra_alloc.problem.requests import claim_name
+from dra_alloc.scenario.selecting import environment_for, prepared_devices
+
+__all__ = ["Advice", "failed_selector"]
+
+_FAILED: Final = re.compile(
+    r"(?P<kind>class|claim) (?P<owner>\S+): selector #(?P<number>\d+)(?: on device (?P<device>\S+))?: "
+    r"CEL runtime error: (?P<text>.*)"
+)
+_READ: Final = re.compile(r'(attributes|capacity)\["([^"]+)"\]\.(\w+)')
+_GUARD: Final = 'has(device.{}["{}"].{})'
+_GUARD_COST: Final = 50
+_LESS_COST: Final = 30
+#: A guard, and smaller numbers of devices with it, that are tried.
+_MOST_TRIES: Final = 12
+
+
+@dataclass(slots=True)
+class Advice:
+    """What was found out about an error so far."""
+
+    cause: str = ""
+    fixes: list[Fix] = field(default_factory=list)
+    hints: list[str] = field(default_factory=list)
+
+
+def failed_selector(world: World, settings: Settings, error: str, trials: Trials) -> Advice:
+    """
+    Return which device a selector fails on, what that has instead, and what a guard would do, tried.
+
+    Spec: EXPLAIN-9.
+    """
+    found = Advice()
+    failed = _FAILED.search(error)
+    if failed is None:
+        return found
+    environment = environment_for(settings, "stored")
+    devices = list(prepared_devices(world.slices, environment.reading))
+    here = [each for _, each in devices]
+    for expression, owners in _expressions(world, failed).items():
+        try:
+            program = environment.compile(expression)
+        except cel.CompileError:
+            continue
+        for names, device in devices:
+            failure = _failure(program, device)
+            if failed["device"] not in (None, "/".join(names)) or not failed["text"].startswith(failure or " "):
+                continue
+            key = failure.removeprefix("no such key: ")
+            missing = [each.partition(":")[0] for each in cel.missing_hints(program, here)]
+            lacking = "".join(f"; {each}" for each in missing if each.startswith(f"{key} is missing"))
+            selector = f"selector {failed['number']} of {', '.join(map(str, owners))}"
+            said = " ".join(expression.split())
+            found.cause = f"{selector} fails on device {'/'.join(names)} ({failure}{lacking}): {said}"
+            found.hints += cel.evaluation_hints(failure, program, device)
+            found.hints += [each for each in missing if not each.startswith(f"{key} is missing")]
+            guards = [_GUARD.format(*read) for read in _READ.findall(expression) if read[2] == key]
+            if guards:
+                guard = f"{guards[0]} && ({expression})"
+                change = partial(_with_guard, owners=owners, number=int(failed["number"]), guard=guard)
+                step = f"guarding {key} with has() in {selector}"
+                found.hints += _matching(environment, here, guard)
+                found.fixes += _enough(trials, world, Fix((step,), _GUARD_COST, change))
+                found.hints += [] if found.fixes else [f"guarding {key} alone is not enough"]
+            return found
+    return found
+
+
+def _failure(program: cel.Program, device: cel.CelDevice) -> str:
+    """Return the error with which a selector fails on a device; empty if it does not."""
+    try:
+        program.matches(device)
+    except cel.EvaluationError as failure:
+        return failure.text
+    return ""
+
+
+def _enough(trials: Trials, world: World, guard: Fix) -> Iterator[Fix]:
+    """Yield the guard if it is enough, or else with the largest number of devices with which it is."""
+    tried = [guard]
+    for alternatives in fewer_devices(guard.change(world)):
+        for said, change in alternatives:
+            both = (*guard.steps, said)
+            tried.append(Fix(both, guard.cost + _LESS_COST, _then(guard.change, change)))
+    enough = (fix for fix in tried[:_MOST_TRIES] if trials.fits(fix.change(world)) and not trials.spoilt(fix.change))
+    yield from itertools.islice(enough, 1)
+
+
+def _then(first: Callable[[World], World], second: Callable[[World], World]) -> Callable[[World], World]:
+    return lambda world: second(first(world))
+
+
+def _with_guard(world: World, owners: Sequence[_Owner], number: int, guard: str) -> World:
+    """Return the world with an expression in place of the selector of that number of some requests, or of a class."""
+    guarded = {"cel": {"expression": guard}}
+
+    def put(selectors: Sequence[Any]) -> tuple[Any, ...]:
+        return (*selectors[:number], type(selectors[number]).from_wire(guarded), *selectors[number + 1 :])
+
+    def edit(index: int, name: str, ask: Any) -> Any:
+        return ask.model_copy(update={"selectors": put(ask.selectors)}) if (index, name) in places else ask
+
+    places = {(each.index, each.request) for each in owners}
+    classes = {
+        each.device_class: (found := world.classes[each.device_class]).replaced(
+            spec=found.spec.replaced(selectors=put(found.spec.selectors))
+        )
+        for each in owners
+        if each.device_class
+    }
+    return edit_requests(replace(world, classes=FrozenMap({**world.classes, **classes})), edit)
+
+
+def _matching(environment: cel.Environment, devices: Sequence[cel.CelDevice], expression: str) -> Iterator[str]:
+    """Yield how many devices a guarded expression matches, unless it fails on one."""
+    try:
+        program = environment.compile(expression)
+        matching = sum(program.matches(each) for each in devices)
+    except (cel.CompileError, cel.EvaluationError):
+        return
+    yield f"guarded so, {matching} of {len(devices)} {'matches' if matching == 1 else 'match'}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Owner:
+    """Whose selector it is: a request's of a claim, or a class's."""
+
+    called: str
+    index: int = -1
+    request: str = ""
+    device_class: str = ""
+
+    def __str__(self) -> str:
+        return self.called
+
+
+def _expressions(world: World, failed: re.Match[str]) -> dict[str, list[_Owner]]:
+    """Return the expressions that can be meant, each with whose it is."""
+    number, lists = int(failed["number"]), []
+    if failed["kind"] == "class":
+        device_class = world.classes.get(failed["owner"])
+        owner = _Owner(f"class {failed['owner']}", device_class=failed["owner"])
+        lists = [(owner, device_class.spec.selectors)] if device_class is not None else []
+    else:
+        for index, name, ask in world.asks():
+            if claim_name(world.claims[index]) == failed["owner"]:
+                lists.append((_Owner(called(world, index, name), index, name), ask.selectors))
+    found: dict[str, list[_Owner]] = {}
+    for owner, selectors in lists:
+        if number < len(selectors) and (selector := selectors[number].cel) is not None:
+            found.setdefault(selector.expression, []).append(owner)
+    return found
