@@ -102,7 +102,11 @@ def _enough(trials: Trials, world: World, guard: Fix) -> Iterator[Fix]:
         for said, change in alternatives:
             both = (*guard.steps, said)
             tried.append(Fix(both, guard.cost + _LESS_COST, _then(guard.change, change)))
-    enough = (fix for fix in tried[:_MOST_TRIES] if trials.fits(fix.change(world)) and not trials.spoilt(fix.change))
+    enough = (
+        fix
+        for fix in tried[:_MOST_TRIES]
+        if trials.fits(fix.change(world)) and not trials.spoilt(fix.steps, fix.change)
+    )
     yield from itertools.islice(enough, 1)
 
 
