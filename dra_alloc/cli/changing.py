@@ -12,14 +12,14 @@ from dra_alloc.cli.nothing import check_stdin_once, nothing_given
 from dra_alloc.cli.output import warn
 from dra_alloc.cli.reading import settings_of
 from dra_alloc.cli.writing import is_one_file
+from dra_alloc.cluster.edits.cluster_state import ClusterState
+from dra_alloc.cluster.edits.objects import states
 from dra_alloc.errors import InputError, ManifestError, Problem, by_place
 from dra_alloc.manifest import Documents, Manner, load_readable
 from dra_alloc.manifest.plain_file import with_lines
 from dra_alloc.pods.naming import in_namespace
 from dra_alloc.pods.workloads.shapes import taught_by
 from dra_alloc.scenario.check import CheckOptions
-from dra_alloc.scenario.what_if.cluster_state import ClusterState
-from dra_alloc.scenario.what_if.objects import states
 from dra_alloc.scenario.what_if.reading import Scenario, read_scenario
 from dra_alloc.scenario.what_if.what_if import after_steps
 

@@ -9,13 +9,13 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any, Final
 
+from dra_alloc.cluster.edits.cluster_state import ClusterState
 from dra_alloc.errors import Where, first_few
 from dra_alloc.report.check_report import cause_of_refused, judged, where_not
 from dra_alloc.report.layout import plural, some
 from dra_alloc.report.records import Finding, Level, Report, Section
 from dra_alloc.scenario.answers import SubjectAnswer
 from dra_alloc.scenario.picture import picture_of_checks
-from dra_alloc.scenario.what_if.cluster_state import ClusterState
 from dra_alloc.scenario.what_if.pod_counts import PodCount
 from dra_alloc.scenario.what_if.what_if import Fate, WhatIf, WorkloadChange
 

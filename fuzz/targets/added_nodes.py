@@ -14,6 +14,10 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from dra_alloc.cluster.edits.cluster_state import ClusterState
+from dra_alloc.cluster.edits.nodes import AddNodes
+from dra_alloc.cluster.edits.objects import states
+from dra_alloc.cluster.edits.step import Stepping
 from dra_alloc.cluster.settings import Settings
 from dra_alloc.errors import ManifestError
 from dra_alloc.manifest import Documents, load
@@ -21,11 +25,7 @@ from dra_alloc.scenario.capacity.capacity import CapacityOptions, capacity
 from dra_alloc.scenario.capacity.shapes import NodeShape, shapes_of
 from dra_alloc.scenario.check import CheckOptions
 from dra_alloc.scenario.what_if.asking import asked
-from dra_alloc.scenario.what_if.cluster_state import ClusterState
-from dra_alloc.scenario.what_if.nodes import AddNodes
-from dra_alloc.scenario.what_if.objects import states
 from dra_alloc.scenario.what_if.pod_counts import WorkloadName
-from dra_alloc.scenario.what_if.step import Stepping
 from fuzz.plane.drawing.world import draw_world
 from fuzz.target import Broken, Json, Target, command
 

@@ -18,11 +18,11 @@ from random import Random
 from tempfile import TemporaryDirectory
 from typing import Final
 
+from dra_alloc.cluster.edits.objects import states
 from dra_alloc.cluster.settings import Settings
 from dra_alloc.errors import InputError, ManifestError
 from dra_alloc.manifest import Documents, load
 from dra_alloc.scenario.check import Check, CheckOptions
-from dra_alloc.scenario.what_if.objects import states
 from dra_alloc.scenario.what_if.reading import steps_in
 from dra_alloc.scenario.what_if.what_if import after_steps, what_if
 from fuzz.by_hand.drawing import draw_step

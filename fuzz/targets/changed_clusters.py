@@ -16,11 +16,11 @@ from collections import Counter
 from collections.abc import Iterator
 from random import Random
 
+from dra_alloc.cluster.edits.objects import states
 from dra_alloc.cluster.settings import Settings
 from dra_alloc.errors import ManifestError
 from dra_alloc.manifest import Documents, load
 from dra_alloc.scenario.check import CheckOptions
-from dra_alloc.scenario.what_if.objects import states
 from dra_alloc.scenario.what_if.reading import steps_in
 from dra_alloc.scenario.what_if.what_if import WhatIf, after_steps, what_if
 from fuzz.oracle_build import versions

@@ -12,9 +12,9 @@ from dra_alloc.cli import options as shared
 from dra_alloc.limits import DEFAULT_MOST_NODES, DEFAULT_NODE_TRIES
 
 if TYPE_CHECKING:
+    from dra_alloc.cluster.edits.cluster_state import ClusterState
     from dra_alloc.errors import Problem
     from dra_alloc.scenario.capacity.shapes import NodeShape
-    from dra_alloc.scenario.what_if.cluster_state import ClusterState
 
 __all__ = ["declare"]
 
@@ -96,11 +96,12 @@ def _shapes(options: Namespace, state: ClusterState) -> list[NodeShape]:
     from dataclasses import replace
 
     from dra_alloc.cli.objectives import cheapest_from
+    from dra_alloc.cluster.edits.nodes import pattern_like
     from dra_alloc.errors import ManifestError
     from dra_alloc.scenario.capacity.shapes import NodeShape, shapes_of
     from dra_alloc.scenario.fleet.catalogue import catalogue
     from dra_alloc.scenario.fleet.fleet import read_fleet
-    from dra_alloc.scenario.what_if.nodes import pattern_like, pattern_of
+    from dra_alloc.scenario.what_if.shapes import pattern_of
 
     there = {each.metadata.name or "": each for each in state.dump.nodes}
     known = {**catalogue().shapes, **(read_fleet(options.shapes).shapes if options.shapes else {})}

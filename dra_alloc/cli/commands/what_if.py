@@ -70,7 +70,7 @@ def _run(options: Namespace) -> int:
     from dra_alloc.errors import InputError
     from dra_alloc.report.layout import json_text
     from dra_alloc.report.what_if_report import what_if_report
-    from dra_alloc.scenario.what_if.steps import schema
+    from dra_alloc.scenario.what_if.schema import schema
     from dra_alloc.scenario.what_if.what_if import Fate, what_if
 
     if options.schema:

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from dra_alloc.api import DeviceRequest, ResourceClaimSpec
+from dra_alloc.cluster.edits.cluster_state import ClusterState, joined
 from dra_alloc.manifest import Documents
-from dra_alloc.scenario.what_if.cluster_state import ClusterState, joined
 
 __all__ = ["autoscaler_notes"]
 

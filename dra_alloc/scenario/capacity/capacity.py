@@ -9,6 +9,8 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
 
+from dra_alloc.cluster.edits.cluster_state import ClusterState
+from dra_alloc.cluster.edits.nodes import new_names, with_nodes
 from dra_alloc.errors import first_few
 from dra_alloc.limits import DEFAULT_MOST_NODES, DEFAULT_NODE_TRIES
 from dra_alloc.scenario.capacity.autoscalers import autoscaler_notes
@@ -17,9 +19,7 @@ from dra_alloc.scenario.capacity.search import Numbers, Purchase, cheapest
 from dra_alloc.scenario.capacity.shapes import NodeShape
 from dra_alloc.scenario.check import CheckOptions
 from dra_alloc.scenario.what_if.asking import OneSide, asked
-from dra_alloc.scenario.what_if.cluster_state import ClusterState
 from dra_alloc.scenario.what_if.made_anew import MadeAnew
-from dra_alloc.scenario.what_if.nodes import new_names, with_nodes
 from dra_alloc.scenario.what_if.pod_counts import WorkloadName
 from dra_alloc.scenario.what_if.quotas import relieved
 from dra_alloc.work import ran_out

@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from dra_alloc.api import Pod, ResourceClaim, ResourceClaimTemplate
+from dra_alloc.cluster.edits.cluster_state import ClusterState
 from dra_alloc.manifest import Documents
 from dra_alloc.scenario.what_if.asking import OneSide
-from dra_alloc.scenario.what_if.cluster_state import ClusterState
 
 __all__ = ["MOST_COPIES", "Copied", "copied", "copies_that_fit"]
 

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from dra_alloc.api import Device, Node, ResourceSlice
+from dra_alloc.cluster.edits.step import NodePattern
 from dra_alloc.manifest import Documents
 from dra_alloc.pods.taints import CORDON
-from dra_alloc.scenario.what_if.nodes import NodePattern
 
 __all__ = ["NodeShape", "shapes_of"]
 

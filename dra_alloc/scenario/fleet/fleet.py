@@ -18,10 +18,10 @@ from dra_alloc.errors import InputError, ManifestError, Problem, Where, did_you_
 from dra_alloc.manifest import Documents, Manner, load_plain
 from dra_alloc.manifest.given import documents_of, read_given
 from dra_alloc.manifest.plain_file import with_lines
+from dra_alloc.manifest.plain_models import faults_of
 from dra_alloc.scenario.fleet.catalogue import catalogue
 from dra_alloc.scenario.fleet.making import node_objects
 from dra_alloc.scenario.fleet.shape import FleetShape, MachineShape, NodeGroup, too_many
-from dra_alloc.scenario.plain_models import faults_of
 from dra_alloc.scenario.validating import CREATE, validated
 
 __all__ = ["checked_node", "fleet", "fleet_objects", "read_fleet"]

@@ -29,6 +29,7 @@ from typing import Any, Final
 
 from dra_alloc.cluster.attempts.taking import counts
 from dra_alloc.cluster.cluster import Cluster
+from dra_alloc.cluster.edits.merging import merged
 from dra_alloc.cluster.settings import Settings
 from dra_alloc.errors import ManifestError, Problem, UnknownReference
 from dra_alloc.manifest import Documents, Workload
@@ -40,9 +41,9 @@ from dra_alloc.pods.quota.book import NO_QUOTAS, QuotaBook
 from dra_alloc.pods.workloads.plans import Rollout
 from dra_alloc.pods.workloads.shapes import Taught
 from dra_alloc.scenario.prepare.admin_access import admin_access_problems, of_unknown_namespaces, without_admin_access
+from dra_alloc.scenario.prepare.changed_specs import changed_specs
 from dra_alloc.scenario.prepare.gating import as_there, gated
 from dra_alloc.scenario.prepare.grouping import group_notes, group_problems, groups_stored
-from dra_alloc.scenario.prepare.merging import changed_specs, merged
 from dra_alloc.scenario.prepare.namespaces import namespace_problems
 from dra_alloc.scenario.prepare.notes import notes_on
 from dra_alloc.scenario.prepare.quotas import forbidden

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from dra_alloc.cluster.edits.cluster_state import ClusterState
+from dra_alloc.cluster.edits.objects import states
 from dra_alloc.cluster.settings import Settings
 from dra_alloc.errors import InputError, ManifestError
 from dra_alloc.manifest import Documents, Manner, Validate, load_readable
@@ -17,8 +19,6 @@ from dra_alloc.remembered import Remembered
 from dra_alloc.scenario.check import CheckOptions
 from dra_alloc.scenario.sweep.questions import Difference, SweepQuestion, SweepRow
 from dra_alloc.scenario.what_if.asking import OneSide
-from dra_alloc.scenario.what_if.cluster_state import ClusterState
-from dra_alloc.scenario.what_if.objects import states
 from dra_alloc.scenario.what_if.reading import Scenario, steps_in
 from dra_alloc.scenario.what_if.what_if import Fate, WhatIf, WorkloadChange, after_steps, asked_before, what_if
 from dra_alloc.work import BudgetExhausted, Purse, Spent

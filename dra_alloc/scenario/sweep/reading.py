@@ -16,8 +16,8 @@ from dra_alloc.api import FrozenMap
 from dra_alloc.cluster.settings import Settings
 from dra_alloc.errors import DraAllocError, InputError, ManifestError, Problem, Where
 from dra_alloc.manifest.plain_file import load_plain, with_lines
+from dra_alloc.manifest.plain_models import faults_of
 from dra_alloc.manifest.read.inputs import files_of
-from dra_alloc.scenario.plain_models import faults_of
 from dra_alloc.scenario.sweep.questions import SweepQuestion
 from dra_alloc.scenario.sweep.sweeping import MOST_QUESTIONS
 from dra_alloc.scenario.what_if.reading import steps_in

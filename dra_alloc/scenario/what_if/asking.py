@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from dra_alloc.api import Pod
+from dra_alloc.cluster.edits.cluster_state import ClusterState, joined
 from dra_alloc.errors import ManifestError, Problem, first_few
 from dra_alloc.manifest import Documents, Workload
 from dra_alloc.manifest.documents import object_name
@@ -17,7 +18,6 @@ from dra_alloc.pods.workloads.owners import Family
 from dra_alloc.pods.workloads.states import PodState, state_of
 from dra_alloc.pods.workloads.table import maker_of
 from dra_alloc.scenario.check import Check, CheckOptions, SubjectAnswer, check
-from dra_alloc.scenario.what_if.cluster_state import ClusterState, joined
 from dra_alloc.scenario.what_if.pod_counts import PodCount, WorkloadName, counted, key_of
 
 __all__ = ["OneSide", "asked", "makes_anew"]

@@ -8,10 +8,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from dra_alloc.api import Pod, PodStatus
+from dra_alloc.cluster.edits.cluster_state import ClusterState
+from dra_alloc.cluster.edits.objects import DELETED
 from dra_alloc.pods.workloads.owners import Family
 from dra_alloc.scenario.what_if.asking import makes_anew
-from dra_alloc.scenario.what_if.cluster_state import ClusterState
-from dra_alloc.scenario.what_if.objects import DELETED
 from dra_alloc.scenario.what_if.pod_counts import WorkloadName, key_of
 
 __all__ = ["MadeAnew"]

@@ -8,8 +8,8 @@ from dataclasses import replace
 from typing import Any
 
 from dra_alloc.api import FrozenMap, ResourceQuota
+from dra_alloc.cluster.edits.cluster_state import ClusterState
 from dra_alloc.pods.quota.book import QuotaBook, chargeable
-from dra_alloc.scenario.what_if.cluster_state import ClusterState
 
 __all__ = ["relieved"]
 

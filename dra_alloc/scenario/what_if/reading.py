@@ -10,12 +10,12 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
+from dra_alloc.cluster.edits.step import StepKind
+from dra_alloc.cluster.edits.steps import STEPS
 from dra_alloc.errors import ManifestError, Problem, Where, did_you_mean
 from dra_alloc.manifest.plain_file import load_plain
+from dra_alloc.manifest.plain_models import faults_of
 from dra_alloc.scenario.fleet.shape import MachineShape
-from dra_alloc.scenario.plain_models import faults_of
-from dra_alloc.scenario.what_if.step import StepKind
-from dra_alloc.scenario.what_if.steps import STEPS
 
 __all__ = ["Scenario", "read_scenario", "steps_in"]
 

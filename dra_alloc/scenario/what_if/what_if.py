@@ -7,18 +7,20 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from functools import partial
 
+from dra_alloc.cluster.edits.cluster_state import ClusterState, joined
+from dra_alloc.cluster.edits.objects import DELETED
+from dra_alloc.cluster.edits.step import Stepping
 from dra_alloc.errors import Problem, Where
 from dra_alloc.manifest import Documents
 from dra_alloc.scenario.check import Check, CheckOptions
 from dra_alloc.scenario.what_if.asking import OneSide, asked
-from dra_alloc.scenario.what_if.cluster_state import ClusterState, joined
 from dra_alloc.scenario.what_if.made_anew import MadeAnew
-from dra_alloc.scenario.what_if.objects import DELETED
 from dra_alloc.scenario.what_if.pod_counts import PodCount, WorkloadName
 from dra_alloc.scenario.what_if.quotas import relieved
 from dra_alloc.scenario.what_if.reading import Scenario
-from dra_alloc.scenario.what_if.step import Stepping
+from dra_alloc.scenario.what_if.shapes import patterns
 from dra_alloc.work import evenly
 
 __all__ = ["Fate", "WhatIf", "WorkloadChange", "after_steps", "asked_before", "what_if"]
@@ -113,7 +115,7 @@ def after_steps(
     """Return the state after the steps of a scenario, in order, and everything that they name and that is not there."""
     problems: list[Problem] = []
     for path, step in scenario.steps:
-        stepping = Stepping(load, scenario.shapes)
+        stepping = Stepping(load, partial(patterns, scenario.shapes))
         state = step.on(state, stepping)
         for below, problem in stepping.wrong:
             place = f"{path}.{below}" if below else path

@@ -16,13 +16,13 @@ from typing import Any
 import pytest
 
 from dra_alloc import SweepQuestion, SweepRow, sweep
+from dra_alloc.cluster.edits.objects import states
 from dra_alloc.cluster.settings import Settings
 from dra_alloc.errors import InputError
 from dra_alloc.manifest import Documents, load
 from dra_alloc.scenario.check import CheckOptions
 from dra_alloc.scenario.sweep import answering, sweeping
 from dra_alloc.scenario.sweep.questions import in_order
-from dra_alloc.scenario.what_if.objects import states
 from dra_alloc.scenario.what_if.reading import steps_in
 from dra_alloc.scenario.what_if.what_if import after_steps, what_if
 from tests.paths import ROOT

@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 import yaml
 
+from dra_alloc.cluster.edits.objects import states
 from dra_alloc.cluster.outcomes import Allocated
 from dra_alloc.cluster.settings import DEFAULT_SETTINGS, Settings
 from dra_alloc.manifest import Documents, load
 from dra_alloc.manifest.plain_file import with_lines
 from dra_alloc.scenario.check import CheckOptions, SubjectAnswer
-from dra_alloc.scenario.what_if.objects import states
 from dra_alloc.scenario.what_if.pod_counts import PodCount, WorkloadName
 from dra_alloc.scenario.what_if.reading import read_scenario, steps_in
 from dra_alloc.scenario.what_if.what_if import Fate, WhatIf, WorkloadChange, after_steps, what_if

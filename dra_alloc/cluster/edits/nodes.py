@@ -5,34 +5,28 @@ Steps that change nodes.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 
 from pydantic import Field
 
 from dra_alloc.api import FrozenMap, Node, Pod, ResourceSlice
+from dra_alloc.cluster.edits.cluster_state import ClusterState
+from dra_alloc.cluster.edits.step import NodePattern, StepKind, Stepping
 from dra_alloc.errors import ManifestError
 from dra_alloc.manifest import Documents
-from dra_alloc.manifest.given import documents_of
+from dra_alloc.pods.spreading import HOSTNAME
 from dra_alloc.pods.taints import CORDON
 from dra_alloc.pods.workloads.states import PodState, state_of
-from dra_alloc.scenario.fleet.catalogue import catalogue
-from dra_alloc.scenario.fleet.fleet import checked_node
-from dra_alloc.scenario.fleet.making import HOSTNAME
-from dra_alloc.scenario.fleet.shape import MachineShape
-from dra_alloc.scenario.what_if.cluster_state import ClusterState
-from dra_alloc.scenario.what_if.step import StepKind, Stepping
 
 __all__ = [
     "AddNodes",
     "CordonNodes",
     "DrainNodes",
-    "NodePattern",
     "RemoveNodes",
     "UncordonNodes",
     "new_names",
     "pattern_like",
-    "pattern_of",
     "with_nodes",
 ]
 
@@ -57,38 +51,19 @@ class AddNodes(StepKind):
         elif self.like is not None:
             if stepping.knows("like", "there is no node", self.like, _nodes_of(state)):
                 return pattern_like(state, self.like)
-        elif self.shape is not None and stepping.knows("shape", "there is no shape", self.shape, _shapes(stepping)):
+        elif self.shape is not None and stepping.knows("shape", "there is no shape", self.shape, stepping.shapes()):
             try:
-                return pattern_of(_shapes(stepping)[self.shape], self.shape)
+                return stepping.shapes()[self.shape]()
             except ManifestError as error:
                 for each in error.problems:
                     stepping.complain("shape", f"{self.shape}: {each.message}", each.hint)
         return None
 
 
-@dataclass(frozen=True, slots=True)
-class NodePattern:
-    """A node with the slices of its own, as new ones will be; `name` is what they are called after."""
-
-    node: Node
-    slices: tuple[ResourceSlice, ...]
-
-    @property
-    def name(self) -> str:
-        """The name of the node that new ones are like."""
-        return self.node.metadata.name or ""
-
-
 def pattern_like(state: ClusterState, name: str) -> NodePattern:
     """Return the pattern of a node that is there."""
     slices = tuple(each for each in state.dump.slices if each.spec.node_name == name)
     return NodePattern(_nodes_of(state)[name], slices)
-
-
-def pattern_of(shape: MachineShape, name: str) -> NodePattern:
-    """Return the pattern of a shape. Spec: FLEET-6. Raises: ManifestError for what no API server would take."""
-    made = documents_of(checked_node(shape, name))
-    return NodePattern(made.nodes[0], made.slices)
 
 
 def with_nodes(state: ClusterState, pattern: NodePattern, names: Collection[str]) -> ClusterState:
@@ -109,10 +84,6 @@ def new_names(like: str, count: int, state: ClusterState) -> list[str]:
     there = _nodes_of(state)
     numbered = (f"{like}-new-{number}" for number in range(1, count + len(there) + 1))
     return list(islice((name for name in numbered if name not in there), count))
-
-
-def _shapes(stepping: Stepping) -> Mapping[str, MachineShape]:
-    return {**catalogue().shapes, **stepping.shapes}
 
 
 class _SomeNodes(StepKind):

@@ -10,10 +10,10 @@ from dataclasses import replace
 from pydantic import Field
 
 from dra_alloc.api import FrozenMap
+from dra_alloc.cluster.edits.cluster_state import ClusterState
+from dra_alloc.cluster.edits.step import StepKind, Stepping
 from dra_alloc.cluster.settings import Settings
 from dra_alloc.errors import DraAllocError
-from dra_alloc.scenario.what_if.cluster_state import ClusterState
-from dra_alloc.scenario.what_if.step import StepKind, Stepping
 
 __all__ = ["ReleaseStep"]
 

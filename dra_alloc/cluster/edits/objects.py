@@ -11,14 +11,14 @@ from typing import Any, Final
 from pydantic import Field
 
 from dra_alloc.api import ObjectMeta, ResourceClaim
+from dra_alloc.cluster.edits.cluster_state import ClusterState, joined
+from dra_alloc.cluster.edits.device_eviction import evicted_by_taints
+from dra_alloc.cluster.edits.merging import merged
+from dra_alloc.cluster.edits.step import StepKind, Stepping
 from dra_alloc.cluster.settings import Settings
 from dra_alloc.errors import did_you_mean
 from dra_alloc.manifest import Documents, Workload
 from dra_alloc.pods.workloads.owners import Family
-from dra_alloc.scenario.prepare.merging import merged
-from dra_alloc.scenario.what_if.cluster_state import ClusterState, joined
-from dra_alloc.scenario.what_if.device_eviction import evicted_by_taints
-from dra_alloc.scenario.what_if.step import StepKind, Stepping
 
 __all__ = ["DELETED", "Apply", "Delete", "applied", "states", "without"]
 

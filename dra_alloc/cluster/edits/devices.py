@@ -18,9 +18,9 @@ from dra_alloc.api import (
     ResourceSlice,
 )
 from dra_alloc.api.names import label_key_faults, label_value_faults
-from dra_alloc.scenario.what_if.cluster_state import ClusterState
-from dra_alloc.scenario.what_if.device_eviction import evicted_by_taints
-from dra_alloc.scenario.what_if.step import StepKind, Stepping
+from dra_alloc.cluster.edits.cluster_state import ClusterState
+from dra_alloc.cluster.edits.device_eviction import evicted_by_taints
+from dra_alloc.cluster.edits.step import StepKind, Stepping
 
 __all__ = ["TaintDevices"]
 

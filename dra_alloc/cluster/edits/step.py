@@ -9,20 +9,37 @@ from dataclasses import dataclass, field
 
 from pydantic import BaseModel, ConfigDict
 
+from dra_alloc.api import Node, ResourceSlice
+from dra_alloc.cluster.edits.cluster_state import ClusterState
 from dra_alloc.errors import Problem, did_you_mean
 from dra_alloc.manifest import Documents
-from dra_alloc.scenario.fleet.shape import MachineShape
-from dra_alloc.scenario.what_if.cluster_state import ClusterState
 
-__all__ = ["StepKind", "Stepping"]
+__all__ = ["NodePattern", "Shapes", "StepKind", "Stepping"]
+
+
+@dataclass(frozen=True, slots=True)
+class NodePattern:
+    """A node with the slices of its own, as new ones will be; `name` is what they are called after."""
+
+    node: Node
+    slices: tuple[ResourceSlice, ...]
+
+    @property
+    def name(self) -> str:
+        """The name of the node that new ones are like."""
+        return self.node.metadata.name or ""
+
+
+#: Shapes of nodes by name; what makes a pattern of one raises ManifestError for what no API server would take.
+Shapes = Mapping[str, Callable[[], NodePattern]]
 
 
 @dataclass(slots=True)
 class Stepping:
-    """Steps under way: how files are read, shapes of the scenario, what is wrong so far, with the path in the step."""
+    """Steps under way: how files are read, which shapes there are, what is wrong so far, with the path in the step."""
 
     load: Callable[[str], Documents]
-    shapes: Mapping[str, MachineShape] = field(default_factory=dict)
+    shapes: Callable[[], Shapes] = dict
     wrong: list[tuple[str, Problem]] = field(default_factory=list)
 
     def complain(self, path: str, message: str, hint: str = "") -> None:

@@ -1,35 +1,17 @@
 """
-All kinds of steps, and scenarios of them.
+The JSON schema of scenarios.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, Final
 
 from pydantic import TypeAdapter
 
+from dra_alloc.cluster.edits.steps import STEPS
 from dra_alloc.scenario.fleet.shape import MachineShape
-from dra_alloc.scenario.what_if.devices import TaintDevices
-from dra_alloc.scenario.what_if.nodes import AddNodes, CordonNodes, DrainNodes, RemoveNodes, UncordonNodes
-from dra_alloc.scenario.what_if.objects import Apply, Delete
-from dra_alloc.scenario.what_if.releases import ReleaseStep
-from dra_alloc.scenario.what_if.step import StepKind
 
-__all__ = ["STEPS", "schema"]
-
-#: Kinds of steps by their names in a scenario.
-STEPS: Final[Mapping[str, type[StepKind]]] = {
-    "addNodes": AddNodes,
-    "apply": Apply,
-    "cordonNodes": CordonNodes,
-    "delete": Delete,
-    "drainNodes": DrainNodes,
-    "release": ReleaseStep,
-    "removeNodes": RemoveNodes,
-    "taintDevices": TaintDevices,
-    "uncordonNodes": UncordonNodes,
-}
+__all__ = ["schema"]
 
 
 _SHAPE: Final = "shape"

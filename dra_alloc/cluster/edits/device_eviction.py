@@ -7,12 +7,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from dra_alloc.api import DeviceTaint, ResourceClaim
-from dra_alloc.cluster.cluster import Cluster
+from dra_alloc.cluster.contents import contents_of
+from dra_alloc.cluster.edits.cluster_state import ClusterState
 from dra_alloc.pods.workloads.states import PodState, state_of
 from dra_alloc.problem.devices import DeviceKey
 from dra_alloc.problem.requests import claim_name
 from dra_alloc.rules import tolerates
-from dra_alloc.scenario.what_if.cluster_state import ClusterState
 
 __all__ = ["evicted_by_taints"]
 
@@ -35,7 +35,7 @@ def evicted_by_taints(state: ClusterState, seconds: int | None = None) -> Cluste
 
 def _tainted(state: ClusterState) -> Iterator[tuple[DeviceKey, tuple[DeviceTaint, ...]]]:
     """Yield the devices that evict, with the taints that do."""
-    inventory = Cluster.of(state.dump, state.settings).known.contents.inventory
+    inventory = contents_of(state.dump, state.dump.held, state.settings).inventory
     for row in inventory.slices:
         for device in row.devices:
             evicting = tuple(each for each in device.taints if each.effect == "NoExecute")

@@ -1,0 +1,52 @@
+"""
+Manifests applied to a dump: whose object counts where both have one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Final, Protocol, TypeVar
+
+from dra_alloc.api import ObjectMeta
+from dra_alloc.manifest import Documents
+from dra_alloc.problem.requests import claim_name
+
+__all__ = ["merged"]
+
+_APPLIED: Final = (
+    "slices",
+    "classes",
+    "templates",
+    "taint_rules",
+    "nodes",
+    "namespaces",
+    "pods",
+    "pod_groups",
+    "priority_classes",
+)
+
+
+def merged(dump: Documents, manifests: Documents) -> Documents:
+    """Return the dump with the manifests applied; a claim of the dump stays as it is, since its spec cannot change."""
+    there = {claim_name(claim) for claim in dump.claims}
+    new = [claim for claim in manifests.claims if claim_name(claim) not in there]
+    others: dict[str, Any] = {member: _merged(getattr(dump, member), getattr(manifests, member)) for member in _APPLIED}
+    return replace(dump, claims=(*dump.claims, *new), **others)
+
+
+class _Named(Protocol):
+    """Any object of the API."""
+
+    @property
+    def metadata(self) -> ObjectMeta: ...
+
+
+_N = TypeVar("_N", bound=_Named)
+
+
+def _merged(dumped: Sequence[_N], applied: Sequence[_N]) -> tuple[_N, ...]:
+    if not applied:
+        return tuple(dumped)
+    named = {(each.metadata.namespace, each.metadata.name): each for each in (*dumped, *applied)}
+    return tuple(named.values())
