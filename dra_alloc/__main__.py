@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import sys
 
@@ -15,11 +14,11 @@ _BETWEEN_COLLECTIONS = 20_000
 
 def main() -> None:
     """Run the command and leave with its exit code; what is loaded for it can be interrupted, too."""
-    gc.set_threshold(_BETWEEN_COLLECTIONS)
     try:
         from dra_alloc.cli import interrupts  # noqa: PLC0415 - inside: Ctrl-C is heard here first
 
         interrupts.hear()
+        _settle()
         from dra_alloc.cli.main import run  # noqa: PLC0415 - as above
 
         code = run(sys.argv[1:])
@@ -29,6 +28,15 @@ def main() -> None:
     if code == 130:
         interrupts.leave(code)
     sys.exit(code)
+
+
+def _settle() -> None:
+    """Set what holds for the process: how often the collector looks, and that pydantic need not look for plugins."""
+    import gc  # noqa: PLC0415 - once Ctrl-C is heard
+
+    gc.set_threshold(_BETWEEN_COLLECTIONS)
+    # To find out that there is none, every package that is installed would be looked at.
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
 
 
 if __name__ == "__main__":

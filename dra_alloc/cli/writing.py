@@ -8,7 +8,6 @@ import errno
 import os
 import stat
 import sys
-import unicodedata
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -35,7 +34,7 @@ def checked(target: str) -> str:
     """
     if not target:
         raise InputError("the name of the file to write is empty")
-    if any(unicodedata.category(each).startswith("C") for each in target):
+    if not target.isprintable() and _has_controls(target):
         raise InputError(f"{in_brief(target)} is no name for a file to write: it has characters that cannot be shown")
     if target == STDOUT:
         return target
@@ -84,6 +83,12 @@ def write_file(target: str, data: bytes) -> None:
                 stream.write(data)
         else:
             _replace(path, data, mode)
+
+
+def _has_controls(name: str) -> bool:
+    import unicodedata
+
+    return any(unicodedata.category(each).startswith("C") for each in name)
 
 
 @contextmanager

@@ -9,7 +9,6 @@ that an answer does not depend on the machine's load.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from enum import Enum, auto
 from importlib import import_module
@@ -213,6 +212,8 @@ def _solved(solver: Any, model: Any) -> Any:
     Left to itself the solver takes the signal for a wish to end early, and
     native code keeps Python from seeing it: the main thread only waits.
     """
+    from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 - brings logging, and most questions never get here
+
     solver.parameters.catch_sigint_signal = False
     if current_thread() is not main_thread():
         return solver.solve(model)
