@@ -218,7 +218,7 @@ class Known:
             if refusal.code != "no-fit":
                 return refusal
             pending = [claim for claim in claims if claim.status.allocation is None]
-            return replace(refusal, explanation=tallies.explain(node, pending))
+            return refusal.counting(tallies.explain(node, pending))
 
         return counted
 

@@ -106,6 +106,10 @@ class NodeRefusal:
         """The error with its detail."""
         return f"{self.error}: {self.detail}" if self.detail else self.error
 
+    def counting(self, explanation: Explanation) -> NodeRefusal:
+        """Return the same with devices counted; a fourth of the cost of `replace`, for every node of every claim."""
+        return NodeRefusal(self.node, self.code, self.error, explanation, self.reasons, self.detail)
+
 
 _Refusals = tuple[NodeRefusal, ...]
 

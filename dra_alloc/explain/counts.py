@@ -69,6 +69,12 @@ class RequestTally:
     shares_name: bool = False
     resource: str = ""
 
+    def of_claim(self, claim: str) -> RequestTally:
+        """Return the same of a claim of another name; see `NodeRefusal.counting`."""
+        return RequestTally(
+            claim, self.request, self.needed, self.takes_all, self.pools, self.shares_name, self.resource
+        )
+
     @property
     def called(self) -> str:
         """Return what the request is called, with its claim where the name alone does not say which it is."""

@@ -39,8 +39,9 @@ def check_report(check: Check, claims: Sequence[ResourceClaim] = ()) -> Report:
 
 def _finding(placement: SubjectAnswer) -> Finding:
     level, code, more = judged(placement)
-    sections = (Section("headline", placement, _headline, _placement), *more)
-    return Finding(placement.name, level, code, sections, placement.where, cause=cause_of_refused(placement))
+    cause = cause_of_refused(placement)
+    sections = (Section("headline", placement, _headline, partial(_placement, cause=cause)), *more)
+    return Finding(placement.name, level, code, sections, placement.where, cause=cause)
 
 
 def judged(placement: SubjectAnswer) -> tuple[Level, str, tuple[Section, ...]]:
@@ -167,7 +168,7 @@ def _members(told: _Told) -> dict[str, Any]:
     }
 
 
-def _placement(placement: SubjectAnswer) -> dict[str, Any]:
+def _placement(placement: SubjectAnswer, cause: str) -> dict[str, Any]:
     return {
         "kind": placement.kind,
         "name": placement.name,
@@ -178,7 +179,7 @@ def _placement(placement: SubjectAnswer) -> dict[str, Any]:
         "nodesAsked": placement.nodes_asked,
         "allocation": None if placement.allocated is None else allocation_object(placement.allocated),
         "aborts": placement.aborts,
-        "cause": cause_of_refused(placement),
+        "cause": cause,
         "fix": placement.fix,
         "refusals": [] if placement.same_as else [refusal_object(each) for each in placement.refusals],
         "nodesUnexplained": 0 if placement.same_as else placement.unexplained,

@@ -49,7 +49,7 @@ class Repeated:
         key = refusal.node, _asking(pending[0])
         known = self._counted.get(key)
         if known is not None and known[0] == state:
-            return replace(refusal, explanation=_told_of(known[1], claim_name(pending[0])))
+            return refusal.counting(_told_of(known[1], claim_name(pending[0])))
         told = count(refusal, claims, node)
         _put(self._counted, key, (state, told.explanation))
         return told
@@ -100,8 +100,8 @@ def _contents(world: World) -> Hashable:
 
 def _told_of(explanation: Explanation, name: str) -> Explanation:
     """Return the same told of a claim of another name."""
-    requests = tuple([replace(each, claim=name) for each in explanation.requests])
-    return replace(explanation, requests=requests, placed=tuple([(name, *each[1:]) for each in explanation.placed]))
+    requests = tuple([each.of_claim(name) for each in explanation.requests])
+    return Explanation(requests, tuple([(name, *each[1:]) for each in explanation.placed]), explanation.cause)
 
 
 def _said_of(code: str, text: str, other: str, name: str) -> str:
