@@ -48,6 +48,7 @@ from dra_alloc.api.devices import (
     NodeAllocatableResourceMapping,
     NodeAllocatableResourceMapping136,
 )
+from dra_alloc.api.disruption import PodDisruptionBudget, PodDisruptionBudgetSpec
 from dra_alloc.api.meta import (
     Condition,
     LabelSelector,
@@ -235,6 +236,8 @@ __all__ = [
     "Pod",
     "PodAffinity",
     "PodAffinityTerm",
+    "PodDisruptionBudget",
+    "PodDisruptionBudgetSpec",
     "PodExtendedResourceClaimStatus",
     "PodGroup",
     "PodGroupSchedulingPolicy",

@@ -51,7 +51,7 @@ def states_of(options: Namespace) -> tuple[ClusterState, ClusterState]:
     if options.manifests and not problems and not (manifests.places or manifests.unknown):
         raise nothing_given()
     before, after = states(dump, base, manifests, settings)
-    after, wrong = after_steps(after, scenario, reading.beside)
+    after, wrong = after_steps(after, scenario, reading.beside, checking(options))
     problems += wrong
     if problems:
         raise ManifestError(by_place(with_lines(problems, scenario.file)))

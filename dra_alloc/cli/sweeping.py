@@ -139,7 +139,7 @@ def _progress(done: int, of: int) -> None:
 def _code(rows: Sequence[SweepRow]) -> int:
     if any(row.wrong for row in rows):
         return ExitCode.BAD_INPUT
-    if any(row.fates.get(fate) for row in rows for fate in WORSE):
+    if any(row.stuck or any(map(row.fates.get, WORSE)) for row in rows):
         return ExitCode.UNSATISFIABLE
     undecided = any(row.unanswered or row.fates.get(Fate.UNDECIDED) for row in rows)
     return ExitCode.UNDECIDED if undecided else ExitCode.OK

@@ -17,6 +17,7 @@ from dra_alloc.api import (
     Node,
     ObjectMeta,
     Pod,
+    PodDisruptionBudget,
     PodGroup,
     PriorityClass,
     ResourceClaim,
@@ -117,6 +118,7 @@ class Documents:
     runtime_classes: tuple[RuntimeClass, ...] = ()
     priority_classes: tuple[PriorityClass, ...] = ()
     limit_ranges: tuple[LimitRange, ...] = ()
+    disruption_budgets: tuple[PodDisruptionBudget, ...] = ()
     workloads: tuple[Workload, ...] = ()
     queueing: tuple[Workload, ...] = ()
     unknown: Mapping[str, int] = field(default_factory=dict)

@@ -15,7 +15,17 @@ from dra_alloc.pods.workloads.names import unique
 __all__ = ["NAMESPACED", "in_namespace", "named"]
 
 #: What is in a namespace, and can leave it to kubectl and its name to generateName.
-NAMESPACED: Final = ("claims", "templates", "pods", "workloads", "quotas", "limit_ranges", "pod_groups", "services")
+NAMESPACED: Final = (
+    "claims",
+    "templates",
+    "pods",
+    "workloads",
+    "quotas",
+    "limit_ranges",
+    "pod_groups",
+    "services",
+    "disruption_budgets",
+)
 
 
 def in_namespace(documents: Documents, namespace: str) -> Documents:

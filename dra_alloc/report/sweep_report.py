@@ -28,7 +28,11 @@ def sweep_report(rows: Sequence[SweepRow]) -> Report:
 
 def _finding(row: SweepRow) -> Finding:
     level, code = _judged(row)
-    sections = (Section("headline", row, _headline, SweepRow.members), Section("differences", row, _differences))
+    sections = (
+        Section("headline", row, _headline, SweepRow.members),
+        Section("differences", row, _differences),
+        Section("stuck", row, _stuck),
+    )
     return Finding(_called(row), level, code, sections)
 
 
@@ -40,6 +44,8 @@ def _judged(row: SweepRow) -> tuple[Level, str]:
     worst = next((fate for fate in WORSE if fate.value in row.fates), None)
     if worst is not None:
         return "error", worst.value.replace(" ", "-")
+    if row.stuck:
+        return "error", "stuck"
     return ("warning", "undecided") if Fate.UNDECIDED.value in row.fates else ("none", "no-worse")
 
 
@@ -68,6 +74,10 @@ def _differences(row: SweepRow, verbose: bool) -> Iterator[str]:
     left = sum(each.fate in WORSE for each in row.differences) - len(shown)
     if not verbose and left > 0:
         yield f"  and {left:,} more that get worse (--verbose)"
+
+
+def _stuck(row: SweepRow, verbose: bool) -> Iterator[str]:
+    yield from (f"  {name} (Pod) holds up its drain: {why}" for name, why in row.stuck.items())
 
 
 def _counts(each: Difference) -> str:

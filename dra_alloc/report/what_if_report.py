@@ -110,6 +110,8 @@ def _lines(told: _Told, verbose: bool) -> Iterator[str]:
             names = [each.subject.name for each in found.changes if each.fate is fate]
             if names:
                 yield from (f"{first_few(names)}: {fate}", "")
+    for name, why in found.stuck.items():
+        yield from (f"{name} (Pod): holds up its drain", f"  {why}", "")
     yield from (f"note: {note}" for note in found.notes)
     yield _summary(found)
 
@@ -131,6 +133,7 @@ def _members(told: _Told) -> dict[str, Any]:
         "after": {"release": found.after.settings.release, "gates": dict(found.after.settings.gates)},
         "summary": {fate.value: counts[fate] for fate in Fate},
         "workloads": [each.members() for each in findings],
+        "stuck": dict(found.stuck),
         "notes": list(found.notes),
     }
 

@@ -146,9 +146,9 @@ def _released(claim: Json, gone: set[str]) -> Json:
 
 
 def _is_tolerated(taint: Json, tolerations: Iterable[Json]) -> bool:
-    """Say whether one of some tolerations tolerates a taint for ever; one for a time only does not."""
-    found = [each for each in tolerations if _tolerates(each, taint)]
-    return bool(found) and all("tolerationSeconds" not in each for each in found)
+    """Say whether one of some tolerations keeps a pod from being evicted for ever: it has to name the effect."""
+    found = [each for each in tolerations if each.get("effect") == "NoExecute" and _tolerates(each, taint)]
+    return any("tolerationSeconds" not in each for each in found)
 
 
 def _tolerates(toleration: Json, taint: Json) -> bool:

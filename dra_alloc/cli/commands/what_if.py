@@ -30,7 +30,8 @@ Each question has a budget of its own. A process that is lost loses no row."""
 _EXIT_CODES: Final = """\
 exit codes:
   0  nothing gets worse, and all that is new fits
-  1  something no longer fits, is gone for good, or is new and does not fit
+  1  something no longer fits, is gone for good, or is new and does not fit, or
+     a budget of disruptions holds up a drain
   2  bad input or usage, also of one question of a sweep
   3  undecided: the budget ran out, or a question of a sweep has no answer"""
 
@@ -87,6 +88,6 @@ def _run(options: Namespace) -> int:
     before, after = states_of(options)
     found = what_if(before, after, checking(options))
     show(options, what_if_report(found, before, after))
-    if any(found.count(each) for each in (Fate.LOST, Fate.GONE, Fate.REFUSED)):
+    if found.stuck or any(found.count(each) for each in (Fate.LOST, Fate.GONE, Fate.REFUSED)):
         return ExitCode.UNSATISFIABLE
     return ExitCode.UNDECIDED if found.count(Fate.UNDECIDED) else ExitCode.OK

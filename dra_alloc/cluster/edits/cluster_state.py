@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from dra_alloc.api import FrozenMap, Pod, ResourceClaim
+from dra_alloc.api import DeviceTaintRule, FrozenMap, Pod, ResourceClaim
 from dra_alloc.cluster.holding import given_back, reserved_for
 from dra_alloc.cluster.settings import DEFAULT_SETTINGS, Settings
 from dra_alloc.manifest import Documents
@@ -20,7 +20,7 @@ __all__ = ["ClusterState", "joined"]
 #: Members of documents that hold objects, in the order in which they are named.
 OBJECTS: Final = (
     "slices", "classes", "claims", "templates", "taint_rules", "nodes", "namespaces", "pods", "pod_groups", "quotas",
-    "services", "runtime_classes", "priority_classes", "limit_ranges", "workloads",
+    "services", "runtime_classes", "priority_classes", "limit_ranges", "disruption_budgets", "workloads",
 )  # fmt: skip
 
 
@@ -30,13 +30,17 @@ class ClusterState:
     The objects that are there and those that are applied to them, for one release.
 
     `evicted` are pods that are there no more, as they were, with why: who made
-    them makes them anew.
+    them makes them anew. `stuck` are pods that a drain does not get away, with why. `clock` is how many seconds
+    passed, `since` when rules were made that taint devices; other taints are there from the start.
     """
 
     dump: Documents = field(default_factory=Documents)
     manifests: Documents = field(default_factory=Documents)
     settings: Settings = DEFAULT_SETTINGS
     evicted: Mapping[str, tuple[Pod, str]] = field(default_factory=FrozenMap)
+    stuck: Mapping[str, str] = field(default_factory=FrozenMap)
+    clock: int = 0
+    since: tuple[tuple[DeviceTaintRule, int], ...] = ()
 
     def evicting(self, pods: Iterable[tuple[Pod, str]]) -> ClusterState:
         """Return the state in which pods have lost their places, each for why: they are gone, and claims of theirs."""

@@ -22,7 +22,7 @@ from dra_alloc.cluster.edits.cluster_state import ClusterState
 from dra_alloc.cluster.edits.device_eviction import evicted_by_taints
 from dra_alloc.cluster.edits.step import StepKind, Stepping
 
-__all__ = ["TaintDevices"]
+__all__ = ["TaintDevices", "Wait", "waited"]
 
 
 class _Taint(BaseModel):
@@ -33,6 +33,21 @@ class _Taint(BaseModel):
     key: str = Field(min_length=1)
     value: str | None = None
     effect: Literal["NoSchedule", "NoExecute"]
+
+
+class Wait(StepKind):
+    """Let time pass, and taints of devices evict whoever tolerates them for no longer."""
+
+    seconds: int = Field(ge=0)
+
+    def on(self, state: ClusterState, stepping: Stepping) -> ClusterState:
+        """Return the state later on. Spec: WHATIF-7."""
+        return waited(state, self.seconds)
+
+
+def waited(state: ClusterState, seconds: int) -> ClusterState:
+    """Return the state so many seconds later. Spec: WHATIF-7."""
+    return evicted_by_taints(replace(state, clock=state.clock + seconds), for_ever=False)
 
 
 class TaintDevices(StepKind):
@@ -55,9 +70,9 @@ class TaintDevices(StepKind):
                 taint=DeviceTaint.made(key=self.taint.key, value=self.taint.value, effect=self.taint.effect),
             ),
         )
-        return evicted_by_taints(
-            replace(state, dump=replace(dump, taint_rules=(*dump.taint_rules, rule))), self.seconds
-        )
+        since = (*state.since, (rule, state.clock))
+        state = replace(state, dump=replace(dump, taint_rules=(*dump.taint_rules, rule)), since=since)
+        return evicted_by_taints(state) if self.seconds is None else waited(state, self.seconds)
 
     def _check(self, state: ClusterState, stepping: Stepping) -> None:
         """Complain about rules that have no effect, about a selector that meets no device, and about the taint."""

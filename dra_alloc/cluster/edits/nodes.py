@@ -138,11 +138,12 @@ class DrainNodes(_SomeNodes):
     """Cordon nodes and evict their pods, but for those of DaemonSets and of the node itself."""
 
     def on(self, state: ClusterState, stepping: Stepping) -> ClusterState:
-        """Return the state with the nodes drained. Spec: WHATIF-3."""
+        """Return the state with the nodes drained, as far as budgets let them be. Spec: WHATIF-3, EVICT-1."""
         chosen = self.chosen(state, stepping)
         state = _cordoned(state, chosen, is_closed=True)
         pods = _pods_on(state, {each.metadata.name or "" for each in chosen})
-        return state.evicting((pod, f"node {pod.spec.node_name} is drained") for pod in pods if not _is_of_node(pod))
+        leaving = [each for each in pods if not _is_of_node(each)]
+        return stepping.drain(state, leaving)
 
 
 def _nodes_of(state: ClusterState) -> dict[str, Node]:

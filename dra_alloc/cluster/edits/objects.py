@@ -32,6 +32,7 @@ _MEMBERS: Final = {
     "DeviceTaintRule": "taint_rules",
     "LimitRange": "limit_ranges",
     "Pod": "pods",
+    "PodDisruptionBudget": "disruption_budgets",
     "PodGroup": "pod_groups",
     "PriorityClass": "priority_classes",
     "ResourceClaim": "claims",

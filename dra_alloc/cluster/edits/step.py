@@ -4,17 +4,17 @@ What every kind of step has: what it takes, as a model, and the state after it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pydantic import BaseModel, ConfigDict
 
-from dra_alloc.api import Node, ResourceSlice
+from dra_alloc.api import Node, Pod, ResourceSlice
 from dra_alloc.cluster.edits.cluster_state import ClusterState
 from dra_alloc.errors import Problem, did_you_mean
 from dra_alloc.manifest import Documents
 
-__all__ = ["NodePattern", "Shapes", "StepKind", "Stepping"]
+__all__ = ["NodePattern", "Shapes", "StepKind", "Stepping", "evicted_at_once"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,12 +34,26 @@ class NodePattern:
 Shapes = Mapping[str, Callable[[], NodePattern]]
 
 
+#: The state after pods were evicted, as far as they can be.
+Drain = Callable[[ClusterState, Sequence[Pod]], ClusterState]
+
+
+def evicted_at_once(state: ClusterState, pods: Sequence[Pod]) -> ClusterState:
+    """Return the state after all pods were evicted, whatever budgets say."""
+    return state.evicting((each, f"node {each.spec.node_name} is drained") for each in pods)
+
+
 @dataclass(slots=True)
 class Stepping:
-    """Steps under way: how files are read, which shapes there are, what is wrong so far, with the path in the step."""
+    """
+    Steps under way: how files are read, which shapes there are, what is wrong so far, with the path in the step.
+
+    `drain` says what becomes of pods that a drain is to evict.
+    """
 
     load: Callable[[str], Documents]
     shapes: Callable[[], Shapes] = dict
+    drain: Drain = evicted_at_once
     wrong: list[tuple[str, Problem]] = field(default_factory=list)
 
     def complain(self, path: str, message: str, hint: str = "") -> None:

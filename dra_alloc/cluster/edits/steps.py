@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from dra_alloc.cluster.edits.devices import TaintDevices
+from dra_alloc.cluster.edits.devices import TaintDevices, Wait
 from dra_alloc.cluster.edits.nodes import AddNodes, CordonNodes, DrainNodes, RemoveNodes, UncordonNodes
 from dra_alloc.cluster.edits.objects import Apply, Delete
 from dra_alloc.cluster.edits.releases import ReleaseStep
@@ -26,4 +26,5 @@ STEPS: Final[Mapping[str, type[StepKind]]] = {
     "removeNodes": RemoveNodes,
     "taintDevices": TaintDevices,
     "uncordonNodes": UncordonNodes,
+    "wait": Wait,
 }

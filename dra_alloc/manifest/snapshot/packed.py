@@ -141,7 +141,16 @@ def _objects(content: _Body, source: InputBytes) -> Iterator[Unpacked]:
 
 def _others(documents: Documents) -> Iterator[_Other]:
     members = ("classes", "claims", "templates", "taint_rules", "nodes", "namespaces", "pods", "pod_groups")
-    made_with = ("quotas", "services", "runtime_classes", "priority_classes", "limit_ranges", "workloads", "queueing")
+    made_with = (
+        "quotas",
+        "services",
+        "runtime_classes",
+        "priority_classes",
+        "limit_ranges",
+        "disruption_budgets",
+        "workloads",
+        "queueing",
+    )
     for item in (each for member in (*members, *made_with) for each in getattr(documents, member)):
         place = documents.places[id(item)]
         written = item.body if isinstance(item, Workload) else item.to_wire()

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from dra_alloc.api import FrozenMap
 from dra_alloc.cluster.edits.cluster_state import ClusterState
 from dra_alloc.cluster.edits.objects import states
 from dra_alloc.cluster.settings import Settings
@@ -97,7 +98,7 @@ def _asked(question: SweepQuestion, purse: Purse) -> WhatIf:
     def beside(path: str) -> Documents:
         return _read(_Files((str(Path(question.folder) / path),), question.validate, question.namespace))
 
-    after, wrong = after_steps(found.after, scenario, beside)
+    after, wrong = after_steps(found.after, scenario, beside, options)
     if wrong:
         raise ManifestError(wrong)
     return what_if(found.before, after, options, found.side)
@@ -139,7 +140,10 @@ def _row(place: int, question: SweepQuestion, found: WhatIf) -> SweepRow:
         key=lambda each: (order.index(each.fate), each.subject),
     )
     counts = {fate.value: count for fate in Fate if (count := found.count(fate))}
-    return SweepRow.of(place, question, fates=counts, differences=tuple(map(_difference, changed)), notes=found.notes)
+    differences = tuple(map(_difference, changed))
+    return SweepRow.of(
+        place, question, fates=counts, differences=differences, stuck=FrozenMap(found.stuck), notes=found.notes
+    )
 
 
 def _difference(change: WorkloadChange) -> Difference:

@@ -23,6 +23,7 @@ class MadeAnew:
 
     evicted: Mapping[WorkloadName, Mapping[str, str]]
     pods: tuple[Pod, ...]
+    has_budgets: bool = False
 
     @classmethod
     def of(cls, before: ClusterState, after: ClusterState) -> MadeAnew:
@@ -40,12 +41,14 @@ class MadeAnew:
                 is_lacking = root.key in there and not makes_anew(root)
             if is_lacking:
                 anew.append(_waiting(pod))
-        return cls(evicted, tuple(anew))
+        budgets = after.dump.disruption_budgets or after.manifests.disruption_budgets
+        return cls(evicted, tuple(anew), bool(budgets))
 
     def notes(self) -> Iterator[str]:
         """Yield what is taken for granted."""
         if self.evicted:
-            yield "PodDisruptionBudgets, and the time that pods take to end, are not looked at"
+            budgets = "" if self.has_budgets else "; the cluster has no PodDisruptionBudgets that could hold them"
+            yield f"pods are taken to end at once{budgets}"
         if self.pods:
             yield f"pods whose makers cannot be expanded are taken as made anew, as they were: {len(self.pods)}"
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import partial
+from typing import Final
 
 from dra_alloc.cluster.edits.cluster_state import ClusterState, joined
 from dra_alloc.cluster.edits.objects import DELETED
@@ -16,6 +17,7 @@ from dra_alloc.errors import Problem, Where
 from dra_alloc.manifest import Documents
 from dra_alloc.scenario.check import Check, CheckOptions
 from dra_alloc.scenario.what_if.asking import OneSide, asked
+from dra_alloc.scenario.what_if.draining import evicted_by_drain
 from dra_alloc.scenario.what_if.made_anew import MadeAnew
 from dra_alloc.scenario.what_if.pod_counts import PodCount, WorkloadName
 from dra_alloc.scenario.what_if.quotas import relieved
@@ -24,6 +26,9 @@ from dra_alloc.scenario.what_if.shapes import patterns
 from dra_alloc.work import evenly
 
 __all__ = ["Fate", "WhatIf", "WorkloadChange", "after_steps", "asked_before", "what_if"]
+
+
+_AS_USUAL: Final = CheckOptions()
 
 
 class Fate(StrEnum):
@@ -97,12 +102,13 @@ class WorkloadChange:
 
 @dataclass(frozen=True, slots=True)
 class WhatIf:
-    """The changes of all workloads, and the cluster before and after them."""
+    """The changes of all workloads, the cluster before and after them, and pods that a drain does not get away."""
 
     changes: tuple[WorkloadChange, ...]
     before: Check
     after: Check
     notes: tuple[str, ...] = ()
+    stuck: Mapping[str, str] = field(default_factory=dict)
 
     def count(self, fate: Fate) -> int:
         """Return how many workloads have that fate."""
@@ -110,12 +116,16 @@ class WhatIf:
 
 
 def after_steps(
-    state: ClusterState, scenario: Scenario, load: Callable[[str], Documents]
+    state: ClusterState,
+    scenario: Scenario,
+    load: Callable[[str], Documents],
+    options: CheckOptions = _AS_USUAL,
 ) -> tuple[ClusterState, tuple[Problem, ...]]:
     """Return the state after the steps of a scenario, in order, and everything that they name and that is not there."""
     problems: list[Problem] = []
+    drain = partial(evicted_by_drain, start=state, options=options)
     for path, step in scenario.steps:
-        stepping = Stepping(load, partial(patterns, scenario.shapes))
+        stepping = Stepping(load, partial(patterns, scenario.shapes), drain)
         state = step.on(state, stepping)
         for below, problem in stepping.wrong:
             place = f"{path}.{below}" if below else path
@@ -151,4 +161,4 @@ def what_if(before: ClusterState, after: ClusterState, options: CheckOptions, wa
         for each in dict.fromkeys((*was.counts, *now.counts))
     ]
     successors = [note for note in now.lacking if note not in was.lacking]
-    return WhatIf(tuple(changes), was.check, now.check, (*made.notes(), *successors, *now.notes))
+    return WhatIf(tuple(changes), was.check, now.check, (*made.notes(), *successors, *now.notes), after.stuck)

@@ -208,14 +208,17 @@ def test_evicted_pods(owner, fate, running, objects, documents):
     assert told(found)["shop/notebook"][:2] == (fate, running)
 
 
+BAD = {"key": "bad", "operator": "Exists", "effect": "NoExecute"}
+
+
 @pytest.mark.parametrize(
     ("tolerations", "seconds", "fate"),
     [
         ([], None, "no longer fits"),
-        ([{"key": "bad", "operator": "Exists"}], None, "stays"),
-        ([{"key": "bad", "operator": "Exists", "tolerationSeconds": 60}], 30, "stays"),
-        ([{"key": "bad", "operator": "Exists", "tolerationSeconds": 60}], 90, "no longer fits"),
-        ([{"key": "bad", "operator": "Exists", "tolerationSeconds": 60}], None, "no longer fits"),
+        ([BAD], None, "stays"),
+        ([{**BAD, "tolerationSeconds": 60}], 30, "stays"),
+        ([{**BAD, "tolerationSeconds": 60}], 90, "no longer fits"),
+        ([{**BAD, "tolerationSeconds": 60}], None, "no longer fits"),
         ([{"key": "other", "operator": "Exists"}], None, "no longer fits"),
     ],
 )
