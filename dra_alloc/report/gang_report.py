@@ -33,7 +33,8 @@ def _finding(subject: str, gang: Gang, answer: JointAnswer, say: Any) -> Finding
     all_placed = len(gang.placements) >= (1 if answer.wanted is None else answer.wanted)
     undecided = gang.verdict == "undecided" or not gang.proven
     level: Level = "none" if all_placed else "warning" if undecided else "error"
-    return Finding(subject, level, str(gang.verdict), (Section("placements", answer, say, lambda _: _object(gang)),))
+    section = Section("placements", answer, say, lambda _: _object(gang))
+    return Finding(subject, level, str(gang.verdict), (section,), cause=answer.short.cause if level == "error" else "")
 
 
 def _lines(told: tuple[JointAnswer, Finding, Finding], verbose: bool) -> Iterator[str]:
@@ -46,6 +47,11 @@ def _lines(told: tuple[JointAnswer, Finding, Finding], verbose: bool) -> Iterato
 def _joint(answer: JointAnswer, verbose: bool) -> Iterator[str]:
     joint = answer.answers.joint
     yield _headline("placed jointly", joint, answer.wanted)
+    if answer.short.cause:
+        yield f"  cause: {answer.short.cause}"
+    if answer.short.fix:
+        yield f"  fix: {answer.short.fix}"
+    yield from (f"  {line}" for line in answer.short.nodes)
     yield from _nodes(joint, verbose)
     yield from (f"  {line}" for line in score_lines(joint.scores))
 
@@ -100,6 +106,9 @@ def _members(told: tuple[JointAnswer, Finding, Finding]) -> dict[str, Any]:
     return {
         "wanted": answer.wanted,
         "lostByOrder": answer.answers.lost_by_order,
+        "cause": answer.short.cause,
+        "fix": answer.short.fix,
+        "nodesTake": list(answer.short.nodes),
         "joint": joint.members(),
         "greedy": greedy.members(),
         "notes": list(answer.notes),

@@ -245,9 +245,13 @@ def _overviews(groups: Sequence[Sequence[NodeRefusal]]) -> Iterator[list[str]]:
 def _head(group: Sequence[NodeRefusal], *, first: bool, several: bool, named: bool = False) -> str:
     """Return the line that tells the cause on nodes that are alike, and of several kinds how far these are."""
     told = group[0]
-    others = f" and {plural(len(group) - 1, 'other node')} alike" if len(group) > 1 else ""
+    names = [each.node for each in group]
+    nodes = f"{told.node} and {plural(len(group) - 1, 'other node')}"
+    if len(group) <= MOST:
+        nodes = " and ".join(part for part in (", ".join(names[:-1]), names[-1]) if part)
+    nodes += " alike" if len(group) > 1 else ""
     away = f", {_DISTANCES[_far(told)[0]]}" if several and told.reasons is not None else ""
-    where = "" if named or (told.code in _EVERYWHERE and not several) else f"on {told.node}{others}{away}:"
+    where = "" if named or (told.code in _EVERYWHERE and not several) else f"on {nodes}{away}:"
     cause = cause_of(told)
     return " ".join(part for part in (_CAUSE.strip() if first and cause else "", where, cause) if part)
 

@@ -142,44 +142,59 @@ def test_nobody_holds_what_other_pods_of_the_gang_would_take(tmp_path, capsys):
     cluster = write_manifest(tmp_path, racks("n1", "n2"), "cluster.yaml")
     manifests = write_manifest(tmp_path, "".join([claim("a", BIG), claim("b", BIG), claim("c", BIG)]))
     _, body = answer(capsys, str(manifests), "--cluster", str(cluster))
-    (said,) = [note for note in body["notes"] if "no more, since" in note]  # type: ignore[attr-defined]
+    said = str(body["nodesTake"])
+    assert said.count("no more, since") == 1
     assert "taken by other pods of the gang" in said
     assert "allocated to" not in said, said
 
 
 @pytest.mark.parametrize(
-    ("claims", "options", "notes"),
+    ("claims", "options", "told"),
     [
-        ([claim("a"), claim("none", "{cel: {expression: 'false'}}")], [], ["none fits on no node, not even alone"]),
+        (
+            [claim("a"), claim("none", "{cel: {expression: 'false'}}")],
+            [],
+            ('none fits on no node, not even alone; on n1, request "r" needs 1 device, and none matches', "", []),
+        ),
         (
             [claim("a", BIG), claim("b", BIG), claim("c", BIG)],
             [],
-            [
-                "each pod fits on some node alone, but not all",
-                "n1, n2 take 1 each of 3 pods like default/a; no more, since",
-                "their order does not matter: 2 of 3 is the most that can be placed",
+            (
+                'on n1, n2), in whatever order; for one more request "r" needs 1 device, and no node has one left',
                 "no single change that was tried makes room for all of them",
-            ],
+                ["n1, n2 take 1 each of 3 pods like default/a; no more, since"],
+            ),
         ),
-        ([claim("a")], ["--topology", "zone"], ["no node has the label zone"]),
-        ([claim("a", BIG), claim("b", BIG)], ["--topology", "rack", "--prefer"], ["not all pods could be placed on"]),
-        ([claim("a"), claim("b")], ["--topology", "rack", "--prefer"], []),
+        ([claim("a")], ["--topology", "zone"], ("no node has the label zone", "", [])),
+        ([claim("a"), claim("b")], ["--topology", "rack", "--prefer"], ("", "", [])),
         (
             [claim("a", BIG), claim("b", BIG)],
             ["--topology", "rack"],
-            [
-                "each pod fits on some node alone",
-                "n1, n2 take 1 each of 2 pods like default/a; no more, since",
-                "letting them run on nodes of different rack",
-            ],
+            (
+                "each of 2 pods fits alone, but not all of them on nodes of one rack",
+                "letting them run on nodes of different rack would be enough for all of them",
+                ["n1, n2 take 1 each of 2 pods like default/a; no more, since"],
+            ),
         ),
     ],
 )
-def test_what_keeps_pods_from_their_places_is_said(tmp_path, capsys, claims, options, notes):
+def test_what_keeps_pods_from_their_places_is_said(tmp_path, capsys, claims, options, told):
+    cause, fix, takes = told
     cluster = write_manifest(tmp_path, racks("n1", "n2"), "cluster.yaml")
     manifests = write_manifest(tmp_path, "".join(claims))
-    _, body = answer(capsys, str(manifests), "--cluster", str(cluster), *options)
-    said = body["notes"]
-    assert isinstance(said, list)
-    assert len(said) == len(notes)
-    assert all(note in each for note, each in zip(notes, said, strict=True))
+    run(["gang", str(manifests), "--cluster", str(cluster), *options, "--format", "json"])
+    body = json.loads(capsys.readouterr().out)
+    assert cause in body["cause"]
+    assert bool(cause) is bool(body["cause"])
+    assert body["fix"] == fix
+    assert [each.partition(" since")[0] for each in body["nodesTake"]] == [
+        each.removesuffix(" since") for each in takes
+    ]
+    assert body["notes"] == []
+
+
+def test_a_topology_that_pods_should_have_and_do_not_is_noted(tmp_path, capsys):
+    cluster = write_manifest(tmp_path, racks("n1", "n2"), "cluster.yaml")
+    manifests = write_manifest(tmp_path, claim("a", BIG) + claim("b", BIG))
+    _, body = answer(capsys, str(manifests), "--cluster", str(cluster), "--topology", "rack", "--prefer")
+    assert body["notes"] == ["not all pods could be placed on nodes of one rack"]

@@ -103,13 +103,16 @@ def test_an_allocation_that_breaks_its_own_claim_is_noted_as_a_defect(shared: Pa
 def test_a_gang_is_told_what_each_node_takes_and_what_makes_room(shared: Path, capsys: Any) -> None:
     folder = shared / "cases" / "reasons"
     assert run(["gang", str(folder / "17-gang.yaml"), "--cluster", str(folder / "17-gang-cluster.yaml")]) == 1
-    printed = " ".join(capsys.readouterr().out.split())
+    lines = capsys.readouterr().out.splitlines()
+    printed = " ".join(" ".join(lines).split())
+    assert lines[0] == "placed jointly: 0 of 4 pods"
+    assert lines[1].startswith("  cause: 3 of 4 pods fit together at most (1 each on n1, n2, n3), in whatever")
+    assert 'for one more request "g" needs 3 devices, and no node has more than 1 left (n1)' in printed
+    assert 'fix: asking for 2 instead of 3 devices in request "g" in each of them would be enough for all' in printed
     assert 'n1 takes 1 of 4 pods like ml/w0; no more, since request "g" needs 3 devices, 1 can be had' in printed
-    assert "3 devices: taken by other pods of the gang note: n2" in printed
+    assert "3 devices: taken by other pods of the gang n2" in printed
     assert "4 devices: allocated to ml/old or taken by other pods of the gang" in printed
     assert "allocated to ml/w" not in printed
-    assert "their order does not matter: 3 of 4 is the most that can be placed" in printed
-    assert 'note: asking for 2 instead of 3 devices in request "g" in each of them would be enough' in printed
 
 
 def test_an_extended_resource_is_called_as_the_pod_calls_it(tmp_path: Path, capsys: Any) -> None:

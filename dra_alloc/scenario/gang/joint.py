@@ -5,7 +5,7 @@ What manifests ask for, placed as one gang.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from dra_alloc.api import ResourceClaim
 from dra_alloc.cluster.cluster import Cluster
@@ -16,7 +16,8 @@ from dra_alloc.pods.workloads.shapes import Taught
 from dra_alloc.problem.requests import claim_name
 from dra_alloc.scenario.gang.gang import GangAnswers, place_gang, place_most, replicas
 from dra_alloc.scenario.gang.joint_nodes import common_ground
-from dra_alloc.scenario.gang.remarks import remarks
+from dra_alloc.scenario.gang.remarks import fell_short, remarks
+from dra_alloc.scenario.gang.shortfall import Shortfall
 from dra_alloc.scenario.gang.types import Member, Topology
 from dra_alloc.scenario.objective_notes import idle_notes
 from dra_alloc.scenario.prepare.pipeline import Prepared, needing, prepare
@@ -48,13 +49,18 @@ class JointOptions:
 
 @dataclass(frozen=True, slots=True)
 class JointAnswer:
-    """The scheduler's order and the joint placement side by side; `wanted` is how many pods were asked for."""
+    """
+    The scheduler's order and the joint placement side by side.
+
+    `wanted` is how many pods were asked for, `short` why they are not all placed.
+    """
 
     answers: GangAnswers
     wanted: int | None
     settings: Settings
     notes: tuple[str, ...]
     cluster: Cluster
+    short: Shortfall = field(default_factory=Shortfall)
 
 
 def place_jointly(manifests: Documents, dump: Documents, options: JointOptions) -> JointAnswer:
@@ -97,9 +103,10 @@ def place_jointly(manifests: Documents, dump: Documents, options: JointOptions) 
         answers = place_most(cluster, members, options.objectives)
     else:
         answers = place_gang(cluster, members, options.topology, objectives=options.objectives)
-    said = remarks(cluster, members, answers.joint, options.topology)
+    short = fell_short(cluster, members, answers.joint, options.topology)
+    said = remarks(cluster, answers.joint, options.topology)
     notes = (*noted, *_idle(options, cluster, answers), *said, *ran_out())
-    return JointAnswer(answers, len(members), options.settings, notes, cluster)
+    return JointAnswer(answers, len(members), options.settings, notes, cluster, short)
 
 
 def _idle(options: JointOptions, cluster: Cluster, answers: GangAnswers) -> Iterator[str]:

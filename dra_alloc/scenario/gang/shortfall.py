@@ -4,24 +4,29 @@ Why pods that fit one by one do not fit together: how many each node takes, why 
 
 from __future__ import annotations
 
+import itertools
 import re
+import sys
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from typing import Final
+from dataclasses import dataclass
+from typing import Final, NamedTuple
 
 from dra_alloc.api import Node
 from dra_alloc.cluster.cluster import Cluster
 from dra_alloc.cluster.outcomes import Unsatisfiable
 from dra_alloc.errors import first_few
+from dra_alloc.explain.counts import Explanation
 from dra_alloc.explain.facts import Fact, facts_of
 from dra_alloc.explain.reasons import fewer_devices
 from dra_alloc.explain.world import World
 from dra_alloc.problem.pools import GatherError
 from dra_alloc.problem.requests import claim_name
 from dra_alloc.scenario.explaining import world_of
-from dra_alloc.scenario.gang.gang import can_place, place_most
+from dra_alloc.scenario.gang.gang import GangAnswers, can_place, place_most
 from dra_alloc.scenario.gang.types import Member, Placement, Verdict
 
-__all__ = ["shortfall"]
+__all__ = ["Shortfall", "shortfall"]
 
 #: Nodes that are asked how many pods they take, and changes that are tried.
 _MOST_NODES: Final = 32
@@ -33,65 +38,129 @@ _ALLOCATED_TO: Final = re.compile(rf"allocated to ({_CLAIM.pattern}(?:, {_CLAIM.
 _OF_THE_GANG: Final = "other pods of the gang"
 
 
-def shortfall(cluster: Cluster, alike: Sequence[Sequence[Member]], together: str = "") -> Iterator[str]:
+@dataclass(frozen=True, slots=True)
+class Shortfall:
     """
-    Yield how many pods of each kind a node takes and why no more, whether their order matters, and what would help.
+    Why pods are not all placed: the cause in a sentence, and what would be enough.
+
+    `nodes` tell how many pods of each kind they take and why no more.
+    """
+
+    cause: str = ""
+    fix: str = ""
+    nodes: tuple[str, ...] = ()
+
+
+def shortfall(cluster: Cluster, alike: Sequence[Sequence[Member]], together: str = "") -> Shortfall:
+    """
+    Return why pods that fit one by one do not fit together, whether their order matters, and what would help.
 
     With a label that their nodes have to have `together` it is only asked whether they fit without that.
 
     Spec: GANG-9.
     """
     members = [member for kind in alike for member in kind]
-    for kind in alike:
-        yield from _by_node(cluster, kind)
+    taking = [each for kind in alike for each in _by_node(cluster, kind)]
+    nodes = tuple(itertools.chain(_told(taking), _not_asked(cluster)))
     if together:
-        if can_place(cluster, members) is Verdict.PLACED:
-            yield f"letting them run on nodes of different {together} would be enough for all of them"
-        return
-    most = place_most(cluster, members)
-    if most.joint.verdict is not Verdict.UNDECIDED and most.joint.proven:
-        placed = len(most.joint.placements)
-        if most.lost_by_order:
-            yield f"their order matters: {placed} of {len(members)} could be placed at once"
-        elif placed == len(most.greedy.placements):
-            yield f"their order does not matter: {placed} of {len(members)} is the most that can be placed"
+        cause = f"each of {len(members)} pods fits alone, but not all of them on nodes of one {together}"
+        fix = f"letting them run on nodes of different {together} would be enough for all of them"
+        return Shortfall(cause, fix if can_place(cluster, members) is Verdict.PLACED else "", nodes)
     helping = _Helping(cluster, alike, members)
     enough = list(helping.changes())
-    if enough:
-        yield f"{', or '.join(enough[:_TOLD])} would be enough for all of them"
-    elif not helping.undecided:
-        yield "no single change that was tried makes room for all of them"
+    fix = f"{', or '.join(enough[:_TOLD])} would be enough for all of them" if enough else ""
+    if not enough and not helping.undecided:
+        fix = "no single change that was tried makes room for all of them"
+    short = _next(taking, len(alike), len(cluster.nodes))
+    return Shortfall(_most(place_most(cluster, members), members, short), fix, nodes)
 
 
-def _by_node(cluster: Cluster, kind: Sequence[Member]) -> Iterator[str]:
-    """Yield, for nodes of the same number and reason together, how many pods they take each and why no more."""
-    found: dict[tuple[int, str], list[str]] = {}
-    undecided: list[str] = []
+def _most(most: GangAnswers, members: Sequence[Member], short: str) -> str:
+    """Return how many pods can be placed together, whether their order matters, and what the next one misses."""
+    placed, greedy = most.joint.placements, most.greedy.placements
+    if most.joint.verdict is Verdict.UNDECIDED or not most.joint.proven:
+        return f"each of {len(members)} pods fits on some node alone, but not all of them together"
+    on: dict[int, list[str]] = {}
+    for node, count in Counter(each.node for each in placed).most_common():
+        on.setdefault(count, []).append(node)
+    where = ", ".join(
+        f"{count}{' each' if len(names) > 1 else ''} on {first_few(names)}" for count, names in on.items()
+    )
+    order = ", in whatever order" if len(placed) == len(greedy) else ""
+    if most.lost_by_order:
+        order = f", but one by one {len(greedy)}: their order matters"
+    return f"{len(placed)} of {len(members)} pods fit together at most ({where}){order}{f'; {short}' if short else ''}"
+
+
+def _next(taking: Sequence[_Taking], kinds: int, nodes: int) -> str:
+    """Return what one more pod misses on the node that has most left; empty where not all nodes told of it."""
+    known = [each for each in taking if each.short]
+    if kinds > 1 or len(known) < nodes:
+        return ""
+    return max(known, key=lambda each: each.left).short
+
+
+class _Taking(NamedTuple):
+    """
+    How many pods of a kind a node takes by itself, None if that is undecided, and why no more.
+
+    `short` says what one more misses, `left` how many devices it has more than needed.
+    """
+
+    node: str
+    kind: Sequence[Member]
+    takes: int | None
+    why: str = ""
+    short: str = ""
+    left: int = -sys.maxsize
+
+
+def _by_node(cluster: Cluster, kind: Sequence[Member]) -> Iterator[_Taking]:
+    """Yield how many pods of a kind each node takes by itself; None where that is undecided."""
     for node in cluster.nodes[:_MOST_NODES]:
+        name = node.metadata.name or ""
         here = Cluster(cluster.known.on_nodes((node,)))
         joint = place_most(here, kind).joint
         if joint.verdict is Verdict.UNDECIDED or not joint.proven:
-            undecided.append(node.metadata.name or "")
-            continue
-        placed = joint.placements
-        why = _refusal(here, placed, kind, node) if len(placed) < len(kind) else ""
-        found.setdefault((len(placed), why), []).append(node.metadata.name or "")
-    who = kind[0].name if len(kind) == 1 else f"of {len(kind)} pods like {kind[0].name}"
-    for (count, why), names in sorted(found.items(), key=lambda each: -each[0][0])[:_TOLD]:
-        verb = "takes" if len(names) == 1 else "take"
-        each = " each" if len(names) > 1 else ""
-        reason = f"; no more, since {why}" if why else ""
-        amount = f"{count or 'none'}{each} {who}" if len(kind) > 1 else f"{who}{each}" if count else f"not {who}"
-        yield f"{first_few(names)} {verb} {amount}{reason}"
-    if undecided:
-        yield f"how many {who} {first_few(undecided)} would take is undecided"
+            yield _Taking(name, kind, None)
+        elif len(joint.placements) == len(kind):
+            yield _Taking(name, kind, len(kind))
+        else:
+            yield _short(here, joint.placements, kind, node)
+
+
+def _told(taking: Sequence[_Taking]) -> Iterator[str]:
+    """Yield, for nodes of the same number and reason together, how many pods they take each and why no more."""
+    kinds = {id(each.kind): each.kind for each in taking}
+    for key, kind in kinds.items():
+        found: dict[tuple[int, str], list[str]] = {}
+        own = [each for each in taking if id(each.kind) == key]
+        for each in own:
+            if each.takes is not None:
+                found.setdefault((each.takes, each.why), []).append(each.node)
+        who = kind[0].name if len(kind) == 1 else f"of {len(kind)} pods like {kind[0].name}"
+        for (count, why), names in sorted(found.items(), key=lambda each: -each[0][0])[:_TOLD]:
+            verb = "takes" if len(names) == 1 else "take"
+            each_one = " each" if len(names) > 1 else ""
+            reason = f"; no more, since {why}" if why else ""
+            amount = f"{count or 'none'}{each_one} {who}"
+            if len(kind) == 1:
+                amount = f"{who}{each_one}" if count else f"not {who}"
+            yield f"{first_few(names)} {verb} {amount}{reason}"
+        undecided = [each.node for each in own if each.takes is None]
+        if undecided:
+            yield f"how many {who} {first_few(undecided)} would take is undecided"
+
+
+def _not_asked(cluster: Cluster) -> Iterator[str]:
     more = len(cluster.nodes) - _MOST_NODES
     if more > 0:
         yield f"{more} more nodes were not asked how many they take"
 
 
-def _refusal(here: Cluster, placed: Sequence[Placement], kind: Sequence[Member], node: Node) -> str:
-    """Return the cause for which the node takes none besides those placed."""
+def _short(here: Cluster, placed: Sequence[Placement], kind: Sequence[Member], node: Node) -> _Taking:
+    """Return how many pods the node takes, and the cause for which it takes none besides those placed."""
+    name = node.metadata.name or ""
     held = [
         claim.replaced(status=claim.status.replaced(allocation=result))
         for each in placed
@@ -99,12 +168,23 @@ def _refusal(here: Cluster, placed: Sequence[Placement], kind: Sequence[Member],
     ]
     names = {each.member.name for each in placed}
     following = next(each for each in kind if each.name not in names)
-    outcome = here.with_claims(held).allocate(following.claims, node=node.metadata.name)
+    outcome = here.with_claims(held).allocate(following.claims, node=name)
     if not isinstance(outcome, Unsatisfiable):
-        return ""
+        return _Taking(name, kind, len(placed))
     refusal = outcome.refusals[0]
     # Pods of one kind differ in name only: what they ask for is told alike for all nodes.
-    return _supposed(refusal.explanation.cause or refusal.text, {claim_name(claim) for claim in held})
+    why = _supposed(refusal.explanation.cause or refusal.text, {claim_name(claim) for claim in held})
+    return _Taking(name, kind, len(placed), why, *_missing(refusal.explanation, name, why))
+
+
+def _missing(found: Explanation, node: str, why: str) -> tuple[str, int]:
+    """Return what one more pod misses on a node, and how many devices it has there more than needed: less than none."""
+    short = next((each for each in found.requests if each.short), None)
+    if short is None or found.placed or short.takes_all:
+        return f"on {node}, {why}", -sys.maxsize
+    needs = f"{short.called} needs {short.needed} {'device' if short.needed == 1 else 'devices'}"
+    left = f"no node has more than {short.usable} left ({node})" if short.usable else "no node has one left"
+    return f"for one more {needs}, and {left}", short.usable - short.needed
 
 
 def _supposed(cause: str, names: set[str]) -> str:
