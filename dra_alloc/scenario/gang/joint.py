@@ -17,7 +17,7 @@ from dra_alloc.problem.requests import claim_name
 from dra_alloc.scenario.gang.gang import GangAnswers, place_gang, place_most, replicas
 from dra_alloc.scenario.gang.joint_nodes import common_ground
 from dra_alloc.scenario.gang.remarks import fell_short, remarks
-from dra_alloc.scenario.gang.shortfall import Shortfall
+from dra_alloc.scenario.gang.shortfall import FellShort
 from dra_alloc.scenario.gang.types import Member, Topology
 from dra_alloc.scenario.objective_notes import idle_notes
 from dra_alloc.scenario.prepare.pipeline import Prepared, needing, prepare
@@ -60,7 +60,7 @@ class JointAnswer:
     settings: Settings
     notes: tuple[str, ...]
     cluster: Cluster
-    short: Shortfall = field(default_factory=Shortfall)
+    short: FellShort = field(default_factory=FellShort)
 
 
 def place_jointly(manifests: Documents, dump: Documents, options: JointOptions) -> JointAnswer:

@@ -10,7 +10,7 @@ from typing import Final
 from dra_alloc.cluster.cluster import Cluster
 from dra_alloc.cluster.outcomes import NodeRefusal, Unsatisfiable
 from dra_alloc.scenario.gang.gang import can_place
-from dra_alloc.scenario.gang.shortfall import Shortfall, shortfall
+from dra_alloc.scenario.gang.shortfall import FellShort, shortfall
 from dra_alloc.scenario.gang.types import Gang, Member, Topology, Verdict, WantNumbers
 
 __all__ = ["fell_short", "remarks"]
@@ -36,12 +36,12 @@ def _values(cluster: Cluster, topology: Topology) -> dict[str | None, str | None
     return {node.metadata.name: node.metadata.labels.get(topology.label) for node in cluster.nodes}
 
 
-def fell_short(cluster: Cluster, members: Sequence[Member], joint: Gang, topology: Topology | None) -> Shortfall:
+def fell_short(cluster: Cluster, members: Sequence[Member], joint: Gang, topology: Topology | None) -> FellShort:
     """Return why not all pods are placed, and what would help; nothing if they are, or nobody knows."""
     if topology is not None and topology.must and not any(_values(cluster, topology).values()):
-        return Shortfall(f"no node has the label {topology.label}")
+        return FellShort(f"no node has the label {topology.label}")
     if joint.verdict is Verdict.UNDECIDED or len(joint.placements) == len(members):
-        return Shortfall()
+        return FellShort()
     alike = WantNumbers()
     different: dict[int, list[Member]] = {}
     for member in members:
@@ -53,10 +53,10 @@ def fell_short(cluster: Cluster, members: Sequence[Member], joint: Gang, topolog
         first, *others = hopeless
         said = tuple(f"{each.name} fits on no node either, not even alone" for each in others)
         cause = f"{first.name} fits on no node, not even alone"
-        return Shortfall(f"{cause}{_why(cluster, first)}", nodes=said)
+        return FellShort(f"{cause}{_why(cluster, first)}", nodes=said)
     if len(asked) == len(different) and set(alone) == {Verdict.PLACED}:
         return shortfall(cluster, list(different.values()), topology.label if topology and topology.must else "")
-    return Shortfall()
+    return FellShort()
 
 
 def _why(cluster: Cluster, member: Member) -> str:

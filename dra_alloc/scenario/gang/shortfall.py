@@ -26,7 +26,7 @@ from dra_alloc.scenario.explaining import world_of
 from dra_alloc.scenario.gang.gang import GangAnswers, can_place, place_most
 from dra_alloc.scenario.gang.types import Member, Placement, Verdict
 
-__all__ = ["Shortfall", "shortfall"]
+__all__ = ["FellShort", "shortfall"]
 
 #: Nodes that are asked how many pods they take, and changes that are tried.
 _MOST_NODES: Final = 32
@@ -39,7 +39,7 @@ _OF_THE_GANG: Final = "other pods of the gang"
 
 
 @dataclass(frozen=True, slots=True)
-class Shortfall:
+class FellShort:
     """
     Why pods are not all placed: the cause in a sentence, and what would be enough.
 
@@ -51,7 +51,7 @@ class Shortfall:
     nodes: tuple[str, ...] = ()
 
 
-def shortfall(cluster: Cluster, alike: Sequence[Sequence[Member]], together: str = "") -> Shortfall:
+def shortfall(cluster: Cluster, alike: Sequence[Sequence[Member]], together: str = "") -> FellShort:
     """
     Return why pods that fit one by one do not fit together, whether their order matters, and what would help.
 
@@ -65,14 +65,14 @@ def shortfall(cluster: Cluster, alike: Sequence[Sequence[Member]], together: str
     if together:
         cause = f"each of {len(members)} pods fits alone, but not all of them on nodes of one {together}"
         fix = f"letting them run on nodes of different {together} would be enough for all of them"
-        return Shortfall(cause, fix if can_place(cluster, members) is Verdict.PLACED else "", nodes)
+        return FellShort(cause, fix if can_place(cluster, members) is Verdict.PLACED else "", nodes)
     helping = _Helping(cluster, alike, members)
     enough = list(helping.changes())
     fix = f"{', or '.join(enough[:_TOLD])} would be enough for all of them" if enough else ""
     if not enough and not helping.undecided:
         fix = "no single change that was tried makes room for all of them"
     short = _next(taking, len(alike), len(cluster.nodes))
-    return Shortfall(_most(place_most(cluster, members), members, short), fix, nodes)
+    return FellShort(_most(place_most(cluster, members), members, short), fix, nodes)
 
 
 def _most(most: GangAnswers, members: Sequence[Member], short: str) -> str:
