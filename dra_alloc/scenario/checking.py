@@ -27,7 +27,7 @@ from dra_alloc.scenario.answers import CheckOptions, SubjectAnswer
 from dra_alloc.scenario.explaining import choice_on
 from dra_alloc.scenario.group_notes import GroupSeen, group_answers
 from dra_alloc.scenario.looking import Looking
-from dra_alloc.scenario.pod_fixes import with_fixes
+from dra_alloc.scenario.pod_fixes import lifted, with_fixes
 from dra_alloc.scenario.prepare.pipeline import Prepared
 from dra_alloc.scenario.prepare.subjects import Subject
 from dra_alloc.solve.best.objectives import knowing_nodes
@@ -146,7 +146,10 @@ class Checking:
                     placement, refusals=with_fixes(self.scheduling, queued_subject(subject), told, self._amounts)
                 )
             case Unschedulable(code=code, text=text, detail=said) | Waiting(code=code, text=text, detail=said):
-                return replace(placement, refusals=_everywhere(nodes, code, text, said))
+                everywhere = _everywhere(nodes, code, text, said)
+                if code == "quota" and subject.unmade and self._looking is not None:
+                    everywhere = lifted(self.scheduling, queued_subject(subject), subject.unmade, everywhere)
+                return replace(placement, refusals=everywhere)
 
     def _nodes_for(self, subject: Subject) -> Sequence[Node]:
         """Return the nodes that have something to say: a pod of a DaemonSet, or one that names its node, is for one."""

@@ -15,10 +15,14 @@ from dra_alloc.cluster.attempts.scheduling import Scheduling
 from dra_alloc.cluster.outcomes import NodeRefusal
 from dra_alloc.explain.reasons import Fix, Reasons
 from dra_alloc.explain.world import World
+from dra_alloc.pods.extended_resources import asks_for_extended
 from dra_alloc.pods.groups import group_name
+from dra_alloc.pods.quota.creation import Unmade
+from dra_alloc.pods.quota.remedies import lifts
 from dra_alloc.pods.remedies import Remedy, remedies
+from dra_alloc.problem.requests import claim_name
 
-__all__ = ["with_fixes"]
+__all__ = ["lifted", "with_fixes"]
 
 #: Attempts of one pod; nodes have much in common.
 _MOST_ATTEMPTS: Final = 40
@@ -50,6 +54,36 @@ def with_fixes(
         return tuple(refusals)
     trying = _Trying(scheduling, queued, amounts)
     return tuple([trying.told(each) for each in refusals])
+
+
+def lifted(
+    scheduling: Scheduling,
+    queued: Queued,
+    unmade: Sequence[Unmade],
+    refusals: Sequence[NodeRefusal],
+) -> tuple[NodeRefusal, ...]:
+    """
+    Return the refusals of what a quota does not let be made, with what would let it be made and find the node.
+
+    Spec: EXPLAIN-23.
+    """
+    if group_name(queued.pod) or len(scheduling.cluster.nodes) > _MOST_NODES:
+        return tuple(refusals)
+    fixes: dict[str, dict[str, Fix]] = {each.node: {} for each in refusals}
+    trying = _Trying(scheduling, queued, amounts=False)
+    tried = 0
+    several = len(queued.claims) + asks_for_extended(queued.pod) > 1
+    for lift in lifts(unmade, scheduling.cluster.claims.values(), several=several):
+        # Of smaller numbers for one request the largest is told.
+        if tried >= _MOST_ATTEMPTS or all(lift.about in each for each in fixes.values()):
+            continue
+        tried += 1
+        given = [lift.claims.get(each if isinstance(each, str) else claim_name(each), each) for each in queued.claims]
+        asked = replace(queued, barred=None, claims=tuple(given), template=None)
+        for node in trying.attempt(asked, lift.gone).fits & fixes.keys():
+            fixes[node].setdefault(lift.about, Fix((lift.step,), lift.cost, _as_it_is))
+    found = {node: Reasons((), tuple(sorted(each.values(), key=lambda fix: fix.cost))) for node, each in fixes.items()}
+    return tuple([replace(each, reasons=found[each.node]) if fixes[each.node] else each for each in refusals])
 
 
 @dataclass(slots=True)
@@ -98,16 +132,20 @@ class _Trying:
         if steps not in self._known:
             if len(self._known) >= _MOST_ATTEMPTS:
                 return None
-            self._known[steps] = self._attempt(replace(self.queued, pod=changes[-1].pod, template=None))
+            self._known[steps] = self.attempt(replace(self.queued, pod=changes[-1].pod, template=None))
         return self._known[steps]
 
-    def _attempt(self, queued: Queued) -> _Came:
+    def attempt(self, queued: Queued, gone: str = "") -> _Came:
+        """Return what comes of an attempt beside the scheduling, without a claim of the cluster that is gone."""
         if self._beside is None:
             self._beside = copy(self.scheduling)
             self._beside.go_back(self.scheduling.saved())
+        if gone:
+            saved = self._beside.saved()
+            self._beside.go_back(saved._replace(cluster=saved.cluster.without_claims([gone])))
         before = self._beside.cluster
         outcome = self._beside.attempt(queued)
-        if isinstance(outcome, Scheduled) or self._beside.cluster is not before:
+        if gone or isinstance(outcome, Scheduled) or self._beside.cluster is not before:
             # What it took or gave back must not show in the next attempt.
             self._beside = None
         if isinstance(outcome, Scheduled):

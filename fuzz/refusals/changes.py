@@ -11,12 +11,11 @@ from dataclasses import dataclass
 
 from fuzz.refusals.drawing import DRIVER, RESOURCE, Json
 
-__all__ = ["Change", "asking_for", "asking_for_less", "changes_of", "guarding", "of_the_pod"]
+__all__ = ["Change", "all_of", "asking_for", "changes_of", "freed", "guarding", "pod_of"]
 
 _SAID = ("matchAttribute", "distinctAttribute")
 _GUARDING = re.compile(r"guarding (\w+) with has\(\) in selector (\d+) of (.+)")
 _READ = re.compile(r'(attributes|capacity)\["([^"]+)"\]\.(\w+)')
-_LESS = re.compile(r"((\S+) instead of \S+ (cpu|memory))")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +37,14 @@ class Change:
         return made
 
 
-def _all(world: Json, kind: str) -> list[Json]:
+def all_of(world: Json, kind: str) -> list[Json]:
+    """Return the objects of a kind."""
     return [each for each in world["objects"] if each["kind"] == kind]
 
 
-def _pod(world: Json) -> Json:
-    spec: Json = _all(world, "Pod")[-1]["spec"]
+def pod_of(world: Json) -> Json:
+    """Return what is said of the pod that asks."""
+    spec: Json = all_of(world, "Pod")[-1]["spec"]
     return spec
 
 
@@ -51,7 +52,7 @@ def _sources(world: Json) -> dict[str, tuple[Json, Json]]:
     """Return the entries of the pod and the objects behind them, by the names of the claims that it has then."""
     named = {(each["kind"], each["metadata"]["name"]): each for each in world["objects"]}
     found = {}
-    for entry in _pod(world)["resourceClaims"]:
+    for entry in pod_of(world)["resourceClaims"]:
         if "resourceClaimName" in entry:
             found[f"ns/{entry['resourceClaimName']}"] = entry, named["ResourceClaim", entry["resourceClaimName"]]
         else:
@@ -68,7 +69,7 @@ def _pending(world: Json) -> dict[str, Json]:
 
 def _extended(world: Json) -> int:
     """Return how much of the extended resource the pod asks for."""
-    return int(_pod(world)["containers"][0]["resources"].get("limits", {}).get(RESOURCE, 0))
+    return int(pod_of(world)["containers"][0]["resources"].get("limits", {}).get(RESOURCE, 0))
 
 
 def _asks(devices: Json) -> Iterator[tuple[str, Json]]:
@@ -80,7 +81,7 @@ def _asks(devices: Json) -> Iterator[tuple[str, Json]]:
 
 
 def _of_pool(world: Json, pool: str) -> list[Json]:
-    return [each["spec"] for each in _all(world, "ResourceSlice") if each["spec"]["pool"]["name"] == pool]
+    return [each["spec"] for each in all_of(world, "ResourceSlice") if each["spec"]["pool"]["name"] == pool]
 
 
 def changes_of(world: Json) -> Iterator[Change]:
@@ -90,65 +91,6 @@ def changes_of(world: Json) -> Iterator[Change]:
     yield from _of_holders(world)
     yield from _of_slices(world)
     yield from _of_taints(world)
-
-
-def of_the_pod(world: Json) -> Iterator[Change]:
-    """Yield the changes about the pod itself, and about what nodes have against it."""
-    for node in _all(world, "Node"):
-        if node["spec"].get("unschedulable"):
-            yield Change(f"uncordoning node {node['metadata']['name']}", "", _uncordoned(node["metadata"]["name"]))
-    for key, effect in dict.fromkeys(
-        (each["key"], each["effect"]) for node in _all(world, "Node") for each in node["spec"].get("taints", ())
-    ):
-        change = _put_up_with({"key": key, "operator": "Exists", "effect": effect})
-        yield Change(f"tolerating the node's taint {key}:{effect}", "", change)
-    for key, value in _pod(world).get("nodeSelector", {}).items():
-        yield Change(f"dropping {key}={value} from the pod's nodeSelector", "", _unselected(key))
-    for kind, said in (("podAffinity", "affinity"), ("podAntiAffinity", "anti-affinity")):
-        if kind in _pod(world).get("affinity", {}):
-            yield Change(f"dropping the pod's required {said} to pods", "", _without_affinity(kind))
-
-
-def asking_for_less(step: str) -> Change | None:
-    """Return what a step means that asks for less of nodes' own resources; None for another step."""
-    parts = _LESS.findall(step)
-    if f"asking for {' and '.join(each for each, _, _ in parts)}" != step:
-        return None
-
-    def make(made: Json) -> None:
-        _pod(made)["containers"][0]["resources"]["requests"].update({name: amount for _, amount, name in parts})
-
-    return Change(step, "", make)
-
-
-def _uncordoned(name: str) -> Callable[[Json], None]:
-    def make(world: Json) -> None:
-        for node in _all(world, "Node"):
-            if node["metadata"]["name"] == name:
-                del node["spec"]["unschedulable"]
-
-    return make
-
-
-def _put_up_with(toleration: Json) -> Callable[[Json], None]:
-    def make(world: Json) -> None:
-        _pod(world).setdefault("tolerations", []).append(toleration)
-
-    return make
-
-
-def _unselected(key: str) -> Callable[[Json], None]:
-    def make(world: Json) -> None:
-        del _pod(world)["nodeSelector"][key]
-
-    return make
-
-
-def _without_affinity(kind: str) -> Callable[[Json], None]:
-    def make(world: Json) -> None:
-        del _pod(world)["affinity"][kind]
-
-    return make
 
 
 def guarding(world: Json, step: str) -> Change | None:
@@ -173,7 +115,7 @@ def _selectors(world: Json) -> Iterator[tuple[str, list[Json]]]:
     for name, devices in _pending(world).items():
         for request, ask in _asks(devices):
             yield f'request "{request}"{_owner(world, name)}', ask.get("selectors", [])
-    for each in _all(world, "DeviceClass"):
+    for each in all_of(world, "DeviceClass"):
         yield f"class {each['metadata']['name']}", each["spec"]["selectors"]
 
 
@@ -216,7 +158,7 @@ def _measuring(world: Json, claim: str, name: str, wanted: int) -> Callable[[int
 def _counting_extended(wanted: int) -> Callable[[int], Change]:
     def counting(count: int) -> Change:
         def make(made: Json) -> None:
-            _pod(made)["containers"][0]["resources"]["limits"][RESOURCE] = count
+            pod_of(made)["containers"][0]["resources"]["limits"][RESOURCE] = count
 
         return Change(f"asking for {count} instead of {wanted} {RESOURCE}", "", make)
 
@@ -247,7 +189,7 @@ def _of_claims(world: Json) -> Iterator[Change]:
 
 
 def _no_extended(world: Json) -> None:
-    del _pod(world)["containers"][0]["resources"]["limits"]
+    del pod_of(world)["containers"][0]["resources"]["limits"]
 
 
 def _said(constraint: Json) -> str:
@@ -281,8 +223,8 @@ def _no_request(name: str, request: str) -> Callable[[Json], None]:
             # A claim for nothing is not made.
             entry, source = _sources(world)[name]
             world["objects"].remove(source)
-            _pod(world)["resourceClaims"].remove(entry)
-            _pod(world)["containers"][0]["resources"]["claims"].remove({"name": entry["name"]})
+            pod_of(world)["resourceClaims"].remove(entry)
+            pod_of(world)["containers"][0]["resources"]["claims"].remove({"name": entry["name"]})
 
     return make
 
@@ -290,7 +232,7 @@ def _no_request(name: str, request: str) -> Callable[[Json], None]:
 def _of_classes(world: Json) -> Iterator[Change]:
     asked = {ask["deviceClassName"] for devices in _pending(world).values() for _, ask in _asks(devices)}
     asked |= {"gpu"} if _extended(world) else set()
-    for each in _all(world, "DeviceClass"):
+    for each in all_of(world, "DeviceClass"):
         name = each["metadata"]["name"]
         if each["spec"]["selectors"] and name in asked:
             yield Change(f"changing what class {name} selects", f"class {name} selects its devices", _any_device(name))
@@ -298,7 +240,7 @@ def _of_classes(world: Json) -> Iterator[Change]:
 
 def _any_device(name: str) -> Callable[[Json], None]:
     def make(world: Json) -> None:
-        for each in _all(world, "DeviceClass"):
+        for each in all_of(world, "DeviceClass"):
             if each["metadata"]["name"] == name:
                 each["spec"]["selectors"] = []
 
@@ -306,22 +248,24 @@ def _any_device(name: str) -> Callable[[Json], None]:
 
 
 def _of_holders(world: Json) -> Iterator[Change]:
-    for each in _all(world, "ResourceClaim"):
+    for each in all_of(world, "ResourceClaim"):
         if "status" in each:
             name = each["metadata"]["name"]
-            yield Change(f"freeing claim ns/{name}", f"claim ns/{name} holds ", _freed(name))
+            yield Change(f"freeing claim ns/{name}", f"claim ns/{name} holds ", freed(name))
 
 
-def _freed(name: str) -> Callable[[Json], None]:
+def freed(name: str) -> Callable[[Json], None]:
+    """Return what takes a claim away."""
+
     def make(world: Json) -> None:
-        claims = [each for each in _all(world, "ResourceClaim") if each["metadata"]["name"] == name]
+        claims = [each for each in all_of(world, "ResourceClaim") if each["metadata"]["name"] == name]
         world["objects"] = [each for each in world["objects"] if each not in claims]
 
     return make
 
 
 def _of_slices(world: Json) -> Iterator[Change]:
-    for name in dict.fromkeys(each["spec"]["pool"]["name"] for each in _all(world, "ResourceSlice")):
+    for name in dict.fromkeys(each["spec"]["pool"]["name"] for each in all_of(world, "ResourceSlice")):
         specs = _of_pool(world, name)
         wanted = specs[0]["pool"]["resourceSliceCount"]
         if wanted != len(specs):
@@ -348,9 +292,9 @@ def _uncounted(pool: str) -> Callable[[Json], None]:
 
 
 def _of_taints(world: Json) -> Iterator[Change]:
-    specs = [each["spec"] for each in _all(world, "ResourceSlice") if each["spec"]["driver"] == DRIVER]
+    specs = [each["spec"] for each in all_of(world, "ResourceSlice") if each["spec"]["driver"] == DRIVER]
     taints = [taint for spec in specs for device in spec.get("devices", ()) for taint in device.get("taints", ())]
-    taints += [each["spec"]["taint"] for each in _all(world, "DeviceTaintRule")]
+    taints += [each["spec"]["taint"] for each in all_of(world, "DeviceTaintRule")]
     for key, value, effect in dict.fromkeys((each["key"], each["value"], each["effect"]) for each in taints):
         name = f"{key}{'=' if value else ''}{value}:{effect}"
         fact = f"devices have the taint {name}"
@@ -375,9 +319,9 @@ def _untainted(*taint: str) -> Callable[[Json], None]:
         return (each["key"], each["value"], each["effect"]) == taint
 
     def make(world: Json) -> None:
-        rules = [each for each in _all(world, "DeviceTaintRule") if same(each["spec"]["taint"])]
+        rules = [each for each in all_of(world, "DeviceTaintRule") if same(each["spec"]["taint"])]
         world["objects"] = [each for each in world["objects"] if each not in rules]
-        for spec in (each["spec"] for each in _all(world, "ResourceSlice")):
+        for spec in (each["spec"] for each in all_of(world, "ResourceSlice")):
             for device in spec.get("devices", ()):
                 device["taints"] = [each for each in device.get("taints", ()) if not same(each)]
 

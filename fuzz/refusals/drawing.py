@@ -36,9 +36,28 @@ _QUOTAS: Final = (
 #: What keeps a pod off nodes, or to them, besides devices.
 _NEAR: Final = [{"labelSelector": {"matchLabels": {"app": "db"}}, "topologyKey": "kubernetes.io/hostname"}]
 _HARD: Final = "requiredDuringSchedulingIgnoredDuringExecution"
+_SSD: Final = {"matchExpressions": [{"key": "disk", "operator": "In", "values": ["ssd"]}]}
+_SPREADS: Final = [
+    {"maxSkew": 1, "topologyKey": key, "whenUnsatisfiable": "DoNotSchedule", "labelSelector": selector, **more}
+    for selector in ({"matchLabels": {"app": "db"}}, {"matchLabels": {"app": "new"}})
+    for key, more in (
+        ("kubernetes.io/hostname", {}),
+        ("disk", {}),
+        ("kubernetes.io/hostname", {"nodeTaintsPolicy": "Honor"}),
+        ("disk", {"nodeAffinityPolicy": "Ignore"}),
+    )
+]
 _WISHES: Final = (
     {"nodeSelector": {"disk": "ssd"}},
     {"nodeSelector": {"disk": "ssd"}},
+    {"affinity": {"nodeAffinity": {_HARD: {"nodeSelectorTerms": [_SSD]}}}},
+    {"affinity": {"nodeAffinity": {_HARD: {"nodeSelectorTerms": [_SSD]}}, "podAntiAffinity": {_HARD: _NEAR}}},
+    {"topologySpreadConstraints": _SPREADS[:1]},
+    {"topologySpreadConstraints": _SPREADS[1:2]},
+    {"topologySpreadConstraints": _SPREADS[2:3]},
+    {"topologySpreadConstraints": _SPREADS[5:6]},
+    {"topologySpreadConstraints": [_SPREADS[0], _SPREADS[7]], "nodeSelector": {"disk": "ssd"}},
+    {"topologySpreadConstraints": _SPREADS[4:6]},
     {"affinity": {"podAffinity": {_HARD: _NEAR}}},
     {"affinity": {"podAntiAffinity": {_HARD: _NEAR}}},
     {"affinity": {"podAntiAffinity": {_HARD: _NEAR}}},
@@ -245,9 +264,11 @@ class _Drawing:
         if self._extended:
             used["limits"] = {RESOURCE: self._random.randint(1, 4)}
         spec["containers"] = [{"name": "main", "image": "x", "resources": used}]
-        if self._chance(0.15):
+        if self._chance(0.2):
             spec |= self._one(_WISHES)
-        return _namespaced("v1", "Pod", "pod", spec)
+        made = _namespaced("v1", "Pod", "pod", spec)
+        made["metadata"]["labels"] = {"app": "new"}
+        return made
 
 
 def _namespaced(version: str, kind: str, name: str, spec: Json) -> Json:

@@ -21,8 +21,9 @@ from typing import Final
 
 import dra_alloc
 from dra_alloc.cli.main import run
-from fuzz.refusals.changes import Change, asking_for, asking_for_less, changes_of, guarding, of_the_pod
+from fuzz.refusals.changes import Change, asking_for, changes_of, guarding
 from fuzz.refusals.drawing import Json, drawn
+from fuzz.refusals.pod_changes import asking_for_less, of_the_pod, of_the_quota, raising, without_quotas
 from fuzz.target import Broken, Target, command
 
 __all__ = ["TARGET", "asked", "main"]
@@ -38,7 +39,17 @@ _LINES, _LINES_OF_MANY = 12, 15
 _COLUMNS: Final = 80
 #: What nodes have against the pod itself.
 _OWN: Final = frozenset(
-    {"node-resources", "node-taint", "node-unschedulable", "node-selector", "pod-affinity", "pod-anti-affinity"}
+    {
+        "node-affinity",
+        "node-resources",
+        "node-selector",
+        "node-taint",
+        "node-unschedulable",
+        "pod-affinity",
+        "pod-anti-affinity",
+        "quota",
+        "topology-spread",
+    }
 )
 _POD: Final = "ns/pod"
 
@@ -135,7 +146,7 @@ def _replayed(world: Json, refusal: Json) -> str:
     here = ("--node", node)
     listed = {tuple(fix["steps"]) for fix in reasons["fixes"]}
     changes = {each.fix: each for each in changes_of(world) if each.fix}
-    own = {each.fix: each for each in of_the_pod(world)}
+    own = {each.fix: each for each in (of_the_quota if refusal["code"] == "quota" else of_the_pod)(world)}
     for steps in listed:
         changed = world
         for step in steps:
@@ -144,6 +155,11 @@ def _replayed(world: Json, refusal: Json) -> str:
             if not _fits(changed, *more):
                 raise Broken(f"wrong fix{'' if more else ' in the cluster'}: {' and '.join(steps)} on {node}")
     _hold_hints(world, node, reasons["hints"])
+    if refusal["code"] == "quota":
+        if "must specify" in refusal["error"]:
+            return "by a quota"
+        _hold_quota(world, node, listed, list(own.values()))
+        return "by a quota" + (", with a fix" if listed else "")
     if refusal["code"] in _OWN:
         for each in (each for each in own.values() if _helps(each.of(world), node)):
             if (each.fix,) not in listed:
@@ -172,7 +188,7 @@ def _named(step: str, changes: dict[str, Change], world: Json) -> Change:
     """Return the change that a step names. Raises: Broken for one that nobody understands."""
     if step in changes:
         return changes[step]
-    less = asking_for_less(step) or guarding(world, step)
+    less = asking_for_less(step) or guarding(world, step) or raising(step)
     if less is not None:
         return less
     counted = _COUNT.fullmatch(step)
@@ -212,6 +228,24 @@ def _hold_facts(world: Json, node: str, facts: Sequence[Json]) -> None:
             left = each.of(left)
     if _could(left, node):
         raise Broken(f"facts do not suffice on {node}: {'; '.join(fact['text'] for fact in facts)}")
+
+
+def _hold_quota(world: Json, node: str, listed: set[tuple[str, ...]], changes: Sequence[Change]) -> None:
+    """Hold that limits are raised where that is enough, and nothing else is left out. Raises: Broken."""
+    here = ("--node", node)
+    free = without_quotas(world)
+    raised = any(step.startswith("raising ") for (step, *_) in listed)
+    if not raised and _asks_by_quota(world) and _fits(free, *here) and _fits(free):
+        raise Broken(f"not listed: raising limits on {node}")
+    for each in changes:
+        if (each.fix,) not in listed and _fits(each.of(world), *here) and _fits(each.of(world)):
+            raise Broken(f"not listed: {each.fix} on {node}")
+
+
+def _asks_by_quota(world: Json) -> bool:
+    """Return whether all that a quota refuses is made before the scheduler looks: extended resources are not."""
+    (container,) = world["objects"][-1]["spec"]["containers"]
+    return "limits" not in container["resources"]
 
 
 def _hold_counts(world: Json, node: str, listed: set[str]) -> None:

@@ -72,6 +72,11 @@ class Account:
         """Return the quota with an object more."""
         return replace(self, used=FrozenMap({**self.used, **dict(self._sums(charge))}))
 
+    def raised(self, charge: Charge) -> Account:
+        """Return the quota with limits that let an object more be made."""
+        more = {key: total for key, total in self._sums(charge) if total > self.hard[key]}
+        return replace(self, hard=FrozenMap({**self.hard, **more})) if more else self
+
     def relieved(self, charge: Charge) -> Account:
         """Return the quota with an object less, of what is said to be used."""
         left = {key: max(self.used[key] - amount, ZERO) for key, amount in charge.usage.items() if key in self.used}
@@ -169,8 +174,17 @@ class QuotaBook:
                 if reason:
                     text = f'{charge.resource} "{item.metadata.name or ""}" is forbidden: {reason}'
                     return self, Refusal(each.name, reason, text, each.lacking(charge))
-        after = tuple([each.charged(charge) if each in counting else each for each in accounts])
-        return replace(self, accounts=FrozenMap({**self.accounts, namespace: after})), None
+        return self._charged(namespace, charge), None
+
+    def _charged(self, namespace: str, charge: Charge) -> QuotaBook:
+        accounts = self.accounts.get(namespace, ())
+        after = tuple([each.charged(charge) if each.counts(charge) else each for each in accounts])
+        return replace(self, accounts=FrozenMap({**self.accounts, namespace: after}))
+
+    def charged_anyway(self, item: Any) -> QuotaBook:
+        """Return the book with an object more, whether or not it may be made."""
+        namespace = item.metadata.namespace or ""
+        return self._charged(namespace, self._charge(item, None)) if namespace in self.accounts else self
 
     def charge_all(self, items: Iterable[Any]) -> tuple[QuotaBook, Refusal | None]:
         """Return the book with objects more, up to one that may not be made, and why that is so."""
@@ -180,6 +194,27 @@ class QuotaBook:
             if refusal is not None:
                 break
         return book, refusal
+
+    def raised_for(self, items: Iterable[Any]) -> dict[tuple[str, str], tuple[Quantity, Quantity]] | None:
+        """Return the limits to raise, by quota and key, from and to; None if objects could not be made all the same."""
+        steps: dict[tuple[str, str], tuple[Quantity, Quantity]] = {}
+        book = self
+        for item in items:
+            namespace, charge = item.metadata.namespace or "", self._charge(item, None)
+            accounts = []
+            for each in book.accounts.get(namespace, ()):
+                if not each.counts(charge):
+                    accounts.append(each)
+                    continue
+                if each.objection(charge):
+                    return None
+                after = each.raised(charge)
+                for key in (key for key in after.hard if after.hard[key] != each.hard[key]):
+                    first, _ = steps.get((each.name, key), (each.hard[key], None))
+                    steps[each.name, key] = first, after.hard[key]
+                accounts.append(after.charged(charge))
+            book = replace(book, accounts=FrozenMap({**book.accounts, namespace: tuple(accounts)}))
+        return steps
 
     def relieved(self, items: Iterable[Any], pods: Iterable[Pod]) -> QuotaBook:
         """Return the book without objects that are gone; `pods` are those that may have paid for claims."""

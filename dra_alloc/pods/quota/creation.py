@@ -4,9 +4,9 @@ Which pods and claims quotas let controllers and users make, in the order in whi
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from dra_alloc.api import DeviceClass, ObjectMeta, OwnerReference, Pod, ResourceClaim, ResourceQuota
 from dra_alloc.errors import in_brief
@@ -15,7 +15,14 @@ from dra_alloc.pods.expanding import ExpandedPod
 from dra_alloc.pods.quota.book import QuotaBook, Refusal
 from dra_alloc.pods.workloads.states import PodState
 
-__all__ = ["CreatedPod", "Creation", "created", "quota_book"]
+__all__ = ["CreatedPod", "Creation", "Unmade", "created", "quota_book"]
+
+
+class Unmade(NamedTuple):
+    """Objects that are not made, and the book at their turn, which is charged with those refused before them, too."""
+
+    book: QuotaBook
+    items: tuple[Pod | ResourceClaim, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,21 +30,28 @@ class CreatedPod:
     """
     A pod that was asked for: `refused` if it is not made, `unclaimed` if it is and a claim of its own is not.
 
-    The latter stays pending, and its other claims from there on are not made either.
+    The latter stays pending, and its other claims from there on are not made either. `unmade` is what quotas would
+    have to let be made; None where something else that is not made stands before it.
     """
 
     pod: ExpandedPod
     refused: Refusal | None = None
     unclaimed: Refusal | None = None
+    unmade: Unmade | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Creation:
-    """Pods in the order asked, objects of the input that are refused, and the book with all that is made."""
+    """
+    Pods in the order asked, objects of the input that are refused, and the book with all that is made.
+
+    `unmade` are those of the refused that are claims, by name.
+    """
 
     book: QuotaBook
     pods: tuple[CreatedPod, ...] = ()
     refused: tuple[tuple[Any, Refusal], ...] = ()
+    unmade: Mapping[str, Unmade] = field(default_factory=dict)
 
     def notes(self) -> Iterator[str]:
         """Yield what quotas refuse: of every workload how many pods, and the answer to the first."""
@@ -88,7 +102,7 @@ def created(
     """
     if not book.accounts:
         return Creation(book, tuple([CreatedPod(each) for each, _ in pods]))
-    making = _Making(book, frozenset(_names(dump)))
+    making = _Making(book, book, frozenset(_names(dump)))
     shared: dict[str, list[ResourceClaim]] = {}
     for claim in of_groups:
         shared.setdefault(_group_of(claim), []).append(claim)
@@ -101,7 +115,7 @@ def created(
     for claim in manifests.claims:
         making.apply(claim)
     made = tuple([making.pod(each, claims) for each, claims in pods])
-    return Creation(making.book, made, tuple(making.refused.values()))
+    return Creation(making.book, made, tuple(making.refused.values()), making.unmade)
 
 
 def _group_of(claim: ResourceClaim) -> str:
@@ -118,14 +132,16 @@ def _names(there: Documents) -> Iterator[tuple[str, str]]:
 
 @dataclass(slots=True)
 class _Making:
-    """Objects made one after the other."""
+    """Objects made one after the other; `full` is charged with those that are refused, too."""
 
     book: QuotaBook
+    full: QuotaBook
     there: frozenset[tuple[str, str]]
     refused: dict[tuple[str, str], tuple[Any, Refusal]] = field(default_factory=dict)
     done: set[tuple[str, str]] = field(default_factory=set)
     #: Workloads of which a pod was refused that later ones wait for.
     stopped: dict[tuple[str, str], Refusal] = field(default_factory=dict)
+    unmade: dict[str, Unmade] = field(default_factory=dict)
 
     def apply(self, item: Any) -> Refusal | None:
         """Make an object that is not there, once; return why it may not be made."""
@@ -133,9 +149,17 @@ class _Making:
         if name in self.done or name in self.there:
             return self.refused[name][1] if name in self.refused else None
         self.done.add(name)
-        self.book, refusal = self.book.charge(item)
+        before = self.full
+        refusal = self._charge(item)
         if refusal is not None:
             self.refused[name] = (item, refusal)
+            if isinstance(item, ResourceClaim):
+                self.unmade[item.metadata.full_name] = Unmade(before, (item,))
+        return refusal
+
+    def _charge(self, item: Any) -> Refusal | None:
+        self.book, refusal = self.book.charge(item)
+        self.full = self.full.charged_anyway(item)
         return refusal
 
     def claims_of_group(self, claims: Iterable[ResourceClaim], refusal: Refusal | None) -> None:
@@ -147,23 +171,42 @@ class _Making:
 
     def pod(self, asked: ExpandedPod, claims: Sequence[ResourceClaim]) -> CreatedPod:
         """Make a pod, after what makes it, and then its claims until one is refused."""
-        refusal = self._refusal(asked)
+        refusal = self._refusal_before(asked)
         if refusal is not None:
             return CreatedPod(asked, refused=refusal)
-        self.book, refusal = self.book.charge_all(claims)
-        return CreatedPod(asked, unclaimed=refusal)
+        before = self.full
+        refusal = self._refusal(asked)
+        if refusal is not None:
+            self._charge_anyway(claims)
+            return CreatedPod(asked, refused=refusal, unmade=Unmade(before, (asked.pod, *claims)))
+        for number, claim in enumerate(claims):
+            before = self.full
+            refusal = self._charge(claim)
+            if refusal is not None:
+                self._charge_anyway(claims[number + 1 :])
+                return CreatedPod(asked, unclaimed=refusal, unmade=Unmade(before, tuple(claims[number:])))
+        return CreatedPod(asked)
+
+    def _charge_anyway(self, claims: Iterable[ResourceClaim]) -> None:
+        """Note what claims would use of quotas had those before them been made."""
+        for claim in claims:
+            self.full = self.full.charged_anyway(claim)
+
+    def _refusal_before(self, asked: ExpandedPod) -> Refusal | None:
+        """Return why what makes the pod is not made, or the pod before it."""
+        if asked.state is not PodState.NEW:
+            return None
+        owner = (asked.owner.kind, asked.owner.metadata.full_name)
+        if owner in self.stopped:
+            return self.stopped[owner]
+        return self.apply(asked.owner) or self._between(asked)
 
     def _refusal(self, asked: ExpandedPod) -> Refusal | None:
         if asked.state is not PodState.NEW:
             return self.apply(asked.pod) if isinstance(asked.owner, Pod) else None
-        owner = (asked.owner.kind, asked.owner.metadata.full_name)
-        if owner in self.stopped:
-            return self.stopped[owner]
-        refusal = self.apply(asked.owner) or self._between(asked)
-        if refusal is None:
-            self.book, refusal = self.book.charge(asked.pod)
-            if refusal is not None and asked.in_order:
-                self.stopped[owner] = refusal
+        refusal = self._charge(asked.pod)
+        if refusal is not None and asked.in_order:
+            self.stopped[asked.owner.kind, asked.owner.metadata.full_name] = refusal
         return refusal
 
     def _between(self, asked: ExpandedPod) -> Refusal | None:

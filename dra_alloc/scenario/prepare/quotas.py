@@ -44,17 +44,24 @@ def forbidden(
     there = {claim_name(each) for each in (*dump.claims, *manifests.claims)}
     of_groups = [each for name, each in cluster.claims.items() if name not in there and _is_of_group(each)]
     found = created(book, manifests, dump, asked, of_groups)
-    answers = [(each.refused or each.unclaimed) for each in found.pods]
-    answers += [None] * (len(subjects) - len(answers))
-    unmade = {(item.kind, item.metadata.full_name): answer for item, answer in found.refused}
+    answers = [((each.refused or each.unclaimed), each.unmade) for each in found.pods]
+    answers += [(None, None)] * (len(subjects) - len(answers))
+    refused = {(item.kind, item.metadata.full_name): answer for item, answer in found.refused}
     marked = []
-    for subject, own in zip(subjects, answers, strict=True):
+    for subject, (own, unmade) in zip(subjects, answers, strict=True):
         named = [("ResourceClaim", each) for each in subject.claims if isinstance(each, str)]
         if subject.pod is not None:
             named.append(("PodGroup", group_name(subject.pod)))
-        answer = own or next((unmade[each] for each in named if each in unmade), None)
-        barred = subject.barred if answer is None else Objection("quota", (answer.text,), answer.detail)
-        marked.append(replace(subject, barred=barred))
+        others = [each for each in named if each in refused]
+        answer = own or next((refused[each] for each in others), None)
+        if answer is None:
+            marked.append(subject)
+            continue
+        parts = [*([unmade] if own is not None else []), *(found.unmade.get(name) for _, name in others)]
+        known = tuple([each for each in parts if each is not None])
+        barred = Objection("quota", (answer.text,), answer.detail)
+        # Of what is not made for another reason as well it is not known what it needs.
+        marked.append(replace(subject, barred=barred, unmade=known if len(known) == len(parts) else ()))
     return tuple(marked), found.book, tuple(found.notes())
 
 

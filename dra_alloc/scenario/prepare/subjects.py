@@ -17,6 +17,7 @@ from dra_alloc.pods.claims import ClaimsThere, going
 from dra_alloc.pods.expanding import ExpandedPod
 from dra_alloc.pods.extended_resources import asks_for_extended
 from dra_alloc.pods.objections import Objection
+from dra_alloc.pods.quota.creation import Unmade
 from dra_alloc.pods.workloads.names import unique
 from dra_alloc.problem.requests import claim_name
 
@@ -33,7 +34,8 @@ class Subject:
     of a workload, differ in name only. A `node` is the one that a DaemonSet's pod is for.
     Those that `follow` each other, by the name of their workload, are made one when the one before runs.
     `barred` is why it is never asked of a node: the API server makes no such
-    object, or not all its claims, or one of these serves nobody. `origin` is the object of the input that it stands in.
+    object, or not all its claims, or one of these serves nobody; `unmade` is what quotas refuse of these. `origin` is
+    the object of the input that it stands in.
     """
 
     kind: str
@@ -45,6 +47,7 @@ class Subject:
     barred: Objection | None = None
     follows: str = ""
     origin: Any = field(default=None, repr=False, compare=False)
+    unmade: tuple[Unmade, ...] = field(default=(), repr=False, compare=False)
 
     @property
     def needs_devices(self) -> bool:

@@ -122,7 +122,7 @@ def test_each_change_is_tried_on_the_state_as_it_is(tmp_path, monkeypatch) -> No
     tainted = {**TAINTED, "metadata": {"name": "b", "labels": {"disk": "ssd"}}}
     began: list[bool] = []
     given: list[str] = []
-    attempt, give_back = _Trying._attempt, Scheduling._given_back
+    attempt, give_back = _Trying.attempt, Scheduling._given_back
 
     def watched(self: _Trying, queued: Any) -> Any:
         state = self._beside or self.scheduling
@@ -133,7 +133,7 @@ def test_each_change_is_tried_on_the_state_as_it_is(tmp_path, monkeypatch) -> No
         given.append("back")
         return give_back(self, *claims)
 
-    monkeypatch.setattr(_Trying, "_attempt", watched)
+    monkeypatch.setattr(_Trying, "attempt", watched)
     monkeypatch.setattr(Scheduling, "_given_back", noted)
     file = tmp_path / "objects.json"
     file.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": [*DEVICES, NODE, tainted, idle, *rest]}))

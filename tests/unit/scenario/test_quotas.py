@@ -76,6 +76,49 @@ CLAIM: dict[str, object] = {
 }
 
 
+def claim(name: str, count: int, held: str = "") -> dict[str, object]:
+    """A claim for devices; one of them is allocated to it if named."""
+    asked = {"name": "r", "exactly": {"deviceClassName": "gpu", "count": count}}
+    made = {**CLAIM, "metadata": {"name": name, "namespace": "ns"}, "spec": {"devices": {"requests": [asked]}}}
+    result = {"request": "r", "driver": "d", "pool": "n1", "device": held}
+    return {**made, "status": {"allocation": {"devices": {"results": [result]}}}} if held else made
+
+
+def fixes(found: Check) -> list[list[str]]:
+    """What would let the last subject in, node by node."""
+    refusals = found.placements[-1].refusals
+    return [[] if each.reasons is None else list(map(str, each.reasons.fixes)) for each in refusals]
+
+
+def test_what_lets_a_pod_be_made_and_find_a_node_is_proposed():
+    found = checked({"pods": "1"}, deployment(2), pod("free", resourceClaimTemplateName="t"))
+    # One more alone would be the second pod of the Deployment.
+    assert fixes(found) == [["raising pods of quota q from 1 to 3"]]
+    found = checked({DEVICES: "2"}, claim("c", 3), pod("p", resourceClaimName="c"))
+    fewer = 'asking for 2 instead of 3 devices in request "r"'
+    assert fixes(found) == [[f"raising {DEVICES} of quota q from 2 to 3", fewer]]
+    both = checked({"requests.cpu": "500m", "pods": "0"}, pod("a"))
+    assert fixes(both) == [["raising requests.cpu of quota q from 500m to 1 and raising pods of quota q from 0 to 1"]]
+
+
+def test_what_would_be_made_and_finds_no_node_is_not_proposed():
+    found = checked({DEVICES: "2"}, claim("c", 4), pod("p", resourceClaimName="c"))
+    assert fixes(found) == [['asking for 2 instead of 4 devices in request "r"']]
+    assert fixes(checked({DEVICES: "0"}, claim("c", 4), pod("p", resourceClaimName="c"))) == [[]]
+
+
+def test_a_claim_that_nobody_uses_can_make_room():
+    meta = {"name": "q", "namespace": "ns"}
+    quota = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": meta, "spec": {"hard": {DEVICES: "1"}}}
+    there = read(DUMP + "\n---\n".join(map(json.dumps, (quota, claim("old", 1, "a")))))
+    found = check(read(json.dumps(pod("p", resourceClaimTemplateName="t"))), there)
+    assert fixes(found) == [["deleting claim ns/old", f"raising {DEVICES} of quota q from 1 to 2"]]
+
+
+def test_nothing_is_proposed_where_what_makes_the_pod_is_refused_as_well():
+    assert fixes(checked({"count/deployments.apps": "0", "pods": "0"}, deployment(1))) == [[]]
+
+
 def verdicts(found: Check) -> list[str]:
     return [each.verdict for each in found.placements]
 

@@ -1,0 +1,120 @@
+"""
+What a person could change about a refused pod itself, about nodes that keep it off, and about quotas.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+
+from fuzz.refusals.changes import Change, all_of, freed, pod_of
+from fuzz.refusals.drawing import Json
+
+__all__ = ["asking_for_less", "of_the_pod", "of_the_quota", "raising", "without_quotas"]
+
+_AFFINITIES = (
+    ("nodeAffinity", "node affinity"),
+    ("podAffinity", "affinity to pods"),
+    ("podAntiAffinity", "anti-affinity to pods"),
+)
+_RAISED = re.compile(r"(raising (\S+) of quota (\S+) from (\S+) to (\S+))")
+_LESS = re.compile(r"((\S+) instead of \S+ (cpu|memory))")
+
+
+def of_the_pod(world: Json) -> Iterator[Change]:
+    """Yield the changes about the pod itself, and about what nodes have against it."""
+    for node in all_of(world, "Node"):
+        if node["spec"].get("unschedulable"):
+            yield Change(f"uncordoning node {node['metadata']['name']}", "", _uncordoned(node["metadata"]["name"]))
+    for key, effect in dict.fromkeys(
+        (each["key"], each["effect"]) for node in all_of(world, "Node") for each in node["spec"].get("taints", ())
+    ):
+        change = _put_up_with({"key": key, "operator": "Exists", "effect": effect})
+        yield Change(f"tolerating the node's taint {key}:{effect}", "", change)
+    for key, value in pod_of(world).get("nodeSelector", {}).items():
+        yield Change(f"dropping {key}={value} from the pod's nodeSelector", "", _unselected(key))
+    for kind, said in _AFFINITIES:
+        if kind in pod_of(world).get("affinity", {}):
+            yield Change(f"dropping the pod's required {said}", "", _without_affinity(kind))
+    for key in (each["topologyKey"] for each in pod_of(world).get("topologySpreadConstraints", ())):
+        yield Change(f"dropping the pod's topology spread constraint on {key}", "", _unspread(key))
+
+
+def of_the_quota(world: Json) -> Iterator[Change]:
+    """Yield the end of each claim that counts."""
+    for each in all_of(world, "ResourceClaim"):
+        if "status" in each:
+            name = each["metadata"]["name"]
+            yield Change(f"deleting claim ns/{name}", "", freed(name))
+
+
+def raising(step: str) -> Change | None:
+    """Return what a step means that raises limits of quotas; None for another step."""
+    parts = _RAISED.findall(step)
+    if not parts or " and ".join(each for each, *_ in parts) != step:
+        return None
+
+    def make(made: Json) -> None:
+        for _, key, name, old, new in parts:
+            (quota,) = [each for each in all_of(made, "ResourceQuota") if each["metadata"]["name"] == name]
+            if quota["spec"]["hard"][key] != old:
+                raise ValueError(step)
+            quota["spec"]["hard"][key] = new
+
+    return Change(step, "", make)
+
+
+def without_quotas(world: Json) -> Json:
+    """Return the world in which everything may be made."""
+    return {**world, "objects": [each for each in world["objects"] if each["kind"] != "ResourceQuota"]}
+
+
+def asking_for_less(step: str) -> Change | None:
+    """Return what a step means that asks for less of nodes' own resources; None for another step."""
+    parts = _LESS.findall(step)
+    if f"asking for {' and '.join(each for each, _, _ in parts)}" != step:
+        return None
+
+    def make(made: Json) -> None:
+        pod_of(made)["containers"][0]["resources"]["requests"].update({name: amount for _, amount, name in parts})
+
+    return Change(step, "", make)
+
+
+def _uncordoned(name: str) -> Callable[[Json], None]:
+    def make(world: Json) -> None:
+        for node in all_of(world, "Node"):
+            if node["metadata"]["name"] == name:
+                del node["spec"]["unschedulable"]
+
+    return make
+
+
+def _put_up_with(toleration: Json) -> Callable[[Json], None]:
+    def make(world: Json) -> None:
+        pod_of(world).setdefault("tolerations", []).append(toleration)
+
+    return make
+
+
+def _unselected(key: str) -> Callable[[Json], None]:
+    def make(world: Json) -> None:
+        del pod_of(world)["nodeSelector"][key]
+
+    return make
+
+
+def _unspread(key: str) -> Callable[[Json], None]:
+    def make(world: Json) -> None:
+        spec = pod_of(world)
+        constraints = spec["topologySpreadConstraints"]
+        spec["topologySpreadConstraints"] = [each for each in constraints if each["topologyKey"] != key]
+
+    return make
+
+
+def _without_affinity(kind: str) -> Callable[[Json], None]:
+    def make(world: Json) -> None:
+        del pod_of(world)["affinity"][kind]
+
+    return make
