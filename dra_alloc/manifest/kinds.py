@@ -160,6 +160,8 @@ QUEUEING: Final = frozenset(
         ("config.kueue.x-k8s.io", "Configuration"),
         ("scheduling.run.ai", "Queue"),
         ("scheduling.run.ai", "PodGroup"),
+        ("scheduling.volcano.sh", "Queue"),
+        ("scheduling.volcano.sh", "PodGroup"),
     }
 )
 

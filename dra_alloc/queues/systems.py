@@ -96,6 +96,7 @@ QUEUE_SYSTEMS: Final[Mapping[str, QueueSystem]] = {
             "Volcano",
             ("scheduling.volcano.sh",),
             "Queues and PodGroups of Volcano",
+            {"DynamicResourceAllocationEnable": False, "DRAConsumableCapacityEnable": False},
             defects=frozenset({QueueDefect.ZERO_UNLIMITED, QueueDefect.SHARED_PER_POD}),
         ),
     )

@@ -13,9 +13,9 @@ __all__ = ["declare"]
 
 _DESCRIPTION: Final = """\
 Say who of MANIFESTS is admitted by the queue system whose objects are there,
-Kueue or KAI-Scheduler, with the queues and the usage in DUMP, and where those
-that are admitted find their devices, gangs as a whole: admitted and placed;
-admitted, not allocatable; waits; never fits; inadmissible; and why.
+Kueue, KAI-Scheduler or Volcano, with the queues and the usage in DUMP, and
+where those that are admitted find their devices, gangs as a whole: admitted
+and placed; admitted, not allocatable; waits; never fits; inadmissible; and why.
 Queues, flavors, priorities and Kueue's Configuration may be in either."""
 _EXIT_CODES: Final = """\
 exit codes:
@@ -34,7 +34,7 @@ def declare(command: ArgumentParser) -> None:
         "--system",
         default="",
         metavar="NAME[=VERSION]",
-        help="the queue system, where there are objects of several: kueue=0.19 or kai=0.17, the versions modelled",
+        help="the queue system, where there are objects of several: kueue=0.19, kai=0.17 or volcano",
     )
     shared.settings(command)
     shared.budget(command)

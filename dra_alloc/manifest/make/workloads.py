@@ -23,16 +23,24 @@ __all__ = ["at", "kept_as_written", "pod_specs", "workload_of"]
 _MARKS: Final = ("containers", "resourceClaims", "initContainers")
 #: How deep below an object a pod spec is looked for.
 _DEPTH: Final = 16
+#: What the file is called, within a ConfigMap, that Volcano's scheduler is configured with.
+_CONFIGURED: Final = "volcano-scheduler.conf"
 
 
 def kept_as_written(api_version: str, name: str, value: Any) -> Kind | None:
     """Return how an object of another kind is kept: of a queue system, or holding a pod spec or known to make pods."""
     group, _, version = api_version.rpartition("/")
-    if (group, name) in QUEUEING:
+    if (group, name) in QUEUEING or ((api_version, name) == ("v1", "ConfigMap") and _configures(value)):
         return Kind(group, name, "queueing", (version,))
     if (group, name) in HIDDEN_TEMPLATES or next(pod_specs(value), None) is not None:
         return Kind(group, name, "workloads", (version,))
     return None
+
+
+def _configures(value: Any) -> bool:
+    """Say whether a ConfigMap is that of Volcano's scheduler."""
+    data = value.get("data") if isinstance(value, Mapping) else None
+    return isinstance(data, Mapping) and any(isinstance(key, str) and key.endswith(_CONFIGURED) for key in data)
 
 
 def pod_specs(value: Any) -> Iterator[Path]:

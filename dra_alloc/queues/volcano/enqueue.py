@@ -11,7 +11,7 @@ from typing import Final
 from dra_alloc.api import Quantity, ResourceClaim
 from dra_alloc.queues.systems import QueueDefect, QueueSystem
 
-__all__ = ["DeviceMinimum", "device_minimum", "may_enqueue"]
+__all__ = ["DeviceMinimum", "device_minimum", "enqueue_refusal", "may_enqueue"]
 
 _CLASS: Final = "deviceclass/"
 _NONE: Final = Quantity.of(0)
@@ -63,8 +63,20 @@ def may_enqueue(
     *,
     consumable_capacity: bool,
 ) -> bool:
+    """Return whether a queue has room for a minimum beside the devices that it has allocated, by class."""
+    held = {name: DeviceMinimum(count) for name, count in allocated.items()}
+    return not enqueue_refusal(capability, minimum, held, system, consumable_capacity)
+
+
+def enqueue_refusal(
+    capability: Mapping[str, Quantity],
+    minimum: Mapping[str, DeviceMinimum],
+    held: Mapping[str, DeviceMinimum],
+    system: QueueSystem,
+    consumable: bool,
+) -> str:
     """
-    Return whether a queue's capability has room for a minimum beside the devices that it has allocated, by class.
+    Return why a queue's capability has no room for a minimum beside what it holds, by class; nothing if it has.
 
     A class that the capability does not name is not limited, and a count of 0
     limits nothing, either. Capacity is one sum over all devices.
@@ -73,18 +85,22 @@ def may_enqueue(
     """
     zero_is_none = system.shows(QueueDefect.ZERO_UNLIMITED)
     for name, need in minimum.items():
-        count = capability.get(f"{_CLASS}{name}")
+        count, had = capability.get(f"{_CLASS}{name}"), held.get(name, DeviceMinimum())
         limited = count is not None and (count.nano > 0 or not zero_is_none)
-        if limited and Quantity.of(allocated.get(name, 0) + need.count) > count:
-            return False
-        if not consumable_capacity:
+        if limited and Quantity.of(had.count + need.count) > count:
+            return f"{need.count} of class {name} asked, {had.count} used of {count}"
+        if not consumable:
             continue
         limits = {key.removesuffix(f".{_CLASS}{name}"): each for key, each in capability.items() if _is_of(key, name)}
         if count is None and not limits:
             continue
-        if any(each not in limits or amount > limits[each] for each, amount in need.capacity.items()):
-            return False
-    return True
+        for each, amount in need.capacity.items():
+            used = had.capacity.get(each, _NONE)
+            if each not in limits:
+                return f"{each} of class {name} asked, of which it says nothing"
+            if amount + used > limits[each]:
+                return f"{amount} {each} of class {name} asked, {used} used of {limits[each]}"
+    return ""
 
 
 def _is_of(key: str, name: str) -> bool:

@@ -14,10 +14,15 @@ from dra_alloc.scenario.admit.answers import DEFAULT_ADMIT, Admit, AdmitOptions,
 from dra_alloc.scenario.admit.asking import AdmitQuestion
 from dra_alloc.scenario.admit.kai import admit_kai
 from dra_alloc.scenario.admit.kueue import admit_kueue
+from dra_alloc.scenario.admit.volcano import admit_volcano
 
 __all__ = ["Admit", "AdmitOptions", "AdmitVerdict", "WorkloadAnswer", "admit"]
 
-_ANSWERS: Final[Mapping[str, Callable[[AdmitQuestion], Admit]]] = {"kueue": admit_kueue, "kai": admit_kai}
+_ANSWERS: Final[Mapping[str, Callable[[AdmitQuestion], Admit]]] = {
+    "kueue": admit_kueue,
+    "kai": admit_kai,
+    "volcano": admit_volcano,
+}
 
 
 def admit(manifests: Documents, dump: Documents, options: AdmitOptions = DEFAULT_ADMIT) -> Admit:

@@ -4,7 +4,7 @@ Pods of gangs placed together on one cluster: all of those that are tried at onc
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from dra_alloc.cluster.attempts.queue import Queued
@@ -17,6 +17,8 @@ from dra_alloc.scenario.prepare.subjects import Subject
 
 __all__ = ["Trying"]
 
+#: Whether a pod may be tried, and what is told that it has a place.
+Turn = tuple[Callable[[int], bool], Callable[[int], None]]
 #: Gangs for which a joint choice is looked for at most.
 _JOINTLY = 20
 
@@ -62,13 +64,41 @@ class Trying:
         self.answers |= made
         return True
 
-    def alone(self, number: int) -> bool | None:
-        """Try one pod, which nobody waits for."""
-        outcome = self.checking.scheduling.attempt(self.pods[number])
-        subject = self.subjects.get(number)
-        if subject is not None:
-            self.answers[number] = self.checking.answer(subject, outcome, self.checking.scheduling.cluster)
-        return None if isinstance(outcome, Unsettled) else isinstance(outcome, Scheduled)
+    def as_far(
+        self, name: str, numbers: Sequence[int], enough: Callable[[set[int]], bool], turn: Turn
+    ) -> frozenset[int] | None:
+        """
+        Try pods one after the other; who finds no place is passed over.
+
+        A pod in `turn` is tried if it is allowed to be, and told of if it has a place.
+
+        Return those that have places, none of them if they are not enough, and None where that could not be decided.
+        """
+        scheduling = self.checking.scheduling
+        before = scheduling.saved()
+        made: dict[int, SubjectAnswer] = {}
+        placed, unknown = set[int](), False
+        for number in numbers:
+            if not turn[0](number):
+                continue
+            outcome = scheduling.attempt(self.pods[number])
+            unknown = unknown or isinstance(outcome, Unsettled)
+            if isinstance(outcome, Scheduled):
+                placed.add(number)
+                turn[1](number)
+            if number in self.subjects:
+                made[number] = self.checking.answer(self.subjects[number], outcome, before.cluster)
+            if not isinstance(outcome, Scheduled) and not enough(placed | set(numbers[numbers.index(number) + 1 :])):
+                break
+        if enough(placed):
+            self.answers |= made
+            return frozenset(placed)
+        scheduling.go_back(before)
+        self.answers |= {number: each for number, each in made.items() if number not in placed}
+        if unknown:
+            return None
+        self._look(name, numbers)
+        return frozenset()
 
     def _look(self, name: str, numbers: Sequence[int]) -> None:
         """Find out whether a gang that was refused could be placed if its devices were chosen together."""

@@ -1,0 +1,234 @@
+"""
+Volcano's turn: which gangs its queues have room for at least, and which of their pods find places.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from dra_alloc.api import Quantity, ResourceClaim
+from dra_alloc.pods.gangs import GroupTree, fewest, has_enough
+from dra_alloc.queues.standing import Standing
+from dra_alloc.queues.systems import QueueSystem
+from dra_alloc.queues.volcano.enqueue import DeviceMinimum, device_minimum, enqueue_refusal
+from dra_alloc.queues.volcano.objects import CONSUMABLE, DRA, VolcanoObjects, VolcanoQueue
+
+__all__ = ["Nanos", "VolcanoCycle", "VolcanoJob", "VolcanoPlace", "VolcanoStanding"]
+
+#: Amounts of resources in billionths.
+Nanos = Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class VolcanoJob:
+    """
+    A gang of Volcano: pods by number with what each asks for and its claims; some may be `placed` already.
+
+    `minimum` is what a PodGroup says that there has to be room for; None is what the pods that it needs ask for.
+    """
+
+    name: str
+    queue: str
+    group: GroupTree
+    asked: Mapping[int, Nanos]
+    claims: Mapping[int, Sequence[ResourceClaim]]
+    placed: frozenset[int] = frozenset()
+    priority: int = 0
+    number: int = 0
+    against: tuple[str, str] = ("", "")
+    minimum: Nanos | None = None
+
+    @property
+    def first(self) -> Sequence[int]:
+        """The pods that stand for what it needs: of each task as many as that does, or else the first ones."""
+        tasks = [each for each in self.group.groups if each.least]
+        if tasks and self.group.least_groups:
+            return [pod for each in tasks for pod in each.pods[: each.least]]
+        return list(self.group.members())[: self.group.least]
+
+
+#: Finds places for the pods of a gang that are allowed, tells which took one, and returns those that keep it; None
+#: where that is not known.
+VolcanoPlace = Callable[[VolcanoJob, Callable[[int], bool], Callable[[int], None]], frozenset[int] | None]
+
+
+@dataclass(frozen=True, slots=True)
+class VolcanoStanding:
+    """What becomes of a gang: who is let in has a number in `order`, and may yet find no places."""
+
+    job: VolcanoJob
+    standing: Standing
+    code: str = ""
+    reasons: tuple[str, ...] = ()
+    order: int = 0
+    placed: frozenset[int] = frozenset()
+    minimum: Mapping[str, DeviceMinimum] = field(default_factory=dict)
+
+    @property
+    def queue(self) -> str:
+        """Its queue."""
+        return self.job.queue
+
+    @property
+    def has_enough(self) -> bool:
+        """Whether its gang has what it needs."""
+        return has_enough(self.job.group, self.placed)
+
+
+@dataclass(slots=True)
+class _Held:
+    """What a queue has given away: plain amounts, and devices and their capacity by class."""
+
+    amounts: dict[str, int] = field(default_factory=dict)
+    devices: dict[str, DeviceMinimum] = field(default_factory=dict)
+
+    def add(self, amounts: Nanos, devices: Mapping[str, DeviceMinimum]) -> None:
+        for name, amount in amounts.items():
+            self.amounts[name] = self.amounts.get(name, 0) + amount
+        for name, each in devices.items():
+            own = self.devices.setdefault(name, DeviceMinimum())
+            own.count += each.count
+            for dimension, more in each.capacity.items():
+                own.capacity[dimension] = own.capacity.get(dimension, Quantity.of(0)) + more
+
+
+class VolcanoCycle:
+    """
+    One cycle under way: first gangs are let in for their minimum, then their pods are placed.
+
+    Spec: VOLCANO-13 to VOLCANO-15.
+    """
+
+    def __init__(self, objects: VolcanoObjects, jobs: Sequence[VolcanoJob], whole: Nanos, system: QueueSystem) -> None:
+        self.objects = objects
+        self._jobs = sorted(jobs, key=lambda each: (-each.priority, each.number))
+        self._system = system
+        self._held: dict[str, _Held] = {name: _Held() for name in objects.queues}
+        self._most = dict(self._real(whole))
+        for job in jobs:
+            for pod in job.placed:
+                self._take(job.queue, job.asked[pod], self._devices(job, [pod]))
+
+    def _real(self, whole: Nanos) -> Iterator[tuple[str, Mapping[str, int]]]:
+        """Yield how much a queue can have: its capability, and what is kept for none beside it. Spec: VOLCANO-13."""
+        level: list[tuple[str, Mapping[str, int]]] = [("", whole)]
+        while level:
+            below: list[tuple[str, Mapping[str, int]]] = []
+            for parent, total in level:
+                queues = [each for each in self.objects.queues.values() if each.parent == parent]
+                kept = _sum([each.guarantee for each in queues])
+                below += [(each.name, _most(each, total, kept)) for each in queues]
+            yield from below
+            level = below
+
+    def _devices(self, job: VolcanoJob, pods: Sequence[int]) -> Mapping[str, DeviceMinimum]:
+        claims = [job.claims[each] for each in pods]
+        return device_minimum(claims, len(claims), self._system) if self._system.on(DRA) else {}
+
+    def _take(self, queue: str, amounts: Nanos, devices: Mapping[str, DeviceMinimum]) -> None:
+        for each in self.objects.line(queue):
+            self._held[each.name].add(amounts, devices)
+
+    def run(self, place: VolcanoPlace) -> list[VolcanoStanding]:
+        """Return what becomes of each gang."""
+        found = [self._enqueued(job, order) for order, job in enumerate(self._jobs, 1)]
+        return [self._placed(each, place) if each.standing is Standing.ADMITTED else each for each in found]
+
+    def _enqueued(self, job: VolcanoJob, order: int) -> VolcanoStanding:
+        """Return whether queues have room for what a gang needs at least, and keep it for it."""
+        against = self._against(job)
+        if against[0]:
+            return VolcanoStanding(job, Standing.INADMISSIBLE, against[0], (against[1],), placed=job.placed)
+        if not has_enough(job.group, job.asked):
+            said = f"its gang needs {fewest(job.group)} pods or more, and there are {len(job.asked)}"
+            return VolcanoStanding(job, Standing.WAITING, "pods-missing", (said,), placed=job.placed)
+        if job.placed and has_enough(job.group, job.placed):
+            return VolcanoStanding(job, Standing.ADMITTED, order=order, placed=job.placed)
+        pods = [each for each in job.first if each not in job.placed]
+        amounts = job.minimum if job.minimum is not None else _sum_nanos([job.asked[each] for each in pods])
+        devices = self._devices(job, pods)
+        refusal = self._refusal(job.queue, amounts, devices)
+        if refusal is not None:
+            standing, code, said = refusal
+            return VolcanoStanding(job, standing, code, (said,), placed=job.placed, minimum=devices)
+        self._take(job.queue, amounts, devices)
+        return VolcanoStanding(job, Standing.ADMITTED, order=order, placed=job.placed, minimum=devices)
+
+    def _against(self, job: VolcanoJob) -> tuple[str, str]:
+        if job.against[0]:
+            return job.against
+        queue = self.objects.queues.get(job.queue)
+        if queue is None:
+            return "no-queue", f"there is no queue {job.queue}"
+        if queue.closed:
+            return "queue-closed", f"queue {job.queue} is closed"
+        if any(each.parent == job.queue for each in self.objects.queues.values()):
+            return "queue-not-leaf", f"queue {job.queue} has queues below it, and jobs are in those at the end"
+        return "", ""
+
+    def _refusal(
+        self, queue: str, amounts: Nanos, devices: Mapping[str, DeviceMinimum]
+    ) -> tuple[Standing, str, str] | None:
+        """Return why a queue or one above it has no room. Spec: VOLCANO-14."""
+        for each in self.objects.line(queue):
+            held, most = self._held[each.name], self._most[each.name]
+            for name, amount in amounts.items():
+                if amount > 0 and name in most and held.amounts.get(name, 0) + amount > most[name]:
+                    standing = Standing.NEVER if amount > most[name] else Standing.WAITING
+                    said, had, of = (_text(one) for one in (amount, held.amounts.get(name, 0), most[name]))
+                    told = f"queue {each.name}: {said} of {name} asked, {had} used of {of}"
+                    return standing, "exceeds-capability", told
+            consumable = self._system.on(CONSUMABLE)
+            said = enqueue_refusal(each.capability, devices, held.devices, self._system, consumable)
+            if said and self._system.on(DRA):
+                alone = enqueue_refusal(each.capability, devices, {}, self._system, consumable)
+                standing = Standing.NEVER if alone else Standing.WAITING
+                return standing, "exceeds-device-capability", f"queue {each.name}: {said}"
+        return None
+
+    def _placed(self, found: VolcanoStanding, place: VolcanoPlace) -> VolcanoStanding:
+        """Return what becomes of a gang that was let in: its minimum is its own, and no other queue's room."""
+        job = found.job
+        kept = frozenset(job.first)
+
+        def allowed(pod: int) -> bool:
+            return pod in kept or self._refusal(job.queue, job.asked[pod], self._devices(job, [pod])) is None
+
+        def took(pod: int) -> None:
+            if pod not in kept:
+                self._take(job.queue, job.asked[pod], self._devices(job, [pod]))
+
+        placed = place(job, allowed, took)
+        if placed is None:
+            return replace(found, standing=Standing.UNDECIDED)
+        return replace(found, placed=job.placed | placed)
+
+
+def _most(queue: VolcanoQueue, total: Mapping[str, int], kept: Mapping[str, int]) -> Mapping[str, int]:
+    """Return how much of plain resources a queue can have."""
+    found: dict[str, int] = {}
+    for name in total.keys() | {key for key in queue.capability if "deviceclass/" not in key}:
+        own = queue.guarantee.get(name)
+        limit = queue.capability.get(name)
+        amounts = [] if limit is None else [limit.nano]
+        if name in total:
+            amounts.append(max(0, total[name] - kept.get(name, 0)) + (0 if own is None else own.nano))
+        found[name] = min(amounts)
+    return found
+
+
+def _sum(amounts: Iterable[Mapping[str, Quantity]]) -> Mapping[str, int]:
+    return _sum_nanos([{name: amount.nano for name, amount in each.items()} for each in amounts])
+
+
+def _sum_nanos(amounts: Iterable[Nanos]) -> Mapping[str, int]:
+    found: dict[str, int] = {}
+    for each in amounts:
+        for name, amount in each.items():
+            found[name] = found.get(name, 0) + amount
+    return found
+
+
+def _text(nano: int) -> str:
+    return str(Quantity.of(nano, exponent=-9))

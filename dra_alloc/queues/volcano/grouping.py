@@ -1,0 +1,137 @@
+"""
+Which pods Volcano places together, in which queue and with which priority: those of its Jobs, or of a PodGroup.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from dra_alloc.api import Pod
+from dra_alloc.manifest import Workload
+from dra_alloc.pods.expanding import ExpandedPod
+from dra_alloc.pods.gangs import GroupTree
+from dra_alloc.pods.workloads.reading import items, number_in, text, value_at
+from dra_alloc.queues.volcano.objects import DEFAULT, VolcanoObjects
+
+__all__ = ["ATTACHED", "SCHEDULER", "VolcanoPods", "is_of_volcano", "volcano_pods"]
+
+SCHEDULER: Final = "volcano"
+ATTACHED: Final = "scheduling.k8s.io/group-name"
+_QUEUE: Final = "scheduling.volcano.sh/queue-name"
+_LEAST: Final = "scheduling.volcano.sh/group-min-member"
+_TASK: Final = "volcano.sh/task-spec"
+_JOB: Final = "batch.volcano.sh"
+
+Pods = Sequence[ExpandedPod]
+
+
+@dataclass(frozen=True, slots=True)
+class VolcanoPods:
+    """Pods, by number, that Volcano places together; `against` is why it never tries them, by code and in words."""
+
+    name: str
+    kind: str
+    group: GroupTree
+    queue: str
+    priority: int
+    created: str
+    against: tuple[str, str] = ("", "")
+    minimum: Mapping[str, Any] | None = None
+
+
+def is_of_volcano(pod: Pod) -> bool:
+    """Return whether Volcano is to schedule a pod: only the name of the scheduler says it."""
+    return pod.spec.scheduler_name == SCHEDULER
+
+
+def volcano_pods(pods: Pods, objects: VolcanoObjects, classes: Mapping[str, int]) -> Iterator[VolcanoPods]:
+    """
+    Yield what is placed together, in the order of the first pods; `classes` are the values of priority classes.
+
+    Spec: VOLCANO-11.
+    """
+    together: dict[tuple[str, str, str], list[int]] = {}
+    for number, each in enumerate(pods):
+        together.setdefault(_key(each), []).append(number)
+    for (kind, name, _), numbers in together.items():
+        first = pods[numbers[0]]
+        if kind == "PodGroup":
+            yield _attached(name, pods, numbers, (objects, classes))
+        elif isinstance(first.owner, Workload) and first.owner.group == _JOB:
+            yield _of_job(first.owner, pods, numbers, classes)
+        else:
+            yield _alone(kind, name, pods, numbers, classes)
+
+
+def _key(each: ExpandedPod) -> tuple[str, str, str]:
+    """Return what pods have in common that are placed together."""
+    pod, owner = each.pod, each.owner
+    if isinstance(owner, Workload) and owner.group == _JOB:
+        return owner.kind, owner.metadata.full_name, ""
+    named = pod.metadata.annotations.get(ATTACHED, "")
+    if named:
+        return "PodGroup", f"{pod.metadata.namespace or ''}/{named}", ""
+    maker = next((ref.name for ref in pod.metadata.owner_references if ref.controller), "")
+    return owner.kind, owner.metadata.full_name if isinstance(owner, Workload) else pod.metadata.full_name, maker
+
+
+def _by_task(pods: Pods, numbers: Sequence[int]) -> Mapping[str, list[int]]:
+    found: dict[str, list[int]] = {}
+    for each in numbers:
+        meta = pods[each].pod.metadata
+        found.setdefault(meta.labels.get(_TASK, "") or meta.annotations.get(_TASK, ""), []).append(each)
+    return found
+
+
+def _tree(name: str, least: int, tasks: Mapping[str, int], by_task: Mapping[str, Sequence[int]]) -> GroupTree:
+    """Return a gang with its tasks: what these need counts only if the gang needs all of that. Spec: VOLCANO-12."""
+    groups = tuple(GroupTree(task, tasks.get(task, 0), tuple(those)) for task, those in by_task.items())
+    missing = tuple(GroupTree(task, needs) for task, needs in tasks.items() if needs and task not in by_task)
+    every = least >= sum(tasks.values())
+    return GroupTree(name, least, groups=(*groups, *missing), least_groups=len(groups) + len(missing) if every else 0)
+
+
+def _of_job(owner: Workload, pods: Pods, numbers: Sequence[int], classes: Mapping[str, int]) -> VolcanoPods:
+    at = "spec.jobTemplate.spec" if owner.kind == "CronJob" else "spec"
+    spec = value_at(owner.body, at) or {}
+    tasks: dict[str, int] = {}
+    for number, each in enumerate(items(spec, "tasks")):
+        replicas = number_in(each, "replicas", 1)
+        tasks[text(each, "name", f"default{number}")] = number_in(each, "minAvailable", replicas)
+    least = number_in(spec, "minAvailable", 0) or sum(tasks.values())
+    return VolcanoPods(
+        owner.metadata.full_name,
+        f"Volcano {owner.kind}",
+        _tree(owner.metadata.full_name, least, tasks, _by_task(pods, numbers)),
+        text(spec, "queue", DEFAULT),
+        classes.get(text(spec, "priorityClassName"), 0),
+        owner.metadata.creation_timestamp or "~",
+    )
+
+
+def _attached(
+    name: str, pods: Pods, numbers: Sequence[int], known: tuple[VolcanoObjects, Mapping[str, int]]
+) -> VolcanoPods:
+    objects, classes = known
+    group = objects.groups.get(name)
+    if group is None:
+        against = "no-pod-group", f"pods are attached to PodGroup {name}, which is not there"
+        return VolcanoPods(name, "PodGroup", GroupTree(name, 1, tuple(numbers)), "", 0, "~", against)
+    tree = _tree(name, group.least, group.tasks, _by_task(pods, numbers))
+    priority = classes.get(group.priority_class, 0)
+    created = group.created or "~"
+    return VolcanoPods(name, "PodGroup", tree, group.queue, priority, created, minimum=group.minimum)
+
+
+def _alone(kind: str, name: str, pods: Pods, numbers: Sequence[int], classes: Mapping[str, int]) -> VolcanoPods:
+    """Return pods of others, grouped by their controllers: one of them is enough, or as many as is said."""
+    first = pods[numbers[0]]
+    owner, annotations = first.owner, first.pod.metadata.annotations
+    said = owner.metadata.annotations.get(_LEAST, "")
+    least = int(said) if said.isascii() and said.isdecimal() and len(said) < 10 else 1
+    queue = annotations.get(_QUEUE) or owner.metadata.annotations.get(_QUEUE) or DEFAULT
+    priority = first.pod.spec.priority or classes.get(first.pod.spec.priority_class_name or "", 0)
+    created = owner.metadata.creation_timestamp or "~"
+    return VolcanoPods(name, kind, GroupTree(name, least, tuple(numbers)), queue, priority, created)

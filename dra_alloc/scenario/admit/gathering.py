@@ -1,0 +1,169 @@
+"""
+The pods that a scheduler with queues sees: those of the manifests, and those that run or wait in the cluster.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from dra_alloc.api import Pod, ResourceClaim
+from dra_alloc.cluster.attempts.queue import Queued
+from dra_alloc.cluster.attempts.schedule import queued_of
+from dra_alloc.pods.expanding import ExpandedPod
+from dra_alloc.pods.gangs import GroupTree
+from dra_alloc.pods.workloads.states import PodState, state_of
+from dra_alloc.queues.standing import QueueAdmission
+from dra_alloc.scenario.admit.answers import QueueTold, WorkloadAnswer
+from dra_alloc.scenario.admit.asking import AdmitQuestion, unmade
+from dra_alloc.scenario.admit.jointly import JointQuestions
+from dra_alloc.scenario.admit.trying import Trying
+from dra_alloc.scenario.answers import CheckOptions, SubjectAnswer
+from dra_alloc.scenario.checking import Checking, queued_subject
+from dra_alloc.scenario.looking import Looking
+from dra_alloc.scenario.prepare.pipeline import Prepared
+
+__all__ = ["Gathered", "ListedPods", "renumbered"]
+
+
+#: What a queue says of pods, beyond that, and whether their gang has enough.
+Admitted = tuple[QueueAdmission, QueueTold, bool]
+
+
+@dataclass(frozen=True, slots=True)
+class ListedPods:
+    """What an answer is about: pods that are placed together, or, without a `job`, a pod of another scheduler."""
+
+    name: str
+    kind: str
+    numbers: tuple[int, ...]
+    origin: Any
+    job: str = ""
+
+
+class Gathered:
+    """
+    The pods by number: first the `mine` of the manifests that are asked about, then those of the cluster.
+
+    `is_of` says which of them the scheduler with queues is to place.
+    """
+
+    def __init__(self, question: AdmitQuestion, prepared: Prepared, is_of: Callable[[Pod], bool]) -> None:
+        self.prepared, self.is_of = prepared, is_of
+        asked = [each for each in prepared.pods if each.is_asked]
+        names = {each.name for each in asked}
+        waiting = (each for each in prepared.dump.pods if state_of(each) in (PodState.WAITING, PodState.GATED))
+        there = [each for each in (*prepared.cluster.population.pods, *waiting) if is_of(each)]
+        owned = {each.name: each for each in prepared.pods}
+        others = [owned.get(each.metadata.full_name) or ExpandedPod(each, each, state_of(each)) for each in there]
+        self.pods: list[ExpandedPod] = [*asked, *(each for each in others if each.name not in names)]
+        self.mine = len(asked)
+        self._claims: Mapping[str, ResourceClaim] = prepared.cluster.claims
+        options = CheckOptions(question.options.settings, None, question.options.namespace)
+        self.checking = Checking(_without(prepared, self.pods), options, Looking())
+        self.trying = Trying(self.checking, self._queued(), dict(enumerate(prepared.subjects[: self.mine])))
+
+    @property
+    def numbers(self) -> list[int]:
+        """The pods that the scheduler with queues places."""
+        return [number for number, each in enumerate(self.pods) if self.is_of(each.pod)]
+
+    def _queued(self) -> Mapping[int, Queued]:
+        """Return the pods as a scheduler has them: those of the cluster that wait go by the queues, too."""
+        found = {number: queued_subject(self.prepared.subjects[number]) for number in range(self.mine)}
+        for number in range(self.mine, len(self.pods)):
+            pod = self.pods[number].pod
+            if not pod.spec.node_name:
+                found[number] = queued_of(pod, self.prepared.cluster)
+        return found
+
+    def claims_of(self, number: int) -> Iterator[tuple[str, ResourceClaim]]:
+        """Yield a pod's claims, those that it names by their names."""
+        if number < self.mine:
+            claims: Sequence[str | ResourceClaim] = self.prepared.subjects[number].claims
+        else:
+            claims = queued_of(self.pods[number].pod, self.prepared.cluster).claims
+        for each in claims:
+            if not isinstance(each, str):
+                yield "", each
+            elif each in self._claims:
+                yield each, self._claims[each]
+
+    def others(self) -> Iterator[tuple[Pod, list[ResourceClaim]]]:
+        """Yield the pods of other schedulers that run, with their claims."""
+        cluster = self.prepared.cluster
+        for pod in cluster.population.pods:
+            if not self.is_of(pod) and pod.spec.node_name:
+                names = queued_of(pod, cluster).claims
+                yield pod, [self._claims[each] for each in names if isinstance(each, str) and each in self._claims]
+
+    def running(self, numbers: Iterable[int]) -> frozenset[int]:
+        """Return those of the pods that have a node."""
+        return frozenset(number for number in numbers if self.pods[number].pod.spec.node_name)
+
+    def classes(self) -> Mapping[str, int]:
+        """Return the values of priority classes by name."""
+        return {
+            each.metadata.name or "": each.value
+            for documents in (self.prepared.dump, self.prepared.manifests)
+            for each in documents.priority_classes
+        }
+
+    def listed(self, jobs: Iterable[tuple[str, str, str, Iterable[int]]]) -> list[ListedPods]:
+        """
+        Return what answers are about, in the order of the first pods: no jobs of the cluster alone.
+
+        Jobs have a name and a kind to be told by, a name, and pods.
+        """
+        found: list[ListedPods] = []
+        for name, kind, job, pods in jobs:
+            numbers = tuple(sorted(each for each in pods if each < self.mine))
+            if numbers:
+                found.append(ListedPods(name, kind, numbers, self.pods[numbers[0]].owner, job))
+        for number in self._alone:
+            each = self.pods[number]
+            found.append(ListedPods(each.name, each.owner.kind, (number,), each.owner))
+        return sorted(found, key=lambda each: each.numbers[0])
+
+    @property
+    def _alone(self) -> list[int]:
+        return [number for number in range(self.mine) if not self.is_of(self.pods[number].pod)]
+
+    def placed_alone(self) -> Mapping[int, SubjectAnswer]:
+        """Place the pods of other schedulers, as kube-scheduler does, and return what becomes of them."""
+        subjects = [self.prepared.subjects[number] for number in self._alone]
+        return dict(zip(self._alone, self.checking.asked(subjects, ()), strict=True))
+
+    def answer(
+        self,
+        listed: ListedPods,
+        admission: tuple[QueueAdmission, QueueTold, bool] | None,
+        alone: Mapping[int, SubjectAnswer],
+    ) -> WorkloadAnswer:
+        """Return what becomes of pods, which have no queue without `admission`."""
+        subjects = [self.prepared.subjects[number] for number in listed.numbers]
+        answer = WorkloadAnswer(listed.name, listed.kind, len(subjects), None, unmade=unmade(subjects))
+        if admission is None:
+            found = tuple(alone[number] for number in listed.numbers)
+            answer = replace(answer, placements=found)
+            joint = JointQuestions(self.checking.scheduling.cluster)
+            return replace(answer, jointly=joint.of(subjects, len(subjects), found)) if answer.refused else answer
+        said, told, enough = admission
+        tried = self.trying.answers
+        found = tuple(tried[number] for number in listed.numbers if number in tried)
+        jointly = self.trying.joint.get(listed.job, answer.jointly)
+        return replace(answer, admission=said, placements=found, told=told, enough=enough, jointly=jointly)
+
+
+def renumbered(tree: GroupTree, numbers: Sequence[int]) -> GroupTree:
+    """Return a group whose pods are numbered among all pods."""
+    groups = tuple(renumbered(each, numbers) for each in tree.groups)
+    return replace(tree, pods=tuple(numbers[each] for each in tree.pods), groups=groups)
+
+
+def _without(prepared: Prepared, pods: Sequence[ExpandedPod]) -> Prepared:
+    """Return it without what waits in the dump for the scheduler with queues: it is not in kube-scheduler's queue."""
+    names = {each.name for each in pods}
+    left = tuple([each for each in prepared.dump.pods if each.metadata.full_name not in names])
+    return replace(prepared, dump=replace(prepared.dump, pods=left))
