@@ -60,6 +60,7 @@ class Family:
         self._children: dict[int, list[Workload]] = {}
         self._pods: dict[int, list[Pod]] = {}
         self._parents: dict[int, Workload] = {}
+        self._lines: dict[int, tuple[Workload, ...]] = {}
         self._relate()
 
     def _relate(self) -> None:
@@ -95,14 +96,17 @@ class Family:
                 found.setdefault(each.namespace, []).append((each, selector))
         return found
 
-    def _line(self, workload: Workload) -> Iterator[Workload]:
-        """Yield a workload and those above it."""
-        seen: set[int] = set()
-        above: Workload | None = workload
-        while above is not None and id(above) not in seen:
-            seen.add(id(above))
-            yield above
-            above = self._parents.get(id(above))
+    def _line(self, workload: Workload) -> tuple[Workload, ...]:
+        """Return a workload and those above it; whose parents are known by then."""
+        found = self._lines.get(id(workload))
+        if found is None:
+            line: dict[int, Workload] = {}
+            above: Workload | None = workload
+            while above is not None and id(above) not in line:
+                line[id(above)] = above
+                above = self._parents.get(id(above))
+            found = self._lines[id(workload)] = tuple(line.values())
+        return found
 
     def _parent(self, meta: ObjectMeta, child: Workload | None) -> Workload | None:
         owner = _controller(meta.owner_references)
@@ -128,7 +132,7 @@ class Family:
     def root(self, item: Workload | Pod) -> Workload | None:
         """Return the topmost workload above a pod, or above a workload or itself."""
         start = self._parents.get(id(item)) if isinstance(item, Pod) else self._by_key.get(item.key)
-        return [*self._line(start)][-1] if start is not None else None
+        return self._line(start)[-1] if start is not None else None
 
     def source(self, workload: Workload) -> Workload:
         """Return the object of the input that a workload was read as."""

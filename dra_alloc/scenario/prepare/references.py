@@ -5,7 +5,7 @@ Names that lead nowhere and selectors that do not compile, before anything is tr
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import Any, Final
 
@@ -17,6 +17,7 @@ from dra_alloc.limits import CEL_SELECTOR_MAX_COST
 from dra_alloc.manifest import Documents, Workload, validate_object
 from dra_alloc.manifest.validate.violations import ApiServer, FieldFault
 from dra_alloc.pods.workloads.table import NO_MAKERS
+from dra_alloc.remembered import Remembered
 from dra_alloc.scenario.selecting import environment_for
 
 __all__ = ["CHECKED", "KnownNames", "admission", "has_rules", "reference_problems", "refusals"]
@@ -42,7 +43,24 @@ def reference_problems(manifests: Documents, known: KnownNames) -> list[Problem]
 
     Selectors are checked in the environment for new objects, with their cost.
     """
-    return manifests.placed((*refusals(manifests, admission(known.settings)), *_led_nowhere(manifests, known)))
+    settings = known.settings
+    unknown = replace(
+        manifests, workloads=tuple([each for each in manifests.workloads if not _is_fine(each, settings)])
+    )
+    refused = list(refusals(unknown, admission(settings)))
+    wrong = {id(item) for item, _ in refused}
+    for each in unknown.workloads:
+        if id(each) not in wrong:
+            _FINE.put((id(each), settings), each)
+    return manifests.placed((*refused, *_led_nowhere(manifests, known)))
+
+
+#: Workloads of which nothing is refused, by their ids and settings: clusters before and after a change share them.
+_FINE: Final[Remembered[tuple[int, Settings], Workload]] = Remembered(20_000)
+
+
+def _is_fine(item: Workload, settings: Settings) -> bool:
+    return _FINE.get((id(item), settings)) is item
 
 
 def refusals(

@@ -28,6 +28,9 @@ class MadeAnew:
     @classmethod
     def of(cls, before: ClusterState, after: ClusterState) -> MadeAnew:
         """Return what was evicted on the way from one state to the other."""
+        budgets = after.dump.disruption_budgets or after.manifests.disruption_budgets
+        if not after.evicted:
+            return cls({}, (), bool(budgets))
         family = Family(before.manifests, before.dump, before.dump.nodes, {})
         there = {each.key for each in (*after.dump.workloads, *after.manifests.workloads)}
         evicted: dict[WorkloadName, dict[str, str]] = {}
@@ -41,7 +44,6 @@ class MadeAnew:
                 is_lacking = root.key in there and not makes_anew(root)
             if is_lacking:
                 anew.append(_waiting(pod))
-        budgets = after.dump.disruption_budgets or after.manifests.disruption_budgets
         return cls(evicted, tuple(anew), bool(budgets))
 
     def notes(self) -> Iterator[str]:
