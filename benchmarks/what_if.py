@@ -4,8 +4,8 @@ Times what changes do to busy clusters: a pull request as a page, and many scena
     python benchmarks/what_if.py [--case 500] [--sweep 1000]
 
 Nodes of eight GPUs, six running pods a node, each with a claim. `wall_s` and `peak_mb` are those of the command
-`what-if` from a packed dump to a page (`html`), imports and all, for a pull request of 40 workloads; `ten_to_one` is the
-processor time of ten scenarios of a sweep in one process over that of one. With `--sweep`, so many
+`what-if` from a packed dump to a page (`html`), imports and all, for a pull request of 40 workloads; `ten_to_one` is
+the processor time of ten scenarios of a sweep in one process over that of one. With `--sweep`, so many
 scenarios on 500 nodes: `to_answers` is the processor time of the whole command over that of the answers alone, in
 one process that reads the dump once; `cores` the processor time over the time on the clock.
 """
