@@ -10,14 +10,17 @@ from functools import lru_cache
 from typing import Final
 
 from dra_alloc.explain.trials import INSIST, USUAL, Trials
-from dra_alloc.explain.world import World
-from dra_alloc.profiles import ALLOCATOR_FEATURES, Profile, Trait, features_from_gates, gates_of, profile_for
+from dra_alloc.explain.world import Ask, World
+from dra_alloc.problem.devices import SliceRow
+from dra_alloc.problem.pools import gather
+from dra_alloc.profiles import ALLOCATOR_FEATURES, Feature, Profile, Trait, features_from_gates, gates_of, profile_for
 from dra_alloc.profiles import profile as profile_of
 from dra_alloc.releases import NEWEST
 from dra_alloc.traits import TRAITS
 
 __all__ = ["Hints", "defect_hint"]
 
+_SHARING: Final = "allowMultipleAllocations"
 #: Schedulers of which it is remembered whom to ask besides.
 _MOST_PROFILES: Final = 64
 
@@ -48,7 +51,7 @@ class Hints:
         self._world = world
         self._trials = trials
         self._undecided: list[_Other] = []
-        self._try(_others(world.profile), USUAL)
+        self._try(() if not trials.error and _is_everyday(world) else _others(world.profile), USUAL)
 
     @property
     def untried(self) -> list[str]:
@@ -76,6 +79,46 @@ class Hints:
 
     def _fits(self, profile: Profile, effort: int) -> bool | None:
         return self._trials.fits(replace(self._world, profile=profile), effort)
+
+
+def _is_everyday(world: World) -> bool:
+    """
+    Return whether nobody would answer otherwise: a refusal without legal answers rests on what all know and do alike.
+
+    That is selectors, attributes that have to match, taints, devices for one claim each; neither a gate nor a defect
+    has a say in these.
+    """
+    profile = world.profile
+    if world.taint_rules or (profile.shows(Trait.EVERY_TAINT_BARS) and profile.on(Feature.TAINTS)):
+        return False
+    constraints = (each for claim in world.claims for each in claim.spec.devices.constraints)
+    if not all(each.stated is not None and each.stated.kind.wire == "matchAttribute" for each in constraints):
+        return False
+    return (
+        all(_asks_plainly(world, ask) for _, _, ask in world.asks())
+        and all(map(_is_ordinary, world.inventory().slices))
+        and world.is_plain()
+        and all(pool.whole for pool in gather(world.inventory(), world.node, profile))
+    )
+
+
+def _asks_plainly(world: World, ask: Ask) -> bool:
+    """Return whether a request is for some number of whole devices, and does not ask whether they are shared."""
+    if ask.allocation_mode != "ExactCount" or ask.capacity is not None or ask.derived_attributes:
+        return False
+    found = world.classes.get(ask.device_class_name)
+    selectors = (*ask.selectors, *(() if found is None else found.spec.selectors))
+    reads = (each.cel.expression for each in selectors if each.cel is not None)
+    return not getattr(ask, "admin_access", None) and not any(_SHARING in each for each in reads)
+
+
+def _is_ordinary(row: SliceRow) -> bool:
+    """Return whether a slice of one node has devices of plain attributes, which draw on nothing and are not shared."""
+    spec, outline = row.wire.spec, row.outline
+    odd = outline.repeats or outline.consumes or outline.waits or None in outline.versions
+    if odd or not row.is_local or spec.shared_counters or spec.skip_node_operations:
+        return False
+    return not any(each.allow_multiple_allocations for each in spec.devices)
 
 
 def defect_hint(defect: Trait, profile: Profile, does: str = "") -> str:

@@ -62,13 +62,13 @@ class Trials:
         self._refused: list[_Facts] = []
         if refused:
             self._answers[frozenset()] = INSIST, Tried(fits=False, work=0)
-        # Only worlds that end the same way are refused like it: with the same error, or for want of devices.
-        self._error = ""
+        #: The code of the error that the question ends with; only worlds that end the same way are refused like it.
+        self.error = ""
         self.only_adds = False
-        self._error = self._lifted((), INSIST, 1.0).error
+        self.error = self._lifted((), INSIST, 1.0).error
         #: Whether changes of facts can only add to the legal answers, all of which are found: not where All takes more
         #: with each, shares that are given back cost more than they gave, or defects make a difference.
-        self.only_adds = not self._error and world.only_gains()
+        self.only_adds = not self.error and world.only_gains()
 
     def of(self, world: World) -> Trials:
         """Return trials of another world, within what is left of the work allowed."""
@@ -135,7 +135,7 @@ class Trials:
         tried = self._lifted(gone, effort, part)
         if tried.fits is None:
             return None
-        alike = not tried.fits and tried.error == self._error
+        alike = not tried.fits and tried.error == self.error
         if alike:
             self._base = frozenset(gone), self._world(gone)
         return alike

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from operator import is_
+from operator import attrgetter, is_
 from typing import Any, Final, TypeAlias
 
 from dra_alloc.api import (
@@ -57,7 +57,7 @@ _DEVICES_OF_A_WHOLE_STEP: Final = 128
 #: Of the table that is made once more than the plain search is asked.
 _CELLS_OF_A_STEP: Final = 8
 #: What changes make others of; what a part is after one depends on what it was before only.
-_PARTS: Final = ("claims", "allocations", "classes", "slices", "taint_rules")
+_parts: Final = attrgetter("claims", "allocations", "classes", "slices", "taint_rules")
 #: Distinct questions after which a cluster's surroundings are full.
 _MOST_QUESTIONS: Final = 1_000
 
@@ -122,21 +122,33 @@ class Surveys:
         self._pools = tuple(dict.fromkeys(map(_pool_of, slices)))
         self._known: dict[tuple[int, int, int, int], tuple[World, Survey]] = {}
         self._used: dict[tuple[int, int, bool], tuple[object, Usage, Occupancy]] = {}
-        self._edited: dict[tuple[Hashable, str, int], tuple[object, object]] = {}
+        self._edited: dict[Hashable, tuple[dict[int, tuple[object, object]], ...]] = {}
+        self._allocators: dict[tuple[int, ...], tuple[World, Allocator]] = {}
         # Whether the question ends with an error once a change is made, by its steps.
         self.ending: dict[tuple[str, ...], bool] = {}
 
-    def edited(self, world: World, change: Hashable, edit: Callable[[World], World]) -> dict[str, object]:
-        """Return the parts that a change makes others of, each of which is made once."""
-        parts = {name: getattr(world, name) for name in _PARTS}
-        keys = {name: (change, name, id(part)) for name, part in parts.items()}
-        if not all(key in self._edited for key in keys.values()):
-            made = edit(world)
-            for name, key in keys.items():
+    def edited(self, world: World, change: Hashable, edit: Callable[[World], World]) -> Sequence[Any]:
+        """Return the parts of a world after a change, each of which is made once."""
+        made = self._edited.setdefault(change, ({}, {}, {}, {}, {}))
+        parts = _parts(world)
+        found = [known.get(id(part)) for known, part in zip(made, parts, strict=True)]
+        if None in found:
+            after = _parts(edit(world))
+            for number, part in enumerate(parts):
                 # What is changed is kept, so that no other object gets its id.
-                self._edited.setdefault(key, (parts[name], getattr(made, name)))
-        found = {name: self._edited[key][1] for name, key in keys.items()}
-        return {name: part for name, part in found.items() if part is not parts[name]}
+                found[number] = made[number].setdefault(id(part), (part, after[number]))
+        return [each[1] for each in found if each is not None]
+
+    def allocator(self, world: World) -> Allocator:
+        """Return an engine for the world's slices and what is held of them."""
+        key = (*map(id, (world.slices, world.taint_rules, world.classes, world.allocations)), id(world.profile))
+        known = self._allocators.get(key)
+        if known is None:
+            survey, (usage, occupancy) = self.survey(world), self.used(world)
+            state = State(survey.inventory, world.classes, usage, world.holders)
+            # The world is kept, so that no other object gets one of these ids.
+            known = self._allocators[key] = world, Allocator(state, world.profile, survey, occupancy)
+        return known[1]
 
     def used(self, world: World) -> tuple[Usage, Occupancy]:
         """Return what the world's allocations take."""
@@ -219,9 +231,7 @@ class World:
 
     def allocator(self) -> Allocator:
         """Return an engine for this world."""
-        survey = self.surveys.survey(self)
-        usage, occupancy = self.surveys.used(self)
-        return Allocator(State(survey.inventory, self.classes, usage, self._holders), self.profile, survey, occupancy)
+        return self.surveys.allocator(self)
 
     def inventory(self) -> Inventory:
         """Return the slices as rows."""
@@ -251,7 +261,8 @@ class World:
         """Return whether there are devices that draw on counters."""
         return any(device.consumes_counters for each in self.slices for device in each.spec.devices)
 
-    def _holders(self, device: DeviceKey) -> tuple[str, ...]:
+    def holders(self, device: DeviceKey) -> tuple[str, ...]:
+        """Return the names of the claims that hold a device."""
         return tuple(name for name, allocation in self.allocations.items() if device in _held(allocation))
 
     def fits(self) -> bool | None:
@@ -315,8 +326,13 @@ class World:
         Worlds with the same changes to their claims, or slices, or whatever, share these, and all that is known of
         them.
         """
-        parts: dict[str, Any] = self.surveys.edited(self, change, edit)
-        return replace(self, **parts) if parts else self
+        parts = self.surveys.edited(self, change, edit)
+        if all(map(is_, parts, _parts(self))):
+            return self
+        claims, allocations, classes, slices, taint_rules = parts
+        return replace(
+            self, claims=claims, allocations=allocations, classes=classes, slices=slices, taint_rules=taint_rules
+        )
 
     def with_claim(self, index: int, devices: DeviceClaim) -> World:
         """Return the world in which a claim asks for this instead."""

@@ -16,6 +16,7 @@ from dra_alloc.problem.devices import SliceRow
 from dra_alloc.problem.pools import Pool
 from dra_alloc.problem.requests import Ask
 from dra_alloc.problem.usage import Usage
+from dra_alloc.profiles import Trait
 from dra_alloc.rules import Pick
 from dra_alloc.solve.assemble import Assembly, assemble, configured
 from dra_alloc.solve.masks.board import Board, BoardAnswer
@@ -112,6 +113,8 @@ class Direct:
 
         Raises: GatherError.
         """
+        if self._survey.profile.shows(Trait.POOLS_AS_SEEN):
+            return None  # whose claims have no shape: nothing need be known of them
         return self.answer_known(node, self._survey.admitted(claims), steps)
 
     def answer_known(self, node: Node, admitted: Admitted | None, steps: int | None) -> Answer | None:

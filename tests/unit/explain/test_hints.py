@@ -4,7 +4,8 @@ Hints about other schedulers, and those that could not be asked.
 
 from __future__ import annotations
 
-from typing import cast
+from dataclasses import fields
+from typing import Any, cast
 
 from dra_alloc.explain.hints import Hints
 from dra_alloc.explain.reasons import reasons
@@ -30,8 +31,12 @@ class Slow(World):
         return Tried(fits=True if (budget.steps or 0) >= self.needed else None, work=1)
 
 
+#: Somebody else may answer otherwise: devices draw on counters.
+COUNTED = request([device("a", counters=1)], claim(ask(2)))
+
+
 def slow(needed: int) -> World:
-    plain = world_of(REFUSED)
+    plain = world_of(COUNTED)
     made = Slow(
         plain.node, plain.claims, plain.allocations, plain.classes, plain.slices, plain.taint_rules, plain.profile
     )
@@ -66,3 +71,22 @@ def test_nobody_is_sent_back_to_an_older_release() -> None:
     hints = Hints(slow(0), Trials(slow(0), 1_000))
     assert not [hint for hint in hints.told if "1.34" in hint or "1.35" in hint]
     assert hints.told.index("Kubernetes 1.37 with its default gates would allocate this") > 0
+
+
+def test_nobody_is_asked_about_what_all_do_alike() -> None:
+    tries: list[Profile] = []
+
+    class Counted(World):
+        def tried(self, budget: Budget = DEFAULT_BUDGET) -> Tried:
+            tries.append(self.profile)
+            return super().tried(budget)
+
+    def hints_of(asked: dict[str, Any]) -> Hints:
+        plain = world_of(asked)
+        made = Counted(**{each.name: getattr(plain, each.name) for each in fields(World)})
+        return Hints(made, Trials(made, 10_000, refused=True))
+
+    assert not hints_of(REFUSED).untried
+    assert not tries
+    hints_of(COUNTED)
+    assert tries
