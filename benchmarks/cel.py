@@ -34,7 +34,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from benchmarks.cel_cases import SELECTORS, fleet
 from dra_alloc import cel
 from dra_alloc.api import DeviceAttribute, Quantity
-from dra_alloc.cel.environment import declarations
+from dra_alloc.cel.environments import declarations
 from fuzz.cel import cel_expr
 from fuzz.oracle_build import OracleUnavailable, build
 

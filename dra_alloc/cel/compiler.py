@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from dra_alloc.cel.check.checker import Checked, check
 from dra_alloc.cel.check.types import ANY, BOOL, DYN, CelType, TypeTooLarge
 from dra_alloc.cel.check.validators import CompilerCrash, validate
-from dra_alloc.cel.environment import Declarations, EnvironmentKey
+from dra_alloc.cel.environments import Declarations, EnvironmentKey
 from dra_alloc.cel.errors import CelAbort, CelError, CompileError, Issue
 from dra_alloc.cel.plan.build import Planned, plan
 from dra_alloc.cel.syntax.parser import parse

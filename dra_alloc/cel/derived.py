@@ -14,7 +14,7 @@ from dra_alloc.api import DeviceAttribute
 from dra_alloc.cel.check.types import BOOL, DYN, INT, STRING, CelType
 from dra_alloc.cel.device import CelDevice, DomainMap
 from dra_alloc.cel.engine import Environment
-from dra_alloc.cel.environment import EnvironmentKey
+from dra_alloc.cel.environments import EnvironmentKey
 from dra_alloc.cel.errors import EvaluationError
 from dra_alloc.cel.library.semver import SEMVER, CelSemver
 from dra_alloc.cel.program import Program

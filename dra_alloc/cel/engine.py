@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Final
 
 from dra_alloc.cel.device import Reading
-from dra_alloc.cel.environment import Declarations, EnvironmentKey, declarations, settings
+from dra_alloc.cel.environments import Declarations, EnvironmentKey, declarations, settings
 from dra_alloc.cel.errors import CompileError
 from dra_alloc.cel.hints import compile_hints
 from dra_alloc.cel.program import Program

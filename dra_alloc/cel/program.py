@@ -15,7 +15,7 @@ from dra_alloc.cel.count.estimate import Estimator
 from dra_alloc.cel.count.must_count import must_count
 from dra_alloc.cel.count.nested import NestedEstimator
 from dra_alloc.cel.device import CelDevice
-from dra_alloc.cel.environment import Declarations
+from dra_alloc.cel.environments import Declarations
 from dra_alloc.cel.errors import CelAbort, CelError, EvaluationError
 from dra_alloc.cel.plan.build import Planned, plan
 from dra_alloc.cel.plan.frame import WORK, Failed

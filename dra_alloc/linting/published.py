@@ -58,6 +58,8 @@ class Published:
     @cached_property
     def devices(self) -> tuple[PublishedDevice, ...]:
         """All devices that the release can read, in the order of the slices."""
+        if not self._slices:
+            return ()
         reading = self.environment.reading
         return tuple(
             PublishedDevice(each.spec.driver, wire, seen)

@@ -11,7 +11,6 @@ from typing import Any
 
 from dra_alloc import cel
 from dra_alloc.api import ResourceSlice
-from dra_alloc.cel.library.quantity import CelQuantity
 from dra_alloc.cluster.settings import Settings
 from dra_alloc.work import BudgetExhausted, ran_out
 
@@ -222,4 +221,6 @@ def _shown(value: Any) -> str:
         return "[" + ", ".join(map(_shown, value)) + "]"
     if isinstance(value, int):
         return str(value)
+    from dra_alloc.cel.library.quantity import CelQuantity  # noqa: PLC0415 - most manifests have no selector to show
+
     return f'{"quantity" if isinstance(value, CelQuantity) else "semver"}("{value}")'

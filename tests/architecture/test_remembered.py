@@ -18,7 +18,7 @@ KEPT = {
     "api._base._build_serializers": "no arguments",
     "api._base._defaults": "models",
     "api._base._wire_fields": "models",
-    "cel.environment.declarations": "what releases, modes and gates make of selectors: a few dozen",
+    "cel.environments.declarations": "what releases, modes and gates make of selectors: a few dozen",
     "linting.pages._sections": "families of rules",
     "linting.pages._text": "families of rules",
     "manifest.convert.conversion._flat_members": "no arguments",
@@ -44,7 +44,7 @@ FOR_ONE_QUESTION = {"explain.tally": 1, "scenario.prepare.references": 2}
 BOUNDED = {
     "cel.columns.Interner": {"_answers": "programs that are alive", "id": "Numbers"},
     "cel.engine.Environment": {"_programs": "Remembered, by length"},
-    "cel.environment.Declarations": {
+    "cel.environments.Declarations": {
         "answers": "overloads that go together: as many as are declared",
         "matches": "_MOST_REMEMBERED of the checker",
     },

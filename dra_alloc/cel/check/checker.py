@@ -28,7 +28,7 @@ from dra_alloc.cel.check.types import (
     optional_of,
 )
 from dra_alloc.cel.check.unify import is_dyn_or_error
-from dra_alloc.cel.environment import Declarations, Match, MatchKey
+from dra_alloc.cel.environments import Declarations, Match, MatchKey
 from dra_alloc.cel.errors import Issue
 from dra_alloc.cel.syntax.ast import (
     Call,

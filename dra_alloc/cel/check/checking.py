@@ -27,7 +27,7 @@ from dra_alloc.cel.check.types import (
     optional_of,
 )
 from dra_alloc.cel.check.unify import Unifier
-from dra_alloc.cel.environment import Declarations
+from dra_alloc.cel.environments import Declarations
 from dra_alloc.cel.errors import Issue
 from dra_alloc.cel.syntax.ast import Ident, Literal, Node
 from dra_alloc.cel.syntax.source import MAX_REPORTED, SourceText

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from dra_alloc.cel.environment import Declarations
+from dra_alloc.cel.environments import Declarations
 
 __all__ = ["alike", "meant"]
 

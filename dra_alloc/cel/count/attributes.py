@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
 from dra_alloc.cel.check.checking import Checked
-from dra_alloc.cel.environment import Declarations
+from dra_alloc.cel.environments import Declarations
 from dra_alloc.cel.errors import CelAbort, CelError
 from dra_alloc.cel.plan.build import Planned
 from dra_alloc.cel.plan.frame import UNSET, Failed

@@ -19,7 +19,7 @@ from dra_alloc.cel.check.checker import Checked, Resolved
 from dra_alloc.cel.check.declarations import Cost
 from dra_alloc.cel.count.attributes import LIMIT_EXCEEDED, PENDING
 from dra_alloc.cel.count.folds import FoldCounter
-from dra_alloc.cel.environment import Declarations
+from dra_alloc.cel.environments import Declarations
 from dra_alloc.cel.errors import CelAbort, CelError
 from dra_alloc.cel.plan.build import Planned
 from dra_alloc.cel.plan.frame import Failed

@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 
 from dra_alloc.cel.check.checker import Checked, Resolved
 from dra_alloc.cel.check.unify import Unifier
-from dra_alloc.cel.environment import UNDEFINED_TYPES, Declarations
+from dra_alloc.cel.environments import UNDEFINED_TYPES, Declarations
 from dra_alloc.cel.errors import CelError
 from dra_alloc.cel.library.conversions import FOLDED
 from dra_alloc.cel.library.messages import NULL_VALUE

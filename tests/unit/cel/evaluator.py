@@ -21,7 +21,7 @@ from dra_alloc.cel.check.types import CelType, struct
 from dra_alloc.cel.check.validators import validate
 from dra_alloc.cel.count.counting import count
 from dra_alloc.cel.count.estimate import Estimator
-from dra_alloc.cel.environment import Declarations, declarations, settings
+from dra_alloc.cel.environments import Declarations, declarations, settings
 from dra_alloc.cel.errors import CelAbort, CelError, Issue
 from dra_alloc.cel.library.time_values import Timestamp
 from dra_alloc.cel.plan.build import plan

@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from dra_alloc.cel.environment import declarations, settings
+from dra_alloc.cel.environments import declarations, settings
 from dra_alloc.cel.syntax.lexer import scan, tokenize
 from dra_alloc.cel.syntax.parser import parse_carefully
 from dra_alloc.cel.syntax.short_parser import read_short

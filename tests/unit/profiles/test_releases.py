@@ -7,7 +7,7 @@ from __future__ import annotations
 import pytest
 
 from dra_alloc import cel
-from dra_alloc.cel.environment import declarations
+from dra_alloc.cel.environments import declarations
 from dra_alloc.errors import InputError
 from dra_alloc.gates import GATES, gates_of, without_effect
 from dra_alloc.profiles import ALLOCATOR_FEATURES, CHANNEL_GATES, profile, profile_for
