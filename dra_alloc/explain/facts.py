@@ -20,6 +20,8 @@ from dra_alloc.rules import barring, tolerates
 
 __all__ = ["CLASS_COST", "Fact", "called", "facts_of"]
 
+#: Of an expression that is named.
+_MOST_CHARACTERS: Final = 80
 #: What it costs to change a class: others ask for its devices, too.
 CLASS_COST: Final = 70
 
@@ -168,15 +170,25 @@ def _completed(pool: PoolKey, found: int) -> Callable[[World], World]:
 
 def _selectors(world: World) -> Iterator[Fact]:
     for index, name, ask in world.asks():
-        for number, selector in enumerate(ask.selectors):
-            expression = selector.cel.expression if selector.cel is not None else ""
+        expressions = [each.cel.expression if each.cel is not None else "" for each in ask.selectors]
+        shown = list(map(_in_brief, expressions))
+        which = called(world, index, name)
+        for number, expression in enumerate(expressions):
+            # Of those that look alike the number tells which one is meant.
+            place = f" (number {number})" if shown.count(shown[number]) > 1 else ""
             yield Fact(
                 "selector",
-                f"selector {number} of {called(world, index, name)} is {expression}",
+                f"selector {number} of {which} is {expression}",
                 _without_selector(index, name, number),
-                f"dropping selector {number} of {called(world, index, name)}",
+                f"dropping the selector {shown[number]}{place} of {which}",
                 50,
             )
+
+
+def _in_brief(expression: str) -> str:
+    """Return an expression in one line, by which whoever wrote it knows it again."""
+    line = " ".join(expression.split())
+    return line if len(line) <= _MOST_CHARACTERS else f"{line[:_MOST_CHARACTERS].rstrip()} ..."
 
 
 _TRUE = {"cel": {"expression": "true"}}

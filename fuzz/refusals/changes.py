@@ -177,9 +177,13 @@ def _of_claims(world: Json) -> Iterator[Change]:
         for said in dict.fromkeys(map(_said, devices.get("constraints", ()))):
             yield Change(f"dropping {said}{owner}", f"claim {name} wants {said}", _no_constraint(name, said))
         for request, ask in _asks(devices):
-            for number, _ in enumerate(ask.get("selectors", ())):
-                which = f'selector {number} of request "{request}"{owner}'
-                yield Change(f"dropping {which}", f"{which} is ", _no_selector(name, request, number))
+            of = f'of request "{request}"{owner}'
+            shown = [each["cel"]["expression"][:80] for each in ask.get("selectors", ())]
+            for number, selector in enumerate(ask.get("selectors", ())):
+                more = " ..." if len(selector["cel"]["expression"]) > 80 else ""
+                place = f" (number {number})" if shown.count(shown[number]) > 1 else ""
+                fix = f"dropping the selector {shown[number]}{more}{place} {of}"
+                yield Change(fix, f"selector {number} {of} is ", _no_selector(name, request, number))
         for request in (each["name"] for each in devices["requests"]):
             fix = f'dropping request "{request}"{owner}' if several else ""
             yield Change(fix, f'claim {name} has the request "{request}"', _no_request(name, request))

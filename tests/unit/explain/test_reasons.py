@@ -150,3 +150,22 @@ def test_pools_of_one_name_are_told_apart(drivers: tuple[str, str]) -> None:
     texts = [fact.text for fact in facts_of(two)]
     assert len(set(texts)) == len(texts)
     assert any(f"p ({drivers[1]})" in text for text in texts)
+
+
+@pytest.mark.parametrize(
+    ("expressions", "steps"),
+    [
+        (["false"], ['dropping the selector false of request "r0"']),
+        (["true\n && false", "1 > 2"], ["true && false of", "1 > 2 of"]),
+        (["false", "false"], ["false (number 0) of", "false (number 1) of"]),
+        (
+            [f"{'true && ' * 12}false", f"{'true && ' * 12} 1 > 2"],
+            ["true && ... (number 0) of", "true && ... (number 1) of"],
+        ),
+    ],
+)
+def test_a_selector_is_named_by_its_expression(expressions: list[str], steps: list[str]) -> None:
+    asked = {**ask(1), "selectors": [{"cel": {"expression": each}} for each in expressions]}
+    found = reasons(world(request([device("a")], claim(asked))))
+    told = [*(step for fix in found.fixes for step in fix.steps), *found.not_enough]
+    assert all(any(part in each for each in told) for part in steps), told
