@@ -302,7 +302,8 @@ def test_what_is_made_is_asked_like_a_dump(tmp_path, capsys):
     file = tmp_path / "fleet.yaml"
     file.write_text(capsys.readouterr().out, encoding="utf-8")
     assert run(["fleet", str(EXAMPLES / "fleet" / "shapes.yaml"), "--format", "json"]) == 0
-    assert list(yaml.safe_load_all(file.read_text(encoding="utf-8"))) == json.loads(capsys.readouterr().out)["items"]
+    documents = yaml.load_all(file.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
+    assert list(documents) == json.loads(capsys.readouterr().out)["items"]
     assert run(["fleet", "--like", "train-1", "--cluster", str(file)]) == 0
     again = tmp_path / "again.yaml"
     again.write_text(capsys.readouterr().out, encoding="utf-8")
