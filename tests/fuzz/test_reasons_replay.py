@@ -1,0 +1,37 @@
+"""
+Worlds whose reasons were wrong once: replayed from outside they hold now; and that the replay can find what is wrong.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from fuzz.refusals.drawing import Json
+from fuzz.target import Broken
+from fuzz.targets import reasons_replay
+
+WORLDS = sorted((Path(__file__).parent / "refused").glob("*.json"))
+
+
+def world(path: Path) -> Json:
+    found: Json = json.loads(path.read_text(encoding="utf-8"))
+    return found
+
+
+@pytest.mark.parametrize("path", WORLDS, ids=[each.stem for each in WORLDS])
+def test_what_was_broken_once_holds(path: Path) -> None:
+    assert reasons_replay.TARGET.check(world(path)).startswith("refused")
+
+
+@pytest.mark.parametrize(
+    ("asked", "answer", "wrong"),
+    [("_fits", False, "wrong fix"), ("_could", True, "facts do not suffice")],
+)
+def test_what_is_wrong_is_found(asked: str, answer: bool, wrong: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if what is proposed did not help, or who is refused could have had devices all the time."""
+    monkeypatch.setattr(reasons_replay, asked, lambda *_: answer)
+    with pytest.raises(Broken, match=wrong):
+        reasons_replay.TARGET.check(world(WORLDS[0]))
