@@ -30,13 +30,15 @@ class _Other:
     """
     Another scheduler to ask: its name, its profile, and what to say if it would allocate.
 
-    `defects` are those of the scheduler at hand that it does not have.
+    `defects` are those of the scheduler at hand that it does not have; `feature` is all that it has besides, if it
+    differs in no more.
     """
 
     name: str
     profile: Profile
     hint: str
     defects: tuple[Trait, ...] = ()
+    feature: Feature | None = None
 
 
 class Hints:
@@ -51,7 +53,7 @@ class Hints:
         self._world = world
         self._trials = trials
         self._undecided: list[_Other] = []
-        self._try(() if not trials.error and _is_everyday(world) else _others(world.profile), USUAL)
+        self._try(_others(world.profile) if trials.error else _worth_asking(world), USUAL)
 
     @property
     def untried(self) -> list[str]:
@@ -79,6 +81,28 @@ class Hints:
 
     def _fits(self, profile: Profile, effort: int) -> bool | None:
         return self._trials.fits(replace(self._world, profile=profile), effort)
+
+
+def _worth_asking(world: World) -> Iterator[_Other]:
+    """Yield the schedulers that may answer otherwise: not those with a feature besides of which there is nothing."""
+    if not _is_everyday(world):
+        yield from (each for each in _others(world.profile) if each.feature is None or _has(world, each.feature))
+
+
+def _has(world: World, feature: Feature) -> bool:
+    """Return whether there is anything in a world that a feature is about, as far as that is easily told."""
+    specs = [each.spec for each in world.slices]
+    match feature:
+        case Feature.DERIVED_ATTRIBUTES:
+            return any(ask.derived_attributes for _, _, ask in world.asks())
+        case Feature.OPTIONAL_NODE_OPERATIONS:
+            return any(each.skip_node_operations for each in specs)
+        case Feature.COMPATIBILITY_GROUPS:
+            return any(device.consumes_counters for each in specs for device in each.devices)
+        case Feature.LIST_ATTRIBUTES:
+            return any(None in row.outline.versions for row in world.inventory().slices)
+        case _:
+            return True
 
 
 def _is_everyday(world: World) -> bool:
@@ -143,7 +167,9 @@ def _others_of(profile: Profile) -> Iterator[_Other]:
     for gates, other in _with_one_more_feature(profile):
         switched = f"with {' and '.join(gates)} switched on"
         hint = f"Kubernetes {profile.release} would allocate this {switched}"
-        yield _Other(f"Kubernetes {profile.release} {switched}", other, hint)
+        (more,) = other.features - profile.features if len(other.features - profile.features) == 1 else (None,)
+        alike = replace(profile, features=other.features) == other
+        yield _Other(f"Kubernetes {profile.release} {switched}", other, hint, feature=more if alike else None)
     # Nobody goes back, and what an older release does not know it does not keep to either.
     for line in NEWEST:
         other = profile_for(line, gates_of(line), semantics=profile.semantics)

@@ -11,7 +11,7 @@ from dra_alloc.explain.hints import Hints
 from dra_alloc.explain.reasons import reasons
 from dra_alloc.explain.trials import Trials
 from dra_alloc.explain.world import Tried, World
-from dra_alloc.profiles import Profile
+from dra_alloc.profiles import Feature, Profile
 from dra_alloc.solve.allocator import DEFAULT_BUDGET, Budget
 from fuzz.targets.reasons_hold import world_of
 from tests.unit.solve.questions import ask, claim, device, request
@@ -90,3 +90,20 @@ def test_nobody_is_asked_about_what_all_do_alike() -> None:
     assert not tries
     hints_of(COUNTED)
     assert tries
+
+
+def test_no_gate_is_asked_about_of_whose_feature_there_is_nothing() -> None:
+    """Counters can have groups, and are no lists; neither a request nor a slice has what the other gates are about."""
+    home = world_of({**COUNTED, "release": "1.37.2", "channel": "experimental"})
+    tried: list[Profile] = []
+
+    class Counted(World):
+        def tried(self, budget: Budget = DEFAULT_BUDGET) -> Tried:
+            tried.append(self.profile)
+            return super().tried(budget)
+
+    made = Counted(**{each.name: getattr(home, each.name) for each in fields(World)})
+    Hints(made, Trials(made, 10_000, refused=True))
+    more = {feature for each in tried if each.release == home.profile.release for feature in each.features}
+    assert Feature.COMPATIBILITY_GROUPS in more - home.profile.features
+    assert more.isdisjoint({Feature.DERIVED_ATTRIBUTES, Feature.LIST_ATTRIBUTES, Feature.OPTIONAL_NODE_OPERATIONS})
