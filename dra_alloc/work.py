@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
 from itertools import chain, repeat
 from typing import Final, Self, TypeVar
 
@@ -51,13 +50,19 @@ class BudgetExhausted(Exception):
     """A search took more steps or time than it was given, or a command more work."""
 
 
-@dataclass(slots=True)
 class Spent:
-    """Units of work that were spent, how often some were refused, and whether something was left undone."""
+    """
+    Units of work that were spent, how often some were refused, and whether something was left undone.
 
-    units: int = 0
-    cuts: int = 0
-    refused: bool = False
+    No dataclass: this is loaded for `--help`, too, and what makes those takes a fifth of its time.
+    """
+
+    __slots__ = ("cuts", "refused", "units")
+
+    def __init__(self) -> None:
+        self.units = 0
+        self.cuts = 0
+        self.refused = False
 
 
 class Purse:
