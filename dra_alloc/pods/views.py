@@ -7,12 +7,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Final
 
 from dra_alloc.api import Pod, PodAffinity, PodAffinityTerm, PodSpec
 from dra_alloc.api.labels import NOTHING, LabelTest, Requirement, selector_of
 from dra_alloc.pods.amounts import CPU, MEMORY, UNASKED, in_units, pod_requests, used_by
-from dra_alloc.remembered import Remembered
 
 __all__ = ["SPREADING_OWNERS", "Owner", "PodView", "Port", "Term", "added_keys", "is_finished", "owner_of"]
 
@@ -77,12 +75,8 @@ class PodView:
 
     @classmethod
     def of(cls, pod: Pod) -> PodView:
-        """Return the pod's view, the same for as long as it is remembered: clusters made of others share pods."""
-        found = _SEEN.get(id(pod))
-        if found is not None and found.pod is pod:
-            return found
-        # The view holds its pod, so that nothing else has its id.
-        return _SEEN.put(id(pod), cls(pod, pod.metadata.namespace or "", pod.metadata.labels, owner_of(pod)))
+        """Return the pod's view."""
+        return cls(pod, pod.metadata.namespace or "", pod.metadata.labels, owner_of(pod))
 
     @property
     def spec(self) -> PodSpec:
@@ -175,7 +169,3 @@ def conflict(wanted: Iterable[Port], taken: Iterable[Port]) -> Port | None:
             if rest == others and (address == other or _EVERY_ADDRESS in (address, other)):
                 return port
     return None
-
-
-#: Views of pods by their ids.
-_SEEN: Final[Remembered[int, PodView]] = Remembered(40_000)
