@@ -115,10 +115,14 @@ class Checking:
         if isinstance(outcome, Unschedulable) and outcome.code == GROUP_CODE and not seen.before:
             seen.before.append(self.scheduling.cluster)
 
+    def read_at(self, subject: Subject) -> Where:
+        """Return where a subject's object was read."""
+        return self._read_at.get(id(subject.origin), Where())
+
     def answer(self, subject: Subject, outcome: PodOutcome, before: Cluster) -> SubjectAnswer:
         """Return what an outcome comes to; `before` is the cluster in which choices are explained."""
         nodes = self._nodes_for(subject)
-        where = self._read_at.get(id(subject.origin), Where())
+        where = self.read_at(subject)
         placement = SubjectAnswer(
             subject.kind, subject.name, nodes_asked=len(nodes), needs_devices=subject.needs_devices, where=where
         )

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from dra_alloc.pods.gangs import has_enough
 from dra_alloc.queues.kai.amounts import total
 from dra_alloc.queues.kai.cycle import KaiCycle, KaiJob
-from dra_alloc.queues.kai.reclaim import Amounts, Reclaimer, may_reclaim, reclaims
+from dra_alloc.queues.kai.reclaim import Amounts, Holder, Reclaimer, may_reclaim, reclaims
 
 __all__ = ["Eviction", "eviction"]
 
@@ -28,9 +28,13 @@ class Eviction:
     within: bool = False
 
 
-def eviction(cycle: KaiCycle, job: KaiJob, pods: Sequence[int], jobs: Sequence[KaiJob]) -> Eviction | None:
+def eviction(
+    cycle: KaiCycle, holders: Mapping[str, Holder], job: KaiJob, pods: Sequence[int], jobs: Sequence[KaiJob]
+) -> Eviction | None:
     """
     Return who would have to go for pods of a job; None where there is room by numbers, so that no count is in the way.
+
+    `holders` are all queues as they are in the end.
 
     First those of its own queue with lower priority, then of other queues, the
     one first that has most beyond its share; in each the lowest priority and the latest first.
@@ -49,10 +53,9 @@ def eviction(cycle: KaiCycle, job: KaiJob, pods: Sequence[int], jobs: Sequence[K
     if not left:
         return Eviction(tuple((each.name, amounts) for each, amounts in taken), frozenset({True}), within=True)
     reclaimer = Reclaimer(job.queue, asked, job.preemptible)
-    holders = {name: cycle.holder(name) for name in cycle.objects.queues}
     if not may_reclaim(holders, reclaimer):
         return Eviction((), frozenset({False}))
-    order = {name: place for place, name in enumerate(_by_excess(cycle))}
+    order = {name: place for place, name in enumerate(_by_excess(holders))}
     others = sorted(
         (each for each in _victims(jobs) if each.queue != job.queue),
         key=lambda each: (order[each.queue], each.priority, -each.number),
@@ -73,16 +76,14 @@ def _victims(jobs: Sequence[KaiJob]) -> Iterator[KaiJob]:
     yield from sorted(running, key=lambda each: (each.priority, -each.number))
 
 
-def _by_excess(cycle: KaiCycle) -> list[str]:
+def _by_excess(holders: Mapping[str, Holder]) -> list[str]:
     """Return the queues, those first that have most of what they can."""
 
     def part(name: str) -> float:
-        holdings = cycle.holder(name).holdings.values()
-        return max(
-            each.allocated / each.fair_share if each.fair_share > 0 else 1000 * each.allocated for each in holdings
-        )
+        held = [(each.allocated, each.fair_share) for each in holders[name].holdings.values()]
+        return max(allocated / share if share > 0 else 1000 * allocated for allocated, share in held)
 
-    return sorted(cycle.objects.queues, key=lambda name: -part(name))
+    return sorted(holders, key=lambda name: -part(name))
 
 
 def _taken(

@@ -15,7 +15,7 @@ from dra_alloc.queues.kai.cycle import KaiCycle, KaiJob, KaiStanding
 from dra_alloc.queues.kai.evicting import eviction
 from dra_alloc.queues.kai.grouping import QUEUE, SCHEDULER, KaiPods, is_of_kai, kai_pods
 from dra_alloc.queues.kai.objects import KaiObjects
-from dra_alloc.queues.kai.reclaim import Amounts
+from dra_alloc.queues.kai.reclaim import Amounts, Holder
 from dra_alloc.queues.standing import Standing
 from dra_alloc.queues.systems import QueueDefect
 from dra_alloc.scenario.admit.answers import Admit, QueueTold, WorkloadAnswer
@@ -57,6 +57,7 @@ class _Kai:
         self.gathered = Gathered(question, prepared, is_of_kai)
         self.jobs = self._jobs()
         self.cycle = KaiCycle(objects, [job for job, _ in self.jobs], self._whole())
+        self._holders: Mapping[str, Holder] = {}
         self.listed = self.gathered.listed((each.name, each.kind, job.name, job.asked) for job, each in self.jobs)
 
     def _jobs(self) -> list[tuple[KaiJob, KaiPods]]:
@@ -110,6 +111,7 @@ class _Kai:
         """Return what becomes of each: pods of no queue are placed first, then KAI's jobs in turn."""
         alone = self.gathered.placed_alone()
         standings = {each.job.name: each for each in self.cycle.run(self._place)}
+        self._holders = {name: self.cycle.holder(name) for name in self._objects.queues}
         return [
             self.gathered.answer(each, self._admission(standings[each.job]) if each.job else None, alone)
             for each in self.listed
@@ -122,7 +124,7 @@ class _Kai:
         found, let_in = None, standing.standing is Standing.ADMITTED
         if let_in and not standing.has_enough:
             pods = next_pods(standing.job.group, standing.placed)
-            found = eviction(self.cycle, standing.job, pods, [each for each, _ in self.jobs])
+            found = eviction(self.cycle, self._holders, standing.job, pods, [each for each, _ in self.jobs])
         return standing, kai_told(standing, found), let_in and standing.has_enough
 
     def queues(self) -> Mapping[str, Any]:
@@ -138,7 +140,7 @@ class _Kai:
                         "fairShare": holding.fair_share,
                         "allocated": holding.allocated,
                     }
-                    for resource, holding in self.cycle.holder(name).holdings.items()
+                    for resource, holding in self._holders[name].holdings.items()
                 },
             }
             for name, queue in self._objects.queues.items()

@@ -4,8 +4,9 @@ Pods of gangs placed together on one cluster: all of those that are tried at onc
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from dra_alloc.cluster.attempts.queue import Queued
 from dra_alloc.cluster.attempts.scheduled import Scheduled, Unsettled
@@ -23,6 +24,14 @@ Turn = tuple[Callable[[int], bool], Callable[[int], None]]
 _JOINTLY = 20
 
 
+class _Refused(NamedTuple):
+    """So many pods of a shape were one too many, with so many gangs placed; and what was said of the last."""
+
+    tried: int
+    placed: int
+    answer: SubjectAnswer | None
+
+
 @dataclass(slots=True)
 class Trying:
     """
@@ -37,18 +46,35 @@ class Trying:
     subjects: Mapping[int, Subject]
     answers: dict[int, SubjectAnswer] = field(default_factory=dict)
     joint: dict[str, LayerSays] = field(default_factory=dict)
+    _refused: dict[Hashable, _Refused] = field(default_factory=dict)
+    _shapes: dict[str, Hashable] = field(default_factory=dict)
+    _placed: int = 0
+    _plain: bool = True
+
+    def __post_init__(self) -> None:
+        there = self.checking.scheduling.cluster.population.pods
+        self._plain = not any(
+            each.spec.affinity is not None for each in (*there, *(one.pod for one in self.pods.values()))
+        )
 
     def together(self, name: str, numbers: Sequence[int]) -> bool | None:
         """
         Try pods one after the other, each with what was placed before it; the first without a place ends it.
 
         Return whether all have one, None where that could not be decided. If
-        not, nothing stays of it, and the pod that found none says why.
+        not, nothing stays of it, and the pod that found none says why. What
+        was refused before is, as long as nothing was placed since.
         """
+        shapes = set(map(self._shape, numbers))
+        shape = shapes.pop() if len(shapes) == 1 else None
+        known = self._refused.get(shape) if shape is not None else None
+        if known is not None and known.placed == self._placed and known.tried <= len(numbers):
+            self._same_as(known, numbers[known.tried - 1])
+            return False
         scheduling = self.checking.scheduling
         before = scheduling.saved()
         made: dict[int, SubjectAnswer] = {}
-        for number in numbers:
+        for tried, number in enumerate(numbers, 1):
             outcome = scheduling.attempt(self.pods[number])
             subject = self.subjects.get(number)
             if subject is not None:
@@ -59,10 +85,35 @@ class Trying:
                     self.answers[number] = made[number]
                 if isinstance(outcome, Unsettled):
                     return None
+                if shape is not None:
+                    self._refused[shape] = _Refused(tried, self._placed, made.get(number))
                 self._look(name, numbers)
                 return False
         self.answers |= made
+        self._placed += 1
         return True
+
+    def _same_as(self, known: _Refused, number: int) -> None:
+        """Note of a pod that it is refused as another one was."""
+        subject = self.subjects.get(number)
+        if subject is not None and known.answer is not None:
+            first = known.answer.same_as or known.answer.name
+            where = self.checking.read_at(subject)
+            self.answers[number] = replace(
+                known.answer, kind=subject.kind, name=subject.name, same_as=first, where=where
+            )
+
+    def _shape(self, number: int) -> Hashable:
+        """Return what pods have in common that are refused alike; none where pods care for one another."""
+        queued = self.pods[number]
+        key = queued.template or str(number)
+        if key not in self._shapes:
+            spec = queued.pod.spec
+            alone = spec.affinity is None and not spec.topology_spread_constraints
+            claims = tuple([each if isinstance(each, str) else each.spec for each in queued.claims])
+            shape = (queued.pod.metadata.namespace, spec, claims) if alone and self._plain else None
+            self._shapes[key] = shape
+        return self._shapes[key]
 
     def as_far(
         self, name: str, numbers: Sequence[int], enough: Callable[[set[int]], bool], turn: Turn
@@ -91,6 +142,7 @@ class Trying:
             if not isinstance(outcome, Scheduled) and not enough(placed | set(numbers[numbers.index(number) + 1 :])):
                 break
         if enough(placed):
+            self._placed += 1
             self.answers |= made
             return frozenset(placed)
         scheduling.go_back(before)

@@ -385,3 +385,13 @@ def test_the_order_of_files_changes_nothing():
     one = admitted(jobs, *node("n", 4), *queues)
     other = admitted(jobs, *queues[::-1], *node("n", 4))
     assert verdicts(one) == verdicts(other)
+
+
+def test_gangs_that_are_refused_alike_have_one_reason():
+    """The second is refused as the first was; a gang that is placed in between makes it another question."""
+    jobs = [job("a", pods=3, least=3), job("b", pods=4, least=4), job("c", pods=2, least=2), job("d", pods=3, least=3)]
+    found = admitted(jobs, *node("n", 2), queue("q", (-1, -1)))
+    first, second, placed, last = found.workloads
+    assert placed.verdict is AdmitVerdict.PLACED
+    assert second.placements[0].same_as == first.placements[0].name
+    assert last.placements[0].same_as is None
