@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from dra_alloc.cluster.attempts.schedule import Schedule
     from dra_alloc.cluster.attempts.scheduled import NotAsked, PodOutcome, Scheduled, Unschedulable, Unsettled, Waiting
     from dra_alloc.cluster.cluster import Cluster
+    from dra_alloc.cluster.edits.editing import Edited, Edits
     from dra_alloc.cluster.edits.events import Event
     from dra_alloc.cluster.fits import Fits
     from dra_alloc.cluster.outcomes import Allocated, NodeRefusal, Outcome, Undecided, Unsatisfiable
@@ -67,6 +68,8 @@ __all__ = [
     "Cluster",
     "Documents",
     "DraAllocError",
+    "Edited",
+    "Edits",
     "EngineUnavailable",
     "Event",
     "ExpandedPod",
@@ -125,6 +128,8 @@ _HOMES = {
     "Cluster": "dra_alloc.cluster.cluster",
     "Documents": "dra_alloc.manifest",
     "DraAllocError": "dra_alloc.errors",
+    "Edited": "dra_alloc.cluster.edits.editing",
+    "Edits": "dra_alloc.cluster.edits.editing",
     "EngineUnavailable": "dra_alloc.errors",
     "Event": "dra_alloc.cluster.edits.events",
     "ExpandedPod": "dra_alloc.pods.expanding",

@@ -25,6 +25,7 @@ from dra_alloc.cluster.contents import contents_of
 from dra_alloc.cluster.defaulting import defaulted
 from dra_alloc.cluster.edits.carrying import carried
 from dra_alloc.cluster.edits.edit import Edit, edit_of, edited
+from dra_alloc.cluster.edits.editing import Edits
 from dra_alloc.cluster.edits.events import Event
 from dra_alloc.cluster.fits import Fits, first_of, first_outcome, fits_of
 from dra_alloc.cluster.holding import allocated_elsewhere, completed
@@ -269,6 +270,10 @@ class Cluster:
         """
         claims = claims_of(outcome)
         return self.with_claims(claims) if claims else self
+
+    def edit(self) -> Edits:
+        """Return edits to add steps to; ``cluster.edit().drain_nodes("a").cluster`` is the cluster after them."""
+        return Edits(self)
 
     def with_claim(self, claim: ResourceClaim) -> Cluster:
         """Return the cluster with the claim, new or in place of that of its name."""

@@ -5,7 +5,7 @@ Which kube-scheduler is asked.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any, Final
 
@@ -42,6 +42,10 @@ class Settings:
             if not isinstance(value, bool):
                 raise InputError(f"gate {name!r} takes True or False, not {value!r:.60}")
         object.__setattr__(self, "gates", FrozenMap(gates))
+
+    def changed(self, release: str | None, gates: Mapping[str, bool]) -> Settings:
+        """Return those of another release, or with other gates; gates that were set before stay. Spec: EDIT-1."""
+        return replace(self, release=release or self.release, gates={**self.gates, **gates})
 
     def effective_gates(self) -> Mapping[str, bool]:
         """Return every DRA gate with its value."""

@@ -31,7 +31,7 @@ def gates_on(settings: Settings, gates: Iterable[str]) -> Settings | None:
     """Return the settings with gates on that fields were dropped for; None if the release does not have them."""
     known = settings.effective_gates()
     missing = [each for each in gates if each in known]
-    return replace(settings, gates={**settings.gates, **dict.fromkeys(missing, True)}) if missing else None
+    return settings.changed(None, dict.fromkeys(missing, True)) if missing else None
 
 
 def told_of_gates(gates: Sequence[str], settings: Settings) -> dict[str, Any]:

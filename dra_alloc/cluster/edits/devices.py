@@ -5,6 +5,7 @@ Steps that change devices.
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import count
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -63,8 +64,10 @@ class TaintDevices(StepKind):
         """Return the state with the devices tainted, and without the pods that this evicts. Spec: WHATIF-4."""
         self._check(state, stepping)
         dump = state.dump
+        there = {each.metadata.name for each in (*dump.taint_rules, *state.manifests.taint_rules)}
+        numbered = (f"what-if-{number}" for number in count(1))
         rule = DeviceTaintRule.made(
-            metadata=ObjectMeta.made(name=f"what-if-{len(dump.taint_rules) + 1}"),
+            metadata=ObjectMeta.made(name=next(each for each in numbered if each not in there)),
             spec=DeviceTaintRuleSpec.made(
                 device_selector=DeviceTaintSelector.made(driver=self.driver, pool=self.pool, device=self.device),
                 taint=DeviceTaint.made(key=self.taint.key, value=self.taint.value, effect=self.taint.effect),

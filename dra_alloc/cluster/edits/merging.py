@@ -12,7 +12,7 @@ from dra_alloc.api import ObjectMeta
 from dra_alloc.manifest import Documents
 from dra_alloc.problem.requests import claim_name
 
-__all__ = ["merged"]
+__all__ = ["merged", "merged_whole"]
 
 _APPLIED: Final = (
     "slices",
@@ -25,6 +25,7 @@ _APPLIED: Final = (
     "pod_groups",
     "priority_classes",
 )
+_BESIDE: Final = ("quotas", "services", "runtime_classes", "limit_ranges", "disruption_budgets", "workloads")
 
 
 def merged(dump: Documents, manifests: Documents) -> Documents:
@@ -35,8 +36,17 @@ def merged(dump: Documents, manifests: Documents) -> Documents:
     return replace(dump, claims=(*dump.claims, *new), **others)
 
 
+def merged_whole(dump: Documents, manifests: Documents) -> Documents:
+    """Return the dump with all of the manifests in it, what makes pods, quotas and the like, too."""
+    others: dict[str, Any] = {name: _merged(getattr(dump, name), getattr(manifests, name)) for name in _BESIDE}
+    return replace(merged(dump, manifests), **others)
+
+
 class _Named(Protocol):
     """Any object of the API."""
+
+    @property
+    def kind(self) -> Any: ...
 
     @property
     def metadata(self) -> ObjectMeta: ...
@@ -48,5 +58,5 @@ _N = TypeVar("_N", bound=_Named)
 def _merged(dumped: Sequence[_N], applied: Sequence[_N]) -> tuple[_N, ...]:
     if not applied:
         return tuple(dumped)
-    named = {(each.metadata.namespace, each.metadata.name): each for each in (*dumped, *applied)}
+    named = {(each.kind, each.metadata.namespace, each.metadata.name): each for each in (*dumped, *applied)}
     return tuple(named.values())

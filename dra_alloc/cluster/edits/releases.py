@@ -12,7 +12,6 @@ from pydantic import Field
 from dra_alloc.api import FrozenMap
 from dra_alloc.cluster.edits.cluster_state import ClusterState
 from dra_alloc.cluster.edits.step import StepKind, Stepping
-from dra_alloc.cluster.settings import Settings
 from dra_alloc.errors import DraAllocError
 
 __all__ = ["ReleaseStep"]
@@ -26,9 +25,8 @@ class ReleaseStep(StepKind):
 
     def on(self, state: ClusterState, stepping: Stepping) -> ClusterState:
         """Return the state under the release."""
-        was = state.settings
         try:
-            settings = Settings(self.version or was.release, {**was.gates, **self.gates}, was.channel, was.semantics)
+            settings = state.settings.changed(self.version, self.gates)
             settings.profile()
         except DraAllocError as error:
             stepping.complain("", error.message, error.hint)

@@ -11,7 +11,7 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from dra_alloc.cluster.edits.step import StepKind
-from dra_alloc.cluster.edits.steps import STEPS
+from dra_alloc.cluster.edits.steps import read_step
 from dra_alloc.errors import ManifestError, Problem, Where, did_you_mean
 from dra_alloc.manifest.plain_file import load_plain
 from dra_alloc.manifest.plain_models import faults_of
@@ -74,7 +74,7 @@ def _read(document: Any) -> _Read:
         yield "", Problem("has to be a list of steps", Where(path="steps"))
         return
     for number, step in enumerate(steps):
-        yield from _step(step, f"steps[{number}]")
+        yield from read_step(step, f"steps[{number}]")
 
 
 def _shapes(shapes: Any) -> _Read:
@@ -88,22 +88,4 @@ def _shapes(shapes: Any) -> _Read:
             yield from (("", each) for each in faults_of(MachineShape, error, f"shapes.{name}"))
 
 
-def _step(step: Any, path: str) -> _Read:
-    if not isinstance(step, dict) or len(step) != 1:
-        yield "", Problem("a step is a mapping with one key, the kind of step", Where(path=path), _KINDS)
-        return
-    ((name, taken),) = step.items()
-    kind = STEPS.get(name)
-    if kind is None:
-        hint = did_you_mean(str(name), STEPS) or _KINDS
-        yield "", Problem(f"unknown kind of step {name!r}", Where(path=path), hint)
-        return
-    path = f"{path}.{name}"
-    try:
-        yield path, kind.model_validate({} if taken is None else taken)
-    except ValidationError as error:
-        yield from (("", each) for each in faults_of(kind, error, path))
-
-
 _MEMBERS: Final = ("steps", "shapes")
-_KINDS: Final = f"kinds: {', '.join(STEPS)}"

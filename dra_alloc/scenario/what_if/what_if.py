@@ -5,7 +5,7 @@ What a change does: every workload before and after it.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import partial
 from typing import Final
@@ -13,7 +13,8 @@ from typing import Final
 from dra_alloc.cluster.edits.cluster_state import ClusterState, joined
 from dra_alloc.cluster.edits.objects import DELETED
 from dra_alloc.cluster.edits.step import Stepping
-from dra_alloc.errors import Problem, Where
+from dra_alloc.cluster.edits.steps import after_each
+from dra_alloc.errors import Problem
 from dra_alloc.manifest import Documents
 from dra_alloc.scenario.check import Check, CheckOptions
 from dra_alloc.scenario.what_if.asking import OneSide, asked
@@ -122,15 +123,9 @@ def after_steps(
     options: CheckOptions = _AS_USUAL,
 ) -> tuple[ClusterState, tuple[Problem, ...]]:
     """Return the state after the steps of a scenario, in order, and everything that they name and that is not there."""
-    problems: list[Problem] = []
     drain = partial(evicted_by_drain, start=state, options=options)
-    for path, step in scenario.steps:
-        stepping = Stepping(load, partial(patterns, scenario.shapes), drain)
-        state = step.on(state, stepping)
-        for below, problem in stepping.wrong:
-            place = f"{path}.{below}" if below else path
-            problems.append(replace(problem, where=Where(path=place, file=scenario.file)))
-    return state, tuple(problems)
+    shapes = partial(patterns, scenario.shapes)
+    return after_each(state, scenario.steps, lambda: Stepping(load, shapes, drain), scenario.file)
 
 
 def asked_before(before: ClusterState, options: CheckOptions) -> OneSide:
