@@ -15,7 +15,14 @@ from fuzz import target as machinery
 from fuzz.recording import read
 from fuzz.run_all import TOOLS, names
 from fuzz.target import Broken, Target, command, run
-from fuzz.targets import dump_and_load, fewer_constraints, permuted_input, quantity_arithmetic, semver_order
+from fuzz.targets import (
+    changed_by_hand,
+    dump_and_load,
+    fewer_constraints,
+    permuted_input,
+    quantity_arithmetic,
+    semver_order,
+)
 from tests.paths import ROOT
 
 #: Fractions of a second each, for every Python; continuous integration runs many more (fuzz.run_ci).
@@ -63,6 +70,12 @@ def test_the_property_holds_against_upstream(name, capsys):
     if code == 3:
         pytest.skip("needs go: the modules of upstream cannot be had")
     assert code == 0, capsys.readouterr().out
+
+
+@pytest.mark.parametrize("number", [1, 3, 11])
+def test_what_is_known_of_a_pod_is_of_one_cluster(number):
+    """Clusters before and after a change have pods in common, and other nodes by the same numbers."""
+    changed_by_hand.TARGET.check({"seed": 7001, "number": number})
 
 
 def test_the_table_names_every_target():
