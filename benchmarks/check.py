@@ -3,8 +3,9 @@ Times a whole check against loading its files: workloads of one pod on a busy cl
 
     python benchmarks/check.py [--case 1000x200]
 
-Processor time, each case in a fresh process, imports in neither: `load_s` reads manifests and dump, `check_s` places
-all pods and writes the report as JSON; `to_load` is both over the first alone, `peak_mb` the memory of the process.
+Processor time, each case in a fresh process that is set up as the command's, imports in neither: `load_s` reads
+manifests and dump, `check_s` places all pods and writes the report as JSON; `to_load` is both over the first alone,
+`peak_mb` the memory of the process.
 """
 
 from __future__ import annotations
@@ -62,6 +63,9 @@ def workloads(case: FleetCase) -> Json:
 
 def measure(name: str, folder: Path) -> Json:
     """Load a case and check it."""
+    from dra_alloc.__main__ import settle  # noqa: PLC0415 - before all else, as the command does
+
+    settle()
     from dra_alloc.manifest import load  # noqa: PLC0415 - the parent process needs none of it
     from dra_alloc.report.check_report import check_report  # noqa: PLC0415
     from dra_alloc.report.json_report import render  # noqa: PLC0415

@@ -7,6 +7,8 @@ from __future__ import annotations
 import os
 import sys
 
+__all__ = ["main", "settle"]
+
 #: New containers before the collector looks at them: a command makes few that are garbage, and ends soon. What it
 #: looks at in one go stays a matter of milliseconds.
 _BETWEEN_COLLECTIONS = 20_000
@@ -18,7 +20,7 @@ def main() -> None:
         from dra_alloc.cli import interrupts  # noqa: PLC0415 - inside: Ctrl-C is heard here first
 
         interrupts.hear()
-        _settle()
+        settle()
         from dra_alloc.cli.main import run  # noqa: PLC0415 - as above
 
         code = run(sys.argv[1:])
@@ -30,7 +32,7 @@ def main() -> None:
     sys.exit(code)
 
 
-def _settle() -> None:
+def settle() -> None:
     """Set what holds for the process: how often the collector looks, and that pydantic need not look for plugins."""
     import gc  # noqa: PLC0415 - once Ctrl-C is heard
 
