@@ -31,6 +31,7 @@ __all__ = [
 ]
 
 _MIRROR = "kubernetes.io/config.mirror"
+_NO_NODES = "the cluster has no Node objects, and nodes that only slices name are not changed: dump nodes, too"
 
 
 class AddNodes(StepKind):
@@ -49,7 +50,7 @@ class AddNodes(StepKind):
         if (self.like is None) == (self.shape is None):
             stepping.complain("", "takes one of like and shape")
         elif self.like is not None:
-            if stepping.knows("like", "there is no node", self.like, _nodes_of(state)):
+            if stepping.knows("like", "there is no node", self.like, _nodes_of(state), _NO_NODES):
                 return pattern_like(state, self.like)
         elif self.shape is not None and stepping.knows("shape", "there is no shape", self.shape, stepping.shapes()):
             try:
@@ -97,7 +98,7 @@ class _SomeNodes(StepKind):
         if not self.names and not self.labels:
             stepping.complain("", "says no node: it takes names, labels, or both")
         there = _nodes_of(state)
-        wanted = {each for each in self.names if stepping.knows("names", "there is no node", each, there)}
+        wanted = {each for each in self.names if stepping.knows("names", "there is no node", each, there, _NO_NODES)}
         alike = {name for name, node in there.items() if self.labels.items() <= node.metadata.labels.items()}
         if self.labels and not alike:
             said = ", ".join(f"{key}={value}" for key, value in self.labels.items())

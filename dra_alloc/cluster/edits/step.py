@@ -60,11 +60,11 @@ class Stepping:
         """Note what is wrong with the step."""
         self.wrong.append((path, Problem(message, hint=hint)))
 
-    def knows(self, path: str, said: str, name: str, known: Collection[str]) -> bool:
-        """Return whether a name is one of those; else it is a problem, which `said` begins."""
+    def knows(self, path: str, said: str, name: str, known: Collection[str], none: str = "") -> bool:
+        """Return whether a name is known; else it is a problem, which `said` begins. `none` hints where none is."""
         if name in known:
             return True
-        self.complain(path, f"{said} {name}", did_you_mean(name, known))
+        self.complain(path, f"{said} {name}", did_you_mean(name, known) if known else none)
         return False
 
 

@@ -278,6 +278,13 @@ def test_all_that_is_not_there_is_told_at_once(objects, documents):
     assert wrong[2].hint == "did you mean search?"
 
 
+def test_a_dump_without_nodes_is_said_to_be_one(objects, documents):
+    dump = documents(*(each for each in objects if each["kind"] != "Node"))
+    steps = [{"drainNodes": {"names": ["gpu-a"]}}, {"addNodes": {"like": "gpu-a"}}]
+    _, wrong = after_steps(states(dump, NOTHING, NOTHING, DEFAULT_SETTINGS)[1], steps_in({"steps": steps})[0], load)
+    assert ["no Node objects" in each.hint for each in wrong] == [True, True]
+
+
 def test_a_scenario_is_read_with_all_that_is_wrong(tmp_path):
     file = tmp_path / "s.yaml"
     file.write_text(
