@@ -49,13 +49,19 @@ def judged(placement: SubjectAnswer) -> tuple[Level, str, tuple[Section, ...]]:
     verdict = placement.verdict
     if placement.allocated is not None:
         choice = () if placement.choice is None else (_deeper("choice", placement.choice, choice_lines),)
-        return "none", verdict, (_deeper("allocation", placement.allocated, allocation_lines), *choice)
+        broken = _deeper("broken", placement, _broken)
+        level: Level = "note" if placement.broken else "none"
+        return level, verdict, (broken, _deeper("allocation", placement.allocated, allocation_lines), *choice)
     if verdict == "undecided":
         return "warning", verdict, ()
     code = placement.refusals[0].code if placement.refusals else verdict
     if placement.same_as:
         return "error", code, ()
     return "error", code, (_deeper("refusals", placement, _refusals), Section("unexplained", placement, _unexplained))
+
+
+def _broken(placement: SubjectAnswer, verbose: bool) -> Iterator[str]:
+    yield from (f"caution: {each}" for each in placement.broken)
 
 
 def cause_of_refused(placement: SubjectAnswer) -> str:
@@ -178,6 +184,7 @@ def _placement(placement: SubjectAnswer, cause: str) -> dict[str, Any]:
         "nodes": list(placement.nodes),
         "nodesAsked": placement.nodes_asked,
         "allocation": None if placement.allocated is None else allocation_object(placement.allocated),
+        "broken": list(placement.broken),
         "aborts": placement.aborts,
         "cause": cause,
         "fix": placement.fix,

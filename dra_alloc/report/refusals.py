@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from dra_alloc.cluster.outcomes import NodeRefusal
 from dra_alloc.explain.facts import CLASS_COST
-from dra_alloc.explain.reasons import Reasons
+from dra_alloc.explain.reasons import Fix, Reasons
 from dra_alloc.report.layout import MOST, cut, plural, some, wrapped
 from dra_alloc.report.records import Section
 from dra_alloc.report.tallies import tally_lines, tally_members
@@ -34,7 +34,13 @@ def _error(refusal: NodeRefusal, verbose: bool) -> Iterator[str]:
 
 
 def _behind(found: Reasons, verbose: bool) -> Iterator[str]:
-    yield from (f"behind it: {fix.leaves}" for fix in found.fixes if fix.leaves)
+    yield from (f"behind it: {fix.leaves}" for fix in _told_fixes(found, verbose) if fix.leaves)
+
+
+def _told_fixes(found: Reasons, verbose: bool) -> Sequence[Fix]:
+    """Return the fixes that are told: without `verbose` a few, no class if there are others."""
+    handy = [fix for fix in found.fixes if fix.cost < CLASS_COST] or found.fixes
+    return found.fixes if verbose else handy[:MOST]
 
 
 def _facts(found: Reasons, verbose: bool) -> Iterator[str]:
@@ -46,8 +52,7 @@ def _facts(found: Reasons, verbose: bool) -> Iterator[str]:
 
 def _fixes(found: Reasons, verbose: bool) -> Iterator[str]:
     if found.fixes:
-        handy = [fix for fix in found.fixes if fix.cost < CLASS_COST] or found.fixes
-        told = found.fixes if verbose else handy[:MOST]
+        told = _told_fixes(found, verbose)
         more = len(found.fixes) - len(told)
         yield f"fix: {', or '.join(map(str, told))} would be enough{f' ({more} more with -v)' if more else ''}"
     elif found.facts and not found.untried:
@@ -65,7 +70,10 @@ def _untried(found: Reasons, verbose: bool) -> Iterator[str]:
 
 
 def _hints(found: Reasons, verbose: bool) -> Iterator[str]:
-    yield from (f"hint: {hint}" for hint in found.hints)
+    told = found.hints if verbose else found.hints[:MOST]
+    yield from (f"hint: {hint}" for hint in told)
+    if len(found.hints) > len(told):
+        yield f"  and {plural(len(found.hints) - len(told), 'more hint')} (-v shows them)"
 
 
 #: Sections of reasons, where they were looked for, around the tallies, in the order in which they are told.

@@ -73,7 +73,9 @@ class Taints(Rule):
         if taint is None:
             return super().why(ask, device)
         value = f"={taint.value}" if taint.value else ""
-        return Reason(self.code, f"taint {taint.key}{value}:{taint.effect} is not tolerated")
+        rules = [each.metadata.name for each in device.slice.taint_rules if each.spec.taint is taint]
+        of = f" (of DeviceTaintRule {rules[0]})" if rules else ""
+        return Reason(self.code, f"taint {taint.key}{value}:{taint.effect}{of} is not tolerated")
 
     def violations(self, picks: Sequence[Pick]) -> Iterable[str]:
         for ask, device in picks:

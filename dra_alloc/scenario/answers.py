@@ -58,6 +58,7 @@ class SubjectAnswer:
     copy of the same workload that was refused on the same cluster, and so for
     the same reasons. `solver_could` says that CP-SAT could decide an undecided
     node; `cause` what stands in the way on all nodes alike, `fix` what helps, `where` where the object was read.
+    `broken` says what an allocation breaks that its claims ask for, by a defect of kube-scheduler.
     """
 
     kind: str
@@ -75,6 +76,7 @@ class SubjectAnswer:
     needs_devices: bool = True
     cause: str = ""
     fix: str = ""
+    broken: tuple[str, ...] = ()
     where: Where = field(default_factory=Where)
 
     @property

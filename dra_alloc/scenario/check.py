@@ -64,8 +64,9 @@ def check(manifests: Documents, dump: Documents, options: CheckOptions = DEFAULT
     placements = found.placements
     if options.reasons and prepared.lacking and any(each.verdict == "unsatisfiable" for each in placements):
         placements = _with_gates(placements, prepared.lacking, partial(_prepared, manifests, dump), options)
-    allocated = [each.allocated for each in placements if each.allocated is not None and not each.same_as]
-    notes = (*notes, *found.notes, *broken_claims(found.cluster or prepared.cluster, allocated), *ran_out())
+    broken = broken_claims(found.cluster or prepared.cluster, placements)
+    placements = tuple([replace(each, broken=broken.get(number, ())) for number, each in enumerate(placements)])
+    notes = (*notes, *found.notes, *ran_out())
     if options.objectives:
         names = [claim_name(claim) for each in placements if each.allocated for claim in each.allocated.claims]
         notes = (*notes, *idle_notes(options.objectives, prepared.cluster, names))

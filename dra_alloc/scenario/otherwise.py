@@ -4,7 +4,6 @@ What the release is behind: fields that gates which are off take from a claim, a
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Final
@@ -13,10 +12,14 @@ from dra_alloc.api import Node, ResourceClaim
 from dra_alloc.cluster.cluster import Cluster
 from dra_alloc.cluster.outcomes import Allocated
 from dra_alloc.cluster.settings import Settings
+from dra_alloc.errors import first_few
 from dra_alloc.explain.hints import defect_hint
+from dra_alloc.explain.reasons import reasons
+from dra_alloc.explain.tally import explain
 from dra_alloc.explain.world import World
 from dra_alloc.problem.requests import claim_name
 from dra_alloc.profiles import Semantics
+from dra_alloc.scenario.answers import SubjectAnswer
 from dra_alloc.scenario.audit import audit
 from dra_alloc.scenario.explaining import world_of
 from dra_alloc.traits import TRAITS, Trait
@@ -25,6 +28,9 @@ __all__ = ["broken_claims", "gates_on", "told_of_gates"]
 
 #: Claims that are looked at for what defects do to them.
 _MOST: Final = 8
+#: Of what would help if what they ask for were kept to: how many changes, and the work that finding them may take.
+_FIXES: Final = 2
+_WORK: Final = 10_000
 
 
 def gates_on(settings: Settings, gates: Iterable[str]) -> Settings | None:
@@ -44,42 +50,68 @@ def told_of_gates(gates: Sequence[str], settings: Settings) -> dict[str, Any]:
     }
 
 
-def broken_claims(cluster: Cluster, allocated: Iterable[Allocated]) -> Iterator[str]:
+def broken_claims(cluster: Cluster, placements: Sequence[SubjectAnswer]) -> dict[int, tuple[str, ...]]:
     """
-    Yield which claims have an allocation that breaks what they ask for, and the defect of kube-scheduler behind it.
+    Return, by the number of the answer, which claims have an allocation that breaks what they ask for.
 
-    The cluster is that after all of them.
+    Each is told with what stands against it, and the defect of kube-scheduler behind it. The cluster is that after all
+    of them.
 
     Spec: EXPLAIN-15.
     """
     profile = cluster.settings.profile()
     defects = [each for each in sorted(profile.traits) if any(record.defect for record in TRAITS[each])]
     if not defects or cluster.settings.semantics != Semantics.UPSTREAM:
-        return
-    constrained = (each for each in allocated if any(claim.spec.devices.constraints for claim in each.claims))
-    for each in itertools.islice(constrained, _MOST):
-        node = cluster.node(each.node)
-        for claim in each.claims:
-            found = audit(cluster.intended, claim, node) if claim.spec.devices.constraints else ()
-            if found:
-                said = "; ".join(dict.fromkeys(one.said for one in claim.spec.devices.constraints if one.said))
-                why = _culprit(cluster, claim, node, defects)
-                yield f"{claim_name(claim)} is allocated against its own {said}: {found[0]}; {why}"
+        return {}
+    constrained = [
+        (number, each.allocated)
+        for number, each in enumerate(placements)
+        if each.allocated is not None
+        and not each.same_as
+        and any(claim.spec.devices.constraints for claim in each.allocated.claims)
+    ]
+    return {number: tuple(_broken(cluster, each, defects)) for number, each in constrained[:_MOST]}
+
+
+def _broken(cluster: Cluster, allocated: Allocated, defects: Sequence[Trait]) -> Iterator[str]:
+    node = cluster.node(allocated.node)
+    for claim in allocated.claims:
+        found = audit(cluster.intended, claim, node) if claim.spec.devices.constraints else ()
+        if found:
+            said = "; ".join(dict.fromkeys(one.said for one in claim.spec.devices.constraints if one.said))
+            why = _culprit(cluster, claim, node, defects)
+            yield f"claim {claim_name(claim)} is allocated against its own {said}: {found[0]}; {why}"
 
 
 def _culprit(cluster: Cluster, claim: ResourceClaim, node: Node, defects: Sequence[Trait]) -> str:
-    """Return the first defect without which the claim would not have the same."""
+    """Return what the claim would have without defects, and the first one without which it would not have the same."""
     fresh = claim.replaced(status=claim.status.replaced(allocation=None))
     world = world_of(cluster.without_claims([claim_name(claim)]), [fresh], node)
     answer = _picked(world, ())
     found = next((each for each in defects if _picked(world, (each,)) != answer), None)
     release = world.profile.release
-    return f"a defect of kube-scheduler {release}" if found is None else defect_hint(found, world.profile)
+    defect = f"a defect of kube-scheduler {release}" if found is None else defect_hint(found, world.profile)
+    return f"{_kept_to(_without_defects(world, defects))}; {defect}"
+
+
+def _kept_to(sound: World) -> str:
+    """Return what a claim would have if all that it asks for were kept to, or why nothing, and what helps."""
+    outcome = sound.allocator().allocate(sound.node, sound.claims)
+    if picks := getattr(outcome, "picks", ()):
+        return f"kept to, it would have {first_few([pick.device.key.device for pick in picks])}"
+    cause = explain(sound.allocator(), sound.node, sound.claims).cause
+    fixes = reasons(sound, _WORK).fixes[:_FIXES]
+    helps = f" (enough would be {', or '.join(map(str, fixes))})" if fixes else ""
+    return f"kept to, it would be refused: {cause}{helps}"
 
 
 def _picked(world: World, repaired: Sequence[Trait]) -> object:
     """Return what a search answers without some defects."""
-    profile = replace(world.profile, traits=world.profile.traits - frozenset(repaired))
-    outcome = replace(world, profile=profile).allocator().allocate(world.node, world.claims)
+    sound = _without_defects(world, repaired)
+    outcome = sound.allocator().allocate(sound.node, sound.claims)
     picks = getattr(outcome, "picks", ())
     return [(pick.ask.full_name, pick.device.key) for pick in picks]
+
+
+def _without_defects(world: World, defects: Sequence[Trait]) -> World:
+    return replace(world, profile=replace(world.profile, traits=world.profile.traits - frozenset(defects)))

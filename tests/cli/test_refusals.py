@@ -94,8 +94,11 @@ def test_a_gate_that_is_off_is_the_only_cause(options: list[str], tmp_path: Path
 
 def test_an_allocation_that_breaks_its_own_claim_is_noted_as_a_defect(shared: Path, capsys: Any) -> None:
     assert run(["check", str(shared / "cases" / "reasons" / "10-distinct.yaml")]) == 0
-    printed = " ".join(capsys.readouterr().out.split())
-    assert "note: ml/net is allocated against its own distinctAttribute gpu.acme.com/pf" in printed
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[1].startswith("  caution: claim ml/net is allocated against its own distinctAttribute")
+    printed = " ".join(" ".join(lines).split())
+    assert 'refused: request "vf" needs 3 devices under distinctAttribute gpu.acme.com/pf; pf ' in printed
+    assert '(enough would be asking for 2 instead of 3 devices in request "vf", or ' in printed
     assert "distinct-forgets (kubernetes/kubernetes#140600)" in printed
     assert run(["check", str(shared / "cases" / "reasons" / "10-distinct.yaml"), "--release", "1.37"]) == 1
 
