@@ -1,0 +1,30 @@
+"""
+Refusals as they are printed, whole: one of each kind that people on call meet.
+
+Each file of `refusals` begins with the options and with what is printed of what is refused.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dra_alloc.cli.main import run
+
+WORLDS = sorted((Path(__file__).parent / "refusals").glob("*.yaml"))
+#: Lines below the verdict of a refusal on one node, and on many.
+MOST, MOST_OF_MANY = 12, 15
+
+
+@pytest.mark.parametrize("path", WORLDS, ids=lambda path: path.stem)
+def test_a_refusal_reads_as_it_should(path: Path, capsys: Any) -> None:
+    lines = path.read_text(encoding="utf-8").splitlines()
+    options = lines[0].removeprefix("# check ").split()
+    expected = [line.removeprefix("#> ") for line in lines if line.startswith("#> ")]
+    assert run(["check", str(path), *options]) == 1
+    printed = capsys.readouterr().out.split("\n\n")[0].splitlines()
+    assert printed == expected
+    assert printed[1].startswith("  cause: ")
+    assert len(printed) - 1 <= (MOST_OF_MANY if " nodes" in printed[0] else MOST)
