@@ -9,9 +9,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from dra_alloc.cli.nothing import check_stdin_once, nothing_given
-from dra_alloc.cli.output import warn
+from dra_alloc.cli.output import keep_inputs, warn
 from dra_alloc.cli.reading import settings_of
-from dra_alloc.cli.writing import is_one_file
 from dra_alloc.cluster.edits.cluster_state import ClusterState
 from dra_alloc.cluster.edits.objects import states
 from dra_alloc.errors import InputError, ManifestError, Problem, by_place
@@ -80,8 +79,5 @@ class _Reading:
         Raises: InputError for one that a report would replace.
         """
         file = str(Path(self._options.scenario).parent / path)
-        for _, target in self._options.report:
-            if is_one_file(target, file):
-                self._options.report = ()  # nor with what is wrong
-                raise InputError(f"{target} is one of the files to read", hint="give the report a name of its own")
+        keep_inputs(self._options, [file])
         return self.documents([file])

@@ -7,6 +7,7 @@ from __future__ import annotations
 import os
 import sys
 from argparse import Namespace
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
 from dra_alloc.report import rendered
@@ -19,6 +20,7 @@ __all__ = [
     "INPUTS",
     "check_reports",
     "input_files",
+    "keep_inputs",
     "show",
     "show_problems",
     "tell",
@@ -53,6 +55,24 @@ def input_files(options: Namespace, but: str = "") -> list[str]:
 
     given = [getattr(options, each, None) or () for each in INPUTS if each != but]
     return files_of(path for paths in given for path in ([paths] if isinstance(paths, str) else paths))
+
+
+def keep_inputs(options: Namespace, files: Iterable[str]) -> None:
+    """
+    See to it that neither reports nor rows take the place of files that other files name.
+
+    Raises: InputError for one that would; then no report is written, nor with what is wrong.
+    """
+    from dra_alloc.cli.writing import is_one_file
+    from dra_alloc.errors import InputError
+    from dra_alloc.manifest.read.inputs import files_of
+
+    inputs = files_of(dict.fromkeys(files))
+    rows = getattr(options, "rows", None)
+    for target in [*(each for _, each in options.report), *([rows] if rows else [])]:
+        if any(is_one_file(target, each) for each in inputs):
+            options.report = ()
+            raise InputError(f"{target} is one of the files to read", hint="give what is written a name of its own")
 
 
 def check_reports(options: Namespace) -> None:

@@ -8,13 +8,14 @@ import json
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TextIO
 
 from dra_alloc.cli.exit_codes import ExitCode
 from dra_alloc.cli.nothing import check_stdin_once
-from dra_alloc.cli.output import input_files, show, tell, warn
+from dra_alloc.cli.output import input_files, keep_inputs, show, tell, warn
 from dra_alloc.cli.reading import settings_of
 from dra_alloc.cli.writing import STDOUT, checked, is_one_file, write_file
 from dra_alloc.errors import InputError, ManifestError, Problem, by_place
@@ -64,6 +65,7 @@ def _plan(options: Namespace) -> SweepPlan:
     if STDIN in given:
         raise InputError("a sweep reads standard input for its cluster only: its processes have none")
     plan = read_plan(options.sweep)
+    keep_inputs(options, [path for paths in plan.clusters for path in paths] + [*plan.named])
     if not (options.cluster or plan.clusters):
         raise InputError("there is no cluster to change", hint="give its dump with --cluster, or clusters in the sweep")
     if options.cluster and plan.clusters:
@@ -99,7 +101,7 @@ def _questions(options: Namespace, plan: SweepPlan, folder: Path) -> list[SweepQ
         problems += wrong
     if problems:
         raise ManifestError(by_place(problems))
-    return questions_of(SweepPlan(plan.scenarios, plan.releases, plan.gates, tuple(packed)), like, called)
+    return questions_of(replace(plan, clusters=tuple(packed)), like, called)
 
 
 def _packed(paths: Sequence[str], options: Namespace, target: Path, problems: list[Problem]) -> tuple[str, ...]:
@@ -124,8 +126,10 @@ def _lines(options: Namespace) -> Iterator[TextIO | None]:
     target = checked(options.rows)
     if target == STDOUT:
         raise InputError("--rows writes to a file: standard output has the answer of --format")
-    if any(is_one_file(target, each) for each in input_files(options)):
-        raise InputError(f"{target} is one of the files to read", hint="give the rows a name of their own")
+    keep_inputs(options, input_files(options))
+    if any(is_one_file(target, each) for _, each in options.report):
+        options.report = ()
+        raise InputError(f"--rows and --report both name {target}")
     write_file(target, b"")
     with Path(target).open("w", encoding="utf-8") as file:
         yield file

@@ -124,3 +124,28 @@ def test_a_sweep_has_no_other_scenario(swept, tmp_path, capsys):
     assert swept({"r.yaml": f"clusters: [{CLUSTER}]"}, "--cluster", CLUSTER, "-f", CLUSTER)[0] == 2
     assert run(["what-if", "x.yaml", "--cluster", CLUSTER, "--rows", "r"]) == 2
     assert "--rows and --workers are for --sweep" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("option", ["--rows", "--report"])
+@pytest.mark.parametrize("over", ["c.yaml", "more/new.yaml"])
+def test_nothing_is_written_over_what_a_sweep_reads(option, over, swept, tmp_path):
+    (tmp_path / "more").mkdir()
+    kept = {"c.yaml": (EXAMPLE / "cluster.yaml").read_text(encoding="utf-8"), "more/new.yaml": "kind: None\n"}
+    for name, text in kept.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    apply = "scenarios: {x: {steps: [{apply: {paths: [more]}}]}}"
+    target = tmp_path / over
+    for wrong in ("", "release: x\n"):
+        files = {"p.yaml": f"clusters: [c.yaml]\n{apply}\n{wrong}"}
+        code, out, err = swept(files, option, f"json={target}" if option == "--report" else target)
+        assert (code, out) == (2, "")
+        assert f"{target} is one of the files to read" in err.replace("\n", " ")
+        assert {each: (tmp_path / each).read_text(encoding="utf-8") for each in kept} == kept
+
+
+def test_rows_and_a_report_are_two_files(swept, tmp_path):
+    rows = tmp_path / "rows"
+    code, _, err = swept({"a.yaml": ADD}, "--cluster", CLUSTER, "--rows", rows, "--report", f"json={tmp_path}/./rows")
+    assert code == 2
+    assert f"--rows and --report both name {rows}" in err.replace("\n", " ")
+    assert not rows.exists()

@@ -13,6 +13,7 @@ from typing import Any, Final
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from dra_alloc.api import FrozenMap
+from dra_alloc.cluster.edits.objects import Apply
 from dra_alloc.cluster.settings import Settings
 from dra_alloc.errors import DraAllocError, InputError, ManifestError, Problem, Where
 from dra_alloc.manifest.plain_file import load_plain, with_lines
@@ -20,7 +21,7 @@ from dra_alloc.manifest.plain_models import faults_of
 from dra_alloc.manifest.read.inputs import files_of
 from dra_alloc.scenario.sweep.questions import SweepQuestion
 from dra_alloc.scenario.sweep.sweeping import MOST_QUESTIONS
-from dra_alloc.scenario.what_if.reading import steps_in
+from dra_alloc.scenario.what_if.reading import Scenario, steps_in
 
 __all__ = ["SweepPlan", "questions_of", "read_plan"]
 
@@ -52,17 +53,18 @@ class _Scenario:
 
 @dataclass(frozen=True, slots=True)
 class SweepPlan:
-    """What a sweep is to ask, and what is wrong with its files."""
+    """What a sweep is to ask, the files besides that it names, and what is wrong with its own."""
 
     scenarios: tuple[_Scenario, ...] = ()
     releases: tuple[str, ...] = ()
     gates: tuple[Mapping[str, bool], ...] = ()
     clusters: tuple[tuple[str, ...], ...] = ()
+    named: tuple[str, ...] = ()
     problems: tuple[Problem, ...] = field(default=(), repr=False)
 
     def plus(self, more: SweepPlan) -> SweepPlan:
         """Return both."""
-        names = (*_AXES, "problems")
+        names = (*_AXES, "named", "problems")
         return SweepPlan(**{each: (*getattr(self, each), *getattr(more, each)) for each in names})
 
 
@@ -144,18 +146,39 @@ def _read(file: str) -> SweepPlan:
 def _document(document: Any, name: str, file: str) -> SweepPlan:
     folder = str(Path(file).parent)
     if not isinstance(document, dict) or not document.keys() & {*_AXES}:
-        _, wrong = steps_in(document, file)
-        return SweepPlan(() if wrong else (_Scenario(name, document, folder),), problems=wrong)
+        read, wrong = steps_in(document, file)
+        mine = () if wrong else (_Scenario(name, document, folder),)
+        return SweepPlan(mine, named=_applied(read, folder), problems=wrong)
     try:
         found = _SweepFile.model_validate(document)
     except ValidationError as error:
         faults = faults_of(_SweepFile, error)
-        return SweepPlan(problems=tuple([replace(each, where=replace(each.where, file=file)) for each in faults]))
-    scenarios, problems = [], []
+        wrong = tuple([replace(each, where=replace(each.where, file=file)) for each in faults])
+        return SweepPlan(named=tuple(_named(document, folder)), problems=wrong)
+    scenarios, named, problems = list[_Scenario](), list[str](), list[Problem]()
     for each, steps in found.scenarios.items():
-        _, wrong = steps_in(steps, file)
+        read, wrong = steps_in(steps, file)
+        named += _applied(read, folder)
         problems += [replace(it, where=Where(path=f"scenarios.{each}.{it.where.path}", file=file)) for it in wrong]
         scenarios.append(_Scenario(each, steps, folder))
     clusters = [(each,) if isinstance(each, str) else each for each in found.clusters]
     placed = [tuple(str(Path(folder) / path) for path in each) for each in clusters]
-    return SweepPlan(tuple(scenarios), found.releases, found.gates, tuple(placed), tuple(problems))
+    return SweepPlan(
+        tuple(scenarios), found.releases, found.gates, tuple(placed), tuple(named), problems=tuple(problems)
+    )
+
+
+def _applied(scenario: Scenario, folder: str) -> tuple[str, ...]:
+    """Return the files that the steps of a scenario apply."""
+    paths = [path for _, step in scenario.steps if isinstance(step, Apply) for path in step.paths]
+    return tuple([str(Path(folder) / each) for each in paths])
+
+
+def _named(document: Mapping[str, Any], folder: str) -> Iterator[str]:
+    """Yield the files that a document names with which something is wrong: they are not written over either."""
+    clusters, scenarios = document.get("clusters"), document.get("scenarios")
+    for each in clusters if isinstance(clusters, list) else ():
+        paths = each if isinstance(each, list) else [each]
+        yield from (str(Path(folder) / path) for path in paths if isinstance(path, str))
+    for steps in scenarios.values() if isinstance(scenarios, dict) else ():
+        yield from _applied(steps_in(steps)[0], folder)
