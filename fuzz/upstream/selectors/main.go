@@ -62,15 +62,17 @@ func check(err error) {
 	}
 }
 
+// kept are devices as the scheduler has them, each of a slice of its own.
 func kept(given []device) []dracel.Device {
 	devices := make([]dracel.Device, 0, len(given))
 	for _, each := range given {
-		made := dracel.Device{Driver: each.Driver, Attributes: each.Attributes}
+		made := resourceapi.Device{Attributes: each.Attributes}
 		made.Capacity = map[resourceapi.QualifiedName]resourceapi.DeviceCapacity{}
 		for name, value := range each.Capacity {
 			made.Capacity[name] = resourceapi.DeviceCapacity{Value: value}
 		}
-		devices = append(devices, made)
+		spec := resourceapi.ResourceSliceSpec{Driver: each.Driver, Devices: []resourceapi.Device{made}}
+		devices = append(devices, selected(&resourceapi.ResourceSlice{Spec: spec})...)
 	}
 	return devices
 }
