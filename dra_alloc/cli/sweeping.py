@@ -42,15 +42,18 @@ def run_sweep(options: Namespace) -> int:
     Raises: ManifestError with all that is wrong with files at once; InputError for options that do not go together.
     """
     plan = _plan(options)
-    with TemporaryDirectory(prefix="dra-alloc-") as folder, _lines(options) as lines:
-        rows = []
+    target = None if options.rows is None else _rows_file(options)
+    rows = []
+    with TemporaryDirectory(prefix="dra-alloc-") as folder:
         questions = _questions(options, plan, Path(folder))
-        for row in sweep(questions, workers=options.workers):
-            rows.append(row)
-            if lines is not None:
-                lines.write(json.dumps(row.members()) + "\n")
-                lines.flush()
-            _progress(len(rows), len(questions))
+        # What is there of an earlier sweep goes only now, when nothing is wrong with this one.
+        with _opened(target) as lines:
+            for row in sweep(questions, workers=options.workers):
+                rows.append(row)
+                if lines is not None:
+                    lines.write(json.dumps(row.members()) + "\n")
+                    lines.flush()
+                _progress(len(rows), len(questions))
     rows = in_order(rows)
     show(options, sweep_report(rows))
     return _code(rows)
@@ -117,12 +120,8 @@ def _packed(paths: Sequence[str], options: Namespace, target: Path, problems: li
     return (str(target),)
 
 
-@contextmanager
-def _lines(options: Namespace) -> Iterator[TextIO | None]:
-    """Open the file of rows, where one is asked for. Raises: InputError."""
-    if options.rows is None:
-        yield None
-        return
+def _rows_file(options: Namespace) -> str:
+    """Return the file of rows. Raises: InputError for one that cannot be written, or is one of others."""
     target = checked(options.rows)
     if target == STDOUT:
         raise InputError("--rows writes to a file: standard output has the answer of --format")
@@ -130,6 +129,15 @@ def _lines(options: Namespace) -> Iterator[TextIO | None]:
     if any(is_one_file(target, each) for _, each in options.report):
         options.report = ()
         raise InputError(f"--rows and --report both name {target}")
+    return target
+
+
+@contextmanager
+def _opened(target: str | None) -> Iterator[TextIO | None]:
+    """Open the file of rows, emptied, where one is asked for. Raises: InputError."""
+    if target is None:
+        yield None
+        return
     write_file(target, b"")
     with Path(target).open("w", encoding="utf-8") as file:
         yield file

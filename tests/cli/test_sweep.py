@@ -149,3 +149,12 @@ def test_rows_and_a_report_are_two_files(swept, tmp_path):
     assert code == 2
     assert f"--rows and --report both name {rows}" in err.replace("\n", " ")
     assert not rows.exists()
+
+
+@pytest.mark.parametrize("wrong", ["clusters: [missing.yaml]", "releases: ['1.2']"])
+def test_bad_input_leaves_the_rows_of_an_earlier_sweep(wrong, swept, tmp_path):
+    rows = tmp_path / "rows.jsonl"
+    rows.write_text("earlier\n", encoding="utf-8")
+    cluster = () if "clusters" in wrong else ("--cluster", CLUSTER)
+    assert swept({"p.yaml": wrong, "a.yaml": ADD}, *cluster, "--rows", rows)[0] == 2
+    assert rows.read_text(encoding="utf-8") == "earlier\n"
