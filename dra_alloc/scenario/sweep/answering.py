@@ -4,6 +4,7 @@ One question of a sweep answered, in whichever process: what many of them share 
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -14,6 +15,7 @@ from dra_alloc.cluster.edits.objects import states
 from dra_alloc.cluster.settings import Settings
 from dra_alloc.errors import InputError, ManifestError
 from dra_alloc.manifest import Documents, Manner, Validate, load_readable
+from dra_alloc.manifest.read.inputs import files_of
 from dra_alloc.pods.naming import in_namespace
 from dra_alloc.pods.workloads.shapes import Taught
 from dra_alloc.remembered import Remembered
@@ -31,12 +33,17 @@ _DUMPS: Final = 1
 _BEFORE: Final = 8
 
 
+#: A file as it was when a question came: where it is, and what changes with what it holds.
+_Stamp = tuple[str, int, int, int]
+
+
 class _Files(NamedTuple):
-    """Files as they are read."""
+    """Files as they are read; with `stamps` they are others once one of them was written anew."""
 
     paths: tuple[str, ...]
     validate: Validate
     namespace: str
+    stamps: tuple[_Stamp, ...] = ()
 
 
 class _Start(NamedTuple):
@@ -67,6 +74,8 @@ _befores: Final[Remembered[_Start, _Before]] = Remembered(_BEFORE)
 def answered(place: int, question: SweepQuestion) -> SweepRow:
     """
     Return the row of a question; what is wrong with it is in the row.
+
+    Files are read again that have changed since.
 
     Spec: SWEEP-1, SWEEP-2.
     """
@@ -106,10 +115,20 @@ def _asked(question: SweepQuestion, purse: Purse) -> WhatIf:
 
 def _start(question: SweepQuestion) -> _Start:
     files = [
-        _Files(paths, question.validate, question.namespace)
+        _Files(paths, question.validate, question.namespace, tuple(map(_stamp, files_of(paths))))
         for paths in (question.cluster, question.base, question.manifests)
     ]
     return _Start(files[0], files[1], files[2], question.settings, question.taught, question.budget)
+
+
+def _stamp(file: str) -> _Stamp:
+    """Return what tells a file from others, and from what it was; reading it says what is wrong with one."""
+    place = os.path.realpath(file)
+    try:
+        found = Path(place).stat()
+    except (OSError, ValueError):
+        return place, 0, 0, 0
+    return place, found.st_mtime_ns, found.st_size, found.st_ino
 
 
 def _begun(start: _Start, options: CheckOptions, purse: Purse) -> _Before:

@@ -10,6 +10,7 @@ import os
 import signal
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import replace
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -55,6 +56,11 @@ def costly(number: int) -> dict[str, Any]:
     return {"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim", "metadata": meta, "spec": spec}
 
 
+def waiting(number: int) -> dict[str, Any]:
+    spec = {"containers": [{"name": "c", "image": "i"}]}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": f"waiting-{number}"}, "spec": spec}
+
+
 class Here(Executor):
     """Answers in this process, at once."""
 
@@ -88,7 +94,11 @@ class Deadly(dict[str, Any]):
 
 
 @pytest.fixture(autouse=True)
-def _nothing_remembered():
+def _forget_before():
+    _forget()
+
+
+def _forget() -> None:
     answering._befores.clear()
     answering._dumps.clear()
 
@@ -125,6 +135,27 @@ def test_what_the_budget_leaves_undecided_is_the_same_in_any_order(budget, is_sh
     assert any("undecided" in each.fates for each in wanted) == is_short
     answering._befores.clear()
     assert [answering.answered(place, asked[place]) for place in reversed(range(10))] == wanted[::-1]
+
+
+@pytest.mark.parametrize("given", ["cluster", "manifests", "base"])
+def test_files_that_change_are_read_again(given, tmp_path, monkeypatch):
+    """One that is written anew, and one of the same name elsewhere."""
+
+    def answer(folder: str, *numbers: int) -> SweepRow:
+        (tmp_path / folder).mkdir(exist_ok=True)
+        monkeypatch.chdir(tmp_path / folder)
+        for name in ("cluster", "manifests", "base"):
+            make = waiting if name == "cluster" else costly
+            asked = [make(number) for number in (numbers if name == given else (1,))]
+            Path(f"{name}.json").write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": asked}))
+        files = {name: (f"{name}.json",) for name in ("manifests", "base")}
+        return answering.answered(0, SweepQuestion("q", ("cluster.json", CLUSTER), **files))
+
+    rows = [answer("a", 1), answer("a", 1, 2, 3), answer("b", 1, 2)]
+    for row, (folder, *numbers) in zip(rows, [("a", 1), ("a", 1, 2, 3), ("b", 1, 2)], strict=True):
+        _forget()
+        assert row == answer(folder, *numbers)
+    assert len({repr((each.fates, each.differences)) for each in rows}) == 3
 
 
 def test_processes_and_threads_answer_alike():
