@@ -43,13 +43,18 @@ class ClusterState:
     since: tuple[tuple[DeviceTaintRule, int], ...] = ()
 
     def evicting(self, pods: Iterable[tuple[Pod, str]]) -> ClusterState:
-        """Return the state in which pods have lost their places, each for why: they are gone, and claims of theirs."""
+        """
+        Return the state in which pods have lost their places, each for why: they are gone, and claims of theirs.
+
+        They hold up no drain any more.
+        """
         gone = {each.metadata.full_name: (each, why) for each, why in pods}
         if not gone:
             return self
         lost = {name: told for name, told in gone.items() if is_live(told[0])}
         dump = _without_pods(self.dump, [pod for pod, _ in gone.values()])
-        return replace(self, dump=dump, evicted=FrozenMap({**self.evicted, **lost}))
+        stuck = FrozenMap({name: why for name, why in self.stuck.items() if name not in gone})
+        return replace(self, dump=dump, evicted=FrozenMap({**self.evicted, **lost}), stuck=stuck)
 
 
 def joined(first: Documents, second: Documents) -> Documents:

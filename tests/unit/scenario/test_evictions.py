@@ -175,6 +175,22 @@ def test_budgets_come_and_go():
     assert len(evicted(asked([*ALONE, strict], gone, DRAIN))) == 3
 
 
+@pytest.mark.parametrize(
+    "later",
+    [
+        [{"delete": {"kind": "PodDisruptionBudget", "name": "b", "namespace": NS}}, DRAIN],
+        [{"delete": {"kind": "StatefulSet", "name": "web", "namespace": NS}}],
+        [{"removeNodes": {"names": ["a"]}}],
+    ],
+)
+def test_who_goes_in_a_later_step_holds_up_nothing(later):
+    objects = [*ALONE, node("b"), budget(maxUnavailable=0)]
+    assert len(asked(objects, DRAIN).stuck) == 3
+    found = asked(objects, DRAIN, *later)
+    assert len(evicted(found)) == 3
+    assert not found.stuck
+
+
 def test_without_budgets_that_is_said():
     assert any("no PodDisruptionBudgets" in each for each in asked(ALONE, DRAIN).notes)
     assert not any("no PodDisruptionBudgets" in each for each in asked([*ALONE, budget(minAvailable=0)], DRAIN).notes)
