@@ -148,11 +148,12 @@ def test_files_that_change_are_read_again(given, tmp_path, monkeypatch):
             make = waiting if name == "cluster" else costly
             asked = [make(number) for number in (numbers if name == given else (1,))]
             Path(f"{name}.json").write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": asked}))
-        files = {name: (f"{name}.json",) for name in ("manifests", "base")}
-        return answering.answered(0, SweepQuestion("q", ("cluster.json", CLUSTER), **files))
+        question = SweepQuestion("q", ("cluster.json", CLUSTER), manifests=("manifests.json",), base=("base.json",))
+        return answering.answered(0, question)
 
-    rows = [answer("a", 1), answer("a", 1, 2, 3), answer("b", 1, 2)]
-    for row, (folder, *numbers) in zip(rows, [("a", 1), ("a", 1, 2, 3), ("b", 1, 2)], strict=True):
+    asked = [("a", (1,)), ("a", (1, 2, 3)), ("b", (1, 2))]
+    rows = [answer(folder, *numbers) for folder, numbers in asked]
+    for row, (folder, numbers) in zip(rows, asked, strict=True):
         _forget()
         assert row == answer(folder, *numbers)
     assert len({repr((each.fates, each.differences)) for each in rows}) == 3
