@@ -31,7 +31,7 @@ _LEVELS: Final[dict[Fate, Level]] = {
 }
 #: Told in one line together.
 _QUIET: Final = (Fate.FITS, Fate.STAYS)
-_Told = tuple[WhatIf, tuple[Finding, ...]]
+_Told = tuple[WhatIf, tuple[Finding, ...], tuple[Finding, ...]]
 
 
 def what_if_report(found: WhatIf, before: ClusterState, after: ClusterState) -> Report:
@@ -39,9 +39,10 @@ def what_if_report(found: WhatIf, before: ClusterState, after: ClusterState) -> 
     order = list(Fate)
     changes = sorted(found.changes, key=lambda each: order.index(each.fate))
     findings = tuple(map(_finding, changes))
+    stuck = _stuck(found, after)
     sides = {"before": (found.before, before.dump.claims), "after": (found.after, after.dump.claims)}
-    whole = Section("what-if", (found, findings), _lines, _members)
-    return Report(findings, whole, found.notes, partial(picture_of_checks, sides))
+    whole = Section("what-if", (found, findings, stuck), _lines, _members)
+    return Report((*findings, *stuck), whole, found.notes, partial(picture_of_checks, sides))
 
 
 def _finding(change: WorkloadChange) -> Finding:
@@ -51,6 +52,23 @@ def _finding(change: WorkloadChange) -> Finding:
     below, cause = below_refused(refused)
     level, code = _LEVELS.get(change.fate, "none"), _code(change.fate)
     return Finding(change.subject.name, level, code, (headline, *below), where, cause=cause)
+
+
+def _stuck(found: WhatIf, after: ClusterState) -> tuple[Finding, ...]:
+    """Return a finding for each pod that holds up its drain."""
+    pods = {each.metadata.full_name: each for each in after.dump.pods if each.metadata.full_name in found.stuck}
+    return tuple(
+        Finding(
+            name, "error", "stuck", (Section("stuck", (name, why), _drain),), after.dump.where(pods[name]), cause=why
+        )
+        for name, why in found.stuck.items()
+    )
+
+
+def _drain(told: tuple[str, str], verbose: bool) -> Iterator[str]:
+    name, why = told
+    yield f"{name} (Pod): holds up its drain"
+    yield f"  {why}"
 
 
 def _code(fate: Fate) -> str:
@@ -100,7 +118,7 @@ def _deeper(section: Section) -> Section:
 
 
 def _lines(told: _Told, verbose: bool) -> Iterator[str]:
-    found, findings = told
+    found, findings, stuck = told
     quiet = {_code(each) for each in _QUIET}
     for finding in findings:
         if verbose or finding.code not in quiet:
@@ -110,8 +128,8 @@ def _lines(told: _Told, verbose: bool) -> Iterator[str]:
             names = [each.subject.name for each in found.changes if each.fate is fate]
             if names:
                 yield from (f"{first_few(names)}: {fate}", "")
-    for name, why in found.stuck.items():
-        yield from (f"{name} (Pod): holds up its drain", f"  {why}", "")
+    for finding in stuck:
+        yield from (*finding.lines(verbose), "")
     yield from (f"note: {note}" for note in found.notes)
     yield _summary(found)
 
@@ -120,13 +138,16 @@ def _summary(found: WhatIf) -> str:
     if not found.changes:
         return "nothing to say: no pods run, and none are to"
     counts = Counter(each.fate for each in found.changes)
-    said = ", ".join(f"{counts[fate]} {fate}" for fate in Fate if counts[fate])
+    parts = [f"{counts[fate]} {fate}" for fate in Fate if counts[fate]]
+    if found.stuck:
+        parts.append(f"{plural(len(found.stuck), 'pod')} that {'hold' if len(found.stuck) > 1 else 'holds'} up a drain")
+    said = ", ".join(parts)
     old, new = found.before.settings.release, found.after.settings.release
     return f"{said} (Kubernetes {new if old == new else f'{old} to {new}'}, {found.after.channel} allocator)"
 
 
 def _members(told: _Told) -> dict[str, Any]:
-    found, findings = told
+    found, findings, _ = told
     counts = Counter(each.fate for each in found.changes)
     return {
         "before": {"release": found.before.settings.release, "gates": dict(found.before.settings.gates)},

@@ -117,6 +117,34 @@ def test_no_report_replaces_a_file_that_a_scenario_names(scenario, tmp_path, cap
     assert applied.read_text(encoding="utf-8") == before
 
 
+BUDGET = """
+apiVersion: policy/v1
+kind: PodDisruptionBudget
+metadata: {name: all, namespace: shop}
+spec: {selector: {}, minAvailable: 100}
+"""
+
+
+def test_every_format_tells_of_pods_that_hold_up_a_drain(scenario, tmp_path, capsys):
+    (tmp_path / "budget.yaml").write_text(BUDGET, encoding="utf-8")
+    file = scenario("steps:\n- apply: {paths: [budget.yaml]}\n- drainNodes: {names: [gpu-a]}")
+    code, out, _ = asked(capsys, file, *CLUSTER, "--format", "json")
+    stuck = json.loads(out)["stuck"]
+    assert (code, len(stuck)) == (1, 2)
+    code, out, _ = asked(capsys, file, *CLUSTER)
+    assert code == 1
+    assert "2 pods that hold up a drain (Kubernetes" in out
+    for form in ("text", "sarif", "junit", "github", "gitlab", "rdjson", "markdown"):
+        code, out, _ = asked(capsys, file, *CLUSTER, "--format", form)
+        assert code == 1
+        for name in stuck:
+            assert f"{name} (Pod): holds up its drain" in out, form
+        assert out.count("the disruption budget shop/all needs 100 healthy pods") >= 2, form
+    for each in json.loads(asked(capsys, file, *CLUSTER, "--format", "sarif")[1])["runs"][0]["results"]:
+        place = each["locations"][0]["physicalLocation"]
+        assert each["ruleId"] != "stuck" or place["artifactLocation"]["uri"].endswith("cluster.yaml")
+
+
 def test_the_schema_is_printed(capsys):
     code, out, err = asked(capsys, "--schema")
     assert (code, err) == (0, "")
