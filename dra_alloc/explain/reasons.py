@@ -169,13 +169,14 @@ class _Fixes:
             if answer:
                 fixes.append(Fix((fact.fix,), fact.cost, fact.without))
                 self._enough.add(fact)
-            elif noted:
+            elif noted or (fits and answer is None):
                 (self.untried if answer is None else self.not_enough).append(fact.fix)
         return fixes
 
     def _unspoilt(self, answer: bool | None, steps: tuple[str, ...], change: Callable[[World], World]) -> bool | None:
         """Return the answer on the node, and that a change is not enough if another node ends the question then."""
-        return False if answer and self._trials.spoilt(steps, change) else answer
+        spoilt = self._trials.spoilt(steps, change) if answer else False
+        return None if spoilt is None else answer and not spoilt
 
     def _pairs(self, fixable: Sequence[Fact], facts: Sequence[Fact]) -> list[Fix]:
         """

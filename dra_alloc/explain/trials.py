@@ -110,19 +110,30 @@ class Trials:
         """Return whether the world fits without the facts; None if the work allowed does not tell."""
         return self._lifted(facts, effort, 1.0).fits
 
-    def spoilt(self, steps: tuple[str, ...], change: Callable[[World], World]) -> bool:
-        """Return whether the question ends with an error on another node once the change is made, which these say."""
-        return any(self._ends(each, steps, change) for each in self._elsewhere)
+    def spoilt(self, steps: tuple[str, ...], change: Callable[[World], World]) -> bool | None:
+        """
+        Return whether the question ends with an error on another node once the change is made, which these steps say.
 
-    def _ends(self, other: World, steps: tuple[str, ...], change: Callable[[World], World]) -> bool:
+        None if that is not known of all of them, for the work allowed.
+        """
+        unknown = False
+        for other in self._elsewhere:
+            ends = self._ends(other, steps, change)
+            if ends:
+                return True
+            unknown = unknown or ends is None
+        return None if unknown else False
+
+    def _ends(self, other: World, steps: tuple[str, ...], change: Callable[[World], World]) -> bool | None:
         """Return whether a changed world of another node ends with an error; whoever else asks is told the same."""
-        known = other.surveys.ending.get(steps)
-        if known is None:
-            tried = self._tried(change(other), GLANCE)
-            known = bool(tried.error)
-            if tried is not _NOT_TRIED:
-                other.surveys.ending[steps] = known
-        return known
+        ending = other.surveys.ending
+        for effort in (GLANCE, USUAL):
+            if steps in ending or self.spent:
+                break
+            tried = self._tried(change(other), effort)
+            if tried.fits is not None:
+                ending[steps] = bool(tried.error)
+        return ending.get(steps)
 
     def refused_alike(self, gone: Sequence[Fact], effort: int = USUAL, part: float = 1.0) -> bool | None:
         """

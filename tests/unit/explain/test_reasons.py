@@ -9,6 +9,7 @@ from functools import cache
 import pytest
 
 from benchmarks.hard_cases import hard_cases
+from dra_alloc.explain.facts import facts_of
 from dra_alloc.explain.reasons import WORK, Reasons, reasons
 from dra_alloc.explain.world import World
 from fuzz.targets.reasons_hold import check_reasons, world_of
@@ -52,6 +53,27 @@ def test_less_work_leaves_changes_untried_and_what_is_told_true() -> None:
     assert not part.exact
     assert part.untried
     assert all(fix.change(hard).fits() for fix in (*full.fixes, *part.fixes))
+
+
+def one_selector_too_many(*, spoilt: bool) -> tuple[World, World]:
+    """Return worlds of two nodes; in the latter the second selector fails, if spoilt, once the first is dropped."""
+    asked = ask(1, kind=2)
+    asked["selectors"].append({"cel": {"expression": 'device.attributes["d"].size == 1'}})
+    devices = device("a", kind=1, size=1), device("b", kind=1) if spoilt else device("b", kind=1, size=1)
+    here, there = (world(request([each], claim(asked))) for each in devices)
+    return here, there
+
+
+@pytest.mark.parametrize("spoilt", [True, False])
+def test_a_change_is_not_tried_where_another_node_may_end_the_question_with_an_error_then(spoilt: bool) -> None:
+    told = set()
+    for allowed in range(0, 200, 5):
+        here, there = one_selector_too_many(spoilt=spoilt)
+        fix = next(fact.fix for fact in facts_of(here) if "kind == 2" in fact.fix)
+        found = reasons(here, allowed, refused=True, elsewhere=[there])
+        singly = {"fix": map(str, found.fixes), "not enough": found.not_enough, "not tried": found.untried}
+        told |= {kind for kind, changes in singly.items() if fix in changes}
+    assert told == ({"not tried", "not enough"} if spoilt else {"not tried", "fix"})
 
 
 def test_many_facts_that_play_no_part_do_not_use_up_the_work() -> None:
