@@ -30,7 +30,8 @@ class KaiJob:
     """
     What KAI places together: a tree of pods by number, with what each of them counts; some may be `placed` already.
 
-    `number` says who was first; `against` is why it is not tried at all, by code and in words.
+    `number` says who was first, and is its own, where a name may be that of others, too; `against` is why it is not
+    tried at all, by code and in words.
     """
 
     name: str
@@ -169,14 +170,14 @@ class KaiCycle:
 
     def run(self, place: Place) -> tuple[KaiStanding, ...]:
         """Return what becomes of each job, in the order given."""
-        found: dict[str, KaiStanding] = {}
+        found: dict[int, KaiStanding] = {}
         for number, job in enumerate(self._jobs):
             against = self._against(job)
             if against[0]:
-                found[job.name] = KaiStanding(job, Standing.INADMISSIBLE, against[0], (against[1],), placed=job.placed)
+                found[number] = KaiStanding(job, Standing.INADMISSIBLE, against[0], (against[1],), placed=job.placed)
             elif not has_enough(job.group, job.asked):
                 said = f"its gang needs {fewest(job.group)} pods or more, and there are {len(job.asked)}"
-                found[job.name] = KaiStanding(job, Standing.WAITING, "pods-missing", (said,), placed=job.placed)
+                found[number] = KaiStanding(job, Standing.WAITING, "pods-missing", (said,), placed=job.placed)
             else:
                 waiting = _Waiting(job, set(job.placed))
                 heapq.heappush(self._heaps.setdefault(job.queue, []), (waiting.rank, number, waiting))
@@ -184,7 +185,7 @@ class KaiCycle:
             _, number, waiting = heapq.heappop(self._heaps[leaf])
             self._turn(waiting, number, place, found)
             self._forget(leaf)
-        return tuple([found[each.name] for each in self._jobs])
+        return tuple([found[number] for number in range(len(self._jobs))])
 
     def _against(self, job: KaiJob) -> tuple[str, str]:
         """Return why a job is not tried at all. Spec: KAI-15."""
@@ -196,31 +197,31 @@ class KaiCycle:
             return "queue-not-leaf", f"queue {job.queue} has queues below it, and jobs are in those at the end"
         return "", ""
 
-    def _turn(self, waiting: _Waiting, number: int, place: Place, found: dict[str, KaiStanding]) -> None:
+    def _turn(self, waiting: _Waiting, number: int, place: Place, found: dict[int, KaiStanding]) -> None:
         """Try the next pods of a job, and let it wait its turn for more of them."""
-        job, before = waiting.job, found.get(waiting.job.name)
+        job, before = waiting.job, found.get(number)
         pods = next_pods(job.group, waiting.placed)
         if not pods:
-            found.setdefault(job.name, KaiStanding(job, Standing.ADMITTED, placed=frozenset(waiting.placed)))
+            found.setdefault(number, KaiStanding(job, Standing.ADMITTED, placed=frozenset(waiting.placed)))
             return
         refused = self._over(job, pods)
         if refused is not None:
             standing, code, reason = refused
             if before is None or not before.has_enough:
-                found[job.name] = KaiStanding(job, standing, code, (reason,), placed=frozenset(waiting.placed))
+                found[number] = KaiStanding(job, standing, code, (reason,), placed=frozenset(waiting.placed))
             else:
-                found[job.name] = _beyond(before, reason)
+                found[number] = _beyond(before, reason)
             return
         fits = place(job, pods)
         if not fits:
             standing = Standing.UNDECIDED if fits is None else Standing.ADMITTED
-            found.setdefault(job.name, KaiStanding(job, standing, placed=frozenset(waiting.placed)))
+            found.setdefault(number, KaiStanding(job, standing, placed=frozenset(waiting.placed)))
             return
         self._charge(job, pods)
         waiting.placed.update(pods)
         self._order += before is None
         order = self._order if before is None else before.order
-        found[job.name] = KaiStanding(job, Standing.ADMITTED, order=order, placed=frozenset(waiting.placed))
+        found[number] = KaiStanding(job, Standing.ADMITTED, order=order, placed=frozenset(waiting.placed))
         heapq.heappush(self._heaps[job.queue], (waiting.rank, number, waiting))
 
     def _over(self, job: KaiJob, pods: Sequence[int]) -> tuple[Standing, str, str] | None:

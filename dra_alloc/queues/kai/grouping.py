@@ -97,7 +97,7 @@ def _key(each: ExpandedPod, objects: KaiObjects, gangs: Mapping[str, str]) -> tu
         part = (
             clique_gangs(owner)[1].get(pod.metadata.labels.get(_CLIQUE, ""), "") if isinstance(owner, Workload) else ""
         )
-    return owner.kind, owner.metadata.full_name, part
+    return owner.kind, owner.metadata.full_name, part, owner.group if isinstance(owner, Workload) else ""
 
 
 def _skips(each: ExpandedPod) -> bool:

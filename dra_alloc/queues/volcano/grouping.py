@@ -69,7 +69,7 @@ def _key(each: ExpandedPod) -> tuple[str, str, str]:
     """Return what pods have in common that are placed together."""
     pod, owner = each.pod, each.owner
     if isinstance(owner, Workload) and owner.group == _JOB:
-        return owner.kind, owner.metadata.full_name, ""
+        return owner.kind, owner.metadata.full_name, _JOB
     named = pod.metadata.annotations.get(ATTACHED, "")
     if named:
         return "PodGroup", f"{pod.metadata.namespace or ''}/{named}", ""

@@ -39,7 +39,7 @@ class ListedPods:
     kind: str
     numbers: tuple[int, ...]
     origin: Any
-    job: str = ""
+    job: int | None = None
 
 
 class Gathered:
@@ -110,11 +110,11 @@ class Gathered:
             for each in documents.priority_classes
         }
 
-    def listed(self, jobs: Iterable[tuple[str, str, str, Iterable[int]]]) -> list[ListedPods]:
+    def listed(self, jobs: Iterable[tuple[str, str, int, Iterable[int]]]) -> list[ListedPods]:
         """
         Return what answers are about, in the order of the first pods: no jobs of the cluster alone.
 
-        Jobs have a name and a kind to be told by, a name, and pods.
+        Jobs have a name and a kind to be told by, a number of their own, and pods.
         """
         found: list[ListedPods] = []
         for name, kind, job, pods in jobs:
@@ -152,7 +152,7 @@ class Gathered:
         said, told, enough = admission
         tried = self.trying.answers
         found = tuple(tried[number] for number in listed.numbers if number in tried)
-        jointly = self.trying.joint.get(listed.job, answer.jointly)
+        jointly = answer.jointly if listed.job is None else self.trying.joint.get(listed.job, answer.jointly)
         return replace(answer, admission=said, placements=found, told=told, enough=enough, jointly=jointly)
 
 

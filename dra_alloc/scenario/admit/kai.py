@@ -58,7 +58,7 @@ class _Kai:
         self.jobs = self._jobs()
         self.cycle = KaiCycle(objects, [job for job, _ in self.jobs], self._whole())
         self._holders: Mapping[str, Holder] = {}
-        self.listed = self.gathered.listed((each.name, each.kind, job.name, job.asked) for job, each in self.jobs)
+        self.listed = self.gathered.listed((each.name, each.kind, job.number, job.asked) for job, each in self.jobs)
 
     def _jobs(self) -> list[tuple[KaiJob, KaiPods]]:
         gathered, numbers = self.gathered, self.gathered.numbers
@@ -110,15 +110,15 @@ class _Kai:
     def answers(self) -> list[WorkloadAnswer]:
         """Return what becomes of each: pods of no queue are placed first, then KAI's jobs in turn."""
         alone = self.gathered.placed_alone()
-        standings = {each.job.name: each for each in self.cycle.run(self._place)}
+        standings = {each.job.number: each for each in self.cycle.run(self._place)}
         self._holders = {name: self.cycle.holder(name) for name in self._objects.queues}
         return [
-            self.gathered.answer(each, self._admission(standings[each.job]) if each.job else None, alone)
+            self.gathered.answer(each, self._admission(standings[each.job]) if each.job is not None else None, alone)
             for each in self.listed
         ]
 
     def _place(self, job: KaiJob, numbers: Sequence[int]) -> bool | None:
-        return self.gathered.trying.together(job.name, numbers)
+        return self.gathered.trying.together(job.number, numbers)
 
     def _admission(self, standing: KaiStanding) -> tuple[KaiStanding, QueueTold, bool]:
         found, let_in = None, standing.standing is Standing.ADMITTED
@@ -150,7 +150,7 @@ class _Kai:
         """Yield what could make another answer of it."""
         mine = self.gathered.pods[: self.gathered.mine]
         yield from no_pods_of(self.gathered.prepared.subjects[len(mine) :])
-        waiting = {job.name for job, _ in self.jobs if not job.placed and min(job.asked, default=0) >= len(mine)}
+        waiting = {job.number for job, _ in self.jobs if not job.placed and min(job.asked, default=0) >= len(mine)}
         if waiting:
             yield f"jobs that wait in the cluster go by the queues, too: {len(waiting)}"
         labelled = [each.name for each in mine if not is_of_kai(each.pod) and each.pod.metadata.labels.get(QUEUE)]

@@ -38,14 +38,14 @@ class Trying:
     Attempts under way: pods by number, those that are asked about with their subject.
 
     `answers` are what became of pods that were tried, by number; `joint` what a
-    choice of all devices at once could do, by the name of what was not placed.
+    choice of all devices at once could do, by the number of what was not placed.
     """
 
     checking: Checking
     pods: Mapping[int, Queued]
     subjects: Mapping[int, Subject]
     answers: dict[int, SubjectAnswer] = field(default_factory=dict)
-    joint: dict[str, LayerSays] = field(default_factory=dict)
+    joint: dict[int, LayerSays] = field(default_factory=dict)
     _refused: dict[Hashable, _Refused] = field(default_factory=dict)
     _shapes: dict[str, Hashable] = field(default_factory=dict)
     _placed: int = 0
@@ -57,7 +57,7 @@ class Trying:
             each.spec.affinity is not None for each in (*there, *(one.pod for one in self.pods.values()))
         )
 
-    def together(self, name: str, numbers: Sequence[int]) -> bool | None:
+    def together(self, job: int, numbers: Sequence[int]) -> bool | None:
         """
         Try pods one after the other, each with what was placed before it; the first without a place ends it.
 
@@ -87,7 +87,7 @@ class Trying:
                     return None
                 if shape is not None:
                     self._refused[shape] = _Refused(tried, self._placed, made.get(number))
-                self._look(name, numbers)
+                self._look(job, numbers)
                 return False
         self.answers |= made
         self._placed += 1
@@ -116,7 +116,7 @@ class Trying:
         return self._shapes[key]
 
     def as_far(
-        self, name: str, numbers: Sequence[int], enough: Callable[[set[int]], bool], turn: Turn
+        self, job: int, numbers: Sequence[int], enough: Callable[[set[int]], bool], turn: Turn
     ) -> frozenset[int] | None:
         """
         Try pods one after the other; who finds no place is passed over.
@@ -149,11 +149,11 @@ class Trying:
         self.answers |= {number: each for number, each in made.items() if number not in placed}
         if unknown:
             return None
-        self._look(name, numbers)
+        self._look(job, numbers)
         return frozenset()
 
-    def _look(self, name: str, numbers: Sequence[int]) -> None:
+    def _look(self, job: int, numbers: Sequence[int]) -> None:
         """Find out whether a gang that was refused could be placed if its devices were chosen together."""
         subjects = [self.subjects[each] for each in numbers if each in self.subjects]
-        if name not in self.joint and len(self.joint) < _JOINTLY and len(subjects) == len(numbers):
-            self.joint[name] = jointly(self.checking.scheduling.cluster, subjects, len(subjects))
+        if job not in self.joint and len(self.joint) < _JOINTLY and len(subjects) == len(numbers):
+            self.joint[job] = jointly(self.checking.scheduling.cluster, subjects, len(subjects))

@@ -54,7 +54,7 @@ class _Volcano:
         self.gathered = Gathered(question, prepared, is_of_volcano)
         self.jobs = self._jobs()
         self._cycle = VolcanoCycle(objects, [job for job, _ in self.jobs], self._whole(), question.system)
-        self.listed = self.gathered.listed((each.name, each.kind, job.name, job.asked) for job, each in self.jobs)
+        self.listed = self.gathered.listed((each.name, each.kind, job.number, job.asked) for job, each in self.jobs)
 
     def _jobs(self) -> list[tuple[VolcanoJob, VolcanoPods]]:
         gathered, numbers = self.gathered, self.gathered.numbers
@@ -92,9 +92,9 @@ class _Volcano:
     def answers(self) -> list[WorkloadAnswer]:
         """Return what becomes of each: pods of no queue are placed first, then Volcano's gangs in turn."""
         alone = self.gathered.placed_alone()
-        standings = {each.job.name: each for each in self._cycle.run(self._place)}
+        standings = {each.job.number: each for each in self._cycle.run(self._place)}
         return [
-            self.gathered.answer(each, self._admission(standings[each.job]) if each.job else None, alone)
+            self.gathered.answer(each, self._admission(standings[each.job]) if each.job is not None else None, alone)
             for each in self.listed
         ]
 
@@ -103,7 +103,7 @@ class _Volcano:
     ) -> frozenset[int] | None:
         waiting = [each for each in job.group.members() if each not in job.placed]
         return self.gathered.trying.as_far(
-            job.name, waiting, lambda placed: has_enough(job.group, job.placed | placed), (allowed, took)
+            job.number, waiting, lambda placed: has_enough(job.group, job.placed | placed), (allowed, took)
         )
 
     @staticmethod
@@ -124,7 +124,7 @@ class _Volcano:
         """Yield what could make another answer of it."""
         mine = self.gathered.pods[: self.gathered.mine]
         yield from no_pods_of(self.gathered.prepared.subjects[len(mine) :])
-        waiting = {job.name for job, _ in self.jobs if not job.placed and min(job.asked, default=0) >= len(mine)}
+        waiting = {job.number for job, _ in self.jobs if not job.placed and min(job.asked, default=0) >= len(mine)}
         if waiting:
             yield f"jobs that wait in the cluster go by the queues, too: {len(waiting)}"
         marked = [
