@@ -153,5 +153,5 @@ def _code(rows: Sequence[SweepRow]) -> int:
         return ExitCode.BAD_INPUT
     if any(row.stuck or any(map(row.fates.get, WORSE)) for row in rows):
         return ExitCode.UNSATISFIABLE
-    undecided = any(row.unanswered or row.fates.get(Fate.UNDECIDED) for row in rows)
+    undecided = any(row.unanswered or row.unsure or row.fates.get(Fate.UNDECIDED) for row in rows)
     return ExitCode.UNDECIDED if undecided else ExitCode.OK

@@ -46,7 +46,8 @@ def _judged(row: SweepRow) -> tuple[Level, str]:
         return "error", worst.value.replace(" ", "-")
     if row.stuck:
         return "error", "stuck"
-    return ("warning", "undecided") if Fate.UNDECIDED.value in row.fates else ("none", "no-worse")
+    is_open = row.unsure or Fate.UNDECIDED.value in row.fates
+    return ("warning", "undecided") if is_open else ("none", "no-worse")
 
 
 def _called(row: SweepRow) -> str:
@@ -78,6 +79,7 @@ def _differences(row: SweepRow, verbose: bool) -> Iterator[str]:
 
 def _stuck(row: SweepRow, verbose: bool) -> Iterator[str]:
     yield from (f"  {name} (Pod) holds up its drain: {why}" for name, why in row.stuck.items())
+    yield from (f"  {name} (Pod) may hold up its drain: {why}" for name, why in row.unsure.items())
 
 
 def _counts(each: Difference) -> str:

@@ -5,7 +5,7 @@ What a change does: a finding for each workload, and totals.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
@@ -55,20 +55,22 @@ def _finding(change: WorkloadChange) -> Finding:
 
 
 def _stuck(found: WhatIf, after: ClusterState) -> tuple[Finding, ...]:
-    """Return a finding for each pod that holds up its drain."""
-    pods = {each.metadata.full_name: each for each in after.dump.pods if each.metadata.full_name in found.stuck}
-    return tuple(
-        Finding(
-            name, "error", "stuck", (Section("stuck", (name, why), _drain),), after.dump.where(pods[name]), cause=why
-        )
-        for name, why in found.stuck.items()
+    """Return a finding for each pod that holds up its drain, or may."""
+    pods = {each.metadata.full_name: each for each in after.dump.pods}
+    told: list[Finding] = []
+    drains: tuple[tuple[Level, str, str, Mapping[str, str]], ...] = (
+        ("error", "stuck", "holds", found.stuck),
+        ("warning", "undecided", "may hold", found.unsure),
     )
+    for level, code, verb, held in drains:
+        for name, why in held.items():
+            section = Section("stuck", (f"{name} (Pod): {verb} up its drain", f"  {why}"), _as_they_are)
+            told.append(Finding(name, level, code, (section,), after.dump.where(pods[name]), cause=why))
+    return tuple(told)
 
 
-def _drain(told: tuple[str, str], verbose: bool) -> Iterator[str]:
-    name, why = told
-    yield f"{name} (Pod): holds up its drain"
-    yield f"  {why}"
+def _as_they_are(lines: tuple[str, ...], verbose: bool) -> Iterator[str]:
+    yield from lines
 
 
 def _code(fate: Fate) -> str:
@@ -141,6 +143,8 @@ def _summary(found: WhatIf) -> str:
     parts = [f"{counts[fate]} {fate}" for fate in Fate if counts[fate]]
     if found.stuck:
         parts.append(f"{plural(len(found.stuck), 'pod')} that {'hold' if len(found.stuck) > 1 else 'holds'} up a drain")
+    if found.unsure:
+        parts.append(f"{plural(len(found.unsure), 'pod')} that may hold up a drain")
     said = ", ".join(parts)
     old, new = found.before.settings.release, found.after.settings.release
     return f"{said} (Kubernetes {new if old == new else f'{old} to {new}'}, {found.after.channel} allocator)"
@@ -155,6 +159,7 @@ def _members(told: _Told) -> dict[str, Any]:
         "summary": {fate.value: counts[fate] for fate in Fate},
         "workloads": [each.members() for each in findings],
         "stuck": dict(found.stuck),
+        "unsure": dict(found.unsure),
         "notes": list(found.notes),
     }
 

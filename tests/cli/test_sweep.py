@@ -8,7 +8,11 @@ import json
 
 import pytest
 
+from dra_alloc.cli import sweeping
+from dra_alloc.cli.exit_codes import ExitCode
 from dra_alloc.cli.main import run
+from dra_alloc.report.sweep_report import sweep_report
+from dra_alloc.scenario.sweep.questions import SweepRow
 from tests.paths import ROOT
 
 EXAMPLE = ROOT / "docs" / "examples" / "what-if"
@@ -158,3 +162,12 @@ def test_bad_input_leaves_the_rows_of_an_earlier_sweep(wrong, swept, tmp_path):
     cluster = () if "clusters" in wrong else ("--cluster", CLUSTER)
     assert swept({"p.yaml": wrong, "a.yaml": ADD}, *cluster, "--rows", rows)[0] == 2
     assert rows.read_text(encoding="utf-8") == "earlier\n"
+
+
+def test_who_may_hold_up_a_drain_leaves_a_question_undecided():
+    row = SweepRow(0, "a", "c", "1.37", {}, {"stays": 1}, unsure={"shop/web-0": "its budget needs 2"})
+    report = sweep_report([row])
+    assert [(each.level, each.code) for each in report.findings] == [("warning", "undecided")]
+    assert "shop/web-0 (Pod) may hold up its drain: its budget needs 2" in "\n".join(report.whole.lines())
+    assert row.members()["unsure"] == {"shop/web-0": "its budget needs 2"}
+    assert sweeping._code([row]) == ExitCode.UNDECIDED

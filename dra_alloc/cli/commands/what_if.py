@@ -90,4 +90,4 @@ def _run(options: Namespace) -> int:
     show(options, what_if_report(found, before, after))
     if found.stuck or any(found.count(each) for each in (Fate.LOST, Fate.GONE, Fate.REFUSED)):
         return ExitCode.UNSATISFIABLE
-    return ExitCode.UNDECIDED if found.count(Fate.UNDECIDED) else ExitCode.OK
+    return ExitCode.UNDECIDED if found.unsure or found.count(Fate.UNDECIDED) else ExitCode.OK

@@ -30,7 +30,8 @@ class ClusterState:
     The objects that are there and those that are applied to them, for one release.
 
     `evicted` are pods that are there no more, as they were, with why: who made
-    them makes them anew. `stuck` are pods that a drain does not get away, with why. `clock` is how many seconds
+    them makes them anew. `stuck` are pods that a drain does not get away, with why, `unsure` those
+    of which that is not known, as the budget of work ran out. `clock` is how many seconds
     passed, `since` when rules were made that taint devices; other taints are there from the start.
     """
 
@@ -39,6 +40,7 @@ class ClusterState:
     settings: Settings = DEFAULT_SETTINGS
     evicted: Mapping[str, tuple[Pod, str]] = field(default_factory=FrozenMap)
     stuck: Mapping[str, str] = field(default_factory=FrozenMap)
+    unsure: Mapping[str, str] = field(default_factory=FrozenMap)
     clock: int = 0
     since: tuple[tuple[DeviceTaintRule, int], ...] = ()
 
@@ -53,8 +55,17 @@ class ClusterState:
             return self
         lost = {name: told for name, told in gone.items() if is_live(told[0])}
         dump = _without_pods(self.dump, [pod for pod, _ in gone.values()])
-        stuck = FrozenMap({name: why for name, why in self.stuck.items() if name not in gone})
-        return replace(self, dump=dump, evicted=FrozenMap({**self.evicted, **lost}), stuck=stuck)
+        return replace(self.held_up({}, {}, gone), dump=dump, evicted=FrozenMap({**self.evicted, **lost}))
+
+    def held_up(
+        self, stuck: Mapping[str, str], unsure: Mapping[str, str], others: Collection[str] = ()
+    ) -> ClusterState:
+        """Return the state in which pods hold up a drain, and others may, with why; nothing is known of `others`."""
+        told = {*stuck, *unsure, *others}
+        before, doubted = (
+            {name: why for name, why in each.items() if name not in told} for each in (self.stuck, self.unsure)
+        )
+        return replace(self, stuck=FrozenMap({**before, **stuck}), unsure=FrozenMap({**doubted, **unsure}))
 
 
 def joined(first: Documents, second: Documents) -> Documents:

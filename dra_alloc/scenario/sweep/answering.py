@@ -160,8 +160,9 @@ def _row(place: int, question: SweepQuestion, found: WhatIf) -> SweepRow:
     )
     counts = {fate.value: count for fate in Fate if (count := found.count(fate))}
     differences = tuple(map(_difference, changed))
+    stuck, unsure = FrozenMap(found.stuck), FrozenMap(found.unsure)
     return SweepRow.of(
-        place, question, fates=counts, differences=differences, stuck=FrozenMap(found.stuck), notes=found.notes
+        place, question, fates=counts, differences=differences, stuck=stuck, unsure=unsure, notes=found.notes
     )
 
 

@@ -67,7 +67,8 @@ class SweepRow:
     What a sweep says of one question, whose place among all it has.
 
     `fates` says how many workloads have each fate; `differences` are those that a change makes, the worst first:
-    what stays, or did not fit before, is none. `stuck` are pods that hold up a drain, with why.
+    what stays, or did not fit before, is none. `stuck` are pods that hold up a drain, with why,
+    and `unsure` those of which the budget leaves that undecided.
     `wrong` is what was wrong with the question, which has no answer
     then; `unanswered` says why there is none though nothing was wrong with it.
     """
@@ -80,6 +81,7 @@ class SweepRow:
     fates: Mapping[str, int] = field(default_factory=FrozenMap)
     differences: tuple[Difference, ...] = ()
     stuck: Mapping[str, str] = field(default_factory=FrozenMap)
+    unsure: Mapping[str, str] = field(default_factory=FrozenMap)
     notes: tuple[str, ...] = ()
     wrong: tuple[str, ...] = ()
     unanswered: str = ""
@@ -101,6 +103,7 @@ class SweepRow:
             "summary": dict(self.fates),
             "differences": [_members(each) for each in self.differences],
             "stuck": dict(self.stuck),
+            "unsure": dict(self.unsure),
             "notes": list(self.notes),
             "wrong": list(self.wrong),
             "unanswered": self.unanswered,

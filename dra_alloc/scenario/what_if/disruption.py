@@ -5,7 +5,7 @@ How many pods PodDisruptionBudgets let go, as their controller and the eviction 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dra_alloc.api import Pod, PodDisruptionBudget
 from dra_alloc.api.labels import LabelTest, selector_of
@@ -76,6 +76,15 @@ class Disruptions:
         if len(found) > 1:
             return "it has more than one PodDisruptionBudget, which evictions do not support"
         return found[0].refuses(is_ready=_is_ready(pod)) if found else ""
+
+    def lets(self, pod: Pod) -> bool:
+        """Return whether the eviction of a pod would be allowed now, which is not counted."""
+        kept = self._budgets
+        self._budgets = [replace(each) for each in kept]
+        try:
+            return not self.refuses(pod)
+        finally:
+            self._budgets = kept
 
     def _budget(self, given: PodDisruptionBudget, pods: Iterable[Pod], coming: Sequence[Healthy]) -> _Budget:
         spec, namespace = given.spec, given.metadata.namespace or ""

@@ -103,13 +103,18 @@ class WorkloadChange:
 
 @dataclass(frozen=True, slots=True)
 class WhatIf:
-    """The changes of all workloads, the cluster before and after them, and pods that a drain does not get away."""
+    """
+    The changes of all workloads, the cluster before and after them, and pods that a drain does not get away.
+
+    `unsure` are those of which it is not known whether it does.
+    """
 
     changes: tuple[WorkloadChange, ...]
     before: Check
     after: Check
     notes: tuple[str, ...] = ()
     stuck: Mapping[str, str] = field(default_factory=dict)
+    unsure: Mapping[str, str] = field(default_factory=dict)
 
     def count(self, fate: Fate) -> int:
         """Return how many workloads have that fate."""
@@ -156,4 +161,5 @@ def what_if(before: ClusterState, after: ClusterState, options: CheckOptions, wa
         for each in dict.fromkeys((*was.counts, *now.counts))
     ]
     successors = [note for note in now.lacking if note not in was.lacking]
-    return WhatIf(tuple(changes), was.check, now.check, (*made.notes(), *successors, *now.notes), after.stuck)
+    notes = (*made.notes(), *successors, *now.notes)
+    return WhatIf(tuple(changes), was.check, now.check, notes, after.stuck, after.unsure)

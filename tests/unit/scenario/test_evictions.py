@@ -17,6 +17,7 @@ from dra_alloc.manifest import Documents, load
 from dra_alloc.scenario.check import CheckOptions
 from dra_alloc.scenario.what_if.reading import steps_in
 from dra_alloc.scenario.what_if.what_if import WhatIf, after_steps, what_if
+from dra_alloc.work import Purse
 
 Json = dict[str, Any]
 NS = "shop"
@@ -189,6 +190,42 @@ def test_who_goes_in_a_later_step_holds_up_nothing(later):
     found = asked(objects, DRAIN, *later)
     assert len(evicted(found)) == 3
     assert not found.stuck
+
+
+@pytest.mark.parametrize("policy", ["Parallel", "OrderedReady"])
+def test_out_of_budget_nobody_is_said_to_be_stuck(policy):
+    """Pods made anew have a costly selector: whatever the budget, what is told is so without one, or undecided."""
+    expression = "".join(f"[1, 2].all(x{number}, " for number in range(6)) + "device.driver == 'd'" + ")" * 6
+    exactly = {"deviceClassName": "c", "selectors": [{"cel": {"expression": expression}}]}
+    made: Json = {"spec": {"devices": {"requests": [{"name": "r", "exactly": exactly}]}}}
+    api = {"apiVersion": "resource.k8s.io/v1"}
+    slices = []
+    for name in "bc":
+        pool = {"name": name, "generation": 1, "resourceSliceCount": 1}
+        spec: Json = {"driver": "d", "nodeName": name, "pool": pool, "devices": [{"name": "gpu-0"}]}
+        slices.append({**api, "kind": "ResourceSlice", "metadata": {"name": name}, "spec": spec})
+    web = copy.deepcopy(THREE[0])
+    web["spec"]["podManagementPolicy"] = policy
+    web["spec"]["template"]["spec"]["resourceClaims"] = [{"name": "g", "resourceClaimTemplateName": "t"}]
+    objects = [
+        *(node(name) for name in "abc"),
+        web,
+        *THREE[1:],
+        budget(maxUnavailable=1),
+        *slices,
+        {**api, "kind": "DeviceClass", "metadata": {"name": "c"}, "spec": {}},
+        {**api, "kind": "ResourceClaimTemplate", "metadata": {"name": "t", "namespace": NS}, "spec": made},
+    ]
+    whole = asked(objects, DRAIN)
+    assert not whole.stuck
+    assert not whole.unsure
+    doubted = 0
+    for power in range(0, 18, 3):
+        with Purse(2**power):
+            found = asked(objects, DRAIN)
+        assert not found.stuck, power
+        doubted += bool(found.unsure)
+    assert doubted
 
 
 def test_without_budgets_that_is_said():
