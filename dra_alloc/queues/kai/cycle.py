@@ -214,8 +214,9 @@ class KaiCycle:
             return
         fits = place(job, pods)
         if not fits:
-            standing = Standing.UNDECIDED if fits is None else Standing.ADMITTED
-            found.setdefault(number, KaiStanding(job, standing, placed=frozenset(waiting.placed)))
+            if before is None or (fits is None and not before.has_enough):
+                standing = Standing.UNDECIDED if fits is None else Standing.ADMITTED
+                found[number] = KaiStanding(job, standing, placed=frozenset(waiting.placed))
             return
         self._charge(job, pods)
         waiting.placed.update(pods)

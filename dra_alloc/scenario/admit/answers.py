@@ -96,8 +96,9 @@ class WorkloadAnswer:
     """
     What becomes of pods that are admitted as one, or, without `admission`, that have no queue.
 
-    `placements` are those of its pods that were tried; with `enough` those that
-    its gang needs have a place, whatever becomes of others. `unmade` says why the
+    `placements` are those of its pods that were tried. `enough` says whether its gang, pods of the cluster included,
+    has what it needs and one of these pods is of it, whatever becomes of others; it is None where each pod is for
+    itself. `unmade` says why the
     API server does not make all of it, `jointly` whether a choice for all pods at once would do.
     """
 
@@ -108,7 +109,7 @@ class WorkloadAnswer:
     placements: tuple[SubjectAnswer, ...] = ()
     where: Where = field(default_factory=Where)
     told: QueueTold = field(default_factory=QueueTold)
-    enough: bool = False
+    enough: bool | None = None
     unmade: tuple[str, ...] = ()
     jointly: LayerSays = LayerSays.NOT_ASKED
 
@@ -128,11 +129,9 @@ class WorkloadAnswer:
             return AdmitVerdict.PLACED
         if self.refused:
             return AdmitVerdict.NOT_PLACED if self.admission is None else AdmitVerdict.NOT_ALLOCATABLE
-        return (
-            AdmitVerdict.UNDECIDED
-            if any(each.verdict == "undecided" for each in self.placements)
-            else AdmitVerdict.PLACED
-        )
+        if any(each.verdict == "undecided" for each in self.placements):
+            return AdmitVerdict.UNDECIDED
+        return AdmitVerdict.PLACED if self.enough is None else AdmitVerdict.NOT_ALLOCATABLE
 
     @property
     def layers(self) -> Mapping[Layer, LayerSays]:

@@ -102,6 +102,10 @@ class Gathered:
         """Return those of the pods that have a node."""
         return frozenset(number for number in numbers if self.pods[number].pod.spec.node_name)
 
+    def has_mine(self, numbers: Iterable[int]) -> bool:
+        """Return whether a pod that is asked about is among these."""
+        return any(number < self.mine for number in numbers)
+
     def classes(self) -> Mapping[str, int]:
         """Return the values of priority classes by name."""
         return {
@@ -152,6 +156,10 @@ class Gathered:
         said, told, enough = admission
         tried = self.trying.answers
         found = tuple(tried[number] for number in listed.numbers if number in tried)
+        blocker = self.trying.blockers.get(listed.job) if listed.job is not None and not enough else None
+        if blocker is not None:
+            said_of = f"{blocker}, which waits in the cluster and is tried with it, finds no place"
+            told = replace(told, lines=(*told.lines, said_of))
         jointly = answer.jointly if listed.job is None else self.trying.joint.get(listed.job, answer.jointly)
         return replace(answer, admission=said, placements=found, told=told, enough=enough, jointly=jointly)
 

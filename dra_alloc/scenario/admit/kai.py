@@ -125,7 +125,8 @@ class _Kai:
         if let_in and not standing.has_enough:
             pods = next_pods(standing.job.group, standing.placed)
             found = eviction(self.cycle, self._holders, standing.job, pods, [each for each, _ in self.jobs])
-        return standing, kai_told(standing, found), let_in and standing.has_enough
+        enough = let_in and standing.has_enough and self.gathered.has_mine(standing.placed)
+        return standing, kai_told(standing, found), enough
 
     def queues(self) -> Mapping[str, Any]:
         """Return what each queue is due, may have, and has in the end."""

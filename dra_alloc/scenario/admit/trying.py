@@ -38,7 +38,8 @@ class Trying:
     Attempts under way: pods by number, those that are asked about with their subject.
 
     `answers` are what became of pods that were tried, by number; `joint` what a
-    choice of all devices at once could do, by the number of what was not placed.
+    choice of all devices at once could do, by the number of what was not placed;
+    `blockers` are the pods of the cluster that found no place, by the number of what was tried with them.
     """
 
     checking: Checking
@@ -46,6 +47,7 @@ class Trying:
     subjects: Mapping[int, Subject]
     answers: dict[int, SubjectAnswer] = field(default_factory=dict)
     joint: dict[int, LayerSays] = field(default_factory=dict)
+    blockers: dict[int, str] = field(default_factory=dict)
     _refused: dict[Hashable, _Refused] = field(default_factory=dict)
     _shapes: dict[str, Hashable] = field(default_factory=dict)
     _placed: int = 0
@@ -69,7 +71,7 @@ class Trying:
         shape = shapes.pop() if len(shapes) == 1 else None
         known = self._refused.get(shape) if shape is not None else None
         if known is not None and known.placed == self._placed and known.tried <= len(numbers):
-            self._same_as(known, numbers[known.tried - 1])
+            self._same_as(job, known, numbers[known.tried - 1])
             return False
         scheduling = self.checking.scheduling
         before = scheduling.saved()
@@ -83,6 +85,8 @@ class Trying:
                 scheduling.go_back(before)
                 if subject is not None:
                     self.answers[number] = made[number]
+                else:
+                    self._blocked(job, number)
                 if isinstance(outcome, Unsettled):
                     return None
                 if shape is not None:
@@ -93,9 +97,15 @@ class Trying:
         self._placed += 1
         return True
 
-    def _same_as(self, known: _Refused, number: int) -> None:
+    def _blocked(self, job: int, number: int) -> None:
+        """Note of a pod of the cluster that it holds a job up; the first of a job's counts."""
+        self.blockers.setdefault(job, self.pods[number].pod.metadata.full_name)
+
+    def _same_as(self, job: int, known: _Refused, number: int) -> None:
         """Note of a pod that it is refused as another one was."""
         subject = self.subjects.get(number)
+        if subject is None:
+            self._blocked(job, number)
         if subject is not None and known.answer is not None:
             first = known.answer.same_as or known.answer.name
             where = self.checking.read_at(subject)
@@ -139,6 +149,8 @@ class Trying:
                 turn[1](number)
             if number in self.subjects:
                 made[number] = self.checking.answer(self.subjects[number], outcome, before.cluster)
+            elif not isinstance(outcome, Scheduled):
+                self._blocked(job, number)
             if not isinstance(outcome, Scheduled) and not enough(placed | set(numbers[numbers.index(number) + 1 :])):
                 break
         if enough(placed):

@@ -106,12 +106,15 @@ class _Volcano:
             job.number, waiting, lambda placed: has_enough(job.group, job.placed | placed), (allowed, took)
         )
 
-    @staticmethod
-    def _admission(standing: VolcanoStanding) -> tuple[VolcanoStanding, QueueTold, bool]:
+    def _admission(self, standing: VolcanoStanding) -> tuple[VolcanoStanding, QueueTold, bool]:
         job, let_in = standing.job, standing.standing is Standing.ADMITTED
-        enough = let_in and standing.has_enough
+        enough = let_in and standing.has_enough and self.gathered.has_mine(standing.placed)
         needs = fewest(job.group)
-        lines = [f"its gang needs places for {needs} pods at once"] if let_in and not enough and needs > 1 else []
+        lines = (
+            [f"its gang needs places for {needs} pods at once"]
+            if let_in and not standing.has_enough and needs > 1
+            else []
+        )
         devices = {name: _told(each) for name, each in standing.minimum.items()}
         if let_in and devices:
             said = ", ".join(f"{each['count']} of class {name}" for name, each in devices.items())

@@ -9,9 +9,11 @@ from typing import Any
 
 import pytest
 
+from dra_alloc.report.admit_report import admit_report
 from dra_alloc.scenario.admit.admit import Admit, AdmitVerdict
 from tests.unit.scenario import test_admit_volcano as volcano
 from tests.unit.scenario.kai import admitted, job, node, pod, pod_group, queue
+from tests.unit.scenario.test_admit_kai import running
 
 FREE = queue("free", (-1, -1))
 
@@ -58,3 +60,49 @@ def test_gangs_of_volcano_of_one_name_are_told_apart(turned):
         ("Job", "ns/a"): AdmitVerdict.PLACED,
         ("Pod", "ns/a"): AdmitVerdict.PLACED,
     }
+
+
+def train(name: str, claim: str = "one") -> dict[str, Any]:
+    return pod(name, claim, annotations={"pod-group-name": "train"})
+
+
+def volcano_group(least: int) -> dict[str, Any]:
+    meta = {"name": "train", "namespace": "ns"}
+    spec = {"minMember": least, "queue": "default"}
+    return {"apiVersion": volcano.GROUP, "kind": "PodGroup", "metadata": meta, "spec": spec}
+
+
+def told(found: Admit) -> str:
+    return "\n".join(line for each in admit_report(found).findings for line in each.lines())
+
+
+def test_a_gang_without_a_place_for_its_pod_of_the_cluster_is_not_placed():
+    """There is room for the pod that is asked about, and none for the one that waits, which its gang needs."""
+    group = pod_group("train", "free", minMember=2)
+    found = admitted([train("m")], *node("n", 2), FREE, group, train("w", "two"))
+    assert verdicts(found) == {("PodGroup", "ns/train"): AdmitVerdict.NOT_ALLOCATABLE}
+    assert "ns/w, which waits in the cluster and is tried with it, finds no place" in told(found)
+    assert "its gang needs places for 2 pods at once" in told(found)
+
+
+def test_a_gang_of_volcano_without_a_place_for_its_pod_of_the_cluster_is_not_placed():
+    attached = {"scheduling.k8s.io/group-name": "train"}
+    waits = of_volcano("w", "two", **attached)
+    found = admitted([of_volcano("m", **attached)], *node("n", 2), volcano_group(2), volcano.queue("q"), waits)
+    assert verdicts(found) == {("PodGroup", "ns/train"): AdmitVerdict.NOT_ALLOCATABLE}
+    assert "ns/w, which waits in the cluster and is tried with it, finds no place" in told(found)
+
+
+def test_a_gang_with_places_for_all_its_pods_is_placed():
+    group = pod_group("train", "free", minMember=2)
+    found = admitted([train("m")], *node("n", 3), FREE, group, train("w", "two"))
+    assert verdicts(found) == {("PodGroup", "ns/train"): AdmitVerdict.PLACED}
+
+
+def test_a_pod_beyond_a_gang_that_runs_is_not_placed_for_it():
+    """The gang has what it needs, and the pod that is asked about is not of it."""
+    runs = running("r", "1", "n", "0", annotations={"pod-group-name": "train"})
+    group = pod_group("train", "free", minMember=1)
+    found = admitted([train("m")], *node("n", 1), FREE, group, *runs)
+    assert verdicts(found) == {("PodGroup", "ns/train"): AdmitVerdict.NOT_ALLOCATABLE}
+    assert "0 of 1 pod placed" in told(found)
