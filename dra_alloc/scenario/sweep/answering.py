@@ -88,6 +88,10 @@ def answered(place: int, question: SweepQuestion) -> SweepRow:
         return SweepRow.of(place, question, wrong=(str(error),))
     except BudgetExhausted as error:
         return SweepRow.of(place, question, unanswered=str(error))
+    except MemoryError:
+        return SweepRow.of(place, question, unanswered="it takes more memory than there is")
+    except RecursionError:
+        return SweepRow.of(place, question, unanswered="something in it is nested too deeply")
     except Exception as error:  # noqa: BLE001 - the other questions have their answers
         return SweepRow.of(place, question, unanswered=f"a bug of dra-alloc: {type(error).__name__}: {error}")
 

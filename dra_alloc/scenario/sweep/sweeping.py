@@ -90,30 +90,51 @@ def _answers(left: deque[_Asked], pool: Executor, most: int) -> Generator[SweepR
         done, _ = wait(under_way, return_when=FIRST_COMPLETED)
         for each in done:
             asked = under_way.pop(each)
-            try:
-                yield each.result()
-            except BrokenExecutor:
+            row = _row_of(each, *asked)
+            if row is None:
                 lost.append(asked)
+            else:
+                yield row
         if lost and not under_way:
             return sorted(lost, key=lambda each: each[0])
     return []
+
+
+def _row_of(answer: Future[SweepRow], place: int, question: SweepQuestion) -> SweepRow | None:
+    """Return the row that a process sends, or of a question that cannot be sent to one; None if the process is lost."""
+    try:
+        return answer.result()
+    except BrokenExecutor:
+        return None
+    except Exception as error:  # noqa: BLE001 - whatever is raised where the question or its row is packed
+        return SweepRow.of(place, question, unanswered=f"it cannot be sent: {type(error).__name__}: {error}")
 
 
 def _by_itself(place: int, question: SweepQuestion) -> SweepRow:
     """Return the row of a question over which a process may have been lost, asked of one of its own."""
     for _ in range(TRIES):
         with processes(1) as pool:
-            try:
-                return pool.submit(answered, place, question).result()
-            except BrokenExecutor:
-                continue
+            row = _row_of(pool.submit(answered, place, question), place, question)
+        if row is not None:
+            return row
     return SweepRow.of(place, question, unanswered=f"its process was lost {TRIES} times, alone with it")
 
 
 def _with_others(asked: Sequence[_Asked], executor: Executor) -> Iterator[SweepRow]:
-    """Yield rows that an executor answers which lives on; what it loses is asked again."""
-    left, tries = deque(asked), dict[int, int]()
+    """Yield rows that an executor answers which lives on; questions that nobody waits for any more are cancelled."""
     under_way: dict[Future[SweepRow], _Asked] = {}
+    try:
+        yield from _by_others(asked, executor, under_way)
+    finally:
+        for each in under_way:
+            each.cancel()
+
+
+def _by_others(
+    asked: Sequence[_Asked], executor: Executor, under_way: dict[Future[SweepRow], _Asked]
+) -> Iterator[SweepRow]:
+    """Yield rows, with the questions that are with the executor in `under_way`; what it loses is asked again."""
+    left, tries = deque(asked), dict[int, int]()
     while left or under_way:
         while left and len(under_way) < _WITH_OTHERS:
             place, question = left.popleft()

@@ -93,6 +93,27 @@ class Deadly(dict[str, Any]):
         return os._exit, (1,)
 
 
+class Unsent(dict[str, Any]):
+    """Steps that cannot be sent to another process."""
+
+    def __reduce__(self):
+        raise TypeError("these stay here")
+
+
+class Slow(Executor):
+    """Answers the first question, and keeps the others waiting."""
+
+    def __init__(self) -> None:
+        self.asked: list[Future[Any]] = []
+
+    def submit(self, fn, /, *args, **kwargs):
+        found: Future[Any] = Future()
+        if not self.asked:
+            found.set_result(fn(*args))
+        self.asked.append(found)
+        return found
+
+
 @pytest.fixture(autouse=True)
 def _forget_before():
     _forget()
@@ -205,6 +226,39 @@ def test_who_stops_early_leaves_no_process():
     next(rows)
     rows.close()  # type: ignore[attr-defined]
     assert not multiprocessing.active_children()
+
+
+def test_who_stops_early_leaves_no_question_with_others():
+    executor = Slow()
+    rows = sweep(questions(5), executor)
+    next(rows)
+    rows.close()  # type: ignore[attr-defined]
+    assert [each.cancelled() for each in executor.asked] == [False, True, True, True, True]
+
+
+def test_a_question_that_cannot_be_sent_loses_no_other_row():
+    asked = questions(4)
+    wanted = in_order(sweep(asked, Here()))
+    asked[1] = replace(asked[1], steps=Unsent())
+    rows = in_order(sweep(asked, workers=1))
+    assert [each for each in rows if each.place != 1] == [each for each in wanted if each.place != 1]
+    assert rows[1].unanswered == "it cannot be sent: TypeError: these stay here"
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (MemoryError(), "it takes more memory than there is"),
+        (RecursionError("deep"), "something in it is nested too deeply"),
+        (ValueError("odd"), "a bug of dra-alloc: ValueError: odd"),
+    ],
+)
+def test_what_ends_a_question_is_told(error, said, monkeypatch):
+    def ends(*_: Any) -> None:
+        raise error
+
+    monkeypatch.setattr(answering, "_asked", ends)
+    assert answering.answered(0, questions(1)[0]).unanswered == said
 
 
 def test_too_many_questions_are_refused(monkeypatch):
