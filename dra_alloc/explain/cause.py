@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 
 from dra_alloc.api import DeviceConstraint
 from dra_alloc.explain.counts import Group, RequestTally
+from dra_alloc.explain.expressions import in_a_sentence, reads
 from dra_alloc.problem.devices import DeviceRow
 from dra_alloc.problem.requests import Ask
 from dra_alloc.rules import describe
@@ -25,9 +26,6 @@ _IN_USE: Final = "device-in-use"
 _MOST: Final = 3
 _MOST_ALIKE: Final = 2
 _MOST_REQUESTS: Final = 6
-#: Of an expression; the rest is in the tally.
-_MOST_CHARACTERS: Final = 160
-_READ: Final = re.compile(r'(attributes|capacity)\["([^"]+)"\]\.\??(\w+)')
 _FALSE: Final = re.compile(r"selector (\d+) is false: (.*)", re.DOTALL)
 
 
@@ -204,17 +202,13 @@ def _kind(question: Question, told: Told, matching: int) -> str:
     named = f"{owner} {number}" if several else owner
     missing = false[of_request, number, expression]
     have = _have(expression, [each for each in question.candidates if each.key in missing], others=bool(matching))
-    return f": {named} wants {_cut(expression)}{have}"
-
-
-def _cut(expression: str) -> str:
-    return expression if len(expression) <= _MOST_CHARACTERS else f"{expression[:_MOST_CHARACTERS]} ..."
+    return f": {named} wants {in_a_sentence(expression)}{have}"
 
 
 def _have(expression: str, devices: Sequence[DeviceRow], *, others: bool) -> str:
     """Return which values devices have of the attributes and capacities that an expression reads."""
     told = []
-    for kind, domain, name in dict.fromkeys(_READ.findall(expression)):
+    for kind, domain, name in dict.fromkeys(each[:3] for each in reads(expression)):
         read = _amount if kind == "capacity" else _attribute
         values = _counted(read(each, f"{domain}/{name}") for each in devices)
         more = " ..." if len(values) > _MOST else ""
@@ -225,7 +219,7 @@ def _have(expression: str, devices: Sequence[DeviceRow], *, others: bool) -> str
 
 def _attribute(device: DeviceRow, name: str) -> str | None:
     found = device.attribute(name)
-    return None if found is None else _cut(describe(found))
+    return None if found is None else in_a_sentence(describe(found))
 
 
 def _amount(device: DeviceRow, name: str) -> str | None:

@@ -20,7 +20,7 @@ from dra_alloc.explain.tally import explain
 from dra_alloc.explain.trials import GLANCE, INSIST, USUAL, Trials, without
 from dra_alloc.explain.world import World, edit_requests
 
-__all__ = ["WORK", "Fix", "Reasons", "fewer_devices", "reasons"]
+__all__ = ["LESS_COST", "WORK", "Fix", "Reasons", "fewer_devices", "reasons"]
 
 #: What the reasons of one refusal may cost, in steps of a search: seconds where partitions make each of them dear.
 WORK: Final = 60_000
@@ -32,8 +32,8 @@ _MOST_OTHERS: Final = 40
 #: Facts that name what other nodes do not have.
 _LOCAL: Final = frozenset({"holder", "pool-incomplete", "shared-counters"})
 _LESS: Final = "asking for less of a capacity"
-#: What it costs to ask for less.
-_LESS_COST: Final = 30
+#: What it costs to ask for less, or for the same in several claims.
+LESS_COST: Final = 30
 #: The cost up to which a change leaves what is asked for as it is.
 _MODEST: Final = 20
 
@@ -165,18 +165,13 @@ class _Fixes:
         fixes = []
         for fact in facts:
             fits = self._trials.fits_without([fact], INSIST if noted else USUAL)
-            answer = self._unspoilt(fits, (fact.fix,), fact.without)
+            answer = self._trials.unspoilt(fits, (fact.fix,), fact.without)
             if answer:
                 fixes.append(Fix((fact.fix,), fact.cost, fact.without))
                 self._enough.add(fact)
             elif noted or (fits and answer is None):
                 (self.untried if answer is None else self.not_enough).append(fact.fix)
         return fixes
-
-    def _unspoilt(self, answer: bool | None, steps: tuple[str, ...], change: Callable[[World], World]) -> bool | None:
-        """Return the answer on the node, and that a change is not enough if another node ends the question then."""
-        spoilt = self._trials.spoilt(steps, change) if answer else False
-        return None if spoilt is None else answer and not spoilt
 
     def _pairs(self, fixable: Sequence[Fact], facts: Sequence[Fact]) -> list[Fix]:
         """
@@ -191,7 +186,7 @@ class _Fixes:
         for pair in sorted(pairs, key=lambda pair: sum(fact.cost for fact in pair))[:_MOST_PAIRS]:
             change = partial(without, facts=pair)
             steps = tuple([fact.fix for fact in pair])
-            answer = self._unspoilt(self._trials.fits_without(pair), steps, change)
+            answer = self._trials.unspoilt(self._trials.fits_without(pair), steps, change)
             if answer:
                 cost = sum(fact.cost for fact in pair)
                 return [Fix(steps, cost, change, self._leaves(pair))]
@@ -292,7 +287,7 @@ class _Fixes:
             answers: set[bool | None] = set()
             fitting = less.largest(partial(self._fits, less, answers))
             if fitting:
-                fixes.append(Fix((self._said(less, fitting),), _LESS_COST, less.asking_for(fitting)))
+                fixes.append(Fix((self._said(less, fitting),), LESS_COST, less.asking_for(fitting)))
             elif None in answers:
                 self.untried.append(_LESS)
         return fixes
@@ -303,7 +298,7 @@ class _Fixes:
     def _fits(self, less: Lesser, answers: set[bool | None], amount: int) -> bool:
         """Return whether the claims are known to fit with an amount, and note the answer."""
         steps, change = (self._said(less, amount),), less.asking_for(amount)
-        answers.add(answer := self._unspoilt(self._trials.fits(change(self._world)), steps, change))
+        answers.add(answer := self._trials.unspoilt(self._trials.fits(change(self._world)), steps, change))
         return answer is True
 
     def _largest(self, counting: _Counting) -> tuple[Fix | None, bool]:
@@ -314,7 +309,7 @@ class _Fixes:
             middle = high - 1 if high - low <= _FEW else (low + high) // 2
             change = counting.asking_for(middle)
             fits = self._trials.fits(change(self._world)) if middle > 1 else least.fits
-            answer = self._unspoilt(fits, counting.steps(middle), change)
+            answer = self._trials.unspoilt(fits, counting.steps(middle), change)
             certain = certain and answer is not None
             if answer:
                 low = middle
@@ -350,7 +345,7 @@ class _Counting:
 
     def fix(self, count: int) -> Fix:
         """Return asking for another number as a fix."""
-        cost = _LESS_COST + (0 if self.other is None else self.other.cost)
+        cost = LESS_COST + (0 if self.other is None else self.other.cost)
         return Fix(self.steps(count), cost, self.asking_for(count))
 
     def asking_for(self, count: int) -> Callable[[World], World]:

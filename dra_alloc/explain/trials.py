@@ -124,6 +124,11 @@ class Trials:
             unknown = unknown or ends is None
         return None if unknown else False
 
+    def unspoilt(self, fits: bool | None, steps: tuple[str, ...], change: Callable[[World], World]) -> bool | None:
+        """Return whether a change is enough that fits here or not: none if another node ends the question then."""
+        spoilt = self.spoilt(steps, change) if fits else False
+        return None if spoilt is None else fits and not spoilt
+
     def _ends(self, other: World, steps: tuple[str, ...], change: Callable[[World], World]) -> bool | None:
         """Return whether a changed world of another node ends with an error; whoever else asks is told the same."""
         ending = other.surveys.ending

@@ -13,7 +13,7 @@ from dra_alloc.api import DeviceRequest, ResourceClaim
 from dra_alloc.cluster.cluster import Cluster
 from dra_alloc.cluster.outcomes import NodeRefusal
 from dra_alloc.explain.hints import Hints
-from dra_alloc.explain.reasons import WORK, Fix, Reasons
+from dra_alloc.explain.reasons import LESS_COST, WORK, Fix, Reasons
 from dra_alloc.explain.trials import Trials
 from dra_alloc.explain.world import World
 from dra_alloc.limits import ALLOCATION_RESULTS_MAX
@@ -48,7 +48,8 @@ def advised(cluster: Cluster, claims: Sequence[ResourceClaim], refusal: NodeRefu
         return replace(refusal, reasons=Reasons((), exact=False, work=trials.work))
     found = Advice()
     if refusal.code == "too-many-devices":
-        found.fixes += _in_several_claims(world, trials)
+        for fix in _in_several_claims(world):
+            found.note(fix, trials.unspoilt(trials.fits(fix.change(world)), fix.steps, fix.change))
         found.hints += [] if found.fixes else [_TOO_MANY]
     elif refusal.code == "selector-runtime-error":
         found = failed_selector(world, cluster.settings, refusal.error, trials)
@@ -56,20 +57,22 @@ def advised(cluster: Cluster, claims: Sequence[ResourceClaim], refusal: NodeRefu
         # Any of those that were not asked can end the question with an error still.
         found.hints += [f"{fix} would be enough on {refusal.node}" for fix in found.fixes]
         found.fixes = []
-    hints = (*found.hints, *Hints(world, trials).told)
-    reasons = Reasons((), tuple(found.fixes), hints=tuple(dict.fromkeys(hints)), work=trials.work)
+    others_say = Hints(world, trials)
+    hints = tuple(dict.fromkeys((*found.hints, *others_say.told)))
+    untried = (*others_say.untried, *found.untried)
+    reasons = Reasons((), tuple(found.fixes), hints=hints, untried=untried, work=trials.work)
     told = replace(refusal.explanation, cause=found.cause) if found.cause else refusal.explanation
     return replace(refusal, reasons=reasons, explanation=told)
 
 
-def _in_several_claims(world: World, trials: Trials) -> Iterator[Fix]:
-    """Yield the fix of asking for the devices of a claim that is too large in several claims, if that is enough."""
+def _in_several_claims(world: World) -> Iterator[Fix]:
+    """Yield asking for the devices of a claim that is too large in several claims, to be tried."""
     for index, claim in enumerate(world.claims):
         parts = _parts(claim)
         change = partial(_instead, index=index, parts=parts)
-        if len(parts) > 1 and trials.fits(change(world)):
+        if len(parts) > 1:
             step = f"asking for the devices of claim {claim_name(claim)} in {len(parts)} claims"
-            yield Fix((f"{step} of at most {ALLOCATION_RESULTS_MAX}",), 30, change)
+            yield Fix((f"{step} of at most {ALLOCATION_RESULTS_MAX}",), LESS_COST, change)
 
 
 def _instead(world: World, index: int, parts: Sequence[ResourceClaim]) -> World:

@@ -4,7 +4,6 @@ What is behind a selector that fails: the device, what it has instead, and what 
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -14,8 +13,9 @@ from typing import Any, Final
 from dra_alloc import cel
 from dra_alloc.api import FrozenMap
 from dra_alloc.cluster.settings import Settings
+from dra_alloc.explain.expressions import in_a_sentence, reads
 from dra_alloc.explain.facts import called
-from dra_alloc.explain.reasons import Fix, fewer_devices
+from dra_alloc.explain.reasons import LESS_COST, Fix, fewer_devices
 from dra_alloc.explain.trials import Trials
 from dra_alloc.explain.world import World, edit_requests
 from dra_alloc.problem.requests import claim_name
@@ -27,21 +27,27 @@ _FAILED: Final = re.compile(
     r"(?P<kind>class|claim) (?P<owner>\S+): selector #(?P<number>\d+)(?: on device (?P<device>\S+))?: "
     r"CEL runtime error: (?P<text>.*)"
 )
-_READ: Final = re.compile(r'(attributes|capacity)\["([^"]+)"\]\.(\w+)')
 _GUARD: Final = 'has(device.{}["{}"].{})'
 _GUARD_COST: Final = 50
-_LESS_COST: Final = 30
-#: A guard, and smaller numbers of devices with it, that are tried.
-_MOST_TRIES: Final = 12
+#: Smaller numbers of devices that are tried with a guard.
+_MOST_TRIES: Final = 11
 
 
 @dataclass(slots=True)
 class Advice:
-    """What was found out about an error so far."""
+    """What was found out about an error so far; of `untried` changes the work allowed did not tell."""
 
     cause: str = ""
     fixes: list[Fix] = field(default_factory=list)
     hints: list[str] = field(default_factory=list)
+    untried: list[str] = field(default_factory=list)
+
+    def note(self, fix: Fix, answer: bool | None) -> None:
+        """Note a change by whether it is enough; None if the work allowed does not tell."""
+        if answer:
+            self.fixes.append(fix)
+        elif answer is None:
+            self.untried.append(str(fix))
 
 
 def failed_selector(world: World, settings: Settings, error: str, trials: Trials) -> Advice:
@@ -70,18 +76,19 @@ def failed_selector(world: World, settings: Settings, error: str, trials: Trials
             missing = [each.partition(":")[0] for each in cel.missing_hints(program, here)]
             lacking = "".join(f"; {each}" for each in missing if each.startswith(f"{key} is missing"))
             selector = f"selector {failed['number']} of {', '.join(map(str, owners))}"
-            said = " ".join(expression.split())
+            said = in_a_sentence(" ".join(expression.split()))
             found.cause = f"{selector} fails on device {'/'.join(names)} ({failure}{lacking}): {said}"
             found.hints += cel.evaluation_hints(failure, program, device)
             found.hints += [each for each in missing if not each.startswith(f"{key} is missing")]
-            guards = [_GUARD.format(*read) for read in _READ.findall(expression) if read[2] == key]
-            if guards:
-                guard = f"{guards[0]} && ({expression})"
+            read = [each for each in reads(expression) if each.name == key and not each.optional]
+            if read:
+                guard = f"{_GUARD.format(*read[0])} && ({expression})"
                 change = partial(_with_guard, owners=owners, number=int(failed["number"]), guard=guard)
                 step = f"guarding {key} with has() in {selector}"
                 found.hints += _matching(environment, here, guard)
-                found.fixes += _enough(trials, world, Fix((step,), _GUARD_COST, change))
-                found.hints += [] if found.fixes else [f"guarding {key} alone is not enough"]
+                guarded = _with_a_guard(world, trials, Fix((step,), _GUARD_COST, change), key)
+                found.fixes, found.untried = guarded.fixes, guarded.untried
+                found.hints += guarded.hints
             return found
     return found
 
@@ -95,19 +102,35 @@ def _failure(program: cel.Program, device: cel.CelDevice) -> str:
     return ""
 
 
-def _enough(trials: Trials, world: World, guard: Fix) -> Iterator[Fix]:
-    """Yield the guard if it is enough, or else with the largest number of devices with which it is."""
-    tried = [guard]
-    for alternatives in fewer_devices(guard.change(world)):
-        for said, change in alternatives:
-            both = (*guard.steps, said)
-            tried.append(Fix(both, guard.cost + _LESS_COST, _then(guard.change, change)))
-    enough = (
-        fix
-        for fix in tried[:_MOST_TRIES]
-        if trials.fits(fix.change(world)) and not trials.spoilt(fix.steps, fix.change)
-    )
-    yield from itertools.islice(enough, 1)
+def _with_a_guard(world: World, trials: Trials, guard: Fix, key: str) -> Advice:
+    """Return the guard as a fix, or else with the largest number of devices with which it is one, or why it is none."""
+    found = Advice()
+    fits = trials.fits(guard.change(world))
+    answer = trials.unspoilt(fits, guard.steps, guard.change)
+    found.note(guard, answer)
+    if not answer and not _note_fewer(found, world, trials, guard) and answer is False:
+        node, spoilt = world.node.metadata.name, "but another node ends the question with an error then"
+        enough = f"would be enough on {node}, {spoilt}" if fits else "alone is not enough"
+        found.hints.append(f"guarding {key} {enough}")
+    return found
+
+
+def _note_fewer(found: Advice, world: World, trials: Trials, guard: Fix) -> bool:
+    """Note the guard with the largest number of devices with which it is enough, and return whether there is one."""
+    tried = [
+        Fix((*guard.steps, said), guard.cost + LESS_COST, _then(guard.change, change))
+        for alternatives in fewer_devices(guard.change(world))
+        for said, change in alternatives
+    ]
+    unknown = len(tried) > _MOST_TRIES
+    for fix in tried[:_MOST_TRIES]:
+        answer = trials.unspoilt(trials.fits(fix.change(world)), fix.steps, fix.change)
+        if answer:
+            found.note(fix, answer)
+            return True
+        unknown = unknown or answer is None
+    found.untried += [f"{guard} and asking for fewer devices"] if unknown else []
+    return False
 
 
 def _then(first: Callable[[World], World], second: Callable[[World], World]) -> Callable[[World], World]:

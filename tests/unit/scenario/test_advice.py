@@ -12,7 +12,7 @@ from dra_alloc.api import DeviceClass, Node, ResourceClaim, ResourceSlice
 from dra_alloc.cluster.cluster import Cluster
 from dra_alloc.cluster.outcomes import NodeRefusal, Unsatisfiable
 from dra_alloc.cluster.settings import Settings
-from dra_alloc.explain.reasons import Reasons
+from dra_alloc.explain.reasons import WORK, Reasons
 from dra_alloc.manifest import Documents
 from dra_alloc.scenario.advice import advised
 
@@ -52,11 +52,11 @@ def claim(*requests: dict[str, Any], constraints: tuple[dict[str, Any], ...] = (
     return ResourceClaim.from_wire({"metadata": {"name": "c", "namespace": "ns"}, "spec": {"devices": devices}})
 
 
-def advice(asked: ResourceClaim, there: Cluster) -> tuple[NodeRefusal, Reasons]:
+def advice(asked: ResourceClaim, there: Cluster, work: int = WORK) -> tuple[NodeRefusal, Reasons]:
     outcome = there.allocate([asked], "node")
     assert isinstance(outcome, Unsatisfiable)
     assert outcome.aborts
-    refusal = advised(there, [asked], outcome.refusals[0])
+    refusal = advised(there, [asked], outcome.refusals[0], work)
     assert refusal.reasons is not None
     return refusal, refusal.reasons
 
@@ -125,6 +125,54 @@ def test_a_guard_is_no_fix_where_another_node_ends_the_question_with_an_error(en
     elsewhere = {"name": "c", "attributes": {**size, **kind} if enough else size}
     found = advice(asked, cluster(devices, Settings(), elsewhere=(elsewhere,)))[1]
     assert bool(found.fixes) is enough
+    spoilt = "guarding size would be enough on node, but another node ends the question with an error then"
+    assert (spoilt in found.hints) is not enough
+    assert "guarding size alone is not enough" not in found.hints
+
+
+@pytest.mark.parametrize("here", [True, False])
+def test_a_guard_that_is_not_tried_for_want_of_work_is_told_as_that(here: bool) -> None:
+    wants = 'device.attributes["d"].size == 5'
+    asked = claim({"selectors": [{"cel": {"expression": wants}}]})
+    size = {"size": {"int": 5 if here else 4}}
+    devices: list[dict[str, Any]] = [{"name": "a"}, {"name": "b", "attributes": size}]
+    elsewhere = {"name": "c", "attributes": size}
+    guard, told = 'guarding size with has() in selector 0 of request "r0"', set()
+    for allowed in range(1, 200, 5):
+        there = cluster(devices, Settings(), elsewhere=(elsewhere,))
+        found = advice(asked, there, allowed)[1]
+        told |= {"fix" for fix in found.fixes if guard in fix.steps}
+        told |= {"not tried" for each in found.untried if each == guard}
+        told |= {"not enough" for each in found.hints if each == "guarding size alone is not enough"}
+    assert told == {"not tried", "fix" if here else "not enough"}
+
+
+def test_a_guard_with_more_numbers_of_devices_than_are_tried_is_told_as_not_tried() -> None:
+    asked = claim({"count": 30, "selectors": [{"cel": {"expression": 'device.attributes["d"].size == 5'}}]})
+    devices: list[dict[str, Any]] = [{"name": "a"}, {"name": "b", "attributes": {"size": {"int": 5}}}]
+    devices += [{"name": f"c{number}", "attributes": {"size": {"int": 4}}} for number in range(30)]
+    found = advice(asked, cluster(devices, Settings()))[1]
+    guard = 'guarding size with has() in selector 0 of request "r0"'
+    assert f"{guard} and asking for fewer devices" in found.untried
+
+
+@pytest.mark.parametrize("optional", ["other", "d"])
+def test_what_is_read_where_it_is_there_only_needs_no_guard(optional: str) -> None:
+    """A guard is made of what fails, not of the same name that is asked for with a question mark before."""
+    first = f'device.attributes["{optional}"].?size.orValue(5) == 5'
+    asked = claim({"selectors": [{"cel": {"expression": f'{first} && device.attributes["d"].size == 5'}}]})
+    devices: list[dict[str, Any]] = [{"name": "a"}, {"name": "b", "attributes": {"size": {"int": 5}}}]
+    found = advice(asked, cluster(devices, Settings()))[1]
+    assert [fix.steps for fix in found.fixes] == [('guarding size with has() in selector 0 of request "r0"',)]
+
+
+def test_of_a_long_selector_the_cause_has_the_beginning() -> None:
+    """The cause is in the titles of all formats, which selectors of 10 KiB have no room in."""
+    long = " || ".join(['device.attributes["d"].size == 5'] * 100)
+    asked = claim({"selectors": [{"cel": {"expression": long}}]})
+    cause = advice(asked, cluster([{"name": "a"}], Settings()))[0].explanation.cause
+    assert cause.endswith(" ...")
+    assert len(cause) < 300
 
 
 def test_a_gate_that_is_off_is_named() -> None:
