@@ -4,11 +4,14 @@ Counts, per request and pool, of the devices that fell to each rule, as values.
 
 from __future__ import annotations
 
+import re
 import sys
 from dataclasses import dataclass
 from typing import Final
 
 __all__ = ["NOTHING", "Explanation", "Group", "PoolTally", "RequestTally"]
+
+_WORD: Final = re.compile(r"[^\s,;:()]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,10 +26,8 @@ class Group:
 
 def _nameless(group: Group) -> str:
     """Return what is told of devices that somebody holds without who it is."""
-    told = "" if group.code == "device-in-use" else group.detail
-    for name in group.holders if told else ():
-        told = told.replace(name, "")
-    return told
+    told, names = "" if group.code == "device-in-use" else group.detail, group.holders
+    return _WORD.sub(lambda word: "" if word[0] in names else word[0], told) if names else told
 
 
 @dataclass(frozen=True, slots=True)
