@@ -20,6 +20,9 @@ from dra_alloc.report.tallies import tally_lines, tally_members
 
 __all__ = ["cause_of", "first_cause", "refusal_lines", "refusal_object"]
 
+#: Characters of an error that is told with the cause; others are told below.
+_SHORT: Final = 80
+
 
 def cause_of(refusal: NodeRefusal) -> str:
     """Return in a sentence why the node refuses, as far as there is one: what there is to say before the error."""
@@ -155,8 +158,6 @@ _EVERYWHERE: Final = frozenset(
         "node-name",
     }
 )
-#: Characters of an error that is told with the cause; others are told below.
-_SHORT: Final = 80
 #: How many kinds of node are told of, and whether with the fixes of all that are as near as the first, in turn.
 _LESS_AND_LESS: Final = ((4, True), (3, True), (4, False), (3, False), (2, True), (2, False), (1, False))
 _MOST_KINDS: Final = max(most for most, _ in _LESS_AND_LESS)
