@@ -31,6 +31,8 @@ _FEW: Final = 8
 _MOST_OTHERS: Final = 40
 #: Facts that name what other nodes do not have.
 _LOCAL: Final = frozenset({"holder", "pool-incomplete", "shared-counters"})
+#: Facts that say which devices are asked for.
+_CHOOSING: Final = frozenset({"class", "selector"})
 _LESS: Final = "asking for less of a capacity"
 #: What it costs to ask for less, or for the same in several claims.
 LESS_COST: Final = 30
@@ -180,8 +182,13 @@ class _Fixes:
         The second of them is looked for among what the refusal rests on once
         the first is made: an obstacle that shows only then is found there.
         """
-        pairs = self._second_obstacles([fact for fact in fixable if fact not in self._enough], facts)
-        pairs = [pair for pair in pairs if not self._trials.known_refused(pair)]
+        found = self._second_obstacles(fixable, facts)
+        if self._world.takes_all:
+            # All takes more once a selector is gone, which hides what is in the way of what is asked for as it is.
+            left = [fact for fact in facts if fact.code not in _CHOOSING]
+            first = [fact for fact in core_of(left, self._trials).facts if fact.fix]
+            found = {**self._second_obstacles(first, left), **found}
+        pairs = [pair for pair in found.values() if not self._trials.known_refused(pair)]
         answers: set[bool | None] = {None} if self._trials.spent or len(pairs) > _MOST_PAIRS else set()
         for pair in sorted(pairs, key=lambda pair: sum(fact.cost for fact in pair))[:_MOST_PAIRS]:
             change = partial(without, facts=pair)
@@ -208,10 +215,12 @@ class _Fixes:
         self._trials.work += world.cost_of_a_tally()
         return explain(world.allocator(), world.node, world.claims).cause
 
-    def _second_obstacles(self, first: Sequence[Fact], facts: Sequence[Fact]) -> list[tuple[Fact, Fact]]:
+    def _second_obstacles(
+        self, first: Sequence[Fact], facts: Sequence[Fact]
+    ) -> dict[frozenset[Fact], tuple[Fact, Fact]]:
         pairs: dict[frozenset[Fact], tuple[Fact, Fact]] = {}
         cores: list[Sequence[Fact]] = []
-        for fact in first:
+        for fact in (fact for fact in first if fact not in self._enough):
             if self._trials.spent:
                 self.untried.append("two changes together")
                 break
@@ -225,7 +234,7 @@ class _Fixes:
             for other in core:
                 if other.fix and other not in self._enough:
                     pairs.setdefault(frozenset((fact, other)), (fact, other))
-        return list(pairs.values())
+        return pairs
 
     def _with_fewer(self, facts: Sequence[Fact]) -> list[Fix]:
         """Return, per request, asking for fewer devices and the cheapest other change that are enough together."""

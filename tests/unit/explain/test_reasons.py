@@ -12,6 +12,7 @@ from benchmarks.hard_cases import hard_cases
 from dra_alloc.explain.facts import facts_of
 from dra_alloc.explain.reasons import WORK, Reasons, reasons
 from dra_alloc.explain.world import World
+from dra_alloc.problem.requests import claim_name
 from fuzz.targets.reasons_hold import check_reasons, world_of
 from tests.unit.solve.questions import ask, claim, device, request
 
@@ -74,6 +75,17 @@ def test_a_change_is_not_tried_where_another_node_may_end_the_question_with_an_e
         singly = {"fix": map(str, found.fixes), "not enough": found.not_enough, "not tried": found.untried}
         told |= {kind for kind, changes in singly.items() if fix in changes}
     assert told == ({"not tried", "not enough"} if spoilt else {"not tried", "fix"})
+
+
+def test_two_changes_are_found_where_all_would_take_more_without_its_selector() -> None:
+    """What would be refused were all devices taken hides that a request beside it asks for what is not there."""
+    asks = ask(5, kind=2), ask(None, kind=1), ask(1), ask(3)
+    claims = [{**claim(each), "metadata": {"name": f"c{number}"}} for number, each in enumerate(asks)]
+    there = world(request([device("a", kind=1), device("b", kind=3), device("c", kind=3)], *claims))
+    found = reasons(there)
+    dropping = [f'dropping request "r0" of claim {claim_name(there.claims[number])}' for number in (0, 3)]
+    assert [sorted(fix.steps) for fix in found.fixes] == [dropping]
+    assert all(fix.change(there).fits() for fix in found.fixes)
 
 
 def test_many_facts_that_play_no_part_do_not_use_up_the_work() -> None:
