@@ -145,7 +145,7 @@ def _opened(target: str | None) -> Iterator[TextIO | None]:
 
 def _progress(done: int, of: int) -> None:
     if done * _TENTHS // of > (done - 1) * _TENTHS // of:
-        tell(f"{done:,} of {of:,} answered")
+        tell(f"{done:,} of {of:,} asked")
 
 
 def _code(rows: Sequence[SweepRow]) -> int:

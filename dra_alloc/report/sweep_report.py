@@ -21,19 +21,21 @@ _Told = tuple[Sequence[SweepRow], tuple[Finding, ...]]
 
 
 def sweep_report(rows: Sequence[SweepRow]) -> Report:
-    """Return the records of rows, which are in order. Spec: SWEEP-1."""
-    findings = tuple(map(_finding, rows))
+    """Return the records of rows, which are in order; what is the same in all is not said of each. Spec: SWEEP-1."""
+    settings = [_settings(row) for row in rows]
+    differ = [len(set(column)) > 1 for column in zip(*settings, strict=True)]
+    findings = tuple(_finding(row, _called(row, differ)) for row in rows)
     return Report(findings, Section("sweep", (rows, findings), _lines, _members))
 
 
-def _finding(row: SweepRow) -> Finding:
+def _finding(row: SweepRow, called: str) -> Finding:
     level, code = _judged(row)
     sections = (
-        Section("headline", row, _headline, SweepRow.members),
+        Section("headline", (row, called), _headline, lambda told: told[0].members()),
         Section("differences", row, _differences),
         Section("stuck", row, _stuck),
     )
-    return Finding(_called(row), level, code, sections)
+    return Finding(called, level, code, sections)
 
 
 def _judged(row: SweepRow) -> tuple[Level, str]:
@@ -50,13 +52,22 @@ def _judged(row: SweepRow) -> tuple[Level, str]:
     return ("warning", "undecided") if is_open else ("none", "no-worse")
 
 
-def _called(row: SweepRow) -> str:
-    gates = "".join(f" {name}={str(value).lower()}" for name, value in sorted(row.gates.items()))
-    return f"{row.name} ({row.release}{gates}, {row.cluster})"
+def _settings(row: SweepRow) -> tuple[str, str, str]:
+    """Return the release, the gates and the cluster of a row."""
+    gates = " ".join(f"{name}={str(value).lower()}" for name, value in sorted(row.gates.items()))
+    return row.release, gates, row.cluster
 
 
-def _headline(row: SweepRow, verbose: bool) -> Iterator[str]:
-    yield f"{_called(row)}: {_said(row.fates) or 'no answer'}"
+def _called(row: SweepRow, differ: Sequence[bool]) -> str:
+    """Return the name of a row's scenario, and of its settings what others have otherwise; all where it has no name."""
+    settings = zip(_settings(row), differ, strict=True)
+    said = ", ".join(each for each, tells in settings if each and (tells or not row.name))
+    return f"{row.name} ({said})" if row.name and said else row.name or said
+
+
+def _headline(told: tuple[SweepRow, str], verbose: bool) -> Iterator[str]:
+    row, called = told
+    yield f"{called}: {_said(row.fates) or 'no answer'}"
     yield from (f"  {each}" for each in row.wrong)
     if row.unanswered:
         yield f"  {row.unanswered}"
@@ -85,7 +96,8 @@ def _stuck(row: SweepRow, verbose: bool) -> Iterator[str]:
 def _counts(each: Difference) -> str:
     evicted = f", {plural(each.evicted, 'pod')} evicted" if each.evicted else ""
     before = f", {each.ran} of {each.wanted_before} before" if each.wanted_before else ""
-    return f"{each.runs} of {each.wanted} run{before}{evicted}"
+    runs = f"{each.runs} of {each.wanted} run" if each.wanted else "none is wanted"
+    return f"{runs}{before}{evicted}"
 
 
 def _lines(told: _Told, verbose: bool) -> Iterator[str]:
@@ -104,9 +116,7 @@ def _table(rows: Sequence[SweepRow]) -> Iterator[str]:
     body = [
         [
             row.name or "-",
-            row.release,
-            " ".join(f"{name}={str(value).lower()}" for name, value in sorted(row.gates.items())) or "-",
-            row.cluster,
+            *(each or "-" for each in _settings(row)),
             *([str(row.fates.get(fate, 0)) for fate in fates] if row.fates else ["?"] * len(fates)),
         ]
         for row in rows

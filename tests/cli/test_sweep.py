@@ -46,7 +46,7 @@ def test_every_combination_is_asked(swept, tmp_path):
     ]
     assert {each["cluster"] for each in found} == {CLUSTER}
     assert found[0]["summary"] == {"no longer fits": 1, "moves": 1, "stays": 1}
-    assert "12 of 12 answered" in err
+    assert "12 of 12 asked" in err
     lines = [json.loads(line) for line in rows.read_text(encoding="utf-8").splitlines()]
     assert sorted(lines, key=lambda each: each["place"]) == found
 
@@ -171,3 +171,22 @@ def test_who_may_hold_up_a_drain_leaves_a_question_undecided():
     assert "shop/web-0 (Pod) may hold up its drain: its budget needs 2" in "\n".join(report.whole.lines())
     assert row.members()["unsure"] == {"shop/web-0": "its budget needs 2"}
     assert sweeping._code([row]) == ExitCode.UNDECIDED
+
+
+def test_a_scenario_without_steps_is_what_others_are_held_against(swept):
+    code, out, _ = swept({"p.yaml": f"scenarios: {{as it is: {{steps: []}}, more: {{{ADD}}}}}"}, "--cluster", CLUSTER)
+    assert code == 0
+    assert "2 questions: 2 no worse" in out
+
+
+def test_a_row_is_called_by_what_others_have_otherwise(swept):
+    plan = f"scenarios: {{drained: {{{DRAIN}}}}}\nreleases: ['1.36', '1.37']"
+    code, out, _ = swept({"p.yaml": plan}, "--cluster", CLUSTER)
+    assert code == 1
+    assert "\ndrained (1.37): 1 no longer fits" in out
+    assert out.count(CLUSTER) == 1
+
+
+def test_an_unknown_release_is_one_problem(swept):
+    plan = f"scenarios: {{x: {{{ADD}}}}}\nreleases: ['9.9']\ngates: [{{}}, {{DRAListTypeAttributes: true}}]"
+    assert swept({"p.yaml": plan}, "--cluster", CLUSTER)[2].count("unknown release") == 1

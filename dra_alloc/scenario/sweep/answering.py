@@ -98,7 +98,7 @@ def answered(place: int, question: SweepQuestion) -> SweepRow:
 
 def _asked(question: SweepQuestion, purse: Purse) -> WhatIf:
     options = CheckOptions(question.settings, namespace=question.namespace, taught=question.taught, reasons=False)
-    scenario, wrong = steps_in(question.steps) if question.steps else (Scenario(), ())
+    scenario, wrong = steps_in(question.steps, idle=True) if question.steps else (Scenario(), ())
     if wrong:
         raise ManifestError(wrong)
     start = _start(question)

@@ -124,7 +124,7 @@ def _settings(plan: SweepPlan, like: Settings) -> Iterator[Settings]:
         except DraAllocError as error:
             wrong.append(Problem(error.message, error.where, error.hint))
     if wrong:
-        raise ManifestError(wrong)
+        raise ManifestError(dict.fromkeys(wrong))
     yield from found
 
 
@@ -146,7 +146,7 @@ def _read(file: str) -> SweepPlan:
 def _document(document: Any, name: str, file: str) -> SweepPlan:
     folder = str(Path(file).parent)
     if not isinstance(document, dict) or not document.keys() & {*_AXES}:
-        read, wrong = steps_in(document, file)
+        read, wrong = steps_in(document, file, idle=True)
         mine = () if wrong else (_Scenario(name, document, folder),)
         return SweepPlan(mine, named=_applied(read, folder), problems=wrong)
     try:
@@ -157,7 +157,7 @@ def _document(document: Any, name: str, file: str) -> SweepPlan:
         return SweepPlan(named=tuple(_named(document, folder)), problems=wrong)
     scenarios, named, problems = list[_Scenario](), list[str](), list[Problem]()
     for each, steps in found.scenarios.items():
-        read, wrong = steps_in(steps, file)
+        read, wrong = steps_in(steps, file, idle=True)
         named += _applied(read, folder)
         problems += [replace(it, where=Where(path=f"scenarios.{each}.{it.where.path}", file=file)) for it in wrong]
         scenarios.append(_Scenario(each, steps, folder))

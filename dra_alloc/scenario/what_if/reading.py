@@ -45,9 +45,9 @@ def read_scenario(file: str) -> tuple[Scenario, tuple[Problem, ...]]:
     return steps_in(documents[0], file)
 
 
-def steps_in(document: Any, file: str = "") -> tuple[Scenario, tuple[Problem, ...]]:
-    """Return the steps of a document, and what is wrong with others."""
-    found = list(_read(document))
+def steps_in(document: Any, file: str = "", *, idle: bool = False) -> tuple[Scenario, tuple[Problem, ...]]:
+    """Return the steps of a document, and what is wrong with others; only an `idle` one may have none."""
+    found = list(_read(document, idle))
     steps = tuple((path, each) for path, each in found if isinstance(each, StepKind))
     shapes = {path: each for path, each in found if isinstance(each, MachineShape)}
     problems = (each for _, each in found if isinstance(each, Problem))
@@ -59,7 +59,7 @@ def steps_in(document: Any, file: str = "") -> tuple[Scenario, tuple[Problem, ..
 _Read = Iterator[tuple[str, StepKind | MachineShape | Problem]]
 
 
-def _read(document: Any) -> _Read:
+def _read(document: Any, idle: bool) -> _Read:
     """Yield steps with their paths, shapes with their names, and what is wrong."""
     if not isinstance(document, dict):
         yield "", Problem("a scenario is a mapping with steps")
@@ -70,9 +70,11 @@ def _read(document: Any) -> _Read:
             yield "", Problem(f"unknown field {name!r}", Where(path=str(name)), hint)
     yield from _shapes(document.get("shapes") or {})
     steps = document.get("steps")
-    if not isinstance(steps, list) or not steps:
+    if not isinstance(steps, list):
         yield "", Problem("has to be a list of steps", Where(path="steps"))
         return
+    if not (steps or idle):
+        yield "", Problem("has no step, so that nothing changes", Where(path="steps"))
     for number, step in enumerate(steps):
         yield from read_step(step, f"steps[{number}]")
 
