@@ -4,9 +4,10 @@ Files of a sweep: scenarios, and releases, gates and clusters under which each o
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import product
+from itertools import chain, product
 from pathlib import Path
 from typing import Any, Final
 
@@ -62,11 +63,6 @@ class SweepPlan:
     named: tuple[str, ...] = ()
     problems: tuple[Problem, ...] = field(default=(), repr=False)
 
-    def plus(self, more: SweepPlan) -> SweepPlan:
-        """Return both."""
-        names = (*_AXES, "named", "problems")
-        return SweepPlan(**{each: (*getattr(self, each), *getattr(more, each)) for each in names})
-
 
 def read_plan(paths: Sequence[str]) -> SweepPlan:
     """
@@ -77,12 +73,10 @@ def read_plan(paths: Sequence[str]) -> SweepPlan:
 
     Spec: SWEEP-3.
     """
-    plan = SweepPlan()
-    for file in files_of(paths):
-        plan = plan.plus(_read(file))
-    names = [each.name for each in plan.scenarios]
-    twice = sorted({each for each in names if names.count(each) > 1}) if len(set(names)) < len(names) else []
-    return plan.plus(SweepPlan(problems=tuple([Problem(f"there are two scenarios {each}") for each in twice])))
+    plan = _together(map(_read, files_of(paths)))
+    counts = Counter(each.name for each in plan.scenarios)
+    twice = [Problem(f"there are two scenarios {name}") for name in sorted(counts) if counts[name] > 1]
+    return replace(plan, problems=(*plan.problems, *twice))
 
 
 def questions_of(plan: SweepPlan, like: SweepQuestion, called: Mapping[tuple[str, ...], str]) -> list[SweepQuestion]:
@@ -133,14 +127,19 @@ def _read(file: str) -> SweepPlan:
         documents = load_plain(file)
     except ManifestError as error:
         return SweepPlan(problems=tuple(error.problems))
-    plan = SweepPlan()
-    for number, document in enumerate(documents):
-        name = file if len(documents) == 1 else f"{file}#{number + 1}"
-        plan = plan.plus(_document(document, name, file))
+    names = [file] if len(documents) == 1 else [f"{file}#{number + 1}" for number in range(len(documents))]
+    plan = _together(_document(each, name, file) for each, name in zip(documents, names, strict=True))
     problems = with_lines(plan.problems, file) if len(documents) == 1 else plan.problems
     if not documents:
         problems = (Problem("there is no scenario in it", Where(file=file)),)
     return replace(plan, problems=problems)
+
+
+def _together(plans: Iterable[SweepPlan]) -> SweepPlan:
+    """Return what all plans say, as one."""
+    found = list(plans)
+    members = (*_AXES, "named", "problems")
+    return SweepPlan(**{each: tuple(chain.from_iterable(getattr(plan, each) for plan in found)) for each in members})
 
 
 def _document(document: Any, name: str, file: str) -> SweepPlan:
