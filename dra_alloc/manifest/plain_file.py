@@ -20,7 +20,7 @@ from dra_alloc.manifest.read.positions import positions_in_json, positions_in_ya
 from dra_alloc.manifest.read.raw import Duplicate, Noticed, RawDocument, TextError
 from dra_alloc.manifest.read.yaml_reader import read_yaml
 
-__all__ = ["load_plain", "plain_documents", "with_lines"]
+__all__ = ["load_numbered", "load_plain", "plain_documents", "with_lines"]
 
 
 def load_plain(path: str | os.PathLike[str], *, limits: ReadBudget = DEFAULT_BUDGET) -> tuple[Any, ...]:
@@ -29,36 +29,47 @@ def load_plain(path: str | os.PathLike[str], *, limits: ReadBudget = DEFAULT_BUD
 
     Raises: ManifestError.
     """
-    found: list[Any] = []
+    return tuple([value for _, value in load_numbered(path, limits=limits)])
+
+
+def load_numbered(path: str | os.PathLike[str], *, limits: ReadBudget = DEFAULT_BUDGET) -> tuple[tuple[int, Any], ...]:
+    """
+    Return what `load_plain` does, each document with its number in the file, in which empty ones count.
+
+    Raises: ManifestError.
+    """
+    found: list[tuple[int, Any]] = []
     for source in sources([os.fspath(path)], None, limits):
         if isinstance(source, UnreadableInput):
             raise ManifestError([source.problem])
         if isinstance(source, SkippedInput):
             continue
         complaints = Complaints(source.name, limits.problems_per_file)
-        found += (raw.value for raw in plain_documents(source, limits, complaints) if raw.value is not None)
+        raws = [each for each in plain_documents(source, limits, complaints) if each.value is not None]
+        found += [(int(each.place[0]) if each.place else 0, each.value) for each in raws]
         if complaints.entries:
             raise ManifestError(complaints.resolved(source.data))
     return tuple(found)
 
 
-def with_lines(problems: Sequence[Problem], file: str) -> tuple[Problem, ...]:
-    """Return problems of a file of one document with the lines of their paths."""
-    mine = {each.where.path for each in problems if each.where.file == file and each.where.path}
+def with_lines(problems: Sequence[Problem], file: str, documents: Sequence[int] = ()) -> tuple[Problem, ...]:
+    """Return problems of a file with the lines of their paths, each in the document of its number, or the first."""
+    places = list(zip(documents or [0] * len(problems), (each.where.path for each in problems), strict=True))
+    mine = {place for place, each in zip(places, problems, strict=True) if each.where.file == file and each.where.path}
     lines = _lines(file, mine) if mine else {}
     return tuple(
-        replace(each, where=replace(each.where, line=lines[each.where.path]))
-        if each.where.file == file and each.where.path in lines
+        replace(each, where=replace(each.where, line=lines[place]))
+        if each.where.file == file and place in lines
         else each
-        for each in problems
+        for place, each in zip(places, problems, strict=True)
     )
 
 
-def _lines(path: str, wanted: Collection[str]) -> Mapping[str, int]:
-    """Return the lines of paths in the only document of a file, or of what there is of them; nothing where unknown."""
+def _lines(path: str, wanted: Collection[tuple[int, str]]) -> Mapping[tuple[int, str], int]:
+    """Return the lines of paths in documents of a file, or of what there is of them; nothing where unknown."""
     for source in sources([path], None, DEFAULT_BUDGET):
         if isinstance(source, InputBytes):
-            steps = {each: ("0", *tokens(each)) for each in wanted}
+            steps = {each: (str(each[0]), *tokens(each[1])) for each in wanted}
             find = positions_in_json if looks_like_json(source.data) else positions_in_yaml
             found = find(source.data, frozenset(steps.values()))
             return {each: found[place][0] for each, place in steps.items() if place in found}

@@ -86,6 +86,7 @@ def test_all_that_is_wrong_is_told_at_once(swept):
         "c.yaml": "scenarios: {x: {steps: [{addNodes: {count: 0}}]}}",
         "d.yaml": "",
         "e.yaml": "steps: [",
+        "f.yaml": "---\n---\nsteps: [{cordonNode: {}}]\n---\nreleases: []\nrelease: x\n",
     }
     code, out, err = swept(files, "--cluster", CLUSTER)
     assert (code, out) == (2, "")
@@ -95,6 +96,8 @@ def test_all_that_is_wrong_is_told_at_once(swept):
         "c.yaml:1: scenarios.x.steps[0].addNodes.count: Input should be greater",
         "d.yaml: there is no scenario in it",
         "e.yaml:",
+        "f.yaml:3: steps[0]: unknown kind of step 'cordonNode'",
+        "f.yaml:6: release: unknown field",
     ):
         assert said in err
     code, _, err = swept(

@@ -17,7 +17,7 @@ from dra_alloc.api import FrozenMap
 from dra_alloc.cluster.edits.objects import Apply
 from dra_alloc.cluster.settings import Settings
 from dra_alloc.errors import DraAllocError, InputError, ManifestError, Problem, Where
-from dra_alloc.manifest.plain_file import load_plain, with_lines
+from dra_alloc.manifest.plain_file import load_numbered, with_lines
 from dra_alloc.manifest.plain_models import faults_of
 from dra_alloc.manifest.read.inputs import files_of
 from dra_alloc.scenario.sweep.questions import SweepQuestion
@@ -124,15 +124,16 @@ def _settings(plan: SweepPlan, like: Settings) -> Iterator[Settings]:
 
 def _read(file: str) -> SweepPlan:
     try:
-        documents = load_plain(file)
+        documents = load_numbered(file)
     except ManifestError as error:
         return SweepPlan(problems=tuple(error.problems))
-    names = [file] if len(documents) == 1 else [f"{file}#{number + 1}" for number in range(len(documents))]
-    plan = _together(_document(each, name, file) for each, name in zip(documents, names, strict=True))
-    problems = with_lines(plan.problems, file) if len(documents) == 1 else plan.problems
     if not documents:
-        problems = (Problem("there is no scenario in it", Where(file=file)),)
-    return replace(plan, problems=problems)
+        return SweepPlan(problems=(Problem("there is no scenario in it", Where(file=file)),))
+    names = [file] if len(documents) == 1 else [f"{file}#{number + 1}" for number in range(len(documents))]
+    plans = [_document(each, name, file) for (_, each), name in zip(documents, names, strict=True)]
+    numbers = [place for (place, _), plan in zip(documents, plans, strict=True) for _ in plan.problems]
+    plan = _together(plans)
+    return replace(plan, problems=with_lines(plan.problems, file, numbers))
 
 
 def _together(plans: Iterable[SweepPlan]) -> SweepPlan:
