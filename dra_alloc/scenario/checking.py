@@ -52,7 +52,7 @@ class Checking:
         self._said: dict[str, list[str]] = {}
         self._groups: dict[str, GroupSeen] = {}
         self._others = _waiting_pods(prepared)
-        self._others_placed = 0
+        self._others_asked = self._others_placed = 0
         cluster = prepared.cluster
         self._grouping = is_grouping(options.settings.release, options.settings.effective_gates())
         best = self._best if options.objectives else None
@@ -78,6 +78,7 @@ class Checking:
         """Yield what becomes of subjects that wait together with other pods, which were there before."""
         found: dict[int, SubjectAnswer] = {}
         before = self.scheduling.cluster
+        self._others_asked += len(others)
         queued = list(map(queued_subject, subjects))
         tried = turns(self.scheduling, others, queued, list(self._rollouts(subjects)))
         for turn in evenly(tried, len(others) + len(queued)):
@@ -186,9 +187,11 @@ class Checking:
 
     def notes(self) -> Iterator[str]:
         """Yield what is not looked at and could change an answer."""
-        if self._others:
-            count, placed = len(self._others), self._others_placed
-            yield f"pods that wait in the cluster are in the queue, too: {count}, of which {placed} find a node"
+        asked, placed = self._others_asked, self._others_placed
+        if asked:
+            yield f"pods that wait in the cluster are in the queue, too: {asked}, of which {placed} find a node"
+        elif self._others:
+            yield f"pods of other schedulers that wait in the cluster are not looked at: {len(self._others)}"
         yield from group_answers(self._groups, self._prepared.cluster)
         for note, names in self._said.items():
             yield f"{first_few(names)}: {note}"

@@ -106,3 +106,23 @@ def test_a_pod_beyond_a_gang_that_runs_is_not_placed_for_it():
     found = admitted([train("m")], *node("n", 1), FREE, group, *runs)
     assert verdicts(found) == {("PodGroup", "ns/train"): AdmitVerdict.NOT_ALLOCATABLE}
     assert "0 of 1 pod placed" in told(found)
+
+
+def elsewhere(name: str, claim: str) -> dict[str, Any]:
+    """A pod of another scheduler that runs, whose claim is of this name."""
+    (made, _) = running(name, "1", "n", "0")
+    spec = {**made["spec"], "resourceClaims": [{"name": "r", "resourceClaimName": claim}]}
+    return {**made, "spec": {key: value for key, value in spec.items() if key != "schedulerName"}}
+
+
+def test_running_pods_whose_claims_are_not_there_are_no_obstacle():
+    gone = [elsewhere("x", "gone"), {**running("y", "1", "n", "0", at="free")[0]}]
+    found = admitted([pod("a", at="free")], *node("n", 1), FREE, *gone)
+    assert verdicts(found) == {("Pod", "ns/a"): AdmitVerdict.PLACED}
+
+
+def test_pods_of_other_schedulers_that_wait_are_said_not_to_be_looked_at():
+    waits = {**pod("w"), "spec": {**pod("w")["spec"], "schedulerName": "default-scheduler"}}
+    found = admitted([pod("a", at="free")], *node("n", 1), FREE, waits)
+    assert "pods of other schedulers that wait in the cluster are not looked at: 1" in found.notes
+    assert not any("in the queue, too" in each for each in found.notes)
