@@ -48,7 +48,8 @@ def eviction(
     lacking = {name: amount for name, amount in lacking.items() if amount > 0}
     if not lacking:
         return None
-    preempted = [each for each in _victims(jobs) if each.queue == job.queue and each.priority < job.priority]
+    running = list(_victims(cycle, jobs))
+    preempted = [each for each in running if each.queue == job.queue and each.priority < job.priority]
     taken, left = _taken(preempted, lacking)
     if not left:
         return Eviction(tuple((each.name, amounts) for each, amounts in taken), frozenset({True}), within=True)
@@ -57,7 +58,7 @@ def eviction(
         return Eviction((), frozenset({False}))
     order = {name: place for place, name in enumerate(_by_excess(holders))}
     others = sorted(
-        (each for each in _victims(jobs) if each.queue != job.queue),
+        (each for each in running if each.queue != job.queue),
         key=lambda each: (order[each.queue], each.priority, -each.number),
     )
     taken, left = _taken(others, lacking)
@@ -70,9 +71,10 @@ def eviction(
     return Eviction(tuple((each.name, amounts) for each, amounts in taken), may)
 
 
-def _victims(jobs: Sequence[KaiJob]) -> Iterator[KaiJob]:
-    """Yield jobs that run and may be evicted, the lowest priority and the latest first."""
-    running = [each for each in jobs if each.placed and each.preemptible]
+def _victims(cycle: KaiCycle, jobs: Sequence[KaiJob]) -> Iterator[KaiJob]:
+    """Yield jobs that run in queues for jobs and may be evicted, the lowest priority and the latest first."""
+    leaves = cycle.objects.queues.keys() - cycle.objects.parents
+    running = [each for each in jobs if each.placed and each.preemptible and each.queue in leaves]
     yield from sorted(running, key=lambda each: (each.priority, -each.number))
 
 

@@ -105,7 +105,8 @@ class _Kai:
         for pod, claims in self.gathered.others():
             for name, amount in of_pod(pod, claims).items():
                 whole[name] -= amount
-        return whole
+        # Less than nothing would be read as no end of it.
+        return {name: max(0, amount) for name, amount in whole.items()}
 
     def answers(self) -> list[WorkloadAnswer]:
         """Return what becomes of each: pods of no queue are placed first, then KAI's jobs in turn."""

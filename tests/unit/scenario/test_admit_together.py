@@ -126,3 +126,19 @@ def test_pods_of_other_schedulers_that_wait_are_said_not_to_be_looked_at():
     found = admitted([pod("a", at="free")], *node("n", 1), FREE, waits)
     assert "pods of other schedulers that wait in the cluster are not looked at: 1" in found.notes
     assert not any("in the queue, too" in each for each in found.notes)
+
+
+@pytest.mark.parametrize("at", ["not-there", "all"])
+def test_nobody_goes_who_runs_in_no_queue_for_jobs(at):
+    """What runs in a queue that is not there, or has others below it, is no victim that shares speak of."""
+    queues = [queue("all", (9, -1)), queue("mine", (9, -1), "all"), queue("other", (0, -1), "all")]
+    found = admitted([pod("a", "two", at="mine")], *node("n", 1), *queues, *running("r", "1", "n", "0", at=at))
+    assert verdicts(found) == {("Pod", "ns/a"): AdmitVerdict.NOT_ALLOCATABLE}
+    assert "there are not enough that may be evicted" in told(found)
+
+
+def test_what_others_have_leaves_no_less_than_nothing():
+    """A driver's devices that KAI does not count, of a class that it does: what is left is 0, and not without limit."""
+    holds = [elsewhere("x", "x-c"), running("x", "1", "n", "0")[1]]
+    found = admitted([pod("a", at="free")], *node("n", 2, "cards.example.com"), FREE, *holds)
+    assert found.queues["free"]["resources"]["gpu"]["fairShare"] == 0
