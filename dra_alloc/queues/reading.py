@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import inf
 from typing import Any, TypeVar
 
 from pydantic import ValidationError
@@ -93,11 +94,11 @@ class ObjectReading:
         return found
 
     def number(self, path: str, default: float, least: float = 0) -> float:
-        """Return a number, which may have a fraction, and is -1 or not less than another one."""
+        """Return a finite number, which may have a fraction, and is -1 or not less than another one."""
         found = value_at(self.body, path)
         if found is None:
             return default
-        if type(found) not in (int, float) or not (found == -1 or found >= least):
+        if type(found) not in (int, float) or not (found == -1 or least <= found < inf):
             self.complain(path, f"has to be a number, at least {least:g}, or -1")
             return default
         return float(found)

@@ -5,6 +5,7 @@ What KAI counts: of a pod for its queue, and of nodes for the cluster.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from math import isfinite
 from typing import Final
 
 from dra_alloc.api import Node, Pod, ResourceClaim, ResourceSlice
@@ -52,9 +53,10 @@ def of_pod(pod: Pod, claims: Iterable[ResourceClaim]) -> Amounts:
 
 def _part(pod: Pod) -> float:
     try:
-        return max(0.0, float(pod.metadata.annotations.get(FRACTION, "0")))
+        part = float(pod.metadata.annotations.get(FRACTION, "0"))
     except ValueError:
         return 0
+    return max(0.0, part) if isfinite(part) else 0
 
 
 def of_nodes(nodes: Sequence[Node], slices: Iterable[ResourceSlice], system: QueueSystem) -> Amounts:

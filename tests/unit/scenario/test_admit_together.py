@@ -4,15 +4,21 @@ Jobs that queues place together, beside others: of the same name, and with pods 
 
 from __future__ import annotations
 
+import io
 import itertools
+import json
 from typing import Any
 
 import pytest
 
+from dra_alloc.cluster.settings import Settings
+from dra_alloc.errors import ManifestError
+from dra_alloc.manifest import load
 from dra_alloc.report.admit_report import admit_report
-from dra_alloc.scenario.admit.admit import Admit, AdmitVerdict
+from dra_alloc.scenario.admit.admit import Admit, AdmitOptions, AdmitVerdict, admit
 from tests.unit.scenario import test_admit_volcano as volcano
 from tests.unit.scenario.kai import admitted, job, node, pod, pod_group, queue
+from tests.unit.scenario.queueing import objects
 from tests.unit.scenario.test_admit_kai import running
 
 FREE = queue("free", (-1, -1))
@@ -142,3 +148,18 @@ def test_what_others_have_leaves_no_less_than_nothing():
     holds = [elsewhere("x", "x-c"), running("x", "1", "n", "0")[1]]
     found = admitted([pod("a", at="free")], *node("n", 2, "cards.example.com"), FREE, *holds)
     assert found.queues["free"]["resources"]["gpu"]["fairShare"] == 0
+
+
+@pytest.mark.parametrize("of", ["quota", "limit", "overQuotaWeight"])
+def test_amounts_of_queues_are_finite(of):
+    made = queue("q", (1, 1))
+    made["spec"]["resources"]["gpu"][of] = "AMOUNT"
+    text = json.dumps(made).replace('"AMOUNT"', "1e999")
+    there = load(["-"], stdin=io.BytesIO(text.encode()))
+    with pytest.raises(ManifestError, match=rf"spec.resources.gpu.{of}: has to be a number"):
+        admit(objects(pod("a")), there, AdmitOptions(Settings("1.36")))
+
+
+def test_parts_of_devices_are_finite():
+    found = admitted([pod("a", annotations={"gpu-fraction": "inf"})], *node("n", 1), queue("q", (1, 1)))
+    assert verdicts(found) == {("Pod", "ns/a"): AdmitVerdict.PLACED}
