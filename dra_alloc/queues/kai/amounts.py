@@ -84,10 +84,6 @@ def of_nodes(nodes: Sequence[Node], slices: Iterable[ResourceSlice], system: Que
     return {**found, "gpu": sum(each.get(_DEVICES, 0) for each in offered) + devices}
 
 
-def _pool(item: ResourceSlice) -> tuple[str, str]:
-    return item.spec.driver, item.spec.pool.name
-
-
 def total(amounts: Iterable[Amounts]) -> Mapping[str, float]:
     """Return the sum of amounts, by resource."""
     listed: Sequence[Amounts] = list(amounts)

@@ -8,6 +8,7 @@ import heapq
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
+from typing import Final
 
 from dra_alloc.pods.gangs import GroupTree, fewest, has_enough, next_pods
 from dra_alloc.queues.kai.amounts import amount_text, total
@@ -20,7 +21,7 @@ from dra_alloc.queues.standing import Standing
 __all__ = ["FIRM", "KaiCycle", "KaiJob", "KaiStanding", "Place"]
 
 #: The priority from which on nobody evicts a job.
-FIRM = 100
+FIRM: Final = 100
 #: Finds places for pods of a job, all or none of them; None where that is not known.
 Place = Callable[["KaiJob", Sequence[int]], bool | None]
 

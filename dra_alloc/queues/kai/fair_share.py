@@ -7,13 +7,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import floor
+from typing import Final
 
 from dra_alloc.queues.ledger import QueueAccount, QueueLedger
 
 __all__ = ["UNLIMITED", "Claimant", "fair_shares"]
 
 #: A quota or limit that is none.
-UNLIMITED = -1.0
+UNLIMITED: Final = -1.0
 
 
 @dataclass(frozen=True, slots=True)

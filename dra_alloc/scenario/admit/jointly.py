@@ -17,11 +17,11 @@ from dra_alloc.scenario.gang.gang import place_most
 from dra_alloc.scenario.gang.types import Member
 from dra_alloc.scenario.prepare.subjects import Subject
 
-__all__ = ["JointQuestions", "jointly"]
+__all__ = ["WORKLOADS", "JointQuestions", "jointly"]
 
 #: Pods of one workload, and workloads, for which a joint choice is looked for at most.
 _PODS: Final = 100
-_WORKLOADS: Final = 20
+WORKLOADS: Final = 20
 
 
 def jointly(cluster: Cluster, subjects: Sequence[Subject], needed: int) -> LayerSays:
@@ -53,7 +53,7 @@ class JointQuestions:
     def of(self, subjects: Sequence[Subject], needed: int, answers: Iterable[SubjectAnswer]) -> LayerSays:
         """Return whether a workload that was refused could be placed at once; of very many that is not asked."""
         self.asked += 1
-        if self.asked > _WORKLOADS:
+        if self.asked > WORKLOADS:
             return LayerSays.NOT_ASKED
         held = [claim for each in answers if each.allocated is not None for claim in each.allocated.claims]
         free = self.cluster.with_claims(given_back(claim) for claim in held) if held else self.cluster

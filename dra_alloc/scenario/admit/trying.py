@@ -11,7 +11,7 @@ from typing import NamedTuple
 from dra_alloc.cluster.attempts.queue import Queued
 from dra_alloc.cluster.attempts.scheduled import Scheduled, Unsettled
 from dra_alloc.scenario.admit.answers import LayerSays
-from dra_alloc.scenario.admit.jointly import jointly
+from dra_alloc.scenario.admit.jointly import WORKLOADS, jointly
 from dra_alloc.scenario.answers import SubjectAnswer
 from dra_alloc.scenario.checking import Checking
 from dra_alloc.scenario.prepare.subjects import Subject
@@ -20,8 +20,6 @@ __all__ = ["Trying"]
 
 #: Whether a pod may be tried, and what is told that it has a place.
 Turn = tuple[Callable[[int], bool], Callable[[int], None]]
-#: Gangs for which a joint choice is looked for at most.
-_JOINTLY = 20
 
 
 class _Refused(NamedTuple):
@@ -167,5 +165,5 @@ class Trying:
     def _look(self, job: int, numbers: Sequence[int]) -> None:
         """Find out whether a gang that was refused could be placed if its devices were chosen together."""
         subjects = [self.subjects[each] for each in numbers if each in self.subjects]
-        if job not in self.joint and len(self.joint) < _JOINTLY and len(subjects) == len(numbers):
+        if job not in self.joint and len(self.joint) < WORKLOADS and len(subjects) == len(numbers):
             self.joint[job] = jointly(self.checking.scheduling.cluster, subjects, len(subjects))
