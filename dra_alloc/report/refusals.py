@@ -152,6 +152,7 @@ _EVERYWHERE: Final = frozenset(
         "admin-access",
         "claim-missing",
         "claim-in-use",
+        "unknown-class",
         "scheduling-gates",
         "pod-group",
         "in-order",
