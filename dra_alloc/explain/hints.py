@@ -100,7 +100,7 @@ def _has(world: World, feature: Feature) -> bool:
         case Feature.COMPATIBILITY_GROUPS:
             return any(device.consumes_counters for each in specs for device in each.devices)
         case Feature.LIST_ATTRIBUTES:
-            return any(None in row.outline.versions for row in world.inventory().slices)
+            return any(None in row.outline.versions for row in world.rows())
         case _:
             return True
 
@@ -120,7 +120,7 @@ def _is_everyday(world: World) -> bool:
         return False
     return (
         all(_asks_plainly(world, ask) for _, _, ask in world.asks())
-        and all(map(_is_ordinary, world.inventory().slices))
+        and all(map(_is_ordinary, world.rows()))
         and world.is_plain()
         and all(pool.whole for pool in gather(world.inventory(), world.node, profile))
     )

@@ -26,7 +26,7 @@ from dra_alloc.api import (
     ResourceClaim,
     ResourceSlice,
 )
-from dra_alloc.problem.devices import DeviceKey, PoolKey
+from dra_alloc.problem.devices import DeviceKey, PoolKey, SliceRow
 from dra_alloc.problem.inventory import Inventory
 from dra_alloc.problem.occupancy import Occupancy
 from dra_alloc.problem.pools import GatherError
@@ -236,6 +236,12 @@ class World:
     def inventory(self) -> Inventory:
         """Return the slices as rows."""
         return self.surveys.survey(self).inventory
+
+    def rows(self) -> Iterator[SliceRow]:
+        """Yield the rows of the world's slices; the inventory may have those of other nodes, too."""
+        by_pool = self.inventory().by_pool
+        for key in self.pools():
+            yield from by_pool.get(key, ())
 
     def asks(self) -> Iterator[tuple[int, str, Ask]]:
         """Return every request and alternative with its claim's index and its full name."""
