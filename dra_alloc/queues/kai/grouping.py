@@ -25,6 +25,7 @@ QUEUE: Final = "kai.scheduler/queue"
 ATTACHED: Final = "pod-group-name"
 _SUB_GROUP: Final = "kai.scheduler/subgroup-name"
 _SKIP: Final = "kai.scheduler/skip-podgrouper"
+_DIGITS: Final = 19
 _LEAST: Final = "kai.scheduler/batch-min-member"
 _CLASS: Final = "priorityClassName"
 _PREEMPTIBLE: Final = "kai.scheduler/preemptibility"
@@ -164,7 +165,8 @@ def _of_owner(kind: str, name: str, of: tuple[Pods, Numbers], classes: Mapping[s
 
 
 def _number(given: str) -> int | None:
-    return int(given) if given.isascii() and given.isdecimal() else None
+    # Python reads no number of very many digits, and KAI none beyond 64 bits.
+    return int(given) if given.isascii() and given.isdecimal() and len(given) < _DIGITS else None
 
 
 def _body(of: tuple[Pods, Numbers]) -> Mapping[str, Any]:

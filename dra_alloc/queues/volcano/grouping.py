@@ -9,9 +9,11 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from dra_alloc.api import Pod
+from dra_alloc.errors import in_brief
 from dra_alloc.manifest import Workload
 from dra_alloc.pods.expanding import ExpandedPod
 from dra_alloc.pods.gangs import GroupTree
+from dra_alloc.pods.workloads.plans import Misfit
 from dra_alloc.pods.workloads.reading import items, number_in, text, value_at
 from dra_alloc.queues.volcano.objects import DEFAULT, VolcanoObjects
 
@@ -94,13 +96,13 @@ def _tree(name: str, least: int, tasks: Mapping[str, int], by_task: Mapping[str,
 
 
 def _of_job(owner: Workload, pods: Pods, numbers: Sequence[int], classes: Mapping[str, int]) -> VolcanoPods:
+    against = ("", "")
     at = "spec.jobTemplate.spec" if owner.kind == "CronJob" else "spec"
     spec = value_at(owner.body, at) or {}
-    tasks: dict[str, int] = {}
-    for number, each in enumerate(items(spec, "tasks")):
-        replicas = number_in(each, "replicas", 1)
-        tasks[text(each, "name", f"default{number}")] = number_in(each, "minAvailable", replicas)
-    least = number_in(spec, "minAvailable", 0) or sum(tasks.values())
+    try:
+        least, tasks = _needed(spec, at)
+    except Misfit as error:
+        least, tasks, against = 1, {}, ("job-malformed", f"{error.path}: {error.message}")
     return VolcanoPods(
         owner.metadata.full_name,
         f"Volcano {owner.kind}",
@@ -108,7 +110,20 @@ def _of_job(owner: Workload, pods: Pods, numbers: Sequence[int], classes: Mappin
         text(spec, "queue", DEFAULT),
         classes.get(text(spec, "priorityClassName"), 0),
         owner.metadata.creation_timestamp or "~",
+        against,
     )
+
+
+def _needed(spec: Mapping[str, Any], at: str) -> tuple[int, Mapping[str, int]]:
+    """Return how many pods a Job needs, and of which tasks how many. Raises: Misfit for what Volcano refuses."""
+    tasks: dict[str, int] = {}
+    for number, each in enumerate(items(spec, "tasks")):
+        path = f"{at}.tasks[{number}]"
+        name, replicas = text(each, "name", f"default{number}"), number_in(each, "replicas", 1, path)
+        if name in tasks:
+            raise Misfit(f"{path}.name", f"there is a task {in_brief(name)} before")
+        tasks[name] = number_in(each, "minAvailable", replicas, path)
+    return number_in(spec, "minAvailable", 0, at) or sum(tasks.values()), tasks
 
 
 def _attached(

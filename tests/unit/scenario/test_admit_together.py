@@ -163,3 +163,25 @@ def test_amounts_of_queues_are_finite(of):
 def test_parts_of_devices_are_finite():
     found = admitted([pod("a", annotations={"gpu-fraction": "inf"})], *node("n", 1), queue("q", (1, 1)))
     assert verdicts(found) == {("Pod", "ns/a"): AdmitVerdict.PLACED}
+
+
+def test_a_least_of_very_many_digits_is_malformed():
+    made = job("j")
+    made["metadata"]["annotations"]["kai.scheduler/batch-min-member"] = "9" * 5000
+    assert verdicts(admitted([made], *node("n", 1), queue("q", (-1, -1)))) == {
+        ("Job", "ns/j"): AdmitVerdict.INADMISSIBLE
+    }
+
+
+@pytest.mark.parametrize(
+    ("tasks", "spec", "said"),
+    [
+        ([("w", 1, "one")], {"minAvailable": -1}, "spec.minAvailable: Invalid value: -1"),
+        ([("w", 1, "one")], {"minAvailable": "1"}, "spec.minAvailable: expected a whole number"),
+        ([("w", 1, "one"), ("w", 1, "one")], {}, "spec.tasks[1].name: there is a task w before"),
+    ],
+)
+def test_jobs_that_volcano_refuses_are_not_let_in(tasks, spec, said):
+    (answer,) = admitted([volcano.job("j", *tasks, **spec)], *node("n", 1), volcano.queue("q")).workloads
+    assert answer.verdict is AdmitVerdict.INADMISSIBLE
+    assert said in volcano.reasons(answer)
