@@ -8,9 +8,10 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from dra_alloc.api import PodGroup
+from dra_alloc.errors import first_few, in_brief
 from dra_alloc.pods.groups import least_of
 
-__all__ = ["GroupTree", "SubGroup", "core_group", "fewest", "has_enough", "next_pods", "tree_of"]
+__all__ = ["GroupTree", "SubGroup", "core_group", "fewest", "has_enough", "next_pods", "pods_missing", "tree_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +94,18 @@ def fewest(group: GroupTree) -> int:
     """Return how many pods a group needs at least: where only some of its groups have to have enough, the smallest."""
     inner = sorted(fewest(each) for each in group.groups)
     return max(group.least, sum(inner[: group.least_groups]))
+
+
+def pods_missing(group: GroupTree, there: Collection[int]) -> str:
+    """Return which pods a group would need that are not there: more of all, or of groups at its ends."""
+    needs = fewest(group)
+    if len(there) < needs:
+        return f"its gang needs {needs} pods or more, and there are {len(there)}"
+    counts = [(each, sum(pod in there for pod in each.pods)) for each in group.leaves()]
+    said = [
+        f"{each.least} in {in_brief(each.name)}, and there are {have}" for each, have in counts if have < each.least
+    ]
+    return f"its gang needs pods of every part: {first_few(said)}"
 
 
 def next_pods(group: GroupTree, placed: Collection[int]) -> tuple[int, ...]:

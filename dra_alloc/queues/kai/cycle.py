@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from math import inf
 from typing import Final
 
-from dra_alloc.pods.gangs import GroupTree, fewest, has_enough, next_pods
+from dra_alloc.pods.gangs import GroupTree, has_enough, next_pods, pods_missing
 from dra_alloc.queues.kai.amounts import amount_text, total
 from dra_alloc.queues.kai.fair_share import UNLIMITED, Claimant, fair_shares
 from dra_alloc.queues.kai.objects import RESOURCES, KaiObjects, KaiQueue
@@ -177,7 +177,7 @@ class KaiCycle:
             if against[0]:
                 found[number] = KaiStanding(job, Standing.INADMISSIBLE, against[0], (against[1],), placed=job.placed)
             elif not has_enough(job.group, job.asked):
-                said = f"its gang needs {fewest(job.group)} pods or more, and there are {len(job.asked)}"
+                said = pods_missing(job.group, job.asked)
                 found[number] = KaiStanding(job, Standing.WAITING, "pods-missing", (said,), placed=job.placed)
             else:
                 waiting = _Waiting(job, set(job.placed))

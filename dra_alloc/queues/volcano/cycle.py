@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from dra_alloc.api import Quantity, ResourceClaim
-from dra_alloc.pods.gangs import GroupTree, fewest, has_enough
+from dra_alloc.pods.gangs import GroupTree, has_enough, pods_missing
 from dra_alloc.queues.standing import Standing
 from dra_alloc.queues.systems import QueueSystem
 from dra_alloc.queues.volcano.enqueue import DeviceMinimum, device_minimum, enqueue_refusal
@@ -141,7 +141,7 @@ class VolcanoCycle:
         if against[0]:
             return VolcanoStanding(job, Standing.INADMISSIBLE, against[0], (against[1],), placed=job.placed)
         if not has_enough(job.group, job.asked):
-            said = f"its gang needs {fewest(job.group)} pods or more, and there are {len(job.asked)}"
+            said = pods_missing(job.group, job.asked)
             return VolcanoStanding(job, Standing.WAITING, "pods-missing", (said,), placed=job.placed)
         if job.placed and has_enough(job.group, job.placed):
             return VolcanoStanding(job, Standing.ADMITTED, order=order, placed=job.placed)

@@ -185,3 +185,12 @@ def test_jobs_that_volcano_refuses_are_not_let_in(tasks, spec, said):
     (answer,) = admitted([volcano.job("j", *tasks, **spec)], *node("n", 1), volcano.queue("q")).workloads
     assert answer.verdict is AdmitVerdict.INADMISSIBLE
     assert said in volcano.reasons(answer)
+
+
+def test_the_part_of_a_gang_that_lacks_pods_is_told():
+    attached = of_volcano("m", **{"scheduling.k8s.io/group-name": "train"})
+    group = volcano_group(1)
+    group["spec"]["minTaskMember"] = {"x": 1}
+    (answer,) = admitted([attached], *node("n", 1), group, volcano.queue("q")).workloads
+    assert answer.verdict is AdmitVerdict.WAITING
+    assert "its gang needs pods of every part: 1 in x, and there are 0" in volcano.reasons(answer)
