@@ -79,6 +79,7 @@ QUEUE_SYSTEMS: Final[Mapping[str, QueueSystem]] = {
                 "KueueDRAIntegrationExtendedResource": True,
                 "KueueDRAIntegrationPartitionableDevices": True,
                 "KueueDRAIntegrationConsumableCapacity": False,
+                "LocalQueueDefaulting": True,
             },
             frozenset({QueueDefect.GREEDY_MATCH}),
         ),

@@ -113,14 +113,17 @@ def _lines(told: _Told, verbose: bool) -> Iterator[str]:
         yield "nothing to admit: the manifests make no pods now"
         return
     counts = found.counts
-    placed = f"{counts.get(AdmitVerdict.PLACED, 0)} of {plural(len(found.workloads), 'workload')} admitted and placed"
+    placed = [each for each in found.workloads if each.verdict is AdmitVerdict.PLACED]
+    loose = sum(each.admission is None for each in placed)
+    said = f"{len(placed) - loose} of {plural(len(found.workloads), 'workload')} admitted and placed"
+    said += f"; placed without a queue: {loose}" if loose else ""
     others = "".join(
         f"; {_COUNTED[each]}: {count}" for each, count in counts.items() if each is not AdmitVerdict.PLACED
     )
     semantics = "" if found.settings.semantics == "upstream" else f", {found.settings.semantics} semantics"
     system = f"{found.system.title} {found.system.version}"
     which = f"{system}, Kubernetes {found.settings.release}, {found.channel} allocator{semantics}"
-    yield f"{placed}{others} ({which})"
+    yield f"{said}{others} ({which})"
 
 
 def _members(told: _Told) -> dict[str, Any]:

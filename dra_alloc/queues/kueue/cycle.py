@@ -15,6 +15,7 @@ from dra_alloc.queues.kueue.charge import ChargeRefused, Charging
 from dra_alloc.queues.kueue.flavors import Assignment, assigned
 from dra_alloc.queues.kueue.objects import ClusterQueue, KueueObjects
 from dra_alloc.queues.kueue.tree import QuotaFit, QuotaTree
+from dra_alloc.queues.kueue.unnamed import is_nameless
 from dra_alloc.queues.ledger import Key
 from dra_alloc.queues.standing import Standing
 from dra_alloc.work import BudgetExhausted
@@ -83,6 +84,9 @@ def _nominated(
     if workload.given is not None:
         flavors = {of_set: dict(each) for of_set, each in workload.given.items()}
         return QueueStanding(workload, Standing.ADMITTED, name, assignment=Assignment(flavors=flavors))
+    if is_nameless(workload.local_queue):
+        said = "it names no queue, and by manageJobsWithoutQueueName Kueue holds back what names none"
+        return _out(workload, name, "no-queue", said)
     if local is None:
         return _out(workload, name, "no-local-queue", f"there is no LocalQueue {workload.local_queue}")
     if queue is None:

@@ -84,7 +84,9 @@ class KueueObjects:
     """
     All of Kueue's objects by name, local queues as ``namespace/name``; what is wrong with them, and what to know.
 
-    Accounts of cohorts are called ``cohort NAME``, as a queue may have the same name.
+    Accounts of cohorts are called ``cohort NAME``, as a queue may have the same name. `frameworks` are what Kueue
+    manages, empty where nobody says it; `holds_nameless` that it holds jobs back that name no queue, in the namespaces
+    that are `managed`.
     """
 
     queues: Mapping[str, ClusterQueue] = field(default_factory=dict)
@@ -97,6 +99,9 @@ class KueueObjects:
     mappings: tuple[DeviceClassMapping, ...] = ()
     gates: Mapping[str, bool] = field(default_factory=dict)
     excluded: tuple[str, ...] = ()
+    frameworks: tuple[str, ...] = ()
+    holds_nameless: bool = False
+    managed: LabelSelector | None = None
     notes: tuple[str, ...] = ()
     wrong: tuple[tuple[Workload, Problem], ...] = ()
 
@@ -301,8 +306,14 @@ def _configuration(reading: _Reading) -> dict[str, Any]:
     for path in _NOT_MODELLED:
         if value_at(reading.body, path):
             reading.notes.append(f"Kueue's Configuration has {path}, which is not modelled")
+    managed = None
+    if reading.given("managedJobsNamespaceSelector", Mapping, "an object") is not None:
+        managed = reading.model("managedJobsNamespaceSelector", LabelSelector)
     return {
         "mappings": mappings,
+        "frameworks": reading.texts("integrations.frameworks"),
+        "holds_nameless": value_at(reading.body, "manageJobsWithoutQueueName") is True,
+        "managed": managed,
         "gates": {name: each for name, each in gates.items() if isinstance(each, bool)},
         "excluded": reading.texts("resources.excludeResourcePrefixes"),
     }

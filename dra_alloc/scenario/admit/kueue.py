@@ -26,6 +26,7 @@ from dra_alloc.scenario.admit.asking import AdmitQuestion, no_pods_of, prepared_
 from dra_alloc.scenario.admit.jointly import JointQuestions
 from dra_alloc.scenario.admit.queued import (
     QueuedPods,
+    Queueing,
     in_turn,
     not_modelled,
     queued_pods,
@@ -61,9 +62,11 @@ def admit_kueue(asked: AdmitQuestion) -> Admit:
     prepared = prepared_for(asked, manifests, wrong, lambda found: not_modelled(_asked(found)))
     charging = _charging(prepared, objects, system)
     pods = _asked(prepared)
-    queued, others = in_turn(dump, queued_pods(pods, prepared.subjects, dump, objects.priorities))
+    namespaces = _namespace_labels(prepared)
+    by = Queueing(objects, system.gates, namespaces)
+    queued, others = in_turn(dump, queued_pods(pods, prepared.subjects, dump, by))
     workloads = [*others, *(each.workload for each in queued if each.workload is not None)]
-    found = admissions(workloads, objects, charging, _namespace_labels(prepared), reserved(with_quota(dump)))
+    found = admissions(workloads, objects, charging, namespaces, reserved(with_quota(dump)))
     by_number = {each.workload.number: each for each in found}
     answered = [(each, None if each.workload is None else by_number[each.workload.number]) for each in queued]
     subjects = list(_subjects(answered, prepared.subjects, objects))

@@ -19,9 +19,11 @@ from dra_alloc.pods.expanding import ExpandedPod
 from dra_alloc.pods.workloads.reading import flag, items, text, value_at
 from dra_alloc.queues.kueue.asking import QueuedSet, QueuedWorkload
 from dra_alloc.queues.kueue.labels import QUEUE, kueue_label, labels_path
+from dra_alloc.queues.kueue.objects import KueueObjects
+from dra_alloc.queues.kueue.unnamed import queue_of
 from dra_alloc.scenario.prepare.subjects import Subject
 
-__all__ = ["QueuedPods", "in_turn", "not_modelled", "queued_pods", "resumed", "with_quota", "without_queue"]
+__all__ = ["QueuedPods", "Queueing", "in_turn", "not_modelled", "queued_pods", "resumed", "with_quota", "without_queue"]
 
 _PRIORITY: Final = "kueue.x-k8s.io/priority-class"
 _POD_GROUP: Final = "kueue.x-k8s.io/pod-group-name"
@@ -94,19 +96,34 @@ def _without(body: Mapping[str, Any], path: Sequence[str]) -> FrozenMap[str, Any
     return FrozenMap({**body, path[0]: _without(body[path[0]], path[1:])})
 
 
+@dataclass(frozen=True, slots=True)
+class Queueing:
+    """By what queues and priorities are found: Kueue's objects and gates, and each namespace's labels."""
+
+    objects: KueueObjects
+    gates: Mapping[str, bool]
+    namespaces: Mapping[str, Mapping[str, str]]
+
+    def queue_of(self, owner: Pod | Workload, pod: Pod) -> str:
+        """Return the local queue of pods of an owner, of which this is one; empty where no queue holds them back."""
+        named = _label(QUEUE, owner, pod.metadata.labels)
+        kind = (owner.group, owner.kind) if isinstance(owner, Workload) else ("", owner.kind)
+        return queue_of(named, kind, self.namespaces[pod.metadata.namespace or ""], self.objects, self.gates)
+
+
 def queued_pods(
-    pods: Sequence[ExpandedPod], subjects: Sequence[Subject], dump: Documents, priorities: Mapping[str, int]
+    pods: Sequence[ExpandedPod], subjects: Sequence[Subject], dump: Documents, by: Queueing
 ) -> tuple[QueuedPods, ...]:
     """
     Return what is admitted as one, in the order in which it was made; `pods` are those behind the first subjects.
 
-    Spec: KUEUE-30 to KUEUE-32.
+    Spec: KUEUE-30 to KUEUE-32, KUEUE-37.
     """
     together: dict[tuple[str, ...], list[int]] = {}
     for number, (each, subject) in enumerate(zip(pods, subjects, strict=False)):
         together.setdefault(_key(each, subject), []).append(number)
     made = _made(dump)
-    found = [_of(numbers, pods, subjects, made, priorities) for numbers in together.values()]
+    found = [_of(numbers, pods, subjects, made, by) for numbers in together.values()]
     return tuple(sorted(found, key=_created))
 
 
@@ -153,7 +170,7 @@ def _of(
     pods: Sequence[ExpandedPod],
     subjects: Sequence[Subject],
     made: Mapping[_Key, Workload],
-    priorities: Mapping[str, int],
+    by: Queueing,
 ) -> QueuedPods:
     first = pods[numbers[0]]
     owner = first.owner
@@ -169,16 +186,16 @@ def _of(
         name, kind = (f"{namespace}/{group}", "pod group") if group else (subjects[numbers[0]].name, "Pod")
     elif of_group:
         name = f"{name}-{of_group}"
-    queue = _label(QUEUE, owner, labels)
+    queue = by.queue_of(owner, first.pod)
     workload = None
     if queue:
         of_set = {of: pods[each].pod for each, of in zip(reversed(numbers), reversed(sets), strict=True)}
         queued = [QueuedSet(each, count, of_set[each]) for each, count in Counter(sets).items()]
         given = _given(made.get((owner.kind, owner.metadata.full_name, of_group)))
         named = _label(_PRIORITY, owner, labels)
-        priority = priorities.get(named, first.pod.spec.priority or 0)
-        lacks = named if named not in priorities else ""
-        workload = QueuedWorkload(name, f"{namespace}/{queue}", tuple(queued), priority, 0, given, lacks)
+        priority = by.objects.priorities.get(named, first.pod.spec.priority or 0)
+        lacks = named if named not in by.objects.priorities else ""
+        workload = QueuedWorkload(name, queue, tuple(queued), priority, 0, given, lacks)
     return QueuedPods(name, kind, tuple(numbers), sets, owner, workload, of_group)
 
 
