@@ -60,7 +60,7 @@ def test_a_pod_in_the_default_queue_is_charged():
 
 
 def test_what_is_held_back_is_told_why():
-    (answer,) = nameless(**MANAGED).workloads
+    (answer,) = nameless("Job", **MANAGED).workloads
     assert of_kueue(answer).code == "no-queue"
     assert "manageJobsWithoutQueueName" in of_kueue(answer).reasons[0]
 
