@@ -117,13 +117,22 @@ def _of_job(owner: Workload, pods: Pods, numbers: Sequence[int], classes: Mappin
 def _needed(spec: Mapping[str, Any], at: str) -> tuple[int, Mapping[str, int]]:
     """Return how many pods a Job needs, and of which tasks how many. Raises: Misfit for what Volcano refuses."""
     tasks: dict[str, int] = {}
+    total = 0
     for number, each in enumerate(items(spec, "tasks")):
         path = f"{at}.tasks[{number}]"
         name, replicas = text(each, "name", f"default{number}"), number_in(each, "replicas", 1, path)
         if name in tasks:
             raise Misfit(f"{path}.name", f"there is a task {in_brief(name)} before")
-        tasks[name] = number_in(each, "minAvailable", replicas, path)
-    return number_in(spec, "minAvailable", 0, at) or sum(tasks.values()), tasks
+        tasks[name] = _at_most(number_in(each, "minAvailable", replicas, path), replicas, path)
+        total += replicas
+    return _at_most(number_in(spec, "minAvailable", 0, at), total, at) or sum(tasks.values()), tasks
+
+
+def _at_most(least: int, replicas: int, path: str) -> int:
+    """Return a minAvailable. Raises: Misfit where it is above the replicas."""
+    if least > replicas:
+        raise Misfit(f"{path}.minAvailable", f"{least} is more than the replicas, which are {replicas}")
+    return least
 
 
 def _attached(

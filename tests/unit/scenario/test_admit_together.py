@@ -178,6 +178,7 @@ def test_a_least_of_very_many_digits_is_malformed():
     [
         ([("w", 1, "one")], {"minAvailable": -1}, "spec.minAvailable: Invalid value: -1"),
         ([("w", 1, "one")], {"minAvailable": "1"}, "spec.minAvailable: expected a whole number"),
+        ([("w", 2, "one")], {"minAvailable": 3}, "spec.minAvailable: 3 is more than the replicas, which are 2"),
         ([("w", 1, "one"), ("w", 1, "one")], {}, "spec.tasks[1].name: there is a task w before"),
     ],
 )
@@ -185,6 +186,14 @@ def test_jobs_that_volcano_refuses_are_not_let_in(tasks, spec, said):
     (answer,) = admitted([volcano.job("j", *tasks, **spec)], *node("n", 1), volcano.queue("q")).workloads
     assert answer.verdict is AdmitVerdict.INADMISSIBLE
     assert said in volcano.reasons(answer)
+
+
+def test_a_task_that_needs_more_than_its_replicas_is_refused():
+    made = volcano.job("j", ("w", 2, "one"), ("x", 2, "one"))
+    made["spec"]["tasks"][1]["minAvailable"] = 3
+    (answer,) = admitted([made], *node("n", 4), volcano.queue("q")).workloads
+    assert answer.verdict is AdmitVerdict.INADMISSIBLE
+    assert "spec.tasks[1].minAvailable: 3 is more than the replicas, which are 2" in volcano.reasons(answer)
 
 
 def test_the_part_of_a_gang_that_lacks_pods_is_told():
