@@ -79,7 +79,6 @@ QUEUE_SYSTEMS: Final[Mapping[str, QueueSystem]] = {
                 "KueueDRAIntegrationExtendedResource": True,
                 "KueueDRAIntegrationPartitionableDevices": True,
                 "KueueDRAIntegrationConsumableCapacity": False,
-                "LocalQueueDefaulting": True,
             },
             frozenset({QueueDefect.GREEDY_MATCH}),
         ),

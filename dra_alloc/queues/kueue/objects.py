@@ -85,8 +85,8 @@ class KueueObjects:
     All of Kueue's objects by name, local queues as ``namespace/name``; what is wrong with them, and what to know.
 
     Accounts of cohorts are called ``cohort NAME``, as a queue may have the same name. `frameworks` are what Kueue
-    manages, empty where nobody says it; `holds_nameless` that it holds jobs back that name no queue, in the namespaces
-    that are `managed`.
+    manages, empty where there is no Configuration; `holds_nameless` that it holds jobs back that name no queue, in the
+    namespaces that are `managed`.
     """
 
     queues: Mapping[str, ClusterQueue] = field(default_factory=dict)
@@ -297,6 +297,8 @@ _READ: Final[Mapping[str, Callable[[_Reading], Any]]] = {
 }
 #: Parts of a Configuration that change who is admitted, and are not modelled.
 _NOT_MODELLED: Final = ("fairSharing", "admissionFairSharing", "waitForPodsReady", "resources.transformations")
+#: What Kueue manages where its Configuration does not say it.
+_FRAMEWORKS: Final = ("batch/job",)
 
 
 def _configuration(reading: _Reading) -> dict[str, Any]:
@@ -311,7 +313,7 @@ def _configuration(reading: _Reading) -> dict[str, Any]:
         managed = reading.model("managedJobsNamespaceSelector", LabelSelector)
     return {
         "mappings": mappings,
-        "frameworks": reading.texts("integrations.frameworks"),
+        "frameworks": reading.texts("integrations.frameworks") or _FRAMEWORKS,
         "holds_nameless": value_at(reading.body, "manageJobsWithoutQueueName") is True,
         "managed": managed,
         "gates": {name: each for name, each in gates.items() if isinstance(each, bool)},

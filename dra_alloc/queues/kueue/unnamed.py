@@ -13,17 +13,14 @@ from dra_alloc.queues.kueue.objects import KueueObjects
 __all__ = ["is_nameless", "queue_of"]
 
 _DEFAULT: Final = "default"
-_GATE: Final = "LocalQueueDefaulting"
-#: Namespaces of which Kueue holds no job back unless its Configuration says which are managed.
+#: Namespaces whose jobs Kueue leaves alone unless its Configuration says which are managed.
 _EXEMPT: Final = ("kube-system", "kueue-system")
 #: Kinds that Kueue manages as pods, or by their pods' templates, where its Configuration has them among its frameworks.
 _BY_POD: Final = {"Pod": "pod", "ReplicaSet": "pod", "ReplicationController": "pod", "DaemonSet": "pod"}
 _OF_APPS: Final = {"Deployment": "deployment", "StatefulSet": "statefulset"}
 
 
-def queue_of(
-    named: str, kind: tuple[str, str], namespace: Mapping[str, str], objects: KueueObjects, gates: Mapping[str, bool]
-) -> str:
+def queue_of(named: str, kind: tuple[str, str], namespace: Mapping[str, str], objects: KueueObjects) -> str:
     """
     Return the local queue of something of a group and kind, as ``namespace/name``; empty where Kueue lets it run.
 
@@ -35,12 +32,12 @@ def queue_of(
     name = namespace["kubernetes.io/metadata.name"]
     if named:
         return f"{name}/{named}"
-    if not _is_managed(kind, objects.frameworks):
+    if not (_is_managed(kind, objects.frameworks) and _is_looked_at(name, namespace, objects)):
         return ""
     default = f"{name}/{_DEFAULT}"
-    if gates.get(_GATE, True) and default in objects.local:
+    if default in objects.local:
         return default
-    return f"{name}/" if objects.holds_nameless and _is_held(name, namespace, objects) else ""
+    return f"{name}/" if objects.holds_nameless else ""
 
 
 def is_nameless(queue: str) -> bool:
@@ -57,5 +54,6 @@ def _is_managed(kind: tuple[str, str], frameworks: tuple[str, ...]) -> bool:
     return framework in frameworks if frameworks else "/" in framework
 
 
-def _is_held(name: str, labels: Mapping[str, str], objects: KueueObjects) -> bool:
+def _is_looked_at(name: str, labels: Mapping[str, str], objects: KueueObjects) -> bool:
+    """Return whether Kueue sees to jobs of a namespace that name no queue."""
     return name not in _EXEMPT if objects.managed is None else selector_of(objects.managed).matches(labels)

@@ -63,7 +63,7 @@ def admit_kueue(asked: AdmitQuestion) -> Admit:
     charging = _charging(prepared, objects, system)
     pods = _asked(prepared)
     namespaces = _namespace_labels(prepared)
-    by = Queueing(objects, system.gates, namespaces)
+    by = Queueing(objects, namespaces)
     queued, others = in_turn(dump, queued_pods(pods, prepared.subjects, dump, by))
     workloads = [*others, *(each.workload for each in queued if each.workload is not None)]
     found = admissions(workloads, objects, charging, namespaces, reserved(with_quota(dump)))

@@ -98,17 +98,16 @@ def _without(body: Mapping[str, Any], path: Sequence[str]) -> FrozenMap[str, Any
 
 @dataclass(frozen=True, slots=True)
 class Queueing:
-    """By what queues and priorities are found: Kueue's objects and gates, and each namespace's labels."""
+    """By what queues and priorities are found: Kueue's objects, and each namespace's labels."""
 
     objects: KueueObjects
-    gates: Mapping[str, bool]
     namespaces: Mapping[str, Mapping[str, str]]
 
     def queue_of(self, owner: Pod | Workload, pod: Pod) -> str:
         """Return the local queue of pods of an owner, of which this is one; empty where no queue holds them back."""
         named = _label(QUEUE, owner, pod.metadata.labels)
         kind = (owner.group, owner.kind) if isinstance(owner, Workload) else ("", owner.kind)
-        return queue_of(named, kind, self.namespaces[pod.metadata.namespace or ""], self.objects, self.gates)
+        return queue_of(named, kind, self.namespaces[pod.metadata.namespace or ""], self.objects)
 
 
 def queued_pods(

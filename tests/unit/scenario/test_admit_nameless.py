@@ -33,7 +33,7 @@ def nameless(kind: str = "Job", *dump: dict[str, Any], **configured: Any) -> Adm
     [
         ("Job", [], {}, AdmitVerdict.PLACED),
         ("Job", [DEFAULT], {}, AdmitVerdict.NEVER),
-        ("Job", [DEFAULT], {"featureGates": {"LocalQueueDefaulting": False}}, AdmitVerdict.PLACED),
+        ("Job", [DEFAULT], {"managedJobsNamespaceSelector": {"matchLabels": {"team": "b"}}}, AdmitVerdict.PLACED),
         ("Job", [DEFAULT], {"integrations": {"frameworks": ["ray.io/rayjob"]}}, AdmitVerdict.PLACED),
         ("Pod", [DEFAULT], MANAGED, AdmitVerdict.PLACED),
         ("Pod", [DEFAULT], {"integrations": {"frameworks": ["pod"]}}, AdmitVerdict.PLACED),
