@@ -42,14 +42,14 @@ class Edits:
 
     Nothing is done, and nothing refused, before :meth:`done`. `called` counts
     the steps, `wrong` is what is wrong with them as they were given, `given`
-    are objects to apply, `shapes` nodes to add.
+    are objects to apply, by what stands for their path, `shapes` nodes to add.
     """
 
     origin: Cluster = field(repr=False)
     steps: tuple[tuple[str, StepKind], ...] = ()
     called: int = 0
     wrong: tuple[Problem, ...] = ()
-    given: tuple[Documents, ...] = field(default=(), repr=False)
+    given: Mapping[str, Documents] = field(default_factory=FrozenMap, repr=False)
     shapes: Mapping[str, NodePattern] = field(default_factory=FrozenMap, repr=False)
 
     def step(self, kind: str, /, **taken: Any) -> Edits:
@@ -114,7 +114,8 @@ class Edits:
         Raises: ManifestError for what cannot be read.
         """
         read = load(objects) if isinstance(objects, str | os.PathLike) else documents_of(objects)
-        return replace(self, given=(*self.given, read)).step("apply", paths=[str(len(self.given))])
+        path = f"<{len(self.given)}>"
+        return replace(self, given=FrozenMap({**self.given, path: read})).step("apply", paths=[path])
 
     def delete(self, kind: str, name: str, namespace: str | None = None) -> Edits:
         """Return these, and an object deleted with what it owns; a claim in use keeps its devices for its users."""
@@ -151,6 +152,6 @@ class Edits:
 
     def _stepping(self) -> Stepping:
         return Stepping(
-            lambda path: self.given[int(path)],
+            lambda path: self.given[path] if path in self.given else load(path),
             lambda: {name: partial(self.shapes.__getitem__, name) for name in self.shapes},
         )

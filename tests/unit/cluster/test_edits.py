@@ -135,6 +135,14 @@ def test_nodes_of_a_shape_and_pods_with_a_node_are_there(cluster):
     assert "shop/p" in found.drain_nodes("gpu-a").done().evicted
 
 
+def test_a_step_that_applies_names_files(cluster):
+    more = ROOT / "docs" / "examples" / "what-if" / "more.yaml"
+    named = cluster.edit().step("apply", paths=[str(more)]).apply([claim("new")])
+    assert named.cluster.state_hash == cluster.edit().apply(more).apply([claim("new")]).cluster.state_hash
+    with pytest.raises(ManifestError, match=r"0: cannot be read"):
+        cluster.edit().step("apply", paths=["0"]).done()
+
+
 def test_a_fix_is_what_the_edit_does(cluster):
     free = cluster.edit().remove_nodes("gpu-b", "gpu-c").drain_nodes("gpu-a").uncordon_nodes("gpu-a").cluster
     whole = next(each for each in (4, 3, 2, 1) if node_of(free, claim("q", each)))
