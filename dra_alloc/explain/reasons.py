@@ -288,8 +288,8 @@ class _Fixes:
         least = self._world
         for less in lesser:
             least = less.asking_for(less.amounts[0])(least)
-        # Where not even the smallest amounts help, none of them does; hard questions have many.
-        enough = self._trials.fits(least, GLANCE) if lesser else False
+        # Where not even the smallest amounts help, none of them does; hard questions have many. All may take more then.
+        enough = self._world.takes_all or self._trials.fits(least, GLANCE) if lesser else False
         if enough is None:
             self.untried.append(_LESS)
         for less in lesser if enough else ():
