@@ -27,7 +27,7 @@ from dra_alloc.scenario.answers import CheckOptions, SubjectAnswer
 from dra_alloc.scenario.explaining import choice_on
 from dra_alloc.scenario.group_notes import GroupSeen, group_answers
 from dra_alloc.scenario.looking import Looking
-from dra_alloc.scenario.pod_fixes import lifted, with_fixes
+from dra_alloc.scenario.pod_fixes import lifted, with_fixes, within_quotas
 from dra_alloc.scenario.prepare.pipeline import Prepared
 from dra_alloc.scenario.prepare.subjects import Subject
 from dra_alloc.solve.best.objectives import knowing_nodes
@@ -147,6 +147,8 @@ class Checking:
                 names = {node.metadata.name for node in nodes}
                 asked = [each for each in outcome.refusals if each.node in names]
                 told = self._looking.into(self.scheduling.cluster, outcome, asked)
+                if subject.pod is not None:
+                    told = within_quotas(self.scheduling, subject.pod, outcome, told)
                 return replace(
                     placement, refusals=with_fixes(self.scheduling, queued_subject(subject), told, self._amounts)
                 )

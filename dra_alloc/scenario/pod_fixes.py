@@ -9,6 +9,7 @@ from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple
 
+from dra_alloc.api import Pod
 from dra_alloc.cluster.attempts.queue import Queued
 from dra_alloc.cluster.attempts.scheduled import Scheduled, Unschedulable
 from dra_alloc.cluster.attempts.scheduling import Scheduling
@@ -20,9 +21,10 @@ from dra_alloc.pods.groups import group_name
 from dra_alloc.pods.quota.creation import Unmade
 from dra_alloc.pods.quota.remedies import lifts
 from dra_alloc.pods.remedies import Remedy, remedies
-from dra_alloc.problem.requests import claim_name
+from dra_alloc.problem.requests import EXTENDED_CLAIM, claim_name
+from dra_alloc.scenario.explaining import world_of
 
-__all__ = ["lifted", "with_fixes"]
+__all__ = ["lifted", "with_fixes", "within_quotas"]
 
 #: Attempts of one pod; nodes have much in common.
 _MOST_ATTEMPTS: Final = 40
@@ -84,6 +86,39 @@ def lifted(
             fixes[node].setdefault(lift.about, Fix((lift.step,), lift.cost, _as_it_is))
     found = {node: Reasons((), tuple(sorted(each.values(), key=lambda fix: fix.cost))) for node, each in fixes.items()}
     return tuple([replace(each, reasons=found[each.node]) if fixes[each.node] else each for each in refusals])
+
+
+def within_quotas(
+    scheduling: Scheduling, pod: Pod, outcome: Unschedulable, refusals: Sequence[NodeRefusal]
+) -> tuple[NodeRefusal, ...]:
+    """
+    Return refusals without fixes after which a quota refuses the claim that the scheduler makes for the pod.
+
+    Spec: EXPLAIN-25.
+    """
+    if not asks_for_extended(pod) or (pod.metadata.namespace or "") not in scheduling.book.accounts:
+        return tuple(refusals)
+    return tuple([_within_quotas(scheduling, pod, outcome, each) for each in refusals])
+
+
+def _within_quotas(scheduling: Scheduling, pod: Pod, outcome: Unschedulable, refusal: NodeRefusal) -> NodeRefusal:
+    reasons = refusal.reasons
+    if reasons is None or not reasons.fixes:
+        return refusal
+    world = world_of(scheduling.cluster, outcome.claims_on(refusal.node), scheduling.cluster.node(refusal.node))
+    barred: dict[str, str] = {}
+    for fix in reasons.fixes:
+        made = (each for each in fix.change(world).claims if each.metadata.annotations.get(EXTENDED_CLAIM) == "true")
+        for claim in made:
+            refused = scheduling.book.charge(claim, made_for=pod)[1] if claim.spec.devices.requests else None
+            if refused is not None:
+                barred[str(fix)] = f"a quota is against the claim that the scheduler makes then: {refused.text}"
+    if not barred:
+        return refusal
+    fixes = tuple([each for each in reasons.fixes if str(each) not in barred])
+    hints = (*reasons.hints, *dict.fromkeys(barred.values()))
+    not_enough = (*reasons.not_enough, *barred)
+    return replace(refusal, reasons=replace(reasons, fixes=fixes, not_enough=not_enough, hints=hints))
 
 
 @dataclass(slots=True)
