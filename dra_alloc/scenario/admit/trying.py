@@ -9,11 +9,14 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from dra_alloc.cluster.attempts.queue import Queued
-from dra_alloc.cluster.attempts.scheduled import Scheduled, Unsettled
+from dra_alloc.cluster.attempts.scheduled import PodOutcome, Scheduled, Unsettled
+from dra_alloc.cluster.outcomes import NodeRefusal
+from dra_alloc.problem.requests import claim_name
 from dra_alloc.scenario.admit.answers import LayerSays
 from dra_alloc.scenario.admit.jointly import WORKLOADS, jointly
 from dra_alloc.scenario.answers import SubjectAnswer
 from dra_alloc.scenario.checking import Checking
+from dra_alloc.scenario.gang.shortfall import supposed
 from dra_alloc.scenario.prepare.subjects import Subject
 
 __all__ = ["Trying"]
@@ -28,6 +31,25 @@ class _Refused(NamedTuple):
     tried: int
     placed: int
     answer: SubjectAnswer | None
+
+
+def _claims(outcome: PodOutcome) -> set[str]:
+    """Return the names of the claims that a pod that has a place holds."""
+    return set(map(claim_name, outcome.allocated.claims)) if isinstance(outcome, Scheduled) else set()
+
+
+def _of_the_gang(answer: SubjectAnswer, held: set[str]) -> SubjectAnswer:
+    """Return an answer in which claims of the pod's own gang are none that could be freed. Spec: GANGTREE-7."""
+    return replace(answer, refusals=tuple([_beside(each, held) for each in answer.refusals])) if held else answer
+
+
+def _beside(refusal: NodeRefusal, held: set[str]) -> NodeRefusal:
+    freeing = {f"freeing claim {each}" for each in held}
+    reasons, told = refusal.reasons, refusal.explanation
+    if reasons is not None:
+        fixes = tuple([each for each in reasons.fixes if not freeing.intersection(each.steps)])
+        reasons = replace(reasons, fixes=fixes)
+    return replace(refusal, reasons=reasons, explanation=replace(told, cause=supposed(told.cause, held)))
 
 
 @dataclass(slots=True)
@@ -74,11 +96,13 @@ class Trying:
         scheduling = self.checking.scheduling
         before = scheduling.saved()
         made: dict[int, SubjectAnswer] = {}
+        held = set[str]()
         for tried, number in enumerate(numbers, 1):
             outcome = scheduling.attempt(self.pods[number])
             subject = self.subjects.get(number)
             if subject is not None:
-                made[number] = self.checking.answer(subject, outcome, before.cluster)
+                made[number] = _of_the_gang(self.checking.answer(subject, outcome, before.cluster), held)
+            held |= _claims(outcome)
             if not isinstance(outcome, Scheduled):
                 scheduling.go_back(before)
                 if subject is not None:
@@ -136,17 +160,18 @@ class Trying:
         scheduling = self.checking.scheduling
         before = scheduling.saved()
         made: dict[int, SubjectAnswer] = {}
-        placed, unknown = set[int](), False
+        placed, held, unknown = set[int](), set[str](), False
         for number in numbers:
             if not turn[0](number):
                 continue
             outcome = scheduling.attempt(self.pods[number])
             unknown = unknown or isinstance(outcome, Unsettled)
+            held |= _claims(outcome)
             if isinstance(outcome, Scheduled):
                 placed.add(number)
                 turn[1](number)
             if number in self.subjects:
-                made[number] = self.checking.answer(self.subjects[number], outcome, before.cluster)
+                made[number] = _of_the_gang(self.checking.answer(self.subjects[number], outcome, before.cluster), held)
             elif not isinstance(outcome, Scheduled):
                 self._blocked(job, number)
             if not isinstance(outcome, Scheduled) and not enough(placed | set(numbers[numbers.index(number) + 1 :])):

@@ -26,7 +26,7 @@ from dra_alloc.scenario.explaining import world_of
 from dra_alloc.scenario.gang.gang import GangAnswers, can_place, place_most
 from dra_alloc.scenario.gang.types import Member, Placement, Verdict
 
-__all__ = ["FellShort", "shortfall"]
+__all__ = ["FellShort", "shortfall", "supposed"]
 
 #: Nodes that are asked how many pods they take, and changes that are tried.
 _MOST_NODES: Final = 32
@@ -173,7 +173,7 @@ def _short(here: Cluster, placed: Sequence[Placement], kind: Sequence[Member], n
         return _Taking(name, kind, len(placed))
     refusal = outcome.refusals[0]
     # Pods of one kind differ in name only: what they ask for is told alike for all nodes.
-    why = _supposed(refusal.explanation.cause or refusal.text, {claim_name(claim) for claim in held})
+    why = supposed(refusal.explanation.cause or refusal.text, {claim_name(claim) for claim in held})
     return _Taking(name, kind, len(placed), why, *_missing(refusal.explanation, name, why))
 
 
@@ -187,7 +187,7 @@ def _missing(found: Explanation, node: str, why: str) -> tuple[str, int]:
     return f"for one more {needs}, and {left}", short.usable - short.needed
 
 
-def _supposed(cause: str, names: set[str]) -> str:
+def supposed(cause: str, names: set[str]) -> str:
     """Return a cause without the names of claims that are allocated nowhere, but supposed to be."""
 
     def taken(found: re.Match[str]) -> str:

@@ -203,3 +203,15 @@ def test_the_part_of_a_gang_that_lacks_pods_is_told():
     (answer,) = admitted([attached], *node("n", 1), group, volcano.queue("q")).workloads
     assert answer.verdict is AdmitVerdict.WAITING
     assert "its gang needs pods of every part: 1 in x, and there are 0" in volcano.reasons(answer)
+
+
+def test_claims_of_the_own_gang_are_none_to_free():
+    """Two pods want four devices each of five: freeing what the first has would help the second, and not the gang."""
+    group = pod_group("train", "free", minMember=2)
+    found = admitted([train("a", "four"), train("b", "four")], *node("n", 5), FREE, group)
+    (answer,) = found.workloads
+    assert answer.verdict is AdmitVerdict.NOT_ALLOCATABLE
+    (refusal,) = answer.refused[0].refusals
+    assert "taken by other pods of the gang" in refusal.explanation.cause
+    assert refusal.reasons is not None
+    assert [str(each) for each in refusal.reasons.fixes if "freeing" in str(each)] == []
