@@ -9,6 +9,7 @@ from math import isfinite
 from typing import Final
 
 from dra_alloc.api import Node, Pod, ResourceClaim, ResourceSlice
+from dra_alloc.api.slices import newest_slices
 from dra_alloc.pods.amounts import CPU, MEMORY, in_units, pod_requests
 from dra_alloc.queues.kai.objects import RESOURCES
 from dra_alloc.queues.kai.reclaim import Amounts
@@ -72,13 +73,10 @@ def of_nodes(nodes: Sequence[Node], slices: Iterable[ResourceSlice], system: Que
     offered = [in_units({key: amount.nano for key, amount in each.status.allocatable.items()}) for each in nodes]
     counted = [each for each in slices if each.spec.node_name in names and _MARK in each.spec.driver.lower()]
     if not system.shows(QueueDefect.STALE_DEVICES):
-        newest: dict[tuple[str, str], int] = {}
+        pools: dict[tuple[str, str], list[ResourceSlice]] = {}
         for each in counted:
-            pool = each.spec.driver, each.spec.pool.name
-            newest[pool] = max(newest.get(pool, 0), each.spec.pool.generation)
-        counted = [
-            each for each in counted if each.spec.pool.generation == newest[each.spec.driver, each.spec.pool.name]
-        ]
+            pools.setdefault((each.spec.driver, each.spec.pool.name), []).append(each)
+        counted = [each for of_pool in pools.values() for each in newest_slices(of_pool)]
     devices = sum(len(each.spec.devices) for each in counted)
     found = {"cpu": sum(each.get(CPU, 0) for each in offered), "memory": sum(each.get(MEMORY, 0) for each in offered)}
     return {**found, "gpu": sum(each.get(_DEVICES, 0) for each in offered) + devices}
