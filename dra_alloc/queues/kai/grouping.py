@@ -80,7 +80,7 @@ def kai_pods(pods: Pods, objects: KaiObjects, classes: Mapping[str, int]) -> Ite
 
 
 def _key(each: ExpandedPod, objects: KaiObjects, gangs: Mapping[str, str]) -> tuple[str, ...]:
-    """Return what pods have in common that are placed together."""
+    """Return what pods have in common that are placed together; `gangs` are those of its owner's cliques."""
     pod, owner = each.pod, each.owner
     namespace = pod.metadata.namespace or ""
     named = pod.metadata.annotations.get(ATTACHED, "")
@@ -95,9 +95,7 @@ def _key(each: ExpandedPod, objects: KaiObjects, gangs: Mapping[str, str]) -> tu
     if owner.kind == "LeaderWorkerSet":
         part = pod.metadata.labels.get(f"{_LWS}/group-index", "")
     elif owner.kind == "PodCliqueSet":
-        part = (
-            clique_gangs(owner)[1].get(pod.metadata.labels.get(_CLIQUE, ""), "") if isinstance(owner, Workload) else ""
-        )
+        part = gangs.get(pod.metadata.labels.get(_CLIQUE, ""), "")
     return owner.kind, owner.metadata.full_name, part, owner.group if isinstance(owner, Workload) else ""
 
 
