@@ -11,7 +11,7 @@ from typing import Final, Generic, TypeAlias, TypeVar
 
 from dra_alloc.errors import InputError, in_brief
 
-__all__ = ["Grant", "Key", "QueueAccount", "QueueLedger"]
+__all__ = ["Grant", "Key", "QueueAccount", "QueueLedger", "circles"]
 
 #: What is limited and charged: ``(flavor, resource)``, ``(resource,)``, ``(dimension, class)``.
 Key: TypeAlias = tuple[str, ...]
@@ -102,3 +102,16 @@ class QueueLedger(Generic[Amount]):
             amount = max(0, after - kept) - max(0, before - kept)
             if not amount:
                 return
+
+
+def circles(parents: Mapping[str, str]) -> Iterator[list[str]]:
+    """Yield the circles in which names are above one another, each once; what has no parent here ends a line."""
+    done: set[str] = set()
+    for start in parents:
+        name, line = start, dict[str, None]()
+        while name in parents and name not in done and name not in line:
+            line[name] = None
+            name = parents[name]
+        if name in line:
+            yield list(line)[list(line).index(name) :]
+        done.update(line)

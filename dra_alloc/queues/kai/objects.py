@@ -13,7 +13,7 @@ from dra_alloc.manifest import Workload
 from dra_alloc.pods.gangs import SubGroup
 from dra_alloc.pods.workloads.reading import value_at
 from dra_alloc.queues.kai.fair_share import UNLIMITED
-from dra_alloc.queues.ledger import Grant, Key, QueueAccount
+from dra_alloc.queues.ledger import Grant, Key, QueueAccount, circles
 from dra_alloc.queues.reading import ObjectReading, Wrong
 
 __all__ = ["GROUP", "RESOURCES", "KaiGroup", "KaiObjects", "KaiQueue"]
@@ -121,20 +121,14 @@ def _in_units(amount: float, unit: float) -> float:
 
 def _unrooted(queues: Mapping[str, KaiQueue], written: Mapping[str, Workload]) -> Iterator[tuple[Workload, Problem]]:
     """Yield queues whose parent is not there, and those below one another in a circle."""
-    done: set[str] = set()
-    for start in queues:
-        name, line = start, dict[str, None]()
-        while name and name not in done and name not in line and name in queues:
-            line[name] = None
-            name = queues[name].account.parent
-        if name and name not in queues:
-            said = f"there is no queue {in_brief(name)}"
-            yield written[list(line)[-1]], Problem(said, Where(path="spec.parentQueue"))
-        elif name in line:
-            circle = list(line)[list(line).index(name) :]
-            said = f"queues are below one another in a circle: {first_few([in_brief(each) for each in circle])}"
-            yield from ((written[each], Problem(said, Where(path="spec.parentQueue"))) for each in circle)
-        done.update(line)
+    where = Where(path="spec.parentQueue")
+    parents = {name: each.account.parent for name, each in queues.items()}
+    for name, parent in parents.items():
+        if parent and parent not in queues:
+            yield written[name], Problem(f"there is no queue {in_brief(parent)}", where)
+    for circle in circles(parents):
+        said = f"queues are below one another in a circle: {first_few([in_brief(each) for each in circle])}"
+        yield from ((written[each], Problem(said, where)) for each in circle)
 
 
 def _group(reading: ObjectReading, item: Workload, full: str) -> KaiGroup:

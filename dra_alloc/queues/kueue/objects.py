@@ -16,7 +16,7 @@ from dra_alloc.manifest import Workload
 from dra_alloc.pods.amounts import CPU
 from dra_alloc.pods.workloads.reading import items, text, value_at
 from dra_alloc.queues.kueue.mappings import DeviceClassMapping, mappings_of
-from dra_alloc.queues.ledger import Grant, Key, QueueAccount
+from dra_alloc.queues.ledger import Grant, Key, QueueAccount, circles
 from dra_alloc.queues.reading import ObjectReading, Wrong
 
 __all__ = [
@@ -157,18 +157,11 @@ def _circles(
     cohorts: Mapping[str, QueueAccount[int]], written: Mapping[str, Workload]
 ) -> Iterator[tuple[Workload, Problem]]:
     """Yield the cohorts that are below themselves."""
-    done: set[str] = set()
-    for start in cohorts:
-        name, line = start, dict[str, None]()
-        while name and name not in done and name not in line:
-            line[name] = None
-            name = cohorts[name].parent
-        circle = list(line)[list(line).index(name) :] if name in line else []
+    for circle in circles({name: each.parent for name, each in cohorts.items()}):
         names = first_few([in_brief(each.removeprefix("cohort ")) for each in circle])
         for each in circle:
             path = next(path for path in _PARENTS if value_at(written[each].body, path))
             yield written[each], Problem(f"cohorts are below one another in a circle: {names}", Where(path=path))
-        done.update(line)
 
 
 @dataclass(frozen=True, slots=True)

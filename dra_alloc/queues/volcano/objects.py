@@ -13,6 +13,7 @@ from dra_alloc.api import Quantity
 from dra_alloc.errors import Problem, Where, first_few, in_brief
 from dra_alloc.manifest import Workload
 from dra_alloc.pods.workloads.reading import text, value_at
+from dra_alloc.queues.ledger import circles
 from dra_alloc.queues.reading import ObjectReading, Wrong
 
 __all__ = ["CONSUMABLE", "DEFAULT", "DRA", "VolcanoGroup", "VolcanoObjects", "VolcanoQueue"]
@@ -142,12 +143,9 @@ def _unrooted(queues: dict[str, VolcanoQueue], written: Mapping[str, Workload]) 
             queues[name] = VolcanoQueue(name, "", each.capability, each.guarantee, each.closed)
         elif each.parent and each.parent not in queues:
             yield written[name], Problem(f"there is no queue {in_brief(each.parent)}", Where(path="spec.parent"))
-    for name in written:
-        line, above = [name], queues[name].parent
-        while above in queues and above not in line:
-            line.append(above)
-            above = queues[above].parent
-        if above == name:
+    for circle in circles({name: each.parent for name, each in queues.items()}):
+        for number, name in enumerate(circle):
+            line = [*circle[number:], *circle[:number]]
             said = f"queues are below one another in a circle: {first_few([in_brief(each) for each in line])}"
             yield written[name], Problem(said, Where(path="spec.parent"))
 
