@@ -5,10 +5,13 @@ What a queue system says of a workload, whichever system it is.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import Protocol
+from typing import Generic, Protocol, TypeVar
 
-__all__ = ["QueueAdmission", "Standing"]
+from dra_alloc.pods.gangs import GroupTree, has_enough
+
+__all__ = ["GangStanding", "QueueAdmission", "Standing"]
 
 
 class Standing(StrEnum):
@@ -43,3 +46,43 @@ class QueueAdmission(Protocol):
     @property
     def order(self) -> int:
         """Who came how manyth, 0 for who did not."""
+
+
+class _Gang(Protocol):
+    """Pods that are placed together, in a queue."""
+
+    @property
+    def queue(self) -> str: ...
+
+    @property
+    def group(self) -> GroupTree: ...
+
+
+Gang = TypeVar("Gang", bound=_Gang)
+
+
+@dataclass(frozen=True, slots=True)
+class GangStanding(Generic[Gang]):
+    """
+    What becomes of a gang: `placed` are its pods with a place, those that had one before included.
+
+    One that is admitted and has no place for what it needs lacks nodes or devices. `order` counts who is let in, or
+    gets places.
+    """
+
+    job: Gang
+    standing: Standing
+    code: str = ""
+    reasons: tuple[str, ...] = ()
+    order: int = 0
+    placed: frozenset[int] = frozenset()
+
+    @property
+    def queue(self) -> str:
+        """Its queue."""
+        return self.job.queue
+
+    @property
+    def has_enough(self) -> bool:
+        """Whether its gang has what it needs."""
+        return has_enough(self.job.group, self.placed)

@@ -16,7 +16,7 @@ from dra_alloc.queues.kai.fair_share import UNLIMITED, Claimant, fair_shares
 from dra_alloc.queues.kai.objects import RESOURCES, KaiObjects, KaiQueue
 from dra_alloc.queues.kai.reclaim import Amounts, Holder, KaiHolding
 from dra_alloc.queues.ledger import QueueLedger
-from dra_alloc.queues.standing import Standing
+from dra_alloc.queues.standing import GangStanding, Standing
 
 __all__ = ["FIRM", "KaiCycle", "KaiJob", "KaiStanding", "Place"]
 
@@ -47,29 +47,8 @@ class KaiJob:
 
 
 @dataclass(frozen=True, slots=True)
-class KaiStanding:
-    """
-    What becomes of a job: `placed` are its pods with a place, those that had one before included.
-
-    One that is admitted and has no place for what it needs lacks nodes or devices. `order` counts who gets places.
-    """
-
-    job: KaiJob
-    standing: Standing
-    code: str = ""
-    reasons: tuple[str, ...] = ()
-    order: int = 0
-    placed: frozenset[int] = frozenset()
-
-    @property
-    def queue(self) -> str:
-        """Its queue."""
-        return self.job.queue
-
-    @property
-    def has_enough(self) -> bool:
-        """Whether its gang has what it needs."""
-        return has_enough(self.job.group, self.placed)
+class KaiStanding(GangStanding[KaiJob]):
+    """What becomes of a job; `order` counts who gets places."""
 
 
 @dataclass(slots=True)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from dra_alloc.api import Quantity, ResourceClaim
 from dra_alloc.pods.gangs import GroupTree, has_enough, pods_missing
-from dra_alloc.queues.standing import Standing
+from dra_alloc.queues.standing import GangStanding, Standing
 from dra_alloc.queues.systems import QueueSystem
 from dra_alloc.queues.volcano.enqueue import DeviceMinimum, device_minimum, enqueue_refusal
 from dra_alloc.queues.volcano.objects import CONSUMABLE, DRA, VolcanoObjects, VolcanoQueue
@@ -54,26 +54,14 @@ VolcanoPlace = Callable[[VolcanoJob, Callable[[int], bool], Callable[[int], None
 
 
 @dataclass(frozen=True, slots=True)
-class VolcanoStanding:
-    """What becomes of a gang: who is let in has a number in `order`, and may yet find no places."""
+class VolcanoStanding(GangStanding[VolcanoJob]):
+    """
+    What becomes of a gang: who is let in has a number in `order`, and may yet find no places.
 
-    job: VolcanoJob
-    standing: Standing
-    code: str = ""
-    reasons: tuple[str, ...] = ()
-    order: int = 0
-    placed: frozenset[int] = frozenset()
+    `minimum` are the devices that there has to be room for.
+    """
+
     minimum: Mapping[str, DeviceMinimum] = field(default_factory=dict)
-
-    @property
-    def queue(self) -> str:
-        """Its queue."""
-        return self.job.queue
-
-    @property
-    def has_enough(self) -> bool:
-        """Whether its gang has what it needs."""
-        return has_enough(self.job.group, self.placed)
 
 
 @dataclass(slots=True)
