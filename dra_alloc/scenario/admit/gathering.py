@@ -6,29 +6,57 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final, Protocol, TypeVar
 
-from dra_alloc.api import Pod, ResourceClaim
+from dra_alloc.api import FrozenMap, Pod, ResourceClaim
 from dra_alloc.cluster.attempts.queue import Queued
 from dra_alloc.cluster.attempts.schedule import queued_of
 from dra_alloc.pods.expanding import ExpandedPod
 from dra_alloc.pods.gangs import GroupTree
 from dra_alloc.pods.workloads.states import PodState, state_of
 from dra_alloc.queues.standing import QueueAdmission
-from dra_alloc.scenario.admit.answers import QueueTold, WorkloadAnswer
-from dra_alloc.scenario.admit.asking import AdmitQuestion, unmade
+from dra_alloc.scenario.admit.answers import Admit, QueueTold, WorkloadAnswer
+from dra_alloc.scenario.admit.asking import AdmitQuestion, no_pods_of, read_at, unmade
 from dra_alloc.scenario.admit.jointly import JointQuestions
 from dra_alloc.scenario.admit.trying import Trying
 from dra_alloc.scenario.answers import CheckOptions, SubjectAnswer
 from dra_alloc.scenario.checking import Checking, queued_subject
 from dra_alloc.scenario.looking import Looking
 from dra_alloc.scenario.prepare.pipeline import Prepared
+from dra_alloc.work import ran_out
 
-__all__ = ["Gathered", "ListedPods", "renumbered"]
+__all__ = ["Gathered", "ListedPods"]
 
 
 #: What a queue says of pods, beyond that, and whether their gang has enough.
 Admitted = tuple[QueueAdmission, QueueTold, bool]
+_NOTHING: Final[Mapping[str, Any]] = FrozenMap()
+
+
+class _Grouped(Protocol):
+    """Pods that are placed together, numbered among those of the scheduler with queues."""
+
+    @property
+    def group(self) -> GroupTree: ...
+
+    @property
+    def created(self) -> str: ...
+
+
+class _Job(Protocol):
+    """The same with pods numbered among all; some may have a place already."""
+
+    @property
+    def number(self) -> int: ...
+
+    @property
+    def asked(self) -> Mapping[int, Any]: ...
+
+    @property
+    def placed(self) -> frozenset[int]: ...
+
+
+Grouped = TypeVar("Grouped", bound=_Grouped)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +78,7 @@ class Gathered:
     """
 
     def __init__(self, question: AdmitQuestion, prepared: Prepared, is_of: Callable[[Pod], bool]) -> None:
-        self.prepared, self.is_of = prepared, is_of
+        self._question, self.prepared, self.is_of = question, prepared, is_of
         asked = [each for each in prepared.pods if each.is_asked]
         names = {each.name for each in asked}
         waiting = (each for each in prepared.dump.pods if state_of(each) in (PodState.WAITING, PodState.GATED))
@@ -68,6 +96,14 @@ class Gathered:
     def numbers(self) -> list[int]:
         """The pods that the scheduler with queues places."""
         return [number for number, each in enumerate(self.pods) if self.is_of(each.pod)]
+
+    def gangs(self, groups: Sequence[Grouped]) -> Iterator[tuple[Grouped, GroupTree, int]]:
+        """Yield what is placed together with its pods numbered among all, and whose turn it is: that of the oldest."""
+        numbers = self.numbers
+        turns = sorted(range(len(groups)), key=lambda place: groups[place].created)
+        turn = {place: number for number, place in enumerate(turns)}
+        for place, each in enumerate(groups):
+            yield each, _renumbered(each.group, numbers), turn[place]
 
     def _queued(self) -> Mapping[int, Queued]:
         """Return the pods as a scheduler has them: those of the cluster that wait go by the queues, too."""
@@ -142,7 +178,7 @@ class Gathered:
     def answer(
         self,
         listed: ListedPods,
-        admission: tuple[QueueAdmission, QueueTold, bool] | None,
+        admission: Admitted | None,
         alone: Mapping[int, SubjectAnswer],
     ) -> WorkloadAnswer:
         """Return what becomes of pods, which have no queue without `admission`."""
@@ -163,10 +199,32 @@ class Gathered:
         jointly = answer.jointly if listed.job is None else self.trying.joint.get(listed.job, answer.jointly)
         return replace(answer, admission=said, placements=found, told=told, enough=enough, jointly=jointly)
 
+    def notes(self, jobs: Iterable[_Job]) -> Iterator[str]:
+        """Yield what could make another answer of it, whichever system it is."""
+        yield from no_pods_of(self.prepared.subjects[self.mine :])
+        waiting = {job.number for job in jobs if not job.placed and min(job.asked, default=0) >= self.mine}
+        if waiting:
+            yield f"jobs that wait in the cluster go by the queues, too: {len(waiting)}"
 
-def renumbered(tree: GroupTree, numbers: Sequence[int]) -> GroupTree:
+    def admit(
+        self,
+        listed: Sequence[ListedPods],
+        answers: Sequence[WorkloadAnswer],
+        notes: Sequence[str],
+        queues: Mapping[str, Any] = _NOTHING,
+    ) -> Admit:
+        """Return answers with where their objects were read, and with notes of how the input was read."""
+        question, prepared = self._question, self.prepared
+        where = read_at(prepared, [each.origin for each in listed])
+        placed = tuple(replace(each, where=place) for each, place in zip(answers, where, strict=True))
+        told = (*notes, *prepared.notes, *self.checking.notes(), *ran_out())
+        settings = question.options.settings
+        return Admit(placed, question.system, settings, str(settings.profile().channel), told, queues)
+
+
+def _renumbered(tree: GroupTree, numbers: Sequence[int]) -> GroupTree:
     """Return a group whose pods are numbered among all pods."""
-    groups = tuple(renumbered(each, numbers) for each in tree.groups)
+    groups = tuple(_renumbered(each, numbers) for each in tree.groups)
     return replace(tree, pods=tuple(numbers[each] for each in tree.pods), groups=groups)
 
 

@@ -5,7 +5,6 @@ Who KAI-Scheduler lets in of the manifests' workloads, and what it places togeth
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Final
 
 from dra_alloc.errors import first_few
@@ -19,11 +18,10 @@ from dra_alloc.queues.kai.reclaim import Amounts, Holder
 from dra_alloc.queues.standing import Standing
 from dra_alloc.queues.systems import QueueDefect
 from dra_alloc.scenario.admit.answers import Admit, QueueTold, WorkloadAnswer
-from dra_alloc.scenario.admit.asking import AdmitQuestion, no_pods_of, prepared_for, read_at
-from dra_alloc.scenario.admit.gathering import Gathered, renumbered
+from dra_alloc.scenario.admit.asking import AdmitQuestion, prepared_for
+from dra_alloc.scenario.admit.gathering import Gathered
 from dra_alloc.scenario.admit.kai_told import kai_told
 from dra_alloc.scenario.prepare.pipeline import Prepared
-from dra_alloc.work import ran_out
 
 __all__ = ["admit_kai"]
 
@@ -41,12 +39,8 @@ def admit_kai(asked: AdmitQuestion) -> Admit:
     prepared = prepared_for(asked, asked.manifests, objects.wrong)
     found = _Kai(asked, prepared, objects)
     answers = found.answers()
-    where = read_at(prepared, [each.origin for each in found.listed])
-    placed = tuple(replace(each, where=place) for each, place in zip(answers, where, strict=True))
-    checking = found.gathered.checking
-    notes = (LIMITS, *objects.notes, *found.notes(), *prepared.notes, *checking.notes(), *ran_out())
-    channel = str(options.settings.profile().channel)
-    return Admit(placed, asked.system, options.settings, channel, notes, found.queues())
+    notes = (LIMITS, *objects.notes, *found.notes())
+    return found.gathered.admit(found.listed, answers, notes, found.queues())
 
 
 class _Kai:
@@ -64,11 +58,8 @@ class _Kai:
         gathered, numbers = self.gathered, self.gathered.numbers
         amounts = self._amounts(numbers)
         groups = list(kai_pods([gathered.pods[each] for each in numbers], self._objects, gathered.classes()))
-        turns = sorted(range(len(groups)), key=lambda place: groups[place].created)
-        turn = {place: number for number, place in enumerate(turns)}
         found: list[tuple[KaiJob, KaiPods]] = []
-        for place, each in enumerate(groups):
-            tree = renumbered(each.group, numbers)
+        for each, tree, turn in gathered.gangs(groups):
             members = list(tree.members())
             job = KaiJob(
                 each.name,
@@ -78,7 +69,7 @@ class _Kai:
                 gathered.running(members),
                 each.priority,
                 each.preemptible,
-                turn[place],
+                turn,
                 each.against,
             )
             found.append((job, each))
@@ -150,11 +141,8 @@ class _Kai:
 
     def notes(self) -> Iterator[str]:
         """Yield what could make another answer of it."""
+        yield from self.gathered.notes(job for job, _ in self.jobs)
         mine = self.gathered.pods[: self.gathered.mine]
-        yield from no_pods_of(self.gathered.prepared.subjects[len(mine) :])
-        waiting = {job.number for job, _ in self.jobs if not job.placed and min(job.asked, default=0) >= len(mine)}
-        if waiting:
-            yield f"jobs that wait in the cluster go by the queues, too: {len(waiting)}"
         labelled = [each.name for each in mine if not is_of_kai(each.pod) and each.pod.metadata.labels.get(QUEUE)]
         if labelled:
             said = f"have label {QUEUE} and not schedulerName {SCHEDULER}: KAI does not see them"

@@ -17,10 +17,9 @@ from dra_alloc.queues.volcano.enqueue import DeviceMinimum
 from dra_alloc.queues.volcano.grouping import SCHEDULER, VolcanoPods, is_of_volcano, volcano_pods
 from dra_alloc.queues.volcano.objects import VolcanoObjects
 from dra_alloc.scenario.admit.answers import Admit, QueueTold, WorkloadAnswer
-from dra_alloc.scenario.admit.asking import AdmitQuestion, no_pods_of, prepared_for, read_at
-from dra_alloc.scenario.admit.gathering import Gathered, renumbered
+from dra_alloc.scenario.admit.asking import AdmitQuestion, prepared_for
+from dra_alloc.scenario.admit.gathering import Gathered
 from dra_alloc.scenario.prepare.pipeline import Prepared
-from dra_alloc.work import ran_out
 
 __all__ = ["admit_volcano"]
 
@@ -39,11 +38,7 @@ def admit_volcano(asked: AdmitQuestion) -> Admit:
     prepared = prepared_for(asked, asked.manifests, objects.wrong)
     found = _Volcano(asked, prepared, objects)
     answers = found.answers()
-    where = read_at(prepared, [each.origin for each in found.listed])
-    placed = tuple(replace(each, where=place) for each, place in zip(answers, where, strict=True))
-    checking = found.gathered.checking
-    notes = (LIMITS, *objects.notes, *found.notes(), *prepared.notes, *checking.notes(), *ran_out())
-    return Admit(placed, asked.system, options.settings, str(options.settings.profile().channel), notes)
+    return found.gathered.admit(found.listed, answers, (LIMITS, *objects.notes, *found.notes()))
 
 
 class _Volcano:
@@ -59,11 +54,8 @@ class _Volcano:
     def _jobs(self) -> list[tuple[VolcanoJob, VolcanoPods]]:
         gathered, numbers = self.gathered, self.gathered.numbers
         groups = list(volcano_pods([gathered.pods[each] for each in numbers], self._objects, gathered.classes()))
-        turns = sorted(range(len(groups)), key=lambda place: groups[place].created)
-        turn = {place: number for number, place in enumerate(turns)}
         found: list[tuple[VolcanoJob, VolcanoPods]] = []
-        for place, each in enumerate(groups):
-            tree = renumbered(each.group, numbers)
+        for each, tree, turn in gathered.gangs(groups):
             members = list(tree.members())
             minimum = None if each.minimum is None else {name: amount.nano for name, amount in each.minimum.items()}
             job = VolcanoJob(
@@ -74,7 +66,7 @@ class _Volcano:
                 {number: [claim for _, claim in gathered.claims_of(number)] for number in members},
                 gathered.running(members),
                 each.priority,
-                turn[place],
+                turn,
                 each.against,
                 minimum,
             )
@@ -125,11 +117,8 @@ class _Volcano:
 
     def notes(self) -> Iterator[str]:
         """Yield what could make another answer of it."""
+        yield from self.gathered.notes(job for job, _ in self.jobs)
         mine = self.gathered.pods[: self.gathered.mine]
-        yield from no_pods_of(self.gathered.prepared.subjects[len(mine) :])
-        waiting = {job.number for job, _ in self.jobs if not job.placed and min(job.asked, default=0) >= len(mine)}
-        if waiting:
-            yield f"jobs that wait in the cluster go by the queues, too: {len(waiting)}"
         marked = [
             each.name
             for each in mine
