@@ -5,10 +5,10 @@ What is behind a selector that fails: the device, what it has instead, and what 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from dra_alloc import cel
 from dra_alloc.api import FrozenMap
@@ -27,6 +27,7 @@ _FAILED: Final = re.compile(
     r"(?P<kind>class|claim) (?P<owner>\S+): selector #(?P<number>\d+)(?: on device (?P<device>\S+))?: "
     r"CEL runtime error: (?P<text>.*)"
 )
+_NO_KEY: Final = "no such key: "
 _GUARD: Final = 'has(device.{}["{}"].{})'
 _GUARD_COST: Final = 50
 #: Smaller numbers of devices that are tried with a guard.
@@ -62,35 +63,57 @@ def failed_selector(world: World, settings: Settings, error: str, trials: Trials
         return found
     environment = environment_for(settings, "stored")
     devices = list(prepared_devices(world.slices, environment.reading))
-    here = [each for _, each in devices]
-    for expression, owners in _expressions(world, failed).items():
+    culprit = _culprit(_expressions(world, failed), environment, devices, failed)
+    if culprit is None:
+        return found
+    here, expression, key = [each for _, each in devices], culprit.expression, culprit.failure.removeprefix(_NO_KEY)
+    missing = [each.partition(":")[0] for each in cel.missing_hints(culprit.program, here)]
+    lacking = "".join(f"; {each}" for each in missing if each.startswith(f"{key} is missing"))
+    selector = f"selector {failed['number']} of {', '.join(map(str, culprit.owners))}"
+    said = in_a_sentence(" ".join(expression.split()))
+    found.cause = f"{selector} fails on device {culprit.name} ({culprit.failure}{lacking}): {said}"
+    found.hints += cel.evaluation_hints(culprit.failure, culprit.program, culprit.device)
+    found.hints += [each for each in missing if not each.startswith(f"{key} is missing")]
+    read = [each for each in reads(expression) if each.name == key and not each.optional]
+    if read:
+        guard = f"{_GUARD.format(*read[0])} && ({expression})"
+        change = partial(_with_guard, owners=culprit.owners, number=int(failed["number"]), guard=guard)
+        step = f"guarding {key} with has() in {selector}"
+        found.hints += _matching(environment, here, guard)
+        guarded = _with_a_guard(world, trials, Fix((step,), _GUARD_COST, change), key)
+        found.fixes, found.untried = guarded.fixes, guarded.untried
+        found.hints += guarded.hints
+    return found
+
+
+class _Culprit(NamedTuple):
+    """A selector with the device that it fails on, and the failure."""
+
+    expression: str
+    owners: Sequence[_Owner]
+    program: cel.Program
+    name: str
+    device: cel.CelDevice
+    failure: str
+
+
+def _culprit(
+    expressions: Mapping[str, Sequence[_Owner]],
+    environment: cel.Environment,
+    devices: Sequence[tuple[Sequence[str], cel.CelDevice]],
+    failed: re.Match[str],
+) -> _Culprit | None:
+    """Return the first of the expressions that fails as was told, and where; None if none does."""
+    for expression, owners in expressions.items():
         try:
             program = environment.compile(expression)
         except cel.CompileError:
             continue
         for names, device in devices:
-            failure = _failure(program, device)
-            if failed["device"] not in (None, "/".join(names)) or not failed["text"].startswith(failure or " "):
-                continue
-            key = failure.removeprefix("no such key: ")
-            missing = [each.partition(":")[0] for each in cel.missing_hints(program, here)]
-            lacking = "".join(f"; {each}" for each in missing if each.startswith(f"{key} is missing"))
-            selector = f"selector {failed['number']} of {', '.join(map(str, owners))}"
-            said = in_a_sentence(" ".join(expression.split()))
-            found.cause = f"{selector} fails on device {'/'.join(names)} ({failure}{lacking}): {said}"
-            found.hints += cel.evaluation_hints(failure, program, device)
-            found.hints += [each for each in missing if not each.startswith(f"{key} is missing")]
-            read = [each for each in reads(expression) if each.name == key and not each.optional]
-            if read:
-                guard = f"{_GUARD.format(*read[0])} && ({expression})"
-                change = partial(_with_guard, owners=owners, number=int(failed["number"]), guard=guard)
-                step = f"guarding {key} with has() in {selector}"
-                found.hints += _matching(environment, here, guard)
-                guarded = _with_a_guard(world, trials, Fix((step,), _GUARD_COST, change), key)
-                found.fixes, found.untried = guarded.fixes, guarded.untried
-                found.hints += guarded.hints
-            return found
-    return found
+            name, failure = "/".join(names), _failure(program, device)
+            if failed["device"] in (None, name) and failure and failed["text"].startswith(failure):
+                return _Culprit(expression, owners, program, name, device, failure)
+    return None
 
 
 def _failure(program: cel.Program, device: cel.CelDevice) -> str:
