@@ -10,7 +10,7 @@ from typing import Any
 
 from dra_alloc.manifest import Documents, load
 from dra_alloc.queues.kueue.cycle import QueueStanding
-from dra_alloc.scenario.admit.answers import WorkloadAnswer
+from dra_alloc.scenario.admit.answers import Admit, AdmitVerdict, WorkloadAnswer
 
 __all__ = [
     "CLASS",
@@ -22,8 +22,11 @@ __all__ = [
     "node",
     "objects",
     "of_kueue",
+    "only",
     "queue",
+    "reasons",
     "template",
+    "verdicts",
 ]
 
 
@@ -31,6 +34,20 @@ def of_kueue(answer: WorkloadAnswer) -> QueueStanding:
     """What Kueue says of a workload."""
     assert isinstance(answer.admission, QueueStanding)
     return answer.admission
+
+
+def verdicts(found: Admit) -> dict[str, AdmitVerdict]:
+    return {each.name.removeprefix("ns/"): each.verdict for each in found.workloads}
+
+
+def only(found: Admit) -> WorkloadAnswer:
+    (answer,) = found.workloads
+    return answer
+
+
+def reasons(answer: WorkloadAnswer) -> str:
+    assert answer.admission is not None
+    return "; ".join((*answer.admission.reasons, *answer.told.lines))
 
 
 def objects(*items: dict[str, Any]) -> Documents:

@@ -24,22 +24,15 @@ from tests.unit.scenario.queueing import (
     node,
     objects,
     of_kueue,
+    only,
     queue,
     template,
+    verdicts,
 )
 
 
 def admitted(jobs: list[dict[str, Any]], *dump: dict[str, Any], **settings: Any) -> Admit:
     return admit(objects(*jobs), objects(*COMMON, *dump), AdmitOptions(Settings("1.36", **settings)))
-
-
-def verdicts(found: Admit) -> dict[str, AdmitVerdict]:
-    return {each.name.removeprefix("ns/"): each.verdict for each in found.workloads}
-
-
-def only(found: Admit) -> WorkloadAnswer:
-    (answer,) = found.workloads
-    return answer
 
 
 def reasons(answer: WorkloadAnswer) -> str:

@@ -9,27 +9,14 @@ from typing import Any
 import pytest
 
 from dra_alloc.errors import InputError
-from dra_alloc.scenario.admit.admit import Admit, AdmitVerdict, WorkloadAnswer
+from dra_alloc.scenario.admit.admit import AdmitVerdict, WorkloadAnswer
 from dra_alloc.scenario.admit.answers import Layer, LayerSays
 from tests.unit.scenario import queueing
 from tests.unit.scenario.kai import admitted, claiming, job, node, pod, pod_group, queue, template
+from tests.unit.scenario.queueing import only, reasons, verdicts
 
 ATTACHED = {"pod-group-name": "g"}
 SKIPPED = {"kai.scheduler/skip-podgrouper": "true"}
-
-
-def verdicts(found: Admit) -> dict[str, AdmitVerdict]:
-    return {each.name.removeprefix("ns/"): each.verdict for each in found.workloads}
-
-
-def only(found: Admit) -> WorkloadAnswer:
-    (answer,) = found.workloads
-    return answer
-
-
-def reasons(answer: WorkloadAnswer) -> str:
-    assert answer.admission is not None
-    return "; ".join((*answer.admission.reasons, *answer.told.lines))
 
 
 def code(answer: WorkloadAnswer) -> str:

@@ -16,6 +16,7 @@ from dra_alloc.errors import ManifestError
 from dra_alloc.manifest import load
 from dra_alloc.report.admit_report import admit_report
 from dra_alloc.scenario.admit.admit import Admit, AdmitOptions, AdmitVerdict, admit
+from tests.unit.scenario import queueing
 from tests.unit.scenario import test_admit_volcano as volcano
 from tests.unit.scenario.kai import admitted, job, node, pod, pod_group, queue
 from tests.unit.scenario.queueing import objects
@@ -185,7 +186,7 @@ def test_a_least_of_very_many_digits_is_malformed():
 def test_jobs_that_volcano_refuses_are_not_let_in(tasks, spec, said):
     (answer,) = admitted([volcano.job("j", *tasks, **spec)], *node("n", 1), volcano.queue("q")).workloads
     assert answer.verdict is AdmitVerdict.INADMISSIBLE
-    assert said in volcano.reasons(answer)
+    assert said in queueing.reasons(answer)
 
 
 def test_a_task_that_needs_more_than_its_replicas_is_refused():
@@ -193,7 +194,7 @@ def test_a_task_that_needs_more_than_its_replicas_is_refused():
     made["spec"]["tasks"][1]["minAvailable"] = 3
     (answer,) = admitted([made], *node("n", 4), volcano.queue("q")).workloads
     assert answer.verdict is AdmitVerdict.INADMISSIBLE
-    assert "spec.tasks[1].minAvailable: 3 is more than the replicas, which are 2" in volcano.reasons(answer)
+    assert "spec.tasks[1].minAvailable: 3 is more than the replicas, which are 2" in queueing.reasons(answer)
 
 
 def test_the_part_of_a_gang_that_lacks_pods_is_told():
@@ -202,7 +203,7 @@ def test_the_part_of_a_gang_that_lacks_pods_is_told():
     group["spec"]["minTaskMember"] = {"x": 1}
     (answer,) = admitted([attached], *node("n", 1), group, volcano.queue("q")).workloads
     assert answer.verdict is AdmitVerdict.WAITING
-    assert "its gang needs pods of every part: 1 in x, and there are 0" in volcano.reasons(answer)
+    assert "its gang needs pods of every part: 1 in x, and there are 0" in queueing.reasons(answer)
 
 
 def test_claims_of_the_own_gang_are_none_to_free():

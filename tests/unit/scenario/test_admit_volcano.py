@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from dra_alloc.errors import ManifestError
-from dra_alloc.scenario.admit.admit import Admit, AdmitVerdict, WorkloadAnswer
+from dra_alloc.scenario.admit.admit import AdmitVerdict
 from tests.unit.scenario.kai import admitted, claiming, node, template
+from tests.unit.scenario.queueing import only, reasons, verdicts
 
 GPU = "deviceclass/gpu.example.com"
 GROUP = "scheduling.volcano.sh/v1beta1"
@@ -44,20 +45,6 @@ def configured(**arguments: bool) -> dict[str, Any]:
     text = f"tiers:\n- plugins:\n  - name: capacity\n    arguments:\n{lines}"
     meta = {"name": "volcano-scheduler-configmap", "namespace": "volcano-system"}
     return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": meta, "data": {"volcano-scheduler.conf": text}}
-
-
-def verdicts(found: Admit) -> dict[str, AdmitVerdict]:
-    return {each.name.removeprefix("ns/"): each.verdict for each in found.workloads}
-
-
-def only(found: Admit) -> WorkloadAnswer:
-    (answer,) = found.workloads
-    return answer
-
-
-def reasons(answer: WorkloadAnswer) -> str:
-    assert answer.admission is not None
-    return "; ".join((*answer.admission.reasons, *answer.told.lines))
 
 
 def test_a_job_is_let_in_and_placed():
