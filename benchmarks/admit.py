@@ -10,18 +10,16 @@ JSON; `peak_mb` is the memory of the process, `digest` that of the answer, which
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import json
-import subprocess
 import sys
-import tempfile
 import time
 from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from benchmarks.apart import each_apart
 from benchmarks.peak import peak_mb
 
 Json = dict[str, Any]
@@ -142,17 +140,7 @@ def measure(case: str, folder: Path) -> Json:
 
 def main() -> None:
     """Print a line a case."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--case", choices=CASES)
-    parser.add_argument("--measure", type=Path, help=argparse.SUPPRESS)
-    options = parser.parse_args()
-    if options.measure is not None:
-        print(json.dumps(measure(options.case, options.measure)))
-        return
-    for name in CASES if options.case is None else (options.case,):
-        with tempfile.TemporaryDirectory() as folder:
-            written(name, Path(folder))
-            subprocess.run([sys.executable, __file__, "--case", name, "--measure", folder], check=True)
+    each_apart(__file__, __doc__, CASES, written, measure)
 
 
 if __name__ == "__main__":

@@ -10,17 +10,15 @@ manifests and dump, `check_s` places all pods and writes the report as JSON; `to
 
 from __future__ import annotations
 
-import argparse
 import json
-import subprocess
 import sys
-import tempfile
 import time
 from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from benchmarks.apart import each_apart
 from benchmarks.fleet_cases import FleetCase, whatif
 from benchmarks.peak import peak_mb
 
@@ -89,22 +87,17 @@ def measure(name: str, folder: Path) -> Json:
     }
 
 
+def written(name: str, folder: Path) -> None:
+    """Write the files of a case."""
+    nodes, pods, busy = CASES[name]
+    case = whatif(nodes, 8, pods, busy)
+    for file, content in (("work", workloads(case)), ("cluster", dump(case))):
+        (folder / f"{file}.json").write_text(json.dumps(content), encoding="utf-8")
+
+
 def main() -> None:
     """Print a line a case."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--case", choices=CASES)
-    parser.add_argument("--measure", type=Path, help=argparse.SUPPRESS)
-    options = parser.parse_args()
-    if options.measure is not None:
-        print(json.dumps(measure(options.case, options.measure)))
-        return
-    for name in CASES if options.case is None else (options.case,):
-        nodes, pods, busy = CASES[name]
-        case = whatif(nodes, 8, pods, busy)
-        with tempfile.TemporaryDirectory() as folder:
-            for file, content in (("work", workloads(case)), ("cluster", dump(case))):
-                (Path(folder) / f"{file}.json").write_text(json.dumps(content), encoding="utf-8")
-            subprocess.run([sys.executable, __file__, "--case", name, "--measure", folder], check=True)
+    each_apart(__file__, __doc__, CASES, written, measure)
 
 
 if __name__ == "__main__":
