@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -13,12 +14,21 @@ from dra_alloc.cli.exit_codes import ExitCode
 from dra_alloc.cli.main import run
 from dra_alloc.report.sweep_report import sweep_report
 from dra_alloc.scenario.sweep.questions import SweepRow
+from dra_alloc.scenario.sweep.sweeping import sweep
 from tests.paths import ROOT
 
 EXAMPLE = ROOT / "docs" / "examples" / "what-if"
 CLUSTER = str(EXAMPLE / "cluster.yaml")
 DRAIN = "steps: [{drainNodes: {names: [gpu-a]}}]"
 ADD = "steps: [{addNodes: {like: gpu-a}}]"
+
+
+@pytest.fixture
+def here(monkeypatch):
+    """Have questions answered in this process: one of their own is what `test_every_combination_is_asked` has."""
+    with ThreadPoolExecutor(1) as thread:
+        monkeypatch.setattr(sweeping, "sweep", lambda questions, workers: sweep(questions, thread))
+        yield
 
 
 @pytest.fixture
@@ -51,7 +61,7 @@ def test_every_combination_is_asked(swept, tmp_path):
     assert sorted(lines, key=lambda each: each["place"]) == found
 
 
-def test_a_packed_cluster_and_several_files_answer_alike(swept, tmp_path, capsys):
+def test_a_packed_cluster_and_several_files_answer_alike(here, swept, tmp_path, capsys):
     packed = tmp_path / "cluster.snapshot"
     assert run(["snapshot", "pack", CLUSTER, "-o", str(packed)]) == 0
     capsys.readouterr()
@@ -66,13 +76,13 @@ def test_a_packed_cluster_and_several_files_answer_alike(swept, tmp_path, capsys
     assert [each["scenario"].rpartition("/")[2] for each in told[0]] == ["s.yaml#1", "s.yaml#2"]
 
 
-def test_manifests_alone_are_one_question_under_each_release(swept):
+def test_manifests_alone_are_one_question_under_each_release(here, swept):
     code, out, _ = swept({"r.yaml": "releases: ['1.36', '1.37']"}, "-f", EXAMPLE / "more.yaml", "--cluster", CLUSTER)
     assert code == 1
     assert "2 questions: 2 worse" in out
 
 
-def test_what_is_wrong_with_one_question_is_in_its_row(swept):
+def test_what_is_wrong_with_one_question_is_in_its_row(here, swept):
     code, out, _ = swept({"a.yaml": ADD, "b.yaml": "steps: [{cordonNodes: {names: [gpu-q]}}]"}, "--cluster", CLUSTER)
     assert code == 2
     assert "there is no node gpu-q (did you mean gpu-" in out
@@ -176,13 +186,13 @@ def test_who_may_hold_up_a_drain_leaves_a_question_undecided():
     assert sweeping._code([row]) == ExitCode.UNDECIDED
 
 
-def test_a_scenario_without_steps_is_what_others_are_held_against(swept):
+def test_a_scenario_without_steps_is_what_others_are_held_against(here, swept):
     code, out, _ = swept({"p.yaml": f"scenarios: {{as it is: {{steps: []}}, more: {{{ADD}}}}}"}, "--cluster", CLUSTER)
     assert code == 0
     assert "2 questions: 2 no worse" in out
 
 
-def test_a_row_is_called_by_what_others_have_otherwise(swept):
+def test_a_row_is_called_by_what_others_have_otherwise(here, swept):
     plan = f"scenarios: {{drained: {{{DRAIN}}}}}\nreleases: ['1.36', '1.37']"
     code, out, _ = swept({"p.yaml": plan}, "--cluster", CLUSTER)
     assert code == 1

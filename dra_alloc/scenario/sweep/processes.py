@@ -4,6 +4,7 @@ Processes that answer questions of a sweep, and stay neither after Ctrl-C nor wh
 
 from __future__ import annotations
 
+import gc
 import multiprocessing
 import os
 import signal
@@ -23,7 +24,7 @@ def processes(count: int) -> Iterator[ProcessPoolExecutor]:
 
     They are started afresh, as threads of whoever asks could be anywhere when a process is split in two.
     """
-    pool = ProcessPoolExecutor(count, multiprocessing.get_context("spawn"), _begin)
+    pool = ProcessPoolExecutor(count, multiprocessing.get_context("spawn"), _begin, gc.get_threshold())
     try:
         yield pool
     except BaseException:
@@ -37,8 +38,9 @@ def processes(count: int) -> Iterator[ProcessPoolExecutor]:
     pool.shutdown()
 
 
-def _begin() -> None:
-    """Leave Ctrl-C to whoever started the process, and go when that one is gone."""
+def _begin(*threshold: int) -> None:
+    """Collect garbage as seldom as whoever started the process, leave Ctrl-C to that one, and go when it is gone."""
+    gc.set_threshold(*threshold)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_leave_with_parent, daemon=True).start()
 

@@ -53,14 +53,15 @@ def _alone(asked: Sequence[_Asked], workers: int) -> Iterator[SweepRow]:
     """
     Yield rows that processes of our own answer.
 
-    Where one is lost, nobody knows over which question: those that were under way are asked one by one.
+    Where one is lost, nobody knows over which question: those that were under way are asked one by one; or no process
+    can be started, of which the first that is lost is suspected.
     """
     left = deque(asked)
-    if left:
-        _see_that_processes_start()
     while left:
         with processes(min(workers, len(left))) as pool:
             suspects = yield from _answers(left, pool, _EACH * workers)
+        if len(suspects) + len(left) == len(asked):
+            _see_that_processes_start()
         for place, question in suspects:
             yield _by_itself(place, question)
 

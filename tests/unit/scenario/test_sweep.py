@@ -8,7 +8,8 @@ import json
 import multiprocessing
 import os
 import signal
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor
+from contextlib import nullcontext
 from dataclasses import replace
 from multiprocessing.connection import wait
 from pathlib import Path
@@ -87,6 +88,15 @@ class Forgetful(Executor):
         return found
 
 
+class Broken(Executor):
+    """Has processes of which none can be started."""
+
+    def submit(self, fn, /, *args, **kwargs):
+        found: Future[Any] = Future()
+        found.set_exception(BrokenExecutor())
+        return found
+
+
 class Deadly(dict[str, Any]):
     """Steps that end the process that reads them."""
 
@@ -113,6 +123,14 @@ class Slow(Executor):
             found.set_result(fn(*args))
         self.asked.append(found)
         return found
+
+
+@pytest.fixture
+def quick(monkeypatch):
+    """Have processes split off one that has loaded what they need: those that are started afresh take a second each."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload([answering.__name__])
+    monkeypatch.setattr(multiprocessing, "get_context", lambda _: context)
 
 
 @pytest.fixture(autouse=True)
@@ -188,7 +206,7 @@ def test_processes_and_threads_answer_alike():
     assert in_order(sweep(questions(), workers=2)) == wanted
 
 
-def test_a_process_that_is_killed_loses_no_row():
+def test_a_process_that_is_killed_loses_no_row(quick):
     wanted = in_order(sweep(questions(12), Here()))
     rows: list[SweepRow] = []
     for row in sweep(questions(12), workers=2):
@@ -198,7 +216,13 @@ def test_a_process_that_is_killed_loses_no_row():
     assert in_order(rows) == wanted
 
 
-def test_a_question_that_ends_every_process_is_told_so():
+def test_where_no_process_can_be_started_no_question_is_to_blame(monkeypatch):
+    monkeypatch.setattr(sweeping, "processes", lambda count: nullcontext(Broken()))
+    with pytest.raises(InputError, match="no process can be started"):
+        next(sweep(questions(3), workers=2))
+
+
+def test_a_question_that_ends_every_process_is_told_so(quick):
     asked = questions(4)
     wanted = in_order(sweep(asked, Here()))
     asked[1] = replace(asked[1], steps=Deadly())
@@ -222,7 +246,7 @@ def test_a_broken_executor_loses_no_row():
     assert [each.unanswered.partition(":")[0] for each in rows] == ["the executor takes no questions"] * 3
 
 
-def test_who_stops_early_leaves_no_process():
+def test_who_stops_early_leaves_no_process(quick):
     rows = sweep(questions(40), workers=2)
     next(rows)
     processes = multiprocessing.active_children()
@@ -239,7 +263,7 @@ def test_who_stops_early_leaves_no_question_with_others():
     assert [each.cancelled() for each in executor.asked] == [False, True, True, True, True]
 
 
-def test_a_question_that_cannot_be_sent_loses_no_other_row():
+def test_a_question_that_cannot_be_sent_loses_no_other_row(quick):
     asked = questions(4)
     wanted = in_order(sweep(asked, Here()))
     asked[1] = replace(asked[1], steps=Unsent())
