@@ -11,8 +11,9 @@ from collections.abc import Callable, Hashable, Iterator
 from functools import lru_cache, wraps
 from threading import Lock
 from typing import Any, Final, Generic, TypeVar, cast
+from weakref import ref
 
-__all__ = ["Numbers", "Remembered", "of_short_texts"]
+__all__ = ["Numbers", "Remembered", "of_objects", "of_short_texts"]
 
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
@@ -94,6 +95,21 @@ class Numbers:
 
     def __len__(self) -> int:
         return len(self._known)
+
+
+def of_objects(asked: Callable[[K], V]) -> Callable[[K], V]:
+    """Return what makes a function of an immutable object remember its answer for as long as the object is there."""
+    known: dict[int, tuple[ref[K], V]] = {}
+
+    @wraps(asked)
+    def answer(item: K) -> V:
+        key = id(item)
+        found = known.get(key)
+        if found is None or found[0]() is not item:
+            found = known[key] = ref(item, lambda _: known.pop(key, None)), asked(item)
+        return found[1]
+
+    return answer
 
 
 def of_short_texts(most: int) -> Callable[[Asked], Asked]:

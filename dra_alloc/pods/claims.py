@@ -74,7 +74,8 @@ class ClaimsThere:
         full, namespace = _full(meta), meta.namespace or ""
         self.claims[full] = claim
         self.taken.setdefault(namespace, set()).add(meta.name or "")
-        entry, owner = meta.annotations.get(POD_CLAIM_NAME), _owner(meta)
+        entry = meta.annotations.get(POD_CLAIM_NAME)
+        owner = _owner(meta) if entry else None
         if entry and owner is not None:
             self.made_for[namespace, owner.uid or owner.name, entry] = full
             if owner.kind == "PodGroup":

@@ -51,6 +51,8 @@ def named(documents: Documents, dump: Documents) -> Documents:
 
     Spec: EXPAND-1.
     """
+    if all(item.metadata.name for member in NAMESPACED for item in getattr(documents, member)):
+        return documents
     taken: dict[tuple[str, str | None], set[str]] = {}
     for member in NAMESPACED:
         for each in (*getattr(documents, member), *getattr(dump, member)):

@@ -43,13 +43,15 @@ class Load:
         """Return whether pods may use any of the resource, as far as is known."""
         return self.allocatable.get(resource, 0) > 0
 
-    def plus(self, pod: PodView, sign: int = 1) -> Load:
-        """Return the load with one more pod; with -1 as `sign` with one less."""
-        used = {**self.used}
-        for name, amount in pod.uses.items():
-            used[name] = used.get(name, 0) + sign * amount
-        cpu, memory = (sign * each for each in pod.counts_as)
-        return Load(self.allocatable, used, (self.counted[0] + cpu, self.counted[1] + memory), self.pods + sign)
+    def plus(self, pods: Iterable[PodView], sign: int = 1) -> Load:
+        """Return the load with more pods; with -1 as `sign` with less."""
+        used, (cpu, memory), count = {**self.used}, self.counted, self.pods
+        for pod in pods:
+            for name, amount in pod.uses.items():
+                used[name] = used.get(name, 0) + sign * amount
+            more_cpu, more_memory = pod.counts_as
+            cpu, memory, count = cpu + sign * more_cpu, memory + sign * more_memory, count + sign
+        return Load(self.allocatable, used, (cpu, memory), count)
 
 
 class Tenancy:
@@ -86,10 +88,15 @@ class Tenancy:
         self.rather: dict[tuple[int, Term], Places] = {}
         self._views: dict[Hashable, PodView] = {}
         self._found: dict[str, object] = {}
+        running: dict[int, list[PodView]] = {}
         for pod in pods:
             name = pod.spec.node_name
             if name in self.places and not is_finished(pod):
-                self.add(self.view(pod), self.places[name])
+                view, place = self.view(pod), self.places[name]
+                running.setdefault(place, []).append(view)
+                self._count(view, place)
+        for place, views in running.items():
+            self.loads[place] = self._intern(self.loads[place].plus(views))
 
     def view(self, pod: Pod) -> PodView:
         """Return the pod as plugins read it: one object for pods that differ in name only."""
@@ -116,7 +123,10 @@ class Tenancy:
 
     def add(self, pod: PodView, place: int) -> None:
         """Let the pod run on the node."""
-        self.loads[place] = self._intern(self.loads[place].plus(pod))
+        self.loads[place] = self._intern(self.loads[place].plus((pod,)))
+        self._count(pod, place)
+
+    def _count(self, pod: PodView, place: int) -> None:
         if pod.ports:
             self.ports.setdefault(place, set()).update(pod.ports)
         deleted = pod.pod.metadata.deletion_timestamp is not None
@@ -141,7 +151,7 @@ class Tenancy:
 
     def remove(self, pod: PodView, place: int) -> None:
         """Let a pod that runs on the node go."""
-        self.loads[place] = self._intern(self.loads[place].plus(pod, -1))
+        self.loads[place] = self._intern(self.loads[place].plus((pod,), -1))
         if pod.ports:
             self.ports[place] -= pod.ports
         deleted = pod.pod.metadata.deletion_timestamp is not None

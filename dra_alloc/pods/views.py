@@ -7,10 +7,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import NamedTuple
 
 from dra_alloc.api import Pod, PodAffinity, PodAffinityTerm, PodSpec
 from dra_alloc.api.labels import NOTHING, LabelTest, Requirement, selector_of
 from dra_alloc.pods.amounts import CPU, MEMORY, UNASKED, in_units, pod_requests, used_by
+from dra_alloc.remembered import of_objects
 
 __all__ = ["SPREADING_OWNERS", "Owner", "PodView", "Port", "Term", "added_keys", "is_finished", "owner_of"]
 
@@ -88,20 +90,15 @@ class PodView:
         """What the pod asks for, in the scheduler's units."""
         return in_units(pod_requests(self.pod))
 
-    @cached_property
+    @property
     def uses(self) -> Mapping[str, int]:
         """What the pod uses where it runs."""
-        return in_units(used_by(self.pod))
+        return _held(self.pod).uses
 
-    @cached_property
+    @property
     def counts_as(self) -> tuple[int, int]:
         """Cpu and memory that the pod counts for where it runs, for scores: some, even if it asks for none."""
-        whole = self.spec.resources
-        unasked = UNASKED
-        if whole is not None and (whole.requests or whole.limits):
-            unasked = {name: amount for name, amount in UNASKED.items() if name not in self.uses}
-        found = in_units(used_by(self.pod, unasked))
-        return found.get(CPU, 0), found.get(MEMORY, 0)
+        return _held(self.pod).counts_as
 
     @cached_property
     def scored_as(self) -> tuple[int, int]:
@@ -158,6 +155,22 @@ class PodView:
             selector_of(given.label_selector, more) if given.label_selector is not None else NOTHING,
             given.topology_key,
         )
+
+
+class _Held(NamedTuple):
+    """What a pod takes of its node, and for how much cpu and memory it counts there."""
+
+    uses: Mapping[str, int]
+    counts_as: tuple[int, int]
+
+
+@of_objects
+def _held(pod: Pod) -> _Held:
+    uses, whole, unasked = in_units(used_by(pod)), pod.spec.resources, UNASKED
+    if whole is not None and (whole.requests or whole.limits):
+        unasked = {name: amount for name, amount in UNASKED.items() if name not in uses}
+    found = in_units(used_by(pod, unasked))
+    return _Held(uses, (found.get(CPU, 0), found.get(MEMORY, 0)))
 
 
 def conflict(wanted: Iterable[Port], taken: Iterable[Port]) -> Port | None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from dra_alloc.remembered import Numbers, Remembered, of_short_texts
+from dra_alloc.remembered import Numbers, Remembered, of_objects, of_short_texts
 from tests.architecture.source_files import nodes, package_files
 from tests.paths import ROOT
 from tests.threads import at_once
@@ -215,6 +215,27 @@ def test_long_texts_are_not_remembered():
     assert [length("ab"), length("ab"), length("ab", less=1)] == [2, 2, 1]
     assert [length("x" * 10_000), length("x" * 10_000)] == [10_000] * 2
     assert len(asked) == 4
+
+
+def test_objects_are_remembered_while_they_are_there():
+    asked = []
+
+    class Item:
+        def __init__(self, number: int) -> None:
+            self.number = number
+
+    @of_objects
+    def number_of(item: Item) -> int:
+        asked.append(item.number)
+        return item.number
+
+    one = Item(1)
+    assert [number_of(one), number_of(one), number_of(Item(2))] == [1, 1, 2]
+    # Objects that come by the place of one that is gone are others.
+    assert [number_of(Item(number)) for number in range(100)] == list(range(100))
+    assert asked == [1, 2, *range(100)]
+    (known,) = (each.cell_contents for each in number_of.__closure__ if isinstance(each.cell_contents, dict))
+    assert list(known) == [id(one)]
 
 
 def test_threads_get_the_same():

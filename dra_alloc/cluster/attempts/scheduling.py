@@ -95,9 +95,9 @@ class Scheduling:
         self._placing = Placing(cluster, ways.budget)
         self._answers: list[Allocated] = []
         population = cluster.population
-        there = [each for each in as_counted(population.pods, cluster) if each.metadata.full_name not in to_come]
-        self.there = {each.metadata.full_name: each for each in there}
-        self.tenancy = Tenancy(cluster.nodes, population.namespaces, there, population.siblings)
+        running = ((each.metadata.full_name, each) for each in as_counted(population.pods, cluster))
+        self.there = {name: each for name, each in running if name not in to_come}
+        self.tenancy = Tenancy(cluster.nodes, population.namespaces, self.there.values(), population.siblings)
         settings = cluster.settings
         self._profile = settings.profile()
         self._ruling = Ruling(self._profile.release, settings.effective_gates(), cluster.known.class_by_resource)

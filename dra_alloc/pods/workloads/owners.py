@@ -184,10 +184,11 @@ def _updated(given: Workload, before: Workload) -> Workload:
     return replace(given, body=FrozenMap(body), metadata=meta)
 
 
-def _controller(owners: Iterable[OwnerReference]) -> OwnerReference | None:
+def _controller(owners: Sequence[OwnerReference]) -> OwnerReference | None:
     """Return the owner that controls an object; where none says so, the only one."""
-    found = tuple(owners)
-    return next((each for each in found if each.controller), found[0] if len(found) == 1 else None)
+    if len(owners) == 1:
+        return owners[0]
+    return next((each for each in owners if each.controller), None)
 
 
 _Bridge = Callable[[str, ObjectMeta], Iterable[tuple[str, str, str]]]

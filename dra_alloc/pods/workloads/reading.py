@@ -182,13 +182,13 @@ def covers(given: Any, stored: Any) -> bool:
 
     Absent, null and empty are one; amounts are compared as amounts.
     """
-    if given in (None, "", (), {}, [], False) and stored in (None, "", (), {}, [], False):
+    if given == stored or (given in (None, "", (), {}, [], False) and stored in (None, "", (), {}, [], False)):
         return True
     if isinstance(given, Mapping) and isinstance(stored, Mapping):
         return all(covers(member, stored.get(key)) for key, member in given.items())
     if isinstance(given, list | tuple) and isinstance(stored, list | tuple):
         return len(given) == len(stored) and all(map(covers, given, stored))
-    return bool(given == stored) or _same_amount(given, stored)
+    return _same_amount(given, stored)
 
 
 def _same_amount(one: Any, other: Any) -> bool:

@@ -103,7 +103,9 @@ def as_there(manifests: Documents, dump: Documents) -> tuple[Documents, tuple[st
     """
     if not any(getattr(dump, member) for member in _OF_A_CLUSTER):
         return manifests, ()
-    there = {_key(item): item for member in _WITH_STATUS for item in getattr(dump, member)}
+    names = {item.metadata.name for member in _WITH_STATUS for item in getattr(manifests, member)}
+    stored = (item for member in _WITH_STATUS for item in getattr(dump, member) if item.metadata.name in names)
+    there = {_key(item): item for item in stored}
     dropped: list[str] = []
 
     def change(item: Any) -> Any:

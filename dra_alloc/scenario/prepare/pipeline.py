@@ -172,8 +172,10 @@ def _expanded(prepared: Prepared) -> Prepared:
     )
     prepared = prepared.noting(group_notes(made.pods, prepared.settings, prepared.notes))
     before = prepared.merged
-    there = ClaimsThere.of((*before.claims, *made.claims), before.templates, before.pod_groups)
-    claims = (*made.claims, *there.made_for_groups())
+    claims = made.claims
+    if before.pod_groups:
+        there = ClaimsThere.of((*before.claims, *made.claims), before.templates, before.pod_groups)
+        claims = (*claims, *there.made_for_groups())
     if not claims:
         return prepared
     with_claims = replace(before, claims=(*before.claims, *claims))

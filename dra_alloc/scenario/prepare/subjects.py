@@ -99,7 +99,7 @@ class _Reading:
         """Return the pod with its claims, None for one that is not to be scheduled now."""
         owner, pod = asked.owner, asked.pod
         namespace = pod.metadata.namespace or ""
-        for entry in pod.spec.resource_claims:
+        for entry in pod.spec.resource_claims if self.manifests.claims or self.manifests.templates else ():
             self.used.add(f"{namespace}/{entry.resource_claim_name}")
             self.used.add(f"template {namespace}/{entry.resource_claim_template_name}")
         if not asked.is_asked:

@@ -5,6 +5,7 @@ One question of a sweep answered, in whichever process: what many of them share 
 from __future__ import annotations
 
 import os
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -15,6 +16,7 @@ from dra_alloc.cluster.edits.objects import states
 from dra_alloc.cluster.settings import Settings
 from dra_alloc.errors import InputError, ManifestError
 from dra_alloc.manifest import Documents, Manner, Validate, load_readable
+from dra_alloc.manifest.gc_pause import gc_paused
 from dra_alloc.manifest.read.inputs import files_of
 from dra_alloc.pods.naming import in_namespace
 from dra_alloc.pods.workloads.shapes import Taught
@@ -104,17 +106,19 @@ def _asked(question: SweepQuestion, purse: Purse) -> WhatIf:
     start = _start(question)
     found = _befores.get(start)
     if found is None:
-        found = _befores.put(start, _begun(start, options, purse))
+        with gc_paused(settle=True):
+            found = _befores.put(start, _begun(start, options, purse))
     else:
         purse.pay(found.spent)
 
     def beside(path: str) -> Documents:
         return _read(_Files((str(Path(question.folder) / path),), question.validate, question.namespace))
 
-    after, wrong = after_steps(found.after, scenario, beside, options)
-    if wrong:
-        raise ManifestError(wrong)
-    return what_if(found.before, after, options, found.side)
+    with gc_paused():  # the collector walks what the questions share, and finds nothing
+        after, wrong = after_steps(found.after, scenario, beside, options)
+        if wrong:
+            raise ManifestError(wrong)
+        return what_if(found.before, after, options, found.side)
 
 
 def _start(question: SweepQuestion) -> _Start:
@@ -158,24 +162,25 @@ def _read(files: _Files) -> Documents:
 def _row(place: int, question: SweepQuestion, found: WhatIf) -> SweepRow:
     order = list(Fate)
     same = (Fate.STAYS, Fate.LACKING)
+    fates = [(each.fate, each) for each in found.changes]
     changed = sorted(
-        (each for each in found.changes if each.fate not in same),
-        key=lambda each: (order.index(each.fate), each.subject),
+        (each for each in fates if each[0] not in same), key=lambda each: (order.index(each[0]), each[1].subject)
     )
-    counts = {fate.value: count for fate in Fate if (count := found.count(fate))}
-    differences = tuple(map(_difference, changed))
+    counted = Counter(fate for fate, _ in fates)
+    counts = {fate.value: counted[fate] for fate in order if counted[fate]}
+    differences = tuple([_difference(fate, change) for fate, change in changed])
     stuck, unsure = FrozenMap(found.stuck), FrozenMap(found.unsure)
     return SweepRow.of(
         place, question, fates=counts, differences=differences, stuck=stuck, unsure=unsure, notes=found.notes
     )
 
 
-def _difference(change: WorkloadChange) -> Difference:
+def _difference(fate: Fate, change: WorkloadChange) -> Difference:
     was, now = change.before, change.after
     return Difference(
         change.subject.kind,
         change.subject.name,
-        change.fate.value,
+        fate.value,
         was.running,
         was.wanted,
         now.running,

@@ -23,9 +23,11 @@ def relieved(before: ClusterState, after: ClusterState) -> ClusterState:
 
     Spec: WHATIF-6.
     """
+    if not after.dump.quotas:
+        return after
     left = {_key(each) for each in chargeable(after.dump)}
     gone = [each for each in chargeable(before.dump) if _key(each) not in left]
-    if not gone or not after.dump.quotas:
+    if not gone:
         return after
     extended = bool(after.settings.effective_gates().get("DRAExtendedResource", False))
     there = before.dump
