@@ -36,6 +36,7 @@ _LOCKED: Final = Maturity.LOCKED
 
 #: Gate -> the releases with which its stage changed, oldest first; the last one holds from there on.
 GATES: Final[Mapping[str, Mapping[str, Maturity]]] = {
+    "CompositePodGroup": {"1.37": _ALPHA, "1.38": Maturity.BETA_OFF},
     "DRAAdminAccess": {"1.32": _ALPHA, "1.34": _BETA, "1.36": _LOCKED},
     "DRAConsumableCapacity": {"1.34": _ALPHA, "1.36": _BETA, "1.38": _STABLE},
     "DRADerivedAttributes": {"1.37": _ALPHA},
@@ -69,6 +70,7 @@ GROUPS: Final[Mapping[str, frozenset[Maturity]]] = {
 
 #: Gates of what is not modelled here: authorization, status and time limits; or not before a release.
 _UNMODELLED: Final[Mapping[str, str]] = {
+    "CompositePodGroup": "",
     "DRANodeAllocatableResources": "1.37",
     "DRAPartitionableDevicesType": "",
     "DRAResourceClaimGranularStatusAuthorization": "",

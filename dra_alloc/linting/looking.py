@@ -83,6 +83,12 @@ class WrittenPodSpec(NamedTuple):
         outer = members(members(self.written.value.get("metadata")).get("labels"))
         return {**outer, **members(self.metadata.get("labels"))}
 
+    def claims(self) -> Iterator[tuple[Path, dict[str, Any]]]:
+        """Yield the entries of the pod's claims, each with its path."""
+        claims = self.spec.get("resourceClaims")
+        for number, entry in enumerate(claims if isinstance(claims, list) else ()):
+            yield (*self.path, "resourceClaims", number), members(entry)
+
 
 @dataclass(frozen=True)
 class Linting:

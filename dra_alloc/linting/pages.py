@@ -18,7 +18,7 @@ __all__ = ["RulePage", "page_of", "whole_page"]
 
 _TEXTS: Final = files("dra_alloc.linting") / "pages"
 _SECTION: Final = re.compile(r"^## ([A-Z]\d+)\n", re.MULTILINE)
-_EXAMPLE: Final = re.compile(r"```yaml (\w+)\n(.*?)```\n?", re.DOTALL)
+_EXAMPLE: Final = re.compile(r"```(?:yaml|sh) (\w+)\n(.*?)```\n?", re.DOTALL)
 _FIXED: Final = {
     "safe": "safe: `--fix`",
     "unsafe": "changes what is meant: `--fix --unsafe-fixes`",
@@ -29,8 +29,8 @@ _FIXED: Final = {
 @dataclass(frozen=True, slots=True)
 class RulePage:
     """
-    What is to be known of a code: text in Markdown, YAML that is wrong and right, the cluster these go to, and what
-    was there before.
+    What is to be known of a code: text in Markdown, YAML that is wrong and right, the cluster these go to, what
+    was there before, and the options of the command that they are for.
     """
 
     rule: LintRule
@@ -39,13 +39,15 @@ class RulePage:
     good: str
     cluster: str
     previous: str
+    options: str
 
     def __str__(self) -> str:
         default = "" if self.rule.by_default else ", off by default"
         before = f"Before:\n\n{_set_in(self.previous)}\n" if self.previous else ""
+        given = f"With {self.options.strip()}\n\n" if self.options else ""
         head = f"{self.rule.code} ({self.rule.severity}{default}): {self.rule.reason}\n\n{self.text}\n"
         fix, wrong, right = _FIXED[self.rule.fix], _set_in(self.bad), _set_in(self.good)
-        return f"{head}\nFix: {fix}\n\n{before}Wrong:\n\n{wrong}\nRight:\n\n{right}"
+        return f"{head}\nFix: {fix}\n\n{given}{before}Wrong:\n\n{wrong}\nRight:\n\n{right}"
 
 
 def _set_in(text: str) -> str:
@@ -83,6 +85,7 @@ def _page(rule: LintRule) -> RulePage:
         examples["good"],
         cluster,
         examples.get("previous", ""),
+        examples.get("options", ""),
     )
 
 
@@ -107,7 +110,14 @@ def _parts() -> Iterator[str]:
 
 
 def _examples_told(text: str) -> str:
-    return re.sub(r"```yaml (bad|good|cluster|previous)\n", lambda found: f"{_TOLD[found[1]]}```yaml\n", text).strip()
+    return _OPENS.sub(lambda found: f"{_TOLD[found[2]]}```{found[1]}\n", text).strip()
 
 
-_TOLD: Final = {"bad": "Wrong:\n\n", "good": "Right:\n\n", "cluster": "", "previous": "Before:\n\n"}
+_OPENS: Final = re.compile(r"```(yaml|sh) (bad|good|cluster|previous|options)\n")
+_TOLD: Final = {
+    "bad": "Wrong:\n\n",
+    "good": "Right:\n\n",
+    "cluster": "",
+    "previous": "Before:\n\n",
+    "options": "With:\n\n",
+}

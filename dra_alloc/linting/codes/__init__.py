@@ -6,7 +6,19 @@ from __future__ import annotations
 
 from typing import Final
 
-from dra_alloc.linting.codes import amounts, constraints, own, pods, pools, queues, releases, selectors, shape, taints
+from dra_alloc.linting.codes import (
+    amounts,
+    constraints,
+    gangs,
+    own,
+    pods,
+    pools,
+    queues,
+    releases,
+    selectors,
+    shape,
+    taints,
+)
 from dra_alloc.linting.rules import LintRule
 
 __all__ = ["RULES", "rule_named"]
@@ -22,6 +34,7 @@ RULES: Final[tuple[LintRule, ...]] = tuple(
             *pools.RULES,
             *taints.RULES,
             *releases.RULES,
+            *gangs.RULES,
             *pods.RULES,
             *queues.RULES,
             *own.RULES,

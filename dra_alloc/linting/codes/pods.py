@@ -119,13 +119,12 @@ def _uses(pod: WrittenPodSpec) -> Iterator[tuple[Path, dict[str, Any]]]:
 def _shared(linting: Linting) -> Iterator[tuple[WrittenPodSpec, Path, str, int]]:
     """Yield the claims that several pods of an object name, each with the number of these."""
     for each in linting.pod_specs:
-        claims = each.spec.get("resourceClaims")
-        for number, entry in enumerate(claims if isinstance(claims, list) else ()):
-            name = members(entry).get("resourceClaimName")
+        for path, entry in each.claims():
+            name = entry.get("resourceClaimName")
             if isinstance(name, str) and name:
                 count = linting.pod_counts.get((each.written, each.path), 1)
                 if count > 1:
-                    yield each, (*each.path, "resourceClaims", number, "resourceClaimName"), name, count
+                    yield each, (*path, "resourceClaimName"), name, count
 
 
 def _overused(linting: Linting) -> Iterator[Hit]:
@@ -160,11 +159,9 @@ def _keeps_apart(pod: WrittenPodSpec) -> bool:
 def _idle(linting: Linting) -> Iterator[Hit]:
     for each in linting.pod_specs:
         used = {name for _, use in _uses(each) if isinstance(name := use.get("name"), str)}
-        claims = each.spec.get("resourceClaims")
-        for number, entry in enumerate(claims if isinstance(claims, list) else ()):
-            name = members(entry).get("name")
+        for path, entry in each.claims():
+            name = entry.get("name")
             if isinstance(name, str) and name not in used:
-                path = (*each.path, "resourceClaims", number)
                 known = first_few(sorted(used)) or "none"
                 said = f"no container uses claim {in_brief(name)}: it is allocated, and its devices reach none"
                 yield Hit(each.written, path, said, f"name it in resources.claims of a container; used are: {known}")

@@ -4,7 +4,7 @@ Queue systems: queues that let nobody in or limit nothing, and claims that a que
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any, Final
 
 from dra_alloc.api import Quantity
@@ -62,17 +62,11 @@ def _used(linting: Linting, pods: Iterator[WrittenPodSpec]) -> Iterator[tuple[Wr
     seen: set[int] = set()
     for pod in pods:
         namespace = linting.namespace_of(pod.written)
-        for path, entry in _entries(pod):
+        for path, entry in pod.claims():
             found = templates.get((namespace, str(entry.get("resourceClaimTemplateName"))))
             if found is not None and id(found) not in seen:
                 seen.add(id(found))
                 yield pod, found, path
-
-
-def _entries(pod: WrittenPodSpec) -> Iterator[tuple[Path, Mapping[str, Any]]]:
-    claims = pod.spec.get("resourceClaims")
-    for number, entry in enumerate(claims if isinstance(claims, list) else ()):
-        yield (*pod.path, "resourceClaims", number), members(entry)
 
 
 def _of_kueue(linting: Linting) -> Iterator[WrittenPodSpec]:
@@ -84,7 +78,7 @@ def _of_kueue(linting: Linting) -> Iterator[WrittenPodSpec]:
 def _refused(linting: Linting) -> Iterator[Hit]:
     """Yield claims that Kueue admits no workload with."""
     for pod in _of_kueue(linting):
-        for path, entry in _entries(pod):
+        for path, entry in pod.claims():
             if entry.get("resourceClaimName"):
                 said = "Kueue admits no workload that names a claim"
                 yield Hit(pod.written, (*path, "resourceClaimName"), said, "resourceClaimTemplateName")

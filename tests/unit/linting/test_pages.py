@@ -9,12 +9,14 @@ from functools import cache
 
 import pytest
 
+from dra_alloc.cluster.settings import Settings
 from dra_alloc.linting.codes import RULES
 from dra_alloc.linting.pages import RulePage, page_of, whole_page
 from dra_alloc.linting.rules import FAMILIES
 from dra_alloc.linting.running import LintAsked, Linted, linted
 from dra_alloc.linting.selection import CodesAsked
 from dra_alloc.manifest import Documents, Manner, load_readable
+from dra_alloc.releases import DEFAULT_RELEASE
 from tests.paths import ROOT
 
 CODES = [rule.code for rule in RULES]
@@ -28,8 +30,14 @@ def cluster_of(text: str) -> Documents | None:
 def asked_of(page: RulePage, text: str) -> Linted:
     """What is found in an example of a page, for the code that is off by default, too."""
     extend = () if page.rule.by_default else (page.rule.code,)
+    words = page.options.split()
+    given = [*zip(words[::2], words[1::2], strict=True)]
+    gates = {value.partition("=")[0]: value.endswith("=true") for name, value in given if name == "--gate"}
     asked = LintAsked(
-        selection=CodesAsked(extend=extend), cluster=cluster_of(page.cluster), previous=cluster_of(page.previous)
+        Settings(dict(given).get("--release", DEFAULT_RELEASE), gates),
+        selection=CodesAsked(extend=extend),
+        cluster=cluster_of(page.cluster),
+        previous=cluster_of(page.previous),
     )
     manner = Manner("strict", "keep", asked.settings.profile().release)
     read = load_readable(["-"], stdin=io.BytesIO(text.encode()), manner=manner)

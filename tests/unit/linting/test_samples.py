@@ -33,6 +33,14 @@ SEED = {
     125: {"W803"},
     136: {"S103"},
 }
+CORE_GANGS = (
+    "dra-podgroup-with-claim-ref",
+    "dra-podgroup-with-claim-template",
+    "podgroup-gangscheduling-podgroup",
+    "podgroup-tas-podgroup",
+    "workload_preemption-podgroup",
+)
+JOB_SET_GANGS = tuple(dra + name for dra in ("", "dra-") for name in ("jobset", "podgroup", "workload"))
 #: What is above info in samples that count as valid, and why it is a defect there.
 DEFECTS = {
     # written for 1.37
@@ -54,6 +62,13 @@ DEFECTS = {
     ("intel/claims-gpu.yaml", "S199"),
     # "dra.net/rdma" looked up as one key
     ("intel/claims-gpu.yaml", "E208"),
+    # gangs of 1.37, and of clusters that switch them on
+    *((f"core-gang/{name}.yaml", code) for name in CORE_GANGS for code in ("R705", "R707")),
+    *((f"core-gang/dra-pod-in-podgroup-with-claim-{kind}.yaml", "R707") for kind in ("ref", "template")),
+    *((f"jobset/workload-aware-scheduling-{name}.yaml", "R707") for name in JOB_SET_GANGS),
+    ("dra-example-driver/podgroup-resourceclaimtemplate.yaml", "R707"),
+    ("k8s/podgroup-gang-and-claims.yaml", "R705"),
+    ("k8s/podgroup-gang-and-claims.yaml", "R707"),
     # an owner without a UID
     ("dranet/allocated-claim-gpu-efa.yaml", "S121"),
     ("dranet/slice-efa-eks-p4d.yaml", "S121"),
