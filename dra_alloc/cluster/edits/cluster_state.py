@@ -13,9 +13,11 @@ from dra_alloc.api import DeviceTaintRule, FrozenMap, Pod, ResourceClaim
 from dra_alloc.cluster.holding import given_back, reserved_for
 from dra_alloc.cluster.settings import DEFAULT_SETTINGS, Settings
 from dra_alloc.manifest import Documents
+from dra_alloc.pods.workloads.owners import Family
 from dra_alloc.pods.workloads.states import is_live
+from dra_alloc.remembered import of_objects
 
-__all__ = ["ClusterState", "joined"]
+__all__ = ["ClusterState", "family_of", "joined"]
 
 #: Members of documents that hold objects, in the order in which they are named.
 OBJECTS: Final = (
@@ -24,7 +26,7 @@ OBJECTS: Final = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class ClusterState:
     """
     The objects that are there and those that are applied to them, for one release.
@@ -66,6 +68,12 @@ class ClusterState:
             {name: why for name, why in each.items() if name not in told} for each in (self.stuck, self.unsure)
         )
         return replace(self, stuck=FrozenMap({**before, **stuck}), unsure=FrozenMap({**doubted, **unsure}))
+
+
+@of_objects
+def family_of(state: ClusterState) -> Family:
+    """Return all workloads and pods of a state by their owners."""
+    return Family(state.manifests, state.dump, state.dump.nodes, {})
 
 
 def joined(first: Documents, second: Documents) -> Documents:

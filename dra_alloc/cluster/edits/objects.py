@@ -11,7 +11,7 @@ from typing import Any, Final
 from pydantic import Field
 
 from dra_alloc.api import ObjectMeta, ResourceClaim
-from dra_alloc.cluster.edits.cluster_state import ClusterState, joined
+from dra_alloc.cluster.edits.cluster_state import ClusterState, family_of, joined
 from dra_alloc.cluster.edits.device_eviction import evicted_by_taints
 from dra_alloc.cluster.edits.merging import merged
 from dra_alloc.cluster.edits.step import StepKind, Stepping
@@ -148,7 +148,7 @@ def without(state: ClusterState, kind: str, names: Collection[str]) -> ClusterSt
 
 
 def _without_workloads(state: ClusterState, kind: str, names: Collection[str]) -> ClusterState:
-    family = Family(state.manifests, state.dump, state.dump.nodes, {})
+    family = family_of(state)
     roots = [each for name in names if (each := family.named(kind, *name.rsplit("/", 1))) is not None]
     line = [each for root in roots for each in _below(family, root)]
     gone = {each.key for each in line}

@@ -9,12 +9,11 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from dra_alloc.api import Pod
-from dra_alloc.cluster.edits.cluster_state import ClusterState, joined
+from dra_alloc.cluster.edits.cluster_state import OBJECTS, ClusterState, family_of, joined
 from dra_alloc.errors import ManifestError, Problem, first_few
 from dra_alloc.manifest import Documents, Workload
 from dra_alloc.manifest.documents import object_name
 from dra_alloc.pods.expanding import NOT_ANEW
-from dra_alloc.pods.workloads.owners import Family
 from dra_alloc.pods.workloads.states import PodState, state_of
 from dra_alloc.pods.workloads.table import maker_of
 from dra_alloc.scenario.check import Check, CheckOptions, SubjectAnswer, check
@@ -25,6 +24,10 @@ __all__ = ["OneSide", "asked", "makes_anew"]
 _Asked = Pod | Workload
 #: Objects that are not asked, told by name.
 _TOLD: Final = 5
+#: Kinds of which their own pods and ReplicaSets say how many pods are still to be made, whatever else is there.
+_BY_THEIR_PODS: Final = frozenset(
+    {("apps", "Deployment"), ("apps", "ReplicaSet"), ("", "ReplicationController"), ("apps", "StatefulSet")}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +36,13 @@ class OneSide:
     What a check says of a cluster, and how many pods of each workload run.
 
     `lacking` says what is missing for pods that somebody may have to make again; `notes` what else is to be known.
+    `at_rest` are workloads of the `state`, by identity, that have all their pods, and these their nodes.
     """
 
+    state: ClusterState
     check: Check
     counts: Mapping[WorkloadName, PodCount]
+    at_rest: Mapping[int, WorkloadName]
     lacking: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
@@ -46,23 +52,29 @@ def asked(
     anew: Sequence[Pod],
     evicted: Mapping[WorkloadName, Collection[str]],
     options: CheckOptions,
+    was: OneSide | None = None,
 ) -> OneSide:
     """
     Return what becomes of all that is there and all that is applied.
 
     `anew` are pods to make besides, `evicted` those that workloads lost. What
     is wrong with an object of the dump keeps its own pods from running, and is
-    no bad input.
+    no bad input. Of what `was` there before a change those are not asked again
+    that were at rest and that the change leaves alone.
 
     Spec: WHATIF-1.
     Raises: ManifestError for what is wrong with what is applied.
     """
     waiting = [each for each in state.dump.pods if state_of(each) in (PodState.WAITING, PodState.GATED)]
-    family = Family(joined(_documents(state, [*waiting, *anew]), state.manifests), state.dump, state.dump.nodes, {})
+    family = family_of(replace(state, manifests=joined(_documents(state, anew), state.manifests)) if anew else state)
     applied = {each.key for each in state.manifests.workloads}
     roots = [each for each in state.dump.workloads if family.root(each) is each and each.key not in applied]
-    found, wrong = _checked(state, [*filter(makes_anew, roots), *waiting, *anew], options)
-    counts = counted(state.dump, family, found)
+    left_alone = _left_alone(was, state) if was is not None else {}
+    makers = [each for each in roots if id(each) not in left_alone and makes_anew(each)]
+    found, wrong = _checked(state, [*makers, *waiting, *anew], options)
+    counts = counted(state.dump, family, found, left_alone)
+    if was is not None:
+        counts |= {name: was.counts[name] for name in left_alone.values() if name in was.counts}
     for pod in (*waiting, *anew):
         if _name(pod) in wrong:
             _block(counts, key_of(pod, family), pod.metadata.full_name, wrong[_name(pod)])
@@ -75,7 +87,31 @@ def asked(
     skipped = sorted({each.kind for each in roots if not makes_anew(each)})
     if skipped:
         notes.append(f"not asked for more pods than they have: {first_few(skipped)}")
-    return OneSide(found, counts, tuple(_lacking(state, roots)), tuple(notes))
+    at_rest = {} if options.taught else _at_rest([each for each in roots if _name(each) not in wrong], counts)
+    return OneSide(state, found, counts, at_rest, tuple(_lacking(state, roots)), tuple(notes))
+
+
+def _left_alone(was: OneSide, state: ClusterState) -> Mapping[int, WorkloadName]:
+    """Return the workloads that were at rest and that no step of a change touches: the same, with the same pods."""
+    before, dump = was.state, was.state.dump
+    applied = any(getattr(each.manifests, name) for each in (before, state) for name in OBJECTS)
+    if applied or before.settings != state.settings or dump.workloads != state.dump.workloads:
+        return {}
+    there, left = ({id(each): each for each in pods} for pods in (dump.pods, state.dump.pods))
+    touched = {
+        id(owning.root(pods[key]))
+        for owning, pods, others in ((family_of(before), there, left), (family_of(state), left, there))
+        for key in pods.keys() - others.keys()
+    }
+    return {key: name for key, name in was.at_rest.items() if key not in touched}
+
+
+def _at_rest(roots: Sequence[Workload], counts: Mapping[WorkloadName, PodCount]) -> dict[int, WorkloadName]:
+    """Return the workloads, by identity, that have all their pods, and these their nodes."""
+    plain = [each for each in roots if (each.group, each.kind) in _BY_THEIR_PODS]
+    names = {id(each): WorkloadName(each.kind, each.metadata.full_name) for each in plain}
+    none = PodCount()
+    return {key: name for key, name in names.items() if not ((found := counts.get(name, none)).asked or found.old)}
 
 
 def makes_anew(root: Workload) -> bool:

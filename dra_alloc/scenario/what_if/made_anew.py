@@ -8,9 +8,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from dra_alloc.api import Pod, PodStatus
-from dra_alloc.cluster.edits.cluster_state import ClusterState
+from dra_alloc.cluster.edits.cluster_state import ClusterState, family_of
 from dra_alloc.cluster.edits.objects import DELETED
-from dra_alloc.pods.workloads.owners import Family
 from dra_alloc.scenario.what_if.asking import makes_anew
 from dra_alloc.scenario.what_if.pod_counts import WorkloadName, key_of
 
@@ -31,7 +30,7 @@ class MadeAnew:
         budgets = after.dump.disruption_budgets or after.manifests.disruption_budgets
         if not after.evicted:
             return cls({}, (), bool(budgets))
-        family = Family(before.manifests, before.dump, before.dump.nodes, {})
+        family = family_of(before)
         there = {each.key for each in (*after.dump.workloads, *after.manifests.workloads)}
         evicted: dict[WorkloadName, dict[str, str]] = {}
         anew = []

@@ -151,7 +151,7 @@ def what_if(before: ClusterState, after: ClusterState, options: CheckOptions, wa
     made = MadeAnew.of(before, after)
     after = relieved(before, after)
     was = asked_before(before, options) if was is None else was
-    now = asked(after, made.pods, made.evicted, options)
+    now = asked(after, made.pods, made.evicted, options, was)
     there = {WorkloadName(each.kind, each.metadata.full_name) for each in joined(after.dump, after.manifests).workloads}
     none = PodCount()
     changes = [

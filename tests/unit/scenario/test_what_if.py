@@ -11,12 +11,16 @@ from typing import Any
 import pytest
 import yaml
 
+from benchmarks.what_if_cases import changes, cluster
 from dra_alloc.cluster.edits.objects import states
 from dra_alloc.cluster.outcomes import Allocated
 from dra_alloc.cluster.settings import DEFAULT_SETTINGS, Settings
 from dra_alloc.manifest import Documents, load
+from dra_alloc.manifest.given import documents_of
 from dra_alloc.manifest.plain_file import with_lines
 from dra_alloc.scenario.check import CheckOptions, SubjectAnswer
+from dra_alloc.scenario.what_if.asking import asked as asked_side
+from dra_alloc.scenario.what_if.made_anew import MadeAnew
 from dra_alloc.scenario.what_if.pod_counts import PodCount, WorkloadName
 from dra_alloc.scenario.what_if.reading import read_scenario, steps_in
 from dra_alloc.scenario.what_if.what_if import Fate, WhatIf, WorkloadChange, after_steps, what_if
@@ -96,6 +100,24 @@ def test_what_is_wrong_in_the_dump_keeps_its_own_pods_from_running(objects, docu
     assert "Pod shop/waits is not asked: there is no ResourceClaimTemplate shop/gone" in "\n".join(found.notes)
     spec["resourceClaims"][0]["resourceClaimTemplateName"] = "gpu"
     assert told(asked(documents(*objects, waits)))["shop/waits"] == ("stays", 1, 1)
+
+
+@pytest.mark.parametrize("lacking", [0, 2])
+def test_what_a_change_leaves_alone_need_not_be_asked_again(lacking):
+    """Workloads of ten pods each are at rest but for some that lack one."""
+    gone = ("w-0000-abc-3", "w-0001-abc-7")[:lacking]
+    objects = [each for each in cluster(20, 80)["items"] if each["metadata"]["name"] not in gone]
+    dump, options = documents_of(objects), CheckOptions(Settings("1.37"))
+    for steps in ({}, {"steps": [{"wait": {"seconds": 1}}]}, *changes(10, 20)):
+        before, after = states(dump, NOTHING, NOTHING, options.settings)
+        after, wrong = after_steps(after, steps_in(steps, idle=True)[0], load)
+        assert not wrong
+        made, was = MadeAnew.of(before, after), asked_side(before, (), {}, options)
+        known, fresh = (asked_side(after, made.pods, made.evicted, options, each) for each in (was, None))
+        assert len(was.at_rest) == 8 - lacking
+        assert len(known.check.pods) < len(fresh.check.pods) or len(made.evicted) + lacking >= 8
+        assert (known.counts, known.notes, known.lacking) == (fresh.counts, fresh.notes, fresh.lacking)
+        assert known.at_rest == fresh.at_rest
 
 
 def test_a_template_that_goes_lets_no_pod_come_back(objects, documents):
