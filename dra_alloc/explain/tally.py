@@ -17,7 +17,7 @@ from dra_alloc.problem.pools import GatherError, Pool
 from dra_alloc.problem.requests import Ask, ClaimRow, RequestRow
 from dra_alloc.problem.usage import Usage
 from dra_alloc.profiles import Trait
-from dra_alloc.rules import About, Pick, Reason, RuleSet, SearchStopped
+from dra_alloc.rules import About, Pick, Reason, Rule, RuleSet, SearchStopped
 from dra_alloc.solve.allocator import Allocator, Question
 from dra_alloc.solve.search.upstream import first_fit
 from dra_alloc.work import BudgetExhausted, Steps
@@ -32,6 +32,8 @@ _FAR: Final[Mapping[str, int]] = {"device-picked": 1, "selector-mismatch": 2, "c
 _Passed: TypeAlias = Mapping[tuple[int, DeviceRow], Reason]
 #: What the devices of a pool fell to that a request cannot have, in order.
 _Asked: TypeAlias = Callable[[Ask, Pool], Iterator[Reason | None]]
+#: What a rule that refuses says of a device, in its words or in fewer.
+_Why: TypeAlias = Callable[[Rule, Ask, DeviceRow], Reason]
 #: Stands for what was never asked, and is false; None is an answer.
 _UNSEEN: Final[Any] = ()
 
@@ -188,32 +190,37 @@ def by_nearness(groups: Mapping[Reason, Sequence[str]]) -> tuple[Group, ...]:
     return tuple(Group(reason.code, reason.detail, tuple(names), reason.holders) for reason, names in ordered)
 
 
-def refusal(rules: RuleSet, ask: Ask, device: DeviceRow) -> Reason | None:
+def _words(rule: Rule, ask: Ask, device: DeviceRow) -> Reason:
+    return rule.why(ask, device)
+
+
+def refusal(rules: RuleSet, ask: Ask, device: DeviceRow, why: _Why = _words) -> Reason | None:
     """
     Return why the device cannot be picked in the present state, which stays as it is.
 
     That it is of another kind is told before all else: whoever asks for an A100 does not wait for an H100.
+    What a rule says is what `why` makes of it: its words can cost more than the rest.
     """
-    return _of_another_kind(rules, ask, device) or _not_to_be_had(rules, ask, device)
+    return _of_another_kind(rules, ask, device, why) or _not_to_be_had(rules, ask, device, why)
 
 
-def _of_another_kind(rules: RuleSet, ask: Ask, device: DeviceRow) -> Reason | None:
+def _of_another_kind(rules: RuleSet, ask: Ask, device: DeviceRow, why: _Why = _words) -> Reason | None:
     for rule in rules.candidate:
         with contextlib.suppress(SearchStopped):
             if rule.about is About.SELECTORS and rule.rejects(ask, device):
-                return rule.why(ask, device)
+                return why(rule, ask, device)
     return None
 
 
-def _not_to_be_had(rules: RuleSet, ask: Ask, device: DeviceRow) -> Reason | None:
+def _not_to_be_had(rules: RuleSet, ask: Ask, device: DeviceRow, why: _Why = _words) -> Reason | None:
     added = []
     try:
         for rule in rules.candidate:
             if rule.rejects(ask, device):
-                return rule.why(ask, device)
+                return why(rule, ask, device)
         for rule in rules.take_for(ask):
             if not rule.add(ask, device):
-                return rule.why(ask, device)
+                return why(rule, ask, device)
             added.append(rule)
     except SearchStopped as stop:
         # Where a request before it is refused, the search does not come to the device.

@@ -8,14 +8,26 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from dra_alloc.api import Taint, Toleration
+from dra_alloc.api import Node, Taint, Toleration
 
-__all__ = ["CORDON", "repelling", "tolerated"]
+__all__ = ["CORDON", "closing", "repelling", "tolerated"]
 
 #: What a cordon stands for: who tolerates it may run on a cordoned node.
 CORDON: Final = Taint.made(key="node.kubernetes.io/unschedulable", effect="NoSchedule")
+#: What begins the keys of taints by which the control plane closes a node.
+_OF_NODE: Final = "node.kubernetes.io/"
 _KEEPS_OFF: Final = frozenset({"NoSchedule", "NoExecute"})
 _INTEGER: Final = re.compile(r"0|-?[1-9][0-9]*")
+
+
+def closing(node: Node) -> str:
+    """Return why a node takes no pods at all but those that tolerate everything: empty if it does take some."""
+    if node.spec.unschedulable:
+        return "is cordoned"
+    taint = next(
+        (each for each in node.spec.taints if each.effect in _KEEPS_OFF and each.key.startswith(_OF_NODE)), None
+    )
+    return "" if taint is None else f"is tainted {taint.key}"
 
 
 def tolerated(taint: Taint, tolerations: Iterable[Toleration], *, comparing: bool = False) -> bool:

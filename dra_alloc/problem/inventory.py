@@ -4,7 +4,7 @@ All slices of a cluster, indexed the ways the pools ask for them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import repeat
@@ -68,6 +68,12 @@ class Inventory:
     def slices(self) -> tuple[SliceRow, ...]:
         """The slices in input order."""
         return tuple(sorted(self.rows.values(), key=_position))
+
+    @property
+    def newest(self) -> Iterator[SliceRow]:
+        """The slices of the newest generation of each pool, in input order."""
+        newest = {pool: max(row.generation for row in rows) for pool, rows in self.by_pool.items()}
+        return (row for row in self.slices if row.generation == newest[row.pool])
 
     @cached_property
     def nodes_share(self) -> bool:

@@ -10,10 +10,12 @@ from typing import Any, Final
 
 from dra_alloc.errors import Where
 from dra_alloc.report.layout import plural, some
+from dra_alloc.report.left import left_lines, left_members
 from dra_alloc.report.records import Finding, Level, Report, Section
 from dra_alloc.report.what_if_report import below_refused
 from dra_alloc.scenario.capacity.capacity import Capacity, CopiesFit, Outlook
 from dra_alloc.scenario.capacity.copies import MOST_COPIES
+from dra_alloc.scenario.left.left import Left
 from dra_alloc.scenario.what_if.pod_counts import PodCount, WorkloadName
 
 __all__ = ["capacity_report"]
@@ -24,14 +26,14 @@ _LEVELS: Final[dict[Outlook, tuple[Level, str]]] = {
     Outlook.HOPELESS: ("error", "does-not-fit"),
     Outlook.UNDECIDED: ("warning", "undecided"),
 }
-_Told = tuple[Capacity, tuple[Finding, ...]]
+_Told = tuple[Capacity, tuple[Finding, ...], Left | None]
 
 
-def capacity_report(found: Capacity) -> Report:
-    """Return the records of what is to be bought, those that nothing helps first."""
+def capacity_report(found: Capacity, left: Left | None = None) -> Report:
+    """Return the records of what is to be bought, those that nothing helps first, and what is `left` as things are."""
     names = sorted(found.lacking, key=lambda each: each not in found.hopeless)
     findings = tuple(_finding(found, each) for each in names)
-    return Report(findings, Section("capacity", (found, findings), _lines, _members), found.notes)
+    return Report(findings, Section("capacity", (found, findings, left), _lines, _members), found.notes)
 
 
 def _finding(found: Capacity, name: WorkloadName) -> Finding:
@@ -65,10 +67,11 @@ def _shape(told: tuple[WorkloadName, PodCount, Outlook]) -> dict[str, Any]:
 
 
 def _lines(told: _Told, verbose: bool) -> Iterator[str]:
-    found, findings = told
+    found, findings, left = told
     for finding in findings:
         yield from (*finding.lines(verbose), "")
     yield from (f"note: {note}" for note in found.notes)
+    yield from left_lines(left, verbose)
     if found.copies is not None:
         yield _copies(found.copies)
     yield from _bought(found, verbose)
@@ -123,7 +126,7 @@ def _bought(found: Capacity, verbose: bool) -> Iterator[str]:
 
 
 def _members(told: _Told) -> dict[str, Any]:
-    found, findings = told
+    found, findings, left = told
     settings = found.now.check.settings
     return {
         "release": settings.release,
@@ -137,6 +140,7 @@ def _members(told: _Told) -> dict[str, Any]:
         "tried": found.tried,
         "most": found.most,
         "copies": None if found.copies is None else {"now": found.copies.now, "more": dict(found.copies.more)},
+        "left": left_members(left),
         "workloads": [each.members() for each in findings],
         "notes": list(found.notes),
     }

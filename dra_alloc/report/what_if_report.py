@@ -13,8 +13,10 @@ from dra_alloc.cluster.edits.cluster_state import ClusterState
 from dra_alloc.errors import Where, first_few
 from dra_alloc.report.check_report import cause_of_refused, judged, where_not
 from dra_alloc.report.layout import plural, some
+from dra_alloc.report.left import left_lines, left_members
 from dra_alloc.report.records import Finding, Level, Report, Section
 from dra_alloc.scenario.answers import SubjectAnswer
+from dra_alloc.scenario.left.left import Left
 from dra_alloc.scenario.picture import picture_of_checks
 from dra_alloc.scenario.what_if.pod_counts import PodCount
 from dra_alloc.scenario.what_if.what_if import Fate, WhatIf, WorkloadChange
@@ -31,17 +33,17 @@ _LEVELS: Final[dict[Fate, Level]] = {
 }
 #: Told in one line together.
 _QUIET: Final = (Fate.FITS, Fate.STAYS)
-_Told = tuple[WhatIf, tuple[Finding, ...], tuple[Finding, ...]]
+_Told = tuple[WhatIf, tuple[Finding, ...], tuple[Finding, ...], Left | None]
 
 
-def what_if_report(found: WhatIf, before: ClusterState, after: ClusterState) -> Report:
-    """Return the records of a change from one state to the other, the worst first."""
+def what_if_report(found: WhatIf, before: ClusterState, after: ClusterState, left: Left | None = None) -> Report:
+    """Return the records of a change from one state to the other, the worst first, and what is `left` after it."""
     order = list(Fate)
     changes = sorted(found.changes, key=lambda each: order.index(each.fate))
     findings = tuple(map(_finding, changes))
     stuck = _stuck(found, after)
     sides = {"before": (found.before, before.dump.claims), "after": (found.after, after.dump.claims)}
-    whole = Section("what-if", (found, findings, stuck), _lines, _members)
+    whole = Section("what-if", (found, findings, stuck, left), _lines, _members)
     return Report((*findings, *stuck), whole, found.notes, partial(picture_of_checks, sides))
 
 
@@ -120,7 +122,7 @@ def _deeper(section: Section) -> Section:
 
 
 def _lines(told: _Told, verbose: bool) -> Iterator[str]:
-    found, findings, stuck = told
+    found, findings, stuck, left = told
     quiet = {_code(each) for each in _QUIET}
     for finding in findings:
         if verbose or finding.code not in quiet:
@@ -133,6 +135,7 @@ def _lines(told: _Told, verbose: bool) -> Iterator[str]:
     for finding in stuck:
         yield from (*finding.lines(verbose), "")
     yield from (f"note: {note}" for note in found.notes)
+    yield from left_lines(left, verbose)
     yield _summary(found)
 
 
@@ -151,7 +154,7 @@ def _summary(found: WhatIf) -> str:
 
 
 def _members(told: _Told) -> dict[str, Any]:
-    found, findings, _ = told
+    found, findings, _, left = told
     counts = Counter(each.fate for each in found.changes)
     return {
         "before": {"release": found.before.settings.release, "gates": dict(found.before.settings.gates)},
@@ -160,6 +163,7 @@ def _members(told: _Told) -> dict[str, Any]:
         "workloads": [each.members() for each in findings],
         "stuck": dict(found.stuck),
         "unsure": dict(found.unsure),
+        "left": left_members(left),
         "notes": list(found.notes),
     }
 

@@ -4,7 +4,7 @@ What nodes look like after an answer: their devices by state, who has them, and 
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -15,14 +15,15 @@ from dra_alloc.cluster.cluster import Cluster
 from dra_alloc.cluster.outcomes import Allocated
 from dra_alloc.errors import DraAllocError
 from dra_alloc.pods.taints import CORDON
-from dra_alloc.problem.devices import DeviceKey, DeviceRow, PoolKey, SliceRow
+from dra_alloc.problem.devices import DeviceKey, DeviceRow
 from dra_alloc.problem.requests import claim_name
 from dra_alloc.scenario.check import Check
+from dra_alloc.scenario.counter_sets import CounterSets, Meter
 from dra_alloc.scenario.gang.joint import JointAnswer
 from dra_alloc.scenario.selecting import matched
 from dra_alloc.work import BudgetExhausted
 
-__all__ = ["DeviceGroup", "DeviceState", "Meter", "NodePicture", "Picture", "picture_of_checks", "picture_of_gang"]
+__all__ = ["DeviceGroup", "DeviceState", "NodePicture", "Picture", "picture_of_checks", "picture_of_gang"]
 
 #: A claim with the devices that it has, each with whether it is a share.
 _Taken = tuple[str, tuple[tuple[DeviceKey, bool], ...]]
@@ -49,14 +50,6 @@ class DeviceGroup:
     holders: tuple[str, ...]
     classes: tuple[int, ...]
     parts: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Meter:
-    """How full a counter set is, in percent of the counter of which most is used."""
-
-    name: str
-    used: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +163,7 @@ _Claims = Mapping[str, tuple[tuple[DeviceKey, bool], ...]]
 def _side(
     cluster: Cluster, before: _Claims, now: _Claims, classes: Mapping[DeviceKey, tuple[int, ...]]
 ) -> Mapping[str, NodePicture]:
-    rows = list(_newest(cluster))
+    rows = list(cluster.inventory.newest)
     holders: dict[DeviceKey, list[str]] = defaultdict(list)
     new: set[DeviceKey] = set()
     shared: set[DeviceKey] = set()
@@ -182,7 +175,7 @@ def _side(
                     new.add(key)
                 if share:
                     shared.add(key)
-    counters = _Counters(rows, holders)
+    counters = CounterSets(rows, holders)
     groups: dict[str, dict[Any, list[str]]] = {each.metadata.name or "": {} for each in cluster.nodes}
     for row in rows:
         for device in row.devices:
@@ -213,19 +206,12 @@ def _closed(node: Node) -> Iterator[str]:
             yield f"taint {each.key}"
 
 
-def _newest(cluster: Cluster) -> Iterator[SliceRow]:
-    newest: dict[PoolKey, int] = {}
-    for row in cluster.inventory.slices:
-        newest[row.pool] = max(row.generation, newest.get(row.pool, row.generation))
-    return (row for row in cluster.inventory.slices if row.generation == newest[row.pool])
-
-
 def _state(
     device: DeviceRow,
     holders: Mapping[DeviceKey, Sequence[str]],
     new: set[DeviceKey],
     shared: set[DeviceKey],
-    counters: _Counters,
+    counters: CounterSets,
 ) -> DeviceState:
     if device.key in new:
         return DeviceState.TAKEN
@@ -236,50 +222,3 @@ def _state(
     if device.blocking_taints:
         return DeviceState.TAINTED
     return DeviceState.SPENT if counters.lack(device) else DeviceState.FREE
-
-
-#: Amounts of counters, by pool, set and name.
-_Amounts = dict[tuple[PoolKey, str, str], int]
-
-
-class _Counters:
-    """What of counters is used by devices that are held."""
-
-    def __init__(self, rows: Sequence[SliceRow], holders: Mapping[DeviceKey, Sequence[str]]) -> None:
-        self._there: _Amounts = {}
-        self._nodes: dict[tuple[PoolKey, str], str] = {}
-        self._used: Counter[tuple[PoolKey, str, str]] = Counter()
-        for row in rows:
-            for each in row.wire.spec.shared_counters:
-                self._nodes[row.pool, each.name] = row.node_name
-                for name, counter in each.counters.items():
-                    self._there[row.pool, each.name, name] = counter.value.nano
-        for row in rows:
-            for device in row.devices if self._there else ():
-                if device.key in holders:
-                    self._used.update(self._takes(device))
-
-    def _takes(self, device: DeviceRow) -> _Amounts:
-        return {
-            (device.slice.pool, each.counter_set, name): counter.value.nano
-            for each in device.wire.consumes_counters
-            for name, counter in each.counters.items()
-        }
-
-    def lack(self, device: DeviceRow) -> bool:
-        """Say whether less is left of a counter than a device takes."""
-        if not device.draws:
-            return False
-        return any(self._there.get(key, 0) - self._used[key] < amount for key, amount in self._takes(device).items())
-
-    def by_node(self) -> Mapping[str, list[Meter]]:
-        """Return how full the counter sets of each node are."""
-        parts: dict[tuple[PoolKey, str], int] = dict.fromkeys(self._nodes, 0)
-        for (pool, counter_set, name), there in self._there.items():
-            if there > 0:
-                used = -(-100 * self._used[pool, counter_set, name] // there)
-                parts[pool, counter_set] = max(parts[pool, counter_set], min(100, used))
-        found: dict[str, list[Meter]] = defaultdict(list)
-        for (pool, counter_set), part in parts.items():
-            found[self._nodes[pool, counter_set]].append(Meter(counter_set, part))
-        return found

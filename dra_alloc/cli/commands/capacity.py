@@ -23,7 +23,8 @@ Say how many more nodes it takes until everything fits: MANIFESTS, applied to
 the cluster in DUMP, and what waits there. Nodes to add are like those that are
 there, one of each kind, or like the ones that --like names, or of the shapes
 that --shape names (`dra-alloc fleet --list`). The fewest are looked for, or the
-cheapest by a price list, as kube-scheduler places pods."""
+cheapest by a price list, as kube-scheduler places pods. Beside it stands what is
+left for each class as things are, and what is stranded: of use to no class."""
 _EXIT_CODES: Final = """\
 exit codes:
   0  everything fits as things are
@@ -80,12 +81,13 @@ def _run(options: Namespace) -> int:
     from dra_alloc.cli.output import show
     from dra_alloc.report.capacity_report import capacity_report
     from dra_alloc.scenario.capacity.capacity import CapacityOptions, capacity
+    from dra_alloc.scenario.left.left import left_in
 
     before, after = states_of(options)
     shapes = _shapes(options, after)
     asked = CapacityOptions(shapes, checking(options), options.most, options.tries)
     found = capacity(before, after, asked)
-    show(options, capacity_report(found))
+    show(options, capacity_report(found, left_in(found.now.check.cluster)))
     if found.undecided:
         return ExitCode.UNDECIDED
     return ExitCode.OK if found.fits else ExitCode.UNSATISFIABLE

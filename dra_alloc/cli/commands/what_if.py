@@ -21,7 +21,8 @@ or drained, devices tainted, objects applied or deleted, another release; its
 JSON schema: --schema), manifests to apply (-f), or both; the manifests come
 first. With --base OLD they replace those of OLD: what a pull request changes.
 Evicted pods are made anew by their controllers, and look for a place as
-kube-scheduler would find it.
+kube-scheduler would find it. Beside it stands what is left for each class then,
+and what is stranded: free, and of use to no class.
 
 With --sweep many changes are asked at once, each alone, on all processors:
 scenarios (files, folders, several documents in one) and files with scenarios
@@ -71,6 +72,7 @@ def _run(options: Namespace) -> int:
     from dra_alloc.errors import InputError
     from dra_alloc.report.layout import json_text
     from dra_alloc.report.what_if_report import what_if_report
+    from dra_alloc.scenario.left.left import left_in
     from dra_alloc.scenario.what_if.schema import schema
     from dra_alloc.scenario.what_if.what_if import Fate, what_if
 
@@ -87,7 +89,7 @@ def _run(options: Namespace) -> int:
         raise InputError("nothing changes", hint="give a SCENARIO, manifests to apply with -f, or both")
     before, after = states_of(options)
     found = what_if(before, after, checking(options))
-    show(options, what_if_report(found, before, after))
+    show(options, what_if_report(found, before, after, left_in(found.after.cluster)))
     if found.stuck or any(found.count(each) for each in (Fate.LOST, Fate.GONE, Fate.REFUSED)):
         return ExitCode.UNSATISFIABLE
     return ExitCode.UNDECIDED if found.unsure or found.count(Fate.UNDECIDED) else ExitCode.OK
