@@ -65,7 +65,8 @@ def _lacks(question: Question, told: Told) -> str:
             few = f"there {'is' if total == 1 else 'are'} only {total}"
         parts.append(f"and {few}{_kind(question, told, matching)}")
     elif missed or broken:
-        parts.append(f"{tally.usable or 'none'} can be had")
+        have = f"only {tally.usable}" if tally.usable else "none"
+        parts.append(f"{have}{f' of {matching}' if tally.takes_all and matching else ''} can be had")
     return ", ".join((wants, "; ".join((*parts, *_few(missed), *broken[:_MOST]))))
 
 
@@ -87,7 +88,7 @@ def together(question: Question, served: Sequence[Sequence[Told]], stuck: Sequen
     if missed:
         short = tally.needed - tally.usable
         beside = f"none can be had{' beside the other requests' if len(served) > 1 else ''}"
-        more = f"{short} more than can be had" if short < ask.count else beside
+        more = f"only {ask.count - short} can be had together" if short < ask.count else beside
         needs = f"needs {ask.count} {'device' if ask.count == 1 else 'devices'}, {more}"
         said = needs if not tally.takes_all else "cannot have all matching devices"
         return f"{_who(question, ask)} {said}; {'; '.join(_few(missed))}"
@@ -195,14 +196,10 @@ def _kind(question: Question, told: Told, matching: int) -> str:
     if not false:
         return ""
     of_request, number, expression = max(false)
-    several = len(ask.wire.selectors if of_request else ask.device_class.spec.selectors) > 1
-    owner = ("its selector" if of_request else f"class {ask.class_name}, whose selector") if several else ""
-    if not owner:
-        owner = "its selector" if of_request else f"class {ask.class_name}"
-    named = f"{owner} {number}" if several else owner
+    owner = "its selector" if of_request else f"class {ask.class_name}"
     missing = false[of_request, number, expression]
     have = _have(expression, [each for each in question.candidates if each.key in missing], others=bool(matching))
-    return f": {named} wants {in_a_sentence(expression)}{have}"
+    return f": {owner} wants {in_a_sentence(expression)}{have}"
 
 
 def _have(expression: str, devices: Sequence[DeviceRow], *, others: bool) -> str:
@@ -259,10 +256,14 @@ def _spread(question: Question, ask: Ask, constraint: DeviceConstraint, requests
     most = max(values.values(), default=0) if matching else len(values)
     if most >= told.tally.needed:
         return ""
-    listed = [f"{short} {value}: {count}" for value, count in values.items()]
+    listed = [f"{count} of {short} {value}" for value, count in values.items()]
     listed = [*listed[: _MOST + 1], *(["..."] if len(listed) > _MOST + 1 else [])]
-    listed += [f"without {short}: {without}"] if without else []
-    return f"{_who(question, ask)} needs {told.tally.needed} devices under {stated}; {', '.join(listed)}"
+    listed += [f"{without} without {short}"] if without else []
+    has = f"at most {most} {'does' if most == 1 else 'do'}" if matching else f"it has only {most} values"
+    if not values:
+        has = f"none has a {short}"
+    needs = f"needs {told.tally.needed} devices that {f'share one {short}' if matching else f'differ in {short}'}"
+    return f"{_who(question, ask)} {needs} ({stated}), and {has}: {', '.join(listed)}"
 
 
 def _over(question: Question, told: Told, attribute: str) -> _Spread:
@@ -282,9 +283,10 @@ def _in_common(question: Question, found: Sequence[_Spread], stated: str, short:
         counts = [f"{value} ({count})" for value, count in values.items()]
         counts += [f"none ({without})"] if without else []
         more = ", ..." if len(counts) > _MOST else ""
-        listed.append(f'{short} of "{ask.full_name}": {", ".join(counts[:_MOST]) or "none can be had"}{more}')
+        listed.append(f'"{ask.full_name}" can have {", ".join(counts[:_MOST]) or "no device"}{more}')
     row = question.rows[found[0].told.ask.claim]
     owner = f" of claim {row.name}" if len(question.rows) > 1 else ""
     common = set.intersection(*(set(each.values) for each in found))
-    miss = "too few devices of one value" if common else "no value in common"
-    return f"requests {' and '.join(needs)}{owner} find {miss} under {stated}; {'; '.join(listed)}"
+    miss = "has enough devices for all" if common else "is there for all"
+    have_to = f"have to share one {short} ({stated}), and none {miss}"
+    return f"requests {' and '.join(needs)}{owner} {have_to}: {'; '.join(listed)}"

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from dra_alloc.explain.facts import Whose
 from dra_alloc.rules import CONSTRAINTS
 
 __all__ = ["DEVICE_CODES", "FACT_CODES", "NODE_CODES", "render_page"]
@@ -88,6 +89,13 @@ FACT_CODES: Final[Mapping[str, str]] = {
     "request": "the claim has the request",
 }
 
+#: Whose affair a fix is, as its `whose` in JSON says.
+_AFFAIRS: Final[Mapping[Whose, str]] = {
+    Whose.MANIFEST: "the manifest asks for something else: fewer devices, a toleration, no constraint",
+    Whose.CLUSTER: "the cluster has something else: a class, a complete pool, a quota, a node without its cordon",
+    Whose.OTHERS: "a claim that holds devices, or that a quota counts, goes",
+}
+
 
 def render_page() -> str:
     """Return the reference page of all codes, in Markdown."""
@@ -96,6 +104,7 @@ def render_page() -> str:
         ("Devices", DEVICE_CODES),
         ("Nodes and whole questions", NODE_CODES),
         ("Facts", FACT_CODES),
+        ("Whose affair a fix is", {each.name.lower(): meaning for each, meaning in _AFFAIRS.items()}),
     ):
         parts += ["", f"## {title}", "", "| code | meaning |", "| --- | --- |"]
         parts += [f"| `{code}` | {meaning} |" for code, meaning in codes.items()]

@@ -7,23 +7,32 @@ granted; everything here could be otherwise.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from enum import IntEnum
 from typing import Any, Final
 
-from dra_alloc.api import DeviceClass, DeviceTaint, DeviceToleration, FrozenMap, ResourceSlice
+from dra_alloc.api import DeviceClass, DeviceSelector, DeviceTaint, DeviceToleration, FrozenMap, ResourceSlice
 from dra_alloc.explain.world import World, edit_devices, edit_requests
 from dra_alloc.problem.devices import PoolKey
 from dra_alloc.problem.pools import gather
 from dra_alloc.problem.requests import EXTENDED_CLAIM, claim_name, extended_resource
 from dra_alloc.rules import barring, tolerates
 
-__all__ = ["CLASS_COST", "Fact", "called", "facts_of"]
+__all__ = ["CLASS_COST", "Fact", "Whose", "called", "facts_of", "selector_called"]
 
 #: Of an expression that is named.
 _MOST_CHARACTERS: Final = 80
 #: What it costs to change a class: others ask for its devices, too.
 CLASS_COST: Final = 70
+
+
+class Whose(IntEnum):
+    """Whose affair a change is, the nearest first: of the manifest itself, of the cluster, or of who has devices."""
+
+    MANIFEST = 0
+    CLUSTER = 1
+    OTHERS = 2
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,7 +42,7 @@ class Fact:
 
     `code` is a stable kebab-case reason code, `text` a lowercase statement;
     `fix` says how a person would change it, empty where nobody would;
-    `cost` orders fixes, cheapest first.
+    `whose` affair that is and its `cost` order fixes, cheapest first.
     """
 
     code: str
@@ -41,6 +50,7 @@ class Fact:
     without: Callable[[World], World]
     fix: str = ""
     cost: int = 0
+    whose: Whose = Whose.MANIFEST
 
 
 def facts_of(world: World) -> tuple[Fact, ...]:
@@ -137,7 +147,8 @@ def _taints(world: World) -> Iterator[Fact]:
         name = f"{key}{'=' if value else ''}{value}:{effect}"
         if not all(any(tolerates(each, taint) for each in ask.tolerations) for _, _, ask in world.asks()):
             fix = f"{'removing' if extended else 'tolerating'} the taint {name}"
-            yield Fact("taint", f"devices have the taint {name}", _tolerating(taint), fix, 20)
+            whose = Whose.CLUSTER if extended else Whose.MANIFEST
+            yield Fact("taint", f"devices have the taint {name}", _tolerating(taint), fix, 20, whose)
 
 
 def _tolerating(taint: DeviceTaint) -> Callable[[World], World]:
@@ -158,6 +169,7 @@ def _pools(world: World) -> Iterator[Fact]:
                 _completed(pool.key, pool.slices_found),
                 f"a complete pool {_pool_name(world, pool.key)}",
                 30,
+                Whose.CLUSTER,
             )
 
 
@@ -170,19 +182,22 @@ def _completed(pool: PoolKey, found: int) -> Callable[[World], World]:
 
 def _selectors(world: World) -> Iterator[Fact]:
     for index, name, ask in world.asks():
-        expressions = [each.cel.expression if each.cel is not None else "" for each in ask.selectors]
-        shown = list(map(_in_brief, expressions))
         which = called(world, index, name)
-        for number, expression in enumerate(expressions):
-            # Of those that look alike the number tells which one is meant.
-            place = f" (number {number})" if shown.count(shown[number]) > 1 else ""
+        for number, each in enumerate(ask.selectors):
             yield Fact(
                 "selector",
-                f"selector {number} of {which} is {expression}",
+                f"selector {number} of {which} is {each.cel.expression if each.cel is not None else ''}",
                 _without_selector(index, name, number),
-                f"dropping the selector {shown[number]}{place} of {which}",
+                f"dropping {selector_called(ask.selectors, number)} of {which}",
                 50,
             )
+
+
+def selector_called(selectors: Sequence[DeviceSelector], number: int) -> str:
+    """Return what one of several selectors is called: by its expression, and its number if another looks the same."""
+    shown = [_in_brief(each.cel.expression if each.cel is not None else "") for each in selectors]
+    place = f" (number {number})" if shown.count(shown[number]) > 1 else ""
+    return f"the selector {shown[number]}{place}"
 
 
 def _in_brief(expression: str) -> str:
@@ -215,6 +230,7 @@ def _classes(world: World) -> Iterator[Fact]:
                 _any_device(name, found),
                 f"changing what class {name} selects",
                 CLASS_COST,
+                Whose.CLUSTER,
             )
 
 
@@ -230,10 +246,10 @@ def _holders(world: World) -> Iterator[Fact]:
         text = f"claim {name} holds {count} {noun}"
         users = world.going.get(name)
         if users is None:
-            yield Fact("holder", text, _freed(name), f"freeing claim {name}", 10)
+            yield Fact("holder", text, _freed(name), f"freeing claim {name}", 10, Whose.OTHERS)
         else:
             why = f"it is being deleted{f', in use by {users}' if users else ''}"
-            yield Fact("holder", f"{text}: {why}", _freed(name), f"the end of claim {name} ({why})", 10)
+            yield Fact("holder", f"{text}: {why}", _freed(name), f"the end of claim {name} ({why})", 10, Whose.OTHERS)
 
 
 def _freed(name: str) -> Callable[[World], World]:

@@ -7,20 +7,23 @@ a fix is proposed because the claims fit with it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import itertools
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 from dra_alloc.explain.amounts import Lesser, lesser_amounts
 from dra_alloc.explain.core import core_of
-from dra_alloc.explain.facts import Fact, called, facts_of
+from dra_alloc.explain.counting import Counting, countable
+from dra_alloc.explain.facts import Fact, Whose, called, facts_of
 from dra_alloc.explain.hints import Hints
+from dra_alloc.explain.selecting import other_spellings
 from dra_alloc.explain.tally import explain
 from dra_alloc.explain.trials import GLANCE, INSIST, USUAL, Trials, without
-from dra_alloc.explain.world import World, edit_requests
+from dra_alloc.explain.world import World
 
-__all__ = ["LESS_COST", "WORK", "Fix", "Reasons", "fewer_devices", "reasons"]
+__all__ = ["LESS_COST", "WORK", "Fix", "Reasons", "reasons"]
 
 #: What the reasons of one refusal may cost, in steps of a search: seconds where partitions make each of them dear.
 WORK: Final = 60_000
@@ -34,6 +37,9 @@ _LOCAL: Final = frozenset({"holder", "pool-incomplete", "shared-counters"})
 #: Facts that say which devices are asked for.
 _CHOOSING: Final = frozenset({"class", "selector"})
 _LESS: Final = "asking for less of a capacity"
+#: What it costs to write a value as devices have it, and how many of these are tried.
+_SPELLING_COST: Final = 15
+_MOST_SPELLINGS: Final = 4
 #: What it costs to ask for less, or for the same in several claims.
 LESS_COST: Final = 30
 #: The cost up to which a change leaves what is asked for as it is.
@@ -43,19 +49,26 @@ _MODEST: Final = 20
 @dataclass(frozen=True, slots=True)
 class Fix:
     """
-    A change that is enough, tried: one step, or several together; `cost` orders fixes, cheapest first.
+    A change that is enough, tried: one step, or several together.
 
-    `change` makes it in a world. `leaves` says, of two changes of what is in
-    the way, what one of them leaves in it.
+    `whose` affair it is and its `cost` order fixes, cheapest first. `change`
+    makes it in a world. `leaves` says, of two changes of what is in the way,
+    what one of them leaves in it.
     """
 
     steps: tuple[str, ...]
     cost: int
     change: Callable[[World], World] = field(repr=False, compare=False)
     leaves: str = ""
+    whose: Whose = Whose.MANIFEST
 
     def __str__(self) -> str:
         return f"{'both ' if len(self.steps) > 1 else ''}{' and '.join(self.steps)}"
+
+    @property
+    def order(self) -> tuple[Whose, int]:
+        """Return what orders fixes, cheapest first."""
+        return self.whose, self.cost
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,9 +97,9 @@ class Reasons:
     is_local: bool = False
 
     @property
-    def distance(self) -> tuple[int, int] | None:
-        """Return how many changes are enough and what they cost, as far as was tried; None if none of those is."""
-        return min(((len(fix.steps), fix.cost) for fix in self.fixes), default=None)
+    def distance(self) -> tuple[int, ...] | None:
+        """Return how many changes are enough and what they cost whom, as far as was tried; None if none of those is."""
+        return min(((len(fix.steps), *fix.order) for fix in self.fixes), default=None)
 
 
 def reasons(world: World, work: int = WORK, *, refused: bool = False, elsewhere: Sequence[World] = ()) -> Reasons:
@@ -152,6 +165,7 @@ class _Fixes:
         if self._trials.rests_on(core, facts):
             others = [fact for fact in others if fact.code == "pool-incomplete"]
         fixes += self._single(others[:_MOST_OTHERS], noted=False)
+        fixes += self._respelt(core)
         fixes += self._smaller_counts(facts)
         if not any(fix.cost <= _MODEST for fix in fixes):
             fixes += self._pairs(fixable, facts)
@@ -160,7 +174,7 @@ class _Fixes:
         # What takes long is asked last.
         fixes += self._single([fact for fact in fixable if self._trials.fits_without([fact]) is None])
         fixes += self._smaller_amounts()
-        return tuple(sorted(fixes, key=lambda fix: fix.cost))
+        return tuple(sorted(fixes, key=lambda fix: fix.order))
 
     def _single(self, facts: Sequence[Fact], *, noted: bool = True) -> list[Fix]:
         """Return the changes that are enough each, and note the others."""
@@ -169,10 +183,23 @@ class _Fixes:
             fits = self._trials.fits_without([fact], INSIST if noted else USUAL)
             answer = self._trials.unspoilt(fits, (fact.fix,), fact.without)
             if answer:
-                fixes.append(Fix((fact.fix,), fact.cost, fact.without))
+                fixes.append(Fix((fact.fix,), fact.cost, fact.without, whose=fact.whose))
                 self._enough.add(fact)
             elif noted or (fits and answer is None):
                 (self.untried if answer is None else self.not_enough).append(fact.fix)
+        return fixes
+
+    def _respelt(self, core: Sequence[Fact]) -> list[Fix]:
+        """Return the values to be written as devices have them that are enough each, if what is selected matters."""
+        if not any(fact.code in _CHOOSING for fact in core):
+            return []
+        fixes = []
+        for step, whose, change in itertools.islice(other_spellings(self._world), _MOST_SPELLINGS):
+            answer = self._trials.unspoilt(self._trials.fits(change(self._world)), (step,), change)
+            if answer:
+                fixes.append(Fix((step,), _SPELLING_COST, change, whose=whose))
+            elif answer is None:
+                self.untried.append(step)
         return fixes
 
     def _pairs(self, fixable: Sequence[Fact], facts: Sequence[Fact]) -> list[Fix]:
@@ -196,7 +223,7 @@ class _Fixes:
             answer = self._trials.unspoilt(self._trials.fits_without(pair), steps, change)
             if answer:
                 cost = sum(fact.cost for fact in pair)
-                return [Fix(steps, cost, change, self._leaves(pair))]
+                return [Fix(steps, cost, change, self._leaves(pair), max(fact.whose for fact in pair))]
             answers.add(answer)
         if None in answers:
             self.untried.append("two changes together")
@@ -208,7 +235,10 @@ class _Fixes:
         before = self._cause(self._world)
         said = f"{before.partition('; ')[0]}; "
         found = ((fact.fix, self._cause(without(self._world, [fact])).removeprefix(said)) for fact in pair)
-        return next((f"{fix} alone leaves: {left}" for fix, left in found if left and left not in before), "")
+        return next(
+            (f"{fix} is not enough by itself, as then: {left}" for fix, left in found if left and left not in before),
+            "",
+        )
 
     def _cause(self, world: World) -> str:
         """Return the cause of a variation's refusal, at the expense of the work allowed."""
@@ -241,7 +271,7 @@ class _Fixes:
         fixes = []
         # Where requests can be dropped, to drop one and change something else would be enough as well, and is not.
         hopeless = self._trials.only_adds and self._paired and sum(fact.code == "request" for fact in facts) > 1
-        for counting in () if hopeless else self._countable():
+        for counting in () if hopeless else countable(self._world):
             trials = self._trials.of(counting.asking_for(1)(self._world))
             core = sorted((fact for fact in core_of(facts, trials).facts if fact.fix), key=lambda fact: fact.cost)
             hopeful = [fact for fact in core if trials.fits_without([fact]) is not False]
@@ -255,17 +285,11 @@ class _Fixes:
                     self.untried.append("two changes together")
         return fixes
 
-    def _countable(self) -> Iterator[_Counting]:
-        """Yield the requests that could ask for fewer devices."""
-        for index, name, ask in self._world.asks():
-            if ask.allocation_mode != "All" and (ask.count or 1) > 1:
-                yield _Counting(index, name, called(self._world, index, name), ask.count or 1)
-
     def _smaller_counts(self, facts: Sequence[Fact]) -> list[Fix]:
         """Return, per request, the largest smaller count with which the claims fit."""
         fixes = []
         dropped = self._dropped(facts)
-        for counting in self._countable():
+        for counting in countable(self._world):
             if self._trials.known_refused([dropped[counting.claim, counting.name.partition("/")[0]]]):
                 continue
             found, certain = self._largest(counting)
@@ -310,7 +334,7 @@ class _Fixes:
         answers.add(answer := self._trials.unspoilt(self._trials.fits(change(self._world)), steps, change))
         return answer is True
 
-    def _largest(self, counting: _Counting) -> tuple[Fix | None, bool]:
+    def _largest(self, counting: Counting) -> tuple[Fix | None, bool]:
         """Return asking for the largest smaller number known to fit, and whether all that was asked was answered."""
         low, high, certain = 0, counting.wanted, True
         least = self._trials.of_least(counting.asking_for(1)(self._world))
@@ -324,47 +348,11 @@ class _Fixes:
                 low = middle
             else:
                 high = middle
-        return counting.fix(low) if low else None, certain
+        return self._counted(counting, low) if low else None, certain
 
-
-def fewer_devices(world: World) -> Iterator[list[tuple[str, Callable[[World], World]]]]:
-    """Yield, per request, what asking for fewer devices is and the change, the largest number first."""
-    for index, name, ask in world.asks():
-        wanted = ask.count or 1
-        if ask.allocation_mode != "All":
-            counting = _Counting(index, name, called(world, index, name), wanted)
-            yield [(counting.steps(count)[0], counting.asking_for(count)) for count in range(wanted - 1, 0, -1)]
-
-
-@dataclass(frozen=True, slots=True)
-class _Counting:
-    """The number of devices that a request asks for, what the request is called, and what is changed besides."""
-
-    claim: int
-    name: str
-    which: str
-    wanted: int
-    other: Fact | None = None
-
-    def steps(self, count: int) -> tuple[str, ...]:
-        """Return how asking for fewer devices is said; an extended resource is counted by its own name."""
-        amount = f"devices in {self.which}" if self.which.startswith("request ") else self.which
-        fewer = f"asking for {count} instead of {self.wanted} {amount}"
-        return (fewer,) if self.other is None else (fewer, self.other.fix)
-
-    def fix(self, count: int) -> Fix:
+    def _counted(self, counting: Counting, count: int) -> Fix:
         """Return asking for another number as a fix."""
-        cost = LESS_COST + (0 if self.other is None else self.other.cost)
-        return Fix(self.steps(count), cost, self.asking_for(count))
-
-    def asking_for(self, count: int) -> Callable[[World], World]:
-        """Return the change to another number."""
-
-        def edit(index: int, full_name: str, ask: Any) -> Any:
-            return ask.model_copy(update={"count": count}) if (index, full_name) == (self.claim, self.name) else ask
-
-        def change(world: World) -> World:
-            fewer = world.edited((self.claim, self.name, count), partial(edit_requests, edit=edit))
-            return fewer if self.other is None else fewer.edited(self.other, self.other.without)
-
-        return change
+        cost, whose = LESS_COST, Whose.MANIFEST
+        if counting.other is not None:
+            cost, whose = cost + counting.other.cost, counting.other.whose
+        return Fix(counting.steps(count), cost, counting.asking_for(count), whose=whose)

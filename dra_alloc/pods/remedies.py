@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from dra_alloc.api import FrozenMap, Node, Pod, PodSpec, Quantity, Toleration
+from dra_alloc.explain.facts import Whose
 from dra_alloc.pods.amounts import CPU, EPHEMERAL, HUGE, MEMORY, PODS, in_units, pod_requests
 from dra_alloc.pods.filters.resources import shortfalls
 from dra_alloc.pods.taints import CORDON, repelling
@@ -22,7 +23,7 @@ _UNITS: Final = {"Ti": 1024**4, "Gi": 1024**3, "Mi": _MEBI, "Ki": 1024}
 
 class Remedy(NamedTuple):
     """
-    A change, what it costs as fixes do, and the pod to which the node is what it would be after it.
+    A change, what it costs whom as fixes do, and the pod to which the node is what it would be after it.
 
     A cordon that is gone is one that the pod tolerates.
     """
@@ -30,6 +31,7 @@ class Remedy(NamedTuple):
     step: str
     cost: int
     pod: Pod
+    whose: Whose = Whose.MANIFEST
 
 
 def remedies(pod: Pod, node: Node, code: str, load: Load, served: Mapping[str, str]) -> Iterator[Remedy]:
@@ -56,7 +58,7 @@ def _uncordoned(pod: Pod, node: Node) -> Iterator[Remedy]:
         return  # other cordoned nodes would count where one that is tolerated does
     toleration = Toleration.made(key=CORDON.key, operator="Exists")
     step = f"uncordoning node {node.metadata.name}"
-    yield Remedy(step, 10, _with(pod, tolerations=(*pod.spec.tolerations, toleration)))
+    yield Remedy(step, 10, _with(pod, tolerations=(*pod.spec.tolerations, toleration)), Whose.CLUSTER)
 
 
 def _tolerating(pod: Pod, node: Node) -> Iterator[Remedy]:

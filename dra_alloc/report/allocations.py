@@ -67,7 +67,7 @@ def choice_lines(choice: NotTaken, verbose: bool) -> Iterator[str]:
     for skipped in choice.skipped:
         yield f"why not {skipped.alternative}, which is preferred to {skipped.chosen}:"
         for tally in skipped.explanation.requests:
-            yield from (f"  {line}" for line in request_lines(tally, verbose, again=bool(skipped.explanation.placed)))
+            yield from (f"  {line}" for line in request_lines(tally, skipped.explanation, verbose))
     for passed in choice.passed:
         count = passed.fitting + sum(len(group.devices) for group in passed.groups)
         if not count:

@@ -10,10 +10,11 @@ from itertools import groupby
 from typing import Any
 
 from dra_alloc.api import ResourceClaim
+from dra_alloc.explain.facts import Whose
 from dra_alloc.report.allocations import allocation_lines, allocation_object, choice_lines
 from dra_alloc.report.layout import plural, some
 from dra_alloc.report.records import Finding, Level, Report, Section
-from dra_alloc.report.refusals import first_cause, refusal_lines, refusal_object
+from dra_alloc.report.refusals import AFFAIRS, first_cause, refusal_lines, refusal_object
 from dra_alloc.scenario.check import Check, SubjectAnswer
 from dra_alloc.scenario.looking import EXPLAINED_NODES
 from dra_alloc.scenario.picture import picture_of_checks
@@ -61,14 +62,20 @@ def judged(placement: SubjectAnswer) -> tuple[Level, str, tuple[Section, ...]]:
 
 
 def _broken(placement: SubjectAnswer, verbose: bool) -> Iterator[str]:
-    yield from (f"caution: {each}" for each in placement.broken)
+    for each in placement.broken:
+        yield f"caution: {each.against}"
+        yield f"  why: {each.defect}"
+        yield f"  without it, {each.kept_to}"
+        if each.enough:
+            yield f"  fix {AFFAIRS[Whose.MANIFEST]}: {each.enough}"
 
 
 def cause_of_refused(placement: SubjectAnswer) -> str:
-    """Return in a sentence what stands in the way: a gate that is off, or else what does on the nearest nodes."""
+    """Return in a sentence what stands in the way on the nearest nodes, and the gate first that is behind it."""
     if placement.verdict != "unsatisfiable" or placement.same_as:
         return ""
-    return placement.cause or first_cause(placement.refusals, named=_named(placement))
+    found = first_cause(placement.refusals, named=_named(placement))
+    return f"{placement.cause}; what is left does not fit: {found}" if placement.cause and found else found
 
 
 def _named(placement: SubjectAnswer) -> bool:
@@ -79,12 +86,9 @@ def _named(placement: SubjectAnswer) -> bool:
 def _refusals(placement: SubjectAnswer, verbose: bool) -> Iterator[str]:
     """Yield why nodes refuse; where a gate that is off is the cause, what is short without it is no other one."""
     if placement.cause:
-        yield f"cause: {placement.cause}"
-    if placement.fix:
-        yield f"fix: {placement.fix} would be enough"
-    if placement.cause and placement.refusals and not verbose:
-        yield "(-v shows what is short as it is)"
-    else:
+        yield f"cause: {cause_of_refused(placement)}"
+        yield f"fix {AFFAIRS[Whose.CLUSTER]}: {placement.fix}"
+    if not placement.cause or verbose:
         yield from refusal_lines(placement.refusals, verbose, named=_named(placement) and not placement.cause)
 
 
@@ -184,7 +188,7 @@ def _placement(placement: SubjectAnswer, cause: str) -> dict[str, Any]:
         "nodes": list(placement.nodes),
         "nodesAsked": placement.nodes_asked,
         "allocation": None if placement.allocated is None else allocation_object(placement.allocated),
-        "broken": list(placement.broken),
+        "broken": list(map(str, placement.broken)),
         "aborts": placement.aborts,
         "cause": cause,
         "fix": placement.fix,

@@ -74,7 +74,7 @@ def _loss(answer: JointAnswer) -> str:
 
 def _headline(title: str, gang: Gang, wanted: int | None) -> str:
     count = len(gang.placements)
-    amount = f"{count:,}" if wanted is None else f"{count:,} of {plural(wanted, 'pod')}"
+    amount = f"{count:,}" if wanted is None else f"{f'{count:,}' if count else 'none'} of {plural(wanted, 'pod')}"
     nodes = f" on {plural(len(gang.nodes), 'node')}" if gang.placements else ""
     why = f": {gang.why}" if gang.why else ""
     doubt = "" if gang.proven else ", and better is not ruled out"

@@ -12,13 +12,13 @@ from functools import partial
 from typing import Any, Final
 
 from dra_alloc.cluster.outcomes import NodeRefusal
-from dra_alloc.explain.facts import CLASS_COST
+from dra_alloc.explain.facts import CLASS_COST, Whose
 from dra_alloc.explain.reasons import Fix, Reasons
 from dra_alloc.report.layout import MOST, cut, plural, some, wrapped
 from dra_alloc.report.records import Section
 from dra_alloc.report.tallies import tally_lines, tally_members
 
-__all__ = ["cause_of", "first_cause", "refusal_lines", "refusal_object"]
+__all__ = ["AFFAIRS", "cause_of", "first_cause", "refusal_lines", "refusal_object"]
 
 #: Characters of an error that is told with the cause; others are told below.
 _SHORT: Final = 80
@@ -37,13 +37,15 @@ def _error(refusal: NodeRefusal, verbose: bool) -> Iterator[str]:
 
 
 def _behind(found: Reasons, verbose: bool) -> Iterator[str]:
-    yield from (f"behind it: {fix.leaves}" for fix in _told_fixes(found, verbose) if fix.leaves)
+    yield from (f"why both: {fix.leaves}" for fix in _told_fixes(found, verbose) if fix.leaves)
 
 
-def _told_fixes(found: Reasons, verbose: bool) -> Sequence[Fix]:
-    """Return the fixes that are told: without `verbose` a few, no class if there are others."""
+def _told_fixes(found: Reasons, verbose: bool, most: int = MOST) -> Sequence[Fix]:
+    """Return the fixes that are told: without `verbose` a few, one of each affair; no class if there are others."""
     handy = [fix for fix in found.fixes if fix.cost < CLASS_COST] or found.fixes
-    return found.fixes if verbose else handy[:MOST]
+    first = sorted({fix.whose: fix for fix in reversed(handy)}.values(), key=lambda fix: fix.order)
+    told = [*first, *(fix for fix in handy if fix not in first)]
+    return found.fixes if verbose else sorted(told[:most], key=lambda fix: fix.order)
 
 
 def _facts(found: Reasons, verbose: bool) -> Iterator[str]:
@@ -53,12 +55,16 @@ def _facts(found: Reasons, verbose: bool) -> Iterator[str]:
         yield from (f"  {text}" for _, text in found.facts)
 
 
-def _fixes(found: Reasons, verbose: bool) -> Iterator[str]:
+def _fixes(found: Reasons, verbose: bool, where: str, most: int) -> Iterator[str]:
+    """Yield what is enough each, whose affair it is and, where there are several nodes, on which."""
+    told = _told_fixes(found, verbose, most)
+    left_out = len(found.fixes) - len(told)
+    for whose, fixes in itertools.groupby(told, lambda fix: fix.whose):
+        more = f" ({left_out} more with -v)" if left_out and whose == told[-1].whose else ""
+        yield f"fix {AFFAIRS[whose]}{where}: {', or '.join(map(str, fixes))}{more}"
     if found.fixes:
-        told = _told_fixes(found, verbose)
-        more = len(found.fixes) - len(told)
-        yield f"fix: {', or '.join(map(str, told))} would be enough{f' ({more} more with -v)' if more else ''}"
-    elif found.facts and not found.untried:
+        return
+    if found.facts and not found.untried:
         yield "fix: no change or pair of changes that was tried helps"
 
 
@@ -79,20 +85,19 @@ def _hints(found: Reasons, verbose: bool) -> Iterator[str]:
         yield f"  and {plural(len(found.hints) - len(told), 'more hint')} (-v shows them)"
 
 
+def _fix_objects(found: Reasons) -> dict[str, Any]:
+    shapes = ({"steps": list(each.steps), "cost": each.cost, "whose": each.whose.name.lower()} for each in found.fixes)
+    return {"fixes": list(shapes)}
+
+
 #: Sections of reasons, where they were looked for, around the tallies, in the order in which they are told.
+_HINTS: Final = partial(Section, "hints", say=_hints, shape=lambda found: {"hints": list(found.hints)})
 _CHANGES: Final = (
     partial(
         Section,
         "behind",
         say=_behind,
         shape=lambda found: {"behind": [fix.leaves for fix in found.fixes if fix.leaves]},
-    ),
-    partial(Section, "hints", say=_hints, shape=lambda found: {"hints": list(found.hints)}),
-    partial(
-        Section,
-        "fixes",
-        say=_fixes,
-        shape=lambda found: {"fixes": [{"steps": list(fix.steps), "cost": fix.cost} for fix in found.fixes]},
     ),
     partial(Section, "not-enough", say=_not_enough, shape=lambda found: {"notEnough": list(found.not_enough)}),
     partial(Section, "not-tried", say=_untried, shape=lambda found: {"notTried": list(found.untried)}),
@@ -111,10 +116,11 @@ _FACTS: Final = (
 )
 
 
-def _sections_of(refusal: NodeRefusal) -> tuple[Section, ...]:
-    """Return the sections of a refusal below its cause, in the order in which they are told."""
+def _sections_of(refusal: NodeRefusal, where: str = "", most: int = MOST) -> tuple[Section, ...]:
+    """Return the sections of a refusal below its cause, in the order in which they are told, with `most` fixes."""
     found = refusal.reasons
-    changes, facts = (_CHANGES, _FACTS) if found is not None else ((), ())
+    fixes = partial(Section, "fixes", say=partial(_fixes, where=where, most=most), shape=_fix_objects)
+    changes, facts = ((_HINTS, fixes, *_CHANGES), _FACTS) if found is not None else ((), ())
     return (
         *(make(about=found) for make in changes),
         *(make(about=refusal) for make in _TALLIES),
@@ -133,10 +139,16 @@ def refusal_object(refusal: NodeRefusal) -> dict[str, Any]:
     return {**body, "reasons": None if found is None else {**reasons, "exact": found.exact}}
 
 
+#: Whose affair a fix is, in a few words.
+AFFAIRS: Final = {
+    Whose.MANIFEST: "in the manifest",
+    Whose.CLUSTER: "in the cluster",
+    Whose.OTHERS: "that takes from others",
+}
 #: What is told of a kind of node that is one of several, below its cause.
 _HEADS: Final = ("hints", "fixes", "not-tried")
 #: What is told of the nearest of them, where there is room.
-_FIRST: Final = ("behind", *_HEADS)
+_FIRST: Final = (*_HEADS, "behind")
 #: What comes before it is told which names are others elsewhere.
 _NAMING: Final = (*_FIRST, "not-enough")
 #: Lines on a screen for one kind of node, and for several.
@@ -162,9 +174,9 @@ _EVERYWHERE: Final = frozenset(
 #: How many kinds of node are told of, and whether with the fixes of all that are as near as the first, in turn.
 _LESS_AND_LESS: Final = ((4, True), (3, True), (4, False), (3, False), (2, True), (2, False), (1, False))
 _MOST_KINDS: Final = max(most for most, _ in _LESS_AND_LESS)
-_BEYOND: Final = (3, 0)
-_RULED_OUT: Final = (4, 0)
-_UNKNOWN: Final = (5, 0)
+_BEYOND: Final = (3,)
+_RULED_OUT: Final = (4,)
+_UNKNOWN: Final = (5,)
 _DISTANCES: Final = {
     1: "one change away",
     2: "two changes away",
@@ -217,7 +229,8 @@ def refusal_lines(refusals: Sequence[NodeRefusal], verbose: bool, *, named: bool
     if verbose or len(groups) < 2:
         several = len(groups) > 1
         heads = [_head(each, first=not number, several=several, named=named) for number, each in enumerate(groups)]
-        lines = [line for each, head in zip(groups, heads, strict=True) for line in _told(each, head, None, verbose)]
+        told = zip(groups, heads, strict=True)
+        lines = [line for each, head in told for line in _told(each, head, None, verbose, named=named)]
         yield from lines if verbose else _cut_to(lines, _LINES)
         return
     fitting = (lines for lines in _overviews(groups) if _height(lines) <= _LINES_OF_MANY)
@@ -255,25 +268,34 @@ def _overviews(groups: Sequence[Sequence[NodeRefusal]]) -> Iterator[list[str]]:
 def _head(group: Sequence[NodeRefusal], *, first: bool, several: bool, named: bool = False) -> str:
     """Return the line that tells the cause on nodes that are alike, and of several kinds how far these are."""
     told = group[0]
-    names = [each.node for each in group]
-    nodes = f"{told.node} and {plural(len(group) - 1, 'other node')}"
-    if len(group) <= MOST:
-        nodes = " and ".join(part for part in (", ".join(names[:-1]), names[-1]) if part)
-    nodes += " alike" if len(group) > 1 else ""
+    nodes = f"{_nodes(group, 'and')}{' alike' if len(group) > 1 else ''}"
     away = f", {_DISTANCES[_far(told)[0]]}" if several and told.reasons is not None else ""
     where = "" if named or (told.code in _EVERYWHERE and not several) else f"on {nodes}{away}:"
     cause = cause_of(told)
     return " ".join(part for part in (_CAUSE.strip() if first and cause else "", where, cause) if part)
 
 
-def _told(group: Sequence[NodeRefusal], head: str, kinds: Sequence[str] | None, verbose: bool) -> Iterator[str]:
+def _nodes(group: Sequence[NodeRefusal], word: str) -> str:
+    """Return the names of nodes that are alike, with a word before the last, or how many more there are."""
+    names = [each.node for each in group]
+    if len(names) > MOST:
+        return f"{names[0]} {word} {plural(len(names) - 1, 'other node')}"
+    return f" {word} ".join(part for part in (", ".join(names[:-1]), names[-1]) if part)
+
+
+def _told(
+    group: Sequence[NodeRefusal], head: str, kinds: Sequence[str] | None, verbose: bool, *, named: bool = False
+) -> Iterator[str]:
     """Yield what is told of nodes that are alike: the cause, and sections of these kinds, or all of them."""
     first = group[0]
+    where = "" if named or first.code in _EVERYWHERE else f" for {_nodes(group, 'or')}"
     if head:
         yield head
     deeper = "" if not head or head.startswith(_CAUSE) else "  "
     whole = kinds is None or not cause_of(first)
-    sections = [each for each in _sections_of(first) if whole or each.kind in (kinds or ())]
+    sections = [
+        each for each in _sections_of(first, where, 1 if deeper else MOST) if whole or each.kind in (kinds or ())
+    ]
     yield from (f"{deeper}{line}" for each in sections if each.kind in _NAMING for line in each.lines(verbose))
     yield from (f"{deeper}{line}" for line in _renamed(group, verbose))
     yield from (f"{deeper}{line}" for each in sections if each.kind not in _NAMING for line in each.lines(verbose))
@@ -300,8 +322,8 @@ def _indent(line: str) -> int:
     return len(line) - len(line.lstrip())
 
 
-def _far(refusal: NodeRefusal) -> tuple[int, int]:
-    """Return how many changes a node is away from a fit and what they cost, as far as is known."""
+def _far(refusal: NodeRefusal) -> tuple[int, ...]:
+    """Return how many changes a node is away from a fit and what they cost whom, as far as is known."""
     found = refusal.reasons
     if found is None:
         return _UNKNOWN if refusal.code == "no-fit" else _RULED_OUT

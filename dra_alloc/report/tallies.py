@@ -34,18 +34,16 @@ def tally_lines(refusal: NodeRefusal, verbose: bool) -> Iterator[str]:
             placed.setdefault(called, []).append(device.rpartition("/")[2])
         yield from (f"  {request}: {some(names, verbose)}" for request, names in placed.items())
     for tally in explanation.requests:
-        yield from request_lines(tally, verbose, again=bool(explanation.placed))
+        yield from request_lines(tally, explanation, verbose)
     if not refusal.error and not explanation.requests:
         yield "no combination of devices works"
 
 
-def request_lines(tally: RequestTally, verbose: bool, *, again: bool) -> Iterator[str]:
-    """Yield what a request needs, what is left of it, and pool by pool why; `again` after others were placed."""
-    needs = "all matching devices" if tally.takes_all else plural(tally.needed, "more device" if again else "device")
-    left = "and none matches"
-    if not tally.takes_all or tally.needed:
-        left = f"and {tally.usable or 'none'} {'is' if tally.usable <= 1 else 'are'} left"
-    yield f"{tally.called} needs {needs} {left}"
+def request_lines(tally: RequestTally, found: Explanation, verbose: bool) -> Iterator[str]:
+    """Yield what a request needs besides what was placed for it before, what is left, and pool by pool why."""
+    got = any((claim, request) == (tally.claim, tally.request) for claim, request, _ in found.placed)
+    needs = "all matching devices" if tally.takes_all else plural(tally.needed, "more device" if got else "device")
+    yield f"{tally.called} needs {needs} and {_left(tally)}"
     most = UNLIMITED if verbose else MOST
     for pool in sorted(tally.pools, key=_is_other)[:most]:
         yield from (f"  {line}" for line in _pool_lines(pool, verbose))
@@ -53,6 +51,15 @@ def request_lines(tally: RequestTally, verbose: bool, *, again: bool) -> Iterato
         yield f"  and {plural(len(tally.pools) - most, 'more pool')} (-v shows them)"
     if not tally.pools:
         yield "  no pool offers devices on this node"
+
+
+def _left(tally: RequestTally) -> str:
+    """Return how many devices are left; where there never were any for the request, what there is instead."""
+    if tally.usable:
+        return f"{tally.usable} {'is' if tally.usable == 1 else 'are'} left"
+    if all(pool.state for pool in tally.pools):
+        return "none is offered"
+    return "none matches" if all(pool.state or _is_other(pool) for pool in tally.pools) else "none is left"
 
 
 def _pool_lines(pool: PoolTally, verbose: bool) -> Iterator[str]:

@@ -16,7 +16,7 @@ from dra_alloc.scenario.explaining import NotTaken
 from dra_alloc.solve.allocator import DEFAULT_BUDGET, Budget
 from dra_alloc.solve.best.objectives import Objective
 
-__all__ = ["DEFAULT_OPTIONS", "CheckOptions", "SubjectAnswer"]
+__all__ = ["DEFAULT_OPTIONS", "BrokenClaim", "CheckOptions", "SubjectAnswer"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +43,24 @@ class CheckOptions:
 
 
 DEFAULT_OPTIONS: Final = CheckOptions()
+
+
+@dataclass(frozen=True, slots=True)
+class BrokenClaim:
+    """
+    A claim whose allocation breaks what it asks for: `against` says what, `defect` why.
+
+    `kept_to` is what would become of it were that kept to, `enough` what would have devices for it then.
+    """
+
+    against: str
+    defect: str
+    kept_to: str
+    enough: str = ""
+
+    def __str__(self) -> str:
+        enough = f" (enough would be {self.enough})" if self.enough else ""
+        return f"{self.against}; kept to, {self.kept_to}{enough}; {self.defect}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +94,7 @@ class SubjectAnswer:
     needs_devices: bool = True
     cause: str = ""
     fix: str = ""
-    broken: tuple[str, ...] = ()
+    broken: tuple[BrokenClaim, ...] = ()
     where: Where = field(default_factory=Where)
 
     @property

@@ -12,6 +12,7 @@ from dra_alloc.cluster.attempts.scheduling import Scheduling
 from dra_alloc.cluster.cluster import Cluster
 from dra_alloc.cluster.settings import Settings
 from dra_alloc.manifest import Documents
+from dra_alloc.manifest.make.gates import DroppedField
 from dra_alloc.pods.expanding import ExpandedPod
 from dra_alloc.problem.requests import claim_name
 from dra_alloc.profiles import Semantics
@@ -91,7 +92,7 @@ def _prepared(manifests: Documents, dump: Documents, options: CheckOptions) -> P
 
 def _with_gates(
     placements: Sequence[SubjectAnswer],
-    gates: Sequence[str],
+    dropped: Sequence[DroppedField],
     prepared: Callable[[CheckOptions], Prepared],
     options: CheckOptions,
 ) -> tuple[SubjectAnswer, ...]:
@@ -100,13 +101,13 @@ def _with_gates(
 
     Spec: EXPLAIN-14.
     """
-    settings = gates_on(options.settings, gates)
+    settings = gates_on(options.settings, [each.gate for each in dropped])
     if settings is None:
         return tuple(placements)
     options_on = replace(options, settings=settings, choices=False)
     found = Checking(prepared(options_on), options_on).placements()
     helped = {each.name for each in found if each.allocated is not None}
-    told = told_of_gates([each for each in gates if each in settings.gates], options.settings)
+    told = told_of_gates([each for each in dropped if each.gate in settings.gates], options.settings)
     refused = (each.verdict == "unsatisfiable" and each.name in helped for each in placements)
     return tuple([replace(each, **told) if gate else each for each, gate in zip(placements, refused, strict=True)])
 

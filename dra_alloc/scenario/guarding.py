@@ -6,18 +6,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final, NamedTuple
 
 from dra_alloc import cel
-from dra_alloc.api import FrozenMap
 from dra_alloc.cluster.settings import Settings
+from dra_alloc.explain.counting import fewer_devices
 from dra_alloc.explain.expressions import in_a_sentence, reads
-from dra_alloc.explain.facts import called
-from dra_alloc.explain.reasons import LESS_COST, Fix, fewer_devices
+from dra_alloc.explain.facts import selector_called
+from dra_alloc.explain.reasons import LESS_COST, Fix
+from dra_alloc.explain.selecting import Selecting, in_other_words, selecting
 from dra_alloc.explain.trials import Trials
-from dra_alloc.explain.world import World, edit_requests
+from dra_alloc.explain.world import World
 from dra_alloc.problem.requests import claim_name
 from dra_alloc.scenario.selecting import environment_for, prepared_devices
 
@@ -69,18 +70,20 @@ def failed_selector(world: World, settings: Settings, error: str, trials: Trials
     here, expression, key = [each for _, each in devices], culprit.expression, culprit.failure.removeprefix(_NO_KEY)
     missing = [each.partition(":")[0] for each in cel.missing_hints(culprit.program, here)]
     lacking = "".join(f"; {each}" for each in missing if each.startswith(f"{key} is missing"))
-    selector = f"selector {failed['number']} of {', '.join(map(str, culprit.owners))}"
+    owners = ", ".join(each.called for each in culprit.owners)
     said = in_a_sentence(" ".join(expression.split()))
-    found.cause = f"{selector} fails on device {culprit.name} ({culprit.failure}{lacking}): {said}"
+    found.cause = f"a selector of {owners} fails on device {culprit.name} ({culprit.failure}{lacking}): {said}"
     found.hints += cel.evaluation_hints(culprit.failure, culprit.program, culprit.device)
     found.hints += [each for each in missing if not each.startswith(f"{key} is missing")]
     read = [each for each in reads(expression) if each.name == key and not each.optional]
     if read:
         guard = f"{_GUARD.format(*read[0])} && ({expression})"
-        change = partial(_with_guard, owners=culprit.owners, number=int(failed["number"]), guard=guard)
-        step = f"guarding {key} with has() in {selector}"
+        number, (first, *_) = int(failed["number"]), culprit.owners
+        edit = partial(_with_guard, number=number, guard=guard)
+        change = partial(in_other_words, owners=culprit.owners, edit=edit)
+        step = f"guarding {key} with has() in {selector_called(first.selectors, number)} of {owners}"
         found.hints += _matching(environment, here, guard)
-        guarded = _with_a_guard(world, trials, Fix((step,), _GUARD_COST, change), key)
+        guarded = _with_a_guard(world, trials, Fix((step,), _GUARD_COST, change, whose=first.whose), key)
         found.fixes, found.untried = guarded.fixes, guarded.untried
         found.hints += guarded.hints
     return found
@@ -90,7 +93,7 @@ class _Culprit(NamedTuple):
     """A selector with the device that it fails on, and the failure."""
 
     expression: str
-    owners: Sequence[_Owner]
+    owners: Sequence[Selecting]
     program: cel.Program
     name: str
     device: cel.CelDevice
@@ -98,7 +101,7 @@ class _Culprit(NamedTuple):
 
 
 def _culprit(
-    expressions: Mapping[str, Sequence[_Owner]],
+    expressions: Mapping[str, Sequence[Selecting]],
     environment: cel.Environment,
     devices: Sequence[tuple[Sequence[str], cel.CelDevice]],
     failed: re.Match[str],
@@ -141,7 +144,7 @@ def _with_a_guard(world: World, trials: Trials, guard: Fix, key: str) -> Advice:
 def _note_fewer(found: Advice, world: World, trials: Trials, guard: Fix) -> bool:
     """Note the guard with the largest number of devices with which it is enough, and return whether there is one."""
     tried = [
-        Fix((*guard.steps, said), guard.cost + LESS_COST, _then(guard.change, change))
+        Fix((*guard.steps, said), guard.cost + LESS_COST, _then(guard.change, change), whose=guard.whose)
         for alternatives in fewer_devices(guard.change(world))
         for said, change in alternatives
     ]
@@ -160,25 +163,10 @@ def _then(first: Callable[[World], World], second: Callable[[World], World]) -> 
     return lambda world: second(first(world))
 
 
-def _with_guard(world: World, owners: Sequence[_Owner], number: int, guard: str) -> World:
-    """Return the world with an expression in place of the selector of that number of some requests, or of a class."""
-    guarded = {"cel": {"expression": guard}}
-
-    def put(selectors: Sequence[Any]) -> tuple[Any, ...]:
-        return (*selectors[:number], type(selectors[number]).from_wire(guarded), *selectors[number + 1 :])
-
-    def edit(index: int, name: str, ask: Any) -> Any:
-        return ask.model_copy(update={"selectors": put(ask.selectors)}) if (index, name) in places else ask
-
-    places = {(each.index, each.request) for each in owners}
-    classes = {
-        each.device_class: (found := world.classes[each.device_class]).replaced(
-            spec=found.spec.replaced(selectors=put(found.spec.selectors))
-        )
-        for each in owners
-        if each.device_class
-    }
-    return edit_requests(replace(world, classes=FrozenMap({**world.classes, **classes})), edit)
+def _with_guard(selectors: Sequence[Any], number: int, guard: str) -> tuple[Any, ...]:
+    """Return selectors with an expression in place of that of this number."""
+    guarded = type(selectors[number]).from_wire({"cel": {"expression": guard}})
+    return (*selectors[:number], guarded, *selectors[number + 1 :])
 
 
 def _matching(environment: cel.Environment, devices: Sequence[cel.CelDevice], expression: str) -> Iterator[str]:
@@ -191,32 +179,13 @@ def _matching(environment: cel.Environment, devices: Sequence[cel.CelDevice], ex
     yield f"guarded so, {matching} of {len(devices)} {'matches' if matching == 1 else 'match'}"
 
 
-@dataclass(frozen=True, slots=True)
-class _Owner:
-    """Whose selector it is: a request's of a claim, or a class's."""
-
-    called: str
-    index: int = -1
-    request: str = ""
-    device_class: str = ""
-
-    def __str__(self) -> str:
-        return self.called
-
-
-def _expressions(world: World, failed: re.Match[str]) -> dict[str, list[_Owner]]:
+def _expressions(world: World, failed: re.Match[str]) -> dict[str, list[Selecting]]:
     """Return the expressions that can be meant, each with whose it is."""
-    number, lists = int(failed["number"]), []
-    if failed["kind"] == "class":
-        device_class = world.classes.get(failed["owner"])
-        owner = _Owner(f"class {failed['owner']}", device_class=failed["owner"])
-        lists = [(owner, device_class.spec.selectors)] if device_class is not None else []
-    else:
-        for index, name, ask in world.asks():
-            if claim_name(world.claims[index]) == failed["owner"]:
-                lists.append((_Owner(called(world, index, name), index, name), ask.selectors))
-    found: dict[str, list[_Owner]] = {}
-    for owner, selectors in lists:
-        if number < len(selectors) and (selector := selectors[number].cel) is not None:
-            found.setdefault(selector.expression, []).append(owner)
+    number = int(failed["number"])
+    found: dict[str, list[Selecting]] = {}
+    for owner in selecting(world):
+        claim = claim_name(world.claims[owner.index]) if owner.request else ""
+        is_meant = failed["owner"] == (claim if failed["kind"] == "claim" else owner.device_class)
+        if is_meant and number < len(owner.selectors) and owner.selectors[number].cel is not None:
+            found.setdefault(owner.expressions[number], []).append(owner)
     return found

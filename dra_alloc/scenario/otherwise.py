@@ -17,9 +17,10 @@ from dra_alloc.explain.hints import defect_hint
 from dra_alloc.explain.reasons import reasons
 from dra_alloc.explain.tally import explain
 from dra_alloc.explain.world import World
+from dra_alloc.manifest.make.gates import DroppedField
 from dra_alloc.problem.requests import claim_name
 from dra_alloc.profiles import Semantics
-from dra_alloc.scenario.answers import SubjectAnswer
+from dra_alloc.scenario.answers import BrokenClaim, SubjectAnswer
 from dra_alloc.scenario.audit import audit
 from dra_alloc.scenario.explaining import world_of
 from dra_alloc.traits import TRAITS, Trait
@@ -40,17 +41,19 @@ def gates_on(settings: Settings, gates: Iterable[str]) -> Settings | None:
     return settings.changed(None, dict.fromkeys(missing, True)) if missing else None
 
 
-def told_of_gates(gates: Sequence[str], settings: Settings) -> dict[str, Any]:
-    """Return the cause of a refusal that is none with gates on, and the fix."""
+def told_of_gates(dropped: Sequence[DroppedField], settings: Settings) -> dict[str, Any]:
+    """Return the cause of a refusal that is none with the gates of dropped fields on, and the fix."""
+    gates = list(dict.fromkeys(each.gate for each in dropped))
     named, one = " and ".join(gates), len(gates) == 1
-    off = f"{named} {'is' if one else 'are'} off in Kubernetes {settings.release}"
+    fields = " and ".join(dict.fromkeys(each.path for each in dropped))
+    off = f"the {'gate' if one else 'gates'} {named} {'is' if one else 'are'} off"
     return {
-        "cause": f"{off}, so that what asks for {'it' if one else 'them'} is dropped (see the notes)",
+        "cause": f"Kubernetes {settings.release} ignores {fields} in the manifests, as {off}",
         "fix": f"switching the {'gate' if one else 'gates'} {named} on",
     }
 
 
-def broken_claims(cluster: Cluster, placements: Sequence[SubjectAnswer]) -> dict[int, tuple[str, ...]]:
+def broken_claims(cluster: Cluster, placements: Sequence[SubjectAnswer]) -> dict[int, tuple[BrokenClaim, ...]]:
     """
     Return, by the number of the answer, which claims have an allocation that breaks what they ask for.
 
@@ -73,36 +76,37 @@ def broken_claims(cluster: Cluster, placements: Sequence[SubjectAnswer]) -> dict
     return {number: tuple(_broken(cluster, each, defects)) for number, each in constrained[:_MOST]}
 
 
-def _broken(cluster: Cluster, allocated: Allocated, defects: Sequence[Trait]) -> Iterator[str]:
+def _broken(cluster: Cluster, allocated: Allocated, defects: Sequence[Trait]) -> Iterator[BrokenClaim]:
     node = cluster.node(allocated.node)
     for claim in allocated.claims:
         found = audit(cluster.intended, claim, node) if claim.spec.devices.constraints else ()
         if found:
             said = "; ".join(dict.fromkeys(one.said for one in claim.spec.devices.constraints if one.said))
-            why = _culprit(cluster, claim, node, defects)
-            yield f"claim {claim_name(claim)} is allocated against its own {said}: {found[0]}; {why}"
+            against = f"claim {claim_name(claim)} is allocated against its own {said}: {found[0]}"
+            yield BrokenClaim(against, *_culprit(cluster, claim, node, defects))
 
 
-def _culprit(cluster: Cluster, claim: ResourceClaim, node: Node, defects: Sequence[Trait]) -> str:
-    """Return what the claim would have without defects, and the first one without which it would not have the same."""
+def _culprit(cluster: Cluster, claim: ResourceClaim, node: Node, defects: Sequence[Trait]) -> tuple[str, str, str]:
+    """
+    Return the first defect without which the claim would not have the same, what it would have, and what would help.
+    """
     fresh = claim.replaced(status=claim.status.replaced(allocation=None))
     world = world_of(cluster.without_claims([claim_name(claim)]), [fresh], node)
     answer = _picked(world, ())
     found = next((each for each in defects if _picked(world, (each,)) != answer), None)
     release = world.profile.release
     defect = f"a defect of kube-scheduler {release}" if found is None else defect_hint(found, world.profile)
-    return f"{_kept_to(_without_defects(world, defects))}; {defect}"
+    return defect, *_kept_to(_without_defects(world, defects))
 
 
-def _kept_to(sound: World) -> str:
-    """Return what a claim would have if all that it asks for were kept to, or why nothing, and what helps."""
+def _kept_to(sound: World) -> tuple[str, str]:
+    """Return what a claim would have if all that it asks for were kept to, or why nothing, and what would help then."""
     outcome = sound.allocator().allocate(sound.node, sound.claims)
     if picks := getattr(outcome, "picks", ()):
-        return f"kept to, it would have {first_few([pick.device.key.device for pick in picks])}"
+        return f"it would have {first_few([pick.device.key.device for pick in picks])}", ""
     cause = explain(sound.allocator(), sound.node, sound.claims).cause
     fixes = reasons(sound, _WORK).fixes[:_FIXES]
-    helps = f" (enough would be {', or '.join(map(str, fixes))})" if fixes else ""
-    return f"kept to, it would be refused: {cause}{helps}"
+    return f"it would be refused: {cause}", ", or ".join(map(str, fixes))
 
 
 def _picked(world: World, repaired: Sequence[Trait]) -> object:

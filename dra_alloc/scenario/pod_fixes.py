@@ -83,8 +83,8 @@ def lifted(
         given = [lift.claims.get(each if isinstance(each, str) else claim_name(each), each) for each in queued.claims]
         asked = replace(queued, barred=None, claims=tuple(given), template=None)
         for node in trying.attempt(asked, lift.gone).fits & fixes.keys():
-            fixes[node].setdefault(lift.about, Fix((lift.step,), lift.cost, _as_it_is))
-    found = {node: Reasons((), tuple(sorted(each.values(), key=lambda fix: fix.cost))) for node, each in fixes.items()}
+            fixes[node].setdefault(lift.about, Fix((lift.step,), lift.cost, _as_it_is, whose=lift.whose))
+    found = {node: Reasons((), tuple(sorted(each.values(), key=lambda fix: fix.order))) for node, each in fixes.items()}
     return tuple([replace(each, reasons=found[each.node]) if fixes[each.node] else each for each in refusals])
 
 
@@ -190,7 +190,8 @@ class _Trying:
 
 
 def _fix(*changes: Remedy) -> Fix:
-    return Fix(tuple([each.step for each in changes]), sum(each.cost for each in changes), _as_it_is)
+    steps, cost = tuple([each.step for each in changes]), sum(each.cost for each in changes)
+    return Fix(steps, cost, _as_it_is, whose=max(each.whose for each in changes))
 
 
 def _as_it_is(world: World) -> World:

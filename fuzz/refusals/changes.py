@@ -11,10 +11,13 @@ from dataclasses import dataclass
 
 from fuzz.refusals.drawing import DRIVER, RESOURCE, Json
 
-__all__ = ["Change", "all_of", "asking_for", "changes_of", "freed", "guarding", "pod_of"]
+__all__ = ["Change", "all_of", "asking_for", "changes_of", "freed", "guarding", "pod_of", "writing"]
 
 _SAID = ("matchAttribute", "distinctAttribute")
-_GUARDING = re.compile(r"guarding (\w+) with has\(\) in selector (\d+) of (.+)")
+_GUARDING = re.compile(
+    r"guarding (\w+) with has\(\) in the selector (.+?)(?: \(number (\d+)\))? of ((?:request|class) .+)"
+)
+_WRITING = re.compile(r'writing "([^"]+)" for "([^"]+)" in (.+)')
 _READ = re.compile(r'(attributes|capacity)\["([^"]+)"\]\.(\w+)')
 
 
@@ -98,16 +101,37 @@ def guarding(world: Json, step: str) -> Change | None:
     found = _GUARDING.fullmatch(step)
     if found is None:
         return None
-    key, number, owners = found[1], int(found[2]), found[3].split(", ")
+    key, said, owners = found[1], found[2], found[4].split(", ")
 
     def make(made: Json) -> None:
         for owner, selectors in _selectors(made):
-            if owner in owners and number < len(selectors):
-                expression = selectors[number]["cel"]["expression"]
-                read = next(each for each in _READ.findall(expression) if each[2] == key)
-                selectors[number]["cel"]["expression"] = f'has(device.{read[0]}["{read[1]}"].{key}) && ({expression})'
+            alike = [number for number, each in enumerate(selectors) if _shown(each) == said]
+            if owner in owners and alike:
+                selector = selectors[alike[0] if found[3] is None else int(found[3])]["cel"]
+                read = next(each for each in _READ.findall(selector["expression"]) if each[2] == key)
+                selector["expression"] = f'has(device.{read[0]}["{read[1]}"].{key}) && ({selector["expression"]})'
 
     return Change(step, "", make)
+
+
+def writing(world: Json, step: str) -> Change | None:
+    """Return what a step means that writes a value in selectors otherwise; None for another step."""
+    found = _WRITING.fullmatch(step)
+    if found is None:
+        return None
+
+    def make(made: Json) -> None:
+        for owner, selectors in _selectors(made):
+            for each in selectors if owner == found[3] else ():
+                each["cel"]["expression"] = each["cel"]["expression"].replace(f'"{found[2]}"', f'"{found[1]}"')
+
+    return Change(step, "", make)
+
+
+def _shown(selector: Json) -> str:
+    """Return as much of a selector as is told of it."""
+    expression: str = selector["cel"]["expression"]
+    return f"{expression[:80]}{' ...' if len(expression) > 80 else ''}"
 
 
 def _selectors(world: Json) -> Iterator[tuple[str, list[Json]]]:
@@ -178,11 +202,10 @@ def _of_claims(world: Json) -> Iterator[Change]:
             yield Change(f"dropping {said}{owner}", f"claim {name} wants {said}", _no_constraint(name, said))
         for request, ask in _asks(devices):
             of = f'of request "{request}"{owner}'
-            shown = [each["cel"]["expression"][:80] for each in ask.get("selectors", ())]
-            for number, selector in enumerate(ask.get("selectors", ())):
-                more = " ..." if len(selector["cel"]["expression"]) > 80 else ""
+            shown = list(map(_shown, ask.get("selectors", ())))
+            for number in range(len(shown)):
                 place = f" (number {number})" if shown.count(shown[number]) > 1 else ""
-                fix = f"dropping the selector {shown[number]}{more}{place} {of}"
+                fix = f"dropping the selector {shown[number]}{place} {of}"
                 yield Change(fix, f"selector {number} {of} is ", _no_selector(name, request, number))
         for request in (each["name"] for each in devices["requests"]):
             fix = f'dropping request "{request}"{owner}' if several else ""

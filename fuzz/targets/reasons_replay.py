@@ -21,7 +21,7 @@ from typing import Final
 
 import dra_alloc
 from dra_alloc.cli.main import run
-from fuzz.refusals.changes import Change, asking_for, changes_of, guarding
+from fuzz.refusals.changes import Change, asking_for, changes_of, guarding, writing
 from fuzz.refusals.drawing import Json, drawn
 from fuzz.refusals.pod_changes import asking_for_less, of_the_pod, of_the_quota, raising, without_quotas
 from fuzz.target import Broken, Target, command
@@ -188,7 +188,7 @@ def _named(step: str, changes: dict[str, Change], world: Json) -> Change:
     """Return the change that a step names. Raises: Broken for one that nobody understands."""
     if step in changes:
         return changes[step]
-    less = asking_for_less(step) or guarding(world, step) or raising(step)
+    less = asking_for_less(step) or guarding(world, step) or writing(world, step) or raising(step)
     if less is not None:
         return less
     counted = _COUNT.fullmatch(step)

@@ -160,7 +160,7 @@ def test_nobody_holds_what_other_pods_of_the_gang_would_take(tmp_path, capsys):
             [claim("a", BIG), claim("b", BIG), claim("c", BIG)],
             [],
             (
-                'on n1, n2), in whatever order; for one more request "r" needs 1 device, and no node has one left',
+                'in whatever order; one more needs 1 device of one node for request "r", and no node has one left',
                 "no single change that was tried makes room for all of them",
                 ["n1, n2 take 1 each of 3 pods like default/a; no more, since"],
             ),

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from dra_alloc.api import Quantity, ResourceClaim
+from dra_alloc.explain.facts import Whose
 from dra_alloc.pods.quota.book import QuotaBook
 from dra_alloc.pods.quota.creation import Unmade
 from dra_alloc.problem.requests import claim_name
@@ -22,7 +23,7 @@ _MOST_GONE: Final = 20
 @dataclass(frozen=True, slots=True)
 class Lift:
     """
-    A change after which all objects may be made, what it costs as fixes do, and what it changes.
+    A change after which all objects may be made, what it costs whom as fixes do, and what it changes.
 
     `claims` are those that ask for less, by name; `gone` is one that is deleted. Of several that are `about` the same
     one is enough.
@@ -31,6 +32,7 @@ class Lift:
     step: str
     cost: int
     about: str
+    whose: Whose
     claims: Mapping[str, ResourceClaim] = field(default_factory=dict)
     gone: str = ""
 
@@ -54,7 +56,7 @@ def lifts(unmade: Sequence[Unmade], there: Iterable[ResourceClaim], *, several: 
         for key, (before, after) in raised.items():
             limits[key] = before, max(after, limits.get(key, (before, after))[1])
     steps = [f"raising {key} of quota {name} from {old} to {new}" for (name, key), (old, new) in limits.items()]
-    yield Lift(" and ".join(steps), 20, "limits")
+    yield Lift(" and ".join(steps), 20, "limits", Whose.CLUSTER)
     for item in unmade[0].items if len(unmade) == 1 else ():
         if isinstance(item, ResourceClaim):
             yield from _asking_for_fewer(*unmade[0], item, several)
@@ -73,7 +75,7 @@ def _deleting(book: QuotaBook, items: Sequence[Any], there: Iterable[ResourceCla
     for each in idle[:_MOST_GONE]:
         if book.relieved([each], ()).charge_all(items)[1] is None:
             step = f"deleting claim {claim_name(each)}"
-            yield Lift(step, 10, step, gone=claim_name(each))
+            yield Lift(step, 10, step, Whose.OTHERS, gone=claim_name(each))
 
 
 def _asking_for_fewer(book: QuotaBook, items: Sequence[Any], claim: ResourceClaim, several: bool) -> Iterator[Lift]:
@@ -89,4 +91,4 @@ def _asking_for_fewer(book: QuotaBook, items: Sequence[Any], claim: ResourceClai
             if book.charge_all([less if each is claim else each for each in items])[1] is None:
                 which = f'request "{request.name}"{f" of claim {claim_name(claim)}" if several else ""}'
                 step = f"asking for {count} instead of {asked.count} devices in {which}"
-                yield Lift(step, 30, which, {claim_name(claim): less})
+                yield Lift(step, 30, which, Whose.MANIFEST, {claim_name(claim): less})

@@ -238,7 +238,7 @@ def _whole(gang: Gang, members: Sequence[Member]) -> Gang:
     if not gang.proven:
         return Gang(Verdict.UNDECIDED, (), gang.why)
     count = len(gang.placements)
-    placed = f"only {count} would find a node" if count else ""
+    placed = f"only {count} would find a node, and all have to" if count else ""
     return Gang(Verdict.NONE, (), gang.why or placed)
 
 

@@ -16,9 +16,9 @@ from dra_alloc.api import Node
 from dra_alloc.cluster.cluster import Cluster
 from dra_alloc.cluster.outcomes import Unsatisfiable
 from dra_alloc.errors import first_few
+from dra_alloc.explain.counting import fewer_devices
 from dra_alloc.explain.counts import Explanation
 from dra_alloc.explain.facts import Fact, facts_of
-from dra_alloc.explain.reasons import fewer_devices
 from dra_alloc.explain.world import World
 from dra_alloc.problem.pools import GatherError
 from dra_alloc.problem.requests import claim_name
@@ -67,7 +67,7 @@ def shortfall(cluster: Cluster, alike: Sequence[Sequence[Member]], together: str
         fix = f"letting them run on nodes of different {together} would be enough for all of them"
         return FellShort(cause, fix if can_place(cluster, members) is Verdict.PLACED else "", nodes)
     helping = _Helping(cluster, alike, members)
-    enough = list(helping.changes())
+    enough = [*helping.of_the_manifest(), *helping.freeing()]
     fix = f"{', or '.join(enough[:_TOLD])} would be enough for all of them" if enough else ""
     if not enough and not helping.undecided:
         fix = "no single change that was tried makes room for all of them"
@@ -89,7 +89,7 @@ def _most(most: GangAnswers, members: Sequence[Member], short: str) -> str:
     order = ", in whatever order" if len(placed) == len(greedy) else ""
     if most.lost_by_order:
         order = f", but one by one {len(greedy)}: their order matters"
-    return f"{len(placed)} of {len(members)} pods fit together at most ({where}){order}{f'; {short}' if short else ''}"
+    return f"only {len(placed)} of {len(members)} pods fit together ({where}){order}{f'; {short}' if short else ''}"
 
 
 def _next(taking: Sequence[_Taking], kinds: int, nodes: int) -> str:
@@ -182,9 +182,9 @@ def _missing(found: Explanation, node: str, why: str) -> tuple[str, int]:
     short = next((each for each in found.requests if each.short), None)
     if short is None or found.placed or short.takes_all:
         return f"on {node}, {why}", -sys.maxsize
-    needs = f"{short.called} needs {short.needed} {'device' if short.needed == 1 else 'devices'}"
+    needs = f"{short.needed} {'device' if short.needed == 1 else 'devices'} of one node for {short.called}"
     left = f"no node has more than {short.usable} left ({node})" if short.usable else "no node has one left"
-    return f"for one more {needs}, and {left}", short.usable - short.needed
+    return f"one more needs {needs}, and {left}", short.usable - short.needed
 
 
 def supposed(cause: str, names: set[str]) -> str:
@@ -210,14 +210,16 @@ class _Helping:
         self._members = members
         self.undecided = False
 
-    def changes(self) -> Iterator[str]:
-        """Yield the changes after which all pods can be placed together."""
-        cluster, tried = self._cluster, 0
-        for name, claim in cluster.claims.items():
-            if claim.status.allocation is not None and tried < _MOST_CHANGES:
-                tried += 1
-                if self._is_enough(cluster.without_claim(name), self._members):
-                    yield f"freeing claim {name}"
+    def freeing(self) -> Iterator[str]:
+        """Yield the claims of others without which all pods can be placed together."""
+        held = [name for name, claim in self._cluster.claims.items() if claim.status.allocation is not None]
+        for name in held[:_MOST_CHANGES]:
+            if self._is_enough(self._cluster.without_claim(name), self._members):
+                yield f"taking from others by freeing claim {name}"
+
+    def of_the_manifest(self) -> Iterator[str]:
+        """Yield what all pods can ask for otherwise so that they can be placed together."""
+        cluster = self._cluster
         if len(self._alike) > 1:
             return
         worlds = [(member, world) for member in self._members if (world := _world(cluster, member)) is not None]

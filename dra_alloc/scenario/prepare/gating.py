@@ -32,23 +32,23 @@ def gated(
     settings: Settings,
     members: Sequence[str] = ("claims", "templates"),
     before: Callable[[Any], Any] = lambda _: None,
-) -> tuple[Documents, tuple[str, ...], tuple[str, ...]]:
+) -> tuple[Documents, tuple[str, ...], tuple[DroppedField, ...]]:
     """
-    Return the manifests without the fields of disabled gates, a note for each such field, and these gates.
+    Return the manifests without the fields of disabled gates, a note for each such field, and their names and gates.
 
     What the object that was there before uses is kept.
 
     Spec: GATE-1.
     """
     losing: dict[str, list[str]] = {}
-    lacking: set[str] = set()
+    lacking: set[DroppedField] = set()
     gates, release = settings.effective_gates(), settings.profile().release
     dropping = partial(stored, release=release)
 
     def change(item: Any) -> Any:
         old = before(item)
         made, dropped = dropping(item, gates if old is None else with_used(old, gates, dropping))
-        lacking.update(each.gate for each in dropped)
+        lacking.update(DroppedField(each.path.rpartition(".")[2], each.gate) for each in dropped)
         called = object_name(item.kind, item.metadata.namespace, item.metadata.name) if dropped else ""
         for each in dropped:
             losing.setdefault(str(each), []).append(called)

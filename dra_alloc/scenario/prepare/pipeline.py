@@ -34,6 +34,7 @@ from dra_alloc.cluster.settings import Settings
 from dra_alloc.errors import ManifestError, Problem, UnknownReference
 from dra_alloc.manifest import Documents, Workload
 from dra_alloc.manifest.lost import Lost
+from dra_alloc.manifest.make.gates import DroppedField
 from dra_alloc.pods.claims import ClaimsThere
 from dra_alloc.pods.expanding import ExpandedPod, expanded
 from dra_alloc.pods.naming import in_namespace, named
@@ -63,7 +64,7 @@ class Prepared:
     `merged` is the dump with the manifests applied, `cluster` the cluster that
     results, `pods` are those that objects ask for, `subjects` the pods with
     their claims, and claims of their own; `rollouts` let older pods go first; `book` has the quotas with these.
-    `lacking` are gates that are off, for which fields were dropped; `problems` make the input a bad one.
+    `lacking` are names of fields that were dropped, as their gates are off; `problems` make the input a bad one.
     """
 
     manifests: Documents
@@ -78,7 +79,7 @@ class Prepared:
     rollouts: tuple[tuple[Workload, Rollout], ...] = ()
     subjects: tuple[Subject, ...] = ()
     book: QuotaBook = NO_QUOTAS
-    lacking: tuple[str, ...] = ()
+    lacking: tuple[DroppedField, ...] = ()
     problems: tuple[Problem, ...] = ()
     notes: tuple[str, ...] = ()
 
@@ -148,9 +149,9 @@ def _there(prepared: Prepared) -> Prepared:
 
 def stored(prepared: Prepared) -> Prepared:
     """Return it with the manifests as the API server stores them. Spec: GATE-1."""
-    manifests, dropped, gates = gated(prepared.manifests, prepared.settings)
+    manifests, dropped, lacking = gated(prepared.manifests, prepared.settings)
     manifests, ungrouped = groups_stored(manifests, prepared.settings)
-    return replace(prepared, manifests=manifests, lacking=gates).noting((*dropped, *ungrouped))
+    return replace(prepared, manifests=manifests, lacking=lacking).noting((*dropped, *ungrouped))
 
 
 def _merged(prepared: Prepared) -> Prepared:

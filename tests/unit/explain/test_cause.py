@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from dra_alloc.cli.harness.allocate import read_request
+from dra_alloc.explain.facts import Whose
 from dra_alloc.explain.reasons import reasons
 from dra_alloc.explain.tally import explain
 from fuzz.targets.reasons_hold import check_reasons, world_of
@@ -31,13 +32,20 @@ def cause(asked: dict[str, Any]) -> str:
             id="values that devices have",
         ),
         pytest.param(
+            request(NUMA, claim(ask(3), distinct="numa")),
+            'request "r0" needs 3 devices that differ in numa (distinctAttribute d/numa), and it has only 2 values: '
+            "3 of numa 0, 3 of numa 1",
+            id="how few values there are to differ in",
+        ),
+        pytest.param(
             request(NUMA, claim(ask(4), match="numa")),
-            'request "r0" needs 4 devices under matchAttribute d/numa; numa 0: 3, numa 1: 3',
+            'request "r0" needs 4 devices that share one numa (matchAttribute d/numa), and at most 3 do: '
+            "3 of numa 0, 3 of numa 1",
             id="how devices spread over a constraint's values",
         ),
         pytest.param(
             request([device("a", counters=3), device("b", counters=2)], claim(ask(2)), counters=4),
-            'request "r0" needs 2 devices, 1 more than can be had; '
+            'request "r0" needs 2 devices, only 1 can be had together; '
             "b: 2 of counter m needed, 1 of 4 left in set (a takes 3)",
             id="counters",
         ),
@@ -54,7 +62,8 @@ def cause(asked: dict[str, Any]) -> str:
         ),
         pytest.param(
             request([device("a", tainted=True), device("b")], claim(ask(None))),
-            'request "r0" needs all matching devices, 1 can be had; a: taint broken:NoSchedule is not tolerated',
+            'request "r0" needs all matching devices, only 1 of 2 can be had; '
+            "a: taint broken:NoSchedule is not tolerated",
             id="All",
         ),
         pytest.param(
@@ -91,7 +100,7 @@ def test_requests_that_do_not_compete_are_not_counted() -> None:
 def test_the_selector_that_is_false_on_the_nearest_devices_is_told() -> None:
     devices = [device("a", kind="gpu", model="a100"), *(device(f"n{number}", kind="nic") for number in range(3))]
     told = cause(request(devices, claim(ask(1, kind="gpu", model="h100"))))
-    assert "none matches: its selector 1 wants" in told
+    assert "none matches: its selector wants" in told
     assert told.endswith("devices have model a100")
 
 
@@ -107,7 +116,9 @@ def test_the_constraint_that_refuses_is_told_and_not_the_first() -> None:
     constraints = asked["spec"]["devices"]["constraints"]
     constraints.append({"matchAttribute": "d/numa"})
     devices = [device("a", model="x", numa=0), device("b", model="x", numa=1)]
-    assert cause(request(devices, asked)).endswith("under matchAttribute d/numa; numa 0: 1, numa 1: 1")
+    assert cause(request(devices, asked)).endswith(
+        "(matchAttribute d/numa), and at most 1 does: 1 of numa 0, 1 of numa 1"
+    )
 
 
 def test_of_another_kind_is_told_before_in_use() -> None:
@@ -146,9 +157,11 @@ def test_an_obstacle_that_shows_only_after_the_first_change_is_found() -> None:
     found = reasons(world)
     assert ("freeing claim held-0", "dropping matchAttribute d/numa") in [fix.steps for fix in found.fixes]
     assert check_reasons(world, found) == []
-    assert found.distance == (1, 30)
-    needs = 'request "r0" needs 2 devices under matchAttribute d/numa; numa 0: 1, numa 1: 1'
-    left = f"freeing claim held-0 alone leaves: {needs}"
+    assert found.distance == (1, Whose.MANIFEST, 30)
+    needs = 'request "r0" needs 2 devices that share one numa (matchAttribute d/numa)'
+    left = (
+        f"freeing claim held-0 is not enough by itself, as then: {needs}, and at most 1 does: 1 of numa 0, 1 of numa 1"
+    )
     assert [fix.leaves for fix in found.fixes if len(fix.steps) > 1] == [left]
 
 

@@ -9,7 +9,7 @@ from functools import cache
 import pytest
 
 from benchmarks.hard_cases import hard_cases
-from dra_alloc.explain.facts import facts_of
+from dra_alloc.explain.facts import Whose, facts_of
 from dra_alloc.explain.reasons import WORK, Reasons, reasons
 from dra_alloc.explain.world import World
 from dra_alloc.problem.requests import claim_name
@@ -203,3 +203,30 @@ def test_a_selector_is_named_by_its_expression(expressions: list[str], steps: li
     found = reasons(world(request([device("a")], claim(asked))))
     told = [*(step for fix in found.fixes for step in fix.steps), *found.not_enough]
     assert all(any(part in each for each in told) for part in steps), told
+
+
+def test_what_is_changed_in_the_manifest_comes_first_and_what_others_lose_last() -> None:
+    devices = [device("a", model="x"), device("b", model="y")]
+    asked = request(devices, claim(ask(1, model="x")), allocated=[["d", "p", "a"]])
+    found = reasons(world(asked)).fixes
+    assert [(fix.whose, fix.steps[0].partition(" ")[0]) for fix in found] == [
+        (Whose.MANIFEST, "dropping"),
+        (Whose.OTHERS, "freeing"),
+    ]
+    assert found[0].cost > found[1].cost
+
+
+@pytest.mark.parametrize(
+    ("has", "step"),
+    [
+        pytest.param("h100", True, id="small letters"),
+        pytest.param("H-100", True, id="a dash"),
+        pytest.param("h200", False, id="another value"),
+    ],
+)
+def test_a_value_in_other_letters_is_written_as_devices_have_it(has: str, step: bool) -> None:
+    made = world(request([device("a", model=has)], claim(ask(1, model="H100"))))
+    found = reasons(made)
+    told = f'writing "{has}" for "H100" in request "r0"'
+    assert ((told,) in [fix.steps for fix in found.fixes]) == step
+    assert check_reasons(made, found) == []

@@ -96,7 +96,7 @@ def test_what_lets_a_pod_be_made_and_find_a_node_is_proposed():
     assert fixes(found) == [["raising pods of quota q from 1 to 3"]]
     found = checked({DEVICES: "2"}, claim("c", 3), pod("p", resourceClaimName="c"))
     fewer = 'asking for 2 instead of 3 devices in request "r"'
-    assert fixes(found) == [[f"raising {DEVICES} of quota q from 2 to 3", fewer]]
+    assert fixes(found) == [[fewer, f"raising {DEVICES} of quota q from 2 to 3"]]
     both = checked({"requests.cpu": "500m", "pods": "0"}, pod("a"))
     assert fixes(both) == [["raising requests.cpu of quota q from 500m to 1 and raising pods of quota q from 0 to 1"]]
 
@@ -112,7 +112,7 @@ def test_a_claim_that_nobody_uses_can_make_room():
     quota = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": meta, "spec": {"hard": {DEVICES: "1"}}}
     there = read(DUMP + "\n---\n".join(map(json.dumps, (quota, claim("old", 1, "a")))))
     found = check(read(json.dumps(pod("p", resourceClaimTemplateName="t"))), there)
-    assert fixes(found) == [["deleting claim ns/old", f"raising {DEVICES} of quota q from 1 to 2"]]
+    assert fixes(found) == [[f"raising {DEVICES} of quota q from 1 to 2", "deleting claim ns/old"]]
 
 
 def test_nothing_is_proposed_where_what_makes_the_pod_is_refused_as_well():
