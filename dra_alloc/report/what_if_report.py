@@ -18,6 +18,7 @@ from dra_alloc.report.records import Finding, Level, Report, Section
 from dra_alloc.scenario.answers import SubjectAnswer
 from dra_alloc.scenario.left.left import Left
 from dra_alloc.scenario.picture import picture_of_checks
+from dra_alloc.scenario.what_if.any_order import AnyOrder, OrderVerdict
 from dra_alloc.scenario.what_if.pod_counts import PodCount
 from dra_alloc.scenario.what_if.what_if import Fate, WhatIf, WorkloadChange
 
@@ -33,17 +34,24 @@ _LEVELS: Final[dict[Fate, Level]] = {
 }
 #: Told in one line together.
 _QUIET: Final = (Fate.FITS, Fate.STAYS)
-_Told = tuple[WhatIf, tuple[Finding, ...], tuple[Finding, ...], Left | None]
+_Told = tuple[WhatIf, tuple[Finding, ...], tuple[Finding, ...], Left | None, AnyOrder | None]
 
 
-def what_if_report(found: WhatIf, before: ClusterState, after: ClusterState, left: Left | None = None) -> Report:
-    """Return the records of a change from one state to the other, the worst first, and what is `left` after it."""
-    order = list(Fate)
-    changes = sorted(found.changes, key=lambda each: order.index(each.fate))
+def what_if_report(
+    found: WhatIf, states: tuple[ClusterState, ClusterState], left: Left | None = None, order: AnyOrder | None = None
+) -> Report:
+    """
+    Return the records of a change from one state to the other, the worst first.
+
+    Beside them stand what is `left` after it, and whether another `order` fits, as far as it was asked.
+    """
+    before, after = states
+    worst = list(Fate)
+    changes = sorted(found.changes, key=lambda each: worst.index(each.fate))
     findings = tuple(map(_finding, changes))
     stuck = _stuck(found, after)
     sides = {"before": (found.before, before.dump.claims), "after": (found.after, after.dump.claims)}
-    whole = Section("what-if", (found, findings, stuck, left), _lines, _members)
+    whole = Section("what-if", (found, findings, stuck, left, order), _lines, _members)
     return Report((*findings, *stuck), whole, found.notes, partial(picture_of_checks, sides))
 
 
@@ -122,7 +130,7 @@ def _deeper(section: Section) -> Section:
 
 
 def _lines(told: _Told, verbose: bool) -> Iterator[str]:
-    found, findings, stuck, left = told
+    found, findings, stuck, left, order = told
     quiet = {_code(each) for each in _QUIET}
     for finding in findings:
         if verbose or finding.code not in quiet:
@@ -136,6 +144,8 @@ def _lines(told: _Told, verbose: bool) -> Iterator[str]:
         yield from (*finding.lines(verbose), "")
     yield from (f"note: {note}" for note in found.notes)
     yield from left_lines(left, verbose)
+    if order is not None:
+        yield _order(order)
     yield _summary(found)
 
 
@@ -153,8 +163,26 @@ def _summary(found: WhatIf) -> str:
     return f"{said} (Kubernetes {new if old == new else f'{old} to {new}'}, {found.after.channel} allocator)"
 
 
+def _order(order: AnyOrder) -> str:
+    match order.verdict:
+        case OrderVerdict.AS_GIVEN:
+            return "order: all fits in the order at hand"
+        case OrderVerdict.FOUND:
+            names = ", ".join(f"{each.name} ({each.kind})" for each in order.order)
+            return f"order: all fits in another one, each once those before it run: {names}"
+        case OrderVerdict.NONE:
+            return f"order: all fits in none{f': {order.why}' if order.why else ', all were tried'}"
+        case OrderVerdict.UNDECIDED:
+            return f"order: it is not known whether all fits in another one: {order.why}"
+
+
+def _order_members(order: AnyOrder) -> dict[str, Any]:
+    named = [{"kind": each.kind, "name": each.name} for each in order.order]
+    return {"verdict": order.verdict.value, "order": named, "tried": order.tried, "why": order.why}
+
+
 def _members(told: _Told) -> dict[str, Any]:
-    found, findings, _, left = told
+    found, findings, _, left, order = told
     counts = Counter(each.fate for each in found.changes)
     return {
         "before": {"release": found.before.settings.release, "gates": dict(found.before.settings.gates)},
@@ -164,6 +192,7 @@ def _members(told: _Told) -> dict[str, Any]:
         "stuck": dict(found.stuck),
         "unsure": dict(found.unsure),
         "left": left_members(left),
+        **({} if order is None else {"anyOrder": _order_members(order)}),
         "notes": list(found.notes),
     }
 

@@ -28,7 +28,8 @@ class CheckOptions:
     each subject gets the best answer instead of the first, with intended
     semantics whatever the settings say. `node_choice` is "score", the node
     that kube-scheduler scores highest, or "first", the first that fits. Without
-    `reasons` it is only found out who is allocated.
+    `reasons` it is only found out who is allocated. `turns` are names of subjects
+    that are asked one set after the other, instead of all as they come in the queue.
     """
 
     settings: Settings = DEFAULT_SETTINGS
@@ -40,6 +41,7 @@ class CheckOptions:
     taught: tuple[Taught, ...] = ()
     node_choice: str = "score"
     reasons: bool = True
+    turns: tuple[frozenset[str], ...] = ()
 
 
 DEFAULT_OPTIONS: Final = CheckOptions()

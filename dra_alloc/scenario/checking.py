@@ -4,6 +4,7 @@ A check under way: subjects are asked in turn, as kube-scheduler does it or toge
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
@@ -70,9 +71,23 @@ class Checking:
         for each in (each for each in subjects if only is not None and each.node not in (None, only)):
             self._said.setdefault(f"for another node than {only}, so not asked", []).append(each.name)
         subjects = tuple(each for each in subjects if only is None or each.node in (None, only))
+        if self._options.turns:
+            return tuple(self._in_turns(subjects))
         pods = [each for each in subjects if each.pod is not None]
         alone = [each for each in subjects if each.pod is None]
         return (*self.asked(pods, self._others), *self.asked(alone, ()))
+
+    def _in_turns(self, subjects: Sequence[Subject]) -> Iterator[SubjectAnswer]:
+        """Yield what becomes of sets of subjects, each once those before it have their places. Spec: ORDER-1."""
+        self.ask_others()
+        left = list(subjects)
+        for names in (*self._options.turns, frozenset(each.name for each in left)):
+            yield from self.asked([each for each in left if each.name in names], ())
+            left = [each for each in left if each.name not in names]
+
+    def ask_others(self) -> None:
+        """Let the pods that wait, and are not the manifests', have their turns before these."""
+        deque(self.asked((), self._others), 0)
 
     def asked(self, subjects: Sequence[Subject], others: Sequence[Queued]) -> Iterator[SubjectAnswer]:
         """Yield what becomes of subjects that wait together with other pods, which were there before."""

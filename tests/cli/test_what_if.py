@@ -150,3 +150,18 @@ def test_the_schema_is_printed(capsys):
     assert (code, err) == (0, "")
     schema = json.loads(out)
     assert {"addNodes", "drainNodes"} <= schema["properties"]["steps"]["items"]["properties"].keys()
+
+
+def test_another_order_is_told_and_does_not_change_the_exit_code(scenario, capsys):
+    steps = scenario("steps:\n- removeNodes: {names: [gpu-a]}")
+    code, out, _ = asked(capsys, steps, *CLUSTER, "--any-order", "--format", "json")
+    found = json.loads(out)["anyOrder"]
+    assert (code, found["verdict"], found["order"]) == (1, "no order", [])
+    assert found["why"] == "not all can have their devices at once"
+    code, out, _ = asked(capsys, steps, *CLUSTER, "--any-order")
+    assert "order: all fits in none: not all can have their devices at once" in out
+    code, out, _ = asked(capsys, scenario("steps:\n- uncordonNodes: {names: [gpu-a]}"), *CLUSTER, "--any-order")
+    assert (code, "order: all fits in the order at hand" in out) == (0, True)
+    assert "anyOrder" not in asked(capsys, steps, *CLUSTER, "--format", "json")[1]
+    code, _, err = asked(capsys, "--sweep", steps, *CLUSTER, "--any-order")
+    assert (code, "--any-order does not go with --sweep" in err) == (2, True)

@@ -54,6 +54,11 @@ def declare(command: ArgumentParser) -> None:
         "--workers", type=shared.positive, metavar="N", help="processes of a sweep (default: one for each processor)"
     )
     command.add_argument("--rows", metavar="FILE", help="write each row of a sweep as a line of JSON as it comes")
+    command.add_argument(
+        "--any-order",
+        action="store_true",
+        help="where not all fits, say whether it would in another order: each workload once those before it run",
+    )
     command.add_argument("--schema", action="store_true", help="print the JSON schema of scenarios, and nothing else")
     shared.namespace(command)
     shared.pod_templates(command)
@@ -73,6 +78,7 @@ def _run(options: Namespace) -> int:
     from dra_alloc.report.layout import json_text
     from dra_alloc.report.what_if_report import what_if_report
     from dra_alloc.scenario.left.left import left_in
+    from dra_alloc.scenario.what_if.any_order import any_order
     from dra_alloc.scenario.what_if.schema import schema
     from dra_alloc.scenario.what_if.what_if import Fate, what_if
 
@@ -80,6 +86,8 @@ def _run(options: Namespace) -> int:
         write(json_text(schema()))
         return ExitCode.OK
     if options.sweep:
+        if options.any_order:
+            raise InputError("--any-order does not go with --sweep")
         from dra_alloc.cli.sweeping import run_sweep
 
         return run_sweep(options)
@@ -89,7 +97,8 @@ def _run(options: Namespace) -> int:
         raise InputError("nothing changes", hint="give a SCENARIO, manifests to apply with -f, or both")
     before, after = states_of(options)
     found = what_if(before, after, checking(options))
-    show(options, what_if_report(found, before, after, left_in(found.after.cluster)))
+    order = any_order(found.now, checking(options)) if options.any_order and found.now is not None else None
+    show(options, what_if_report(found, (before, after), left_in(found.after.cluster), order))
     if found.stuck or any(found.count(each) for each in (Fate.LOST, Fate.GONE, Fate.REFUSED)):
         return ExitCode.UNSATISFIABLE
     return ExitCode.UNDECIDED if found.unsure or found.count(Fate.UNDECIDED) else ExitCode.OK

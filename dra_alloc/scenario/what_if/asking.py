@@ -5,7 +5,7 @@ One side of a change: everything that runs or wants to, asked as one check.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from dra_alloc.api import Pod
@@ -37,6 +37,7 @@ class OneSide:
 
     `lacking` says what is missing for pods that somebody may have to make again; `notes` what else is to be known.
     `at_rest` are workloads of the `state`, by identity, that have all their pods, and these their nodes.
+    `manifests` is what was asked for.
     """
 
     state: ClusterState
@@ -45,6 +46,7 @@ class OneSide:
     at_rest: Mapping[int, WorkloadName]
     lacking: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    manifests: Documents = field(default_factory=Documents, repr=False)
 
 
 def asked(
@@ -71,7 +73,7 @@ def asked(
     roots = [each for each in state.dump.workloads if family.root(each) is each and each.key not in applied]
     left_alone = _left_alone(was, state) if was is not None else {}
     makers = [each for each in roots if id(each) not in left_alone and makes_anew(each)]
-    found, wrong = _checked(state, [*makers, *waiting, *anew], options)
+    found, wrong, manifests = _checked(state, [*makers, *waiting, *anew], options)
     counts = counted(state.dump, family, found, left_alone)
     if was is not None:
         counts |= {name: was.counts[name] for name in left_alone.values() if name in was.counts}
@@ -88,7 +90,7 @@ def asked(
     if skipped:
         notes.append(f"not asked for more pods than they have: {first_few(skipped)}")
     at_rest = {} if options.taught else _at_rest([each for each in roots if _name(each) not in wrong], counts)
-    return OneSide(state, found, counts, at_rest, tuple(_lacking(state, roots)), tuple(notes))
+    return OneSide(state, found, counts, at_rest, tuple(_lacking(state, roots)), tuple(notes), manifests)
 
 
 def _left_alone(was: OneSide, state: ClusterState) -> Mapping[int, WorkloadName]:
@@ -120,13 +122,16 @@ def makes_anew(root: Workload) -> bool:
     return maker is not None and maker.plan is not None and root.kind != "CronJob"
 
 
-def _checked(state: ClusterState, left: list[_Asked], options: CheckOptions) -> tuple[Check, dict[str, Problem]]:
-    """Return what a check says, and what is wrong with those that could not be asked."""
+def _checked(
+    state: ClusterState, left: list[_Asked], options: CheckOptions
+) -> tuple[Check, dict[str, Problem], Documents]:
+    """Return what a check says, what is wrong with those that could not be asked, and those that could."""
     wrong: dict[str, Problem] = {}
     options = replace(options, settings=state.settings)
     while True:
+        manifests = joined(_documents(state, left), state.manifests)
         try:
-            return check(joined(_documents(state, left), state.manifests), state.dump, options), wrong
+            return check(manifests, state.dump, options), wrong, manifests
         except ManifestError as error:
             named = {each.where.object: each for each in error.problems}
             bad = {_name(each) for each in left} & named.keys()

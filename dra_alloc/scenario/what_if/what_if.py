@@ -106,7 +106,7 @@ class WhatIf:
     """
     The changes of all workloads, the cluster before and after them, and pods that a drain does not get away.
 
-    `unsure` are those of which it is not known whether it does.
+    `unsure` are those of which it is not known whether it does; `now` is what was asked after the change.
     """
 
     changes: tuple[WorkloadChange, ...]
@@ -115,6 +115,7 @@ class WhatIf:
     notes: tuple[str, ...] = ()
     stuck: Mapping[str, str] = field(default_factory=dict)
     unsure: Mapping[str, str] = field(default_factory=dict)
+    now: OneSide | None = field(default=None, repr=False)
 
     def count(self, fate: Fate) -> int:
         """Return how many workloads have that fate."""
@@ -162,4 +163,4 @@ def what_if(before: ClusterState, after: ClusterState, options: CheckOptions, wa
     ]
     successors = [note for note in now.lacking if note not in was.lacking]
     notes = (*made.notes(), *successors, *now.notes)
-    return WhatIf(tuple(changes), was.check, now.check, notes, after.stuck, after.unsure)
+    return WhatIf(tuple(changes), was.check, now.check, notes, after.stuck, after.unsure, now)
