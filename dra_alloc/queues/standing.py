@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Generic, Protocol, TypeVar
 
-from dra_alloc.pods.gangs import GroupTree, has_enough
+from dra_alloc.pods.gangs.trees import GroupTree, has_enough
 
 __all__ = ["GangStanding", "QueueAdmission", "Standing"]
 

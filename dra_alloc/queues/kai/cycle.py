@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from math import inf
 from typing import Final
 
-from dra_alloc.pods.gangs import GroupTree, has_enough, next_pods, pods_missing
+from dra_alloc.pods.gangs.trees import GroupTree, has_enough, next_pods, pods_missing
 from dra_alloc.queues.kai.amounts import amount_text, total
 from dra_alloc.queues.kai.fair_share import UNLIMITED, Claimant, fair_shares
 from dra_alloc.queues.kai.objects import RESOURCES, KaiObjects, KaiQueue

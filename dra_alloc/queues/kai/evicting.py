@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from dra_alloc.pods.gangs import has_enough
+from dra_alloc.pods.gangs.trees import has_enough
 from dra_alloc.queues.kai.amounts import total
 from dra_alloc.queues.kai.cycle import KaiCycle, KaiJob
 from dra_alloc.queues.kai.reclaim import Amounts, Holder, Reclaimer, may_reclaim, reclaims

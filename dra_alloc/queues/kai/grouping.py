@@ -11,7 +11,7 @@ from typing import Any, Final
 from dra_alloc.api import Pod
 from dra_alloc.manifest import Workload
 from dra_alloc.pods.expanding import ExpandedPod
-from dra_alloc.pods.gangs import GroupTree, SubGroup, tree_of
+from dra_alloc.pods.gangs.trees import GroupTree, SubGroup, tree_of
 from dra_alloc.pods.workloads.grove import clique_gangs
 from dra_alloc.pods.workloads.reading import items, number_in, text, value_at
 from dra_alloc.queues.kai.cycle import FIRM

@@ -10,7 +10,7 @@ from typing import Final
 
 from dra_alloc.errors import Problem, Where, first_few, in_brief
 from dra_alloc.manifest import Workload
-from dra_alloc.pods.gangs import SubGroup
+from dra_alloc.pods.gangs.trees import SubGroup
 from dra_alloc.pods.workloads.reading import value_at
 from dra_alloc.queues.kai.fair_share import UNLIMITED
 from dra_alloc.queues.ledger import Grant, Key, QueueAccount, circles

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from dra_alloc.api import Quantity, ResourceClaim
-from dra_alloc.pods.gangs import GroupTree, has_enough, pods_missing
+from dra_alloc.pods.gangs.trees import GroupTree, has_enough, pods_missing
 from dra_alloc.queues.standing import GangStanding, Standing
 from dra_alloc.queues.systems import QueueSystem
 from dra_alloc.queues.volcano.enqueue import DeviceMinimum, device_minimum, enqueue_refusal

@@ -12,7 +12,7 @@ from dra_alloc.api import Pod
 from dra_alloc.errors import in_brief
 from dra_alloc.manifest import Workload
 from dra_alloc.pods.expanding import ExpandedPod
-from dra_alloc.pods.gangs import GroupTree
+from dra_alloc.pods.gangs.trees import GroupTree
 from dra_alloc.pods.workloads.plans import Misfit
 from dra_alloc.pods.workloads.reading import items, number_in, text, value_at
 from dra_alloc.queues.volcano.objects import DEFAULT, VolcanoObjects

@@ -12,7 +12,7 @@ from dra_alloc.api import FrozenMap, Pod, ResourceClaim
 from dra_alloc.cluster.attempts.queue import Queued
 from dra_alloc.cluster.attempts.schedule import queued_of
 from dra_alloc.pods.expanding import ExpandedPod
-from dra_alloc.pods.gangs import GroupTree
+from dra_alloc.pods.gangs.trees import GroupTree
 from dra_alloc.pods.workloads.states import PodState, state_of
 from dra_alloc.queues.standing import QueueAdmission
 from dra_alloc.scenario.admit.answers import Admit, QueueTold, WorkloadAnswer

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from dra_alloc.errors import first_few
-from dra_alloc.pods.gangs import next_pods
+from dra_alloc.pods.gangs.trees import next_pods
 from dra_alloc.queues.kai.amounts import FRACTION, GPU_MEMORY, of_nodes, of_pod
 from dra_alloc.queues.kai.cycle import KaiCycle, KaiJob, KaiStanding
 from dra_alloc.queues.kai.evicting import eviction

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from dra_alloc.errors import first_few
-from dra_alloc.pods.gangs import fewest
+from dra_alloc.pods.gangs.trees import fewest
 from dra_alloc.queues.kai.amounts import amount_text, total
 from dra_alloc.queues.kai.cycle import KaiStanding
 from dra_alloc.queues.kai.evicting import Eviction

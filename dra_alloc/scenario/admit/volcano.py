@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from dra_alloc.errors import first_few
 from dra_alloc.pods.amounts import PODS, pod_requests
-from dra_alloc.pods.gangs import fewest, has_enough
+from dra_alloc.pods.gangs.trees import fewest, has_enough
 from dra_alloc.queues.standing import Standing
 from dra_alloc.queues.volcano.cycle import VolcanoCycle, VolcanoJob, VolcanoStanding
 from dra_alloc.queues.volcano.enqueue import DeviceMinimum

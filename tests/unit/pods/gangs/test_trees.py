@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dra_alloc.api import PodGroup
-from dra_alloc.pods.gangs import GroupTree, SubGroup, core_group, fewest, has_enough, next_pods, tree_of
+from dra_alloc.pods.gangs.trees import GroupTree, SubGroup, core_group, fewest, has_enough, next_pods, tree_of
 
 LEAVES = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=1, max_size=4)
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from dra_alloc.api import PodGroup
 from dra_alloc.errors import first_few, in_brief
+from dra_alloc.pods.gangs.topology import ANYWHERE, TopologyConstraint
 from dra_alloc.pods.groups import least_of
 
 __all__ = ["GroupTree", "SubGroup", "core_group", "fewest", "has_enough", "next_pods", "pods_missing", "tree_of"]
@@ -20,7 +21,8 @@ class GroupTree:
     Pods, by number, and groups of them.
 
     It has enough when `least` of all its pods have a place, and `least_groups`
-    of the groups right below it have enough themselves.
+    of the groups right below it have enough themselves. `topology` says where
+    its pods go together.
 
     Spec: GANGTREE-1.
     """
@@ -30,6 +32,7 @@ class GroupTree:
     pods: tuple[int, ...] = ()
     groups: tuple[GroupTree, ...] = ()
     least_groups: int = 0
+    topology: TopologyConstraint = ANYWHERE
 
     def members(self) -> Iterator[int]:
         """Yield all its pods, its own first."""
@@ -44,6 +47,11 @@ class GroupTree:
         for each in self.groups:
             yield from each.leaves()
 
+    @property
+    def goes_together(self) -> bool:
+        """Whether it, or a group below it, says where its pods go together."""
+        return bool(self.topology) or any(each.goes_together for each in self.groups)
+
 
 @dataclass(frozen=True, slots=True)
 class SubGroup:
@@ -53,6 +61,7 @@ class SubGroup:
     parent: str = ""
     least: int = 0
     least_groups: int | None = None
+    topology: TopologyConstraint = ANYWHERE
 
 
 def core_group(group: PodGroup, pods: Sequence[int] = ()) -> GroupTree:
@@ -77,8 +86,9 @@ def tree_of(root: SubGroup, below: Sequence[SubGroup], pods: Mapping[str, Sequen
     def made(of: SubGroup) -> GroupTree:
         inner = tuple(map(made, children.get(of.name, ())))
         if not inner:
-            return GroupTree(of.name, of.least, tuple(pods.get(of.name, ())))
-        return GroupTree(of.name, groups=inner, least_groups=len(inner) if of.least_groups is None else of.least_groups)
+            return GroupTree(of.name, of.least, tuple(pods.get(of.name, ())), topology=of.topology)
+        least = len(inner) if of.least_groups is None else of.least_groups
+        return GroupTree(of.name, groups=inner, least_groups=least, topology=of.topology)
 
     return made(root)
 

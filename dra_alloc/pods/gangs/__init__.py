@@ -1,0 +1,3 @@
+"""
+Gangs: pods that are placed together, and where together is.
+"""
