@@ -156,10 +156,13 @@ QUEUEING: Final = frozenset(
         ("kueue.x-k8s.io", "Cohort"),
         ("kueue.x-k8s.io", "LocalQueue"),
         ("kueue.x-k8s.io", "ResourceFlavor"),
+        ("kueue.x-k8s.io", "Topology"),
         ("kueue.x-k8s.io", "WorkloadPriorityClass"),
         ("config.kueue.x-k8s.io", "Configuration"),
         ("scheduling.run.ai", "Queue"),
         ("scheduling.run.ai", "PodGroup"),
+        ("kai.scheduler", "Topology"),
+        ("grove.io", "ClusterTopologyBinding"),
         ("scheduling.volcano.sh", "Queue"),
         ("scheduling.volcano.sh", "PodGroup"),
     }

@@ -43,6 +43,10 @@ class Load:
         """Return whether pods may use any of the resource, as far as is known."""
         return self.allocatable.get(resource, 0) > 0
 
+    def left(self, resource: str) -> int:
+        """Return how much of the resource no pod uses."""
+        return self.allocatable.get(resource, 0) - self.used.get(resource, 0)
+
     def plus(self, pods: Iterable[PodView], sign: int = 1) -> Load:
         """Return the load with more pods; with -1 as `sign` with less."""
         used, (cpu, memory), count = {**self.used}, self.counted, self.pods

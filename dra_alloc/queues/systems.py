@@ -30,7 +30,8 @@ class QueueSystem:
     """
     A queue system of one version: its gates with their defaults, and its defects.
 
-    `title` is how people call it, `groups` are the API groups of its objects, `needs` says which of these are read.
+    `title` is how people call it, `groups` are the API groups of its objects, `needs` says which of these are read;
+    `beside` are groups of others' objects that are read with them.
     """
 
     name: str
@@ -40,6 +41,7 @@ class QueueSystem:
     needs: str
     gates: Mapping[str, bool] = field(default_factory=dict)
     defects: frozenset[QueueDefect] = frozenset()
+    beside: tuple[str, ...] = ()
 
     def on(self, gate: str) -> bool:
         """Return whether a gate is on. Raises: KeyError for one that the system does not have."""
@@ -87,8 +89,9 @@ QUEUE_SYSTEMS: Final[Mapping[str, QueueSystem]] = {
             "0.17",
             "KAI",
             ("scheduling.run.ai", "kai.scheduler"),
-            "Queues and PodGroups of KAI-Scheduler",
+            "Queues, PodGroups and Topologies of KAI-Scheduler",
             defects=frozenset({QueueDefect.STALE_DEVICES, QueueDefect.CLAIM_PER_POD}),
+            beside=("grove.io",),
         ),
         QueueSystem(
             "volcano",

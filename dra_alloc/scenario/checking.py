@@ -14,7 +14,8 @@ from dra_alloc.cluster.attempts.queue import Queued, in_order
 from dra_alloc.cluster.attempts.rollouts import turns
 from dra_alloc.cluster.attempts.schedule import queued_of
 from dra_alloc.cluster.attempts.scheduled import NotAsked, PodOutcome, Scheduled, Unschedulable, Unsettled, Waiting
-from dra_alloc.cluster.attempts.scheduling import Candidates, Scheduling, Ways
+from dra_alloc.cluster.attempts.scheduling import Scheduling
+from dra_alloc.cluster.attempts.ways import Candidates, Ways
 from dra_alloc.cluster.best_place import BestWanted, best_place
 from dra_alloc.cluster.cluster import Cluster
 from dra_alloc.cluster.outcomes import Allocated, NodeRefusal

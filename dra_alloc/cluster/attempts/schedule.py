@@ -16,9 +16,10 @@ from dra_alloc.api import Pod, ResourceClaim
 from dra_alloc.cluster.arguments import listed
 from dra_alloc.cluster.attempts.queue import Queued
 from dra_alloc.cluster.attempts.scheduled import PodOutcome, Scheduled
-from dra_alloc.cluster.attempts.scheduling import Scheduling, Ways
+from dra_alloc.cluster.attempts.scheduling import Scheduling
 from dra_alloc.cluster.attempts.taking import with_taken
 from dra_alloc.cluster.attempts.turns import scheduled
+from dra_alloc.cluster.attempts.ways import Ways
 from dra_alloc.cluster.population import Population
 from dra_alloc.errors import InputError
 from dra_alloc.pods.claims import claim_from_template

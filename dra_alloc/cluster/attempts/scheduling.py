@@ -4,8 +4,9 @@ Pods scheduled one after the other, as kube-scheduler's default profile does it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -16,6 +17,7 @@ from dra_alloc.cluster.attempts.kubelet import kept_out
 from dra_alloc.cluster.attempts.queue import Queued, may_preempt, missing_class, not_asked, reserved_up, waiting
 from dra_alloc.cluster.attempts.scheduled import NodeNames, PodOutcome, Scheduled, Unschedulable, Unsettled
 from dra_alloc.cluster.attempts.taking import as_counted, taking_of, with_taken
+from dra_alloc.cluster.attempts.ways import DEFAULT_WAYS, Candidates, Ways
 from dra_alloc.cluster.availability import unavailable
 from dra_alloc.cluster.defaulting import defaulted
 from dra_alloc.cluster.holding import completed, given_back
@@ -30,42 +32,17 @@ from dra_alloc.pods.quota.book import NO_QUOTAS, QuotaBook, Refusal
 from dra_alloc.pods.tenancy import Tenancy
 from dra_alloc.pods.views import PodView
 from dra_alloc.problem.requests import claim_name
-from dra_alloc.solve.allocator import DEFAULT_BUDGET, Budget
 from dra_alloc.solve.outcome import Work
 from dra_alloc.work import BudgetExhausted, finishing
 
 if TYPE_CHECKING:
     from dra_alloc.cluster.cluster import Cluster
 
-__all__ = ["Candidates", "Saved", "Scheduling", "Ways"]
+__all__ = ["Saved", "Scheduling"]
 
 #: Objections that go away when other pods find a node.
 _PASSING: Final = frozenset({"pod-affinity", "topology-spread"})
 _PREEMPTS: Final = "pods of lower priority are in the way: that the scheduler may preempt them is not looked at"
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Candidates:
-    """Nodes that fit a pod, or may, in a cluster as it is; `alike` if the pod's claims are the same on all of them."""
-
-    cluster: Cluster
-    claims: Callable[[Node], Sequence[ResourceClaim]]
-    nodes: Sequence[Node]
-    alike: bool
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Ways:
-    """
-    How a node is found: with `node` there alone, with `first` the first that fits, whatever its score.
-
-    `best` chooses otherwise, and its answer is taken where it has one.
-    """
-
-    first: bool = False
-    node: str | None = None
-    best: Callable[[Candidates], Allocated | None] | None = None
-    budget: Budget = DEFAULT_BUDGET
 
 
 class Saved(NamedTuple):
@@ -87,7 +64,7 @@ class Scheduling:
     """
 
     def __init__(
-        self, cluster: Cluster, ways: Ways = Ways(), book: QuotaBook = NO_QUOTAS, to_come: Collection[str] = ()
+        self, cluster: Cluster, ways: Ways = DEFAULT_WAYS, book: QuotaBook = NO_QUOTAS, to_come: Collection[str] = ()
     ) -> None:
         self._cluster = cluster
         self._ways = ways
@@ -123,6 +100,17 @@ class Scheduling:
         self._cluster, self.tenancy, self.reserved, self.book = saved
         self._answers = []
         self._placing = Placing(self._cluster, self._ways.budget)
+
+    @contextmanager
+    def among(self, places: Sequence[int] | None) -> Iterator[None]:
+        """Let pods find places among these nodes alone, if any are given."""
+        before = self._places
+        if places is not None:
+            self._places = [each for each in places if each in before]
+        try:
+            yield
+        finally:
+            self._places = before
 
     def attempt(self, queued: Queued) -> PodOutcome:
         """Return what becomes of the pod; one that is scheduled takes its room and devices."""

@@ -20,7 +20,6 @@ from dra_alloc.pods.workloads.reading import (
     copies,
     items,
     labelled,
-    number_in,
     template_in,
     text,
     thawed,
@@ -29,7 +28,7 @@ from dra_alloc.pods.workloads.reading import (
     value_at,
 )
 
-__all__ = ["clique_gangs", "pod_clique", "pod_clique_set"]
+__all__ = ["pod_clique", "pod_clique_set"]
 
 _API: Final = "grove.io/v1alpha1"
 _ALL: Final = "AllReplicas"
@@ -88,41 +87,6 @@ def pod_clique_set(workload: Workload, around: Around) -> PodPlan:
                         raise Misfit(f"{where}.cliqueNames", f"there is no clique {name}")
                     sets.append(making.clique(f"{called}-{number}", name, near))
     return PodPlan(together(sets), tuple(making.claims()))
-
-
-def clique_gangs(workload: Workload) -> tuple[Mapping[str, int], Mapping[str, str]]:
-    """
-    Return how many pods of each clique there are at least, and the name of the PodGang that it is of.
-
-    The base gang of a replica has the cliques that stand alone, and of scaling
-    groups the first minAvailable replicas; each further one is a gang of its own.
-
-    Spec: GANGTREE-6.
-    """
-    template = value_at(workload.body, _AT) or {}
-    specs = {text(each, "name"): value_at(each, "spec") or {} for each in items(template, "cliques")}
-    groups = items(template, _GROUPS)
-    grouped = {name for group in groups for name in _texts(group, "cliqueNames")}
-    least: dict[str, int] = {}
-    gangs: dict[str, str] = {}
-
-    def add(base: str, name: str, gang: str) -> None:
-        spec = specs.get(name, {})
-        least[f"{base}-{name}"] = number_in(spec, "minAvailable", number_in(spec, "replicas", 1))
-        gangs[f"{base}-{name}"] = gang
-
-    for index in range(copies(workload.body, "spec.replicas", 0)):
-        base = f"{workload.name}-{index}"
-        for name in specs:
-            if name not in grouped:
-                add(base, name, base)
-        for group in groups:
-            called, needed = f"{base}-{text(group, 'name')}", number_in(group, "minAvailable", 1)
-            for number in range(copies(group, "replicas", 1)):
-                gang = base if number < needed else f"{called}-{number - needed}"
-                for name in _texts(group, "cliqueNames"):
-                    add(f"{called}-{number}", name, gang)
-    return least, gangs
 
 
 @dataclass(slots=True)

@@ -32,7 +32,7 @@ class KaiJob:
     What KAI places together: a tree of pods by number, with what each of them counts; some may be `placed` already.
 
     `number` says who was first, and is its own, where a name may be that of others, too; `against` is why it is not
-    tried at all, by code and in words.
+    tried at all, by code and in words; `after` is the place in the list of the job that has to have enough before.
     """
 
     name: str
@@ -44,6 +44,7 @@ class KaiJob:
     preemptible: bool = True
     number: int = 0
     against: tuple[str, str] = ("", "")
+    after: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +152,7 @@ class KaiCycle:
     def run(self, place: Place) -> tuple[KaiStanding, ...]:
         """Return what becomes of each job, in the order given."""
         found: dict[int, KaiStanding] = {}
+        later: dict[int, list[int]] = {}
         for number, job in enumerate(self._jobs):
             against = self._against(job)
             if against[0]:
@@ -158,14 +160,30 @@ class KaiCycle:
             elif not has_enough(job.group, job.asked):
                 said = pods_missing(job.group, job.asked)
                 found[number] = KaiStanding(job, Standing.WAITING, "pods-missing", (said,), placed=job.placed)
+            elif job.after is not None and not has_enough(self._jobs[job.after].group, self._jobs[job.after].placed):
+                later.setdefault(job.after, []).append(number)
             else:
-                waiting = _Waiting(job, set(job.placed))
-                heapq.heappush(self._heaps.setdefault(job.queue, []), (waiting.rank, number, waiting))
+                self._wait(number)
         while (leaf := self._next("")) is not None:
             _, number, waiting = heapq.heappop(self._heaps[leaf])
             self._turn(waiting, number, place, found)
             self._forget(leaf)
+            if number in found and found[number].has_enough:
+                for each in later.pop(number, ()):
+                    self._wait(each)
+                    self._forget(self._jobs[each].queue)
+        for before, behind in later.items():
+            said = f"its pods are gated until {self._jobs[before].name} is scheduled"
+            for each in behind:
+                job = self._jobs[each]
+                found[each] = KaiStanding(job, Standing.WAITING, "base-gang", (said,), placed=job.placed)
         return tuple([found[number] for number in range(len(self._jobs))])
+
+    def _wait(self, number: int) -> None:
+        """Let a job wait for its turn."""
+        job = self._jobs[number]
+        waiting = _Waiting(job, set(job.placed))
+        heapq.heappush(self._heaps.setdefault(job.queue, []), (waiting.rank, number, waiting))
 
     def _against(self, job: KaiJob) -> tuple[str, str]:
         """Return why a job is not tried at all. Spec: KAI-15."""

@@ -5,19 +5,22 @@ Which pods KAI places together, in which queue and with which priority: by the o
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Final
 
 from dra_alloc.api import Pod
 from dra_alloc.manifest import Workload
 from dra_alloc.pods.expanding import ExpandedPod
+from dra_alloc.pods.gangs.topology import TopologyConstraint
 from dra_alloc.pods.gangs.trees import GroupTree, SubGroup, tree_of
-from dra_alloc.pods.workloads.grove import clique_gangs
+from dra_alloc.pods.workloads.pod_gangs import PodGang, pod_gangs, set_against
 from dra_alloc.pods.workloads.reading import items, number_in, text, value_at
 from dra_alloc.queues.kai.cycle import FIRM
 from dra_alloc.queues.kai.objects import KaiObjects
+from dra_alloc.queues.topologies import constrained
 
-__all__ = ["ATTACHED", "QUEUE", "SCHEDULER", "KaiPods", "is_of_kai", "kai_pods"]
+__all__ = ["ATTACHED", "QUEUE", "SCHEDULER", "TOPOLOGY", "KaiPods", "in_segments", "is_loose", "is_of_kai", "kai_pods"]
 
 SCHEDULER: Final = "kai-scheduler"
 QUEUE: Final = "kai.scheduler/queue"
@@ -27,6 +30,10 @@ _SUB_GROUP: Final = "kai.scheduler/subgroup-name"
 _SKIP: Final = "kai.scheduler/skip-podgrouper"
 _DIGITS: Final = 19
 _LEAST: Final = "kai.scheduler/batch-min-member"
+_SEGMENTS: Final = "kai.scheduler/segment-"
+#: Which topology, and which levels of it: required, preferred.
+TOPOLOGY: Final = "kai.scheduler/topology"
+_LEVELS: Final = (f"{TOPOLOGY}-required-placement", f"{TOPOLOGY}-preferred-placement")
 _CLASS: Final = "priorityClassName"
 _PREEMPTIBLE: Final = "kai.scheduler/preemptibility"
 _DEFAULT_QUEUE: Final = "default-queue"
@@ -42,7 +49,11 @@ Pods = Sequence[ExpandedPod]
 
 @dataclass(frozen=True, slots=True)
 class KaiPods:
-    """Pods, by number, that KAI places together; `against` is why it never tries them, by code and in words."""
+    """
+    Pods, by number, that KAI places together; `against` is why it never tries them, by code and in words.
+
+    `gang` is Grove's that they are, if they are one.
+    """
 
     name: str
     kind: str
@@ -52,11 +63,28 @@ class KaiPods:
     preemptible: bool
     created: str
     against: tuple[str, str] = ("", "")
+    gang: PodGang | None = None
+
+    @property
+    def after(self) -> str:
+        """The name of those that have to be scheduled before these are tried."""
+        return f"{self.name.rpartition('/')[0]}/{self.gang.after}" if self.gang is not None and self.gang.after else ""
 
 
 def is_of_kai(pod: Pod) -> bool:
     """Return whether KAI is to schedule a pod: only the name of the scheduler says it."""
     return pod.spec.scheduler_name == SCHEDULER
+
+
+def is_loose(pod: ExpandedPod) -> bool:
+    """Return whether annotations of a pod's owner name levels of no topology: nothing comes of them."""
+    said = pod.owner.metadata.annotations
+    return not said.get(TOPOLOGY) and any(said.get(each) for each in _LEVELS)
+
+
+def in_segments(pod: ExpandedPod) -> bool:
+    """Return whether annotations cut a pod's owner into segments, each with a domain of its own."""
+    return any(each.startswith(_SEGMENTS) for meta in (pod.owner, pod.pod) for each in meta.metadata.annotations)
 
 
 def kai_pods(pods: Pods, objects: KaiObjects, classes: Mapping[str, int]) -> Iterator[KaiPods]:
@@ -66,21 +94,34 @@ def kai_pods(pods: Pods, objects: KaiObjects, classes: Mapping[str, int]) -> Ite
     Spec: KAI-18 to KAI-20.
     """
     together: dict[tuple[str, ...], list[int]] = {}
-    gangs: dict[int, Mapping[str, str]] = {}
+    gangs: dict[int, Mapping[str, PodGang]] = {}
     for number, each in enumerate(pods):
-        if each.owner.kind == "PodCliqueSet" and isinstance(each.owner, Workload) and id(each.owner) not in gangs:
-            gangs[id(each.owner)] = clique_gangs(each.owner)[1]
-        together.setdefault(_key(each, objects, gangs.get(id(each.owner), {})), []).append(number)
+        owner = each.owner
+        if owner.kind == "PodCliqueSet" and isinstance(owner, Workload) and id(owner) not in gangs:
+            made = pod_gangs(owner, partial(_of_grove, objects))
+            gangs[id(owner)] = {clique: gang for gang in made for clique in gang.cliques}
+        gang = gangs.get(id(owner), {}).get(each.pod.metadata.labels.get(_CLIQUE, ""))
+        together.setdefault(_key(each, objects, gang.name if gang is not None else ""), []).append(number)
     for (kind, name, *_), numbers in together.items():
         first = pods[numbers[0]]
         if kind == "PodGroup":
             yield _attached(name, first, (pods, numbers), objects, classes)
+        elif id(first.owner) in gangs:
+            gang = gangs[id(first.owner)].get(first.pod.metadata.labels.get(_CLIQUE, ""))
+            yield _of_gang(gang, _of_owner(kind, name, (pods, numbers), objects, classes), (pods, numbers), objects)
         else:
-            yield _of_owner(kind, name, (pods, numbers), classes)
+            yield _of_owner(kind, name, (pods, numbers), objects, classes)
 
 
-def _key(each: ExpandedPod, objects: KaiObjects, gangs: Mapping[str, str]) -> tuple[str, ...]:
-    """Return what pods have in common that are placed together; `gangs` are those of its owner's cliques."""
+def _of_grove(objects: KaiObjects, topology: str, required: str, preferred: str) -> TopologyConstraint:
+    """Return what domains of a binding ask of pods: levels of the topology that Grove makes of it. Spec: KAI-23."""
+    binding = objects.bindings.get(topology)
+    named = binding.aliases if binding is not None else {}
+    return constrained(objects.topologies, topology, named.get(required, required), named.get(preferred, preferred))
+
+
+def _key(each: ExpandedPod, objects: KaiObjects, gang: str) -> tuple[str, ...]:
+    """Return what pods have in common that are placed together; `gang` is what Grove calls it."""
     pod, owner = each.pod, each.owner
     namespace = pod.metadata.namespace or ""
     named = pod.metadata.annotations.get(ATTACHED, "")
@@ -91,11 +132,9 @@ def _key(each: ExpandedPod, objects: KaiObjects, gangs: Mapping[str, str]) -> tu
         return "PodGroup", full
     if owner.kind in ("Pod", "Deployment") or _skips(each):
         return "Pod", pod.metadata.full_name
-    part = ""
+    part = gang
     if owner.kind == "LeaderWorkerSet":
         part = pod.metadata.labels.get(f"{_LWS}/group-index", "")
-    elif owner.kind == "PodCliqueSet":
-        part = gangs.get(pod.metadata.labels.get(_CLIQUE, ""), "")
     return owner.kind, owner.metadata.full_name, part, owner.group if isinstance(owner, Workload) else ""
 
 
@@ -133,7 +172,9 @@ def _value(name: str, classes: Mapping[str, int]) -> int:
     return classes.get(name, _CLASSES.get(name, _CLASSES["train"]))
 
 
-def _of_owner(kind: str, name: str, of: tuple[Pods, Numbers], classes: Mapping[str, int]) -> KaiPods:
+def _of_owner(
+    kind: str, name: str, of: tuple[Pods, Numbers], objects: KaiObjects, classes: Mapping[str, int]
+) -> KaiPods:
     pods, numbers = of
     first = pods[numbers[0]]
     owner, own = first.owner, first.pod.metadata
@@ -148,18 +189,43 @@ def _of_owner(kind: str, name: str, of: tuple[Pods, Numbers], classes: Mapping[s
     if _skips(first):
         against = "not-grouped", f"{_SKIP} is set, and no annotation {ATTACHED} attaches the pods to a PodGroup"
     if kind == "Pod":
-        return KaiPods(name, kind, GroupTree(name, 1, tuple(numbers)), queue, priority, preemptible, created, against)
-    group = _GROUPS[kind](name, of) if isinstance(owner, Workload) and kind in _GROUPS else None
-    if kind == "LeaderWorkerSet":
-        name = f"{name}-{own.labels.get(f'{_LWS}/group-index', '0')}"
-    elif kind == "PodCliqueSet" and group is not None:
-        name = group.name
-    if group is None:
+        group = GroupTree(name, 1, tuple(numbers))
+    elif isinstance(owner, Workload) and kind in _GROUPS:
+        group = _GROUPS[kind](name, of)
+    else:
         least = _number(owner.metadata.annotations.get(_LEAST, "1")) if kind == "Job" else 1
         if least is None:
             against = "minimum-malformed", f"annotation {_LEAST} has to be a whole number"
         group = GroupTree(name, least or 1, tuple(numbers))
+    if kind == "LeaderWorkerSet":
+        name = f"{name}-{own.labels.get(f'{_LWS}/group-index', '0')}"
+    said = [owner.metadata.annotations.get(each, "") for each in (TOPOLOGY, *_LEVELS)]
+    group = replace(group, topology=constrained(objects.topologies, said[0], said[1], said[2]))
     return KaiPods(name, kind, group, queue, priority, preemptible, created, against)
+
+
+def _of_gang(gang: PodGang | None, pods: KaiPods, of: tuple[Pods, Numbers], objects: KaiObjects) -> KaiPods:
+    """
+    Return pods of a PodCliqueSet as the PodGang that they are: a group for each clique with its minAvailable.
+
+    What the set's annotations say of a topology counts where the gang says nothing itself.
+    """
+    each, numbers = of
+    owner = each[numbers[0]].owner
+    assert isinstance(owner, Workload)
+    refused = set_against(owner, {name: one.aliases for name, one in objects.bindings.items()})
+    against = ("set-refused", f"Grove refuses the set: {refused}") if refused else pods.against
+    if gang is None:
+        return replace(pods, against=against)
+    by_name: dict[str, list[int]] = {}
+    for number in numbers:
+        by_name.setdefault(each[number].pod.metadata.labels.get(_CLIQUE, ""), []).append(number)
+    name = f"{owner.namespace}/{gang.name}"
+    tree = tree_of(gang.root, gang.below, by_name)
+    group = replace(tree, name=name, topology=tree.topology or pods.group.topology)
+    # Of gangs made at once those come last that wait for others.
+    created = f"{pods.created}~" if gang.after else pods.created
+    return replace(pods, name=name, group=group, created=created, against=against, gang=gang)
 
 
 def _number(given: str) -> int | None:
@@ -245,25 +311,9 @@ def _ray(name: str, of: tuple[Pods, Numbers]) -> GroupTree:
     return tree_of(SubGroup(""), below, by_name)
 
 
-def _clique_set(name: str, of: tuple[Pods, Numbers]) -> GroupTree:
-    """Return the PodGang of the pods: a group for each clique with its minAvailable."""
-    pods, numbers = of
-    owner = pods[numbers[0]].owner
-    assert isinstance(owner, Workload)
-    least, gangs = clique_gangs(owner)
-    by_name: dict[str, list[int]] = {}
-    for each in numbers:
-        by_name.setdefault(pods[each].pod.metadata.labels.get(_CLIQUE, ""), []).append(each)
-    gang = gangs.get(next(iter(by_name)), "")
-    of_gang = [clique for clique, its in gangs.items() if its == gang]
-    tree = tree_of(SubGroup(""), [SubGroup(each, least=least[each]) for each in of_gang], by_name)
-    return GroupTree(f"{owner.namespace}/{gang}", groups=tree.groups, least_groups=tree.least_groups, pods=tree.pods)
-
-
 _GROUPS: Final[Mapping[str, Callable[[str, tuple[Pods, Numbers]], GroupTree]]] = {
     "JobSet": _job_set,
     "LeaderWorkerSet": _leader_workers,
-    "PodCliqueSet": _clique_set,
     **dict.fromkeys(("RayCluster", "RayJob", "RayService"), _ray),
     **dict.fromkeys(("PyTorchJob", "TFJob", "XGBoostJob", "JAXJob", "MPIJob"), _all),
 }

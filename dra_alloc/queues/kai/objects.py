@@ -10,11 +10,13 @@ from typing import Final
 
 from dra_alloc.errors import Problem, Where, first_few, in_brief
 from dra_alloc.manifest import Workload
+from dra_alloc.pods.gangs.topology import TopologyConstraint
 from dra_alloc.pods.gangs.trees import SubGroup
 from dra_alloc.pods.workloads.reading import value_at
 from dra_alloc.queues.kai.fair_share import UNLIMITED
 from dra_alloc.queues.ledger import Grant, Key, QueueAccount, circles
 from dra_alloc.queues.reading import ObjectReading, Wrong
+from dra_alloc.queues.topologies import NamedTopology, bound_topology, constrained, topology_of
 
 __all__ = ["GROUP", "RESOURCES", "KaiGroup", "KaiObjects", "KaiQueue"]
 
@@ -55,11 +57,16 @@ class KaiGroup:
 
 @dataclass(frozen=True, slots=True)
 class KaiObjects:
-    """All of KAI's objects by name, groups as ``namespace/name``; what is wrong with them, and what to know."""
+    """
+    All of KAI's objects by name, groups as ``namespace/name``; what is wrong with them.
+
+    Topologies are its own, and those of Grove's bindings: `bindings` are these by the names that Grove's sets give.
+    """
 
     queues: Mapping[str, KaiQueue] = field(default_factory=dict)
     groups: Mapping[str, KaiGroup] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
+    topologies: Mapping[str, NamedTopology] = field(default_factory=dict)
+    bindings: Mapping[str, NamedTopology] = field(default_factory=dict)
     wrong: tuple[tuple[Workload, Problem], ...] = ()
 
     @classmethod
@@ -70,24 +77,21 @@ class KaiObjects:
         Spec: KAI-10, KAI-11.
         """
         wrong: Wrong = []
+        readings = [(each, ObjectReading(each.body, [])) for each in objects]
+        topologies, bindings = _topologies(readings)
         queues: dict[str, KaiQueue] = {}
         groups: dict[str, KaiGroup] = {}
         written: dict[str, Workload] = {}
-        notes: list[str] = []
-        for each in objects:
-            if each.group != GROUP:
-                continue
-            reading = ObjectReading(each.body, [])
-            if each.kind == "Queue":
+        for each, reading in readings:
+            if (each.group, each.kind) == (GROUP, "Queue"):
                 queues[each.name] = _queue(reading, each)
                 written[each.name] = each
-            elif each.kind == "PodGroup":
+            elif (each.group, each.kind) == (GROUP, "PodGroup"):
                 full = f"{each.namespace or namespace}/{each.name}"
-                groups[full] = _group(reading, each, full)
-                notes += _group_notes(reading, full)
+                groups[full] = _group(reading, each, full, topologies)
             wrong += ((each, problem) for problem in reading.problems)
         wrong += _unrooted(queues, written)
-        return cls(queues, groups, tuple(notes), tuple(wrong))
+        return cls(queues, groups, topologies, bindings, tuple(wrong))
 
     @property
     def parents(self) -> frozenset[str]:
@@ -97,6 +101,21 @@ class KaiObjects:
     def under(self, name: str) -> Iterator[KaiQueue]:
         """Yield the queues right below one."""
         return (each for each in self.queues.values() if each.account.parent == name)
+
+
+Topologies = dict[str, NamedTopology]
+
+
+def _topologies(readings: Iterable[tuple[Workload, ObjectReading]]) -> tuple[Topologies, Topologies]:
+    """Return KAI's topologies by name, and Grove's bindings by theirs: Grove makes a topology of each. Spec: KAI-22."""
+    own: Topologies = {}
+    bindings: Topologies = {}
+    for each, reading in readings:
+        if (each.group, each.kind) == ("kai.scheduler", "Topology"):
+            own[each.name] = topology_of(reading)
+        elif (each.group, each.kind) == ("grove.io", "ClusterTopologyBinding"):
+            bindings[each.name] = bound_topology(reading)
+    return {**bindings, **own}, bindings
 
 
 def _queue(reading: ObjectReading, item: Workload) -> KaiQueue:
@@ -131,15 +150,17 @@ def _unrooted(queues: Mapping[str, KaiQueue], written: Mapping[str, Workload]) -
         yield from ((written[each], Problem(said, where)) for each in circle)
 
 
-def _group(reading: ObjectReading, item: Workload, full: str) -> KaiGroup:
+def _group(reading: ObjectReading, item: Workload, full: str, topologies: Topologies) -> KaiGroup:
     least, groups = reading.whole("spec.minMember"), reading.whole("spec.minSubGroup")
-    below = [_sub_group(reading, each) for each in reading.places("spec.subGroups")]
+    below = [_sub_group(reading, each, topologies) for each in reading.places("spec.subGroups")]
     _look_at(reading, below)
     preemptible = {"preemptible": True, "non-preemptible": False}.get(reading.text("spec.preemptibility"))
     return KaiGroup(
         full,
         reading.text("spec.queue"),
-        SubGroup("", least=1 if least is None else least, least_groups=groups),
+        SubGroup(
+            "", least=1 if least is None else least, least_groups=groups, topology=_packed(reading, "spec", topologies)
+        ),
         tuple(below),
         reading.text("spec.priorityClassName"),
         preemptible,
@@ -147,9 +168,18 @@ def _group(reading: ObjectReading, item: Workload, full: str) -> KaiGroup:
     )
 
 
-def _sub_group(reading: ObjectReading, at: str) -> SubGroup:
+def _sub_group(reading: ObjectReading, at: str, topologies: Topologies) -> SubGroup:
     name, parent = reading.needed(f"{at}.name"), reading.text(f"{at}.parent").lower()
-    return SubGroup(name, parent, reading.whole(f"{at}.minMember") or 0, reading.whole(f"{at}.minSubGroup"))
+    least, groups = reading.whole(f"{at}.minMember") or 0, reading.whole(f"{at}.minSubGroup")
+    return SubGroup(name, parent, least, groups, _packed(reading, at, topologies))
+
+
+def _packed(reading: ObjectReading, at: str, topologies: Topologies) -> TopologyConstraint:
+    """Return where a group says that its pods go together."""
+    at = f"{at}.topologyConstraint"
+    said = (f"{at}.{each}" for each in ("topology", "requiredTopologyLevel", "preferredTopologyLevel"))
+    name, required, preferred = map(reading.text, said)
+    return constrained(topologies, name, required, preferred)
 
 
 def _look_at(reading: ObjectReading, below: Sequence[SubGroup]) -> None:
@@ -182,9 +212,3 @@ def _minima(reading: ObjectReading, at: str, inner: int, *, top: bool = False) -
         reading.complain(f"{at}.minMember", "a group of groups has minSubGroup, not minMember")
     elif not top and not inner and pods is None:
         reading.complain(f"{at}.minMember", "is missing")
-
-
-def _group_notes(reading: ObjectReading, full: str) -> Iterator[str]:
-    places = ("spec", *reading.places("spec.subGroups"))
-    if any(value_at(reading.body, f"{each}.topologyConstraint.topology") for each in places):
-        yield f"PodGroup {full} has topology constraints, which are not looked at: they may leave fewer nodes"

@@ -44,7 +44,7 @@ def prepared_for(
 
     Raises: ManifestError with all that is wrong.
     """
-    options, queueing = asked.options, frozenset(asked.system.groups)
+    options, queueing = asked.options, frozenset((*asked.system.groups, *asked.system.beside))
     given = Prepared(
         _left_alone(manifests, queueing),
         _left_alone(asked.dump, queueing),

@@ -90,7 +90,9 @@ class Gathered:
         self._claims: Mapping[str, ResourceClaim] = prepared.cluster.claims
         options = CheckOptions(question.options.settings, None, question.options.namespace)
         self.checking = Checking(_without(prepared, self.pods), options, Looking())
-        self.trying = Trying(self.checking, self._queued(), dict(enumerate(prepared.subjects[: self.mine])))
+        self.trying = Trying(
+            self.checking, self._queued(), dict(enumerate(prepared.subjects[: self.mine])), places=self._places()
+        )
 
     @property
     def numbers(self) -> list[int]:
@@ -113,6 +115,12 @@ class Gathered:
             if not pod.spec.node_name:
                 found[number] = queued_of(pod, self.prepared.cluster)
         return found
+
+    def _places(self) -> dict[int, int]:
+        """Return the places of the nodes that pods of the cluster have."""
+        known = self.checking.scheduling.tenancy.places
+        nodes = {number: each.pod.spec.node_name for number, each in enumerate(self.pods)}
+        return {number: known[node] for number, node in nodes.items() if node in known}
 
     def claims_of(self, number: int) -> Iterator[tuple[str, ResourceClaim]]:
         """Yield a pod's claims, those that it names by their names."""

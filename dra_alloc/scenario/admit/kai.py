@@ -8,11 +8,22 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from dra_alloc.errors import first_few
+from dra_alloc.pods.gangs.packing import DomainsFound
 from dra_alloc.pods.gangs.trees import next_pods
+from dra_alloc.pods.workloads.pod_gangs import PodGang
 from dra_alloc.queues.kai.amounts import FRACTION, GPU_MEMORY, of_nodes, of_pod
 from dra_alloc.queues.kai.cycle import KaiCycle, KaiJob, KaiStanding
 from dra_alloc.queues.kai.evicting import eviction
-from dra_alloc.queues.kai.grouping import QUEUE, SCHEDULER, KaiPods, is_of_kai, kai_pods
+from dra_alloc.queues.kai.grouping import (
+    QUEUE,
+    SCHEDULER,
+    TOPOLOGY,
+    KaiPods,
+    in_segments,
+    is_loose,
+    is_of_kai,
+    kai_pods,
+)
 from dra_alloc.queues.kai.objects import KaiObjects
 from dra_alloc.queues.kai.reclaim import Amounts, Holder
 from dra_alloc.queues.standing import Standing
@@ -20,7 +31,9 @@ from dra_alloc.queues.systems import QueueDefect
 from dra_alloc.scenario.admit.answers import Admit, QueueTold, WorkloadAnswer
 from dra_alloc.scenario.admit.asking import AdmitQuestion, prepared_for
 from dra_alloc.scenario.admit.gathering import Gathered
+from dra_alloc.scenario.admit.kai_order import KaiOrder
 from dra_alloc.scenario.admit.kai_told import kai_told
+from dra_alloc.scenario.admit.packed import try_packed
 from dra_alloc.scenario.prepare.pipeline import Prepared
 
 __all__ = ["admit_kai"]
@@ -39,7 +52,7 @@ def admit_kai(asked: AdmitQuestion) -> Admit:
     prepared = prepared_for(asked, asked.manifests, objects.wrong)
     found = _Kai(asked, prepared, objects)
     answers = found.answers()
-    notes = (LIMITS, *objects.notes, *found.notes())
+    notes = (LIMITS, *found.notes())
     return found.gathered.admit(found.listed, answers, notes, found.queues())
 
 
@@ -49,17 +62,22 @@ class _Kai:
     def __init__(self, question: AdmitQuestion, prepared: Prepared, objects: KaiObjects) -> None:
         self._question, self._objects = question, objects
         self.gathered = Gathered(question, prepared, is_of_kai)
+        self._gangs: dict[int, PodGang | None] = {}
         self.jobs = self._jobs()
         self.cycle = KaiCycle(objects, [job for job, _ in self.jobs], self._whole())
         self._holders: Mapping[str, Holder] = {}
+        self._domains: dict[int, DomainsFound] = {}
+        self._order = KaiOrder(self.gathered, self._counted, question.system)
         self.listed = self.gathered.listed((each.name, each.kind, job.number, job.asked) for job, each in self.jobs)
 
     def _jobs(self) -> list[tuple[KaiJob, KaiPods]]:
         gathered, numbers = self.gathered, self.gathered.numbers
-        amounts = self._amounts(numbers)
+        self._counted = amounts = self._amounts(numbers)
         groups = list(kai_pods([gathered.pods[each] for each in numbers], self._objects, gathered.classes()))
         found: list[tuple[KaiJob, KaiPods]] = []
+        by_name = {each.name: place for place, each in enumerate(groups) if each.gang is not None}
         for each, tree, turn in gathered.gangs(groups):
+            self._gangs[turn] = each.gang
             members = list(tree.members())
             job = KaiJob(
                 each.name,
@@ -71,6 +89,7 @@ class _Kai:
                 each.preemptible,
                 turn,
                 each.against,
+                by_name.get(each.after),
             )
             found.append((job, each))
         return found
@@ -110,7 +129,13 @@ class _Kai:
         ]
 
     def _place(self, job: KaiJob, numbers: Sequence[int]) -> bool | None:
-        return self.gathered.trying.together(job.number, numbers)
+        trying = self.gathered.trying
+        if not job.group.goes_together:
+            return trying.together(job.number, numbers)
+        found = try_packed(trying, job.number, job.group, numbers, self._order.fullest_first)
+        # What the first of its pods were told counts, also where later ones find no place.
+        self._domains.setdefault(job.number, found)
+        return found.placed
 
     def _admission(self, standing: KaiStanding) -> tuple[KaiStanding, QueueTold, bool]:
         found, let_in = None, standing.standing is Standing.ADMITTED
@@ -118,7 +143,11 @@ class _Kai:
             pods = next_pods(standing.job.group, standing.placed)
             found = eviction(self.cycle, self._holders, standing.job, pods, [each for each, _ in self.jobs])
         enough = let_in and standing.has_enough and self.gathered.has_mine(standing.placed)
-        return standing, kai_told(standing, found), enough
+        return (
+            standing,
+            kai_told(standing, found, self._domains.get(standing.job.number), self._gangs.get(standing.job.number)),
+            enough,
+        )
 
     def queues(self) -> Mapping[str, Any]:
         """Return what each queue is due, may have, and has in the end."""
@@ -147,6 +176,12 @@ class _Kai:
         if labelled:
             said = f"have label {QUEUE} and not schedulerName {SCHEDULER}: KAI does not see them"
             yield f"{first_few(labelled)} {said}"
+        loose = dict.fromkeys(each.owner.metadata.full_name for each in mine if is_of_kai(each.pod) and is_loose(each))
+        if loose:
+            yield f"{first_few(list(loose))}: annotations name levels and no {TOPOLOGY}: KAI looks at neither"
+        cut = dict.fromkeys(each.owner.metadata.full_name for each in mine if is_of_kai(each.pod) and in_segments(each))
+        if cut:
+            yield f"{first_few(list(cut))}: segments with domains of their own are not looked at: there may be none"
         parts = [each.name for each in mine if {FRACTION, GPU_MEMORY} & each.pod.metadata.annotations.keys()]
         if parts:
             yield f"{first_few(parts)}: parts of devices are counted, as far as they say how much, and not placed"

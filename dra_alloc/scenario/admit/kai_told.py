@@ -8,19 +8,29 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from dra_alloc.errors import first_few
+from dra_alloc.pods.gangs.packing import DomainsFound
 from dra_alloc.pods.gangs.trees import fewest
+from dra_alloc.pods.workloads.pod_gangs import PodGang
 from dra_alloc.queues.kai.amounts import amount_text, total
 from dra_alloc.queues.kai.cycle import KaiStanding
 from dra_alloc.queues.kai.evicting import Eviction
 from dra_alloc.queues.kai.reclaim import Amounts
 from dra_alloc.queues.standing import Standing
 from dra_alloc.scenario.admit.answers import QueueTold
+from dra_alloc.scenario.admit.packed import domain_lines, domain_members
 
 __all__ = ["kai_told"]
 
 
-def kai_told(standing: KaiStanding, found: Eviction | None) -> QueueTold:
-    """Return the lines and members of a job; `found` is who would need to go, where numbers are in the way."""
+def kai_told(
+    standing: KaiStanding, found: Eviction | None, packed: DomainsFound | None, gang: PodGang | None
+) -> QueueTold:
+    """
+    Return the lines and members of a job.
+
+    `found` is who would need to go, where numbers are in the way; `packed` where its pods go together, if they do;
+    `gang` which of Grove's it is.
+    """
     job = standing.job
     counts = total(job.asked[each] for each in standing.placed - job.placed)
     lines = [*_eviction_lines(found)]
@@ -28,6 +38,11 @@ def kai_told(standing: KaiStanding, found: Eviction | None) -> QueueTold:
         lines.insert(0, f"its gang needs places for {fewest(job.group)} pods at once")
     if standing.has_enough:
         lines += [f"no more of its pods: {each}" for each in standing.reasons]
+    if packed is not None and standing.standing is Standing.ADMITTED:
+        lines += domain_lines(packed, job.group.name)
+    if gang is not None and len(gang.waves) > 1:
+        said = ", then ".join(" and ".join(each) for each in gang.waves)
+        lines.append(f"starts in order, all placed at once: {said}")
     if any(counts.values()):
         said = ", ".join(amount_text(name, amount) for name, amount in counts.items() if amount)
         lines.append(f"counts in queue {job.queue}: {said}")
@@ -39,6 +54,9 @@ def kai_told(standing: KaiStanding, found: Eviction | None) -> QueueTold:
         "asked": _amounts(total(job.asked.values())),
         "counted": _amounts(counts),
         "evicts": _eviction_members(found),
+        "topology": domain_members(packed),
+        "after": gang.after or None if gang is not None else None,
+        "waves": [list(each) for each in gang.waves] if gang is not None else None,
     }
     return QueueTold(tuple(lines), members)
 

@@ -19,7 +19,7 @@ from dra_alloc.scenario.checking import Checking
 from dra_alloc.scenario.gang.shortfall import supposed
 from dra_alloc.scenario.prepare.subjects import Subject
 
-__all__ = ["Trying"]
+__all__ = ["Trying", "held_by", "of_the_gang"]
 
 #: Whether a pod may be tried, and what is told that it has a place.
 Turn = tuple[Callable[[int], bool], Callable[[int], None]]
@@ -33,12 +33,12 @@ class _Refused(NamedTuple):
     answer: SubjectAnswer | None
 
 
-def _claims(outcome: PodOutcome) -> set[str]:
+def held_by(outcome: PodOutcome) -> set[str]:
     """Return the names of the claims that a pod that has a place holds."""
     return set(map(claim_name, outcome.allocated.claims)) if isinstance(outcome, Scheduled) else set()
 
 
-def _of_the_gang(answer: SubjectAnswer, held: set[str]) -> SubjectAnswer:
+def of_the_gang(answer: SubjectAnswer, held: set[str]) -> SubjectAnswer:
     """Return an answer in which claims of the pod's own gang are none that could be freed. Spec: GANGTREE-7."""
     return replace(answer, refusals=tuple([_beside(each, held) for each in answer.refusals])) if held else answer
 
@@ -59,7 +59,8 @@ class Trying:
 
     `answers` are what became of pods that were tried, by number; `joint` what a
     choice of all devices at once could do, by the number of what was not placed;
-    `blockers` are the pods of the cluster that found no place, by the number of what was tried with them.
+    `blockers` are the pods of the cluster that found no place, by the number of what was tried with them, `places` the
+    places of nodes that pods have.
     """
 
     checking: Checking
@@ -68,6 +69,7 @@ class Trying:
     answers: dict[int, SubjectAnswer] = field(default_factory=dict)
     joint: dict[int, LayerSays] = field(default_factory=dict)
     blockers: dict[int, str] = field(default_factory=dict)
+    places: dict[int, int] = field(default_factory=dict)
     _refused: dict[Hashable, _Refused] = field(default_factory=dict)
     _shapes: dict[str, Hashable] = field(default_factory=dict)
     _placed: int = 0
@@ -96,30 +98,37 @@ class Trying:
         scheduling = self.checking.scheduling
         before = scheduling.saved()
         made: dict[int, SubjectAnswer] = {}
+        places: dict[int, int] = {}
         held = set[str]()
         for tried, number in enumerate(numbers, 1):
             outcome = scheduling.attempt(self.pods[number])
             subject = self.subjects.get(number)
             if subject is not None:
-                made[number] = _of_the_gang(self.checking.answer(subject, outcome, before.cluster), held)
-            held |= _claims(outcome)
+                made[number] = of_the_gang(self.checking.answer(subject, outcome, before.cluster), held)
+            held |= held_by(outcome)
             if not isinstance(outcome, Scheduled):
                 scheduling.go_back(before)
                 if subject is not None:
                     self.answers[number] = made[number]
                 else:
-                    self._blocked(job, number)
+                    self.blocked(job, number)
                 if isinstance(outcome, Unsettled):
                     return None
                 if shape is not None:
                     self._refused[shape] = _Refused(tried, self._placed, made.get(number))
                 self._look(job, numbers)
                 return False
-        self.answers |= made
-        self._placed += 1
+            places[number] = scheduling.tenancy.places[outcome.node]
+        self.keep(made, places)
         return True
 
-    def _blocked(self, job: int, number: int) -> None:
+    def keep(self, made: Mapping[int, SubjectAnswer], places: Mapping[int, int]) -> None:
+        """Keep what became of pods that have places."""
+        self.answers.update(made)
+        self.places.update(places)
+        self._placed += 1
+
+    def blocked(self, job: int, number: int) -> None:
         """Note of a pod of the cluster that it holds a job up; the first of a job's counts."""
         self.blockers.setdefault(job, self.pods[number].pod.metadata.full_name)
 
@@ -127,7 +136,7 @@ class Trying:
         """Note of a pod that it is refused as another one was."""
         subject = self.subjects.get(number)
         if subject is None:
-            self._blocked(job, number)
+            self.blocked(job, number)
         if subject is not None and known.answer is not None:
             first = known.answer.same_as or known.answer.name
             where = self.checking.read_at(subject)
@@ -160,28 +169,27 @@ class Trying:
         scheduling = self.checking.scheduling
         before = scheduling.saved()
         made: dict[int, SubjectAnswer] = {}
-        placed, held, unknown = set[int](), set[str](), False
+        places, held, unknown = dict[int, int](), set[str](), False
         for number in numbers:
             if not turn[0](number):
                 continue
             outcome = scheduling.attempt(self.pods[number])
             unknown = unknown or isinstance(outcome, Unsettled)
-            held |= _claims(outcome)
+            held |= held_by(outcome)
             if isinstance(outcome, Scheduled):
-                placed.add(number)
+                places[number] = scheduling.tenancy.places[outcome.node]
                 turn[1](number)
             if number in self.subjects:
-                made[number] = _of_the_gang(self.checking.answer(self.subjects[number], outcome, before.cluster), held)
+                made[number] = of_the_gang(self.checking.answer(self.subjects[number], outcome, before.cluster), held)
             elif not isinstance(outcome, Scheduled):
-                self._blocked(job, number)
-            if not isinstance(outcome, Scheduled) and not enough(placed | set(numbers[numbers.index(number) + 1 :])):
+                self.blocked(job, number)
+            if not isinstance(outcome, Scheduled) and not enough({*places, *numbers[numbers.index(number) + 1 :]}):
                 break
-        if enough(placed):
-            self._placed += 1
-            self.answers |= made
-            return frozenset(placed)
+        if enough(set(places)):
+            self.keep(made, places)
+            return frozenset(places)
         scheduling.go_back(before)
-        self.answers |= {number: each for number, each in made.items() if number not in placed}
+        self.answers |= {number: each for number, each in made.items() if number not in places}
         if unknown:
             return None
         self._look(job, numbers)

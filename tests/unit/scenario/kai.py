@@ -10,7 +10,21 @@ from dra_alloc.cluster.settings import Settings
 from dra_alloc.scenario.admit.admit import Admit, AdmitOptions, admit
 from tests.unit.scenario.queueing import objects
 
-__all__ = ["COMMON", "admitted", "claiming", "job", "node", "pod", "pod_group", "queue", "template"]
+__all__ = [
+    "COMMON",
+    "admitted",
+    "binding",
+    "claiming",
+    "clique",
+    "clique_set",
+    "job",
+    "node",
+    "pod",
+    "pod_group",
+    "queue",
+    "template",
+    "topology",
+]
 
 CLASS = "gpu.example.com"
 
@@ -38,12 +52,11 @@ def pod_group(name: str, queue: str, **spec: Any) -> dict[str, Any]:
     }
 
 
-def node(name: str, devices: int, driver: str = "gpu.example.com") -> list[dict[str, Any]]:
+def node(name: str, devices: int, driver: str = "gpu.example.com", **labels: str) -> list[dict[str, Any]]:
     spec = {"driver": driver, "nodeName": name, "pool": {"name": name, "generation": 1, "resourceSliceCount": 1}}
     made = [{"name": f"d{number}"} for number in range(devices)]
-    meta = {"name": name}
     return [
-        {"apiVersion": "v1", "kind": "Node", "metadata": meta},
+        {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": labels}},
         {
             "apiVersion": "resource.k8s.io/v1",
             "kind": "ResourceSlice",
@@ -51,6 +64,29 @@ def node(name: str, devices: int, driver: str = "gpu.example.com") -> list[dict[
             "spec": {**spec, "devices": made},
         },
     ]
+
+
+def topology(*labels: str, name: str = "net") -> dict[str, Any]:
+    spec = {"levels": [{"nodeLabel": each, "alias": f"the-{each}"} for each in labels]}
+    return {"apiVersion": "kai.scheduler/v1alpha1", "kind": "Topology", "metadata": {"name": name}, "spec": spec}
+
+
+def clique(name: str, replicas: int = 1, template: str = "one", **more: Any) -> dict[str, Any]:
+    """A clique; what belongs to its spec is told apart by its name."""
+    own = {key: more.pop(key) for key in ("minAvailable", "startsAfter") if key in more}
+    return {"name": name, "spec": {"replicas": replicas, "podSpec": claiming(template), **own}, **more}
+
+
+def clique_set(*cliques: dict[str, Any], replicas: int = 1, **template: Any) -> dict[str, Any]:
+    meta = {"name": "p", "namespace": "ns", "labels": {"kai.scheduler/queue": "q"}}
+    spec = {"replicas": replicas, "template": {"cliques": cliques, **template}}
+    return {"apiVersion": "grove.io/v1alpha1", "kind": "PodCliqueSet", "metadata": meta, "spec": spec}
+
+
+def binding(**domains: str) -> dict[str, Any]:
+    spec = {"levels": [{"domain": domain, "key": key} for domain, key in domains.items()]}
+    meta = {"name": "net"}
+    return {"apiVersion": "grove.io/v1alpha1", "kind": "ClusterTopologyBinding", "metadata": meta, "spec": spec}
 
 
 def template(name: str, count: int = 1, device_class: str = CLASS) -> dict[str, Any]:

@@ -1,0 +1,144 @@
+"""
+Pods of gangs that go together into domains of a topology, and what is told of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from dra_alloc.cluster.attempts.scheduled import PodOutcome, Scheduled, Unsettled
+from dra_alloc.cluster.attempts.scheduling import Saved
+from dra_alloc.errors import first_few
+from dra_alloc.pods.gangs.packing import DomainsFound, pack
+from dra_alloc.pods.gangs.topology import Domain, Labels, TopologyConstraint
+from dra_alloc.pods.gangs.trees import GroupTree
+from dra_alloc.scenario.admit.trying import Trying, held_by, of_the_gang
+from dra_alloc.scenario.answers import SubjectAnswer
+
+__all__ = ["Ordering", "domain_lines", "domain_members", "try_packed"]
+
+#: In which order a system tries domains of one level for pods, with the places that others of their gang have by now.
+Ordering = Callable[[TopologyConstraint, Sequence[Domain], Sequence[int], Mapping[int, int]], Sequence[Domain]]
+
+
+def try_packed(trying: Trying, job: int, group: GroupTree, pods: Sequence[int], ordering: Ordering) -> DomainsFound:
+    """
+    Try pods of a gang in the domains that it says, as `Trying.together` does without any.
+
+    Of those refused the one is answered that came furthest: in the domain with
+    the most room.
+
+    Spec: TOPOLOGY-5.
+    """
+    nodes = trying.checking.scheduling.tenancy.nodes
+    land = _Land(trying, [each.metadata.labels for each in nodes], ordering)
+    before = land.saved()
+    held = {each: trying.places[each] for each in group.members() if each in trying.places and each not in pods}
+    found = pack(group, pods, land, held)
+    if found.placed:
+        trying.keep(land.made, land.places)
+        return found
+    land.go_back(before)
+    if land.furthest is not None:
+        number, answer = land.furthest
+        if answer is not None:
+            trying.answers[number] = answer
+        else:
+            trying.blocked(job, number)
+    return found
+
+
+@dataclass(slots=True)
+class _Land:
+    """The cluster's nodes as pods are tried on them; `furthest` is the pod that was refused after most others."""
+
+    trying: Trying
+    labels: Labels
+    ordering: Ordering
+    made: dict[int, SubjectAnswer] = field(default_factory=dict)
+    places: dict[int, int] = field(default_factory=dict)
+    held: frozenset[str] = frozenset()
+    furthest: tuple[int, SubjectAnswer | None] | None = None
+    _most: int = -1
+
+    def ordered(self, constraint: TopologyConstraint, level: Sequence[Domain], pods: Sequence[int]) -> Sequence[Domain]:
+        return self.ordering(constraint, level, pods, self.places)
+
+    def saved(self) -> tuple[Saved, dict[int, SubjectAnswer], dict[int, int], frozenset[str]]:
+        return self.trying.checking.scheduling.saved(), dict(self.made), dict(self.places), self.held
+
+    def go_back(self, saved: tuple[Saved, dict[int, SubjectAnswer], dict[int, int], frozenset[str]]) -> None:
+        state, made, places, self.held = saved
+        # What is gone back to is for one use, and pods in several domains go back to the same.
+        fresh = Saved(state.cluster, state.tenancy.copied(), dict(state.reserved), state.book)
+        self.trying.checking.scheduling.go_back(fresh)
+        self.made, self.places = dict(made), dict(places)
+
+    def attempt(self, pod: int, places: Sequence[int] | None) -> bool | None:
+        scheduling = self.trying.checking.scheduling
+        with scheduling.among(places):
+            outcome = scheduling.attempt(self.trying.pods[pod])
+            if isinstance(outcome, Scheduled):
+                self._took(pod, outcome)
+                return True
+            if self._most < len(self.places):
+                told = self._told(pod, outcome)
+                if told is not None and places is not None:
+                    told = replace(told, nodes_asked=len(places))
+                self._most, self.furthest = len(self.places), (pod, told)
+        return None if isinstance(outcome, Unsettled) else False
+
+    def _took(self, pod: int, outcome: Scheduled) -> None:
+        told = self._told(pod, outcome)
+        if told is not None:
+            self.made[pod] = told
+        self.held |= held_by(outcome)
+        self.places[pod] = self.trying.checking.scheduling.tenancy.places[outcome.node]
+
+    def _told(self, pod: int, outcome: PodOutcome) -> SubjectAnswer | None:
+        """Return what becomes of a pod, if it is asked about."""
+        checking, subject = self.trying.checking, self.trying.subjects.get(pod)
+        if subject is None:
+            return None
+        return of_the_gang(checking.answer(subject, outcome, checking.scheduling.cluster), set(self.held))
+
+
+def domain_lines(found: DomainsFound, gang: str) -> Iterator[str]:
+    """Yield where pods of a gang, of that name, go together, or why no domain does."""
+    if found.against:
+        yield f"no domain can be: {found.against}"
+        return
+    for name, domain in found.domains.items():
+        whose = "its pods" if name == gang else f"group {name}"
+        yield f"{whose}: together in {_called(domain)}"
+    if found.placed:
+        return
+    widest = [each for each in found.rooms if each.domain.level == found.rooms[-1].domain.level]
+    if not widest:
+        yield "no node has the labels of its topology"
+        return
+    rooms = sorted(widest, key=lambda each: -each.placed)
+    said = [f"{each.domain.name} has room for {each.placed} of {each.of}" for each in rooms]
+    level = rooms[0].domain.level
+    yield f"not together in {f'one {level}' if level else 'its topology'}: {first_few(said)}"
+
+
+def _called(domain: Domain) -> str:
+    return f"{domain.level} {domain.name}" if domain.level else domain.name
+
+
+def domain_members(found: DomainsFound | None) -> Mapping[str, Any] | None:
+    """Return the same as members of JSON."""
+    if found is None:
+        return None
+    return {
+        "domains": [{"group": name, **_domain(each)} for name, each in found.domains.items()],
+        "rooms": [{**_domain(each.domain), "placed": each.placed, "of": each.of} for each in found.rooms],
+        "against": found.against or None,
+    }
+
+
+def _domain(domain: Domain) -> Mapping[str, Any]:
+    return {"level": domain.level or None, "values": list(domain.path), "nodes": len(domain.places)}

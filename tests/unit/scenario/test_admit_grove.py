@@ -1,0 +1,128 @@
+"""
+Grove's sets placed by KAI: waves of gangs, the order in which cliques start, and sets that Grove refuses.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from dra_alloc.report.admit_report import admit_report
+from dra_alloc.scenario.admit.admit import Admit, AdmitVerdict
+from tests.unit.scenario.kai import admitted, clique, clique_set, node, queue
+from tests.unit.scenario.queueing import only, reasons
+from tests.unit.scenario.test_admit_kai import running
+
+FREE = queue("q", (-1, -1))
+EXPLICIT = {"cliqueStartupType": "CliqueStartupTypeExplicit"}
+
+
+def scaled(replicas: int = 3, least: int = 1) -> list[dict[str, Any]]:
+    return [{"name": "sg", "cliqueNames": ["decode"], "replicas": replicas, "minAvailable": least}]
+
+
+def verdicts(found: Admit) -> dict[str, AdmitVerdict]:
+    return {each.name.removeprefix("ns/"): each.verdict for each in found.workloads}
+
+
+def lines(found: Admit) -> str:
+    return "\n".join(line for each in admit_report(found).findings for line in each.lines())
+
+
+def test_gangs_of_a_scaling_group_come_after_the_base_gang():
+    """Nothing is placed of the scaled gangs, though there is room for them: their gates stay."""
+    made = clique_set(clique("router", template="four"), clique("decode"), podCliqueScalingGroups=scaled())
+    found = admitted([made], *node("n", 3), FREE)
+    assert verdicts(found) == {
+        "p-0": AdmitVerdict.NOT_ALLOCATABLE,
+        "p-0-sg-0": AdmitVerdict.WAITING,
+        "p-0-sg-1": AdmitVerdict.WAITING,
+    }
+    assert "its pods are gated until ns/p-0 is scheduled" in lines(found)
+
+
+def test_the_base_gang_has_the_devices_before_scaled_ones():
+    """One device for each of the base gang's pods, and one for one of the two gangs after it."""
+    made = clique_set(clique("router", 2), clique("decode"), podCliqueScalingGroups=scaled())
+    found = admitted([made], *node("n", 4), FREE)
+    assert verdicts(found) == {
+        "p-0": AdmitVerdict.PLACED,
+        "p-0-sg-0": AdmitVerdict.PLACED,
+        "p-0-sg-1": AdmitVerdict.NOT_ALLOCATABLE,
+    }
+
+
+def test_each_replica_of_a_set_has_a_base_gang_of_its_own():
+    made = clique_set(clique("decode", template="two"), replicas=2, podCliqueScalingGroups=scaled(2))
+    found = admitted([made], *node("n", 5), FREE)
+    assert verdicts(found) == {
+        "p-0": AdmitVerdict.PLACED,
+        "p-0-sg-0": AdmitVerdict.NOT_ALLOCATABLE,
+        "p-1": AdmitVerdict.PLACED,
+        "p-1-sg-0": AdmitVerdict.NOT_ALLOCATABLE,
+    }
+
+
+def test_the_order_in_which_cliques_start_is_told_and_changes_no_demand():
+    cliques = [
+        clique("a"),
+        clique("b", startsAfter=["a"]),
+        clique("c", startsAfter=["a"]),
+        clique("d", startsAfter=["b", "c"]),
+    ]
+    made = clique_set(*cliques, **EXPLICIT)
+    assert "starts in order, all placed at once: a, then b and c, then d" in lines(
+        admitted([made], *node("n", 4), FREE)
+    )
+    assert only(admitted([made], *node("n", 3), FREE)).verdict is AdmitVerdict.NOT_ALLOCATABLE
+
+
+def test_cliques_start_in_order_of_the_list():
+    made = clique_set(clique("a"), clique("b"), clique("c"), cliqueStartupType="CliqueStartupTypeInOrder")
+    assert "a, then b, then c" in lines(admitted([made], *node("n", 4), FREE))
+
+
+def test_without_a_startup_type_no_order_is_told():
+    made = clique_set(clique("a"), clique("b", startsAfter=["a"]))
+    assert "starts in order" not in lines(admitted([made], *node("n", 4), FREE))
+
+
+@pytest.mark.parametrize(
+    ("made", "said"),
+    [
+        (
+            clique_set(clique("a", startsAfter=["b"]), clique("b", startsAfter=["a"]), **EXPLICIT),
+            "cliques start after one another in a circle: a, b",
+        ),
+        (clique_set(clique("a", startsAfter=["x"]), **EXPLICIT), "cliques[0].spec.startsAfter: there is no clique x"),
+        (clique_set(clique("a", 2, minAvailable=3)), "cliques[0].spec.minAvailable: 3 is not from 1 to the replicas"),
+        (
+            clique_set(clique("decode"), podCliqueScalingGroups=scaled(1, 2)),
+            "podCliqueScalingGroups[0].minAvailable: 2 is not from 1 to the replicas, which are 1",
+        ),
+    ],
+)
+def test_sets_that_grove_refuses(made, said):
+    found = admitted([made], *node("n", 8), FREE)
+    assert set(verdicts(found).values()) == {AdmitVerdict.INADMISSIBLE}
+    assert said in reasons(found.workloads[0])
+
+
+def test_cliques_of_two_schedulers_are_refused():
+    made = clique_set(clique("a"), clique("b"))
+    del made["spec"]["template"]["cliques"][1]["spec"]["podSpec"]["schedulerName"]
+    found = admitted([made], *node("n", 8), FREE)
+    assert "the schedulerName of all cliques has to be the same" in lines(found)
+
+
+def test_a_scaled_gang_goes_where_the_base_gang_runs():
+    """The base gang's pod runs in the dump already."""
+    made = clique_set(clique("decode"), podCliqueScalingGroups=scaled(2))
+    made["metadata"]["uid"] = "u"
+    owner = [{"apiVersion": "grove.io/v1alpha1", "kind": "PodClique", "name": "p-0-sg-0-decode", "uid": "c"}]
+    labels = {"grove.io/podclique": "p-0-sg-0-decode", "app.kubernetes.io/part-of": "p"}
+    there, claim = running("p-0-sg-0-decode-x", "1", "n", "0", labels=labels)
+    there["metadata"]["ownerReferences"] = owner
+    found = admitted([made], *node("n", 2), FREE, there, claim)
+    assert verdicts(found)["p-0-sg-0"] is AdmitVerdict.PLACED
