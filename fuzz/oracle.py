@@ -27,6 +27,8 @@ Json = dict[str, Any]
 _Prepared = tuple[Mapping[str, Any], Json | None]
 
 _PROGRAM_OF = {"validate": "apiserver", "convert": "apiserver", "merge": "tracker"}
+#: What answers op `rule`, by what stands before the name of the rule.
+_RULES_OF = {"kueue": "kueue", "resourcequota": "quota"}
 _MERGE_KEYS = ("slices", "classes", "taintRules")
 #: Stands for the program of what is answered already.
 _REFUSED = ""
@@ -119,7 +121,11 @@ class Oracle:
 def _program(prepared: _Prepared) -> str:
     """The program that answers."""
     request, refusal = prepared
-    return _REFUSED if refusal is not None else _PROGRAM_OF.get(request.get("op", "allocate"), "allocator")
+    if refusal is not None:
+        return _REFUSED
+    if request.get("op") == "rule":
+        return _RULES_OF[request["rule"].partition("/")[0]]
+    return _PROGRAM_OF.get(request.get("op", "allocate"), "allocator")
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -37,7 +37,18 @@ __all__ = [
 ]
 
 ROOT = Path(__file__).resolve().parent
-PROGRAMS = ("allocator", "apiserver", "tracker", "table", "fleet", "selectors", "controlplane", "plugins")
+PROGRAMS = (
+    "allocator",
+    "apiserver",
+    "tracker",
+    "table",
+    "fleet",
+    "selectors",
+    "controlplane",
+    "plugins",
+    "kueue",
+    "quota",
+)
 TEST_PROGRAMS = ("table",)
 #: Whole programs of upstream: each line takes minutes of all processors, so that tests ask the newest line alone.
 NEWEST_ONLY = ("controlplane", "plugins")
@@ -230,7 +241,7 @@ def _lock(binary: Path) -> Iterator[None]:
 def main() -> int:
     """Build what tests and the bounded fuzzing ask; unlike `fuzz.oracle` this needs no package but Python's own."""
     wanted = [("allocator", each) for each in versions()]
-    wanted += [(program, each) for program in ("tracker", "apiserver") for each in newest(program)]
+    wanted += [(program, each) for program in ("tracker", "apiserver", "kueue", "quota") for each in newest(program)]
     wanted += [(program, each) for program in NEWEST_ONLY for each in unasked(program)]
     for program, version in [*wanted, ("table", "1.36")]:
         print(build(version, program), flush=True)

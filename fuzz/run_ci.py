@@ -49,6 +49,7 @@ CASES_OF: Final = {
     "pods_on_nodes": 500,
     "quantity_arithmetic": 5000,
     "quantity_upstream": 5000,
+    "queue_rules": 6000,
     "reasons_hold": 60,
     "reasons_replay": 30,
     "same_bytes": 10,

@@ -46,6 +46,7 @@ WITH_GO = {
     "conversion": 60,
     "pods_on_nodes": 60,
     "quantity_upstream": 60,
+    "queue_rules": 90,
     "validation": 60,
 }
 #: Control planes of their own, seconds to start; what they told is replayed from worlds and vectors. And

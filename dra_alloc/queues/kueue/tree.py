@@ -7,7 +7,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
-from fractions import Fraction
 from math import ceil
 from typing import Final, NamedTuple
 
@@ -100,10 +99,10 @@ class QuotaTree:
         return _in_64_bits(found)
 
     def fit(self, name: str, key: Key, amount: int) -> QuotaFit:
-        """Return how an amount fits into a node."""
+        """Return how an amount fits into a node; none at all does also where more is used than there is."""
         if amount > self.potential(name, key):
             return QuotaFit.NO_FIT
-        return QuotaFit.FIT if amount <= self.available(name, key) else QuotaFit.OVER_AVAILABLE
+        return QuotaFit.FIT if amount <= max(0, self.available(name, key)) else QuotaFit.OVER_AVAILABLE
 
     def borrows(self, name: str, key: Key, amount: int) -> int:
         """
@@ -125,17 +124,19 @@ class QuotaTree:
         borrowed: Counter[str] = Counter()
         for key, quota in self._subtree[name].items():
             borrowed[key[-1]] += max(0, self.ledger.used(name, key) - quota)
-        if not account.parent or not any(borrowed.values()):
+        borrowed = +borrowed
+        if not account.parent or not borrowed:
             return BorrowedShare(0, "", borrowing=False)
         lendable: Counter[str] = Counter()
         for key in self._subtree[account.parent]:
             lendable[key[-1]] += self.potential(account.parent, key)
-        ratios = {each: Fraction(1000 * borrowed[each], lendable[each]) for each in borrowed if lendable[each] > 0}
+        # In floating point, as Kueue reckons: exact fractions are rounded up otherwise.
+        ratios = {each: borrowed[each] * 1000.0 / lendable[each] for each in borrowed if lendable[each] > 0}
         resource = min(ratios, key=lambda each: (-ratios[each], each), default="")
-        if account.weight == 0:
-            return BorrowedShare(MAX_INT64, resource, borrowing=True)
-        weighted = ratios.get(resource, Fraction(0)) / account.weight
-        return BorrowedShare(min(ceil(weighted), MAX_INT64), resource, borrowing=True)
+        if not resource:
+            return BorrowedShare(0, "", borrowing=True)
+        weighted = ceil(ratios[resource] / float(account.weight)) if account.weight else MAX_INT64
+        return BorrowedShare(min(weighted, MAX_INT64), resource, borrowing=True)
 
     def _quota(self, account: QueueAccount[int], key: Key) -> int:
         return self._subtree[account.name].get(key, 0)

@@ -1,0 +1,3 @@
+module dra-alloc/upstream/kueue
+
+go 1.26.0
