@@ -27,6 +27,7 @@ PAGES = (
     DOCS / "reference" / "versions.md",
     DOCS / "examples" / "README.md",
     DOCS / "explanation" / "objectives-and-gangs.md",
+    DOCS / "explanation" / "stack.md",
 )
 BLOCK = re.compile(r"(```console\n\$ dra-alloc ([^\n]*)\n)(.*?)(```)", re.DOTALL)
 BUG = 70

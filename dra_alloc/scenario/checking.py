@@ -212,7 +212,7 @@ class Checking:
             yield f"pods of other schedulers that wait in the cluster are not looked at: {len(self._others)}"
         yield from group_answers(self._groups, self._prepared.cluster)
         for note, names in self._said.items():
-            yield f"{first_few(names)}: {note}"
+            yield f"{first_few(list(dict.fromkeys(names)))}: {note}"
         silent = [node.metadata.name or "" for node in self._nodes if not node.status.allocatable]
         pods = (each.pod for each in self._prepared.subjects if each.pod is not None)
         if silent and any(self.scheduling.tenancy.view(pod).requests for pod in pods):

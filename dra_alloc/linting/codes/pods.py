@@ -26,6 +26,8 @@ _NOBODYS: Final = {
     ("scheduling.kai.io", "Queue"): "KAI's queues are scheduling.run.ai/v2, with spec.resources.gpu.{quota,limit,"
     "overQuotaWeight}",
     ("scheduling.kai.io", "PodGroup"): "KAI's pod groups are scheduling.run.ai/v2alpha2",
+    ("scheduling.run.ai", "Topology"): "KAI's topologies are kai.scheduler/v1alpha1, with spec.levels[].nodeLabel",
+    ("grove.io", "PodGang"): "PodGangs are scheduler.grove.io/v1alpha1, and Grove makes them of a PodCliqueSet",
 }
 #: (group, kind) -> fields of its spec that it does not have -> what there is.
 _INVENTED: Final = {
@@ -33,6 +35,9 @@ _INVENTED: Final = {
         "startupOrder": "spec.template.cliqueStartupType, with startsAfter in the cliques",
         "scaling": "spec.replicas, and autoScalingConfig of a clique",
         "podCliques": "spec.template.cliques[], each with a spec",
+        "cliques": "spec.template.cliques[], each with a spec",
+        "podCliqueScalingGroups": "spec.template.podCliqueScalingGroups[]",
+        "topologyConstraint": "spec.template.topologyConstraint, with topologyName and pack",
     },
 }
 _KAI_LABELS: Final = ("pod-group.scheduling.run.ai/name", "pod-group.scheduling.run.ai/group-id")

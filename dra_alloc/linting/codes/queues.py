@@ -13,9 +13,12 @@ from dra_alloc.linting.looking import ClaimAsked, Linting, WrittenPodSpec
 from dra_alloc.linting.rules import Hit, LintRule
 from dra_alloc.linting.written import at, members
 from dra_alloc.manifest.read.paths import Path, tokens, with_positions
+from dra_alloc.pods.workloads.pod_gangs import old_fields, set_faults
 from dra_alloc.pods.workloads.reading import items
 from dra_alloc.queues.kueue.labels import QUEUE, kueue_label
 from dra_alloc.queues.kueue.mappings import MAPPINGS, mappings_of
+from dra_alloc.queues.reading import ObjectReading
+from dra_alloc.queues.topologies import bound_topology
 
 __all__ = ["RULES"]
 
@@ -144,6 +147,22 @@ def _uncounted(linting: Linting) -> Iterator[Hit]:
                 yield Hit(claim.written, path, said, 'it counts those of classes with "gpu" in the name')
 
 
+def _refused_sets(linting: Linting) -> Iterator[Hit]:
+    """Yield what Grove refuses of its sets. Spec: GANGTREE-10."""
+    cluster = linting.cluster.queueing if linting.cluster is not None else ()
+    given = [each for each in (*cluster, *linting.documents.queueing) if each.kind == "ClusterTopologyBinding"]
+    bindings = {each.name: bound_topology(ObjectReading(each.body, [])).aliases for each in given} or None
+    for each in linting.documents.workloads:
+        written = linting.written_of(each) if (each.group, each.kind) == ("grove.io", "PodCliqueSet") else None
+        if written is None:
+            continue
+        for path, said in set_faults(each, bindings):
+            yield Hit(written, with_positions(tokens(path), written.value), f"Grove refuses the set: {said}")
+        for path in old_fields(each):
+            said = "Grove takes packDomain of sets that are there already, and of no new ones"
+            yield Hit(written, with_positions(tokens(path), written.value), said, "pack: {required: ...}")
+
+
 RULES: Final = (
     LintRule("K101", "warning", "a queue of KAI lets nothing in", finds=_closed),
     LintRule("K102", "info", "KAI does not count the devices", finds=_uncounted),
@@ -151,4 +170,5 @@ RULES: Final = (
     LintRule("K104", "error", "Kueue cannot charge the class", finds=_unmapped),
     LintRule("K105", "warning", "0 is no limit for Volcano", finds=_unlimited),
     LintRule("K106", "error", "Kueue does not start with the mapping", finds=_malformed),
+    LintRule("K107", "error", "Grove refuses the set", finds=_refused_sets),
 )

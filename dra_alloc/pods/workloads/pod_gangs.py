@@ -15,11 +15,13 @@ from dra_alloc.pods.gangs.topology import TopologyConstraint
 from dra_alloc.pods.gangs.trees import SubGroup
 from dra_alloc.pods.workloads.reading import copies, items, number_in, text, value_at
 
-__all__ = ["PodGang", "pod_gangs", "set_against", "startup_waves"]
+__all__ = ["PodGang", "old_fields", "pod_gangs", "set_faults", "startup_waves"]
 
 _AT: Final = "spec.template"
 _GROUPS: Final = "podCliqueScalingGroups"
 _PACKS: Final = ("pack.required", "packDomain")
+#: The domains of topologies, the widest first, with their labels, by the names of topologies.
+Bindings = Mapping[str, Mapping[str, str]]
 #: What levels of a topology ask of pods: topology, required level, preferred level.
 Constraining = Callable[[str, str, str], TopologyConstraint]
 
@@ -140,77 +142,91 @@ def _after(template: Any) -> Mapping[str, Sequence[str]]:
             return {}
 
 
-def set_against(workload: Workload, bindings: Mapping[str, Mapping[str, str]]) -> str:
+def set_faults(workload: Workload, bindings: Bindings | None) -> Iterator[tuple[str, str]]:
     """
-    Return why Grove refuses a PodCliqueSet, or nothing; `bindings` are the domains of topologies, with their labels.
+    Yield why Grove refuses a PodCliqueSet, path and words; `bindings` are the domains of topologies, with their labels.
+
+    Where it is not known which there are, nothing is said of them.
 
     Spec: GANGTREE-10.
     """
     template = value_at(workload.body, _AT) or {}
-    return next(iter((*_startup_against(template), *_least_against(template), *_packs_against(template, bindings))), "")
+    for at, said in (*_startup_faults(template), *_least_faults(template), *_pack_faults(template, bindings)):
+        yield f"{_AT}{at}", said
 
 
-def _startup_against(template: Any) -> Iterator[str]:
+def _startup_faults(template: Any) -> Iterator[tuple[str, str]]:
     names = {text(each, "name") for each in items(template, "cliques")}
     after = _after(template)
     for number, each in enumerate(items(template, "cliques")):
         unknown = [name for name in after.get(text(each, "name"), ()) if name not in names]
         if unknown:
-            yield f"{_AT}.cliques[{number}].spec.startsAfter: there is no clique {first_few(unknown)}"
+            yield f".cliques[{number}].spec.startsAfter", f"there is no clique {first_few(unknown)}"
     circle = names.difference(*startup_waves(template, sorted(names)))
     if circle:
-        yield f"{_AT}.cliques: cliques start after one another in a circle: {first_few(sorted(circle))}"
+        yield ".cliques", f"cliques start after one another in a circle: {first_few(sorted(circle))}"
     schedulers = dict.fromkeys(text(each, "spec.podSpec.schedulerName") for each in items(template, "cliques"))
     if len(schedulers) > 1:
         said = first_few([each or "none" for each in schedulers])
-        yield f"{_AT}.cliques: the schedulerName of all cliques has to be the same, and they have {said}"
+        yield ".cliques", f"the schedulerName of all cliques has to be the same, and they have {said}"
 
 
-def _least_against(template: Any) -> Iterator[str]:
-    cliques = (
-        (f"cliques[{number}].spec", value_at(each, "spec")) for number, each in enumerate(items(template, "cliques"))
-    )
-    groups = ((f"{_GROUPS}[{number}]", each) for number, each in enumerate(items(template, _GROUPS)))
+def _least_faults(template: Any) -> Iterator[tuple[str, str]]:
+    cliques = [(f".cliques[{number}].spec", value_at(each, "spec")) for number, each in _listed(template, "cliques")]
+    groups = [(f".{_GROUPS}[{number}]", each) for number, each in _listed(template, _GROUPS)]
     for at, part in (*cliques, *groups):
         replicas, least = (value_at(part, each) for each in ("replicas", "minAvailable"))
         count = replicas if type(replicas) is int else 1
         if type(least) is int and not 0 < least <= count:
-            yield f"{_AT}.{at}.minAvailable: {least} is not from 1 to the replicas, which are {count}"
+            yield f"{at}.minAvailable", f"{least} is not from 1 to the replicas, which are {count}"
 
 
-def _packs_against(template: Any, bindings: Mapping[str, Mapping[str, str]]) -> Iterator[str]:
-    parts = [(at, part) for at, part in _parts(template) if value_at(part, "topologyConstraint") is not None]
+def _listed(template: Any, key: str) -> Iterator[tuple[int, Any]]:
+    return enumerate(items(template, key))
+
+
+def _pack_faults(template: Any, bindings: Bindings | None) -> Iterator[tuple[str, str]]:
     names = list(dict.fromkeys(_topology_names(template)))
+    named = names[0] if names else ""
+    domains = bindings.get(named) if bindings is not None else None
     if len(names) > 1:
-        yield f"{_AT}: topologies of one set have to be the same, and it names {first_few(names)}"
-    for at, part in parts:
-        where = f"{_AT}{at}.topologyConstraint"
-        required, preferred = _levels(part)
-        if not required and not preferred:
-            yield f"{where}: pack names no domain, required or preferred"
-        if not names:
-            yield f"{where}: there is no topologyName, here or above"
-        elif names[0] not in bindings:
-            yield f"{where}: there is no ClusterTopologyBinding {names[0]}"
-        for each in (required, preferred):
-            if names and each and names[0] in bindings and each not in bindings[names[0]]:
-                yield f"{where}: ClusterTopologyBinding {names[0]} has no domain {each}"
-    yield from _narrower(template, bindings.get(names[0], {}) if names else {})
+        yield "", f"topologies of one set have to be the same, and it names {first_few(names)}"
+    for at, part in _parts(template):
+        if value_at(part, "topologyConstraint") is None:
+            continue
+        where, wanted = f"{at}.topologyConstraint", [each for each in _levels(part) if each]
+        if not wanted:
+            yield where, "pack names no domain, required or preferred"
+        if not named:
+            yield where, "there is no topologyName, here or above"
+        elif bindings is not None and domains is None:
+            yield where, f"there is no ClusterTopologyBinding {named}"
+        for each in wanted if domains is not None else ():
+            if each not in (domains or {}):
+                yield where, f"ClusterTopologyBinding {named} has no domain {each}"
+    yield from _wider(template, domains or {})
 
 
-def _narrower(template: Any, domains: Mapping[str, str]) -> Iterator[str]:
+def _wider(template: Any, domains: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """Yield parts of a set that may be wider apart than what they are a part of."""
     order = {name: number for number, name in enumerate(domains)}
-    cliques = {text(each, "name"): each for each in items(template, "cliques")}
-    pairs = [("the set", template, f"clique {name}", each) for name, each in cliques.items()]
-    for group in items(template, _GROUPS):
+    cliques = {text(each, "name"): (f".cliques[{number}]", each) for number, each in _listed(template, "cliques")}
+    pairs = [("the set", template, f"clique {name}", *each) for name, each in cliques.items()]
+    for number, group in _listed(template, _GROUPS):
         called = f"scaling group {text(group, 'name')}"
-        pairs.append(("the set", template, called, group))
-        pairs += [(called, group, f"clique {name}", cliques[name]) for name in _names(group) if name in cliques]
-    for outer, whole, inner, part in pairs:
+        pairs.append(("the set", template, called, f".{_GROUPS}[{number}]", group))
+        pairs += [(called, group, f"clique {name}", *cliques[name]) for name in _names(group) if name in cliques]
+    for outer, whole, inner, at, part in pairs:
         for wide, narrow in zip(_levels(whole), _levels(part), strict=True):
             if wide in order and narrow in order and order[narrow] < order[wide]:
-                yield f"{_AT}: domain {narrow} of {inner} is wider than {wide} of {outer}"
+                yield f"{at}.topologyConstraint", f"domain {narrow} of {inner} is wider than {wide} of {outer}"
+
+
+def old_fields(workload: Workload) -> Iterator[str]:
+    """Yield the paths of packDomain, which Grove takes of sets that are there already, and of no new ones."""
+    for at, part in _parts(value_at(workload.body, _AT) or {}):
+        if value_at(part, "topologyConstraint.packDomain") is not None:
+            yield f"{_AT}{at}.topologyConstraint.packDomain"
 
 
 def _parts(template: Any) -> Iterator[tuple[str, Any]]:

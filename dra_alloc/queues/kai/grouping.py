@@ -10,11 +10,12 @@ from functools import partial
 from typing import Any, Final
 
 from dra_alloc.api import Pod
+from dra_alloc.errors import first_few
 from dra_alloc.manifest import Workload
 from dra_alloc.pods.expanding import ExpandedPod
 from dra_alloc.pods.gangs.topology import TopologyConstraint
 from dra_alloc.pods.gangs.trees import GroupTree, SubGroup, tree_of
-from dra_alloc.pods.workloads.pod_gangs import PodGang, pod_gangs, set_against
+from dra_alloc.pods.workloads.pod_gangs import PodGang, pod_gangs, set_faults
 from dra_alloc.pods.workloads.reading import items, number_in, text, value_at
 from dra_alloc.queues.kai.cycle import FIRM
 from dra_alloc.queues.kai.objects import KaiObjects
@@ -213,8 +214,9 @@ def _of_gang(gang: PodGang | None, pods: KaiPods, of: tuple[Pods, Numbers], obje
     each, numbers = of
     owner = each[numbers[0]].owner
     assert isinstance(owner, Workload)
-    refused = set_against(owner, {name: one.aliases for name, one in objects.bindings.items()})
-    against = ("set-refused", f"Grove refuses the set: {refused}") if refused else pods.against
+    faults = list(set_faults(owner, {name: one.aliases for name, one in objects.bindings.items()}))
+    said = first_few([": ".join(each) for each in faults])
+    against = ("set-refused", f"Grove refuses the set: {said}") if faults else pods.against
     if gang is None:
         return replace(pods, against=against)
     by_name: dict[str, list[int]] = {}
