@@ -7,7 +7,7 @@ from __future__ import annotations
 import os
 import sys
 from argparse import Namespace
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Final
 
@@ -35,16 +35,37 @@ def run(arguments: Sequence[str]) -> int:
     if sys.stdout is None:
         print("dra-alloc: standard output is closed, the answer has nowhere to go", file=sys.stderr)
         return ExitCode.BAD_INPUT
+    options = _parsed(arguments)
+    if isinstance(options, int):
+        return options
+    if getattr(options, "watch", False):
+        from dra_alloc.cli.watching import watched
+
+        return _caught(options, lambda: watched(options, lambda: _parsed(arguments), _told))
+    return _told(options)
+
+
+def _parsed(arguments: Sequence[str]) -> Namespace | int:
+    """Return the options, or the exit code where there is nothing to run; usage was said then."""
     try:
         asked = parser(arguments)
         if not arguments:
             asked.print_help(sys.stderr)
             return ExitCode.BAD_INPUT
-        options = asked.parse_args(arguments)
+        return asked.parse_args(arguments)
     except SystemExit as leaving:
         return leaving.code if isinstance(leaving.code, int) else ExitCode.BAD_INPUT
+
+
+def _told(options: Namespace) -> int:
+    """Return the exit code of an answer that was told."""
+    return _caught(options, lambda: _answered(options))
+
+
+def _caught(options: Namespace, answered: Callable[[], int]) -> int:
+    """Return the exit code of what is answered, whatever it raises."""
     try:
-        return _answered(options)
+        return answered()
     except BrokenPipeError:
         # The reader of a stream without an answer went away: not our failure, and nothing more can be said.
         write_to_nowhere()

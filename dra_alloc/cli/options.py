@@ -29,6 +29,7 @@ __all__ = [
     "settings",
     "units",
     "validate",
+    "watch",
     "whole",
 ]
 
@@ -103,6 +104,13 @@ def _report(text: str, formats: Mapping[str, str]) -> tuple[str, str]:
     if not separator or form not in formats:
         raise argparse.ArgumentTypeError(f"{text!r} is not of the form FORMAT=FILE with one of {', '.join(formats)}")
     return form, target
+
+
+def watch(command: argparse.ArgumentParser) -> None:
+    """Declare that the command answers again when its files change."""
+    command.add_argument(
+        "--watch", action="store_true", help="answer again whenever a file that is read is saved, until Ctrl-C"
+    )
 
 
 def budget(command: argparse.ArgumentParser) -> None:

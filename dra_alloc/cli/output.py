@@ -19,8 +19,10 @@ if TYPE_CHECKING:
 __all__ = [
     "INPUTS",
     "check_reports",
+    "given_paths",
     "input_files",
     "keep_inputs",
+    "nobody_reads",
     "show",
     "show_problems",
     "tell",
@@ -30,6 +32,7 @@ __all__ = [
 ]
 
 _MOST_WARNINGS: Final = 50
+_given_up = False
 #: Options of all commands that name what is read.
 INPUTS: Final = (
     "manifests",
@@ -49,17 +52,22 @@ INPUTS: Final = (
 )
 
 
+def given_paths(options: Namespace, but: str = "") -> list[str]:
+    """Return the paths that options name to read, files and folders, those of one of these left out."""
+    given = [getattr(options, each, None) or () for each in INPUTS if each != but]
+    return [path for paths in given for path in ([paths] if isinstance(paths, str) else paths)]
+
+
 def input_files(options: Namespace, but: str = "") -> list[str]:
     """Return the files that are read for options, those of one of these left out."""
     from dra_alloc.manifest.read.inputs import files_of
 
-    given = [getattr(options, each, None) or () for each in INPUTS if each != but]
-    return files_of(path for paths in given for path in ([paths] if isinstance(paths, str) else paths))
+    return files_of(given_paths(options, but))
 
 
 def keep_inputs(options: Namespace, files: Iterable[str]) -> None:
     """
-    See to it that neither reports nor rows take the place of files that other files name.
+    See to it that neither reports nor rows take the place of files that other files name; note these as read.
 
     Raises: InputError for one that would; then no report is written, nor with what is wrong.
     """
@@ -67,7 +75,9 @@ def keep_inputs(options: Namespace, files: Iterable[str]) -> None:
     from dra_alloc.errors import InputError
     from dra_alloc.manifest.read.inputs import files_of
 
-    inputs = files_of(dict.fromkeys(files))
+    named = list(dict.fromkeys(files))
+    options.beside = [*getattr(options, "beside", ()), *named]
+    inputs = files_of(named)
     rows = getattr(options, "rows", None)
     for target in [*(each for _, each in options.report), *([rows] if rows else [])]:
         if any(is_one_file(target, each) for each in inputs):
@@ -152,8 +162,15 @@ def write(answer: str) -> None:
         write_to_nowhere()
 
 
+def nobody_reads() -> bool:
+    """Return whether standard output was given up."""
+    return _given_up
+
+
 def write_to_nowhere() -> None:
     """Give up standard output, so that the interpreter does not fail on it once more when it leaves."""
+    global _given_up  # noqa: PLW0603 - a process has one standard output
+    _given_up = True
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 

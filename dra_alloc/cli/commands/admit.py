@@ -38,6 +38,7 @@ def declare(command: ArgumentParser) -> None:
     )
     shared.settings(command)
     shared.budget(command)
+    shared.watch(command)
     shared.output(command)
     shared.validate(command)
     command.set_defaults(run=_run)

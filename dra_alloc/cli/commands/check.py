@@ -52,6 +52,7 @@ def declare_options(command: ArgumentParser, description: str, *, choices: bool)
     shared.objectives(command)
     shared.settings(command)
     shared.budget(command)
+    shared.watch(command)
     shared.output(command, PICTURED)
     shared.validate(command)
     command.add_argument(

@@ -37,6 +37,7 @@ def declare(command: ArgumentParser) -> None:
     shared.objectives(command)
     shared.settings(command)
     shared.budget(command)
+    shared.watch(command)
     shared.output(command, PICTURED)
     command.set_defaults(run=_run)
 

@@ -72,6 +72,7 @@ def declare(command: ArgumentParser) -> None:
     shared.namespace(command)
     shared.release(command)
     shared.budget(command)
+    shared.watch(command)
     shared.output(command)
     command.add_argument("--exit-zero", action="store_true", help="exit with 0, not 1, where something is found")
     command.set_defaults(run=_run)

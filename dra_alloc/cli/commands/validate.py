@@ -50,6 +50,7 @@ def declare(command: ArgumentParser) -> None:
     )
     shared.namespace(command)
     shared.release(command)
+    shared.watch(command)
     shared.output(command)
     shared.validate(command)
     command.add_argument("--exit-zero", action="store_true", help="exit with 0, not 1, where something is refused")

@@ -64,6 +64,7 @@ def declare(command: ArgumentParser) -> None:
     shared.pod_templates(command)
     shared.settings(command)
     shared.budget(command)
+    shared.watch(command)
     shared.output(command, PICTURED)
     shared.validate(command)
     command.set_defaults(run=_run)
