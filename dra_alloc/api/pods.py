@@ -38,9 +38,11 @@ __all__ = [
     "PodCondition",
     "PodExtendedResourceClaimStatus",
     "PodGroup",
+    "PodGroupConstraints",
     "PodGroupSchedulingPolicy",
     "PodGroupSpec",
     "PodGroupStatus",
+    "PodGroupTopology",
     "PodResourceClaim",
     "PodResourceClaimStatus",
     "PodSchedulingGate",
@@ -331,13 +333,26 @@ class PodGroupSchedulingPolicy(PartialModel):
     gang: GangSchedulingPolicy | None = None
 
 
+class PodGroupTopology(PartialModel):
+    """The label of nodes in which all pods of a group agree."""
+
+    key: Text = ""
+
+
+class PodGroupConstraints(PartialModel):
+    """Where the pods of a group go together; at most one label is given."""
+
+    topology: List[PodGroupTopology] = ()
+
+
 class PodGroupSpec(PartialModel):
-    """How many pods of the group run at least, and claims that all of them share."""
+    """How many pods of the group run at least, where they go together, and claims that all of them share."""
 
     scheduling_policy: Struct[PodGroupSchedulingPolicy] = PodGroupSchedulingPolicy.model_construct()
     priority: PtrInt = None
     priority_class_name: OptText = None
     resource_claims: List[PodResourceClaim] = ()
+    scheduling_constraints: Struct[PodGroupConstraints] = PodGroupConstraints.model_construct()
 
 
 class PodGroupStatus(PartialModel):

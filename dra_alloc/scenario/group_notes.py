@@ -43,7 +43,9 @@ def group_answers(seen: dict[str, GroupSeen], cluster: Cluster) -> Iterator[str]
         least, placed = least_of(group), sum(has for _, has in pods.values())
         gang = group.spec.scheduling_policy.gang
         needs = f"a gang of at least {least} (minCount)" if gang is not None else "pods one by one (basic)"
-        joint = _joint([each for each, _ in pods.values()], least - _running(name, cluster), before)
+        # A joint choice knows nothing of domains.
+        asking = [] if group.spec.scheduling_constraints.topology else [each for each, _ in pods.values()]
+        joint = _joint(asking, least - _running(name, cluster), before)
         yield f"PodGroup {name}: {needs}: {placed} of {len(pods)} pods find a node{joint}"
 
 

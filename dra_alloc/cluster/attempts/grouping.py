@@ -10,9 +10,12 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from dra_alloc.api import PodGroup
+from dra_alloc.cluster.attempts.group_tries import GroupDomains, GroupTried, GroupTrying
 from dra_alloc.cluster.attempts.queue import Queued, not_asked, priority_of, scheduler_of, waiting
-from dra_alloc.cluster.attempts.scheduled import PodOutcome, Scheduled, Unschedulable, Unsettled, Waiting
+from dra_alloc.cluster.attempts.scheduled import PodOutcome, Unschedulable, Waiting
 from dra_alloc.cluster.attempts.scheduling import Scheduling
+from dra_alloc.pods.gangs.topology import Domain
+from dra_alloc.pods.gangs.trees import GroupTree, core_group
 from dra_alloc.pods.groups import attempt_group, group_name, is_grouping, least_of
 
 __all__ = ["GROUP_CODE", "Grouped", "Groups"]
@@ -43,14 +46,16 @@ class Grouped:
 
 @dataclass(slots=True)
 class Groups:
-    """The groups of one run, and how many pods of each have a node."""
+    """The groups of one run, how many pods of each have a node, and the places of these."""
 
     scheduling: Scheduling
     pods: Sequence[Queued]
     running: Counter[str] = field(default_factory=Counter)
+    places: dict[str, set[int]] = field(default_factory=dict)
     _known: Mapping[str, PodGroup] = field(default_factory=dict)
     _on: bool = False
     _new: bool = True
+    _packs: bool = False
 
     def __post_init__(self) -> None:
         cluster = self.scheduling.cluster
@@ -61,7 +66,12 @@ class Groups:
         if self._on:
             self._known = cluster.population.groups
             self._new = settings.profile().release.line >= _NEW
+            self._packs = settings.effective_gates().get("TopologyAwareWorkloadScheduling", False)
             self.running.update(map(group_name, cluster.population.pods))
+            known = self.scheduling.tenancy.places
+            for each in cluster.population.pods:
+                if group_name(each) and each.spec.node_name in known:
+                    self.places.setdefault(group_name(each), set()).add(known[each.spec.node_name])
 
     def entries(self, numbers: Iterable[int]) -> Iterator[int | Grouped]:
         """
@@ -120,8 +130,7 @@ class Groups:
         if text:
             yield from ((number, Unschedulable(pods[number].name, text, GROUP_CODE)) for number in ready)
             return
-        assert grouped.group is not None
-        yield from self._attempt(grouped, ready, least_of(grouped.group))
+        yield from self._attempt(grouped, ready)
 
     def _not_tried(self, grouped: Grouped, ready: Sequence[int]) -> str:
         """Return what lets the group wait; controllers that make pods one by one have made the first only."""
@@ -156,60 +165,72 @@ class Groups:
         policy = next((each for each in policies if each != policies[0]), policies[0])
         return "" if policy == policies[0] else f"{alike} preemption policy, got {policy} and {policies[0]}"
 
-    def _attempt(self, grouped: Grouped, ready: Sequence[int], least: int) -> Iterator[tuple[int, PodOutcome]]:
-        before = self.scheduling.saved()
-        trying = _Trying(self.scheduling, self.pods)
-        running = self.running[grouped.name]
-        found = attempt_group(ready, trying.place, least=least, running=running, stops_early=self._new)
-        yield from ((number, trying.outcomes[number]) for number in found.failed if number in trying.outcomes)
-        placed = tuple(number for number, _ in found.placed)
-        if found.succeeded and not trying.error:
-            self.running[grouped.name] += len(placed)
-            yield from found.placed
+    def _attempt(self, grouped: Grouped, ready: Sequence[int]) -> Iterator[tuple[int, PodOutcome]]:
+        """Yield what becomes of pods that are tried, in each domain of the group's topology if it has one."""
+        assert grouped.group is not None
+        tree = core_group(grouped.group, ready)
+        places = self._placements(tree)
+        if places.against:
+            yield from ((each, Unschedulable(self.pods[each].name, places.against, GROUP_CODE)) for each in ready)
+            return
+        before, best = self.scheduling.saved(), None
+        tries: list[GroupTried] = []
+        for domain in places.domains:
+            if tries:
+                self.scheduling.go_back(before.again())
+            tries.append(self._tried(tree, ready, domain))
+            if tries[-1].trying.error:
+                break
+            if tries[-1].succeeded and (best is None or len(tries[-1].placed) > len(best[0].placed)):
+                best = tries[-1], self.scheduling.saved() if len(places.domains) > 1 else None
+        if best is not None and not tries[-1].trying.error:
+            if best[1] is not None:
+                self.scheduling.go_back(best[1])
+            self.running[grouped.name] += len(best[0].placed)
+            self.places.setdefault(grouped.name, set()).update(
+                self.scheduling.tenancy.places[each.node] for _, each in best[0].found.placed
+            )
+            yield from best[0].outcomes(places.chosen(best[0], tries))
             return
         self.scheduling.go_back(before)
+        yield from self._refused(grouped, places, tries)
+
+    def _placements(self, tree: GroupTree) -> GroupDomains:
+        """Return the domains in which the pods of a group are tried."""
+        if not self._packs or not tree.topology:
+            return GroupDomains(tree)
+        nodes = self.scheduling.tenancy.nodes
+        return GroupDomains.of(tree, [each.metadata.labels for each in nodes], self.places.get(tree.name, set()))
+
+    def _tried(self, tree: GroupTree, ready: Sequence[int], domain: Domain | None) -> GroupTried:
+        trying = GroupTrying(self.scheduling, self.pods)
+        with self.scheduling.among(None if domain is None else domain.places):
+            found = attempt_group(
+                ready, trying.place, least=tree.least, running=self.running[tree.name], stops_early=self._new
+            )
+        return GroupTried(domain, found, trying)
+
+    def _refused(
+        self, grouped: Grouped, places: GroupDomains, tries: Sequence[GroupTried]
+    ) -> Iterator[tuple[int, PodOutcome]]:
+        """Yield what becomes of pods of which no domain took enough, by that with the most room or an error."""
+        tried = tries[-1] if tries[-1].trying.error else max(tries, key=lambda each: len(each.placed))
+        found, trying, least = tried.found, tried.trying, places.tree.least
+        placed = tuple(number for number, _ in found.placed)
+        running = self.running[grouped.name]
         short = (
             f"minCount ({least}) cannot be satisfied: {running + len(placed)} scheduled, {len(found.untried)} remaining"
         )
+        status = places.status(f"pod group is unschedulable, {short}")
+        unsettled = next((each.trying for each in tries if each.trying.is_unsettled), trying)
+        outcomes = {number: trying.outcomes[number] for number in found.failed if number in trying.outcomes}
         helped = any(getattr(each, "helped", False) for each in trying.outcomes.values())
         for number in (*placed, *found.failed, *found.untried):
-            if number in trying.outcomes and number not in placed:
-                continue
-            text = f"pod group is unschedulable, {short}" if number in placed else short
+            text = status if number in placed or places.key else short
             text = trying.error or (text if self._new else _TO_BE_SCHEDULED)
             refused = Unschedulable(self.pods[number].name, text, GROUP_CODE, helped=helped)
-            yield number, trying.unsettled(self.pods[number]) or refused
-
-
-@dataclass(slots=True)
-class _Trying:
-    """The pods of one attempt, each tried after those before it; an error ends it for all."""
-
-    scheduling: Scheduling
-    pods: Sequence[Queued]
-    outcomes: dict[int, PodOutcome] = field(default_factory=dict)
-    stopped: set[str] = field(default_factory=set)
-    error: str = ""
-
-    def place(self, number: int) -> Scheduled | None:
-        """Return the outcome of a pod that found a place."""
-        queued = self.pods[number]
-        if self.error:
-            return None
-        if queued.follows in self.stopped:
-            text = "its controller makes it once the one before it runs"
-            self.outcomes[number] = Waiting(queued.name, "in-order", text)
-            return None
-        outcome = self.outcomes[number] = self.scheduling.attempt(queued)
-        if isinstance(outcome, Scheduled):
-            return outcome
-        if queued.follows:
-            self.stopped.add(queued.follows)
-        if isinstance(outcome, Unschedulable) and outcome.aborts:
-            self.error = f"failed to schedule other pod from a pod group: {outcome.text}"
-        return None
-
-    def unsettled(self, queued: Queued) -> Unsettled | None:
-        """Return that a pod's group is undecided, if it is because of another of its pods."""
-        found = next((each for each in self.outcomes.values() if isinstance(each, Unsettled)), None)
-        return None if found is None else replace(found, pod=queued.name)
+            outcomes.setdefault(number, unsettled.unsettled(self.pods[number]) or refused)
+        notes = places.rooms(tries)
+        for number, outcome in outcomes.items():
+            yield number, replace(outcome, notes=(*outcome.notes, *notes)) if notes else outcome
+            notes = ()

@@ -53,6 +53,10 @@ class Saved(NamedTuple):
     reserved: dict[str, int]
     book: QuotaBook
 
+    def again(self) -> Saved:
+        """Return the same state, to go back to once more."""
+        return Saved(self.cluster, self.tenancy.copied(), dict(self.reserved), self.book)
+
 
 class Scheduling:
     """

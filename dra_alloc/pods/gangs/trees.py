@@ -66,7 +66,9 @@ class SubGroup:
 
 def core_group(group: PodGroup, pods: Sequence[int] = ()) -> GroupTree:
     """Return a PodGroup of Kubernetes with its pods. Spec: GANGTREE-2."""
-    return GroupTree(group.metadata.full_name, least_of(group), tuple(pods))
+    keys = tuple([each.key for each in group.spec.scheduling_constraints.topology[:1]])
+    topology = TopologyConstraint(keys, keys[0]) if keys else ANYWHERE
+    return GroupTree(group.metadata.full_name, least_of(group), tuple(pods), topology=topology)
 
 
 def tree_of(root: SubGroup, below: Sequence[SubGroup], pods: Mapping[str, Sequence[int]]) -> GroupTree:

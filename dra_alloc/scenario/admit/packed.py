@@ -71,9 +71,7 @@ class _Land:
 
     def go_back(self, saved: tuple[Saved, dict[int, SubjectAnswer], dict[int, int], frozenset[str]]) -> None:
         state, made, places, self.held = saved
-        # What is gone back to is for one use, and pods in several domains go back to the same.
-        fresh = Saved(state.cluster, state.tenancy.copied(), dict(state.reserved), state.book)
-        self.trying.checking.scheduling.go_back(fresh)
+        self.trying.checking.scheduling.go_back(state.again())
         self.made, self.places = dict(made), dict(places)
 
     def attempt(self, pod: int, places: Sequence[int] | None) -> bool | None:

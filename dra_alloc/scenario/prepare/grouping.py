@@ -4,11 +4,11 @@ Pod groups of the input where their gates are off: what becomes of them, and of 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
 
-from dra_alloc.api import PodGroup
+from dra_alloc.api import PodGroup, PodGroupConstraints
 from dra_alloc.cluster.settings import Settings
 from dra_alloc.errors import Problem, Where, first_few
 from dra_alloc.manifest import Documents
@@ -18,11 +18,40 @@ from dra_alloc.pods.groups import group_name, has_groups, is_grouping, knows_gro
 __all__ = ["group_notes", "group_problems", "groups_stored"]
 
 
+@dataclass(frozen=True, slots=True)
+class _Gated:
+    """A field of a group's spec that is dropped where a gate is off: what it gives, and what becomes of the group."""
+
+    gate: str
+    field: str
+    empty: Any
+    given: Callable[[PodGroup], Any]
+    said: str
+
+
+_GATED: Final = (
+    _Gated(
+        "DRAWorkloadResourceClaims",
+        "resource_claims",
+        (),
+        lambda group: group.spec.resource_claims,
+        "its resourceClaims are dropped: each of its pods gets claims of its own",
+    ),
+    _Gated(
+        "TopologyAwareWorkloadScheduling",
+        "scheduling_constraints",
+        PodGroupConstraints.model_construct(),
+        lambda group: group.spec.scheduling_constraints.topology,
+        "its schedulingConstraints are dropped: its pods may be spread",
+    ),
+)
+
+
 def groups_stored(manifests: Documents, settings: Settings) -> tuple[Documents, tuple[str, ...]]:
     """
     Return the manifests with pod groups as they are stored, and a note on each that is not, or not whole.
 
-    Spec: PODGROUP-8, PODGROUP-9.
+    Spec: PODGROUP-8, PODGROUP-9, PODGROUP-11.
     """
     if not manifests.pod_groups:
         return manifests, ()
@@ -32,16 +61,19 @@ def groups_stored(manifests: Documents, settings: Settings) -> tuple[Documents, 
         single = tuple([_singly(each, settings) for each in manifests.pod_groups])
     if not has_groups(settings.release, gates):
         return replace(manifests, pod_groups=()), single
-    if gates.get("DRAWorkloadResourceClaims", False):
-        return manifests, single
+    dropped = [each for each in _GATED if not gates.get(each.gate, False)]
+    notes = [
+        f"PodGroup {group.metadata.full_name}: {each.gate} is off, {each.said}"
+        for each in dropped
+        for group in manifests.pod_groups
+        if each.given(group)
+    ]
 
-    def without_claims(group: PodGroup) -> PodGroup:
-        return group.replaced(spec=group.spec.replaced(resource_claims=())) if group.spec.resource_claims else group
+    def without(group: PodGroup) -> PodGroup:
+        fields = {each.field: each.empty for each in dropped if each.given(group)}
+        return group.replaced(spec=group.spec.replaced(**fields)) if fields else group
 
-    claiming = [each.metadata.full_name for each in manifests.pod_groups if each.spec.resource_claims]
-    said = "DRAWorkloadResourceClaims is off, its resourceClaims are dropped: each of its pods gets claims of its own"
-    dropped = [f"PodGroup {name}: {said}" for name in claiming]
-    return manifests.mapped(without_claims, "pod_groups"), (*single, *dropped)
+    return manifests.mapped(without, "pod_groups"), (*single, *notes)
 
 
 def _singly(group: PodGroup, settings: Settings) -> str:
@@ -88,5 +120,3 @@ def group_notes(pods: tuple[ExpandedPod, ...], settings: Settings, said: Sequenc
         if unsaid:
             dropped = f"pods name groups ({first_few(unsaid)}), which {settings.release} drops"
             yield f"{dropped}: they are scheduled one by one ({_needed(settings)})"
-    elif settings.effective_gates().get("TopologyAwareWorkloadScheduling", False):
-        yield "a group's topology constraints are not looked at: they may leave fewer nodes"
