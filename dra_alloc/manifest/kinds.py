@@ -32,6 +32,7 @@ from dra_alloc.releases import Span
 __all__ = [
     "HIDDEN_TEMPLATES",
     "KINDS",
+    "MEMBERS",
     "QUEUEING",
     "RESOURCE_GROUP",
     "SERVED",
@@ -130,6 +131,8 @@ SLICE: Final = _ALL[0]
 _BY_NAME: Final[Mapping[tuple[str, str], Kind]] = {(kind.group, kind.name): kind for kind in _ALL}
 #: All kinds that are read, by name.
 KINDS: Final[Mapping[str, Kind]] = {kind.name: kind for kind in _ALL}
+#: Members of documents that hold objects of these kinds.
+MEMBERS: Final = tuple(dict.fromkeys(kind.member for kind in _ALL))
 
 #: Kinds that make pods although no pod spec may be seen in them: what they make is said by `dra_alloc.pods.workloads`.
 HIDDEN_TEMPLATES: Final = frozenset(

@@ -17,6 +17,7 @@ from dra_alloc.cluster.attempts.scheduled import Scheduled, Unschedulable
 from dra_alloc.cluster.cluster import Cluster
 from dra_alloc.cluster.settings import Settings
 from dra_alloc.manifest import Documents, load
+from dra_alloc.manifest.kinds import MEMBERS
 from dra_alloc.pods.claims import POD_CLAIM_NAME
 from dra_alloc.pods.expanding import ExpandedPod
 from dra_alloc.pods.quota.creation import created, quota_book
@@ -183,9 +184,17 @@ def _pinned(pod: Json, node: str) -> Json:
 
 
 def _documents(objects: Iterable[Json]) -> Documents:
-    return _read(json.dumps({"apiVersion": "v1", "kind": "List", "items": list(objects)}))
+    """Return objects as they are loaded: each alone, as the dumps that are asked about have most of them in common."""
+    named = {(each["apiVersion"], each["kind"], *_names(each)): each for each in objects}
+    read = [_read(json.dumps(each)) for each in named.values()]
+    members: dict[str, Any] = {name: tuple([each for one in read for each in getattr(one, name)]) for name in MEMBERS}
+    return Documents(**members)
 
 
-@lru_cache(maxsize=8)  # the same dump is asked about several times in a row
+@lru_cache(maxsize=1000)
 def _read(text: str) -> Documents:
     return load("-", stdin=io.BytesIO(text.encode()), validate="ignore")
+
+
+def _names(given: Json) -> tuple[str | None, str]:
+    return given["metadata"].get("namespace"), given["metadata"]["name"]

@@ -7,23 +7,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import Any
 
 from dra_alloc.api import DeviceTaintRule, FrozenMap, Pod, ResourceClaim
 from dra_alloc.cluster.holding import given_back, reserved_for
 from dra_alloc.cluster.settings import DEFAULT_SETTINGS, Settings
 from dra_alloc.manifest import Documents
+from dra_alloc.manifest.kinds import MEMBERS
 from dra_alloc.pods.workloads.owners import Family
 from dra_alloc.pods.workloads.states import is_live
 from dra_alloc.remembered import of_objects
 
 __all__ = ["ClusterState", "family_of", "joined"]
-
-#: Members of documents that hold objects, in the order in which they are named.
-OBJECTS: Final = (
-    "slices", "classes", "claims", "templates", "taint_rules", "nodes", "namespaces", "pods", "pod_groups", "quotas",
-    "services", "runtime_classes", "priority_classes", "limit_ranges", "disruption_budgets", "workloads",
-)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, weakref_slot=True)
@@ -78,7 +73,7 @@ def family_of(state: ClusterState) -> Family:
 
 def joined(first: Documents, second: Documents) -> Documents:
     """Return the objects of both, each read where it was; those of `first` come first."""
-    members: dict[str, Any] = {name: (*getattr(first, name), *getattr(second, name)) for name in OBJECTS}
+    members: dict[str, Any] = {name: (*getattr(first, name), *getattr(second, name)) for name in MEMBERS}
     counts = Counter(first.unknown) + Counter(second.unknown)
     return replace(
         second,

@@ -18,6 +18,7 @@ from dra_alloc.cluster.edits.step import StepKind, Stepping
 from dra_alloc.cluster.settings import Settings
 from dra_alloc.errors import did_you_mean
 from dra_alloc.manifest import Documents, Workload
+from dra_alloc.manifest.kinds import KINDS, MEMBERS
 from dra_alloc.pods.workloads.owners import Family
 
 __all__ = ["DELETED", "Apply", "Delete", "applied", "states", "without"]
@@ -26,23 +27,6 @@ __all__ = ["DELETED", "Apply", "Delete", "applied", "states", "without"]
 DELETED: Final = "deleted"
 #: A time that is over: what is being deleted serves nobody, whenever that was asked for.
 _ASKED: Final = "1970-01-01T00:00:00Z"
-#: Kinds that are no workloads, with the member of documents that they are in.
-_MEMBERS: Final = {
-    "DeviceClass": "classes",
-    "DeviceTaintRule": "taint_rules",
-    "LimitRange": "limit_ranges",
-    "Pod": "pods",
-    "PodDisruptionBudget": "disruption_budgets",
-    "PodGroup": "pod_groups",
-    "PriorityClass": "priority_classes",
-    "ResourceClaim": "claims",
-    "ResourceClaimTemplate": "templates",
-    "ResourceQuota": "quotas",
-    "ResourceSlice": "slices",
-    "RuntimeClass": "runtime_classes",
-    "Service": "services",
-}
-
 _NOT_HERE: Final = {
     "Namespace": "namespaces are not deleted here: delete what is in them",
     "Node": "nodes are taken away by removeNodes",
@@ -73,7 +57,7 @@ class Delete(StepKind):
         if self.kind in _NOT_HERE:
             stepping.complain("kind", _NOT_HERE[self.kind])
             return state
-        member = _MEMBERS.get(self.kind, "workloads")
+        member = _member(self.kind)
         objects = [*getattr(state.dump, member), *getattr(state.manifests, member)]
         there = [each for each in objects if each.kind == self.kind]
         alike = {name_of(each) for each in there if self._is(each)}
@@ -114,9 +98,15 @@ def name_of(item: Any) -> str:
     return str(meta.full_name if isinstance(meta, ObjectMeta) else meta.name)
 
 
+def _member(kind: str) -> str:
+    """Return the member of documents in which objects of a kind are; of a kind that is not known they are workloads."""
+    return KINDS[kind].member if kind in KINDS else "workloads"
+
+
 def _objects(documents: Documents) -> Iterator[Any]:
-    for member in dict.fromkeys((*_MEMBERS.values(), "workloads")):
-        yield from getattr(documents, member)
+    for member in MEMBERS:
+        if member not in ("nodes", "namespaces"):
+            yield from getattr(documents, member)
 
 
 def applied(state: ClusterState, manifests: Documents) -> ClusterState:
@@ -128,7 +118,7 @@ def applied(state: ClusterState, manifests: Documents) -> ClusterState:
 
 def without(state: ClusterState, kind: str, names: Collection[str]) -> ClusterState:
     """Return the state without these objects of a kind, and what they own. Spec: WHATIF-5."""
-    member = _MEMBERS.get(kind, "workloads")
+    member = _member(kind)
     if member == "workloads":
         return _without_workloads(state, kind, names)
     if member == "pods":

@@ -18,7 +18,7 @@ import msgspec
 from dra_alloc._version import __version__
 from dra_alloc.manifest.budget import TooMuchUnpacked
 from dra_alloc.manifest.documents import Documents, Place, Workload
-from dra_alloc.manifest.kinds import SLICE, Kind, recognise
+from dra_alloc.manifest.kinds import MEMBERS, SLICE, Kind, recognise
 from dra_alloc.manifest.make.outlines import Outline
 from dra_alloc.manifest.make.workloads import kept_as_written, workload_of
 from dra_alloc.manifest.read.inputs import InputBytes
@@ -140,18 +140,8 @@ def _objects(content: _Body, source: InputBytes) -> Iterator[Unpacked]:
 
 
 def _others(documents: Documents) -> Iterator[_Other]:
-    members = ("classes", "claims", "templates", "taint_rules", "nodes", "namespaces", "pods", "pod_groups")
-    made_with = (
-        "quotas",
-        "services",
-        "runtime_classes",
-        "priority_classes",
-        "limit_ranges",
-        "disruption_budgets",
-        "workloads",
-        "queueing",
-    )
-    for item in (each for member in (*members, *made_with) for each in getattr(documents, member)):
+    members = (member for member in (*MEMBERS, "queueing") if member != SLICE.member)
+    for item in (each for member in members for each in getattr(documents, member)):
         place = documents.places[id(item)]
         written = item.body if isinstance(item, Workload) else item.to_wire()
         yield _Other(place.kind, json.dumps(written), _packed_place(place))

@@ -9,10 +9,11 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from dra_alloc.api import Pod
-from dra_alloc.cluster.edits.cluster_state import OBJECTS, ClusterState, family_of, joined
+from dra_alloc.cluster.edits.cluster_state import ClusterState, family_of, joined
 from dra_alloc.errors import ManifestError, Problem, first_few
 from dra_alloc.manifest import Documents, Workload
 from dra_alloc.manifest.documents import object_name
+from dra_alloc.manifest.kinds import MEMBERS
 from dra_alloc.pods.expanding import NOT_ANEW
 from dra_alloc.pods.workloads.states import PodState, state_of
 from dra_alloc.pods.workloads.table import maker_of
@@ -96,7 +97,7 @@ def asked(
 def _left_alone(was: OneSide, state: ClusterState) -> Mapping[int, WorkloadName]:
     """Return the workloads that were at rest and that no step of a change touches: the same, with the same pods."""
     before, dump = was.state, was.state.dump
-    applied = any(getattr(each.manifests, name) for each in (before, state) for name in OBJECTS)
+    applied = any(getattr(each.manifests, name) for each in (before, state) for name in MEMBERS)
     if applied or before.settings != state.settings or dump.workloads != state.dump.workloads:
         return {}
     there, left = ({id(each): each for each in pods} for pods in (dump.pods, state.dump.pods))
