@@ -9,34 +9,60 @@ import re
 import shlex
 import sys
 import textwrap
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
 
+from dra_alloc.cli.harness.serve import answer
 from dra_alloc.cli.main import run
+from dra_alloc.testing import client
+from dra_alloc.testing.client import Client
 from dra_alloc.testing.vectors import vector_questions
 from tests.paths import ROOT
 
+Json = dict[str, Any]
+Damage = Callable[[Json], None]
 OURS = f"{shlex.quote(sys.executable)} -m dra_alloc harness"
-#: Ours, with one thing done to each request before it is answered.
+#: Ours as a program, with one thing done to each request before it is answered.
 BROKEN = """
 import json, sys
-def devices(request):
-    return [device for each in request.get("slices", []) for device in each["spec"].get("devices", [])]
 for line in sys.stdin:
     request = json.loads(line)
     {}
     from dra_alloc.cli.harness.serve import answer  # not before one answer is wanted: crashes start it many times
     print(json.dumps(answer(json.dumps(request))), flush=True)
 """
+
+
+def without_device_member(member: str) -> Damage:
+    def damage(request: Json) -> None:
+        for each in request.get("slices", []):
+            for device in each["spec"].get("devices", []):
+                device.pop(member, None)
+
+    return damage
+
+
+def without_match_attribute(request: Json) -> None:
+    for each in request.get("claims", []):
+        devices = each["spec"]["devices"]
+        if any("matchAttribute" in constraint for constraint in devices.get("constraints", [])):
+            devices["constraints"] = []
+
+
+def not_as_selected(request: Json) -> None:
+    if request.get("op") == "cel":
+        request["expr"] = f"!({request['expr']})"
+
+
 DAMAGE = {
-    "taints": "for device in devices(request): device.pop('taints', None)",
-    "counters": "for device in devices(request): device.pop('consumesCounters', None)",
-    "match attribute": """for claim in request.get("claims", []):
-        for each in claim["spec"]["devices"].get("constraints", []):
-            if "matchAttribute" in each: claim["spec"]["devices"]["constraints"] = []""",
-    "cel": """if request.get("op") == "cel": request["expr"] = f"!({request['expr']})" """,
+    "taints": without_device_member("taints"),
+    "counters": without_device_member("consumesCounters"),
+    "match attribute": without_match_attribute,
+    "cel": not_as_selected,
 }
 
 
@@ -44,6 +70,27 @@ def broken(folder: Path, damage: str) -> str:
     path = folder / "broken.py"
     path.write_text(BROKEN.format(textwrap.dedent(damage)), encoding="utf-8")
     return f"{shlex.quote(sys.executable)} {shlex.quote(str(path))}"
+
+
+@pytest.fixture
+def damaged(monkeypatch):
+    """Have ours answer in this process, with something done to each request; return what was asked."""
+
+    def damaged_by(damage: Damage) -> list[Json]:
+        asked: list[Json] = []
+
+        class Damaged(Client):
+            def ask_all(self, requests):
+                for each in requests:
+                    request = json.loads(json.dumps(each))
+                    asked.append({**request})
+                    damage(request)
+                    yield answer(json.dumps(request))
+
+        monkeypatch.setattr(client, "Client", Damaged)
+        return asked
+
+    return damaged_by
 
 
 def conformance(*arguments: str) -> int:
@@ -61,9 +108,9 @@ def test_ours_conforms(capsys):
 
 
 @pytest.mark.parametrize("rule", sorted(DAMAGE))
-def test_a_broken_implementation_is_shown_with_the_rule_it_breaks(rule, tmp_path, capsys):
-    implementation = broken(tmp_path, DAMAGE[rule])
-    assert conformance("--implementation", implementation, "--cases", "40", "--format", "json") == 1
+def test_a_broken_implementation_is_shown_with_the_rule_it_breaks(rule, damaged, capsys):
+    damaged(DAMAGE[rule])
+    assert conformance("--implementation", "broken", "--cases", "40", "--format", "json") == 1
     shown = json.loads(capsys.readouterr().out)
     assert not shown["conformant"]
     assert shown["rules"][rule]["different"] > 0
@@ -74,10 +121,10 @@ def test_a_broken_implementation_is_shown_with_the_rule_it_breaks(rule, tmp_path
     assert small[0]["expected"] != small[0]["answer"]
 
 
-def test_the_text_names_the_rule_and_the_junit_file_has_every_case(tmp_path, capsys):
+def test_the_text_names_the_rule_and_the_junit_file_has_every_case(tmp_path, damaged, capsys):
     file = tmp_path / "out.xml"
-    implementation = broken(tmp_path, DAMAGE["taints"])
-    assert conformance("--implementation", implementation, "--cases", "20", "--junit", str(file)) == 1
+    damaged(DAMAGE["taints"])
+    assert conformance("--implementation", "broken", "--cases", "20", "--junit", str(file)) == 1
     out = capsys.readouterr().out
     assert max(map(len, out.splitlines())) <= 80
     assert "not conformant: " in out
@@ -90,18 +137,14 @@ def test_the_text_names_the_rule_and_the_junit_file_has_every_case(tmp_path, cap
     assert json.loads(failures[0].text or "")["request"]
 
 
-def test_only_what_the_page_of_the_protocol_has_is_asked(tmp_path, capsys):
+def test_only_what_the_page_of_the_protocol_has_is_asked(damaged, capsys):
     """A wrong answer has more questions asked, about orders of pools and smaller cases: those, too."""
     page = (ROOT / "docs" / "reference" / "testing.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| `(\w+)` \| ([^|]*) \|", page, re.MULTILINE)
     documented = {op: {"op", "name", *re.findall(r"`(\w+)`", keys)} for op, keys in rows}
-    asked = tmp_path / "asked"
-    damage = f"""{DAMAGE["taints"]}
-    with open({str(asked)!r}, "a") as log: log.write(line)"""
-    implementation = broken(tmp_path, damage)
-    conformance("--implementation", implementation, "--cases", "20", "--release", "1.36", "--channel", "stable")
+    requests = damaged(DAMAGE["taints"])
+    conformance("--implementation", "broken", "--cases", "20", "--release", "1.36", "--channel", "stable")
     assert "not conformant: " in capsys.readouterr().out
-    requests = [json.loads(line) for line in asked.read_text(encoding="utf-8").splitlines()]
     requests += [question.request for question in vector_questions("1.36", "experimental")]
     assert {each["op"] for each in requests} == {"allocate", "cel", "quantity"}
     assert not [each for each in requests if not each.keys() <= documented[each["op"]]]
