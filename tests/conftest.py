@@ -37,10 +37,8 @@ NEEDS = {
 _REQUIRED = tuple(name for name in os.environ.get("DRA_ALLOC_REQUIRE", "").split(",") if name)
 _QUIET = (HealthCheck.too_slow,)
 
-settings.register_profile("dev", deadline=None, suppress_health_check=_QUIET)
-settings.register_profile(
-    "ci", deadline=None, derandomize=True, database=None, print_blob=True, suppress_health_check=_QUIET
-)
+settings.register_profile("dev", deadline=None, max_examples=50, suppress_health_check=_QUIET)
+settings.register_profile("ci", settings.get_profile("dev"), derandomize=True, database=None, print_blob=True)
 settings.register_profile("deep", settings.get_profile("ci"), derandomize=False, max_examples=5_000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.environ.get("CI") else "dev"))
 

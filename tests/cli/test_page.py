@@ -29,6 +29,7 @@ WHAT_IF = [
 #: Next to nothing is asked.
 PAIR = [str(EXAMPLES / "gang" / "pair.yaml"), "--cluster", str(EXAMPLES / "gang" / "one-gpu.yaml")]
 CHECK = ["check", str(EXAMPLES / "workloads"), "--cluster", str(EXAMPLES / "cluster"), "--format", "html"]
+REFUSED = ["check", str(EXAMPLES / "workloads" / "too-big.yaml"), *CHECK[2:]]
 
 
 def told(asked: list[str], capsys: Any, code: int = 1) -> str:
@@ -82,7 +83,7 @@ def test_nothing_is_loaded_and_nothing_else_runs():
 
 
 def test_the_same_input_is_the_same_page(capsys):
-    assert told(CHECK, capsys) == of_check()
+    assert told(REFUSED, capsys) == told(REFUSED, capsys)
     assert told(WHAT_IF, capsys) == told(WHAT_IF, capsys)
 
 

@@ -4,10 +4,13 @@ Without OR-tools everything but its engines works, and says what to install.
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -19,19 +22,42 @@ GANG = EXAMPLES / "gang"
 INSTALL = "pip install ortools"
 
 
-@pytest.fixture
-def run(tmp_path: Path):
-    """Run the command in a process in which OR-tools cannot be imported."""
-    hidden = tmp_path / "ortools"
-    hidden.mkdir()
-    (hidden / "__init__.py").write_text("raise ImportError('hidden')\n", encoding="utf-8")
+#: Runs the command for each line of arguments, and answers with a line: exit code, standard output and error.
+PROGRAM = """
+import contextlib, io, json, sys
+from dra_alloc.cli.main import run
+for line in sys.stdin:
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        code = run(json.loads(line))
+    print(json.dumps([code, out.getvalue(), err.getvalue()]), flush=True)
+"""
 
-    def started(*arguments: str) -> subprocess.CompletedProcess[str]:
-        environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(tmp_path), str(ROOT)])}
-        command = [sys.executable, "-m", "dra_alloc", *arguments]
-        return subprocess.run(command, capture_output=True, text=True, check=False, env=environment, cwd=tmp_path)
 
-    return started
+class Ran(NamedTuple):
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., Ran]]:
+    """Run the command in a process in which OR-tools cannot be imported; one for all questions."""
+    folder = tmp_path_factory.mktemp("without")
+    (folder / "ortools").mkdir()
+    (folder / "ortools" / "__init__.py").write_text("raise ImportError('hidden')\n", encoding="utf-8")
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(folder), str(ROOT)])}
+    command, pipe = [sys.executable, "-c", PROGRAM], subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, env=environment, cwd=folder) as process:
+        assert process.stdin
+        assert process.stdout
+        reading, writing = process.stdout, process.stdin
+
+        def asked(*arguments: str) -> Ran:
+            print(json.dumps(arguments), file=writing, flush=True)
+            return Ran(*json.loads(reading.readline()))
+
+        yield asked
 
 
 def test_check_and_explain_answer(run) -> None:

@@ -34,8 +34,7 @@ def two_halves_and_more(release: str, node: str) -> World:
     return world_of(prepared.cluster, claims, prepared.cluster.node(node))
 
 
-@pytest.mark.parametrize("release", ["1.36", "1.36.2"])
-@pytest.mark.parametrize("node", ["h100-a", "h100-b"])
+@pytest.mark.parametrize(("release", "node"), [("1.36", "h100-a"), ("1.36.2", "h100-b")])
 def test_what_alone_would_help_is_among_the_facts_of_the_shipped_example(release: str, node: str) -> None:
     world = two_halves_and_more(release, node)
     found = reasons(world)

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import copy
 import itertools
+import json
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -36,8 +37,8 @@ def cluster() -> Objects:
 @pytest.fixture
 def documents(tmp_path: Path):
     def made(given: Objects) -> Documents:
-        file = tmp_path / f"{len(list(tmp_path.iterdir()))}.yaml"
-        file.write_text(yaml.safe_dump_all(given), encoding="utf-8")
+        file = tmp_path / f"{len(list(tmp_path.iterdir()))}.json"
+        file.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": given}), encoding="utf-8")
         return load(file)
 
     return made

@@ -298,10 +298,14 @@ def test_steps_name_a_node_or_a_shape(tmp_path, capsys):
 
 
 def test_what_is_made_is_asked_like_a_dump(tmp_path, capsys):
-    assert run(["fleet", str(EXAMPLES / "fleet" / "shapes.yaml")]) == 0
+    described = yaml.safe_load((EXAMPLES / "fleet" / "shapes.yaml").read_text(encoding="utf-8"))
+    described["nodes"] = [{"shape": "h100-8", "count": 2, "name": "train"}, *described["nodes"][2:]]
+    shapes = tmp_path / "shapes.yaml"
+    shapes.write_text(yaml.safe_dump(described), encoding="utf-8")
+    assert run(["fleet", str(shapes)]) == 0
     file = tmp_path / "fleet.yaml"
     file.write_text(capsys.readouterr().out, encoding="utf-8")
-    assert run(["fleet", str(EXAMPLES / "fleet" / "shapes.yaml"), "--format", "json"]) == 0
+    assert run(["fleet", str(shapes), "--format", "json"]) == 0
     documents = yaml.load_all(file.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
     assert list(documents) == json.loads(capsys.readouterr().out)["items"]
     assert run(["fleet", "--like", "train-1", "--cluster", str(file)]) == 0

@@ -139,7 +139,7 @@ def _ways(cluster: Cluster, member: Member) -> list[tuple[str, tuple[str, ...], 
     return found
 
 
-@pytest.mark.parametrize("seed", range(120))
+@pytest.mark.parametrize("seed", range(60))
 def test_shared_pools_are_decided_as_by_trying_every_distribution(seed: int, solver: None) -> None:
     cluster, members = drawn(random.Random(seed))
     most = most_by_hand(cluster, members)
@@ -154,7 +154,7 @@ def test_shared_pools_are_decided_as_by_trying_every_distribution(seed: int, sol
     assert at_once.verdict is joint.verdict
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(20))
 def test_without_or_tools_small_ones_are_decided_all_the_same(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dra_alloc.solve.joint.answer.is_installed", lambda: False)
     monkeypatch.setattr("dra_alloc.scenario.gang.packing.is_installed", lambda: False)

@@ -21,7 +21,7 @@ from dra_alloc.testing.drawing.dialect import Dialect
 from dra_alloc.testing.drawing.features import FEATURES, features
 from dra_alloc.testing.drawing.mutation import places
 
-FEW = settings(max_examples=40, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
+FEW = settings(max_examples=20, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
 KINDS: tuple[tuple[str, type[KubeModel]], ...] = (
     ("slices", ResourceSlice),
     ("claims", ResourceClaim),
@@ -77,7 +77,7 @@ def test_cases_shrink_to_small_ones():
     def is_taken(request_) -> bool:
         return bool(answer(json.dumps(request_))["verdict"] == "allocated")
 
-    found = find(dra.requests(valid=True), is_taken, settings=settings(FEW, max_examples=200))
+    found = find(dra.requests(valid=True), is_taken, settings=settings(FEW, max_examples=100))
     (claim,) = found["claims"]
     assert len(claim["spec"]["devices"]["requests"]) == 1
     assert len(found["slices"]) == 1
