@@ -12,10 +12,10 @@ from typing import Final
 from dra_alloc.explain.facts import Fact
 from dra_alloc.explain.trials import GLANCE, INSIST, USUAL, Trials
 
-__all__ = ["Core", "core_of"]
+__all__ = ["FOR_FACTS", "Core", "core_of"]
 
-#: The part of the work after which no more facts are tried.
-_FOR_FACTS: Final = 2 / 3
+#: The part of the work after which no more facts of the refusal itself are tried.
+FOR_FACTS: Final = 2 / 3
 #: After so many tries in a row that tell nothing, by effort, the next are not expected to.
 _IN_VAIN: Final = {GLANCE: 3, USUAL: inf, INSIST: inf}
 
@@ -32,11 +32,12 @@ class Core:
     proven: bool
 
 
-def core_of(facts: Sequence[Fact], trials: Trials, gone: Sequence[Fact] = ()) -> Core:
+def core_of(facts: Sequence[Fact], trials: Trials, gone: Sequence[Fact] = (), part: float = FOR_FACTS) -> Core:
     """
     Return facts that suffice for the refusal and are all needed for it.
 
-    With `gone` it is the refusal that is left once these facts are changed.
+    With `gone` it is the refusal that is left once these facts are changed. No more than a `part` of the work allowed
+    is used up by then.
 
     Facts are given up as long as the claims still are refused, and for want of
     devices if they were; that is repeated until nothing more can be given up,
@@ -47,7 +48,7 @@ def core_of(facts: Sequence[Fact], trials: Trials, gone: Sequence[Fact] = ()) ->
 
     Spec: EXPLAIN-1, EXPLAIN-5.
     """
-    shrinking, effort = _Shrinking(facts, trials, gone), GLANCE
+    shrinking, effort = _Shrinking(facts, trials, gone, part), GLANCE
     while effort <= INSIST:
         effort = min(effort, USUAL) if shrinking.shrink(effort) else effort + 1
     return Core(tuple(shrinking.kept), shrinking.proven())
@@ -56,10 +57,11 @@ def core_of(facts: Sequence[Fact], trials: Trials, gone: Sequence[Fact] = ()) ->
 class _Shrinking:
     """Facts kept and facts given up so far; without the latter the claims are refused alike."""
 
-    def __init__(self, facts: Sequence[Fact], trials: Trials, gone: Sequence[Fact]) -> None:
+    def __init__(self, facts: Sequence[Fact], trials: Trials, gone: Sequence[Fact], part: float) -> None:
         self.kept = list(facts)
         self._gone = list(gone)
         self._trials = trials
+        self._part = part
 
     def shrink(self, effort: int) -> bool:
         """Give up what can be at such an effort, and return whether anything was."""
@@ -111,4 +113,4 @@ class _Shrinking:
         return alike
 
     def _alike(self, more: Sequence[Fact], effort: int) -> bool | None:
-        return self._trials.refused_alike([*self._gone, *more], effort, _FOR_FACTS)
+        return self._trials.refused_alike([*self._gone, *more], effort, self._part)

@@ -23,11 +23,13 @@ from dra_alloc.explain.tally import explain
 from dra_alloc.explain.trials import GLANCE, INSIST, USUAL, Trials, without
 from dra_alloc.explain.world import World
 
-__all__ = ["LESS_COST", "WORK", "Fix", "Reasons", "reasons"]
+__all__ = ["LESS_COST", "TWO_CHANGES", "WORK", "Fix", "Reasons", "reasons"]
 
 #: What the reasons of one refusal may cost, in steps of a search: seconds where partitions make each of them dear.
 WORK: Final = 60_000
 _MOST_PAIRS: Final = 45
+#: The part of the work after which it is not looked any more for what a first change leaves in the way.
+_FOR_SECOND: Final = 0.85
 #: Counts that are tried one by one: defects can let more devices fit where fewer do not.
 _FEW: Final = 8
 #: Changes that are tried though the refusal does not rest on what they change.
@@ -37,6 +39,8 @@ _LOCAL: Final = frozenset({"holder", "pool-incomplete", "shared-counters"})
 #: Facts that say which devices are asked for.
 _CHOOSING: Final = frozenset({"class", "selector"})
 _LESS: Final = "asking for less of a capacity"
+#: How pairs of changes are called where they were not tried.
+TWO_CHANGES: Final = "two changes together"
 #: What it costs to write a value as devices have it, and how many of these are tried.
 _SPELLING_COST: Final = 15
 _MOST_SPELLINGS: Final = 4
@@ -102,7 +106,9 @@ class Reasons:
         return min(((len(fix.steps), *fix.order) for fix in self.fixes), default=None)
 
 
-def reasons(world: World, work: int = WORK, *, refused: bool = False, elsewhere: Sequence[World] = ()) -> Reasons:
+def reasons(
+    world: World, work: int = WORK, *, refused: bool = False, elsewhere: Sequence[World] = (), pairs: bool = True
+) -> Reasons:
     """
     Return the reasons of a refusal; empty if the world fits after all.
 
@@ -110,7 +116,7 @@ def reasons(world: World, work: int = WORK, *, refused: bool = False, elsewhere:
     third of it to the fixes. With `refused` a search has found already that
     there are not the devices, which is then not asked again. With worlds of
     other nodes `elsewhere`, nothing is a fix after which one of those ends the
-    question with an error.
+    question with an error. Without `pairs` no two changes are tried together.
 
     Spec: EXPLAIN-1 (sufficient and necessary), EXPLAIN-2 (fixes), EXPLAIN-3 (not enough), EXPLAIN-4 (hints),
     EXPLAIN-5 (untried), EXPLAIN-13 (other nodes).
@@ -122,7 +128,7 @@ def reasons(world: World, work: int = WORK, *, refused: bool = False, elsewhere:
     hints = Hints(world, trials)
     facts = facts_of(world)
     core = core_of(facts, trials)
-    found = _Fixes(world, trials)
+    found = _Fixes(world, trials, pairs=pairs)
     fixes = found.of(facts, core.facts)
     hints.insist()
     named = {step for fix in fixes for step in fix.steps}.union(found.not_enough, found.untried)
@@ -141,7 +147,8 @@ def reasons(world: World, work: int = WORK, *, refused: bool = False, elsewhere:
 class _Fixes:
     """Changes tried one by one, sorted by what came of it."""
 
-    def __init__(self, world: World, trials: Trials) -> None:
+    def __init__(self, world: World, trials: Trials, *, pairs: bool) -> None:
+        self._pairing = pairs
         self._world = world
         self._trials = trials
         self._enough: set[Fact] = set()
@@ -168,13 +175,19 @@ class _Fixes:
         fixes += self._respelt(core)
         fixes += self._smaller_counts(facts)
         if not any(fix.cost <= _MODEST for fix in fixes):
-            fixes += self._pairs(fixable, facts)
-        if not fixes:
-            fixes += self._with_fewer(facts)
+            fixes += self._together(fixable, facts, alone=bool(fixes))
         # What takes long is asked last.
         fixes += self._single([fact for fact in fixable if self._trials.fits_without([fact]) is None])
         fixes += self._smaller_amounts()
         return tuple(sorted(fixes, key=lambda fix: fix.order))
+
+    def _together(self, fixable: Sequence[Fact], facts: Sequence[Fact], *, alone: bool) -> list[Fix]:
+        """Return two changes that are enough together; where one `alone` is, no fewer devices and another change."""
+        if not self._pairing:
+            self.untried += [] if alone else [TWO_CHANGES]
+            return []
+        fixes = self._pairs(fixable, facts)
+        return fixes if fixes or alone else self._with_fewer(facts)
 
     def _single(self, facts: Sequence[Fact], *, noted: bool = True) -> list[Fix]:
         """Return the changes that are enough each, and note the others."""
@@ -210,23 +223,26 @@ class _Fixes:
         the first is made: an obstacle that shows only then is found there.
         """
         found = self._second_obstacles(fixable, facts)
-        if self._world.takes_all:
+        if self._trials.nearly_spent(_FOR_SECOND):
+            # What is left is enough for some pairs of what the refusal rests on, and for no more cores.
+            found = {**{frozenset(pair): pair for pair in itertools.combinations(fixable, 2)}, **found}
+        elif self._world.takes_all:
             # All takes more once a selector is gone, which hides what is in the way of what is asked for as it is.
             left = [fact for fact in facts if fact.code not in _CHOOSING]
             first = [fact for fact in core_of(left, self._trials).facts if fact.fix]
             found = {**self._second_obstacles(first, left), **found}
         pairs = [pair for pair in found.values() if not self._trials.known_refused(pair)]
-        answers: set[bool | None] = {None} if self._trials.spent or len(pairs) > _MOST_PAIRS else set()
-        for pair in sorted(pairs, key=lambda pair: sum(fact.cost for fact in pair))[:_MOST_PAIRS]:
+        cut = self._trials.nearly_spent(_FOR_SECOND) or len(pairs) > _MOST_PAIRS
+        answers: set[bool | None] = {None} if cut else set()
+        for pair in sorted(pairs, key=_cost_of_pair)[:_MOST_PAIRS]:
             change = partial(without, facts=pair)
             steps = tuple([fact.fix for fact in pair])
             answer = self._trials.unspoilt(self._trials.fits_without(pair), steps, change)
             if answer:
-                cost = sum(fact.cost for fact in pair)
-                return [Fix(steps, cost, change, self._leaves(pair), max(fact.whose for fact in pair))]
+                return [Fix(steps, _cost_of_pair(pair), change, self._leaves(pair), max(fact.whose for fact in pair))]
             answers.add(answer)
         if None in answers:
-            self.untried.append("two changes together")
+            self.untried.append(TWO_CHANGES)
         self._paired = None not in answers
         return []
 
@@ -251,15 +267,14 @@ class _Fixes:
         pairs: dict[frozenset[Fact], tuple[Fact, Fact]] = {}
         cores: list[Sequence[Fact]] = []
         for fact in (fact for fact in first if fact not in self._enough):
-            if self._trials.spent:
-                self.untried.append("two changes together")
+            if self._trials.nearly_spent(_FOR_SECOND):
                 break
             # What is in the way whether or not the fact is there is so without it, too.
             known = (core for core in cores if self._trials.only_adds and fact not in core)
             core = next(known, None)
             if core is None:
                 left = [each for each in facts if each is not fact]
-                core = core_of(left, self._trials, gone=(fact,)).facts
+                core = core_of(left, self._trials, (fact,), _FOR_SECOND).facts
                 cores.append(core)
             for other in core:
                 if other.fix and other not in self._enough:
@@ -282,7 +297,7 @@ class _Fixes:
                     fixes.append(found)
                     break
                 if not certain:
-                    self.untried.append("two changes together")
+                    self.untried.append(TWO_CHANGES)
         return fixes
 
     def _smaller_counts(self, facts: Sequence[Fact]) -> list[Fix]:
@@ -356,3 +371,7 @@ class _Fixes:
         if counting.other is not None:
             cost, whose = cost + counting.other.cost, counting.other.whose
         return Fix(counting.steps(count), cost, counting.asking_for(count), whose=whose)
+
+
+def _cost_of_pair(pair: Sequence[Fact]) -> int:
+    return sum(fact.cost for fact in pair)

@@ -79,6 +79,10 @@ class Trials:
         """Return whether the work allowed is used up."""
         return self.work >= self._allowed
 
+    def nearly_spent(self, part: float) -> bool:
+        """Return whether such a part of the work allowed is used up."""
+        return self.work >= self._allowed * part
+
     def fits(self, world: World, effort: int = USUAL) -> bool | None:
         """Return whether a variation fits; None if the work allowed does not tell."""
         return self._tried(world, effort).fits

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from dra_alloc.cluster.outcomes import NodeRefusal
 from dra_alloc.explain.facts import CLASS_COST, Whose
-from dra_alloc.explain.reasons import Fix, Reasons
+from dra_alloc.explain.reasons import TWO_CHANGES, Fix, Reasons
 from dra_alloc.report.layout import MOST, cut, plural, some, wrapped
 from dra_alloc.report.records import Section
 from dra_alloc.report.tallies import tally_lines, tally_members
@@ -75,7 +75,7 @@ def _not_enough(found: Reasons, verbose: bool) -> Iterator[str]:
 
 def _untried(found: Reasons, verbose: bool) -> Iterator[str]:
     if found.untried:
-        yield f"not tried, for want of budget: {some(found.untried, verbose)}"
+        yield f"not tried, to save work: {some(found.untried, verbose)}"
 
 
 def _hints(found: Reasons, verbose: bool) -> Iterator[str]:
@@ -174,12 +174,14 @@ _EVERYWHERE: Final = frozenset(
 #: How many kinds of node are told of, and whether with the fixes of all that are as near as the first, in turn.
 _LESS_AND_LESS: Final = ((4, True), (3, True), (4, False), (3, False), (2, True), (2, False), (1, False))
 _MOST_KINDS: Final = max(most for most, _ in _LESS_AND_LESS)
-_BEYOND: Final = (3,)
-_RULED_OUT: Final = (4,)
-_UNKNOWN: Final = (5,)
+_FURTHER: Final = (3,)
+_BEYOND: Final = (4,)
+_RULED_OUT: Final = (5,)
+_UNKNOWN: Final = (6,)
 _DISTANCES: Final = {
     1: "one change away",
     2: "two changes away",
+    _FURTHER[0]: "more than one change away",
     _BEYOND[0]: "with no fix found",
     _RULED_OUT[0]: "ruled out by what nodes are",
     _UNKNOWN[0]: "not looked into so far",
@@ -327,6 +329,8 @@ def _far(refusal: NodeRefusal) -> tuple[int, ...]:
     found = refusal.reasons
     if found is None:
         return _UNKNOWN if refusal.code == "no-fit" else _RULED_OUT
+    if found.distance is None and found.exact and found.untried == (TWO_CHANGES,):
+        return _FURTHER
     return found.distance or (_UNKNOWN if found.untried or not found.exact else _BEYOND)
 
 

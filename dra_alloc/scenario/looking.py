@@ -5,7 +5,7 @@ Refused nodes looked into: what devices fell to, and the reasons of each kind of
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -13,6 +13,7 @@ from dra_alloc.cluster.alike_nodes import AlikeNodes
 from dra_alloc.cluster.attempts.scheduled import Unschedulable
 from dra_alloc.cluster.cluster import Cluster
 from dra_alloc.cluster.outcomes import NodeRefusal
+from dra_alloc.explain.facts import Whose
 from dra_alloc.explain.reasons import WORK, Reasons
 from dra_alloc.explain.world import Surroundings, World
 from dra_alloc.problem.pools import GatherError
@@ -28,6 +29,9 @@ EXPLAINED_NODES: Final = 200
 _KINDS: Final = 12
 _KINDS_OF_A_FLEET: Final = 5
 _FLEET: Final = 64
+#: Kinds that are looked into in any case: as many as are told of. Others only while no change of the manifest alone
+#: helps on one of these, and with pairs of changes while nothing does.
+_TOLD: Final = 4
 #: What reasons may cost, in steps of a search: those of one subject, and those of a whole check.
 _SUBJECT_WORK: Final = 120_000
 _CHECK_WORK: Final = 600_000
@@ -40,11 +44,11 @@ class _Allowance:
     left: int
     known: Repeated = field(default_factory=Repeated)
 
-    def reasons(self, world: World | None, most: int, elsewhere: Sequence[World]) -> Reasons:
+    def reasons(self, world: World | None, most: int, elsewhere: Sequence[World], *, pairs: bool) -> Reasons:
         """Return the reasons of a refusal, at the expense of what is left; none that is known without a world."""
         if world is None:
             return Reasons((), exact=False)
-        found = self.known.reasons(world, min(most, self.left // 2, WORK), elsewhere)
+        found = self.known.reasons(world, min(most, self.left // 2, WORK), elsewhere, pairs=pairs)
         self.left -= found.work
         return found
 
@@ -93,16 +97,18 @@ class Looking:
             name, before = each.node, looked.setdefault(each.explanation.shape, [])
             if name in found:
                 continue
-            alone = any(pool.state for request in each.explanation.requests for pool in request.pools)
-            others = (
-                () if alone else before
-            )  # what a pool that offers nothing has, once it is complete, is not seen yet
+            # What a pool that offers nothing has, once it is complete, is not seen yet.
+            unseen = any(pool.state for request in each.explanation.requests for pool in request.pools)
+            others = () if unseen else before
             same = next((other for other in others if not found[other].is_local and alike.same(name, other)), None)
+            count = sum(map(len, looked.values()))
+            limit = most if before or not _is_helped(found.values()) else min(_TOLD, most)
             if same is not None:
                 found[name] = found[same]
-            elif sum(map(len, looked.values())) < most and (not before or name in worlds):
+            elif count < limit and (not before or name in worlds):
                 elsewhere = [world for other, world in worlds.items() if other != name]
-                found[name] = self._allowance.reasons(worlds.get(name), left // 3, elsewhere)
+                pairs = count < _TOLD or not any(known.fixes for known in found.values())
+                found[name] = self._allowance.reasons(worlds.get(name), left // 3, elsewhere, pairs=pairs)
                 left -= found[name].work
                 before.append(name)
         return found
@@ -118,6 +124,11 @@ class Looking:
             with contextlib.suppress(GatherError):
                 claims, node = outcome.claims_on(each.node), cluster.node(each.node)
                 yield each.node, world_of(cluster, claims, node, held, around)
+
+
+def _is_helped(found: Iterable[Reasons]) -> bool:
+    """Return whether one change of the manifest is enough somewhere: nothing is nearer."""
+    return any(fix.whose == Whose.MANIFEST and len(fix.steps) == 1 for each in found for fix in each.fixes)
 
 
 class _Alike:

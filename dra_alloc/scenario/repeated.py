@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, Final
 
 from dra_alloc.api import Node, ResourceClaim
@@ -54,16 +55,17 @@ class Repeated:
         _put(self._counted, key, (state, told.explanation))
         return told
 
-    def reasons(self, world: World, allowed: int, elsewhere: Sequence[World]) -> Reasons:
-        """Return the reasons of a refusal, for which so much work is allowed."""
+    def reasons(self, world: World, allowed: int, elsewhere: Sequence[World], *, pairs: bool) -> Reasons:
+        """Return the reasons of a refusal, for which so much work is allowed, with `pairs` of changes or without."""
         worlds = (world, *elsewhere)
+        look = partial(reasons, world, allowed, refused=True, elsewhere=elsewhere, pairs=pairs)
         if any(len(each.claims) != 1 for each in worlds):
-            return reasons(world, allowed, refused=True, elsewhere=elsewhere)
-        key, name = tuple(map(_contents, worlds)), claim_name(world.claims[0])
+            return look()
+        key, name = (pairs, *map(_contents, worlds)), claim_name(world.claims[0])
         _, other, least, found = self._reasons.get(key, (None, "", 0, None))
         # Far from what is allowed it makes no difference how much that is.
         if found is None or 2 * found.work >= min(least, allowed):
-            found = reasons(world, allowed, refused=True, elsewhere=elsewhere)
+            found = look()
             _put(self._reasons, key, (worlds, name, allowed, found))
             return found
         return replace(found, facts=tuple([(code, _said_of(code, text, other, name)) for code, text in found.facts]))

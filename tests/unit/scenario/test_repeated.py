@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from typing import Any
 
 from benchmarks.check import dump, workloads
 from benchmarks.fleet_cases import whatif
@@ -31,9 +32,11 @@ def test_claims_that_ask_the_same_are_refused_alike_in_their_own_names(tmp_path,
     monkeypatch.setattr(repeated, "reasons", counting)
     found, first = check(manifests, cluster), len(asked)
     monkeypatch.setattr(Repeated, "counted", lambda _, cluster, refusal, claims, count: _anew(cluster, refusal, claims))
-    monkeypatch.setattr(
-        Repeated, "reasons", lambda _, world, work, other: counting(world, work, refused=True, elsewhere=other)
-    )
+
+    def again(_: Repeated, world: Any, work: int, other: Any, *, pairs: bool) -> Any:
+        return counting(world, work, refused=True, elsewhere=other, pairs=pairs)
+
+    monkeypatch.setattr(Repeated, "reasons", again)
     anew = check(manifests, cluster)
     assert found.placements == tuple(
         _as_made(each, one) for each, one in zip(anew.placements, found.placements, strict=True)
