@@ -55,14 +55,14 @@ class Target:
     """
     A property and the cases it is tried on.
 
-    `check` returns how the case was tried, which is counted, and raises Broken
-    where the property does not hold. `shrinks` says that leaving out parts of
+    `check` returns how the case was tried, or how often what was tried in it,
+    which is counted, and raises Broken where the property does not hold. `shrinks` says that leaving out parts of
     a case makes another case.
     """
 
     name: str
     cases: Callable[[int], Iterator[Json]]
-    check: Callable[[Json], str]
+    check: Callable[[Json], str | Counter[str]]
     shrinks: bool = True
 
 
@@ -98,7 +98,8 @@ def run(target: Target, seed: int, cases: int) -> Found:
 def _tried(target: Target, case: Json, kinds: Counter[str]) -> str:
     """Return what is wrong with a case; nothing if the property holds."""
     try:
-        kinds[target.check(case)] += 1
+        tried = target.check(case)
+        kinds.update([tried] if isinstance(tried, str) else tried)
     except Broken as broken:
         return str(broken)
     except (OracleUnavailable, KeyboardInterrupt):

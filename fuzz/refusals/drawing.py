@@ -24,6 +24,7 @@ _EXPRESSIONS: Final = (
     'device.attributes["x.io"].model != "l4"',
     'device.attributes["x.io"].numa < 1',
     'device.capacity["x.io"].mem.compareTo(quantity("40Gi")) >= 0',
+    'device.attributes["x.io"].model == "H100"',
 )
 _COUNTED: Final = "count/resourceclaims.resource.k8s.io"
 #: What a namespace may be limited to.

@@ -15,12 +15,14 @@ import json
 import re
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
 import dra_alloc
 from dra_alloc.cli.main import run
+from dra_alloc.explain.reasons import TWO_CHANGES
 from fuzz.refusals.changes import Change, asking_for, changes_of, guarding, writing
 from fuzz.refusals.drawing import Json, drawn
 from fuzz.refusals.pod_changes import asking_for_less, of_the_pod, of_the_quota, raising, without_quotas
@@ -105,17 +107,21 @@ def _pairwise(options: Sequence[str]) -> Iterator[tuple[str, str]]:
     return zip(options[::2], options[1::2], strict=True)
 
 
-def _check(world: Json) -> str:
+def _check(world: Json) -> Counter[str]:
+    """Return how the world was refused, and how much of what is told of it was tried. Raises: Broken."""
     with tempfile.NamedTemporaryFile() as text:
         found = _pod(world, "--report", f"text={text.name}")
         printed = Path(text.name).read_text(encoding="utf-8")
     if found is None:
-        return "not taken"
+        return Counter(["not taken"])
     if found["verdict"] != "unsatisfiable":
-        return str(found["verdict"])
+        return Counter([str(found["verdict"])])
     _hold_lines(printed, found)
-    kinds = {_replayed(world, each) for each in _worth(found["refusals"])}
-    return "refused, " + (", ".join(sorted(kinds)) or "by nodes")
+    counts = Counter({"refused worlds": 1})
+    for each in _worth(found["refusals"]):
+        kind = _replayed(world, each, counts)
+        counts[kind] += 1
+    return counts
 
 
 def _hold_lines(printed: str, found: Json) -> None:
@@ -140,8 +146,8 @@ def _worth(refusals: Sequence[Json]) -> list[Json]:
     return [*looked[:1], *looked[1:][-1:], *own[:1], *own[1:][-1:]]
 
 
-def _replayed(world: Json, refusal: Json) -> str:
-    """Hold what is said of one node. Raises: Broken."""
+def _replayed(world: Json, refusal: Json, counts: Counter[str]) -> str:
+    """Hold what is said of one node, and count what of it. Raises: Broken."""
     reasons, node = refusal["reasons"] or {"fixes": [], "hints": []}, refusal["node"]
     here = ("--node", node)
     listed = {tuple(fix["steps"]) for fix in reasons["fixes"]}
@@ -154,7 +160,8 @@ def _replayed(world: Json, refusal: Json) -> str:
         for more in (here, ()):
             if not _fits(changed, *more):
                 raise Broken(f"wrong fix{'' if more else ' in the cluster'}: {' and '.join(steps)} on {node}")
-    _hold_hints(world, node, reasons["hints"])
+    counts["fixes"] += len(listed)
+    counts["hints"] += _hold_hints(world, node, reasons["hints"])
     if refusal["code"] == "quota":
         if "must specify" in refusal["error"]:
             return "by a quota"
@@ -168,6 +175,7 @@ def _replayed(world: Json, refusal: Json) -> str:
     if refusal["error"]:
         return "with an error"
     _hold_facts(world, node, reasons["facts"])
+    counts["sets of facts"] += bool(reasons["facts"])
     for each in (each for each in changes.values() if _helps(each.of(world), node)):
         if (each.fix,) not in listed and each.fix not in reasons["notTried"]:
             raise Broken(f"not listed: {each.fix} on {node}")
@@ -175,7 +183,7 @@ def _replayed(world: Json, refusal: Json) -> str:
         _hold_counts(world, node, {step for steps in listed if len(steps) == 1 for step in steps})
     if any(len(each) == 1 for each in listed):
         return "one change"
-    return _pairs(world, node, list(changes.values()), listed)
+    return _pairs(world, node, list(changes.values()), reasons)
 
 
 def _helps(changed: Json, node: str) -> bool:
@@ -200,7 +208,9 @@ def _named(step: str, changes: dict[str, Change], world: Json) -> Change:
     raise Broken(f"unknown step: {step}")
 
 
-def _hold_hints(world: Json, node: str, hints: Sequence[str]) -> None:
+def _hold_hints(world: Json, node: str, hints: Sequence[str]) -> int:
+    """Return how many hints are about another scheduler that is asked. Raises: Broken if it answers otherwise."""
+    held = 0
     for hint in hints:
         options = None
         if found := _GATES.fullmatch(hint):
@@ -213,6 +223,8 @@ def _hold_hints(world: Json, node: str, hints: Sequence[str]) -> None:
             options = [*world["options"], "--semantics", "intended"]
         if options is not None and not _fits({**world, "options": options}, "--node", node):
             raise Broken(f"hint does not hold: {hint} on {node}")
+        held += options is not None
+    return held
 
 
 def _without_channel(options: Sequence[str]) -> list[str]:
@@ -256,11 +268,14 @@ def _hold_counts(world: Json, node: str, listed: set[str]) -> None:
             raise Broken(f"not listed: {counting(fitting).fix} on {node}")
 
 
-def _pairs(world: Json, node: str, changes: Sequence[Change], listed: set[tuple[str, ...]]) -> str:
-    if listed:
+def _pairs(world: Json, node: str, changes: Sequence[Change], reasons: Json) -> str:
+    """Return whether two changes are told that help, or left untried though two do, or there are none."""
+    if reasons["fixes"]:
         return "two changes"
     for first, second in itertools.islice(itertools.combinations(changes, 2), _MOST_PAIRS):
         if _helps(second.of(first.of(world)), node):
+            if TWO_CHANGES in reasons["notTried"]:
+                return "two changes, told as not tried"
             raise Broken(f"pair not found: {first.fix} and {second.fix} on {node}")
     return "nothing helps"
 

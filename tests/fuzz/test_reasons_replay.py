@@ -5,10 +5,13 @@ Worlds whose reasons were wrong once: replayed from outside they hold now; and t
 from __future__ import annotations
 
 import json
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
+from dra_alloc.explain.reasons import TWO_CHANGES
+from fuzz.refusals.changes import changes_of
 from fuzz.refusals.drawing import Json
 from fuzz.target import Broken
 from fuzz.targets import reasons_replay
@@ -23,7 +26,9 @@ def world(path: Path) -> Json:
 
 @pytest.mark.parametrize("path", WORLDS, ids=[each.stem for each in WORLDS])
 def test_what_was_broken_once_holds(path: Path) -> None:
-    assert reasons_replay.TARGET.check(world(path)).startswith("refused")
+    counts = reasons_replay.TARGET.check(world(path))
+    assert isinstance(counts, Counter)
+    assert counts["refused worlds"] == 1
 
 
 @pytest.mark.parametrize(
@@ -35,3 +40,15 @@ def test_what_is_wrong_is_found(asked: str, answer: bool, wrong: str, monkeypatc
     monkeypatch.setattr(reasons_replay, asked, lambda *_: answer)
     with pytest.raises(Broken, match=wrong):
         reasons_replay.TARGET.check(world(WORLDS[0]))
+
+
+def test_two_changes_told_as_not_tried_are_counted_and_others_are_broken(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(reasons_replay, "_helps", lambda *_: True)
+    drawn = world(WORLDS[0])
+    asked = drawn, "n0", list(changes_of(drawn))
+    told = {"fixes": [], "notTried": [TWO_CHANGES]}
+    assert reasons_replay._pairs(*asked, told) == "two changes, told as not tried"
+    with pytest.raises(Broken, match="pair not found"):
+        reasons_replay._pairs(*asked, {"fixes": [], "notTried": []})
