@@ -1,6 +1,5 @@
 """ResourceClaim and ResourceClaimTemplate: what is asked for."""
 
-from __future__ import annotations
 
 from typing import Annotated, ClassVar
 

@@ -2,7 +2,6 @@
 Constraints of a claim, and the one table of their kinds: what all others know of them they read here.
 """
 
-from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,6 +1,5 @@
 """metav1: what every object carries beside its spec and status."""
 
-from __future__ import annotations
 
 import re
 from datetime import UTC, datetime

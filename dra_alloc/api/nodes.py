@@ -1,6 +1,5 @@
 """Nodes and the selectors that pick them; unknown Node fields are ignored."""
 
-from __future__ import annotations
 
 from typing import ClassVar
 

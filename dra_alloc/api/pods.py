@@ -1,6 +1,5 @@
 """Pods and pod groups as far as DRA reads them; unknown fields are ignored."""
 
-from __future__ import annotations
 
 from pydantic import Field
 

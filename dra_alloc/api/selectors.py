@@ -1,6 +1,5 @@
 """Pieces that claims, classes and results share: selectors, tolerations, opaque configuration."""
 
-from __future__ import annotations
 
 from typing import ClassVar
 

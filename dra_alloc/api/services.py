@@ -1,6 +1,5 @@
 """Services: which pods they select, whose spreading the scheduler prefers."""
 
-from __future__ import annotations
 
 from dra_alloc.api._base import FrozenMap, Struct, Text
 from dra_alloc.api.meta import ObjectMeta

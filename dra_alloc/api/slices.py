@@ -1,6 +1,5 @@
 """ResourceSlice: a part of a pool of devices."""
 
-from __future__ import annotations
 
 from collections.abc import Sequence
 

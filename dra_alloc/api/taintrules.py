@@ -1,6 +1,5 @@
 """DeviceTaintRule: taints an admin puts on devices from outside."""
 
-from __future__ import annotations
 
 from dra_alloc.api._base import KubeModel, List, PtrText, Struct, Text
 from dra_alloc.api.devices import DeviceTaint
