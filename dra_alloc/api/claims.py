@@ -1,6 +1,5 @@
 """ResourceClaim and ResourceClaimTemplate: what is asked for."""
 
-
 from typing import Annotated, ClassVar
 
 from pydantic import AfterValidator

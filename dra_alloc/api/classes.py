@@ -1,6 +1,5 @@
 """DeviceClass: what a cluster admin offers to claims by name."""
 
-
 from dra_alloc.api._base import KubeModel, List, PtrText, Struct, Text
 from dra_alloc.api.meta import ObjectMeta
 from dra_alloc.api.selectors import DeviceSelector, OpaqueDeviceConfiguration

@@ -2,7 +2,6 @@
 Constraints of a claim, and the one table of their kinds: what all others know of them they read here.
 """
 
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple

@@ -1,6 +1,5 @@
 """A device as its driver publishes it: attributes, capacity, counters, taints."""
 
-
 from operator import attrgetter
 from typing import Any, ClassVar, Final
 

@@ -1,6 +1,5 @@
 """metav1: what every object carries beside its spec and status."""
 
-
 import re
 from datetime import UTC, datetime
 from typing import Annotated, Any, ClassVar

@@ -1,6 +1,5 @@
 """Nodes and the selectors that pick them; unknown Node fields are ignored."""
 
-
 from typing import ClassVar
 
 from pydantic import ConfigDict

@@ -1,6 +1,5 @@
 """What pods name to be made with: runtime classes and priority classes."""
 
-
 from dra_alloc.api._base import FrozenMap, Int, List, OptText, PtrBool, Struct, Text
 from dra_alloc.api.amounts.quantity import Quantity
 from dra_alloc.api.meta import Labels, ObjectMeta

@@ -1,6 +1,5 @@
 """Pods and pod groups as far as DRA reads them; unknown fields are ignored."""
 
-
 from pydantic import Field
 
 from dra_alloc.api._base import (

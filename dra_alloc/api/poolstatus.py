@@ -1,6 +1,5 @@
 """ResourcePoolStatusRequest: a question about pools that the control plane answers (v1alpha3, 1.36)."""
 
-
 from dra_alloc.api._base import Int, KubeModel, List, OptText, PtrInt, Struct, Text
 from dra_alloc.api.amounts.quantity import Quantity
 from dra_alloc.api.meta import Condition, ObjectMeta

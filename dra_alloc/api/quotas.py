@@ -1,6 +1,5 @@
 """What bounds a namespace: quotas on what its objects ask for together, and ranges for each of its pods."""
 
-
 from dra_alloc.api._base import FrozenMap, List, Struct, Text
 from dra_alloc.api.amounts.quantity import Quantity
 from dra_alloc.api.meta import ObjectMeta

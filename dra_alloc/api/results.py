@@ -1,6 +1,5 @@
 """ResourceClaim.status: what a claim was given, to whom it is promised, how its devices are."""
 
-
 from typing import ClassVar
 
 from pydantic import Field

@@ -1,6 +1,5 @@
 """Pieces that claims, classes and results share: selectors, tolerations, opaque configuration."""
 
-
 from typing import ClassVar
 
 from dra_alloc.api._base import KubeModel, OptText, PtrInt, RawJson, Text

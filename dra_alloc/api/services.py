@@ -1,6 +1,5 @@
 """Services: which pods they select, whose spreading the scheduler prefers."""
 
-
 from dra_alloc.api._base import FrozenMap, Struct, Text
 from dra_alloc.api.meta import ObjectMeta
 from dra_alloc.api.nodes import PartialModel

@@ -1,6 +1,5 @@
 """ResourceSlice: a part of a pool of devices."""
 
-
 from collections.abc import Sequence
 
 from dra_alloc.api._base import Int, KubeModel, List, OptText, PtrBool, PtrText, Struct, Text

@@ -1,6 +1,5 @@
 """DeviceTaintRule: taints an admin puts on devices from outside."""
 
-
 from dra_alloc.api._base import KubeModel, List, PtrText, Struct, Text
 from dra_alloc.api.devices import DeviceTaint
 from dra_alloc.api.meta import Condition, ObjectMeta

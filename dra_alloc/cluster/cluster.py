@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dra_alloc.api import DeviceClass, Node, Pod, ResourceClaim, ResourceSlice
 from dra_alloc.cluster.arguments import (
@@ -25,7 +25,6 @@ from dra_alloc.cluster.contents import contents_of
 from dra_alloc.cluster.defaulting import defaulted
 from dra_alloc.cluster.edits.carrying import carried
 from dra_alloc.cluster.edits.edit import Edit, edit_of, edited
-from dra_alloc.cluster.edits.editing import Edits
 from dra_alloc.cluster.edits.events import Event
 from dra_alloc.cluster.fits import Fits, first_of, first_outcome, fits_of
 from dra_alloc.cluster.holding import allocated_elsewhere, completed
@@ -42,6 +41,9 @@ from dra_alloc.problem.inventory import Inventory
 from dra_alloc.solve.allocator import DEFAULT_BUDGET, Budget
 from dra_alloc.solve.best.objectives import Objective
 from dra_alloc.solve.outcome import Aborted, NoFit, OutOfBudget, Solved
+
+if TYPE_CHECKING:
+    from dra_alloc.cluster.edits.editing import Edits
 
 __all__ = ["Cluster"]
 
@@ -273,6 +275,8 @@ class Cluster:
 
     def edit(self) -> Edits:
         """Return edits to add steps to; ``cluster.edit().drain_nodes("a").cluster`` is the cluster after them."""
+        from dra_alloc.cluster.edits.editing import Edits  # noqa: PLC0415 - steps of scenarios; most never ask for one
+
         return Edits(self)
 
     def with_claim(self, claim: ResourceClaim) -> Cluster:

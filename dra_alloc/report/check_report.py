@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import groupby
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dra_alloc.api import ResourceClaim
 from dra_alloc.explain.facts import Whose
@@ -17,8 +17,10 @@ from dra_alloc.report.records import Finding, Level, Report, Section
 from dra_alloc.report.refusals import AFFAIRS, first_cause, refusal_lines, refusal_object
 from dra_alloc.scenario.check import Check, SubjectAnswer
 from dra_alloc.scenario.looking import EXPLAINED_NODES
-from dra_alloc.scenario.picture import picture_of_checks
 from dra_alloc.solve.cpsat.solver import INSTALL, is_installed
+
+if TYPE_CHECKING:
+    from dra_alloc.scenario.picture import Picture
 
 __all__ = ["cause_of_refused", "check_report", "judged", "summary_counts", "where_not"]
 
@@ -35,7 +37,13 @@ def check_report(check: Check, claims: Sequence[ResourceClaim] = ()) -> Report:
     """Return the records of a check of a cluster with these claims."""
     findings = tuple(map(_finding, check.placements))
     whole = Section("check", (check, findings), _lines, _members)
-    return Report(findings, whole, check.notes, partial(picture_of_checks, {"now": (check, claims)}))
+    return Report(findings, whole, check.notes, partial(_picture, check, claims))
+
+
+def _picture(check: Check, claims: Sequence[ResourceClaim]) -> Picture:
+    from dra_alloc.scenario.picture import picture_of_checks  # noqa: PLC0415 - most formats show none
+
+    return picture_of_checks({"now": (check, claims)})
 
 
 def _finding(placement: SubjectAnswer) -> Finding:

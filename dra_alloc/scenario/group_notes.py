@@ -10,8 +10,6 @@ from typing import Final, NamedTuple
 from dra_alloc.api import ResourceClaim
 from dra_alloc.cluster.cluster import Cluster
 from dra_alloc.pods.groups import group_name, least_of
-from dra_alloc.scenario.gang.gang import place_most
-from dra_alloc.scenario.gang.types import Member
 from dra_alloc.scenario.prepare.subjects import Subject
 
 __all__ = ["GroupSeen", "group_answers"]
@@ -55,6 +53,9 @@ def _running(name: str, cluster: Cluster) -> int:
 
 def _joint(pods: Sequence[Subject], needed: int, before: Sequence[Cluster]) -> str:
     """Return what a joint choice of devices could do; nothing where none was asked for, or claims are shared."""
+    from dra_alloc.scenario.gang.gang import place_most  # noqa: PLC0415 - most pods have no group
+    from dra_alloc.scenario.gang.types import Member  # noqa: PLC0415 - as above
+
     claims = [[claim for claim in each.claims if isinstance(claim, ResourceClaim)] for each in pods]
     own = all(len(those) == len(each.claims) for those, each in zip(claims, pods, strict=True))
     asking = [Member(each.name, tuple(those)) for those, each in zip(claims, pods, strict=True) if those]

@@ -25,7 +25,6 @@ from dra_alloc.limits import (
 )
 from dra_alloc.problem.requests import Ask
 from dra_alloc.rules import Pick
-from dra_alloc.solve.cpsat.first import first_answer
 from dra_alloc.solve.cpsat.solver import INSTALL, is_installed, require
 from dra_alloc.solve.outcome import Stage
 from dra_alloc.solve.question import Question
@@ -238,6 +237,8 @@ class Ladder:
         """Ask CP-SAT; return whether it could have said all there is to say, had its budget sufficed."""
         if not self._budget.solver or not is_installed():
             return table.exact
+        from dra_alloc.solve.cpsat.first import first_answer  # noqa: PLC0415 - most questions never get here
+
         try:
             answer = first_answer(table, self._budget.solver, self._seconds_left())
         except NotModelled as reason:

@@ -6,14 +6,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from dra_alloc.api import DeviceClaim, ResourceClaim, ResourceClaimTemplate
 from dra_alloc.errors import Where, first_few
 from dra_alloc.manifest import Documents
 from dra_alloc.manifest.validate.violations import FieldFault
 from dra_alloc.pods.objections import Objection
-from dra_alloc.scenario.prepare.subjects import Subject
+
+if TYPE_CHECKING:  # the API server is asked without anything to place, too
+    from dra_alloc.scenario.prepare.subjects import Subject
 
 __all__ = ["admin_access_problems", "of_unknown_namespaces", "without_admin_access"]
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dra_alloc.api import ObjectMeta, Pod, ResourceClaim
 from dra_alloc.errors import NAME_SHOWN, Problem, Where, first_few, in_brief
@@ -17,9 +17,11 @@ from dra_alloc.pods.claims import ClaimsThere, going
 from dra_alloc.pods.expanding import ExpandedPod
 from dra_alloc.pods.extended_resources import asks_for_extended
 from dra_alloc.pods.objections import Objection
-from dra_alloc.pods.quota.creation import Unmade
 from dra_alloc.pods.workloads.names import unique
 from dra_alloc.problem.requests import claim_name
+
+if TYPE_CHECKING:
+    from dra_alloc.pods.quota.creation import Unmade
 
 __all__ = ["Subject", "Subjects", "subjects_of"]
 
