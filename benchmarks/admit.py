@@ -1,7 +1,7 @@
 """
 Times `admit` of a fleet against loading its files: workloads of gangs in many queues, one JSON object a line.
 
-    python benchmarks/admit.py [--case kueue]
+    python benchmarks/admit.py [--case kueue|kai|volcano]
 
 500 nodes of eight devices, 200 queues, 2,000 workloads of 8 to 64 pods, each with a device. Processor time, each case
 in a fresh process, imports in neither: `load_s` reads manifests and dump, `admit_s` answers and writes the report as
@@ -25,7 +25,7 @@ from benchmarks.peak import peak_mb
 Json = dict[str, Any]
 #: Nodes, queues and workloads of a case; each queue is due what its part of the devices is.
 NODES, QUEUES, WORKLOADS = 500, 200, 2_000
-CASES = ("kueue", "kai")
+CASES = ("kueue", "kai", "volcano")
 _CLASS = "gpu.example.com"
 
 
@@ -48,7 +48,7 @@ def nodes() -> list[Json]:
 
 
 def queues(case: str) -> list[Json]:
-    """Return the queues of a system: each is due 20 of the 4,000 devices, and may have more."""
+    """Return the queues of a system: each is due 20 of the 4,000 devices, and may have more, of Volcano 64."""
     if case == "kai":
         free = {"quota": -1, "limit": -1, "overQuotaWeight": 1}
         gpu = {"quota": 20, "limit": -1, "overQuotaWeight": 1}
@@ -59,6 +59,9 @@ def queues(case: str) -> list[Json]:
             for n in range(QUEUES)
         ]
         return [top, *made]
+    if case == "volcano":
+        spec = {"capability": {f"deviceclass/{_CLASS}": "64"}}
+        return [_of("scheduling.volcano.sh/v1beta1", "Queue", f"queue-{n:03}", spec=spec) for n in range(QUEUES)]
     version = "kueue.x-k8s.io/v1beta2"
     mapping = {"deviceClassMappings": [{"name": "gpus", "deviceClassNames": [_CLASS]}]}
     items = [
@@ -79,7 +82,7 @@ def queues(case: str) -> list[Json]:
 
 
 def jobs(case: str) -> list[Json]:
-    """Return the workloads: Jobs whose pods all have to run, each in one of the queues."""
+    """Return the workloads: Jobs, of Volcano its own, whose pods all have to run, each in one of the queues."""
     items: list[Json] = []
     for number in range(WORKLOADS):
         size, queue = 8 + number * 37 % 57, f"queue-{number * 7 % QUEUES:03}"
@@ -91,6 +94,13 @@ def jobs(case: str) -> list[Json]:
             pod["schedulerName"] = "kai-scheduler"
             least = {"kai.scheduler/batch-min-member": str(size)}
             meta = {"namespace": "ns", "labels": {"kai.scheduler/queue": queue}, "annotations": least}
+        if case == "volcano":
+            tasks = [{"name": "main", "replicas": size, "template": {"spec": pod}}]
+            spec = {"queue": queue, "schedulerName": "volcano", "minAvailable": size, "tasks": tasks}
+            items.append(
+                _of("batch.volcano.sh/v1alpha1", "Job", f"job-{number:04}", spec=spec, meta={"namespace": "ns"})
+            )
+            continue
         spec = {"parallelism": size, "completions": size, "suspend": case == "kueue", "template": {"spec": pod}}
         items.append(_of("batch/v1", "Job", f"job-{number:04}", spec=spec, meta=meta))
     return items

@@ -197,16 +197,25 @@ class _Making:
 
     def admit(self, classes: PodClasses, ranges: LimitRanges, there: Collection[str]) -> None:
         """Store new pods as the API server does, for their classes and LimitRanges; what is wrong is told once."""
+        known: dict[int, tuple[PodSpec, PodSpec]] = {}
         for number, each in enumerate(self.pods):
             if not each.is_asked or each.name in there:
                 continue
-            pod = ranges.admitted(each.pod)
-            wrong = [*classes.problems(each.pod, each.path), *ranges.problems(each.pod, pod, each.path)]
-            wrong += problems_of_made(pod, each.path)
-            self.pods[number] = replace(each, pod=classes.admitted(pod))
-            self.notes += classes.notes(each.pod)
-            found = [(each.owner, problem) for problem in wrong]
-            self.problems += [problem for problem in found if problem not in self.problems]
+            # Pods of one template have one spec, and are stored alike.
+            before, spec = known.get(id(each.pod.spec)) or (each.pod.spec, self._stored(each, classes, ranges))
+            known[id(before)] = before, spec
+            if spec is not before:
+                self.pods[number] = replace(each, pod=each.pod.replaced(spec=spec))
+
+    def _stored(self, made: ExpandedPod, classes: PodClasses, ranges: LimitRanges) -> PodSpec:
+        """Return a pod's spec as it is stored; what is wrong with it is told."""
+        pod = ranges.admitted(made.pod)
+        wrong = [*classes.problems(made.pod, made.path), *ranges.problems(made.pod, pod, made.path)]
+        wrong += problems_of_made(pod, made.path)
+        self.notes += classes.notes(made.pod)
+        found = [(made.owner, problem) for problem in wrong]
+        self.problems += [problem for problem in found if problem not in self.problems]
+        return classes.admitted(pod).spec
 
     def expand(self, workload: Workload) -> None:
         """Take the pods of a workload that is nobody's, once."""

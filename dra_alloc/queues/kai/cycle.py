@@ -89,6 +89,8 @@ class KaiCycle:
         self._heaps: dict[str, list[tuple[tuple[int, int, int], int, _Waiting]]] = {}
         self._below = self._children()
         self._keys: dict[str, tuple[object, ...]] = {}
+        self._leaves: dict[str, str | None] = {}
+        self._most: dict[str, list[float]] = {}
         self._order = 0
 
     def _children(self) -> Mapping[str, list[str]]:
@@ -248,19 +250,20 @@ class KaiCycle:
 
     def _forget(self, leaf: str) -> None:
         """Forget what was known of a queue and of those above it."""
+        self._leaves.pop("", None)
         for account in self.ledger.line(leaf):
             self._keys.pop(account.name, None)
+            self._leaves.pop(account.name, None)
 
     def _next(self, parent: str) -> str | None:
         """Return the leaf whose job is next, below a queue."""
-        best = ""
-        for name in self._below.get(parent, ()):
-            key = self._key(name)
-            if key and (not best or self._before(name, best)):
-                best = name
-        if not best:
-            return None
-        return best if best not in self._parents else self._next(best)
+        if parent not in self._leaves:
+            best = ""
+            for name in self._below.get(parent, ()):
+                if self._key(name) and (not best or self._before(name, best)):
+                    best = name
+            self._leaves[parent] = self._next(best) if best and best in self._parents else best or None
+        return self._leaves[parent]
 
     def _head(self, name: str) -> tuple[KaiJob, Sequence[int]] | None:
         """Return the job that would be next in a queue or below it, and its next pods."""
@@ -276,13 +279,20 @@ class KaiCycle:
         first, second = self._keys[one], self._keys[other]
         if first != second:
             return first < second
-        mine, theirs = ([each.allocatable for each in self.holder(name).holdings.values()] for name in (one, other))
+        mine, theirs = self._allocatable(one), self._allocatable(other)
         if mine != theirs and all(own <= others for own, others in zip(mine, theirs, strict=True)):
             return True
         if mine != theirs and all(own >= others for own, others in zip(mine, theirs, strict=True)):
             return False
         made = [self.objects.queues[name].created or "~" for name in (one, other)]
         return made[0] < made[1]
+
+    def _allocatable(self, name: str) -> list[float]:
+        """Return how much of each resource a queue can have at most, whatever its jobs have by now."""
+        known = self._most.get(name)
+        if known is None:
+            known = self._most[name] = [each.allocatable for each in self.holder(name).holdings.values()]
+        return known
 
     def _key(self, name: str) -> tuple[object, ...]:
         """Return what puts a queue in turn, as far as it can be compared; nothing if none of its jobs waits."""

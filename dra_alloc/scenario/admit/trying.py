@@ -70,8 +70,9 @@ class Trying:
     joint: dict[int, LayerSays] = field(default_factory=dict)
     blockers: dict[int, str] = field(default_factory=dict)
     places: dict[int, int] = field(default_factory=dict)
-    _refused: dict[Hashable, _Refused] = field(default_factory=dict)
-    _shapes: dict[str, Hashable] = field(default_factory=dict)
+    _refused: dict[int, _Refused] = field(default_factory=dict)
+    _shapes: dict[str, int | None] = field(default_factory=dict)
+    _numbers: dict[Hashable, int] = field(default_factory=dict)
     _placed: int = 0
     _plain: bool = True
 
@@ -144,16 +145,17 @@ class Trying:
                 known.answer, kind=subject.kind, name=subject.name, same_as=first, where=where
             )
 
-    def _shape(self, number: int) -> Hashable:
-        """Return what pods have in common that are refused alike; none where pods care for one another."""
+    def _shape(self, number: int) -> int | None:
+        """Return the number of what pods have in common that are refused alike; none where pods care for another."""
         queued = self.pods[number]
         key = queued.template or str(number)
         if key not in self._shapes:
             spec = queued.pod.spec
             alone = spec.affinity is None and not spec.topology_spread_constraints
             claims = tuple([each if isinstance(each, str) else each.spec for each in queued.claims])
-            shape = (queued.pod.metadata.namespace, spec, claims) if alone and self._plain else None
-            self._shapes[key] = shape
+            shape = (queued.pod.metadata.namespace, spec, claims)
+            new = len(self._numbers)
+            self._shapes[key] = self._numbers.setdefault(shape, new) if alone and self._plain else None
         return self._shapes[key]
 
     def as_far(

@@ -33,6 +33,7 @@ from dra_alloc.cluster.edits.merging import merged
 from dra_alloc.cluster.settings import Settings
 from dra_alloc.errors import ManifestError, Problem, UnknownReference
 from dra_alloc.manifest import Documents, Workload
+from dra_alloc.manifest.gc_pause import gc_paused
 from dra_alloc.manifest.lost import Lost
 from dra_alloc.manifest.make.gates import DroppedField
 from dra_alloc.pods.claims import ClaimsThere
@@ -125,7 +126,8 @@ def prepare(given: Prepared) -> Prepared:
 
     Raises: InputError for settings.
     """
-    return run(given, STEPS)
+    with gc_paused(settle=True):
+        return run(given, STEPS)
 
 
 def run(prepared: Prepared, steps: Sequence[Step]) -> Prepared:

@@ -93,9 +93,10 @@ class _Reading:
     there: ClaimsThere
     lost: Lost
     used: set[str] = field(default_factory=set)
+    specs: set[int] = field(default_factory=set)
     wrong: dict[tuple[int, str], tuple[Any, Problem]] = field(default_factory=dict)
     notes: dict[str, None] = field(default_factory=dict)
-    looked_at: set[str] = field(default_factory=set)
+    looked_at: set[tuple[int, str]] = field(default_factory=set)
 
     def pod(self, asked: ExpandedPod) -> Subject | None:
         """Return the pod with its claims, None for one that is not to be scheduled now."""
@@ -128,10 +129,9 @@ class _Reading:
     def _look_at_uses(self, asked: ExpandedPod, entries: Mapping[str, ResourceClaim]) -> None:
         """Note what containers do not get; pods of one workload are alike."""
         owner = asked.owner
-        key = f"{owner.kind} {owner.metadata.full_name}"
-        alike = f"{key} {asked.path}"
-        if entries and alike not in self.looked_at:
-            self.looked_at.add(alike)
+        if entries and (id(owner), asked.path) not in self.looked_at:
+            self.looked_at.add((id(owner), asked.path))
+            key = f"{owner.kind} {owner.metadata.full_name}"
             self.notes |= dict.fromkeys(f"{key}: {each}" for each in idle_uses(asked.pod, entries))
 
     def _missing(self, owner: Pod | Workload, path: str, kind: str, full: str) -> None:
