@@ -72,7 +72,6 @@ GROUPS: Final[Mapping[str, frozenset[Maturity]]] = {
 _UNMODELLED: Final[Mapping[str, str]] = {
     "CompositePodGroup": "",
     "DRANodeAllocatableResources": "1.37",
-    "DRAPartitionableDevicesType": "",
     "DRAResourceClaimGranularStatusAuthorization": "",
     "DRAResourcePoolStatus": "",
     "DRASchedulerFilterTimeout": "",

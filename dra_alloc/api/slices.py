@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from dra_alloc.api._base import Int, KubeModel, List, OptText, PtrBool, PtrText, Struct, Text
+from dra_alloc.api._base import Int, KubeModel, List, PtrBool, PtrText, Struct, Text
 from dra_alloc.api.devices import CounterSet, Device
 from dra_alloc.api.meta import ObjectMeta
 from dra_alloc.api.nodes import NodeSelector
@@ -34,7 +34,7 @@ class ResourceSliceSpec(KubeModel):
     devices: List[Device] = ()
     per_device_node_selection: PtrBool = None
     shared_counters: List[CounterSet] = ()
-    partition_type_attribute: OptText = None
+    partition_type_attribute: PtrText = None
     skip_node_operations: List[Text] = ()
 
 

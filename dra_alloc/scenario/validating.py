@@ -180,6 +180,7 @@ def validated(
     refused = asked.placed((*refusals(asked, admission(settings, request.subresource), before), *admin))
     unread = [_undecoded(each) if each.where.object else each for each in (*problems, *unserved, *nameless)]
     told = by_place([*unread, *refused])
+    warned = ((item, each) for item in asked.slices for each in warnings_of(item, release))
     alone, partly = _left_alone(documents)
     unasked = _changes_unasked(in_namespace(documents, request.namespace), request.before)
     return Validated(
@@ -189,7 +190,7 @@ def validated(
         sum(has_rules(item) for member in CHECKED for item in getattr(documents, member)),
         alone,
         (*dropped, *partly, *unasked, *off, *settings.notes()),
-        (*documents.warnings, *asked.placed((item, each) for item in asked.slices for each in warnings_of(item))),
+        (*documents.warnings, *asked.placed(warned)),
         asked.mapped(lambda item: _as_stored(item, before(item), request.subresource), *_OF_GROUP),
     )
 

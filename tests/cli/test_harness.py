@@ -129,9 +129,11 @@ def test_what_is_stored():
 def test_what_is_stored_with_a_warning():
     spec = {"driver": "D.io", "nodeName": "n", "pool": {"name": "p", "generation": 1, "resourceSliceCount": 1}}
     head = {"apiVersion": "resource.k8s.io/v1", "kind": "ResourceSlice", "metadata": {"name": "s"}}
-    found = answer(json.dumps({"op": "validate", "object": {**head, "spec": spec}}))
+    asked = {"op": "validate", "object": {**head, "spec": spec}}
+    found = answer(json.dumps(asked))
     told = 'spec.driver: driver names should be lowercase; "D.io" contains uppercase characters'
     assert (found["errors"], found["warnings"]) == ([], [told])
+    assert answer(json.dumps({**asked, "release": "1.34"}))["warnings"] == []
 
 
 def test_violations_are_in_the_words_of_the_api_server():

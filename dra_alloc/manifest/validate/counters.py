@@ -8,18 +8,21 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from dra_alloc.api import Device, ResourceSliceSpec
-from dra_alloc.api.names import label_faults
+from dra_alloc.api.names import fully_qualified_name_faults, label_faults
 from dra_alloc.limits import COUNTER_SETS_MAX
+from dra_alloc.manifest.read.paths import key_path
 from dra_alloc.manifest.validate.parts import first_of_each
-from dra_alloc.manifest.validate.releases import COUNTERS_TOGETHER
+from dra_alloc.manifest.validate.releases import COUNTERS_TOGETHER, ONE_SLASH
 from dra_alloc.manifest.validate.violations import Violations
 
-__all__ = ["check_counter_sets", "check_device_counters", "check_references_to_counters"]
+__all__ = ["check_counter_sets", "check_device_counters", "check_partition_type", "check_references_to_counters"]
 
 COUNTERS_MAX: Final = 32
 CONSUMED_MAX: Final = 1024
 CONSUMED_SETS_MAX: Final = 2
 GROUPS_MAX: Final = 2
+_PREFIX: Final = "prefix: "
+_MISSING_TYPE: Final = "device consumes counters and `partitionTypeAttribute` names this attribute, so it must be set"
 _NO_REFERENCE: Final = "must reference a {} defined in the ResourceSlice sharedCounters"
 
 
@@ -48,7 +51,7 @@ def _counters(v: Violations, name: str, counters: Mapping[str, Any], place: tupl
         v.names(v.sent(f"{path}.{name_field}"), label_faults(name, declarative=v.generated))
     if not counters:
         v.required(v.sent(f"{path}.counters"))
-    elif v.holds(COUNTERS_TOGETHER) or not v.too_many(v.sent(f"{path}.counters"), len(counters), COUNTERS_MAX):
+    elif v.holds(COUNTERS_TOGETHER) or not v.too_many(f"{path}.counters", len(counters), COUNTERS_MAX):
         for counter in counters:
             place_of_key = v.of_key(f"{path}.counters", counter, is_label=True)
             v.names(v.sent(place_of_key), label_faults(counter, declarative=v.generated))
@@ -99,3 +102,31 @@ def check_references_to_counters(v: Violations, spec: ResourceSliceSpec) -> None
             for name in taken.counters:
                 if name not in known:
                     v.invalid(f"{place}.counters", name, _NO_REFERENCE.format("counter"))
+
+
+def check_partition_type(v: Violations, spec: ResourceSliceSpec, before: str | None) -> None:
+    """
+    Check the attribute that tells kinds of partitions apart, `before` being what an update found. Spec: VAL-111.
+
+    A device is looked at where the name can be one of its attributes.
+    """
+    path, name = "spec.partitionTypeAttribute", spec.partition_type_attribute
+    if name is None:
+        return
+    faults = fully_qualified_name_faults(name, declarative=True, one_slash=v.holds(ONE_SLASH))
+    if name != before:
+        v.names(path, faults)
+    if not any(each.consumes_counters for each in spec.devices):
+        v.invalid(path, name, "may only be set on a slice which declares devices that consume counters")
+    if any(not fault.detail.startswith(_PREFIX) for fault in faults):
+        return
+    domain, _, short = name.partition("/")
+    names = (name, short) if domain == spec.driver else (name,)
+    for position, device in enumerate(spec.devices):
+        if device.consumes_counters:
+            place = key_path(f"spec.devices[{position}].attributes", name)
+            given = next((device.attributes[each] for each in names if each in device.attributes), None)
+            if given is None:
+                v.required(place, _MISSING_TYPE)
+            elif given.string is None:
+                v.invalid(place, "", "must be a string value because `partitionTypeAttribute` names this attribute")

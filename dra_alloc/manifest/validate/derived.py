@@ -35,7 +35,7 @@ def compared_by(constraints: Sequence[DeviceConstraint], *names: str) -> frozens
 def check_derived(v: Violations, derived: Sequence[DerivedAttribute], compared: frozenset[str], path: str) -> None:
     """Check a list of derived attributes. Spec: VAL-38."""
     # Of a list too long generated checks look at no member, and hand-written ones at all.
-    passed_over = v.too_many(path, len(derived), DERIVED_MAX) and v.generated
+    passed_over = v.too_many(v.sent(path), len(derived), DERIVED_MAX) and v.generated
     firsts = first_of_each(each.name for each in derived)
     for position, each in enumerate(derived):
         place = f"{path}[{position}]"

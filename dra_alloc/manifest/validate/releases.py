@@ -17,6 +17,7 @@ __all__ = [
     "COUNTERS_TOGETHER",
     "DEFAULT_AT_BOUND",
     "DEVICES_KEPT",
+    "DRIVERS_IN_CAPITALS_TOLD",
     "EFFECT_ALWAYS",
     "EMPTY_DRIVERS_NAMED",
     "EMPTY_IS_REQUIRED",
@@ -82,6 +83,8 @@ STEP_ABOVE_ZERO: Final = Span("1.37")
 PAIRS_BRIEFLY: Final = Span("1.38")
 #: What owners and conditions lack is told without words, and zero as a number.
 UNWORDED: Final = Span("1.38")
+#: Drivers in capital letters are stored with a warning.
+DRIVERS_IN_CAPITALS_TOLD: Final = Span("1.35")
 #: What requests ask of capacities is looked at, and what is consumed of them.
 AMOUNTS_OF_CLAIMS: Final = Span("1.38")
 #: The selector of a device, too, has one term.

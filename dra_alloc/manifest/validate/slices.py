@@ -24,6 +24,7 @@ from dra_alloc.manifest.read.paths import key_path
 from dra_alloc.manifest.validate.counters import (
     check_counter_sets,
     check_device_counters,
+    check_partition_type,
     check_references_to_counters,
 )
 from dra_alloc.manifest.validate.metadata import IMMUTABLE, PLAIN, check_metadata
@@ -116,6 +117,7 @@ def check_slice(v: Violations, item: ResourceSlice, old: ResourceSlice | None = 
     with v.stored(old is not None and spec.shared_counters == before.shared_counters):
         check_counter_sets(v, spec)
     _devices(v, spec, None if old is None else before.devices)
+    check_partition_type(v, spec, None if old is None else before.partition_type_attribute)
 
 
 def _nodes(v: Violations, spec: ResourceSliceSpec) -> None:
@@ -163,7 +165,7 @@ def check_node_operations(v: Violations, skipped: tuple[str, ...], path: str) ->
 
 
 def _devices(v: Violations, spec: ResourceSliceSpec, before: tuple[Device, ...] | None) -> None:
-    """Check devices, some of which were there; rare features halve their number. Spec: VAL-12, VAL-71, VAL-72."""
+    """Check devices, some of which were there; rare features halve their number. Spec: VAL-8, VAL-12, VAL-71."""
     same = before is not None and _are_same(spec.devices, before)
     if same and v.holds(DEVICES_KEPT):
         return
@@ -172,26 +174,32 @@ def _devices(v: Violations, spec: ResourceSliceSpec, before: tuple[Device, ...] 
         device.taints or device.consumes_counters or any(map(has_lists, device.attributes.values()))
         for device in spec.devices
     )
-    if v.too_many("spec.devices", len(spec.devices), DEVICES_WITH_FEATURES_MAX if special else DEVICES_MAX):
+    crowded = v.too_many("spec.devices", len(spec.devices), DEVICES_WITH_FEATURES_MAX if special else DEVICES_MAX)
+    if crowded and not v.generated:
         return
-    check_references_to_counters(v, spec)
     firsts = first_of_each(device.name for device in spec.devices)
-    for position, device in enumerate(spec.devices):
-        path = f"spec.devices[{position}]"
-        v.names(f"{path}.name", label_faults(device.name))
-        if not firsts[position]:
-            v.named_twice(path, device.name)
-        was = there.get(device.name)
-        with v.stored(same):
-            _attributes(v, device, path)
-            if was is None or device.capacity != was.capacity or not v.holds(CAPACITIES_KEPT):
-                _capacities(v, device, path)
-            check_device_counters(v, device, path)
-        _device_nodes(v, device, path, per_device=bool(spec.per_device_node_selection))
-        if not same or not v.holds(GENERATED):
-            _taints(v, device, path, kept=was is not None and device.taints == was.taints and v.holds(TAINTS_KEPT))
-        check_binding(v, device, path)
-        check_node_allocatable(v, device, path)
+    with v.generated_checks(crowded):
+        check_references_to_counters(v, spec)
+        for position, device in enumerate(spec.devices):
+            path = f"spec.devices[{position}]"
+            if not firsts[position]:
+                v.named_twice(path, device.name)
+            _device(v, device, path, there.get(device.name), same=same)
+            _device_nodes(v, device, path, per_device=bool(spec.per_device_node_selection))
+
+
+def _device(v: Violations, device: Device, path: str, was: Device | None, *, same: bool) -> None:
+    """Check a device, `was` being the one of its name before, and `same` whether no device changes."""
+    v.names(f"{path}.name", label_faults(device.name))
+    with v.stored(same):
+        _attributes(v, device, path)
+        if was is None or device.capacity != was.capacity or not v.holds(CAPACITIES_KEPT):
+            _capacities(v, device, path)
+        check_device_counters(v, device, path)
+    if not same or not v.holds(GENERATED):
+        _taints(v, device, path, kept=was is not None and device.taints == was.taints and v.holds(TAINTS_KEPT))
+    check_binding(v, device, path)
+    check_node_allocatable(v, device, path)
 
 
 def _are_same(devices: tuple[Device, ...], before: tuple[Device, ...]) -> bool:

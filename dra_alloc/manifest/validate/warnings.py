@@ -9,12 +9,14 @@ from collections.abc import Iterator
 from dra_alloc.api import ResourceSlice
 from dra_alloc.api.go_text import quote
 from dra_alloc.errors import Problem, Where
+from dra_alloc.manifest.validate.releases import DRIVERS_IN_CAPITALS_TOLD
+from dra_alloc.releases import Release
 
 __all__ = ["warnings_of"]
 
 
-def warnings_of(item: ResourceSlice) -> Iterator[Problem]:
-    """Yield what the API server says of a slice that it stores all the same. Spec: VAL-18."""
-    if item.spec.driver != item.spec.driver.lower():
+def warnings_of(item: ResourceSlice, release: Release) -> Iterator[Problem]:
+    """Yield what the API server of a release says of a slice that it stores all the same. Spec: VAL-18."""
+    if DRIVERS_IN_CAPITALS_TOLD.holds(release) and item.spec.driver != item.spec.driver.lower():
         text = f"driver names should be lowercase; {quote(item.spec.driver)} contains uppercase characters"
         yield Problem(text, Where(path="spec.driver"))

@@ -91,8 +91,9 @@ def test_slices_of_old_versions():
 
 
 def test_null_and_empty_text_are_nothing():
-    spec = {**SLICE["spec"], "sharedCounters": None, "partitionTypeAttribute": "", "nodeSelector": None}
-    assert read(json.dumps({**SLICE, "spec": spec})).slices == read(json.dumps(SLICE)).slices
+    spec = {**SLICE["spec"], "sharedCounters": None, "nodeSelector": None}
+    metadata = {**SLICE["metadata"], "generateName": ""}
+    assert read(json.dumps({**SLICE, "metadata": metadata, "spec": spec})).slices == read(json.dumps(SLICE)).slices
 
 
 def test_quantities_are_read_from_their_text():

@@ -233,3 +233,74 @@ def test_names_of_derived_attributes_are_those_of_generated_checks():
     found = [text for _, _, text in told(item, "1.37", gates={"DRADerivedAttributes": True})]
     assert "prefix must not be empty" in found
     assert any(text.startswith("prefix: a lowercase RFC 1123 subdomain") for text in found)
+
+
+TYPED = {"DRAPartitionableDevicesType": True, "DRAResourcePoolStatus": True}
+MISSING = "device consumes counters and `partitionTypeAttribute` names this attribute, so it must be set"
+NO_TEXT = "must be a string value because `partitionTypeAttribute` names this attribute"
+TYPE = "spec.partitionTypeAttribute"
+
+
+def consuming(name: str = "a", *, counters: int = 1, **attributes: dict[str, Any]) -> dict[str, Any]:
+    amounts = {f"m{number}": {"value": "1"} for number in range(counters)}
+    found = {key.replace("_", "/"): value for key, value in attributes.items()}
+    return {"name": name, "attributes": found, "consumesCounters": [{"counterSet": "cs", "counters": amounts}]}
+
+
+def typed(name: str, *devices: dict[str, Any]) -> dict[str, Any]:
+    return sliced(*devices, nodeName="n", partitionTypeAttribute=name)
+
+
+@pytest.mark.parametrize(
+    ("name", "devices", "expected"),
+    [
+        pytest.param("d.io/t", [consuming(**{"d.io_t": {"string": "x"}})], [], id="by its full name"),
+        pytest.param("d.io/t", [consuming(t={"string": "x"})], [], id="the driver's own by the short name"),
+        pytest.param("x.io/t", [consuming(t={"string": "x"})], [("Required", "x.io/t", MISSING)], id="another's by it"),
+        pytest.param("d.io/t", [consuming(t={"int": 1})], [("Invalid", "d.io/t", NO_TEXT)], id="a number"),
+        pytest.param(
+            "D.io/t", [consuming()], [("Required", "D.io/t", MISSING), ("Invalid", "", "prefix: a lower")], id="form"
+        ),
+        pytest.param("t", [consuming()], [("Invalid", "", "a fully qualified name must be")], id="without a domain"),
+        pytest.param("", [consuming()], [("Invalid", "", "a fully qualified"), ("Invalid", "", NAME)], id="empty"),
+        pytest.param(
+            "d.io/t",
+            [consuming(t={"string": "x"}), {"name": "b", "attributes": {"t": {"int": 1}}}],
+            [],
+            id="who consumes nothing is free",
+        ),
+        pytest.param(
+            "d.io/t", [{"name": "a"}], [("Invalid", "", "may only be set on a slice which")], id="no counters"
+        ),
+    ],
+)
+def test_the_attribute_of_partition_types(name: str, devices: list[Any], expected: list[tuple[str, str, str]]) -> None:
+    found = told(typed(name, *devices), "1.37", gates=TYPED)
+    paths = [f"spec.devices[0].attributes[{at}]" if at else TYPE for _, at, _ in expected]
+    assert sorted(each[:2] for each in found) == sorted(zip([kind for kind, _, _ in expected], paths, strict=True))
+    assert all(any(each[2].startswith(words) for each in found) for _, _, words in expected)
+    old = typed("t", consuming())
+    assert not told(old, "1.37", gates=TYPED, old=old)
+
+
+def test_of_devices_beyond_their_number_generated_checks_alone_speak() -> None:
+    item = sliced(*(consuming(f"d{number}", A={"strings": []}, b={"string": "x" * 65}) for number in range(65)))
+    assert [each[1] for each in told(item, "1.36")] == ["spec.devices"]
+    found = told(item, "1.37", gates={"DRAListTypeAttributes": True})
+    assert {each for _, path, each in found if path != "spec.devices"} == {VALUE}
+    assert len(found) == 66
+
+
+def test_amounts_of_counters_have_no_path_of_an_earlier_version() -> None:
+    item = sliced({"name": "a", "basic": {"consumesCounters": consuming(counters=33)["consumesCounters"]}})
+    path = "spec.devices[0].consumesCounters[0].counters"
+    assert [each[1] for each in told({**item, "apiVersion": "resource.k8s.io/v1beta1"}, "1.37")] == [path]
+
+
+def test_derived_attributes_beyond_their_number_have_one() -> None:
+    item = claim()
+    (request,) = item["spec"]["devices"]["requests"]
+    derived = [{"name": f"x.io/d{number}", "expression": "1"} for number in range(33)]
+    item["spec"]["devices"]["requests"] = [{"name": "r", **request["exactly"], "derivedAttributes": derived}]
+    found = told({**item, "apiVersion": "resource.k8s.io/v1beta1"}, "1.37", gates={"DRADerivedAttributes": True})
+    assert [path for kind, path, _ in found if kind == "TooMany"] == ["spec.devices.requests[0].derivedAttributes"]
