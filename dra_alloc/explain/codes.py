@@ -92,7 +92,7 @@ FACT_CODES: Final[Mapping[str, str]] = {
 #: Whose affair a fix is, as its `whose` in JSON says.
 _AFFAIRS: Final[Mapping[Whose, str]] = {
     Whose.MANIFEST: "the manifest asks for something else: fewer devices, a toleration, no constraint",
-    Whose.CLUSTER: "the cluster has something else: a class, a complete pool, a quota, a node without its cordon",
+    Whose.CLUSTER: "the cluster has something else: a class, all slices of a pool, a quota, a node without its cordon",
     Whose.OTHERS: "a claim that holds devices, or that a quota counts, goes",
 }
 

@@ -167,7 +167,7 @@ def _pools(world: World) -> Iterator[Fact]:
                 "pool-incomplete",
                 f"pool {_pool_name(world, pool.key)} has {pool.slices_found} of {pool.slices_wanted} slices",
                 _completed(pool.key, pool.slices_found),
-                f"a complete pool {_pool_name(world, pool.key)}",
+                f"having its driver publish all slices of pool {_pool_name(world, pool.key)}",
                 30,
                 Whose.CLUSTER,
             )

@@ -8,8 +8,8 @@ a fix is proposed because the claims fit with it.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
 
@@ -17,13 +17,14 @@ from dra_alloc.explain.amounts import Lesser, lesser_amounts
 from dra_alloc.explain.core import core_of
 from dra_alloc.explain.counting import Counting, countable
 from dra_alloc.explain.facts import Fact, Whose, called, facts_of
+from dra_alloc.explain.fix import Fix
 from dra_alloc.explain.hints import Hints
 from dra_alloc.explain.selecting import other_spellings
 from dra_alloc.explain.tally import explain
 from dra_alloc.explain.trials import GLANCE, INSIST, USUAL, Trials, without
 from dra_alloc.explain.world import World
 
-__all__ = ["LESS_COST", "TWO_CHANGES", "WORK", "Fix", "Reasons", "reasons"]
+__all__ = ["LESS_COST", "TWO_CHANGES", "WORK", "Reasons", "reasons"]
 
 #: What the reasons of one refusal may cost, in steps of a search: seconds where partitions make each of them dear.
 WORK: Final = 60_000
@@ -48,31 +49,6 @@ _MOST_SPELLINGS: Final = 4
 LESS_COST: Final = 30
 #: The cost up to which a change leaves what is asked for as it is.
 _MODEST: Final = 20
-
-
-@dataclass(frozen=True, slots=True)
-class Fix:
-    """
-    A change that is enough, tried: one step, or several together.
-
-    `whose` affair it is and its `cost` order fixes, cheapest first. `change`
-    makes it in a world. `leaves` says, of two changes of what is in the way,
-    what one of them leaves in it.
-    """
-
-    steps: tuple[str, ...]
-    cost: int
-    change: Callable[[World], World] = field(repr=False, compare=False)
-    leaves: str = ""
-    whose: Whose = Whose.MANIFEST
-
-    def __str__(self) -> str:
-        return f"{'both ' if len(self.steps) > 1 else ''}{' and '.join(self.steps)}"
-
-    @property
-    def order(self) -> tuple[Whose, int]:
-        """Return what orders fixes, cheapest first."""
-        return self.whose, self.cost
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,7 +215,8 @@ class _Fixes:
             steps = tuple([fact.fix for fact in pair])
             answer = self._trials.unspoilt(self._trials.fits_without(pair), steps, change)
             if answer:
-                return [Fix(steps, _cost_of_pair(pair), change, self._leaves(pair), max(fact.whose for fact in pair))]
+                parties = frozenset(fact.whose for fact in pair)
+                return [Fix(steps, _cost_of_pair(pair), change, self._leaves(pair), max(parties), parties)]
             answers.add(answer)
         if None in answers:
             self.untried.append(TWO_CHANGES)
@@ -250,11 +227,9 @@ class _Fixes:
         """Return what is in the way once one of two changes is made, of the first that makes a difference."""
         before = self._cause(self._world)
         said = f"{before.partition('; ')[0]}; "
-        found = ((fact.fix, self._cause(without(self._world, [fact])).removeprefix(said)) for fact in pair)
-        return next(
-            (f"{fix} is not enough by itself, as then: {left}" for fix, left in found if left and left not in before),
-            "",
-        )
+        found = ((fact, self._cause(without(self._world, [fact])).removeprefix(said)) for fact in pair)
+        places = zip(("first", "second"), found, strict=True)
+        return next((_alone(which, *each) for which, each in places if each[1] and each[1] not in before), "")
 
     def _cause(self, world: World) -> str:
         """Return the cause of a variation's refusal, at the expense of the work allowed."""
@@ -367,10 +342,19 @@ class _Fixes:
 
     def _counted(self, counting: Counting, count: int) -> Fix:
         """Return asking for another number as a fix."""
-        cost, whose = LESS_COST, Whose.MANIFEST
+        cost, parties = LESS_COST, {Whose.MANIFEST}
         if counting.other is not None:
-            cost, whose = cost + counting.other.cost, counting.other.whose
-        return Fix(counting.steps(count), cost, counting.asking_for(count), whose=whose)
+            cost += counting.other.cost
+            parties.add(counting.other.whose)
+        steps, change = counting.steps(count), counting.asking_for(count)
+        return Fix(steps, cost, change, whose=max(parties), parties=frozenset(parties))
+
+
+def _alone(which: str, fact: Fact, left: str) -> str:
+    """Return what is left in the way by one change alone; what slices offer that nobody has seen yet is not known."""
+    if fact.code == "pool-incomplete":
+        return f"the {which} alone may not be enough, as of the devices seen so far: {left}"
+    return f"the {which} alone is not enough, as then: {left}"
 
 
 def _cost_of_pair(pair: Sequence[Fact]) -> int:

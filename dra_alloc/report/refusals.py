@@ -13,7 +13,8 @@ from typing import Any, Final
 
 from dra_alloc.cluster.outcomes import NodeRefusal
 from dra_alloc.explain.facts import CLASS_COST, Whose
-from dra_alloc.explain.reasons import TWO_CHANGES, Fix, Reasons
+from dra_alloc.explain.fix import Fix
+from dra_alloc.explain.reasons import TWO_CHANGES, Reasons
 from dra_alloc.report.layout import MOST, cut, plural, some, wrapped
 from dra_alloc.report.records import Section
 from dra_alloc.report.tallies import tally_lines, tally_members
@@ -36,10 +37,6 @@ def _error(refusal: NodeRefusal, verbose: bool) -> Iterator[str]:
         yield f"the error: {cut(refusal.error, verbose)}"
 
 
-def _behind(found: Reasons, verbose: bool) -> Iterator[str]:
-    yield from (f"why both: {fix.leaves}" for fix in _told_fixes(found, verbose) if fix.leaves)
-
-
 def _told_fixes(found: Reasons, verbose: bool, most: int = MOST) -> Sequence[Fix]:
     """Return the fixes that are told: without `verbose` a few, one of each affair; no class if there are others."""
     handy = [fix for fix in found.fixes if fix.cost < CLASS_COST] or found.fixes
@@ -55,13 +52,15 @@ def _facts(found: Reasons, verbose: bool) -> Iterator[str]:
         yield from (f"  {text}" for _, text in found.facts)
 
 
-def _fixes(found: Reasons, verbose: bool, where: str, most: int) -> Iterator[str]:
-    """Yield what is enough each, whose affair it is and, where there are several nodes, on which."""
+def _fixes(found: Reasons, verbose: bool, where: str, most: int, *, why: bool) -> Iterator[str]:
+    """Yield what is enough each, whose affair it is and, of several nodes, on which; and of two changes `why` both."""
     told = _told_fixes(found, verbose, most)
     left_out = len(found.fixes) - len(told)
-    for whose, fixes in itertools.groupby(told, lambda fix: fix.whose):
-        more = f" ({left_out} more with -v)" if left_out and whose == told[-1].whose else ""
-        yield f"fix {AFFAIRS[whose]}{where}: {', or '.join(map(str, fixes))}{more}"
+    groups = [(affairs, list(fixes)) for affairs, fixes in itertools.groupby(told, lambda fix: fix.affairs)]
+    for affairs, fixes in groups:
+        more = f" ({left_out} more with -v)" if left_out and fixes[-1] is told[-1] else ""
+        yield f"fix {affair_of(affairs)}{where}: {', or '.join(map(str, fixes))}{more}"
+        yield from (f"  why both: {fix.leaves}" for fix in fixes if fix.leaves and why)
     if found.fixes:
         return
     if found.facts and not found.untried:
@@ -70,7 +69,8 @@ def _fixes(found: Reasons, verbose: bool, where: str, most: int) -> Iterator[str
 
 def _not_enough(found: Reasons, verbose: bool) -> Iterator[str]:
     if verbose and found.not_enough:
-        yield f"not enough: {', or '.join(found.not_enough)}"
+        seen = " with the devices seen so far" if any(code == "pool-incomplete" for code, _ in found.facts) else ""
+        yield f"not enough{seen}: {', or '.join(found.not_enough)}"
 
 
 def _untried(found: Reasons, verbose: bool) -> Iterator[str]:
@@ -87,18 +87,12 @@ def _hints(found: Reasons, verbose: bool) -> Iterator[str]:
 
 def _fix_objects(found: Reasons) -> dict[str, Any]:
     shapes = ({"steps": list(each.steps), "cost": each.cost, "whose": each.whose.name.lower()} for each in found.fixes)
-    return {"fixes": list(shapes)}
+    return {"fixes": list(shapes), "behind": [fix.leaves for fix in found.fixes if fix.leaves]}
 
 
 #: Sections of reasons, where they were looked for, around the tallies, in the order in which they are told.
 _HINTS: Final = partial(Section, "hints", say=_hints, shape=lambda found: {"hints": list(found.hints)})
 _CHANGES: Final = (
-    partial(
-        Section,
-        "behind",
-        say=_behind,
-        shape=lambda found: {"behind": [fix.leaves for fix in found.fixes if fix.leaves]},
-    ),
     partial(Section, "not-enough", say=_not_enough, shape=lambda found: {"notEnough": list(found.not_enough)}),
     partial(Section, "not-tried", say=_untried, shape=lambda found: {"notTried": list(found.untried)}),
 )
@@ -116,10 +110,14 @@ _FACTS: Final = (
 )
 
 
-def _sections_of(refusal: NodeRefusal, where: str = "", most: int = MOST) -> tuple[Section, ...]:
-    """Return the sections of a refusal below its cause, in the order in which they are told, with `most` fixes."""
+def _sections_of(refusal: NodeRefusal, where: str = "", most: int = MOST, *, why: bool = True) -> tuple[Section, ...]:
+    """
+    Return the sections of a refusal below its cause, in the order in which they are told, with `most` fixes.
+
+    With `why` it is told of two changes what one of them leaves in the way.
+    """
     found = refusal.reasons
-    fixes = partial(Section, "fixes", say=partial(_fixes, where=where, most=most), shape=_fix_objects)
+    fixes = partial(Section, "fixes", say=partial(_fixes, where=where, most=most, why=why), shape=_fix_objects)
     changes, facts = ((_HINTS, fixes, *_CHANGES), _FACTS) if found is not None else ((), ())
     return (
         *(make(about=found) for make in changes),
@@ -139,6 +137,13 @@ def refusal_object(refusal: NodeRefusal) -> dict[str, Any]:
     return {**body, "reasons": None if found is None else {**reasons, "exact": found.exact}}
 
 
+def affair_of(affairs: Sequence[Whose]) -> str:
+    """Return in a few words whose affair a fix is, all of those concerned."""
+    in_places = [AFFAIRS[each].removeprefix("in ") for each in affairs if each is not Whose.OTHERS]
+    from_others = [AFFAIRS[each] for each in affairs if each is Whose.OTHERS]
+    return " ".join([*([f"in {' and '.join(in_places)}"] if in_places else []), *from_others])
+
+
 #: Whose affair a fix is, in a few words.
 AFFAIRS: Final = {
     Whose.MANIFEST: "in the manifest",
@@ -147,10 +152,10 @@ AFFAIRS: Final = {
 }
 #: What is told of a kind of node that is one of several, below its cause.
 _HEADS: Final = ("hints", "fixes", "not-tried")
-#: What is told of the nearest of them, where there is room.
+#: What is told of the nearest of them, where there is room: of two changes why both, too.
 _FIRST: Final = (*_HEADS, "behind")
 #: What comes before it is told which names are others elsewhere.
-_NAMING: Final = (*_FIRST, "not-enough")
+_NAMING: Final = (*_HEADS, "not-enough")
 #: Lines on a screen for one kind of node, and for several.
 _LINES: Final = 12
 _LINES_OF_MANY: Final = 15
@@ -295,9 +300,8 @@ def _told(
         yield head
     deeper = "" if not head or head.startswith(_CAUSE) else "  "
     whole = kinds is None or not cause_of(first)
-    sections = [
-        each for each in _sections_of(first, where, 1 if deeper else MOST) if whole or each.kind in (kinds or ())
-    ]
+    found = _sections_of(first, where, 1 if deeper else MOST, why=whole or "behind" in (kinds or ()))
+    sections = [each for each in found if whole or each.kind in (kinds or ())]
     yield from (f"{deeper}{line}" for each in sections if each.kind in _NAMING for line in each.lines(verbose))
     yield from (f"{deeper}{line}" for line in _renamed(group, verbose))
     yield from (f"{deeper}{line}" for each in sections if each.kind not in _NAMING for line in each.lines(verbose))
@@ -312,7 +316,7 @@ def _cut_to(lines: Sequence[str], most: int) -> Sequence[str]:
         kept -= 1
     while kept > 1 and _indent(lines[kept]) > _indent(lines[kept - 1]):
         kept -= 1
-    return [*lines[:kept], "  (-v shows the rest)"]
+    return [*lines[:kept], "(cut to a screen; -v shows all)"]
 
 
 def _height(lines: Sequence[str]) -> int:

@@ -12,8 +12,9 @@ from typing import Final
 from dra_alloc.api import DeviceRequest, ResourceClaim
 from dra_alloc.cluster.cluster import Cluster
 from dra_alloc.cluster.outcomes import NodeRefusal
+from dra_alloc.explain.fix import Fix
 from dra_alloc.explain.hints import Hints
-from dra_alloc.explain.reasons import LESS_COST, WORK, Fix, Reasons
+from dra_alloc.explain.reasons import LESS_COST, WORK, Reasons
 from dra_alloc.explain.trials import Trials
 from dra_alloc.explain.world import World
 from dra_alloc.limits import ALLOCATION_RESULTS_MAX

@@ -14,8 +14,9 @@ from dra_alloc import cel
 from dra_alloc.cluster.settings import Settings
 from dra_alloc.explain.counting import fewer_devices
 from dra_alloc.explain.expressions import in_a_sentence, reads
-from dra_alloc.explain.facts import selector_called
-from dra_alloc.explain.reasons import LESS_COST, Fix
+from dra_alloc.explain.facts import Whose, selector_called
+from dra_alloc.explain.fix import Fix
+from dra_alloc.explain.reasons import LESS_COST
 from dra_alloc.explain.selecting import Selecting, in_other_words, selecting
 from dra_alloc.explain.trials import Trials
 from dra_alloc.explain.world import World
@@ -144,7 +145,13 @@ def _with_a_guard(world: World, trials: Trials, guard: Fix, key: str) -> Advice:
 def _note_fewer(found: Advice, world: World, trials: Trials, guard: Fix) -> bool:
     """Note the guard with the largest number of devices with which it is enough, and return whether there is one."""
     tried = [
-        Fix((*guard.steps, said), guard.cost + LESS_COST, _then(guard.change, change), whose=guard.whose)
+        Fix(
+            (*guard.steps, said),
+            guard.cost + LESS_COST,
+            _then(guard.change, change),
+            whose=guard.whose,
+            parties=frozenset((guard.whose, Whose.MANIFEST)),
+        )
         for alternatives in fewer_devices(guard.change(world))
         for said, change in alternatives
     ]

@@ -14,7 +14,8 @@ from dra_alloc.cluster.attempts.queue import Queued
 from dra_alloc.cluster.attempts.scheduled import Scheduled, Unschedulable
 from dra_alloc.cluster.attempts.scheduling import Scheduling
 from dra_alloc.cluster.outcomes import NodeRefusal
-from dra_alloc.explain.reasons import Fix, Reasons
+from dra_alloc.explain.fix import Fix
+from dra_alloc.explain.reasons import Reasons
 from dra_alloc.explain.world import World
 from dra_alloc.pods.extended_resources import asks_for_extended
 from dra_alloc.pods.groups import group_name
@@ -191,7 +192,8 @@ class _Trying:
 
 def _fix(*changes: Remedy) -> Fix:
     steps, cost = tuple([each.step for each in changes]), sum(each.cost for each in changes)
-    return Fix(steps, cost, _as_it_is, whose=max(each.whose for each in changes))
+    parties = frozenset(each.whose for each in changes)
+    return Fix(steps, cost, _as_it_is, whose=max(parties), parties=parties)
 
 
 def _as_it_is(world: World) -> World:

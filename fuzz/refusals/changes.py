@@ -296,7 +296,8 @@ def _of_slices(world: Json) -> Iterator[Change]:
         specs = _of_pool(world, name)
         wanted = specs[0]["pool"]["resourceSliceCount"]
         if wanted != len(specs):
-            yield Change(f"a complete pool {name}", f"pool {name} has ", _complete(name, len(specs)))
+            step = f"having its driver publish all slices of pool {name}"
+            yield Change(step, f"pool {name} has ", _complete(name, len(specs)))
         if any("consumesCounters" in device for spec in specs for device in spec.get("devices", ())):
             yield Change("", f"devices of pool {name} share the hardware behind them", _uncounted(name))
 

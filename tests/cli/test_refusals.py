@@ -33,7 +33,7 @@ CASES = {
     "16-twenty": ("share one numa (matchAttribute gpu.acme.com/numa)", "dropping matchAttribute"),
     "C4-pool-taint": (
         "is incomplete: 1 of 2 slices",
-        "why both: a complete pool n1 is not enough by itself, as then: d0: taint",
+        "fix in the manifest and the cluster: both having its driver publish all slices of pool n1 and tolerating the",
     ),
     "E-only-fixable-node-hidden": (
         "at most 1 does: 1 of numa 0, 1 of numa 1",
@@ -41,7 +41,7 @@ CASES = {
     ),
     "F-pair-not-offered": (
         "d0: allocated to ml/h0",
-        "why both: freeing claim ml/h0 is not enough by itself, as then: d0: no attribute gpu.acme.com/numa",
+        "gpu.acme.com/numa why both: the first alone is not enough, as then: d0: no attribute gpu.acme.com/numa",
     ),
     "G-in-use-but-wrong-model": ("only 1 of 2 matches", "asking for 1 instead of 2"),
     "I-same-request-name": ('request "g" of claim ml/b: 1', "of claim ml/b"),
@@ -259,7 +259,7 @@ def test_nodes_with_unfinished_pools_do_not_share_their_reasons(tmp_path: Path, 
         each["spec"]["pool"]["resourceSliceCount"] = 2
     assert run(["check", str(_world(tmp_path, _extended("acme.com/gpu", 2), *slices)), "-v"]) == 1
     on_n2 = capsys.readouterr().out.split("on n2, one change away:")[1]
-    assert "a complete pool n2" in on_n2.split("  on n1")[0]
+    assert "having its driver publish all slices of pool n2" in on_n2.split("  on n1")[0]
 
 
 def test_of_several_kinds_of_node_it_is_told_what_the_first_change_leaves_on_the_nearest(
@@ -273,7 +273,7 @@ def test_of_several_kinds_of_node_it_is_told_what_the_first_change_leaves_on_the
     assert run(["check", str(world)]) == 1
     printed = " ".join(capsys.readouterr().out.split())
     assert "cause: on n1, two changes away:" in printed
-    assert "why both: freeing claim default/h is not enough by itself, as then: d0: no attribute x.io/numa," in printed
+    assert "why both: the first alone is not enough, as then: d0: no attribute x.io/numa," in printed
     assert printed.count("why both") == 1
 
 

@@ -109,14 +109,19 @@ class Distinct(AttributeConstraint):
         return f"{self._attribute} {describe(attribute)} is already picked"
 
     def violations(self, picks: Sequence[Pick]) -> Iterable[str]:
-        seen: list[DeviceAttribute] = []
+        seen: list[tuple[DeviceAttribute, DeviceRow]] = []
         for ask, device in picks:
             if self.concerns(ask):
                 attribute = self._source.read(ask, device)
-                if attribute is None or not self._differs(attribute, seen):
-                    yield f"{self._attribute} is missing or not distinct on {device.key}"
+                if attribute is None:
+                    yield f"{device.key} has no {self._attribute}"
                     return
-                seen.append(attribute)
+                if not self._differs(attribute, [other for other, _ in seen]):
+                    alike = [other.key for value, other in seen if not self._differs(attribute, [value])]
+                    beside = f" from that of {alike[0]}" if alike else ""
+                    yield f"{self._attribute} of {device.key} does not differ{beside}"
+                    return
+                seen.append((attribute, device))
 
 
 def _scalars(attribute: DeviceAttribute) -> list[Scalar]:

@@ -159,9 +159,7 @@ def test_an_obstacle_that_shows_only_after_the_first_change_is_found() -> None:
     assert check_reasons(world, found) == []
     assert found.distance == (1, Whose.MANIFEST, 30)
     needs = 'request "r0" needs 2 devices that share one numa (matchAttribute d/numa)'
-    left = (
-        f"freeing claim held-0 is not enough by itself, as then: {needs}, and at most 1 does: 1 of numa 0, 1 of numa 1"
-    )
+    left = f"the first alone is not enough, as then: {needs}, and at most 1 does: 1 of numa 0, 1 of numa 1"
     assert [fix.leaves for fix in found.fixes if len(fix.steps) > 1] == [left]
 
 
@@ -170,7 +168,10 @@ def test_the_taint_of_an_incomplete_pool_is_part_of_the_fix() -> None:
     for each in asked["slices"]:
         each["spec"]["pool"]["resourceSliceCount"] = 2
     found = reasons(world_of(asked))
-    assert [fix.steps for fix in found.fixes] == [("a complete pool p", "tolerating the taint broken:NoSchedule")]
+    published = "having its driver publish all slices of pool p"
+    assert [fix.steps for fix in found.fixes] == [(published, "tolerating the taint broken:NoSchedule")]
+    assert found.fixes[0].affairs == (Whose.MANIFEST, Whose.CLUSTER)
+    assert found.fixes[0].leaves.startswith("the first alone may not be enough, as of the devices seen so far: ")
 
 
 def test_all_does_not_rest_on_who_holds_what_was_not_asked_for() -> None:
