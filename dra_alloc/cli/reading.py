@@ -8,7 +8,7 @@ from argparse import Namespace
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from dra_alloc.cli.nothing import check_stdin_once, nothing_given
+from dra_alloc.cli.nothing import check_stdin_once, nothing_given, nothing_known
 from dra_alloc.cli.output import tell, warn
 from dra_alloc.cluster.settings import Settings
 from dra_alloc.errors import ManifestError, Problem, by_place
@@ -50,8 +50,8 @@ def read_inputs(inputs: Inputs, settings: Settings) -> tuple[Documents, Document
 
     Raises: ManifestError with every problem of both, and if there are any, also
     with those of the manifests that could be read; InputError for settings, for
-    standard input named twice and, as kubectl apply does, for manifests without
-    any object.
+    standard input named twice, for manifests without any object, as kubectl
+    apply does, and for those of which nothing is known.
     """
     check_stdin_once([*inputs.manifests, *inputs.dumps])
     manner = Manner(inputs.validate)
@@ -64,4 +64,8 @@ def read_inputs(inputs: Inputs, settings: Settings) -> tuple[Documents, Document
     if not asked.places and not asked.unknown:
         warn(*asked.warnings, *dump.warnings)
         raise nothing_given()
+    unknown = nothing_known(asked, [each.kind for each in inputs.taught if not each.path])
+    if unknown is not None:
+        warn(*asked.warnings, *dump.warnings)
+        raise unknown
     return asked, dump

@@ -103,8 +103,12 @@ def _nominated(
     if unchecked:
         said = f"ClusterQueue {name} is inactive, as there is no AdmissionCheck {first_few(unchecked)}"
         return _out(workload, name, "check-missing", said)
+    idle = [each for each in dict.fromkeys(queue.checks) if objects.checks[each] is False]
+    if idle:
+        said = f"ClusterQueue {name} is inactive, as AdmissionCheck {first_few(idle)} is not active"
+        return _out(workload, name, "check-inactive", said)
     namespace = workload.local_queue.partition("/")[0]
-    if not selector_of(queue.namespaces).matches(labels.get(namespace, {})):
+    if not selector_of(queue.namespaces).matches(labels[namespace]):
         said = f"ClusterQueue {name} takes no workloads of namespace {namespace}"
         return _out(workload, name, "namespace-selector", said)
     try:

@@ -84,9 +84,9 @@ class KueueObjects:
     """
     All of Kueue's objects by name, local queues as ``namespace/name``; what is wrong with them, and what to know.
 
-    Accounts of cohorts are called ``cohort NAME``, as a queue may have the same name. `frameworks` are what Kueue
-    manages, empty where there is no Configuration; `holds_nameless` that it holds jobs back that name no queue, in the
-    namespaces that are `managed`.
+    Accounts of cohorts are called ``cohort NAME``, as a queue may have the same name. `checks` say whether they are
+    active, None where that is not known. `frameworks` are what Kueue manages, empty where there is no Configuration;
+    `holds_nameless` that it holds jobs back that name no queue, in the namespaces that are `managed`.
     """
 
     queues: Mapping[str, ClusterQueue] = field(default_factory=dict)
@@ -94,7 +94,7 @@ class KueueObjects:
     local: Mapping[str, LocalQueue] = field(default_factory=dict)
     flavors: Mapping[str, Flavor] = field(default_factory=dict)
     priorities: Mapping[str, int] = field(default_factory=dict)
-    checks: frozenset[str] = frozenset()
+    checks: Mapping[str, bool | None] = field(default_factory=dict)
     formats: Mapping[str, Format] = field(default_factory=dict)
     mappings: tuple[DeviceClassMapping, ...] = ()
     gates: Mapping[str, bool] = field(default_factory=dict)
@@ -136,7 +136,7 @@ class KueueObjects:
             found["LocalQueue"],
             found["ResourceFlavor"],
             found["WorkloadPriorityClass"],
-            frozenset(found["AdmissionCheck"]),
+            found["AdmissionCheck"],
             formats,
             notes=tuple(notes),
             wrong=tuple(wrong),
@@ -272,6 +272,12 @@ def _flavor(reading: _Reading) -> Flavor:
     )
 
 
+def _is_active(reading: _Reading) -> bool | None:
+    """Return whether an AdmissionCheck says that it is active, None where it says nothing."""
+    said = [each for each in items(reading.body, "status.conditions") if each.get("type") == "Active"]
+    return said[-1].get("status") == "True" if said else None
+
+
 def _priority(reading: _Reading) -> int:
     value = reading.body.get("value")
     if type(value) is not int:
@@ -281,7 +287,7 @@ def _priority(reading: _Reading) -> int:
 
 
 _READ: Final[Mapping[str, Callable[[_Reading], Any]]] = {
-    "AdmissionCheck": lambda reading: reading.name,
+    "AdmissionCheck": _is_active,
     "ClusterQueue": _cluster_queue,
     "Cohort": _cohort,
     "LocalQueue": _local_queue,

@@ -60,6 +60,7 @@ class VolcanoObjects:
     gates: Mapping[str, bool] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     wrong: tuple[tuple[Workload, Problem], ...] = ()
+    assumes_default: bool = False
 
     @classmethod
     def of(cls, objects: Iterable[Workload], namespace: str) -> VolcanoObjects:
@@ -83,10 +84,11 @@ class VolcanoObjects:
                 full = f"{each.namespace or namespace}/{each.name}"
                 groups[full] = _group(reading, each, full)
             wrong += ((each, problem) for problem in reading.problems)
+        assumed = DEFAULT not in queues
         queues.setdefault(DEFAULT, VolcanoQueue(DEFAULT))
         wrong += _unrooted(queues, written)
         gates, notes = _gates(configured, queues.values())
-        return cls(queues, groups, gates, tuple(notes), tuple(wrong))
+        return cls(queues, groups, gates, tuple(notes), tuple(wrong), assumed)
 
     def line(self, name: str) -> Iterator[VolcanoQueue]:
         """Yield a queue and those above it."""

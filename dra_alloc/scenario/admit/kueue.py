@@ -11,6 +11,7 @@ from typing import Final
 from dra_alloc import cel
 from dra_alloc.api import Pod
 from dra_alloc.errors import Problem, Where, first_few
+from dra_alloc.manifest import Documents
 from dra_alloc.pods.expanding import ExpandedPod
 from dra_alloc.queues.kueue.asking import gates_lacking
 from dra_alloc.queues.kueue.charge import Charging
@@ -48,12 +49,18 @@ LIMITS: Final = (
 )
 
 
+#: The label that a namespace has of itself.
+_NAME: Final = "kubernetes.io/metadata.name"
+
+
 def admit_kueue(asked: AdmitQuestion) -> Admit:
     """Return what becomes of workloads by Kueue. Raises: ManifestError with everything that is wrong."""
     options, dump = asked.options, asked.dump
     objects = KueueObjects.of((*dump.queueing, *asked.manifests.queueing), options.namespace)
     system = asked.system.with_gates(objects.gates)
-    manifests = resumed(asked.manifests)
+    namespaces = _namespace_labels((dump, asked.manifests))
+    by = Queueing(objects, namespaces)
+    manifests = resumed(asked.manifests, by, options.namespace)
     off = [_off(each) for each in gates_lacking(objects.mappings, system)]
     # The last of the Configurations counts, and those of the manifests come after the dump's.
     given = (dump, asked.manifests)
@@ -62,8 +69,6 @@ def admit_kueue(asked: AdmitQuestion) -> Admit:
     prepared = prepared_for(asked, manifests, wrong, lambda found: not_modelled(_asked(found)))
     charging = _charging(prepared, objects, system)
     pods = _asked(prepared)
-    namespaces = _namespace_labels(prepared)
-    by = Queueing(objects, namespaces)
     queued, others = in_turn(dump, queued_pods(pods, prepared.subjects, dump, by))
     workloads = [*others, *(each.workload for each in queued if each.workload is not None)]
     found = admissions(workloads, objects, charging, namespaces, reserved(with_quota(dump)))
@@ -106,16 +111,16 @@ def _charging(prepared: Prepared, objects: KueueObjects, system: QueueSystem) ->
     return Charging(objects.mappings, templates, seen, system)
 
 
-def _namespace_labels(prepared: Prepared) -> Mapping[str, Mapping[str, str]]:
-    found: dict[str, Mapping[str, str]] = {
-        each.metadata.namespace or "": {"kubernetes.io/metadata.name": each.metadata.namespace or ""}
-        for pod in prepared.pods
-        for each in (pod.pod,)
-    }
-    for each in prepared.merged.namespaces:
-        name = each.metadata.name or ""
-        found[name] = {"kubernetes.io/metadata.name": name, **each.metadata.labels}
-    return found
+class _Namespaces(dict[str, Mapping[str, str]]):
+    """The labels of namespaces: one that is not among the files has its name."""
+
+    def __missing__(self, name: str) -> Mapping[str, str]:
+        return {_NAME: name}
+
+
+def _namespace_labels(documents: Sequence[Documents]) -> Mapping[str, Mapping[str, str]]:
+    given = [each.metadata for one in documents for each in one.namespaces]
+    return _Namespaces({each.name or "": {_NAME: each.name or "", **each.labels} for each in given})
 
 
 def _subjects(
@@ -200,6 +205,9 @@ def _notes(objects: KueueObjects, queued: Sequence[QueuedPods], prepared: Prepar
     checks = sorted(f"{name} ({', '.join(found)})" for name, found in there.items() if found)
     if checks:
         yield f"admission checks come besides: {', '.join(checks)}"
+    silent = sorted({each for found in there.values() for each in found if objects.checks[each] is None})
+    if silent:
+        yield f"whether they are active is not said, and taken for granted, of AdmissionChecks: {', '.join(silent)}"
 
 
 def _has_claims(pods: QueuedPods) -> bool:

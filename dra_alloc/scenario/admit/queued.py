@@ -74,20 +74,25 @@ class QueuedPods:
         return self.origin.kind, self.origin.metadata.full_name, self.group
 
 
-def resumed(documents: Documents) -> Documents:
-    """Return the documents with nothing held back that has a queue: that is for the queue to say. Spec: KUEUE-30."""
-    return documents.mapped(_resumed, "workloads")
+def resumed(documents: Documents, by: Queueing, namespace: str) -> Documents:
+    """
+    Return the documents with nothing held back that has a queue, or is given one: that is for the queue to say.
 
+    `namespace` is that of what says none.
 
-def _resumed(item: Workload) -> Workload:
-    paths = _SUSPEND_RUNS if item.kind == "CronJob" else _SUSPEND
-    if not _label(QUEUE, item) or not any(flag(item.body, path) for path in paths):
-        return item
-    body = item.body
-    for path in paths:
-        if flag(body, path):
+    Spec: KUEUE-30, KUEUE-37.
+    """
+
+    def as_asked(item: Workload) -> Workload:
+        paths = [each for each in (_SUSPEND_RUNS if item.kind == "CronJob" else _SUSPEND) if flag(item.body, each)]
+        if not paths or not by.queue_in(item.namespace or namespace, item):
+            return item
+        body = item.body
+        for path in paths:
             body = _without(body, path.split("."))
-    return replace(item, body=body)
+        return replace(item, body=body)
+
+    return documents.mapped(as_asked, "workloads")
 
 
 def _without(body: Mapping[str, Any], path: Sequence[str]) -> FrozenMap[str, Any]:
@@ -105,9 +110,12 @@ class Queueing:
 
     def queue_of(self, owner: Pod | Workload, pod: Pod) -> str:
         """Return the local queue of pods of an owner, of which this is one; empty where no queue holds them back."""
-        named = _label(QUEUE, owner, pod.metadata.labels)
+        return self.queue_in(pod.metadata.namespace or "", owner, pod.metadata.labels)
+
+    def queue_in(self, namespace: str, owner: Pod | Workload, labels: Mapping[str, str] = FrozenMap()) -> str:
+        """Return the same of an owner in a namespace, with the labels of its pods."""
         kind = (owner.group, owner.kind) if isinstance(owner, Workload) else ("", owner.kind)
-        return queue_of(named, kind, self.namespaces[pod.metadata.namespace or ""], self.objects)
+        return queue_of(_label(QUEUE, owner, labels), kind, self.namespaces[namespace], self.objects)
 
 
 def queued_pods(

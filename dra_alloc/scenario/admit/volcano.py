@@ -15,7 +15,7 @@ from dra_alloc.queues.standing import Standing
 from dra_alloc.queues.volcano.cycle import VolcanoCycle, VolcanoJob, VolcanoStanding
 from dra_alloc.queues.volcano.enqueue import DeviceMinimum
 from dra_alloc.queues.volcano.grouping import SCHEDULER, VolcanoPods, is_of_volcano, volcano_pods
-from dra_alloc.queues.volcano.objects import VolcanoObjects
+from dra_alloc.queues.volcano.objects import DEFAULT, VolcanoObjects
 from dra_alloc.scenario.admit.answers import Admit, QueueTold, WorkloadAnswer
 from dra_alloc.scenario.admit.asking import AdmitQuestion, prepared_for
 from dra_alloc.scenario.admit.gathering import Gathered
@@ -118,6 +118,11 @@ class _Volcano:
     def notes(self) -> Iterator[str]:
         """Yield what could make another answer of it."""
         yield from self.gathered.notes(job for job, _ in self.jobs)
+        if self._objects.assumes_default and any(job.queue == DEFAULT for job, _ in self.jobs):
+            said = (
+                "is not among the files: it is taken as Volcano makes it, below the root and without limits of its own"
+            )
+            yield f"queue {DEFAULT} {said}"
         mine = self.gathered.pods[: self.gathered.mine]
         marked = [
             each.name

@@ -135,6 +135,24 @@ def test_a_queue_that_names_a_check_that_is_not_there_admits_nobody(named):
     assert any("q (c)" in each for each in found.notes) == ("admissionChecks" in named)
 
 
+@pytest.mark.parametrize(("status", "code"), [("True", ""), ("False", "check-inactive"), ("Unknown", "check-inactive")])
+def test_a_queue_with_a_check_that_is_not_active_admits_nobody(status, code):
+    check = kueue("AdmissionCheck", "c", {}, status={"conditions": [{"type": "Active", "status": status}]})
+    dump = [*REST, *QUEUES[3:], check, *queue("q", group(("f", 4)), admissionChecks=["c"])]
+    found = admit(objects(job("j")), objects(*dump))
+    admission = found.workloads[0].admission
+    assert admission is not None
+    assert admission.code == code
+    assert not any("taken for granted" in each for each in found.notes)
+
+
+def test_of_a_check_that_says_nothing_it_is_said_that_it_is_taken_for_active():
+    dump = [*REST, *QUEUES[2:], *queue("q", group(("f", 4)), admissionChecks=["c"])]
+    found = admit(objects(job("j")), objects(*dump))
+    assert found.workloads[0].verdict is AdmitVerdict.PLACED
+    assert any("taken for granted, of AdmissionChecks: c" in each for each in found.notes)
+
+
 def test_without_queues_there_is_no_answer():
     with pytest.raises(InputError, match="no objects of a queue system"):
         admit(objects(job("j")), objects(*node("a")))

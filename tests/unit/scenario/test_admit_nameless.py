@@ -18,9 +18,9 @@ DEFAULT["metadata"]["namespace"] = "ns"
 MANAGED = {"manageJobsWithoutQueueName": True}
 
 
-def nameless(kind: str = "Job", *dump: dict[str, Any], **configured: Any) -> Admit:
+def nameless(kind: str = "Job", *dump: dict[str, Any], suspend: bool = False, **configured: Any) -> Admit:
     made = job("a", pods=2, at="")
-    made["spec"]["suspend"] = False
+    made["spec"]["suspend"] = suspend
     if kind == "Pod":
         pod = made["spec"]["template"]["spec"]
         made = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a", "namespace": "ns"}, "spec": pod}
@@ -68,3 +68,18 @@ def test_what_is_held_back_is_told_why():
 def test_what_runs_without_a_queue_is_not_counted_as_admitted():
     said = list(admit_report(nameless()).whole.lines())
     assert "0 of 1 workload admitted and placed; placed without a queue: 1 (Kueue" in said[-1]
+
+
+@pytest.mark.parametrize(
+    ("dump", "configured", "verdicts"),
+    [
+        ([DEFAULT], {}, [AdmitVerdict.NEVER]),
+        ([], MANAGED, [AdmitVerdict.INADMISSIBLE]),
+        ([], {}, []),
+        ([DEFAULT], {"managedJobsNamespaceSelector": {"matchLabels": {"team": "b"}}}, []),
+    ],
+)
+def test_what_is_suspended_and_would_be_given_a_queue_is_asked_about(dump, configured, verdicts):
+    """A person's own word keeps it back only where Kueue does not see to it."""
+    found = nameless("Job", *dump, suspend=True, **configured)
+    assert [each.verdict for each in found.workloads] == verdicts

@@ -195,3 +195,12 @@ def test_pods_of_others_are_grouped_by_their_owners():
 def test_what_is_wrong_with_objects_is_told_with_its_place(wrong, said):
     with pytest.raises(ManifestError, match=said):
         admitted([job("j", ("w", 1, "one"))], *node("a", 1), wrong)
+
+
+@pytest.mark.parametrize(
+    ("at", "there", "said"), [("default", "q", True), ("default", "default", False), ("q", "q", False)]
+)
+def test_a_default_queue_that_is_not_there_is_said_to_be_assumed(at, there, said):
+    found = admitted([job("j", ("w", 1, "one"), at=at)], *node("a", 1), queue(there))
+    assert only(found).verdict is AdmitVerdict.PLACED
+    assert any("queue default is not among the files" in each for each in found.notes) is said

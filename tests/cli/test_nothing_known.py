@@ -1,0 +1,50 @@
+"""
+Manifests in which nothing is that is looked at: no green where it is not known what they make.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from dra_alloc.cli.main import run
+from tests.paths import EXAMPLES
+
+CUSTOM = "apiVersion: example.com/v1\nkind: Fancy\nmetadata: {name: a, namespace: ml}\nspec: {replicas: 2}\n"
+PLAIN = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"
+SPACE = "apiVersion: v1\nkind: Namespace\nmetadata: {name: ml}\n"
+QUEUE = "apiVersion: scheduling.run.ai/v2\nkind: Queue\nmetadata: {name: q}\nspec: {}\n"
+POD = "apiVersion: v1\nkind: Pod\nmetadata: {name: p, namespace: ml}\nspec: {containers: [{name: c, image: i}]}\n"
+COMMANDS = ("check", "admit", "gang", "expand")
+
+
+def asked(tmp_path, command, *texts):
+    (tmp_path / "m.yaml").write_text("---\n".join(texts), encoding="utf-8")
+    dump = ("--cluster", str(EXAMPLES / "admit" / "kai-cluster.yaml"))
+    return run([command, str(tmp_path / "m.yaml"), *dump])
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("more", [(), (PLAIN,), (SPACE,), (QUEUE,)])
+def test_kinds_that_nobody_knows_are_not_said_to_fit(tmp_path, capsys, command, more):
+    assert asked(tmp_path, command, CUSTOM, *more) == 2
+    said = " ".join(capsys.readouterr().err.split())
+    assert "what these make is not known: 1 example.com/v1 Fancy" in said
+    assert "ConfigMap" not in said
+
+
+@pytest.mark.parametrize("texts", [(PLAIN,), (SPACE, PLAIN), (QUEUE,)])
+def test_what_makes_no_pods_asks_for_nothing(tmp_path, capsys, texts):
+    assert [asked(tmp_path, command, *texts) for command in ("check", "admit")] == [0, 0]
+    assert "nothing to" in capsys.readouterr().out
+
+
+def test_a_kind_may_be_said_to_make_no_pods(tmp_path):
+    (tmp_path / "m.yaml").write_text(CUSTOM, encoding="utf-8")
+    assert run(["check", str(tmp_path / "m.yaml"), "--pod-template", "Fancy="]) == 0
+    assert run(["check", str(tmp_path / "m.yaml"), "--pod-template", "Fancy.example.com="]) == 0
+    assert run(["check", str(tmp_path / "m.yaml"), "--pod-template", "Other="]) == 2
+
+
+def test_beside_pods_other_kinds_are_left_alone(tmp_path, capsys):
+    assert asked(tmp_path, "check", CUSTOM, POD) == 0
+    assert "left alone: 1 example.com/v1 Fancy" in capsys.readouterr().out
