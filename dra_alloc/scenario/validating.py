@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Final, TypedDict, Unpack
 
-from dra_alloc.api import ResourceClaim
+from dra_alloc.api import DeviceTaintRule, ResourceClaim
 from dra_alloc.cluster.settings import Settings
 from dra_alloc.errors import InputError, ManifestError, Problem, Where, by_place, in_brief
 from dra_alloc.manifest import Documents, Manner, Place, Workload
@@ -196,7 +196,16 @@ def validated(
 
 
 def _as_stored(item: Any, old: Any, subresource: str) -> Any:
-    """Return an object of which a request changed all but the status, which is what it was, or the status alone."""
+    """
+    Return an object of which a request changed all but the status, which is what it was, or the status alone.
+
+    A taint of another effect is a new one, unless the request says since when. Spec: VAL-17.
+    """
+    if isinstance(item, DeviceTaintRule) and old is not None:
+        taint, was = item.spec.taint, old.spec.taint
+        if taint.effect != was.effect and taint.time_added == was.time_added:
+            renewed = taint.model_copy(update={"time_added": None})
+            item = item.model_copy(update={"spec": item.spec.model_copy(update={"taint": renewed})})
     if not hasattr(item, "status") or (subresource and old is not None):
         return item
     return item.model_copy(update={"status": type(item.status)() if old is None else old.status})

@@ -126,6 +126,22 @@ def test_what_is_stored():
     assert (request["exactly"]["count"], status) == (1, reserved)
 
 
+@pytest.mark.parametrize(
+    ("effect", "since", "stored"),
+    [("NoSchedule", "31", "31"), ("NoExecute", "31", ""), ("NoExecute", "30", "30")],
+    ids=["as it was", "a new one", "a new one, and since when"],
+)
+def test_a_taint_of_another_effect_is_a_new_one(effect, since, stored):
+    def rule(effect, day):
+        taint = {"key": "k", "effect": effect, "timeAdded": f"2026-01-{day}T11:00:00Z"}
+        spec = {"deviceSelector": {"driver": "d.io"}, "taint": taint}
+        return {"apiVersion": "resource.k8s.io/v1", "kind": "DeviceTaintRule", "metadata": {"name": "t"}, "spec": spec}
+
+    asked = {"op": "validate", "release": "1.38", "object": rule(effect, since), "old": rule("NoSchedule", "31")}
+    taint = answer(json.dumps(asked))["stored"]["spec"]["taint"]
+    assert taint.get("timeAdded") == (f"2026-01-{stored}T11:00:00Z" if stored else None)
+
+
 def test_what_is_stored_with_a_warning():
     spec = {"driver": "D.io", "nodeName": "n", "pool": {"name": "p", "generation": 1, "resourceSliceCount": 1}}
     head = {"apiVersion": "resource.k8s.io/v1", "kind": "ResourceSlice", "metadata": {"name": "s"}}

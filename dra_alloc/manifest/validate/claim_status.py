@@ -86,7 +86,7 @@ def _allocation(v: Violations, allocation: AllocationResult, names: frozenset[st
                 v.names(f"{place}.shareID", uuid_faults(result.share_id, declarative=v.generated))
             check_binding(v, result, place)
             check_node_operations(v, result.skip_node_operations, f"{place}.skipNodeOperations")
-            with v.generated_checks(True):
+            if v.generated:
                 check_tolerations(v, result.tolerations, f"{place}.tolerations")
     if not v.too_many(f"{path}.config", len(allocation.devices.config), CONFIG_MAX):
         for position, config in enumerate(allocation.devices.config):

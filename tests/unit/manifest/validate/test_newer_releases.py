@@ -304,3 +304,15 @@ def test_derived_attributes_beyond_their_number_have_one() -> None:
     item["spec"]["devices"]["requests"] = [{"name": "r", **request["exactly"], "derivedAttributes": derived}]
     found = told({**item, "apiVersion": "resource.k8s.io/v1beta1"}, "1.37", gates={"DRADerivedAttributes": True})
     assert [path for kind, path, _ in found if kind == "TooMany"] == ["spec.devices.requests[0].derivedAttributes"]
+
+
+def test_tolerations_of_what_is_allocated() -> None:
+    device = {"request": "r", "driver": "d.io", "pool": "p", "device": "a"}
+    kept = {"key": "k", "operator": "Exists", "value": "v"}
+    status = {"allocation": {"devices": {"results": [{**device, "tolerations": [kept]}]}}}
+    asked = {"old": claim(), "subresource": "status"}
+    assert not told({**claim(), "status": status}, "1.36", **asked)
+    path = "status.allocation.devices.results[0].tolerations[0].value"
+    assert told({**claim(), "status": status}, "1.37", **asked) == [
+        ("Invalid", path, "must be empty for operator `Exists`")
+    ]
