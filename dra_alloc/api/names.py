@@ -16,11 +16,22 @@ from dra_alloc.api.go_text import quote
 from dra_alloc.remembered import of_short_texts
 
 __all__ = [
+    "KEY",
+    "KEY_TEXT",
+    "LABEL",
+    "LABEL_TEXT",
+    "MAX_LABEL",
+    "MAX_SUBDOMAIN",
+    "SUBDOMAIN",
+    "SUBDOMAIN_TEXT",
+    "VALUE",
+    "VALUE_TEXT",
     "DeviceID",
     "NameFault",
     "PoolID",
     "SharedDeviceID",
     "driver_faults",
+    "expression_text",
     "extended_resource_faults",
     "fully_qualified_name_faults",
     "identifier_faults",
@@ -88,11 +99,11 @@ class NameFault(NamedTuple):
 
 Faults = tuple[NameFault, ...]
 
-_LABEL: Final = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
-_SUBDOMAIN: Final = rf"{_LABEL}(\.{_LABEL})*"
+LABEL: Final = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
+SUBDOMAIN: Final = rf"{LABEL}(\.{LABEL})*"
 _IDENTIFIER: Final = "[A-Za-z_][A-Za-z0-9_]*"
-_KEY: Final = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
-_VALUE: Final = f"({_KEY})?"
+KEY: Final = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
+VALUE: Final = f"({KEY})?"
 _HEX: Final = "[0-9A-Fa-f]"
 _UUID: Final = f"{_HEX}{{8}}-{_HEX}{{4}}-{_HEX}{{4}}-{_HEX}{{4}}-{_HEX}{{12}}"
 
@@ -100,29 +111,30 @@ _DOMAIN_RULE: Final = "must start and end with an alphanumeric character"
 _KEY_RULE: Final = f"must consist of alphanumeric characters, '-', '_' or '.', and {_DOMAIN_RULE}"
 
 
-def _expression_text(rule: str, expression: str, *examples: str) -> str:
+def expression_text(rule: str, expression: str, *examples: str) -> str:
+    """Return what the API server says of a text that does not match an expression."""
     shown = " or ".join(f"'{example}', " for example in examples)
     return f"{rule} (e.g. {shown}regex used for validation is '{expression}')"
 
 
-_LABEL_TEXT: Final = _expression_text(
+LABEL_TEXT: Final = expression_text(
     f"a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and {_DOMAIN_RULE}",
-    _LABEL,
+    LABEL,
     "my-name",
     "123-abc",
 )
-_SUBDOMAIN_TEXT: Final = _expression_text(
+SUBDOMAIN_TEXT: Final = expression_text(
     "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', "
     f"and {_DOMAIN_RULE}",
-    _SUBDOMAIN,
+    SUBDOMAIN,
     "example.com",
 )
-_CASELESS_TEXT: Final = _expression_text(
+_CASELESS_TEXT: Final = expression_text(
     f"an RFC 1123 subdomain must consist of alphanumeric characters, '-' or '.', and {_DOMAIN_RULE}",
-    _SUBDOMAIN,
+    SUBDOMAIN,
     "Example.com",
 )
-_IDENTIFIER_TEXT: Final = _expression_text(
+_IDENTIFIER_TEXT: Final = expression_text(
     "a valid C identifier must start with alphabetic character or '_', "
     "followed by a string of alphanumeric characters or '_'",
     _IDENTIFIER,
@@ -130,16 +142,16 @@ _IDENTIFIER_TEXT: Final = _expression_text(
     "MY_NAME",
     "MyName",
 )
-_KEY_TEXT: Final = _expression_text(_KEY_RULE, _KEY, "MyName", "my.name", "123-abc")
-_VALUE_TEXT: Final = _expression_text(
+KEY_TEXT: Final = expression_text(_KEY_RULE, KEY, "MyName", "my.name", "123-abc")
+VALUE_TEXT: Final = expression_text(
     f"a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and {_DOMAIN_RULE}",
-    _VALUE,
+    VALUE,
     "MyValue",
     "my_value",
     "12345",
 )
 _SEVERAL_SLASHES: Final = (
-    f"a valid label key {_KEY_TEXT} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"
+    f"a valid label key {KEY_TEXT} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"
 )
 
 MAX_LABEL: Final = 63
@@ -163,8 +175,8 @@ def label_faults(text: str, *, declarative: bool = False) -> Faults:
     details = []
     if _too_long(text, MAX_LABEL):
         details.append(_length_text(MAX_LABEL, declarative=declarative))
-    if not re.fullmatch(_LABEL, text):
-        details.append("must not contain dots" if re.fullmatch(_SUBDOMAIN, text) else _LABEL_TEXT)
+    if not re.fullmatch(LABEL, text):
+        details.append("must not contain dots" if re.fullmatch(SUBDOMAIN, text) else LABEL_TEXT)
     return _invalid(text, details)
 
 
@@ -177,8 +189,8 @@ def _subdomain_details(text: str, *, declarative: bool) -> list[str]:
     details = []
     if _too_long(text, MAX_SUBDOMAIN):
         details.append(_length_text(MAX_SUBDOMAIN, declarative=declarative))
-    if not re.fullmatch(_SUBDOMAIN, text):
-        details.append(_SUBDOMAIN_TEXT)
+    if not re.fullmatch(SUBDOMAIN, text):
+        details.append(SUBDOMAIN_TEXT)
     return details
 
 
@@ -190,7 +202,7 @@ def driver_faults(text: str, *, declarative: bool = False) -> Faults:
     lowered = text.replace("\u0130", "i").lower()
     if declarative:
         folded = text.replace("\u017f", "s").replace("\u212a", "k")  # (?i) in Go folds these two
-        details = [] if re.fullmatch(_SUBDOMAIN, folded, re.IGNORECASE | re.ASCII) else [_CASELESS_TEXT]
+        details = [] if re.fullmatch(SUBDOMAIN, folded, re.IGNORECASE | re.ASCII) else [_CASELESS_TEXT]
         if _too_long(text, MAX_SUBDOMAIN):
             details.insert(0, _length_text(MAX_SUBDOMAIN, declarative=True))
     else:
@@ -270,16 +282,16 @@ def _label_key_details(text: str) -> list[str]:
         details.append("name part must be non-empty")
     elif _too_long(name, MAX_LABEL):
         details.append(f"name part {_length_text(MAX_LABEL, declarative=True)}")
-    if not re.fullmatch(_KEY, name):
-        details.append(f"name part {_KEY_TEXT}")
+    if not re.fullmatch(KEY, name):
+        details.append(f"name part {KEY_TEXT}")
     return details
 
 
 def label_value_faults(text: str) -> Faults:
     """Return what is wrong with a label value. Spec: NAME-9."""
     details = [_length_text(MAX_LABEL, declarative=True)] if _too_long(text, MAX_LABEL) else []
-    if not re.fullmatch(_VALUE, text):
-        details.append(_VALUE_TEXT)
+    if not re.fullmatch(VALUE, text):
+        details.append(VALUE_TEXT)
     return _invalid(text, details)
 
 

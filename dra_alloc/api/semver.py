@@ -8,8 +8,9 @@ from typing import Final, NoReturn
 
 from dra_alloc.api.go_text import quote
 from dra_alloc.errors import InputError
+from dra_alloc.remembered import of_short_texts
 
-__all__ = ["Semver", "SemverError", "admits_version"]
+__all__ = ["Semver", "SemverError", "admits_version", "is_version"]
 
 _DIGITS: Final = frozenset("0123456789")
 _IDENTIFIER: Final = _DIGITS | frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-")
@@ -140,6 +141,16 @@ _ADMITTED: Final = re.compile(
     r"(-(0|[1-9][0-9]*|[0-9]*[a-zA-Z-][0-9a-zA-Z-]*)(\.(0|[1-9][0-9]*|[0-9]*[a-zA-Z-][0-9a-zA-Z-]*))*)?"
     r"(\+[0-9a-zA-Z-]+(\.[0-9a-zA-Z-]+)*)?"
 )
+
+
+@of_short_texts(4096)
+def is_version(text: str) -> bool:
+    """Return whether a text is a version as CEL has it. Spec: SEM-1 to SEM-14."""
+    try:
+        Semver.parse(text)
+    except SemverError:
+        return False
+    return True
 
 
 def admits_version(text: str) -> bool:

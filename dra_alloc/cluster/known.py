@@ -49,18 +49,7 @@ class KnownParts:
 
     def now(self) -> KnownParts:
         """Return what is known now: other threads may add to it meanwhile, and what is carried on belongs together."""
-        return KnownParts(
-            survey=self.survey,
-            holdings=self.holdings,
-            ledger=self.ledger,
-            occupancy=self.occupancy,
-            allocator=self.allocator,
-            roster=self.roster,
-            standings=self.standings,
-            digests=self.digests,
-            class_by_resource=self.class_by_resource,
-            intended=self.intended,
-        )
+        return replace(self)
 
 
 class Known:

@@ -81,6 +81,11 @@ class Workload:
         """The namespace of the workload and its pods; empty if it does not say."""
         return self.metadata.namespace or ""
 
+    @property
+    def called(self) -> str:
+        """Its kind and full name, as notes call it."""
+        return f"{self.kind} {self.metadata.full_name}"
+
 
 @dataclass(frozen=True, slots=True)
 class Place:

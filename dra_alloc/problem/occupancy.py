@@ -57,7 +57,32 @@ class Held(NamedTuple):
         return cls({**holdings.devices, **both} if both else holdings.devices, beyond.consumed)
 
 
-class Occupancy:
+class _Masks:
+    """What is held slice by slice, for as long as it is."""
+
+    __slots__ = ()
+    masks: Mapping[SliceRow, int]
+    _tangled: Mapping[SliceRow, int]
+    _large: MutableMapping[Pool, int]
+
+    def busy(self, pools: Sequence[Pool]) -> int | None:
+        """Return the devices held in pools side by side; None where consumed capacity matters as well."""
+        return _busy(pools, self.masks, self._tangled, self._large)
+
+    def whole(self, pools: Sequence[Pool]) -> int:
+        """Return the devices held as a whole in pools side by side, whatever is consumed of others."""
+        return _busy(pools, self.masks, _NOTHING, self._large) or 0
+
+    def busy_alone(self, row: SliceRow) -> int | None:
+        """Return the devices held in one slice; None where consumed capacity matters as well."""
+        return None if self._tangled and row in self._tangled else self.masks.get(row, 0)
+
+    def busy_in_one(self) -> Callable[[SliceRow, int], int | None]:
+        """Return the same, as far as what is held now goes, for many slices: to be called with 0 besides the slice."""
+        return self.masks.get if not self._tangled else lambda row, _: self.busy_alone(row)
+
+
+class Occupancy(_Masks):
     """
     For every slice the devices held exclusively, and whether any of its devices has shares.
 
@@ -103,52 +128,22 @@ class Occupancy:
         made._tangled = self._tangled.changed(tangled, old)  # its own class
         return made
 
-    def busy_alone(self, row: SliceRow) -> int | None:
-        """Return the devices held in one slice; None where consumed capacity matters as well."""
-        return None if self._tangled and row in self._tangled else self.masks.get(row, 0)
-
-    def busy_in_one(self) -> Callable[[SliceRow, int], int | None]:
-        """Return the same for many slices: to be called with 0 besides the slice."""
-        return self.masks.get if not self._tangled else lambda row, _: self.busy_alone(row)
-
-    def whole(self, pools: Sequence[Pool]) -> int:
-        """Return the devices held as a whole in pools side by side, whatever is consumed of others."""
-        return _busy(pools, self.masks, _NOTHING, self._large) or 0
-
     def opened(self) -> OpenOccupancy:
         """Return a copy in which devices can be taken."""
         return OpenOccupancy(dict(self.masks), self._tangled)
 
-    def busy(self, pools: Sequence[Pool]) -> int | None:
-        """Return the devices held in pools side by side; None where consumed capacity matters as well."""
-        return _busy(pools, self.masks, self._tangled, self._large)
 
-
-class OpenOccupancy:
+class OpenOccupancy(_Masks):
     """An occupancy that changes while pods are placed; for one thread."""
 
     __slots__ = ("_large", "_tangled", "masks")
+    masks: dict[SliceRow, int]
+    _tangled: dict[SliceRow, int]
 
     def __init__(self, masks: dict[SliceRow, int], tangled: Overlay[SliceRow, int]) -> None:
         self.masks = masks
         self._tangled = dict(tangled)
         self._large: dict[Pool, int] = {}
-
-    def busy(self, pools: Sequence[Pool]) -> int | None:
-        """Return the devices held in pools side by side; None where consumed capacity matters as well."""
-        return _busy(pools, self.masks, self._tangled, self._large)
-
-    def whole(self, pools: Sequence[Pool]) -> int:
-        """Return the devices held as a whole in pools side by side, whatever is consumed of others."""
-        return _busy(pools, self.masks, _NOTHING, self._large) or 0
-
-    def busy_alone(self, row: SliceRow) -> int | None:
-        """Return the devices held in one slice; None where consumed capacity matters as well."""
-        return None if self._tangled and row in self._tangled else self.masks.get(row, 0)
-
-    def busy_in_one(self) -> Callable[[SliceRow, int], int | None]:
-        """Return the same, as far as what is held now goes, for many slices: to be called with 0 besides the slice."""
-        return self.masks.get if not self._tangled else lambda row, _: self.busy_alone(row)
 
     def take(self, row: SliceRow, devices: int) -> None:
         """Hold the devices of a mask."""

@@ -123,12 +123,11 @@ class Direct:
 
         Raises: GatherError.
         """
-        if admitted is None or admitted.plan is None:
-            return None
+        answer = self.answer_admitted(node, admitted, steps)
+        if answer is not None or admitted is None or admitted.plan is None or admitted.plan.sharing is None:
+            return answer
         view = self._survey.view(node)
-        found = self._on(view, admitted)
-        if (found is None or not _is_within(found[0], steps)) and admitted.plan.sharing is not None:
-            found = self._shared_on(view, admitted)
+        found = self._shared_on(view, admitted)
         return Answer(admitted, view, *found) if found is not None and _is_within(found[0], steps) else None
 
     def _on(self, view: View, admitted: Admitted) -> tuple[BoardAnswer, Work] | None:

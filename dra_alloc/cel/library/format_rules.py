@@ -10,6 +10,19 @@ import re
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
+from dra_alloc.api.names import (
+    KEY,
+    KEY_TEXT,
+    LABEL,
+    LABEL_TEXT,
+    MAX_LABEL,
+    MAX_SUBDOMAIN,
+    SUBDOMAIN,
+    SUBDOMAIN_TEXT,
+    VALUE,
+    VALUE_TEXT,
+    expression_text,
+)
 from dra_alloc.cel.library.time_values import civil, days_of
 from dra_alloc.cel.library.url_parse import BadUrl, parse_request_uri
 
@@ -31,13 +44,7 @@ __all__ = [
 ]
 
 Check = Callable[[str], list[str]]
-_LABEL: Final = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
-_SUBDOMAIN: Final = rf"{_LABEL}(\.{_LABEL})*"
 _OLD_LABEL: Final = "[a-z]([-a-z0-9]*[a-z0-9])?"
-_NAME: Final = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
-_VALUE: Final = f"({_NAME})?"
-_LABEL_LENGTH: Final = 63
-_SUBDOMAIN_LENGTH: Final = 253
 
 
 class Words(NamedTuple):
@@ -51,45 +58,12 @@ CHARACTERS: Final = Words("characters", "a qualified name")
 BYTES: Final = Words("bytes", "a valid label key")
 
 
-def _must(rule: str, pattern: str, *examples: str) -> str:
-    shown = " or ".join(f"'{example}', " for example in examples)
-    return f"{rule} (e.g. {shown}regex used for validation is '{pattern}')"
-
-
-_LABEL_RULE: Final = _must(
-    "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', "
-    "and must start and end with an alphanumeric character",
-    _LABEL,
-    "my-name",
-    "123-abc",
-)
-_SUBDOMAIN_RULE: Final = _must(
-    "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', "
-    "and must start and end with an alphanumeric character",
-    _SUBDOMAIN,
-    "example.com",
-)
-_OLD_LABEL_RULE: Final = _must(
+_OLD_LABEL_RULE: Final = expression_text(
     "a DNS-1035 label must consist of lower case alphanumeric characters or '-', "
     "start with an alphabetic character, and end with an alphanumeric character",
     _OLD_LABEL,
     "my-name",
     "abc-123",
-)
-_NAME_RULE: Final = _must(
-    "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character",
-    _NAME,
-    "MyName",
-    "my.name",
-    "123-abc",
-)
-_VALUE_RULE: Final = _must(
-    "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', "
-    "and must start and end with an alphanumeric character",
-    _VALUE,
-    "MyValue",
-    "my_value",
-    "12345",
 )
 
 
@@ -107,29 +81,29 @@ def _checked(limit: int, pattern: str, rule: str, unit: str = "characters") -> C
     return check
 
 
-_label: Final = _checked(_LABEL_LENGTH, _LABEL, _LABEL_RULE)
-dns1035_label: Final = _checked(_LABEL_LENGTH, _OLD_LABEL, _OLD_LABEL_RULE)
+_label: Final = _checked(MAX_LABEL, LABEL, LABEL_TEXT)
+dns1035_label: Final = _checked(MAX_LABEL, _OLD_LABEL, _OLD_LABEL_RULE)
 
 
 def _subdomain(unit: str) -> Check:
-    return _checked(_SUBDOMAIN_LENGTH, _SUBDOMAIN, _SUBDOMAIN_RULE, unit)
+    return _checked(MAX_SUBDOMAIN, SUBDOMAIN, SUBDOMAIN_TEXT, unit)
 
 
 dns1123_subdomain: Final = _subdomain("characters")
-_DOTTED: Final = re.compile(_SUBDOMAIN)
+_DOTTED: Final = re.compile(SUBDOMAIN)
 
 
 def dns1123_label(text: str) -> list[str]:
     """The check of host name labels; a whole host name has a complaint of its own."""
     problems = _label(text)
-    if problems and problems[-1] == _LABEL_RULE and _DOTTED.fullmatch(text):
+    if problems and problems[-1] == LABEL_TEXT and _DOTTED.fullmatch(text):
         problems[-1] = "must not contain dots"
     return problems
 
 
 def label_value(words: Words) -> Check:
     """The check of label values; empty is fine."""
-    return _checked(_LABEL_LENGTH, _VALUE, _VALUE_RULE, words.unit)
+    return _checked(MAX_LABEL, VALUE, VALUE_TEXT, words.unit)
 
 
 def prefix(check: Check) -> Check:
@@ -144,8 +118,8 @@ def prefix(check: Check) -> Check:
 def qualified_name(words: Words) -> Check:
     """The check of names with an optional domain before a slash."""
     subdomain = _subdomain(words.unit)
-    whole = f"{words.key} {_NAME_RULE} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"
-    form = re.compile(_NAME)
+    whole = f"{words.key} {KEY_TEXT} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"
+    form = re.compile(KEY)
 
     def check(text: str) -> list[str]:
         head, slash, name = text.rpartition("/")
@@ -157,9 +131,9 @@ def qualified_name(words: Words) -> Check:
             problems += [f"prefix part {problem}" for problem in found]
         if not name:
             problems.append("name part must be non-empty")
-        problems += [f"name part {problem}" for problem in _too_long(name, _LABEL_LENGTH, words.unit)]
+        problems += [f"name part {problem}" for problem in _too_long(name, MAX_LABEL, words.unit)]
         if not form.fullmatch(name):
-            problems.append(f"name part {_NAME_RULE}")
+            problems.append(f"name part {KEY_TEXT}")
         return problems
 
     return check

@@ -102,7 +102,7 @@ def rolled_out(
 
 
 def _rollout_note(workload: Workload, replicas: int, old: int) -> str:
-    one = f"{workload.kind} {workload.metadata.full_name}: a rollout replaces {old} pod{'s' if old > 1 else ''}"
+    one = f"{workload.called}: a rollout replaces {old} pod{'s' if old > 1 else ''}"
     if text(workload.body, "spec.strategy.type") == "Recreate":
         return f"{one} of an older template, which go first"
     surge, gone = _shares(workload, replicas)
@@ -176,7 +176,7 @@ def _of_template_before(workload: Workload, there: tuple[Pod, ...]) -> tuple[tup
     gone = len(there) - len(kept)
     if not gone:
         return kept, ()
-    called = f"{workload.kind} {workload.metadata.full_name}"
+    called = workload.called
     note = f"{called}: the template is another: {gone} pods go and come again, one by one"
     return kept, (note,)
 

@@ -71,7 +71,7 @@ def cron_job(workload: Workload, around: Around) -> PodPlan:
         plans = [_told(each, JobRun.of(each, around, "spec.jobTemplate.spec")) for each in runs]
         return PodPlan(tuple(found for plan in plans for found in plan.sets), notes=_allows(workload))
     if flag(workload.body, "spec.suspend"):
-        return replace(NOTHING, notes=(f"{_called(workload)} is suspended: it makes no pods",))
+        return replace(NOTHING, notes=(f"{workload.called} is suspended: it makes no pods",))
     spec = value_at(workload.body, "spec.jobTemplate.spec") or {}
     run = JobRun(Controller("batch/v1", "Job", f"{workload.name}-{RUN}"), spec, "spec.jobTemplate.spec")
     return replace(_told(workload, run), notes=_allows(workload))
@@ -80,16 +80,12 @@ def cron_job(workload: Workload, around: Around) -> PodPlan:
 def _allows(workload: Workload) -> tuple[str, ...]:
     if text(workload.body, "spec.concurrencyPolicy", "Allow") != "Allow":
         return ()
-    return (f"{_called(workload)}: one run is counted; with concurrencyPolicy Allow a late one meets the next",)
-
-
-def _called(workload: Workload) -> str:
-    return f"{workload.kind} {workload.metadata.full_name}"
+    return (f"{workload.called}: one run is counted; with concurrencyPolicy Allow a late one meets the next",)
 
 
 def _told(workload: Workload, run: JobRun) -> PodPlan:
     found = pods_of_job(run)
-    said = () if found is not None else (f"{_called(workload)} is {_why_none(run)}: it makes no pods",)
+    said = () if found is not None else (f"{workload.called} is {_why_none(run)}: it makes no pods",)
     return PodPlan((found,) if found is not None else (), notes=said)
 
 

@@ -41,7 +41,7 @@ def job_set(workload: Workload, around: Around) -> PodPlan:
 
 def replicated_jobs(workload: Workload, jobs: Replicated, around: Around, *, suspended: bool) -> PodPlan:
     """Return the pods of the Jobs of a JobSet, its own or one that it makes. Spec: EXPAND-16. Raises: Misfit."""
-    called = f"{workload.kind} {workload.metadata.full_name}"
+    called = workload.called
     if suspended:
         return PodPlan(notes=(f"{called} is suspended: it makes no pods",))
     sets = together(found for each, at in jobs for found in _jobs(workload, each, at, around))

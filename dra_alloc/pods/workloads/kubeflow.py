@@ -93,13 +93,13 @@ def _replicas(workload: Workload, around: Around, skip: str) -> Iterator[PodSet]
 def _elastic(workload: Workload) -> Iterator[str]:
     most = value_at(workload.body, "spec.elasticPolicy.maxReplicas")
     if isinstance(most, int):
-        called = f"{workload.kind} {workload.metadata.full_name}"
+        called = workload.called
         yield f"{called}: its workers are counted as they are written; it may scale up to {most}"
 
 
 def _none(workload: Workload) -> PodPlan:
     why = "over" if _is_over(workload) else "suspended"
-    return PodPlan(notes=(f"{workload.kind} {workload.metadata.full_name} is {why}: it makes no pods",))
+    return PodPlan(notes=(f"{workload.called} is {why}: it makes no pods",))
 
 
 def _is_over(workload: Workload) -> bool:

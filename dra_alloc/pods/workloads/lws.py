@@ -34,9 +34,7 @@ def disaggregated_set(workload: Workload, around: Around) -> PodPlan:
     for number, role in enumerate(items(workload.body, "spec.roles")):
         spec = value_at(role, "spec") or {}
         sets += _groups(workload, f"{workload.name}-{text(role, 'name')}", spec, f"spec.roles[{number}].spec", around)
-    assumed = (
-        f"{workload.kind} {workload.metadata.full_name}: its LeaderWorkerSets are named as assumed, `<set>-<role>`"
-    )
+    assumed = f"{workload.called}: its LeaderWorkerSets are named as assumed, `<set>-<role>`"
     return PodPlan(together(sets), notes=(assumed,))
 
 
@@ -71,7 +69,7 @@ def _slot(name: str, group: int, number: int, pod: str) -> PodSlot:
 
 
 def _notes(workload: Workload, spec: Mapping[str, Any]) -> Iterator[str]:
-    called = f"{workload.kind} {workload.metadata.full_name}"
+    called = workload.called
     annotations = workload.metadata.annotations
     if any(each in annotations for each in (f"{_PREFIX}/exclusive-topology", f"{_PREFIX}/subgroup-exclusive-topology")):
         yield f"{called}: exclusive placement by topology is not looked at"

@@ -55,13 +55,9 @@ def ray_job(workload: Workload, around: Around) -> PodPlan:
 def ray_cron_job(workload: Workload, around: Around) -> PodPlan:
     """Return the pods of one run. Spec: EXPAND-20."""
     if flag(workload.body, "spec.suspend"):
-        return PodPlan(notes=(f"{_called(workload)} is suspended: it makes no pods",))
+        return PodPlan(notes=(f"{workload.called} is suspended: it makes no pods",))
     name = f"{workload.name}-{RUN}"
     return _job(workload, drawn(f"{name}-", 0), name, "spec.jobTemplate", around)
-
-
-def _called(workload: Workload) -> str:
-    return f"{workload.kind} {workload.metadata.full_name}"
 
 
 def _name_of_cluster(workload: Workload, around: Around) -> str:
@@ -74,11 +70,11 @@ def _job(workload: Workload, cluster: str, name: str, at: str, around: Around) -
     spec = value_at(workload.body, at) or {}
     ended = text(workload.body, "status.jobDeploymentStatus") in ("Complete", "Failed")
     if flag(spec, "suspend") or ended:
-        return PodPlan(notes=(f"{_called(workload)} is {'over' if ended else 'suspended'}: it makes no pods",))
+        return PodPlan(notes=(f"{workload.called} is {'over' if ended else 'suspended'}: it makes no pods",))
     sets: list[PodSet] = []
     notes: tuple[str, ...] = ()
     if value_at(spec, "clusterSelector"):
-        notes = (f"{_called(workload)} runs on a cluster that is there: it makes none",)
+        notes = (f"{workload.called} runs on a cluster that is there: it makes none",)
     else:
         plan = _cluster(workload, cluster, value_at(spec, "rayClusterSpec") or {}, f"{at}.rayClusterSpec", around)
         sets, notes = [*plan.sets], plan.notes
@@ -114,7 +110,7 @@ def _submitter(workload: Workload, name: str, spec: Mapping[str, Any], at: str, 
 
 def _cluster(workload: Workload, name: str, spec: Mapping[str, Any], at: str, around: Around) -> PodPlan:
     if flag(spec, "suspend"):
-        return PodPlan(notes=(f"{_called(workload)} is suspended: it makes no pods",))
+        return PodPlan(notes=(f"{workload.called} is suspended: it makes no pods",))
     scaled = flag(spec, "enableInTreeAutoscaling")
     there = around.pods(workload)
     maker = Controller("ray.io/v1", "RayCluster", name)
@@ -134,7 +130,7 @@ def _cluster(workload: Workload, name: str, spec: Mapping[str, Any], at: str, ar
         if scaled:
             least, most = number_in(group, "minReplicas", 0, where), number_in(group, "maxReplicas", _MOST, where)
             top = f"{most * hosts}" if most < _MOST else "any number of"
-            counted = f"{_called(workload)}: group {called} is counted with {count} pods"
+            counted = f"{workload.called}: group {called} is counted with {count} pods"
             notes.append(f"{counted}; its autoscaler may ask for {least * hosts} to {top}")
     return PodPlan(together(sets), notes=tuple(notes))
 

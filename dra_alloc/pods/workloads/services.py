@@ -64,7 +64,7 @@ def knative_service(workload: Workload, around: Around) -> PodPlan:
         base=cut(f"{name}-"),
         there=around.pods(workload),
     )
-    called = f"{workload.kind} {workload.metadata.full_name}"
+    called = workload.called
     return PodPlan((found,), notes=(f"{called} is counted with {count} pods; its autoscaler may ask for others",))
 
 
@@ -77,7 +77,7 @@ def virtual_machine(workload: Workload, around: Around) -> PodPlan:
     """Return the pod of a machine that is to run. Spec: EXPAND-29."""
     strategy = text(workload.body, "spec.runStrategy")
     if strategy in ("Halted", "Manual") or not (strategy or flag(workload.body, "spec.running")):
-        called = f"{workload.kind} {workload.metadata.full_name}"
+        called = workload.called
         return PodPlan(notes=(f"{called} is not to run: it makes no pod",))
     return _machines(workload, "spec.template", 1, around)
 
@@ -120,7 +120,7 @@ def _machines(workload: Workload, path: str, count: int, around: Around) -> PodP
     base = f"virt-launcher-{workload.name}-"
     made = labelled({"metadata": template["metadata"], "spec": pod}, labels)
     where = f"{path}.spec" if path else "spec"
-    called = f"{workload.kind} {workload.metadata.full_name}"
+    called = workload.called
     notes = (f"{called}: what its virtual machine needs beside the guest's memory is not counted",)
     found = PodSet(made, where, controller_of(workload), count, cut(base), there=around.pods(workload))
     return PodPlan((found,), notes=notes)

@@ -83,7 +83,7 @@ def assumed(workload: Workload, around: Around) -> PodPlan:
     Spec: EXPAND-50. Raises: Misfit.
     """
     sets = [_one(workload, each.path.removesuffix(".spec"), 1, around) for each in workload.templates]
-    called = f"{workload.kind} {workload.metadata.full_name}"
+    called = workload.called
     paths = ", ".join(each.path for each in workload.templates)
     first = workload.templates[0].path.removesuffix(".spec")
     beside = f"{first.rpartition('.')[0]}.replicas".lstrip(".")

@@ -32,7 +32,7 @@ def volcano_job(workload: Workload, around: Around) -> PodPlan:
     """Return a pod `<job>-<task>-<number>` for each replica of each task. Spec: EXPAND-24."""
     phase = text(workload.body, "status.state.phase")
     if phase in _OVER:
-        return PodPlan(notes=(f"{workload.kind} {workload.metadata.full_name} is {phase.lower()}: it makes no pods",))
+        return PodPlan(notes=(f"{workload.called} is {phase.lower()}: it makes no pods",))
     return PodPlan(
         together(_tasks(controller_of(workload), value_at(workload.body, "spec") or {}, "spec", workload, around))
     )
@@ -42,7 +42,7 @@ def volcano_cron_job(workload: Workload, around: Around) -> PodPlan:
     """Return the pods of one run: of those that are under way, else of the next one. Spec: EXPAND-24."""
     runs = [each for each in around.children(workload) if text(each.body, "status.state.phase") not in _OVER]
     if not runs and flag(workload.body, "spec.suspend"):
-        return PodPlan(notes=(f"{workload.kind} {workload.metadata.full_name} is suspended: it makes no pods",))
+        return PodPlan(notes=(f"{workload.called} is suspended: it makes no pods",))
     at = "spec.jobTemplate.spec"
     spec = value_at(workload.body, at) or {}
     makers = [controller_of(each) for each in runs]

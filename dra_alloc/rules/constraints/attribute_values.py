@@ -7,8 +7,7 @@ from __future__ import annotations
 from typing import TypeAlias
 
 from dra_alloc.api import DeviceAttribute
-from dra_alloc.api.semver import Semver, SemverError
-from dra_alloc.remembered import of_short_texts
+from dra_alloc.api.semver import is_version
 
 __all__ = ["Scalar", "ValueSet", "as_scalar", "as_set", "describe", "is_comparable", "without_builds"]
 
@@ -56,21 +55,12 @@ def is_comparable(attribute: DeviceAttribute, *, lists: bool) -> bool:
     if attribute.int_ is not None or attribute.bool_ is not None or attribute.string is not None:
         return True
     if attribute.version is not None:
-        return _is_version(attribute.version)
+        return is_version(attribute.version)
     if not lists:
         return False
     if attribute.ints or attribute.bools or attribute.strings:
         return True
-    return bool(attribute.versions) and all(map(_is_version, attribute.versions or ()))
-
-
-@of_short_texts(4096)
-def _is_version(text: str) -> bool:
-    try:
-        Semver.parse(text)
-    except SemverError:
-        return False
-    return True
+    return bool(attribute.versions) and all(map(is_version, attribute.versions or ()))
 
 
 def without_builds(attribute: DeviceAttribute) -> DeviceAttribute:

@@ -9,7 +9,7 @@ from typing import Final
 
 from dra_alloc.api import ResourceClaim
 from dra_alloc.api.names import driver_faults, pool_faults
-from dra_alloc.api.semver import Semver, SemverError
+from dra_alloc.api.semver import is_version
 from dra_alloc.cluster.cluster import Cluster
 from dra_alloc.errors import first_few
 from dra_alloc.limits import DEVICES_MAX
@@ -69,7 +69,7 @@ def _is_odd(row: SliceRow) -> bool:
         or len(names) > DEVICES_MAX
         or not _is_driver(row.pool.driver)
         or not _is_pool(row.pool.pool)
-        or not all(each is None or _is_version(each) for each in outline.versions)
+        or not all(each is None or is_version(each) for each in outline.versions)
     )
 
 
@@ -81,15 +81,6 @@ def _is_driver(name: str) -> bool:
 @of_short_texts(1 << 14)
 def _is_pool(name: str) -> bool:
     return not pool_faults(name)
-
-
-@of_short_texts(1 << 12)
-def _is_version(text: str) -> bool:
-    try:
-        Semver.parse(text)
-    except SemverError:
-        return False
-    return True
 
 
 def _devices_nowhere(claims: Sequence[ResourceClaim], cluster: Cluster) -> Iterator[str]:
