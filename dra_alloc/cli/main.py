@@ -95,6 +95,10 @@ def _answered(options: Namespace) -> int:
 
             around.enter_context(loading_bar(sys.stderr))
         try:
+            if getattr(options, "max_age", None) is not None:
+                from dra_alloc.cli.ages import check_ages
+
+                check_ages(options, options.cluster)
             code = options.run(options)
         except BudgetExhausted as error:
             tell(f"dra-alloc: {error}: there is no answer")

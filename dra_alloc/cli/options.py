@@ -19,6 +19,7 @@ __all__ = [
     "channel",
     "cluster",
     "inputs",
+    "max_age",
     "namespace",
     "objectives",
     "output",
@@ -36,6 +37,10 @@ __all__ = [
 #: Names of what can be made best; cli.objectives makes them, and loads much more than a parser should.
 OBJECTIVES: Final = ("fewest-nodes", "least-fragmented", "highest-ranked", "cheapest", "stable")
 
+#: Units of time spans, in seconds, and how many digits a number of them may have.
+_SPANS: Final = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
+_DIGITS: Final = 9
+
 Number = TypeVar("Number", int, float)
 
 
@@ -49,6 +54,26 @@ def inputs(command: argparse.ArgumentParser) -> None:
 def cluster(command: argparse.ArgumentParser, said: str) -> None:
     """Declare what is there already."""
     command.add_argument("--cluster", "-c", nargs="+", action="extend", default=[], metavar="DUMP", help=said)
+    max_age(command)
+
+
+def max_age(command: argparse.ArgumentParser) -> None:
+    """Declare how old dumps may be."""
+    command.add_argument(
+        "--max-age",
+        type=_span,
+        metavar="AGE",
+        help="refuse a DUMP that is older, such as 30m, 12h or 7d: by its newest heartbeat of a Node or Lease, or, "
+        "where it has none, by when the file was written",
+    )
+
+
+def _span(text: str) -> int:
+    """Return a time span in seconds."""
+    number, unit = text[:-1], _SPANS.get(text[-1:])
+    if unit is None or not (number.isascii() and number.isdecimal()) or len(number) > _DIGITS:
+        raise argparse.ArgumentTypeError(f"{text!r} is no time span such as 90s, 30m, 12h or 7d")
+    return int(number) * unit
 
 
 def namespace(command: argparse.ArgumentParser) -> None:

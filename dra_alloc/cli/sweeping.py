@@ -13,6 +13,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TextIO
 
+from dra_alloc.cli.ages import check_ages
 from dra_alloc.cli.exit_codes import ExitCode
 from dra_alloc.cli.nothing import check_stdin_once
 from dra_alloc.cli.output import input_files, keep_inputs, show, tell, warn
@@ -69,6 +70,8 @@ def _plan(options: Namespace) -> SweepPlan:
         raise InputError("a sweep reads standard input for its cluster only: its processes have none")
     plan = read_plan(options.sweep)
     keep_inputs(options, [path for paths in plan.clusters for path in paths] + [*plan.named])
+    if options.max_age is not None:
+        check_ages(options, [path for paths in plan.clusters for path in paths])
     if not (options.cluster or plan.clusters):
         raise InputError("there is no cluster to change", hint="give its dump with --cluster, or clusters in the sweep")
     if options.cluster and plan.clusters:

@@ -47,6 +47,7 @@ def declare(command: ArgumentParser) -> None:
         ("--base", "-b", "OLD", "what was applied before, and is replaced by NEW"),
     ):
         command.add_argument(option, short, nargs="+", action="extend", default=[], metavar=name, help=said)
+    shared.max_age(command)
     command.add_argument(
         "--sweep", nargs="+", action="extend", default=[], metavar="FILE", help="many changes, instead of SCENARIO"
     )

@@ -28,6 +28,7 @@ def supply_notes(subjects: Sequence[Subject], cluster: Cluster) -> Iterator[str]
     yield from _of_unknown_nodes(cluster)
     yield from _holding_unseen(cluster)
     yield from _empty(cluster)
+    yield from _half_published(cluster)
     for each in cluster.classes.values():
         yield from _offered_twice(each, cluster)
     yield from _not_known(subjects, cluster)
@@ -72,6 +73,21 @@ def _empty(cluster: Cluster) -> Iterator[str]:
     for driver in sorted({row.driver for row in cluster.inventory.slices} - full):
         pools = sorted({row.pool.pool for row in cluster.inventory.slices if row.driver == driver})
         yield f"driver {driver} published no devices: its pools are empty: {first_few(pools)}"
+
+
+def _half_published(cluster: Cluster) -> Iterator[str]:
+    """Yield notes on pools that lack slices, or have too many: nobody gets devices of these. Spec: DUMP-2."""
+    told: dict[str, list[str]] = {}
+    for pool, rows in cluster.inventory.by_pool.items():
+        newest = max(row.generation for row in rows)
+        here = [row for row in rows if row.generation == newest]
+        if len(here) != here[0].slice_count:
+            state = "being republished" if len(here) < len(rows) else "not published as a whole"
+            counts = f"generation {newest} has {len(here)} of {here[0].slice_count} slices"
+            told.setdefault(state, []).append(f"{pool}, {counts}")
+    for state, pools in told.items():
+        who = f"{len(pools)} pools are" if len(pools) > 1 else "a pool is"
+        yield f"{who} {state}, so that none of its devices can be had now: {first_few(pools)}"
 
 
 def _offered_twice(device_class: DeviceClass, cluster: Cluster) -> Iterator[str]:
