@@ -9,10 +9,12 @@ from typing import Final
 __all__ = [
     "ALLOCATION_RESULTS_MAX",
     "ALTERNATIVES_MAX",
+    "ATTRIBUTES_MAX",
     "CEL_SELECTOR_MAX_COST",
     "CEL_SELECTOR_MAX_LENGTH",
     "CONFIG_MAX",
     "CONSTRAINTS_MAX",
+    "COUNTERS_MAX",
     "COUNTER_SETS_MAX",
     "DEFAULT_LATE_STEP_BUDGET",
     "DEFAULT_MOST_NODES",
@@ -49,6 +51,9 @@ DEVICES_MAX: Final = 128
 #: `spec.devices` of a slice in which one has taints, counters or lists of values.
 DEVICES_WITH_FEATURES_MAX: Final = 64
 COUNTER_SETS_MAX: Final = 8
+#: Attributes and capacities of a device together, and counters of a set, or that a device draws on.
+ATTRIBUTES_MAX: Final = 32
+COUNTERS_MAX: Final = 32
 
 #: One slice, as whoever publishes it may send it.
 SLICE_BYTES_MAX: Final = 3 << 20

@@ -9,12 +9,14 @@ complain about. Nothing is changed in place.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import cache
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from dra_alloc.api import ExactDeviceRequest
 from dra_alloc.api.devices import VALUE_LISTS
+from dra_alloc.limits import ATTRIBUTES_MAX
 from dra_alloc.manifest.make.schema import Leaf, ListType, MapType, ObjectType, SchemaType, pruned, schema_of
 
 __all__ = ["OtherShape", "document_path", "from_v1", "reshape", "rewrite", "to_v1", "without_later"]
@@ -216,9 +218,9 @@ def _reshaped(shape: SchemaType, version: str) -> SchemaType:
     if version not in _RULES or isinstance(shape, Leaf):
         return shape
     if isinstance(shape, ListType):
-        return ListType(_reshaped(shape.item, version), shape.most)
+        return replace(shape, item=_reshaped(shape.item, version))
     if isinstance(shape, MapType):
-        return MapType(_reshaped(shape.value, version))
+        return replace(shape, value=_reshaped(shape.value, version))
     fields = {name: _reshaped(member, version) for name, member in shape.fields.items()}
     if shape.name == "DeviceRequest":
         exactly = fields.pop("exactly")
@@ -227,7 +229,7 @@ def _reshaped(shape: SchemaType, version: str) -> SchemaType:
     elif shape.name == "Device":
         basic = {name: member for name, member in fields.items() if name != "name"}
         if version == "v1alpha3":
-            basic["capacity"] = MapType(Leaf.QUANTITY)
+            basic["capacity"] = MapType(Leaf.QUANTITY, ATTRIBUTES_MAX)
         fields = {"name": fields["name"], "basic": ObjectType("BasicDevice", MappingProxyType(basic))}
     return ObjectType(shape.name, MappingProxyType(fields), shape.closed)
 

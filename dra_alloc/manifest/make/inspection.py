@@ -8,6 +8,7 @@ fields are gone.
 
 from __future__ import annotations
 
+from collections.abc import Sized
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Final
@@ -56,7 +57,9 @@ def inspect(value: Any, shape: ObjectType, nesting: int) -> tuple[Any, tuple[Fla
 
 
 def crowded(value: Any, shape: SchemaType) -> bool:
-    """Return whether a list has more members than any server stores, so that nothing should be made of them."""
+    """Return whether a list or map has more members than any server stores, so that nothing is to be made of them."""
+    if isinstance(shape, MapType):
+        return isinstance(value, dict) and shape.crowd is not None and len(value) >= shape.crowd
     if isinstance(shape, ListType):
         if not isinstance(value, list):
             return False
@@ -70,13 +73,15 @@ def crowded(value: Any, shape: SchemaType) -> bool:
 
 @cache
 def _bounded(shape: ObjectType) -> tuple[tuple[str, SchemaType], ...]:
-    """Return the members of an object with lists of limited length in them."""
+    """Return the members of an object with lists and maps of limited length in them."""
     return tuple((name, inner) for name, inner in shape.fields.items() if _is_bounded(inner))
 
 
 def _is_bounded(shape: SchemaType) -> bool:
     if isinstance(shape, ListType):
         return shape.crowd is not None or _is_bounded(shape.item)
+    if isinstance(shape, MapType):
+        return shape.crowd is not None
     return isinstance(shape, ObjectType) and bool(_bounded(shape))
 
 
@@ -105,6 +110,8 @@ class _Inspector:
             )
             return None
         if isinstance(shape, MapType):
+            if self._is_crowd(value, shape, path):
+                return None
             return {key: self.read(member, shape.value, (*path, MapKey(key))) for key, member in value.items()}
         return self._object(value, shape, path)
 
@@ -126,10 +133,16 @@ class _Inspector:
         if not isinstance(value, list):
             self._wrong(path, f"expected a list, got {in_words(value)}", shape, value)
             return None
-        if shape.crowd is not None and len(value) >= shape.crowd:
-            self._wrong(path, f"Too many: {len(value)}: must have at most {shape.most} items", shape, value)
+        if self._is_crowd(value, shape, path):
             return None
         return [self.read(member, shape.item, (*path, position)) for position, member in enumerate(value)]
+
+    def _is_crowd(self, value: Sized, shape: ListType | MapType, path: Path) -> bool:
+        """Complain about far too many members; return whether there are."""
+        if shape.crowd is None or len(value) < shape.crowd:
+            return False
+        self._wrong(path, f"Too many: {len(value)}: must have at most {shape.most} items", shape, value)
+        return True
 
     def _leaf(self, value: Any, shape: Leaf, path: Path) -> Any:
         problem = ""

@@ -204,11 +204,14 @@ def _inner(kind: SchemaType) -> Any:
     if isinstance(kind, Leaf):
         return _LEAVES[kind]
     if isinstance(kind, ListType):
-        most = None if kind.crowd is None else kind.crowd - 1
-        return Annotated[tuple[_inner(kind.item), ...], Meta(max_length=most)]  # type: ignore[misc]
+        return Annotated[tuple[_inner(kind.item), ...], _fewer(kind.crowd)]  # type: ignore[misc]
     if isinstance(kind, MapType):
-        return dict[str, _inner(kind.value)]  # type: ignore[misc]
+        return Annotated[dict[str, _inner(kind.value)], _fewer(kind.crowd)]  # type: ignore[misc]
     return record_of(cast(type[KubeModel], kind.model))
+
+
+def _fewer(crowd: int | None) -> Meta:
+    return Meta(max_length=None if crowd is None else crowd - 1)
 
 
 def _default(kind: SchemaType, info: FieldInfo) -> Any:

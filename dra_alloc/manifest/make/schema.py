@@ -19,9 +19,11 @@ from dra_alloc.api._base import wire_names
 from dra_alloc.limits import (
     ALLOCATION_RESULTS_MAX,
     ALTERNATIVES_MAX,
+    ATTRIBUTES_MAX,
     CONFIG_MAX,
     CONSTRAINTS_MAX,
     COUNTER_SETS_MAX,
+    COUNTERS_MAX,
     DEVICES_MAX,
     REQUESTS_MAX,
     RESERVED_FOR_MAX_SIZE,
@@ -76,9 +78,15 @@ class ListType:
 
 @dataclass(frozen=True, slots=True)
 class MapType:
-    """An object whose keys the user chooses."""
+    """An object whose keys the user chooses, of which servers store at most so many; `crowd` as that of lists."""
 
     value: SchemaType
+    most: int | None = None
+
+    @property
+    def crowd(self) -> int | None:
+        """Return how many members are so many that they are not looked at: each is a fault of its own before."""
+        return None if self.most is None else 64 * self.most + 1
 
 
 SchemaType = Leaf | ObjectType | ListType | MapType
@@ -93,7 +101,7 @@ _LEAVES: Mapping[Any, Leaf] = {
 }
 
 
-#: Lists that no server stores longer, by model and wire name: those that objects have at their top.
+#: Lists and maps that no server stores longer, by model and wire name: those that can make an object a large one.
 _MOST: Final[Mapping[tuple[str, str], int]] = {
     ("ResourceSliceSpec", "devices"): DEVICES_MAX,
     ("ResourceSliceSpec", "sharedCounters"): COUNTER_SETS_MAX,
@@ -105,6 +113,10 @@ _MOST: Final[Mapping[tuple[str, str], int]] = {
     ("DeviceClassSpec", "config"): CONFIG_MAX,
     ("DeviceAllocationResult", "results"): ALLOCATION_RESULTS_MAX,
     ("ResourceClaimStatus", "reservedFor"): RESERVED_FOR_MAX_SIZE,
+    ("Device", "attributes"): ATTRIBUTES_MAX,
+    ("Device", "capacity"): ATTRIBUTES_MAX,
+    ("CounterSet", "counters"): COUNTERS_MAX,
+    ("DeviceCounterConsumption", "counters"): COUNTERS_MAX,
 }
 
 
@@ -115,7 +127,8 @@ def schema_of(model: type[KubeModel]) -> ObjectType:
     for name, wire in wire_names(model).items():
         info = model.model_fields[name]
         shape = type_of(info.annotation, info.metadata)
-        fields[wire] = replace(shape, most=_MOST.get((model.__name__, wire))) if isinstance(shape, ListType) else shape
+        most = _MOST.get((model.__name__, wire))
+        fields[wire] = replace(shape, most=most) if isinstance(shape, ListType | MapType) else shape
     closed = model.model_config.get("extra") == "forbid"
     return ObjectType(model.__name__, types.MappingProxyType(fields), closed, model)
 
@@ -131,7 +144,7 @@ def _pruned(shape: SchemaType, gone: Callable[[str], Collection[str]]) -> Schema
     if isinstance(shape, ListType):
         return replace(shape, item=_pruned(shape.item, gone))
     if isinstance(shape, MapType):
-        return MapType(_pruned(shape.value, gone))
+        return replace(shape, value=_pruned(shape.value, gone))
     return shape if isinstance(shape, Leaf) else pruned(shape, gone)
 
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from dra_alloc.api import Device, ResourceSliceSpec
 from dra_alloc.api.names import fully_qualified_name_faults, label_faults
-from dra_alloc.limits import COUNTER_SETS_MAX
+from dra_alloc.limits import COUNTER_SETS_MAX, COUNTERS_MAX
 from dra_alloc.manifest.read.paths import key_path
 from dra_alloc.manifest.validate.parts import first_of_each
 from dra_alloc.manifest.validate.releases import COUNTERS_TOGETHER, ONE_SLASH
@@ -17,7 +17,6 @@ from dra_alloc.manifest.validate.violations import Violations
 
 __all__ = ["check_counter_sets", "check_device_counters", "check_partition_type", "check_references_to_counters"]
 
-COUNTERS_MAX: Final = 32
 CONSUMED_MAX: Final = 1024
 CONSUMED_SETS_MAX: Final = 2
 GROUPS_MAX: Final = 2

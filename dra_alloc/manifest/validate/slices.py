@@ -19,7 +19,7 @@ from dra_alloc.api import (
 )
 from dra_alloc.api.devices import VALUE_LISTS, has_lists, value_lists
 from dra_alloc.api.names import label_faults, pool_faults, qualified_name_faults, subdomain_faults
-from dra_alloc.limits import DEVICES_MAX, DEVICES_WITH_FEATURES_MAX
+from dra_alloc.limits import ATTRIBUTES_MAX, DEVICES_MAX, DEVICES_WITH_FEATURES_MAX
 from dra_alloc.manifest.read.paths import key_path
 from dra_alloc.manifest.validate.counters import (
     check_counter_sets,
@@ -52,7 +52,6 @@ from dra_alloc.manifest.validate.violations import Violations
 
 __all__ = ["check_binding", "check_node_operations", "check_slice"]
 
-ATTRIBUTES_MAX: Final = 32
 ATTRIBUTE_VALUES_MAX: Final = 48
 ATTRIBUTE_TEXT_MAX: Final = 64
 TAINTS_MAX: Final = 16

@@ -126,7 +126,7 @@ def test_shapes_of_old_versions():
     slice_shape: Any = reshape(schema_of(ResourceSlice), "v1alpha3")
     device = slice_shape.fields["spec"].fields["devices"].item
     assert set(device.fields) == {"name", "basic"}
-    assert device.fields["basic"].fields["capacity"] == MapType(Leaf.QUANTITY)
+    assert device.fields["basic"].fields["capacity"] == MapType(Leaf.QUANTITY, 32)
     slice_shape = reshape(schema_of(ResourceSlice), "v1")
     assert slice_shape.fields["spec"].fields["devices"].item.name == "Device"
 
@@ -135,6 +135,8 @@ def limits(shape, path=()):
     if isinstance(shape, ListType):
         yield shape.most, tuple(each for each in path if each not in ("exactly", "basic"))
         yield from limits(shape.item, (*path, "*"))
+    elif isinstance(shape, MapType):
+        yield shape.most, tuple(each for each in path if each not in ("exactly", "basic"))
     elif isinstance(shape, ObjectType):
         for name, inner in shape.fields.items():
             yield from limits(inner, (*path, name))
@@ -142,7 +144,7 @@ def limits(shape, path=()):
 
 @pytest.mark.parametrize("version", ["v1beta1", "v1alpha3"])
 @pytest.mark.parametrize("model", [ResourceSlice, ResourceClaim, ResourceClaimTemplate, DeviceClass])
-def test_lists_keep_their_limits_in_every_version_and_release(model, version):
+def test_lists_and_maps_keep_their_limits_in_every_version_and_release(model, version):
     shape = schema_of(model)
     wanted = set(limits(shape))
     older = set(limits(reshape(known_in(shape, parse_release("1.34")), version)))

@@ -30,6 +30,13 @@ RESULTS = b"""{"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim", "met
 "status": {"allocation": {"devices": {"results": [%s{}]}}}}"""
 DEVICES = b"""{"apiVersion": "resource.k8s.io/v1", "kind": "ResourceSlice", "metadata": {"name": "x"},
 "spec": {"devices": [%s{}]}}"""
+MANY = b",".join(b'"a%d": {"value": "1"}' % n for n in range(300_000))
+ATTRIBUTES = b"""{"apiVersion": "resource.k8s.io/v1", "kind": "ResourceSlice", "metadata": {"name": "x"},
+"spec": {"devices": [{"name": "d", "%s": {%s}}]}}"""
+BASIC = b"""{"apiVersion": "resource.k8s.io/v1beta1", "kind": "ResourceSlice", "metadata": {"name": "x"},
+"spec": {"devices": [{"name": "d", "basic": {"attributes": {%s}}}]}}"""
+COUNTERS = b"""{"apiVersion": "resource.k8s.io/v1", "kind": "ResourceSlice", "metadata": {"name": "x"},
+"spec": {"sharedCounters": [{"name": "s", "counters": {%s}}]}}"""
 LIST = b"""{"apiVersion": "v1", "kind": "List", "items": [%s{}]}"""
 
 
@@ -76,6 +83,10 @@ CASES: dict[str, tuple[bytes | Callable[[], bytes], str]] = {
     "many-requests": (REQUESTS % (b"{}," * 100_000), "requests: Too many: 100001: must have at most 32 items"),
     "many-results": (RESULTS % (b"{}," * 100_000), "results: Too many: 100001: must have at most 32 items"),
     "many-devices": (DEVICES % (b"{}," * 300_000), "devices: Too many: 300001: must have at most 128 items"),
+    "many-attributes": (ATTRIBUTES % (b"attributes", MANY), "devices[0].attributes: Too many: 300000: must have at"),
+    "many-capacities": (ATTRIBUTES % (b"capacity", MANY), "devices[0].capacity: Too many: 300000: must have at"),
+    "many-attributes-before-v1": (BASIC % MANY, "devices[0].basic.attributes: Too many: 300000: must have at"),
+    "many-counters": (COUNTERS % MANY, "sharedCounters[0].counters: Too many: 300000: must have at most 32 items"),
     "many-tags": (b"".join(b"%%TAG !a%d! tag:x:%d\n" % (n, n) for n in range(60_000)), "100 %TAG directives before"),
     "many-tags-between": (b"".join(b"%%TAG !a%d! x\n\n#\n" % n for n in range(60_000)), ":301: more than 100 %TAG"),
     "empty-members-of-a-list": (LIST % (b"{}," * 60_000), "more problems in this file, which is read no further"),
