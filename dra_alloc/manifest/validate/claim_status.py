@@ -101,8 +101,8 @@ def _allocation(v: Violations, allocation: AllocationResult, names: frozenset[st
         check_node_selector(v, allocation.node_selector, "status.allocation.nodeSelector")
 
 
-def _key(each: Any) -> tuple[str, str, str, str | None]:
-    return each.driver, each.pool, each.device, each.share_id
+def _key(each: Any) -> tuple[str, str, str, str]:
+    return each.driver, each.pool, each.device, each.share_id or ""
 
 
 def _devices(v: Violations, status: ResourceClaimStatus) -> None:

@@ -239,6 +239,11 @@ NOT_A_REQUEST = "must be the name of a request in the claim or the name of a req
             {},
             [("allocation.devices.results[0].request", NOT_A_REQUEST)],
         ),
+        (
+            {"allocation": ALLOCATED, "devices": [{**GOT, "shareID": ""}]},
+            {},
+            [("devices[0].shareID", "error validating uid: invalid UUID length: 0")],
+        ),
         ({"devices": [GOT]}, {}, [("devices[0]", "must be an allocated device in the claim")]),
         (
             {"allocation": ALLOCATED, "devices": [{**GOT, "networkData": {"ips": ["10.0.0.1"]}, "data": []}]},
