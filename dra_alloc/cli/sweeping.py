@@ -19,6 +19,7 @@ from dra_alloc.cli.nothing import check_stdin_once
 from dra_alloc.cli.output import input_files, keep_inputs, show, tell, warn
 from dra_alloc.cli.reading import settings_of
 from dra_alloc.cli.writing import STDOUT, checked, is_one_file, write_file
+from dra_alloc.cluster.settings import Settings
 from dra_alloc.errors import InputError, ManifestError, Problem, by_place
 from dra_alloc.manifest import Manner, load_readable
 from dra_alloc.manifest.read.inputs import STDIN
@@ -27,7 +28,7 @@ from dra_alloc.manifest.snapshot.packed import pack
 from dra_alloc.pods.workloads.shapes import taught_by
 from dra_alloc.report.sweep_report import WORSE, sweep_report
 from dra_alloc.scenario.sweep.questions import SweepQuestion, SweepRow, in_order
-from dra_alloc.scenario.sweep.reading import SweepPlan, questions_of, read_plan
+from dra_alloc.scenario.sweep.reading import SweepPlan, questions_of, read_plan, settings_of_plan
 from dra_alloc.scenario.sweep.sweeping import sweep
 from dra_alloc.scenario.what_if.what_if import Fate
 
@@ -70,14 +71,15 @@ def _plan(options: Namespace) -> SweepPlan:
         raise InputError("a sweep reads standard input for its cluster only: its processes have none")
     plan = read_plan(options.sweep)
     keep_inputs(options, [path for paths in plan.clusters for path in paths] + [*plan.named])
+    if plan.problems:
+        raise ManifestError(by_place(plan.problems))
     if options.max_age is not None:
         check_ages(options, [path for paths in plan.clusters for path in paths])
     if not (options.cluster or plan.clusters):
         raise InputError("there is no cluster to change", hint="give its dump with --cluster, or clusters in the sweep")
     if options.cluster and plan.clusters:
         raise InputError("--cluster and clusters of the sweep do not go together")
-    if plan.problems:
-        raise ManifestError(by_place(plan.problems))
+    settings_of_plan(plan, Settings(options.release, dict(options.gate), options.channel, options.semantics))
     if not (plan.scenarios or options.manifests):
         raise InputError("nothing changes", hint="a sweep takes scenarios, manifests to apply with -f, or both")
     return plan

@@ -15,7 +15,7 @@ import msgspec
 
 from dra_alloc.api import ResourceSlice
 from dra_alloc.errors import ManifestError, Problem, Where, first_few, in_brief
-from dra_alloc.manifest.budget import DEFAULT_BUDGET, ReadBudget
+from dra_alloc.manifest.budget import DEFAULT_BUDGET, YAML_INSTEAD, ReadBudget
 from dra_alloc.manifest.convert.conversion import document_path
 from dra_alloc.manifest.documents import Documents, Place, object_name
 from dra_alloc.manifest.gc_pause import gc_paused
@@ -46,7 +46,6 @@ from dra_alloc.manifest.validate.objects import validate_object
 __all__ = ["load", "load_readable"]
 
 _NO_DASHES: Final = 'if another document begins there, put a line with "---" before it'
-_YAML_INSTEAD: Final = 1 << 20
 _FAST_VERSION: Final = f"{RESOURCE_GROUP}/v1"
 
 
@@ -119,7 +118,7 @@ class _Loading:
             return
         reading = _Reading(self, source, as_json=looks_like_json(source.data))
         reading.run()
-        if reading.is_json and reading.nothing_read and len(source.data) <= _YAML_INSTEAD:
+        if reading.is_json and reading.nothing_read and len(source.data) <= YAML_INSTEAD:
             instead = _Reading(self, source, as_json=False)
             instead.run()
             reading = reading if instead.nothing_read else instead

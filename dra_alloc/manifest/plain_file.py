@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from dra_alloc.errors import ManifestError, Problem
-from dra_alloc.manifest.budget import DEFAULT_BUDGET, ReadBudget
+from dra_alloc.manifest.budget import DEFAULT_BUDGET, YAML_INSTEAD, ReadBudget
 from dra_alloc.manifest.make.complaints import Complaints
 from dra_alloc.manifest.make.hints import hint_for_text
 from dra_alloc.manifest.read.inputs import InputBytes, SkippedInput, UnreadableInput, sources
@@ -70,8 +70,9 @@ def _lines(path: str, wanted: Collection[tuple[int, str]]) -> Mapping[tuple[int,
     for source in sources([path], None, DEFAULT_BUDGET):
         if isinstance(source, InputBytes):
             steps = {each: (str(each[0]), *tokens(each[1])) for each in wanted}
-            find = positions_in_json if looks_like_json(source.data) else positions_in_yaml
-            found = find(source.data, frozenset(steps.values()))
+            finds = [positions_in_json] if looks_like_json(source.data) else []
+            finds += [positions_in_yaml] if not finds or _may_be_either(source.data) else []
+            found = next((it for find in finds if (it := find(source.data, frozenset(steps.values())))), {})
             return {each: found[place][0] for each, place in steps.items() if place in found}
     return {}
 
@@ -80,10 +81,32 @@ def plain_documents(source: InputBytes, limits: ReadBudget, complaints: Complain
     """
     Yield the documents of a file with their values, and complain about its text.
 
-    That one of two keys was meant cannot be known, so both are no good.
+    What begins as JSON may be flow YAML: it is read as that if it is no JSON. That one of two keys was meant
+    cannot be known, so both are no good.
     """
+    if not _may_be_either(source.data):
+        yield from _documents(source, limits, complaints, is_json=looks_like_json(source.data))
+        return
+    tried = []
+    for is_json in (True, False):
+        own = Complaints(source.name, complaints.limit)
+        tried.append((list(_documents(source, limits, own, is_json=is_json)), own))
+        if tried[-1][0]:
+            break
+    found, own = tried[-1] if tried[-1][0] else tried[0]
+    yield from found
+    complaints.entries += own.entries[: max(0, complaints.limit - len(complaints.entries))]
+    complaints.dropped += own.dropped
+
+
+def _may_be_either(data: bytes) -> bool:
+    return looks_like_json(data) and len(data) <= YAML_INSTEAD
+
+
+def _documents(
+    source: InputBytes, limits: ReadBudget, complaints: Complaints, *, is_json: bool
+) -> Iterator[RawDocument]:
     data, noticed = source.data, Noticed()
-    is_json = looks_like_json(data)
     try:
         for raw in read_json(data) if is_json else read_yaml(data, limits, noticed):
             if not is_json:

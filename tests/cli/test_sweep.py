@@ -203,3 +203,16 @@ def test_a_row_is_called_by_what_others_have_otherwise(here, swept):
 def test_an_unknown_release_is_one_problem(swept):
     plan = f"scenarios: {{x: {{{ADD}}}}}\nreleases: ['9.9']\ngates: [{{}}, {{DRAListTypeAttributes: true}}]"
     assert swept({"p.yaml": plan}, "--cluster", CLUSTER)[2].count("unknown release") == 1
+
+
+def test_releases_and_gates_that_are_none_are_told_with_their_lines_whatever_else_is_missing(swept, tmp_path):
+    plan = "releases: ['1.36', '9.9']\ngates:\n- {DRAAdminAccess: true}\n- {Nonsense: true}\n"
+    code, _, err = swept({"p.yaml": plan}, "--cluster", CLUSTER)
+    assert code == 2
+    assert f"{tmp_path / 'p.yaml'}:1: releases[1]: unknown release '9.9'" in err
+    assert f"{tmp_path / 'p.yaml'}:4: gates[1]: release 1.36.6 has no feature gate 'Nonsense'" in err
+    assert "2 problems in the input" in err
+    code, _, err = swept({"p.yaml": "releases: 3\n"})
+    assert (code, "p.yaml:1: releases: has to be a list" in err) == (2, True)
+    second = f"scenarios: {{x: {{{ADD}}}}}\n---\nreleases: ['9.9']\n"
+    assert "p.yaml:3: releases[0]: unknown release" in swept({"p.yaml": second}, "--cluster", CLUSTER)[2]

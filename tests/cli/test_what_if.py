@@ -60,6 +60,15 @@ def test_exit_codes(steps, code, scenario, capsys):
         ("- a", "a scenario is a mapping with steps"),
         ("", "a scenario is one document, and this file has none"),
         ("steps: [", "scenario.yaml:2: cannot be read as YAML"),
+        (
+            "{steps: [\n  drainNodes: {names: [gpu-q]}]}",  # flow YAML begins as JSON does
+            "scenario.yaml:2: steps[0].drainNodes.names: there is no node gpu-q",
+        ),
+        ('{"steps": [', "scenario.yaml:1: cannot be read as JSON"),
+        (
+            '{"steps": [{"drainNodes": {"names": ["gpu-q"]}}]}',
+            "scenario.yaml:1: steps[0].drainNodes.names: there is no",
+        ),
     ],
 )
 def test_bad_scenarios(steps, said, scenario, capsys):

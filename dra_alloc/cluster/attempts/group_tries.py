@@ -25,7 +25,7 @@ class GroupTrying:
     scheduling: Scheduling
     pods: Sequence[Queued]
     outcomes: dict[int, PodOutcome] = field(default_factory=dict)
-    stopped: set[str] = field(default_factory=set)
+    stopped: dict[str, PodOutcome] = field(default_factory=dict)
     error: str = ""
 
     def place(self, number: int) -> Scheduled | None:
@@ -33,7 +33,11 @@ class GroupTrying:
         queued = self.pods[number]
         if self.error:
             return None
-        if queued.follows in self.stopped:
+        before_it = self.stopped.get(queued.follows)
+        if isinstance(before_it, Unsettled):
+            self.outcomes[number] = replace(before_it, pod=queued.name)
+            return None
+        if before_it is not None:
             text = "its controller makes it once the one before it runs"
             self.outcomes[number] = Waiting(queued.name, "in-order", text)
             return None
@@ -41,7 +45,7 @@ class GroupTrying:
         if isinstance(outcome, Scheduled):
             return outcome
         if queued.follows:
-            self.stopped.add(queued.follows)
+            self.stopped[queued.follows] = outcome
         if isinstance(outcome, Unschedulable) and outcome.aborts:
             self.error = f"failed to schedule other pod from a pod group: {outcome.text}"
         return None

@@ -57,7 +57,7 @@ class _Round:
     pods: Sequence[Queued]
     placed: bool = False
     failed: list[int] = field(default_factory=list)
-    stopped: dict[str, str] = field(default_factory=dict)
+    stopped: dict[str, PodOutcome] = field(default_factory=dict)
     last: Turn | None = None
     # Whether the last attempt has no outcome for want of the command's work; the next may have more.
     cut: bool = False
@@ -69,15 +69,18 @@ class _Round:
         follows = self.pods[number].follows
         self.placed = self.placed or self.last is None
         if self.last is not None and follows:
-            self.stopped.setdefault(follows, self.pods[number].name)
+            self.stopped.setdefault(follows, turn.outcome)
         if getattr(turn.outcome, "helped", False) or follows in self.stopped:
             self.failed.append(number)
         return turn
 
     def _turn(self, number: int) -> Turn:
         queued, last = self.pods[number], self.last
-        if queued.follows in self.stopped:
-            text = f"its controller makes it once {self.stopped[queued.follows]} runs"
+        before_it = self.stopped.get(queued.follows)
+        if isinstance(before_it, Unsettled):
+            return Turn(number, replace(before_it, pod=queued.name))
+        if before_it is not None:
+            text = f"its controller makes it once {before_it.pod} runs"
             return Turn(number, Waiting(queued.name, "in-order", text))
         asks_again = self.cut and not is_spent()
         alike = last is not None and queued.template is not None and self.pods[last.number].template == queued.template

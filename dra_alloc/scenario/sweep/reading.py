@@ -24,7 +24,7 @@ from dra_alloc.scenario.sweep.questions import SweepQuestion
 from dra_alloc.scenario.sweep.sweeping import MOST_QUESTIONS
 from dra_alloc.scenario.what_if.reading import Scenario, steps_in
 
-__all__ = ["SweepPlan", "questions_of", "read_plan"]
+__all__ = ["SweepPlan", "questions_of", "read_plan", "settings_of_plan"]
 
 #: Of what has these, each is asked with each.
 _AXES: Final = ("scenarios", "releases", "gates", "clusters")
@@ -54,7 +54,11 @@ class _Scenario:
 
 @dataclass(frozen=True, slots=True)
 class SweepPlan:
-    """What a sweep is to ask, the files besides that it names, and what is wrong with its own."""
+    """
+    What a sweep is to ask, the files besides that it names, and what is wrong with its own.
+
+    `releases_at` and `gates_at` are where these stand.
+    """
 
     scenarios: tuple[_Scenario, ...] = ()
     releases: tuple[str, ...] = ()
@@ -62,6 +66,8 @@ class SweepPlan:
     clusters: tuple[tuple[str, ...], ...] = ()
     named: tuple[str, ...] = ()
     problems: tuple[Problem, ...] = field(default=(), repr=False)
+    releases_at: tuple[Where, ...] = ()
+    gates_at: tuple[Where, ...] = ()
 
 
 def read_plan(paths: Sequence[str]) -> SweepPlan:
@@ -89,7 +95,7 @@ def questions_of(plan: SweepPlan, like: SweepQuestion, called: Mapping[tuple[str
     """
     scenarios = plan.scenarios or (_Scenario(like.name, like.steps, like.folder),)
     clusters = plan.clusters or (like.cluster,)
-    settings = list(_settings(plan, like.settings))
+    settings = settings_of_plan(plan, like.settings)
     count = len(scenarios) * len(clusters) * len(settings)
     if count > MOST_QUESTIONS:
         raise InputError(f"a sweep takes at most {MOST_QUESTIONS:,} questions, and these are {count:,}")
@@ -107,19 +113,36 @@ def questions_of(plan: SweepPlan, like: SweepQuestion, called: Mapping[tuple[str
     ]
 
 
-def _settings(plan: SweepPlan, like: Settings) -> Iterator[Settings]:
+def settings_of_plan(plan: SweepPlan, like: Settings) -> list[Settings]:
+    """
+    Return the settings that a sweep asks with: each release with each set of gates, and what it does not say as in one.
+
+    Raises: ManifestError with all that are none, and where they stand.
+    """
     wrong: list[Problem] = []
     found: list[Settings] = []
-    for release, gates in product(plan.releases or (like.release,), plan.gates or (FrozenMap(),)):
-        try:
-            settings = Settings(release, {**like.gates, **gates}, like.channel, like.semantics)
-            settings.profile()
-            found.append(settings)
-        except DraAllocError as error:
-            wrong.append(Problem(error.message, error.where, error.hint))
+    releases = list(zip(plan.releases, plan.releases_at, strict=True)) or [(like.release, Where())]
+    gates = list(zip(plan.gates, plan.gates_at, strict=True)) or [(FrozenMap(), Where())]
+    for release, release_at in releases:
+        for switched, gates_at in gates:
+            try:
+                settings = Settings(release, {**like.gates, **switched}, like.channel, like.semantics)
+                settings.profile()
+                found.append(settings)
+            except DraAllocError as error:
+                is_known = _is_known(release)
+                wrong.append(Problem(error.message, gates_at if is_known else release_at, error.hint))
     if wrong:
         raise ManifestError(dict.fromkeys(wrong))
-    yield from found
+    return found
+
+
+def _is_known(release: str) -> bool:
+    try:
+        Settings(release).profile()
+    except DraAllocError:
+        return False
+    return True
 
 
 def _read(file: str) -> SweepPlan:
@@ -133,13 +156,25 @@ def _read(file: str) -> SweepPlan:
     plans = [_document(each, name, file) for (_, each), name in zip(documents, names, strict=True)]
     numbers = [place for (place, _), plan in zip(documents, plans, strict=True) for _ in plan.problems]
     plan = _together(plans)
-    return replace(plan, problems=with_lines(plan.problems, file, numbers))
+    return replace(
+        plan,
+        problems=with_lines(plan.problems, file, numbers),
+        releases_at=_lined(documents, [each.releases_at for each in plans], file),
+        gates_at=_lined(documents, [each.gates_at for each in plans], file),
+    )
+
+
+def _lined(documents: Sequence[tuple[int, Any]], wheres: Sequence[Sequence[Where]], file: str) -> tuple[Where, ...]:
+    """Return places in each document with their lines."""
+    places = [(number, at) for (number, _), mine in zip(documents, wheres, strict=True) for at in mine]
+    told = with_lines([Problem("", at) for _, at in places], file, [number for number, _ in places])
+    return tuple([each.where for each in told])
 
 
 def _together(plans: Iterable[SweepPlan]) -> SweepPlan:
     """Return what all plans say, as one."""
     found = list(plans)
-    members = (*_AXES, "named", "problems")
+    members = (*_AXES, "named", "problems", "releases_at", "gates_at")
     return SweepPlan(**{each: tuple(chain.from_iterable(getattr(plan, each) for plan in found)) for each in members})
 
 
@@ -164,7 +199,14 @@ def _document(document: Any, name: str, file: str) -> SweepPlan:
     clusters = [(each,) if isinstance(each, str) else each for each in found.clusters]
     placed = [tuple(str(Path(folder) / path) for path in each) for each in clusters]
     return SweepPlan(
-        tuple(scenarios), found.releases, found.gates, tuple(placed), tuple(named), problems=tuple(problems)
+        tuple(scenarios),
+        found.releases,
+        found.gates,
+        tuple(placed),
+        tuple(named),
+        tuple(problems),
+        tuple([Where(path=f"releases[{number}]", file=file) for number in range(len(found.releases))]),
+        tuple([Where(path=f"gates[{number}]", file=file) for number in range(len(found.gates))]),
     )
 
 

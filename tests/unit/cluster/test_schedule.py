@@ -4,6 +4,7 @@ Pods scheduled one after the other: gates, claims, nodes, and what earlier pods 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from types import SimpleNamespace
 from typing import Any
@@ -11,10 +12,20 @@ from typing import Any
 import pytest
 
 from dra_alloc import NotAsked, Scheduled, Unschedulable, Waiting
-from dra_alloc.api import DeviceClass, Node, Pod, ResourceClaim, ResourceClaimTemplate, ResourceQuota, ResourceSlice
+from dra_alloc.api import (
+    DeviceClass,
+    Node,
+    ObjectMeta,
+    Pod,
+    ResourceClaim,
+    ResourceClaimTemplate,
+    ResourceQuota,
+    ResourceSlice,
+)
 from dra_alloc.cluster.attempts.queue import Queued
+from dra_alloc.cluster.attempts.scheduled import Unsettled
 from dra_alloc.cluster.attempts.scheduling import Scheduling
-from dra_alloc.cluster.attempts.turns import scheduled
+from dra_alloc.cluster.attempts.turns import attempts, scheduled
 from dra_alloc.cluster.cluster import Cluster
 from dra_alloc.cluster.settings import Settings
 from dra_alloc.errors import InputError
@@ -348,3 +359,16 @@ def test_pods_that_follow_each_other_wait_for_the_one_before():
     assert outcomes(scheduled(scheduling, queue)) == ["Unschedulable", "Waiting"]
     other = Queued(pod("x", metadata={"labels": {"app": "x"}}, priority=-1))
     assert outcomes(scheduled(Scheduling(cluster(node("a"))), [*queue, other])) == ["a"] * 3
+
+
+@pytest.mark.parametrize("first", [Unsettled("ns/w-0", ("a",), (), solver_could=True), Unschedulable("ns/w-0", "no")])
+def test_what_is_made_once_another_pod_runs_is_as_undecided_as_that_one(first, monkeypatch):
+    scheduling = Scheduling(Cluster.of(Documents(nodes=(node("a"),))))
+    monkeypatch.setattr(scheduling, "attempt", lambda queued: first)
+    pods = [Queued(Pod(metadata=ObjectMeta(name=f"w-{number}", namespace="ns")), follows="ns/w") for number in range(3)]
+    outcomes = [turn.outcome for turn in attempts(scheduling, pods)]
+    if isinstance(first, Unsettled):
+        assert outcomes == [replace(first, pod=f"ns/w-{number}") for number in range(3)]
+    else:
+        assert [type(each).__name__ for each in outcomes] == ["Unschedulable", "Waiting", "Waiting"]
+        assert "once ns/w-0 runs" in outcomes[2].text
