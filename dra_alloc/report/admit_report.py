@@ -28,7 +28,7 @@ _LEVELS: Final[dict[AdmitVerdict, Level]] = {
 _SAID: Final[dict[AdmitVerdict, str]] = {
     AdmitVerdict.PLACED: "admitted and placed",
     AdmitVerdict.NOT_ALLOCATABLE: "admitted, not allocatable",
-    AdmitVerdict.UNDECIDED: "undecided: the budget ran out",
+    AdmitVerdict.UNDECIDED: "undecided",
     AdmitVerdict.WAITING: "waits",
     AdmitVerdict.NEVER: "never fits",
     AdmitVerdict.INADMISSIBLE: "inadmissible",
@@ -62,6 +62,8 @@ def _finding(answer: WorkloadAnswer) -> Finding:
 
 def _headline(answer: WorkloadAnswer, verbose: bool) -> Iterator[str]:
     admission, said = answer.admission, _SAID[answer.verdict]
+    if answer.verdict is AdmitVerdict.UNDECIDED and not (admission is not None and admission.reasons):
+        said = "undecided: the budget ran out"
     if admission is None and answer.verdict is AdmitVerdict.PLACED:
         said = "without a queue, placed"
     running = sum(each.verdict == "allocated" for each in answer.placements)

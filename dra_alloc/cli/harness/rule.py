@@ -11,7 +11,7 @@ from dra_alloc.api import ResourceClaim
 from dra_alloc.cli.harness.queue_rules import device_charge, device_enqueue, fair_share, quota_tree, reclaim
 from dra_alloc.cli.harness.reading import read_model, read_quantity
 from dra_alloc.cli.harness.shapes import check_shape, of_shape
-from dra_alloc.cli.harness.topology_rules import packed
+from dra_alloc.cli.harness.topology_rules import assigned, packed
 from dra_alloc.errors import InputError, in_brief
 from dra_alloc.pods.quota.claims import ExtendedNames, claim_charge
 from dra_alloc.pods.workloads.names import claim_base, cut, indexed_base, job_gang_names, ray_base
@@ -63,6 +63,7 @@ RULES: Final[Mapping[str, Callable[[Given], dict[str, Any]]]] = {
     "kai/reclaim": reclaim,
     "kueue/dra-charge": device_charge,
     "kueue/quota-tree": quota_tree,
+    "kueue/topology": assigned,
     "resourcequota/claim-usage": _claim_usage,
     "topology/pack": packed,
     "volcano/dra-enqueue": device_enqueue,

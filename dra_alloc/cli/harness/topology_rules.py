@@ -1,5 +1,5 @@
 """
-Harness op `rule`: gangs packed into domains of nodes.
+Harness op `rule`: gangs packed into domains of nodes, and pods put into them by count.
 """
 
 from __future__ import annotations
@@ -14,12 +14,21 @@ from dra_alloc.errors import InputError
 from dra_alloc.pods.gangs.packing import pack
 from dra_alloc.pods.gangs.topology import Domain, Labels, TopologyConstraint, level_against
 from dra_alloc.pods.gangs.trees import GroupTree
+from dra_alloc.queues.kueue.topology import TopologyRequest, in_domains
 
-__all__ = ["packed"]
+__all__ = ["assigned", "packed"]
 
 Given = Mapping[str, Any]
 _NODE: Final = {"labels": dict, "room": int}
 _GROUP: Final = {"name": str, "required": str, "preferred": str, "pods": int, "groups": list}
+_ASSIGN: Final = {
+    "levels": list,
+    "rooms": list,
+    "count": int,
+    "required": str,
+    "preferred": str,
+    "slices": dict,
+}
 _DEEPEST: Final = 32
 
 
@@ -46,6 +55,33 @@ def packed(given: Given) -> dict[str, Any]:
         return {**told, "nodes": terrain.taken, "domains": {name: each.name for name, each in found.domains.items()}}
     rooms = [{"domain": each.domain.name, "placed": each.placed, "of": each.of} for each in found.rooms]
     return {**told, "rooms": rooms, **({"against": found.against} if found.against else {})}
+
+
+def assigned(given: Given) -> dict[str, Any]:
+    """Return how many pods of a set Kueue puts into each domain. Raises: InputError."""
+    of_shape(given, _ASSIGN, "in", ("required", "preferred", "slices"))
+    levels = tuple(texts(given["levels"], "in.levels"))
+    rooms: dict[tuple[str, ...], int] = {}
+    for number, wire in enumerate(given["rooms"]):
+        each = of_shape(wire, {"domain": list, "pods": int}, f"in.rooms[{number}]")
+        path = tuple(texts(each["domain"], f"in.rooms[{number}].domain"))
+        if len(path) != len(levels):
+            raise InputError(f"in.rooms[{number}].domain has to have a value of each level")
+        rooms[path] = each["pods"]
+    slices = of_shape(given.get("slices") or {"level": "", "size": 1}, {"level": str, "size": int}, "in.slices")
+    required, preferred = given.get("required") or "", given.get("preferred") or ""
+    level = required or preferred or (levels[0] if slices["level"] else levels[-1])
+    unknown = next((each for each in (level, slices["level"] or level) if each not in levels), None)
+    if unknown is not None or slices["size"] < 1:
+        raise InputError(
+            f"there is no level {unknown}" if unknown is not None else "in.slices.size has to be 1 or more"
+        )
+    unconstrained = not (required or preferred)
+    asked = TopologyRequest(level, bool(required), unconstrained, slices["level"], slices["size"])
+    found = in_domains("t", levels, rooms, given["count"], asked)
+    if found.against:
+        return {"against": found.against}
+    return {"domains": {"/".join(path): count for path, count in found.counts.items()}}
 
 
 def _tree(given: Given, levels: tuple[str, ...], numbers: count[int], at: str, deep: int) -> GroupTree:

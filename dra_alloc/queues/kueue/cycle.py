@@ -4,7 +4,7 @@ Who is admitted: cycles of Kueue's scheduler until nobody more is.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -14,13 +14,18 @@ from dra_alloc.queues.kueue.asking import ChargedSet, QueuedWorkload, charged
 from dra_alloc.queues.kueue.charge import ChargeRefused, Charging
 from dra_alloc.queues.kueue.flavors import Assignment, assigned
 from dra_alloc.queues.kueue.objects import ClusterQueue, KueueObjects
+from dra_alloc.queues.kueue.rooms import NodeRoom, TopologyRooms, not_asked_here, without_topology
+from dra_alloc.queues.kueue.topology import DomainCounts
 from dra_alloc.queues.kueue.tree import QuotaFit, QuotaTree
 from dra_alloc.queues.kueue.unnamed import is_nameless
 from dra_alloc.queues.ledger import Key
 from dra_alloc.queues.standing import Standing
 from dra_alloc.work import BudgetExhausted
 
-__all__ = ["QueueStanding", "admissions"]
+__all__ = ["AroundQueues", "QueueStanding", "admissions"]
+
+
+_TOPOLOGIES: Final = "TopologyAwareScheduling"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,38 +45,60 @@ class QueueStanding:
     assignment: Assignment = field(default_factory=Assignment)
     order: int = 0
     may_preempt: bool = False
+    domains: Mapping[str, DomainCounts] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class AroundQueues:
+    """
+    What queues are asked among: labels of namespaces, what workloads have been given, by queue, and the nodes.
+
+    The second counts where the status of a queue does not say it.
+    """
+
+    labels: Mapping[str, Mapping[str, str]]
+    given: Mapping[str, Mapping[Key, int]]
+    nodes: Sequence[NodeRoom] = ()
 
 
 def admissions(
-    workloads: Iterable[QueuedWorkload],
-    objects: KueueObjects,
-    charging: Charging,
-    labels: Mapping[str, Mapping[str, str]],
-    given: Mapping[str, Mapping[Key, int]],
+    workloads: Iterable[QueuedWorkload], objects: KueueObjects, charging: Charging, around: AroundQueues
 ) -> tuple[QueueStanding, ...]:
     """
-    Return what becomes of each workload, in the order given; `labels` are those of namespaces.
-
-    `given` is what workloads have been given, by queue: it counts where the status of a queue does not say it.
+    Return what becomes of each workload, in the order given.
 
     Nobody is preempted: who needs that waits.
 
     Spec: KUEUE-26 to KUEUE-29. Raises: InputError for cohorts in a circle.
     """
+    if not charging.system.on(_TOPOLOGIES):
+        objects, workloads = _without_topologies(objects, workloads)
     tree = QuotaTree((*objects.cohorts.values(), *(each.account for each in objects.queues.values())))
     for queue in objects.queues.values():
-        for key, amount in (given.get(queue.name, {}) if queue.usage is None else queue.usage).items():
+        for key, amount in (around.given.get(queue.name, {}) if queue.usage is None else queue.usage).items():
             tree.ledger.charge(queue.name, key, amount)
     found: dict[int, QueueStanding] = {}
     waiting: dict[str, list[QueueStanding]] = {}
     for each in workloads:
-        first = _nominated(each, objects, charging, labels)
+        first = _nominated(each, objects, charging, around.labels)
         found[each.number] = first
         if first.standing is Standing.WAITING:
             waiting.setdefault(first.queue, []).append(first)
-    for admission in _cycles(waiting, objects, tree):
+    for admission in _cycles(waiting, objects, tree, TopologyRooms(objects, around.nodes)):
         found[admission.workload.number] = admission
     return tuple(found.values())
+
+
+def _without_topologies(
+    objects: KueueObjects, workloads: Iterable[QueuedWorkload]
+) -> tuple[KueueObjects, list[QueuedWorkload]]:
+    """Return flavors and workloads as they are where nobody looks at topologies."""
+    flavors = {name: replace(each, topology="") for name, each in objects.flavors.items()}
+    plain = [
+        replace(each, sets=tuple([replace(one, pod=without_topology(one.pod)) for one in each.sets]))
+        for each in workloads
+    ]
+    return replace(objects, flavors=flavors), plain
 
 
 def _nominated(
@@ -95,22 +122,17 @@ def _nominated(
     if held:
         whose = f"LocalQueue {workload.local_queue}" if local.held else f"ClusterQueue {name}"
         return _out(workload, name, "queue-stopped", f"{whose} is stopped: {held}")
-    lacking = dict.fromkeys(each for group in queue.groups for each in group.flavors if each not in objects.flavors)
-    if lacking:
-        said = f"ClusterQueue {name} is inactive, as there is no ResourceFlavor {first_few(list(lacking))}"
-        return _out(workload, name, "flavor-missing", said)
-    unchecked = [each for each in dict.fromkeys(queue.checks) if each not in objects.checks]
-    if unchecked:
-        said = f"ClusterQueue {name} is inactive, as there is no AdmissionCheck {first_few(unchecked)}"
-        return _out(workload, name, "check-missing", said)
-    idle = [each for each in dict.fromkeys(queue.checks) if objects.checks[each] is False]
-    if idle:
-        said = f"ClusterQueue {name} is inactive, as AdmissionCheck {first_few(idle)} is not active"
-        return _out(workload, name, "check-inactive", said)
+    code, why = _inactive(queue, objects)
+    if code:
+        return _out(workload, name, code, f"ClusterQueue {name} is inactive, as {why}")
     namespace = workload.local_queue.partition("/")[0]
     if not selector_of(queue.namespaces).matches(labels[namespace]):
         said = f"ClusterQueue {name} takes no workloads of namespace {namespace}"
         return _out(workload, name, "namespace-selector", said)
+    beyond = next((found for each in workload.sets if (found := not_asked_here(each.pod))), "")
+    if beyond:
+        said = f"annotation {beyond} is not modelled, or malformed: whether and where its pods go is not known"
+        return QueueStanding(workload, Standing.UNDECIDED, name, "topology-not-modelled", (said,))
     try:
         return QueueStanding(workload, Standing.WAITING, name, sets=charged(workload, charging, objects))
     except BudgetExhausted as spent:
@@ -118,6 +140,24 @@ def _nominated(
     except ChargeRefused as refused:
         again = ", Kueue tries again" if refused.retryable else ""
         return _out(workload, name, refused.code, f"{refused.detail}{again}")
+
+
+def _inactive(queue: ClusterQueue, objects: KueueObjects) -> tuple[str, str]:
+    """Return why a queue takes nobody, by code and in words, if it does not. Spec: KUEUE-26, KUEUE-43."""
+    flavors = list(dict.fromkeys(each for group in queue.groups for each in group.flavors))
+    lacking = [each for each in flavors if each not in objects.flavors]
+    if lacking:
+        return "flavor-missing", f"there is no ResourceFlavor {first_few(lacking)}"
+    named = dict.fromkeys(each for name in flavors if (each := objects.flavors[name].topology))
+    lost = [each for each in named if each not in objects.topologies]
+    if lost:
+        return "topology-missing", f"there is no Topology {first_few(lost)}"
+    checks = list(dict.fromkeys(queue.checks))
+    unchecked = [each for each in checks if each not in objects.checks]
+    if unchecked:
+        return "check-missing", f"there is no AdmissionCheck {first_few(unchecked)}"
+    idle = [each for each in checks if objects.checks[each] is False]
+    return ("check-inactive", f"AdmissionCheck {first_few(idle)} is not active") if idle else ("", "")
 
 
 def _out(workload: QueuedWorkload, queue: str, code: str, reason: str) -> QueueStanding:
@@ -132,7 +172,7 @@ _UNSUITED: Final = (Standing.INADMISSIBLE, "flavors-unsuitable")
 
 
 def _cycles(
-    waiting: Mapping[str, list[QueueStanding]], objects: KueueObjects, tree: QuotaTree
+    waiting: Mapping[str, list[QueueStanding]], objects: KueueObjects, tree: QuotaTree, rooms: TopologyRooms
 ) -> Iterator[QueueStanding]:
     """Yield what becomes of all that wait: the first of each queue in a cycle, until none is left."""
     left = {
@@ -147,11 +187,17 @@ def _cycles(
             if found.fit is not QuotaFit.FIT:
                 yield from _parked(head, found, queue, behind)
             elif all(tree.fit(queue.name, key, amount) is QuotaFit.FIT for key, amount in found.usage.items()):
+                domains, against, ever = rooms.look(head.sets, found.flavors, queue)
+                if against:
+                    found.fit = QuotaFit.OVER_AVAILABLE if ever else QuotaFit.NO_FIT
+                    found.reasons.append(against)
+                    yield from _parked(head, found, queue, behind, "no-domain")
+                    continue
                 for key, amount in found.usage.items():
                     tree.ledger.charge(queue.name, key, amount)
                 order += 1
                 behind.pop()
-                yield replace(head, standing=Standing.ADMITTED, assignment=found, order=order)
+                yield replace(head, standing=Standing.ADMITTED, assignment=found, order=order, domains=domains)
 
 
 def _turn(tried: tuple[QueueStanding, Assignment]) -> tuple[int, int, int]:
@@ -160,14 +206,14 @@ def _turn(tried: tuple[QueueStanding, Assignment]) -> tuple[int, int, int]:
 
 
 def _parked(
-    head: QueueStanding, found: Assignment, queue: ClusterQueue, left: list[QueueStanding]
+    head: QueueStanding, found: Assignment, queue: ClusterQueue, left: list[QueueStanding], why: str = ""
 ) -> Iterator[QueueStanding]:
     """Yield a head that nothing lets in any more; of a strict queue with all behind it."""
     left.pop()
     standing, code = _UNSUITED if found.unsuited else _NO_ROOM[found.fit]
     preempts = queue.preempts and standing is Standing.WAITING
     reasons = tuple(found.reasons)
-    yield replace(head, standing=standing, code=code, reasons=reasons, assignment=found, may_preempt=preempts)
+    yield replace(head, standing=standing, code=why or code, reasons=reasons, assignment=found, may_preempt=preempts)
     while queue.strict and left:
         said = f"behind {head.workload.name}, as the queue is StrictFIFO"
         yield replace(left.pop(), code="waits-behind", reasons=(said,))

@@ -9,11 +9,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from dra_alloc.api import Affinity, Node, NodeAffinity, NodeSelector, NodeSelectorTerm, ObjectMeta, PodSpec
-from dra_alloc.pods.amounts import PODS
+from dra_alloc.pods.amounts import PODS, pod_requests
 from dra_alloc.pods.filters.node_affinity import admits, required
 from dra_alloc.pods.taints import repelling
 from dra_alloc.queues.kueue.asking import ChargedSet
 from dra_alloc.queues.kueue.objects import ClusterQueue, Flavor, KueueObjects, ResourceGroup, amount_text
+from dra_alloc.queues.kueue.rooms import topology_asked, wants_topology
 from dra_alloc.queues.kueue.tree import QuotaFit, QuotaTree
 from dra_alloc.queues.ledger import Key
 
@@ -87,7 +88,7 @@ class _Choosing:
         keys = {key for each in flavors for key in each.labels}
         for flavor in flavors:
             name = flavor.name
-            unsuitable = _unsuitable(self.charged.asked.pod.spec, flavor, keys)
+            unsuitable = self._without_topology(flavor) or _unsuitable(self.charged.asked.pod.spec, flavor, keys)
             if unsuitable:
                 yield _Tried(name, QuotaFit.NO_FIT, 0, (f"flavor {name}: {unsuitable}",), suits=False)
                 continue
@@ -98,6 +99,23 @@ class _Choosing:
             may_preempt = found.fit is QuotaFit.OVER_AVAILABLE and self.queue.preempts
             if may_preempt and self.queue.stops_when_preempting:
                 return
+
+    def _without_topology(self, flavor: Flavor) -> str:
+        """Return what keeps pods out that ask for a topology, or for none. Spec: KUEUE-43."""
+        pod, objects = self.charged.asked.pod, self.objects
+        if all(objects.flavors[name].topology for group in self.queue.groups for name in group.flavors):
+            implied = not wants_topology(pod)
+        else:
+            implied = False
+            if not wants_topology(pod):
+                return "it supports only TopologyAwareScheduling" if flavor.topology else ""
+        if not flavor.topology:
+            plain = pod_requests(pod).keys() & set(self.group.resources)
+            return "it does not support TopologyAwareScheduling" if plain else ""
+        levels = objects.topologies[flavor.topology].levels
+        asked = topology_asked(pod, levels)
+        lacks = not implied and any(each and each not in levels for each in (asked.level, asked.slice_level))
+        return "it does not contain the requested level" if lacks else ""
 
     def _in_flavor(self, name: str, usage: Counter[Key]) -> _Tried:
         fits, levels, reasons = [QuotaFit.FIT], [0], []

@@ -18,6 +18,7 @@ from dra_alloc.pods.workloads.reading import items, text, value_at
 from dra_alloc.queues.kueue.mappings import DeviceClassMapping, mappings_of
 from dra_alloc.queues.ledger import Grant, Key, QueueAccount, circles
 from dra_alloc.queues.reading import ObjectReading, Wrong
+from dra_alloc.queues.topologies import NamedTopology, topology_of
 
 __all__ = [
     "ClusterQueue",
@@ -39,6 +40,7 @@ class Flavor:
     labels: Mapping[str, str] = field(default_factory=dict)
     taints: tuple[Taint, ...] = ()
     tolerations: tuple[Toleration, ...] = ()
+    topology: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +97,7 @@ class KueueObjects:
     flavors: Mapping[str, Flavor] = field(default_factory=dict)
     priorities: Mapping[str, int] = field(default_factory=dict)
     checks: Mapping[str, bool | None] = field(default_factory=dict)
+    topologies: Mapping[str, NamedTopology] = field(default_factory=dict)
     formats: Mapping[str, Format] = field(default_factory=dict)
     mappings: tuple[DeviceClassMapping, ...] = ()
     gates: Mapping[str, bool] = field(default_factory=dict)
@@ -137,6 +140,7 @@ class KueueObjects:
             found["ResourceFlavor"],
             found["WorkloadPriorityClass"],
             found["AdmissionCheck"],
+            found["Topology"],
             formats,
             notes=tuple(notes),
             wrong=tuple(wrong),
@@ -262,13 +266,12 @@ def _held(reading: _Reading) -> str:
 
 
 def _flavor(reading: _Reading) -> Flavor:
-    if reading.text("spec.topologyName"):
-        reading.notes.append(f"ResourceFlavor {reading.name} has a topology, which is not modelled")
     return Flavor(
         reading.name,
         reading.labels("spec.nodeLabels"),
         reading.models("spec.nodeTaints", Taint),
         reading.models("spec.tolerations", Toleration),
+        reading.text("spec.topologyName"),
     )
 
 
@@ -292,6 +295,7 @@ _READ: Final[Mapping[str, Callable[[_Reading], Any]]] = {
     "Cohort": _cohort,
     "LocalQueue": _local_queue,
     "ResourceFlavor": _flavor,
+    "Topology": topology_of,
     "WorkloadPriorityClass": _priority,
 }
 #: Parts of a Configuration that change who is admitted, and are not modelled.

@@ -6,20 +6,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 from dra_alloc import cel
 from dra_alloc.api import Pod
 from dra_alloc.errors import Problem, Where, first_few
 from dra_alloc.manifest import Documents
+from dra_alloc.pods.amounts import PODS
 from dra_alloc.pods.expanding import ExpandedPod
+from dra_alloc.pods.tenancy import Tenancy
 from dra_alloc.queues.kueue.asking import gates_lacking
 from dra_alloc.queues.kueue.charge import Charging
-from dra_alloc.queues.kueue.cycle import QueueStanding, admissions
+from dra_alloc.queues.kueue.cycle import AroundQueues, QueueStanding, admissions
 from dra_alloc.queues.kueue.devices import SlicesSeen
 from dra_alloc.queues.kueue.labels import QUEUE, labels_path
 from dra_alloc.queues.kueue.mappings import MAPPINGS
 from dra_alloc.queues.kueue.objects import KueueObjects, amount_text, reserved
+from dra_alloc.queues.kueue.rooms import NodeRoom
+from dra_alloc.queues.kueue.topology import DomainCounts
 from dra_alloc.queues.standing import Standing
 from dra_alloc.queues.systems import QueueSystem
 from dra_alloc.scenario.admit.answers import Admit, QueueTold, WorkloadAnswer
@@ -44,9 +48,7 @@ from dra_alloc.work import ran_out
 __all__ = ["admit_kueue"]
 
 #: What every answer leaves out; the rest is noted where the objects have it.
-LIMITS: Final = (
-    "not modelled: preemption and fair sharing, topologies, admission checks, partial admission, pods ready in time"
-)
+LIMITS: Final = "not modelled: preemption and fair sharing, admission checks, partial admission, pods ready in time"
 
 
 #: The label that a namespace has of itself.
@@ -71,7 +73,8 @@ def admit_kueue(asked: AdmitQuestion) -> Admit:
     pods = _asked(prepared)
     queued, others = in_turn(dump, queued_pods(pods, prepared.subjects, dump, by))
     workloads = [*others, *(each.workload for each in queued if each.workload is not None)]
-    found = admissions(workloads, objects, charging, namespaces, reserved(with_quota(dump)))
+    around = AroundQueues(namespaces, reserved(with_quota(dump)), _rooms(prepared))
+    found = admissions(workloads, objects, charging, around)
     by_number = {each.workload.number: each for each in found}
     answered = [(each, None if each.workload is None else by_number[each.workload.number]) for each in queued]
     subjects = list(_subjects(answered, prepared.subjects, objects))
@@ -111,6 +114,16 @@ def _charging(prepared: Prepared, objects: KueueObjects, system: QueueSystem) ->
     return Charging(objects.mappings, templates, seen, system)
 
 
+def _rooms(prepared: Prepared) -> Sequence[NodeRoom]:
+    """Return the nodes with what pods of the cluster leave of them: without a word on it they have nothing."""
+    population = prepared.cluster.population
+    tenancy = Tenancy(prepared.cluster.nodes, population.namespaces, population.pods, population.siblings)
+    return [
+        NodeRoom(node, {name: load.left(name) - (load.pods if name == PODS else 0) for name in load.allocatable})
+        for node, load in zip(tenancy.nodes, tenancy.loads, strict=True)
+    ]
+
+
 class _Namespaces(dict[str, Mapping[str, str]]):
     """The labels of namespaces: one that is not among the files has its name."""
 
@@ -129,24 +142,38 @@ def _subjects(
     """Yield the pods that nobody keeps back, those admitted first before others, as their flavors make them."""
     let_in = [each for each in answered if each[1] is None or each[1].standing is Standing.ADMITTED]
     for pods, admission in sorted(let_in, key=lambda each: each[1].order if each[1] is not None else 0):
+        selectors = {} if admission is None else {name: _selectors(admission, name, objects) for name in set(pods.sets)}
         for number, name in zip(pods.subjects, pods.sets, strict=True):
             subject = subjects[number]
             flavors = {} if admission is None else admission.assignment.flavors.get(name, {})
-            yield _flavored(subject, list(dict.fromkeys(flavors.values())), objects)
+            domain = next(selectors.get(name, iter(())), {})
+            yield _flavored(subject, list(dict.fromkeys(flavors.values())), objects, domain)
 
 
-def _flavored(subject: Subject, names: Sequence[str], objects: KueueObjects) -> Subject:
-    """Return a pod with the node selector and the tolerations of its flavors. Spec: KUEUE-33."""
+def _selectors(admission: QueueStanding, name: str, objects: KueueObjects) -> Iterator[Mapping[str, str]]:
+    """Yield what nodes each pod of a set is kept to by the domain that it is put into. Spec: KUEUE-44."""
+    counts = admission.domains.get(name)
+    flavors = admission.assignment.flavors.get(name, {}).values()
+    topology = next((found for each in flavors if (found := objects.flavors[each].topology)), "")
+    for path, count in (counts.counts if counts is not None else {}).items():
+        for _ in range(count):
+            yield dict(zip(objects.topologies[topology].levels, path, strict=True))
+
+
+def _flavored(subject: Subject, names: Sequence[str], objects: KueueObjects, domain: Mapping[str, str]) -> Subject:
+    """Return a pod with the node selector of its flavors and its domain, and their tolerations. Spec: KUEUE-33."""
     flavors = [objects.flavors[name] for name in names if name in objects.flavors]
     pod = subject.pod
-    if pod is None or not any(each.labels or each.tolerations for each in flavors):
+    if pod is None or not (domain or any(each.labels or each.tolerations for each in flavors)):
         return subject
     selector: dict[str, str] = {**pod.spec.node_selector}
     for each in flavors:
         selector.update(each.labels)
+    selector.update(domain)
     tolerations = (*pod.spec.tolerations, *(one for each in flavors for one in each.tolerations))
     changed: Pod = pod.replaced(spec=pod.spec.replaced(node_selector=selector, tolerations=tolerations))
-    template = f"{subject.template} in {','.join(names)}" if subject.template else None
+    where = ",".join((*names, *domain.values()))
+    template = f"{subject.template} in {where}" if subject.template else None
     return replace(subject, pod=changed, template=template)
 
 
@@ -172,12 +199,16 @@ def _told(admission: QueueStanding, objects: KueueObjects) -> QueueTold:
         f"{amount_text(resource, amount, objects.formats)} {resource} (flavor {flavor})"
         for (flavor, resource), amount in usage
     ]
+    for name, each in admission.domains.items():
+        said = [f"{count} in {'/'.join(path)}" for path, count in each.counts.items()]
+        lines.append(f"podset {name}: {first_few(said)}")
     sets = [
         {
             "name": each.asked.name,
             "count": each.asked.count,
             "asked": {name: amount_text(name, amount, objects.formats) for name, amount in each.amounts.items()},
             "flavors": admission.assignment.flavors.get(each.asked.name, {}),
+            "domains": _domains(admission.domains.get(each.asked.name)),
         }
         for each in admission.sets
     ]
@@ -189,6 +220,12 @@ def _told(admission: QueueStanding, objects: KueueObjects) -> QueueTold:
         "podSets": sets,
     }
     return QueueTold((*lines, *([f"charged: {', '.join(charged)}"] if charged else [])), members)
+
+
+def _domains(counts: DomainCounts | None) -> Any:
+    if counts is None:
+        return None
+    return [{"values": list(path), "count": count} for path, count in counts.counts.items()]
 
 
 def _notes(objects: KueueObjects, queued: Sequence[QueuedPods], prepared: Prepared, pods: int) -> Iterator[str]:

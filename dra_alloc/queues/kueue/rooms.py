@@ -1,0 +1,161 @@
+"""
+What room nodes have by Kueue's count, and which domains workloads of a cycle have taken.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from dra_alloc.api import Node, Pod
+from dra_alloc.pods.amounts import PODS, in_units, pod_requests
+from dra_alloc.pods.filters.node_affinity import admits
+from dra_alloc.pods.taints import repelling
+from dra_alloc.queues.kueue.asking import ChargedSet
+from dra_alloc.queues.kueue.objects import ClusterQueue, Flavor, KueueObjects
+from dra_alloc.queues.kueue.topology import DomainCounts, TopologyRequest, in_domains
+from dra_alloc.queues.topologies import NamedTopology
+
+__all__ = ["NodeRoom", "TopologyRooms", "not_asked_here", "topology_asked", "wants_topology", "without_topology"]
+
+_PREFIX: Final = "kueue.x-k8s.io/podset-"
+_REQUIRED: Final = f"{_PREFIX}required-topology"
+_PREFERRED: Final = f"{_PREFIX}preferred-topology"
+_UNCONSTRAINED: Final = f"{_PREFIX}unconstrained-topology"
+_SLICES: Final = f"{_PREFIX}slice-required-topology"
+_SIZE: Final = f"{_PREFIX}slice-size"
+#: What is not modelled: pod sets that go together, and slices of slices.
+_BEYOND: Final = (f"{_PREFIX}group-name", f"{_PREFIX}slice-required-topology-constraints")
+_HOST: Final = "kubernetes.io/hostname"
+_DIGITS: Final = 9
+
+
+@dataclass(frozen=True, slots=True)
+class NodeRoom:
+    """A node with what no pod uses of it, in thousandths of a cpu and whole numbers."""
+
+    node: Node
+    free: Mapping[str, int]
+
+
+def wants_topology(pod: Pod) -> bool:
+    """Return whether a pod set says something of a topology itself."""
+    said = pod.metadata.annotations
+    return bool(said.get(_REQUIRED) or said.get(_PREFERRED) or said.get(_UNCONSTRAINED) == "true" or said.get(_SLICES))
+
+
+def not_asked_here(pod: Pod) -> str:
+    """Return the annotation of a pod set that is not modelled, if it has one."""
+    said = pod.metadata.annotations
+    size = said.get(_SIZE, "1")
+    malformed = not (size.isascii() and size.isdecimal() and len(size) <= _DIGITS and int(size))
+    return next((each for each in _BEYOND if each in said), _SIZE if malformed else "")
+
+
+def topology_asked(pod: Pod, levels: Sequence[str]) -> TopologyRequest:
+    """Return what a pod set asks of a topology with these levels; without a word any place does. Spec: KUEUE-40."""
+    said = pod.metadata.annotations
+    slice_level = said.get(_SLICES, "")
+    size = int(said[_SIZE]) if slice_level and _SIZE in said else 1
+    required, preferred = said.get(_REQUIRED, ""), said.get(_PREFERRED, "")
+    if required or preferred:
+        return TopologyRequest(required or preferred, bool(required), slice_level=slice_level, size=size)
+    level = levels[0] if slice_level else levels[-1]
+    return TopologyRequest(level, unconstrained=True, slice_level=slice_level, size=size)
+
+
+@dataclass(slots=True)
+class TopologyRooms:
+    """The nodes, and what workloads that were let in before have taken of domains, by topology and path."""
+
+    objects: KueueObjects
+    nodes: Sequence[NodeRoom]
+    taken: dict[tuple[str, tuple[str, ...]], Counter[str]] = field(default_factory=dict)
+
+    def look(
+        self, sets: Sequence[ChargedSet], flavors: Mapping[str, Mapping[str, str]], queue: ClusterQueue
+    ) -> tuple[Mapping[str, DomainCounts], str, bool]:
+        """
+        Return where pods go by pod set, or why they go nowhere, and whether they would if nobody else had anything.
+
+        Spec: KUEUE-41, KUEUE-43.
+        """
+        found: dict[str, DomainCounts] = {}
+        kept = {key: Counter(each) for key, each in self.taken.items()}
+        implied = self.implied(queue)
+        for each in sets:
+            if not implied and not wants_topology(each.asked.pod):
+                continue
+            named = {name for name in flavors.get(each.asked.name, {}).values() if self.objects.flavors[name].topology}
+            if len(named) != 1:
+                self.taken = kept
+                return (
+                    {},
+                    f"podset {each.asked.name}: {len(named)} of its flavors have a topology, and one has to",
+                    False,
+                )
+            flavor = self.objects.flavors[named.pop()]
+            counts = self._in_flavor(each, flavor)
+            if counts.against:
+                self.taken = kept
+                ever = not self._in_flavor(each, flavor, empty=True).against
+                return {}, f"podset {each.asked.name}, flavor {flavor.name}: {counts.against}", ever
+            found[each.asked.name] = counts
+            for path, count in counts.counts.items():
+                used = self.taken.setdefault((flavor.topology, path), Counter())
+                used.update({name: count * amount for name, amount in _asked(each.asked.pod).items()})
+        return found, "", True
+
+    def implied(self, queue: ClusterQueue) -> bool:
+        """Return whether all flavors of a queue have a topology, so that all pod sets go by it."""
+        named = [name for group in queue.groups for name in group.flavors]
+        return bool(named) and all(self.objects.flavors[name].topology for name in named)
+
+    def _in_flavor(self, asked: ChargedSet, flavor: Flavor, *, empty: bool = False) -> DomainCounts:
+        """Return where pods of a set go in a flavor as nodes are, or as if nobody had anything of them."""
+        topology, pod = self.objects.topologies[flavor.topology], asked.asked.pod
+        request = topology_asked(pod, topology.levels)
+        for level in (request.level, request.slice_level):
+            if level and level not in topology.levels:
+                return DomainCounts(against=f"no requested topology level: {level}")
+        rooms = self._rooms(topology, flavor, pod, empty)
+        return in_domains(flavor.topology, topology.levels, rooms, asked.asked.count, request)
+
+    def _rooms(self, topology: NamedTopology, flavor: Flavor, pod: Pod, empty: bool) -> Mapping[tuple[str, ...], int]:
+        """Return how many pods each domain of the lowest level has room for: devices of claims count nothing."""
+        free: dict[tuple[str, ...], Counter[str]] = {}
+        wanted = admits(pod.spec)
+        for each in self.nodes:
+            labels = each.node.metadata.labels
+            here = all(labels.get(key) == value for key, value in flavor.labels.items())
+            if not here or each.node.spec.unschedulable or not all(level in labels for level in topology.levels):
+                continue
+            tolerations = (*pod.spec.tolerations, *flavor.tolerations)
+            by_host = topology.levels[-1] == _HOST
+            if by_host and (not wanted(each.node) or repelling(each.node.spec.taints, tolerations) is not None):
+                continue
+            free.setdefault(tuple([labels[level] for level in topology.levels]), Counter()).update(
+                _whole(each.node) if empty else each.free
+            )
+        asked = _asked(pod)
+        found: dict[tuple[str, ...], int] = {}
+        for path, room in free.items():
+            used = Counter[str]() if empty else self.taken.get((flavor.topology, path), Counter())
+            found[path] = max(0, min((room[name] - used[name]) // amount for name, amount in asked.items()))
+        return found
+
+
+def _asked(pod: Pod) -> Mapping[str, int]:
+    return {name: amount for name, amount in {**in_units(pod_requests(pod)), PODS: 1}.items() if amount > 0}
+
+
+def _whole(node: Node) -> Mapping[str, int]:
+    return in_units({name: amount.nano for name, amount in node.status.allocatable.items()})
+
+
+def without_topology(pod: Pod) -> Pod:
+    """Return a pod of a set without a word on topologies, as where their gate is off."""
+    kept = {key: value for key, value in pod.metadata.annotations.items() if not key.startswith(_PREFIX)}
+    return pod.replaced(metadata=pod.metadata.replaced(annotations=kept))

@@ -1,0 +1,173 @@
+"""
+Kueue's topologies: pods go into domains by cpu, memory and the like, whatever devices there are.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from dra_alloc.report.admit_report import admit_report
+from dra_alloc.scenario.admit.admit import Admit, AdmitVerdict, admit
+from tests.unit.scenario.queueing import COMMON, CONFIGURATION, job, kueue, node, objects, of_kueue, only, queue
+
+RACK = "kueue.x-k8s.io/podset-required-topology"
+PREFERRED = "kueue.x-k8s.io/podset-preferred-topology"
+HOST = "kubernetes.io/hostname"
+TAS = kueue("ResourceFlavor", "t", {"topologyName": "net"})
+PLAIN = kueue("ResourceFlavor", "p", {})
+
+
+def topology(*levels: str) -> dict[str, Any]:
+    return kueue("Topology", "net", {"levels": [{"nodeLabel": each} for each in levels]})
+
+
+NET = topology("rack", HOST)
+
+
+def place(name: str, rack: str, cpu: int, cards: int = 0) -> list[dict[str, Any]]:
+    made = node(name, cards, rack=rack, **{HOST: name})
+    made[0]["status"] = {"allocatable": {"cpu": str(cpu), "pods": "110"}}
+    return made
+
+
+def asking(name: str = "j", pods: int = 2, claim: str = "", **annotations: str) -> dict[str, Any]:
+    """A Job of pods with a cpu each."""
+    made = job(name, claim or "one", pods)
+    spec = made["spec"]["template"]["spec"]
+    if not claim:
+        del spec["resourceClaims"], spec["containers"][0]["resources"]["claims"]
+    spec["containers"][0]["resources"]["requests"] = {"cpu": "1"}
+    made["spec"]["template"]["metadata"] = {"annotations": annotations}
+    return made
+
+
+def quota(flavors: tuple[str, ...] = ("t",)) -> list[dict[str, Any]]:
+    resources = [{"name": "cpu", "nominalQuota": 99}, {"name": "cards", "nominalQuota": 99}]
+    given = {
+        "coveredResources": ["cpu", "cards"],
+        "flavors": [{"name": each, "resources": resources} for each in flavors],
+    }
+    return queue("q", given)
+
+
+def found(made: list[dict[str, Any]], *dump: dict[str, Any], flavors: tuple[str, ...] = ("t",)) -> Admit:
+    return admit(objects(*made), objects(*COMMON, TAS, PLAIN, *quota(flavors), *dump))
+
+
+def nodes_of(answer: Any) -> list[str]:
+    return [each.allocated.node if each.allocated is not None else "" for each in answer.placements]
+
+
+def lines(answer: Admit) -> str:
+    return "\n".join(line for each in admit_report(answer).findings for line in each.lines())
+
+
+def test_a_required_level_is_the_domain_with_the_least_room():
+    dump = [*place("a", "r1", 4), *place("b", "r2", 1), *place("c", "r2", 1)]
+    answer = found([asking(**{RACK: "rack"})], *dump, NET)
+    assert only(answer).verdict is AdmitVerdict.PLACED
+    assert sorted(nodes_of(only(answer))) == ["b", "c"]
+    assert "podset main: 1 in r2/b, 1 in r2/c" in lines(answer)
+
+
+def test_a_required_level_without_room_is_never_placed():
+    dump = [*place("a", "r1", 2), *place("b", "r2", 1)]
+    answer = found([asking(pods=3, **{RACK: "rack"})], *dump, NET)
+    assert only(answer).verdict is AdmitVerdict.NEVER
+    assert 'flavor t: topology "net" allows to fit only 2 out of 3 pod(s)' in lines(answer)
+
+
+def test_who_is_admitted_before_has_taken_the_room():
+    made = [asking("j", 2, **{RACK: "rack"}), asking("k", 2, **{RACK: "rack"}), asking("l", 2, **{RACK: "rack"})]
+    answer = found(made, *place("a", "r1", 2), *place("b", "r2", 3), NET)
+    assert [each.verdict for each in answer.workloads] == [
+        AdmitVerdict.PLACED,
+        AdmitVerdict.PLACED,
+        AdmitVerdict.WAITING,
+    ]
+    assert [set(nodes_of(each)) for each in answer.workloads] == [{"a"}, {"b"}, set()]
+    assert of_kueue(answer.workloads[2]).code == "no-domain"
+
+
+def test_kueue_does_not_see_devices_and_what_it_chose_has_none():
+    """The rack with less room for cpu has no cards: admitted, and not allocatable, though another rack would do."""
+    dump = [*place("a", "r1", 2), *place("b", "r2", 4, cards=4)]
+    answer = found([asking(claim="one", **{RACK: "rack"})], *dump, NET)
+    assert only(answer).verdict is AdmitVerdict.NOT_ALLOCATABLE
+    assert "podset main: 2 in r1/a" in lines(answer)
+
+
+def test_a_preferred_level_gives_way():
+    dump = [*place("a", "r1", 2), *place("b", "r2", 2)]
+    answer = found([asking(pods=3, **{PREFERRED: "rack"})], *dump, NET)
+    assert sorted(nodes_of(only(answer))) == ["a", "a", "b"]
+
+
+def test_where_all_flavors_have_topologies_all_go_by_them():
+    """Gaps are filled: the node with the least room that holds both."""
+    answer = found([asking()], *place("a", "r1", 3), *place("b", "r2", 2), NET)
+    assert set(nodes_of(only(answer))) == {"b"}
+
+
+@pytest.mark.parametrize(
+    ("annotations", "flavors", "flavor"),
+    [({RACK: "rack"}, ("p", "t"), "t"), ({}, ("t", "p"), "p"), ({RACK: "row"}, ("t",), "")],
+)
+def test_flavors_that_do_not_suit_what_is_asked(annotations, flavors, flavor):
+    answer = found([asking(**annotations)], *place("a", "r1", 3), NET, flavors=flavors)
+    given = set(of_kueue(only(answer)).assignment.flavors.get("main", {}).values())
+    if flavor:
+        assert (only(answer).verdict, given) == (AdmitVerdict.PLACED, {flavor})
+    else:
+        assert only(answer).verdict is AdmitVerdict.INADMISSIBLE
+        assert "does not contain the requested level" in lines(answer)
+
+
+def test_what_runs_takes_room():
+    container = {"name": "c", "image": "i", "resources": {"requests": {"cpu": "2"}}}
+    runs = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "r", "namespace": "ns"},
+        "spec": {"nodeName": "a", "containers": [container]},
+    }
+    answer = found([asking(pods=2, **{RACK: "rack"})], *place("a", "r1", 3), runs, NET)
+    assert only(answer).verdict is AdmitVerdict.WAITING
+
+
+def test_nodes_that_take_no_pods_have_no_room():
+    first, second = place("a", "r1", 4), place("b", "r1", 4)
+    first[0]["spec"] = {"unschedulable": True}
+    second[0]["spec"] = {"taints": [{"key": "t", "effect": "NoSchedule"}]}
+    answer = found([asking(**{RACK: "rack"})], *first, *second, NET)
+    assert only(answer).verdict is AdmitVerdict.NEVER
+    assert "doesn't allow to fit any of 2 pod(s)" in lines(answer)
+
+
+def test_a_topology_that_is_not_there_makes_the_queue_inactive():
+    answer = found([asking()], *place("a", "r1", 4))
+    assert only(answer).verdict is AdmitVerdict.INADMISSIBLE
+    assert "there is no Topology net" in lines(answer)
+
+
+@pytest.mark.parametrize(
+    "annotation",
+    [
+        {"kueue.x-k8s.io/podset-group-name": "g"},
+        {"kueue.x-k8s.io/podset-slice-required-topology-constraints": "[]"},
+        {"kueue.x-k8s.io/podset-slice-size": "x"},
+    ],
+)
+def test_what_is_not_modelled_is_undecided(annotation):
+    answer = found([asking(**{RACK: "rack"}, **annotation)], *place("a", "r1", 4), NET)
+    assert only(answer).verdict is AdmitVerdict.UNDECIDED
+    assert f"annotation {next(iter(annotation))} is not modelled" in lines(answer)
+    assert "the budget ran out" not in lines(answer)
+
+
+def test_with_the_gate_off_nobody_looks():
+    off = {**CONFIGURATION, "featureGates": {"TopologyAwareScheduling": False}}
+    dump = [*place("a", "r1", 2), *place("b", "r2", 1), NET, off]
+    assert only(found([asking(pods=3, **{RACK: "rack"})], *dump)).verdict is AdmitVerdict.PLACED
