@@ -10,8 +10,8 @@ Spec: ENGINE-13, ENGINE-14.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from itertools import chain, repeat
 from typing import Final, Self, TypeVar
@@ -198,28 +198,23 @@ def solver_worked(units: float) -> None:
     owe(round(units * _SOLVER_UNIT))
 
 
-@contextmanager
-def finishing() -> Iterator[None]:
+def finishing() -> AbstractContextManager[None]:
     """Let an answer that was found be put together whatever is left: that takes no more than finding it took."""
-    purse = _PURSE.get()
-    if purse is None:
-        yield
-        return
-    kept, purse.kept = purse.kept, purse.left - (1 << 62)
-    try:
-        yield
-    finally:
-        purse.kept = kept
+    return _keeping(lambda purse: purse.left - (1 << 62))
+
+
+def sparing() -> AbstractContextManager[None]:
+    """Keep half of what is left for what comes after."""
+    return _keeping(lambda purse: purse.kept + max(0, purse.left - purse.kept) // 2)
 
 
 @contextmanager
-def sparing() -> Iterator[None]:
-    """Keep half of what is left for what comes after."""
+def _keeping(part: Callable[[Purse], int]) -> Iterator[None]:
     purse = _PURSE.get()
     if purse is None:
         yield
         return
-    kept, purse.kept = purse.kept, purse.kept + max(0, purse.left - purse.kept) // 2
+    kept, purse.kept = purse.kept, part(purse)
     try:
         yield
     finally:

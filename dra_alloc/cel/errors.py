@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from dra_alloc.errors import SelectorError
 
-__all__ = ["CelAbort", "CelError", "CompileError", "EvaluationError", "Issue"]
+__all__ = ["CelAbort", "CelError", "CompileError", "EvaluationError", "Issue", "not_converted"]
 
 
 class CelError(Exception):
@@ -24,6 +24,11 @@ class CelError(Exception):
     def __init__(self, text: str) -> None:
         super().__init__(text)
         self.text = text
+
+
+def not_converted(source: str, target: str) -> CelError:
+    """The error of a value of one type that is none of another."""
+    return CelError(f"type conversion error from '{source}' to '{target}'")
 
 
 class CelAbort(Exception):

@@ -124,11 +124,7 @@ class ClaimsThere:
         for full in (f"{namespace}/{said.get(entry.name)}", made):
             if full in self.claims:
                 return ClaimUse(position, full, objection=going(self.claims[full]))
-        name = f"{namespace}/{entry.resource_claim_template_name}"
-        template = self.templates.get(name)
-        if template is None:
-            return ClaimUse(position, missing=("ResourceClaimTemplate", name))
-        return ClaimUse(position, claim_from_template(template, group, entry.name, self.taken.get(namespace, ())))
+        return self._new(group, position, entry)
 
     def made_for_groups(self) -> Iterator[ResourceClaim]:
         """Yield the claims that are still to be made for groups, whether pods use them or not, and note them."""
@@ -149,14 +145,18 @@ class ClaimsThere:
         made = self.made_for.get((namespace, meta.uid or meta.name or "", entry.name))
         if made is not None and not not_made_for(pod, self.claims[made]):
             return ClaimUse(position, made, objection=going(self.claims[made]))
+        use = self._new(pod, position, entry)
+        if isinstance(use.claim, ResourceClaim):
+            self.taken.setdefault(namespace, set()).add(use.claim.metadata.name or "")
+        return use
+
+    def _new(self, owner: Pod | PodGroup, position: int, entry: PodResourceClaim) -> ClaimUse:
+        namespace = owner.metadata.namespace or ""
         name = f"{namespace}/{entry.resource_claim_template_name}"
         template = self.templates.get(name)
         if template is None:
             return ClaimUse(position, missing=("ResourceClaimTemplate", name))
-        taken = self.taken.setdefault(namespace, set())
-        new = claim_from_template(template, pod, entry.name, taken)
-        taken.add(new.metadata.name or "")
-        return ClaimUse(position, new)
+        return ClaimUse(position, claim_from_template(template, owner, entry.name, self.taken.get(namespace, ())))
 
 
 def claim_from_template(

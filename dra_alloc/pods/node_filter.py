@@ -12,7 +12,7 @@ from collections.abc import Mapping
 
 from dra_alloc.api import Node, NodeSelector, Pod, Taint, Toleration
 from dra_alloc.pods.extended_resources import unserved
-from dra_alloc.problem.nodes import NodeSelectorError, selects_node
+from dra_alloc.problem.nodes import takes_node
 
 __all__ = ["node_objection", "pod_objection"]
 
@@ -30,7 +30,7 @@ def node_objection(pod: Pod, node: Node) -> tuple[str, str] | None:
         if labels.get(key) != value:
             return "node-selector", f"the node lacks the label {key}={value} of the pod's nodeSelector"
     required = _required_affinity(pod)
-    if required is not None and not _selects(required, node):
+    if required is not None and not takes_node(required, node):
         return "node-affinity", "the node does not match the pod's required node affinity"
     return None if spec.node_name else _taint_objection(pod, node)
 
@@ -46,13 +46,6 @@ def _required_affinity(pod: Pod) -> NodeSelector | None:
     if affinity is None or affinity.node_affinity is None:
         return None
     return affinity.node_affinity.required_during_scheduling_ignored_during_execution
-
-
-def _selects(selector: NodeSelector, node: Node) -> bool:
-    try:
-        return selects_node(selector, node)
-    except NodeSelectorError:
-        return False
 
 
 def _taint_objection(pod: Pod, node: Node) -> tuple[str, str] | None:

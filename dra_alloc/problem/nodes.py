@@ -10,7 +10,7 @@ from typing import Final
 
 from dra_alloc.api import Device, Node, NodeSelector, NodeSelectorRequirement, NodeSelectorTerm, ResourceSliceSpec
 
-__all__ = ["NodeSelectorError", "is_on_node", "selects_node"]
+__all__ = ["NodeSelectorError", "is_on_node", "selects_node", "takes_node"]
 
 
 class NodeSelectorError(ValueError):
@@ -31,6 +31,14 @@ def is_on_node(place: ResourceSliceSpec | Device, node: Node) -> bool:
     if place.all_nodes:
         return True
     return place.node_selector is not None and selects_node(place.node_selector, node)
+
+
+def takes_node(selector: NodeSelector, node: Node) -> bool:
+    """Return whether a selector matches; one that cannot be evaluated matches nothing."""
+    try:
+        return selects_node(selector, node)
+    except NodeSelectorError:
+        return False
 
 
 def selects_node(selector: NodeSelector, node: Node) -> bool:

@@ -16,7 +16,7 @@ from dra_alloc.cel.check.declarations import Cost, Function, Library, Overload
 from dra_alloc.cel.check.types import BOOL, BYTES, DOUBLE, DYN, INT, UINT, param, type_of
 from dra_alloc.cel.check.types import STRING as STRING_TYPE
 from dra_alloc.cel.count.costs import STRING, Range, actual_size, share
-from dra_alloc.cel.errors import CelError
+from dra_alloc.cel.errors import CelError, not_converted
 from dra_alloc.cel.values.go_numbers import format_double, parse_bool, parse_double, parse_int, parse_uint
 from dra_alloc.cel.values.runtime import MAX_INT, MAX_UINT, UInt, type_value
 
@@ -35,35 +35,31 @@ def identity(value: Any) -> Any:
     return value
 
 
-def _failed(source: str, target: str) -> CelError:
-    return CelError(f"type conversion error from '{source}' to '{target}'")
-
-
 def _text_to_bool(text: str) -> bool:
     value = parse_bool(text)
     if value is None:
-        raise _failed("string", "bool")
+        raise not_converted("string", "bool")
     return value
 
 
 def _text_to_double(text: str) -> float:
     value = parse_double(text)
     if value is None:
-        raise _failed("string", "double")
+        raise not_converted("string", "double")
     return value
 
 
 def _text_to_int(text: str) -> int:
     value = parse_int(text)
     if value is None:
-        raise _failed("string", "int")
+        raise not_converted("string", "int")
     return value
 
 
 def _text_to_uint(text: str) -> UInt:
     value = parse_uint(text)
     if value is None:
-        raise _failed("string", "uint")
+        raise not_converted("string", "uint")
     return UInt(value)
 
 

@@ -15,7 +15,7 @@ from dra_alloc.cel.check.types import BOOL, DYN
 from dra_alloc.cel.count.costs import ONE, STRING, Range
 from dra_alloc.cel.errors import CelError
 from dra_alloc.cel.library.walks import WALK
-from dra_alloc.cel.values.equality import equal
+from dra_alloc.cel.values.equality import same
 from dra_alloc.cel.values.runtime import is_list
 from dra_alloc.releases import Span
 
@@ -28,21 +28,14 @@ _MAX_VALUES: Final = 48
 _LISTS: Final = "DRAListTypeAttributes"
 
 
-def _same(left: Any, right: Any) -> bool:
-    try:
-        return equal(left, right)
-    except CelError:
-        return False
-
-
 def includes(target: Any, value: Any, limit: int | None = None) -> bool:
     """Whether `target` holds, or is, `value`; raises CelError if more than `limit` elements must be looked at."""
     if not is_list(target):
-        return _same(target, value)
+        return same(target, value)
     for index, element in enumerate(target):
         if limit is not None and index >= limit:
             raise CelError(f"'includes' function cannot be applied to lists longer than {limit} values")
-        if _same(element, value):
+        if same(element, value):
             return True
     return False
 

@@ -58,7 +58,7 @@ from dra_alloc.cel.library.list_costs import (
 from dra_alloc.cel.library.time_values import Duration, Timestamp
 from dra_alloc.cel.syntax.ast import Call, Comprehension, Ident, ListNode, Node, Select
 from dra_alloc.cel.syntax.macros import MacroError, MacroExpansion, variable_name
-from dra_alloc.cel.values.equality import compare, equal
+from dra_alloc.cel.values.equality import compare, same
 from dra_alloc.cel.values.runtime import UInt, is_list, type_value, unsupported
 from dra_alloc.releases import Span
 
@@ -140,16 +140,9 @@ def _distinct(values: Any) -> tuple[Any, ...]:
     kept: list[Any] = []
     check_elements(len(values) ** 2)
     for value in values:
-        if not any(_same(value, other) for other in kept):
+        if not any(same(value, other) for other in kept):
             kept.append(value)
     return tuple(kept)
-
-
-def _same(left: Any, right: Any) -> bool:
-    try:
-        return equal(left, right)
-    except CelError:
-        return False
 
 
 def _reverse(values: Any) -> tuple[Any, ...]:

@@ -16,7 +16,7 @@ from zoneinfo import ZoneInfo, available_timezones
 from dra_alloc.api.go_text import quote
 from dra_alloc.cel.check.declarations import BEFORE_029, Function, Library, Overload
 from dra_alloc.cel.check.types import DURATION, INT, STRING, TIMESTAMP
-from dra_alloc.cel.errors import CelError
+from dra_alloc.cel.errors import CelError, not_converted
 from dra_alloc.cel.library.time_values import (
     MAX_SECONDS,
     MIN_SECONDS,
@@ -37,26 +37,22 @@ _DAY: Final = 86_400
 _ATOI: Final = re.compile(r"[+-]?[0-9]+")
 
 
-def _conversion_failed(source: str, target: str) -> CelError:
-    return CelError(f"type conversion error from '{source}' to '{target}'")
-
-
 def _text_to_duration(text: str) -> Duration:
     value = parse_duration(text)
     if value is None:
-        raise _conversion_failed("string", DURATION.name)
+        raise not_converted("string", DURATION.name)
     return value
 
 
 def _int_to_duration(value: int) -> Duration:
     # Declared upstream for a while, never implemented.
-    raise _conversion_failed("int", DURATION.name)
+    raise not_converted("int", DURATION.name)
 
 
 def _text_to_timestamp(text: str) -> Timestamp:
     value = parse_timestamp(text)
     if value is None:
-        raise _conversion_failed("string", TIMESTAMP.name)
+        raise not_converted("string", TIMESTAMP.name)
     return value
 
 

@@ -14,13 +14,21 @@ from dra_alloc.cel.errors import CelAbort, CelError
 from dra_alloc.cel.plan.frame import Failed
 from dra_alloc.cel.values.runtime import NO_SUCH_OVERLOAD, CelMap, ConcatList, Optional, UInt, is_list
 
-__all__ = ["compare", "equal", "is_comparable"]
+__all__ = ["compare", "equal", "is_comparable", "same"]
 
 _NUMBERS: Final = frozenset((int, UInt, float))
 _MISSING: Final = object()
 #: Elements: comparing so many costs all that one evaluation may.
 _MAX_COMPARED: Final = 10_000_000
 _NO_ORDER: Final = "NaN values cannot be ordered"
+
+
+def same(left: Any, right: Any) -> bool:
+    """Whether two values are equal; those that cannot be compared are not."""
+    try:
+        return equal(left, right)
+    except CelError:
+        return False
 
 
 def equal(left: Any, right: Any) -> bool:

@@ -11,7 +11,7 @@ from dra_alloc.api import Node, NodeSelector, PodSpec
 from dra_alloc.errors import first_few
 from dra_alloc.pods.attempts import Attempt
 from dra_alloc.pods.objections import Objection
-from dra_alloc.problem.nodes import NodeSelectorError, selects_node
+from dra_alloc.problem.nodes import takes_node
 
 __all__ = ["admits", "not_named", "refused", "required"]
 
@@ -37,7 +37,7 @@ def admits(spec: PodSpec) -> Callable[[Node], bool]:
         labels = node.metadata.labels
         if any(labels.get(key) != value for key, value in wanted.items()):
             return False
-        return selector is None or _selects(selector, node)
+        return selector is None or takes_node(selector, node)
 
     return judge
 
@@ -60,7 +60,7 @@ def refused(attempt: Attempt) -> Mapping[int, Objection]:
     if selector is not None:
         unmatched = Objection("node-affinity", (_TEXT,), f"the pod's node affinity wants {_wanted(selector)}")
         for place, node in enumerate(tenancy.nodes):
-            if place not in found and not _selects(selector, node):
+            if place not in found and not takes_node(selector, node):
                 found[place] = unmatched
     return found
 
@@ -107,10 +107,3 @@ def _wanted(selector: NodeSelector) -> str:
         for term in selector.node_selector_terms
     ]
     return " or ".join(each for each in terms if each) or "no node at all"
-
-
-def _selects(selector: NodeSelector, node: Node) -> bool:
-    try:
-        return selects_node(selector, node)
-    except NodeSelectorError:
-        return False
