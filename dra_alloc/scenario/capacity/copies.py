@@ -17,6 +17,8 @@ __all__ = ["MOST_COPIES", "Copied", "copied", "copies_that_fit"]
 
 #: So many copies are asked for at most.
 MOST_COPIES: Final = 1_000
+#: More only where all of these fit: after one that does not fit none of the same does.
+_FIRST: Final = 64
 _Original = Pod | ResourceClaim | ResourceClaimTemplate
 
 
@@ -59,8 +61,13 @@ def copies_that_fit(what: Copied, state: ClusterState, ask: Callable[[ClusterSta
     Spec: ADDED-5.
     Raises: as `ask` does.
     """
-    names = {f"{what.original.metadata.full_name}-copy-{number}" for number in range(MOST_COPIES)}
-    copies = tuple(_copies(what.original))
+    fits, sure = _fitting(what, state, ask, _FIRST)
+    return _fitting(what, state, ask, MOST_COPIES) if fits == _FIRST else (fits, sure)
+
+
+def _fitting(what: Copied, state: ClusterState, ask: Callable[[ClusterState], OneSide], most: int) -> tuple[int, bool]:
+    copies = tuple(_copies(what.original, most))
+    names = {each.metadata.full_name for each in copies}
     pods = tuple(each for each in copies if isinstance(each, Pod))
     claims = tuple(each for each in copies if isinstance(each, ResourceClaim))
     asked = replace(what.others, pods=pods, claims=(*what.others.claims, *claims))
@@ -69,9 +76,9 @@ def copies_that_fit(what: Copied, state: ClusterState, ask: Callable[[ClusterSta
     return verdicts.count("allocated"), "undecided" not in verdicts
 
 
-def _copies(original: _Original) -> Iterator[Pod | ResourceClaim]:
+def _copies(original: _Original, most: int) -> Iterator[Pod | ResourceClaim]:
     meta = original.metadata
-    for number in range(MOST_COPIES):
+    for number in range(most):
         named = meta.replaced(name=f"{meta.name}-copy-{number}", uid=None)
         if isinstance(original, ResourceClaimTemplate):
             yield ResourceClaim.made(metadata=named, spec=original.spec.spec)

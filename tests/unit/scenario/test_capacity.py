@@ -94,6 +94,17 @@ def test_everything_fits(cluster, documents):
     assert found.copies.more == {"gpu-a": 2, "gpu-c": 2}
 
 
+def test_many_copies_are_counted(cluster, documents):
+    given = copy.deepcopy(cluster)
+    (slice_b,) = [each for each in given if each["kind"] == "ResourceSlice" and each["spec"]["nodeName"] == "gpu-b"]
+    slice_b["spec"]["devices"] = [{"name": f"gpu-{number}", "attributes": {}} for number in range(102)]
+    (node_b,) = [each for each in given if each["kind"] == "Node" and each["metadata"]["name"] == "gpu-b"]
+    node_b.setdefault("status", {}).setdefault("allocatable", {})["pods"] = 500
+    found = asked(documents([deployment(1)]), documents(given))
+    assert found.copies is not None
+    assert found.copies.now == 101
+
+
 def test_the_fewest_nodes(cluster, documents):
     found = asked(documents([deployment(6)]), documents(cluster))
     assert not found.fits
