@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from dra_alloc.manifest import Workload
 from dra_alloc.pods.workloads.batch import JobRun, pods_of_job
+from dra_alloc.pods.workloads.exclusive import alone_in
 from dra_alloc.pods.workloads.plans import Around, Controller, PodPlan, PodSet
 from dra_alloc.pods.workloads.reading import (
     controller_of,
@@ -27,6 +28,7 @@ __all__ = ["Replicated", "job_set", "replicated_jobs"]
 
 _PREFIX: Final = "jobset.sigs.k8s.io"
 _EXCLUSIVE: Final = "alpha.jobset.sigs.k8s.io/exclusive-topology"
+_BY_NODE: Final = "alpha.jobset.sigs.k8s.io/node-selector"
 
 #: The replicated jobs of a JobSet, and where in the workload they stand.
 Replicated = tuple[tuple[Mapping[str, Any], str], ...]
@@ -53,6 +55,7 @@ def _jobs(workload: Workload, replicated: Mapping[str, Any], at: str, around: Ar
     spec = value_at(replicated, "template.spec") or {}
     there = around.pods(workload)
     template = template_in(spec, "template", f"{at}.template.spec")
+    exclusive = _exclusive(workload, replicated)
     for number in range(copies(replicated, "replicas", 1, at)):
         name = f"{workload.name}-{group}-{number}"
         marks = {
@@ -65,6 +68,8 @@ def _jobs(workload: Workload, replicated: Mapping[str, Any], at: str, around: Ar
         status = value_at(child.body, "status") if child is not None else None
         mine = around.pods(child) if child is not None else with_labels(there, marks)
         told = labelled(template, marks, marks)
+        if exclusive:
+            told = alone_in(told, exclusive, f"{_PREFIX}/job-key", f"{workload.namespace}/{name}")
         found = pods_of_job(
             JobRun(controller, {**spec, "template": told}, f"{at}.template.spec", status, mine, indexed=True)
         )
@@ -80,5 +85,13 @@ def _notes(workload: Workload, jobs: Replicated, called: str) -> Iterator[str]:
     if after:
         yield f"{called}: {', '.join(after)} start after others; all are counted at once"
     holders = (workload.metadata.annotations, *(value_at(each, "template.metadata.annotations") for each, _ in jobs))
-    if any(_EXCLUSIVE in (each or ()) for each in holders):
-        yield f"{called}: exclusive placement by topology is not looked at"
+    if any(_BY_NODE in (each or ()) for each in holders):
+        yield f"{called}: nodes that were labelled for its Jobs before are not looked at"
+
+
+def _exclusive(workload: Workload, replicated: Mapping[str, Any]) -> str:
+    """Return the topology key of which each Job has a domain for itself; nothing where nodes were labelled for it."""
+    for given in (value_at(replicated, "template.metadata.annotations") or {}, workload.metadata.annotations):
+        if given.get(_EXCLUSIVE):
+            return "" if _BY_NODE in given else str(given[_EXCLUSIVE])
+    return ""

@@ -5,15 +5,18 @@ LeaderWorkerSet and DisaggregatedSet.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any, Final
 
 from dra_alloc.manifest import Workload
+from dra_alloc.pods.workloads.exclusive import alone_in
 from dra_alloc.pods.workloads.plans import Around, Controller, PodPlan, PodSet, PodSlot, by_name
 from dra_alloc.pods.workloads.reading import copies, items, labelled, template_in, text, together, value_at
 
 __all__ = ["disaggregated_set", "leader_worker_set"]
 
 _PREFIX: Final = "leaderworkerset.sigs.k8s.io"
+_EXCLUSIVE: Final = f"{_PREFIX}/exclusive-topology"
 _TEMPLATES: Final = "leaderWorkerTemplate"
 
 
@@ -48,13 +51,18 @@ def _groups(workload: Workload, name: str, spec: Mapping[str, Any], at: str, aro
     leaders = [_slot(name, group, 0, f"{name}-{group}") for group in range(groups)]
     path = f"{at}.{_TEMPLATES}.{'leader' if own else 'worker'}Template.spec"
     maker = Controller("apps/v1", "StatefulSet", name)
-    yield PodSet(
-        labelled(leader, {f"{_PREFIX}/name": name}), path, maker, groups, slots=leaders, key_of=by_name, there=there
-    )
+    leader, worker = (labelled(each, {f"{_PREFIX}/name": name}) for each in (leader, worker))
+    alone = partial(_alone, workload, name)
+    if alone(leader, 0) is leader:
+        yield PodSet(leader, path, maker, groups, slots=leaders, key_of=by_name, there=there)
+    else:
+        for group, slot in enumerate(leaders):
+            known = tuple(each for each in there if by_name(each) == slot.key)
+            yield PodSet(alone(leader, group), path, maker, 1, slots=[slot], key_of=by_name, there=known)
     for group in range(groups):
         workers = [_slot(name, group, number, f"{name}-{group}-{number}") for number in range(1, size)]
         yield PodSet(
-            labelled(worker, {f"{_PREFIX}/name": name}),
+            alone(worker, group),
             f"{at}.{_TEMPLATES}.workerTemplate.spec",
             Controller("apps/v1", "StatefulSet", f"{name}-{group}"),
             len(workers),
@@ -64,6 +72,14 @@ def _groups(workload: Workload, name: str, spec: Mapping[str, Any], at: str, aro
         )
 
 
+def _alone(workload: Workload, name: str, template: Mapping[str, Any], group: int) -> Mapping[str, Any]:
+    """Return a template whose group has a domain for itself, if the set says so."""
+    key = workload.metadata.annotations.get(_EXCLUSIVE)
+    if not key:
+        return template
+    return alone_in(template, key, f"{_PREFIX}/group-key", f"{workload.namespace}/{name}-{group}")
+
+
 def _slot(name: str, group: int, number: int, pod: str) -> PodSlot:
     return PodSlot(pod, pod, labels={f"{_PREFIX}/group-index": str(group), f"{_PREFIX}/worker-index": str(number)})
 
@@ -71,7 +87,7 @@ def _slot(name: str, group: int, number: int, pod: str) -> PodSlot:
 def _notes(workload: Workload, spec: Mapping[str, Any]) -> Iterator[str]:
     called = workload.called
     annotations = workload.metadata.annotations
-    if any(each in annotations for each in (f"{_PREFIX}/exclusive-topology", f"{_PREFIX}/subgroup-exclusive-topology")):
-        yield f"{called}: exclusive placement by topology is not looked at"
+    if f"{_PREFIX}/subgroup-exclusive-topology" in annotations:
+        yield f"{called}: exclusive placement of subgroups by topology is not looked at"
     if text(spec, "startupPolicy", "LeaderCreated") == "LeaderReady":
         yield f"{called}: the workers of a group start when its leader is ready; all are counted"

@@ -1,0 +1,100 @@
+"""
+Jobs of JobSets and groups of LeaderWorkerSets that have a domain of a topology for themselves.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+from typing import Any
+
+import pytest
+
+from dra_alloc.manifest import Documents, load
+from dra_alloc.scenario.check import Check, check
+
+KEYS = {
+    "JobSet": "alpha.jobset.sigs.k8s.io/exclusive-topology",
+    "LeaderWorkerSet": "leaderworkerset.sigs.k8s.io/exclusive-topology",
+}
+SPEC = {"containers": [{"name": "c", "image": "i", "resources": {"requests": {"cpu": "1"}}}]}
+
+
+def documents(*items: dict[str, Any]) -> Documents:
+    text = json.dumps({"apiVersion": "v1", "kind": "List", "items": items})
+    return load(["-"], stdin=io.BytesIO(text.encode()))
+
+
+def racks(*cpus: int) -> list[dict[str, Any]]:
+    """A rack for each node, with so many cpus."""
+    return [
+        {
+            "apiVersion": "v1",
+            "kind": "Node",
+            "metadata": {"name": f"n{number}", "labels": {"rack": f"r{number}"}},
+            "status": {"allocatable": {"cpu": str(cpu), "pods": "10"}},
+        }
+        for number, cpu in enumerate(cpus)
+    ]
+
+
+def made(kind: str, groups: int, size: int, **annotations: str) -> dict[str, Any]:
+    meta = {"name": "s", "namespace": "default", "annotations": annotations}
+    if kind == "LeaderWorkerSet":
+        workers = {"size": size, "workerTemplate": {"spec": SPEC}}
+        spec: dict[str, Any] = {"replicas": groups, "leaderWorkerTemplate": workers}
+        return {"apiVersion": "leaderworkerset.x-k8s.io/v1", "kind": kind, "metadata": meta, "spec": spec}
+    job = {"parallelism": size, "completions": size, "template": {"spec": {**SPEC, "restartPolicy": "Never"}}}
+    spec = {"replicatedJobs": [{"name": "w", "replicas": groups, "template": {"spec": job}}]}
+    return {"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": kind, "metadata": meta, "spec": spec}
+
+
+def nodes_of(found: Check, kind: str) -> dict[str, list[str]]:
+    """The nodes of each Job, or group."""
+    by_group: dict[str, list[str]] = {}
+    for each in found.placements:
+        parts = each.name.split("-")
+        group = parts[2] if kind == "JobSet" else parts[1]
+        by_group.setdefault(group, []).append(each.allocated.node if each.allocated is not None else "")
+    return by_group
+
+
+@pytest.mark.parametrize("kind", list(KEYS))
+def test_each_has_a_domain_for_itself(kind):
+    found = nodes_of(check(documents(made(kind, 2, 2, **{KEYS[kind]: "rack"})), documents(*racks(4, 4))), kind)
+    assert sorted(map(sorted, found.values())) == [["n0", "n0"], ["n1", "n1"]]
+
+
+@pytest.mark.parametrize("kind", list(KEYS))
+def test_who_finds_none_is_not_placed(kind):
+    """There is room for twelve pods, in two racks: the third group has none of its own."""
+    found = nodes_of(check(documents(made(kind, 3, 2, **{KEYS[kind]: "rack"})), documents(*racks(6, 6))), kind)
+    assert sorted(map(sorted, found.values())) == [["", ""], ["n0", "n0"], ["n1", "n1"]]
+
+
+@pytest.mark.parametrize("kind", list(KEYS))
+def test_without_the_annotation_they_share(kind):
+    found = nodes_of(check(documents(made(kind, 3, 2)), documents(*racks(6))), kind)
+    assert {node for each in found.values() for node in each} == {"n0"}
+
+
+@pytest.mark.parametrize("kind", list(KEYS))
+def test_what_does_not_fit_into_one_domain_is_not_spread(kind):
+    """The first pod takes a rack, and the others find no room beside it."""
+    found = nodes_of(check(documents(made(kind, 1, 3, **{KEYS[kind]: "rack"})), documents(*racks(2, 2))), kind)
+    assert sorted(found["0"]) in (["", "n0", "n0"], ["", "n1", "n1"])
+
+
+def test_nodes_labelled_before_are_said_not_to_be_looked_at():
+    keys = {KEYS["JobSet"]: "rack", "alpha.jobset.sigs.k8s.io/node-selector": "true"}
+    found = check(documents(made("JobSet", 1, 1, **keys)), documents(*racks(2)))
+    assert any("nodes that were labelled for its Jobs before are not looked at" in each for each in found.notes)
+
+
+def test_affinity_of_the_template_stays():
+    item = made("JobSet", 1, 1, **{KEYS["JobSet"]: "rack"})
+    near = {"labelSelector": {"matchLabels": {"app": "none"}}, "topologyKey": "rack"}
+    term = {"requiredDuringSchedulingIgnoredDuringExecution": [near]}
+    item["spec"]["replicatedJobs"][0]["template"]["spec"]["template"]["spec"]["affinity"] = {"podAffinity": term}
+    found = nodes_of(check(documents(item), documents(*racks(2))), "JobSet")
+    assert found == {"0": [""]}
