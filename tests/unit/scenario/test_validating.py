@@ -219,6 +219,8 @@ def test_fields_in_use_are_kept():
 GOT = {"driver": "d.io", "pool": "p", "device": "d"}
 ALLOCATED = {"devices": {"results": [{"request": "r", **GOT}]}}
 POD = {"resource": "pods", "name": "p", "uid": "1"}
+NO_UID = "error validating uid: invalid UUID length: 0"
+NO_CIDR = "must be a valid address in CIDR form, (e.g. 10.9.8.7/24 or 2001:db8::1/64)"
 NOT_A_REQUEST = "must be the name of a request in the claim or the name of a request and a subrequest separated by '/'"
 
 
@@ -239,22 +241,12 @@ NOT_A_REQUEST = "must be the name of a request in the claim or the name of a req
             {},
             [("allocation.devices.results[0].request", NOT_A_REQUEST)],
         ),
-        (
-            {"allocation": ALLOCATED, "devices": [{**GOT, "shareID": ""}]},
-            {},
-            [("devices[0].shareID", "error validating uid: invalid UUID length: 0")],
-        ),
+        ({"allocation": ALLOCATED, "devices": [{**GOT, "shareID": ""}]}, {}, [("devices[0].shareID", NO_UID)]),
         ({"devices": [GOT]}, {}, [("devices[0]", "must be an allocated device in the claim")]),
         (
             {"allocation": ALLOCATED, "devices": [{**GOT, "networkData": {"ips": ["10.0.0.1"]}, "data": []}]},
             {},
-            [
-                ("devices[0].data", "must be a valid JSON object"),
-                (
-                    "devices[0].networkData.ips[0]",
-                    "must be a valid address in CIDR form, (e.g. 10.9.8.7/24 or 2001:db8::1/64)",
-                ),
-            ],
+            [("devices[0].data", "must be a valid JSON object"), ("devices[0].networkData.ips[0]", NO_CIDR)],
         ),
     ],
 )
