@@ -180,7 +180,8 @@ def validated(
     refused = asked.placed((*refusals(asked, admission(settings, request.subresource), before), *admin))
     unread = [_undecoded(each) if each.where.object else each for each in (*problems, *unserved, *nameless)]
     told = by_place([*unread, *refused])
-    warned = ((item, each) for item in asked.slices for each in warnings_of(item, release))
+    warning = (*asked.slices, *(() if request.subresource else asked.taint_rules))
+    warned = ((item, each) for item in warning for each in warnings_of(item, release))
     alone, partly = _left_alone(documents)
     unasked = _changes_unasked(in_namespace(documents, request.namespace), request.before)
     return Validated(

@@ -152,6 +152,23 @@ def test_what_is_stored_with_a_warning():
     assert answer(json.dumps({**asked, "release": "1.34"}))["warnings"] == []
 
 
+@pytest.mark.parametrize(
+    ("release", "selector", "told"),
+    [
+        ("1.38", {}, ["spec.deviceSelector: an empty selector matches every device from every driver in the cluster"]),
+        ("1.38", {"pool": "p"}, []),
+        ("1.38", None, []),
+        ("1.37", {}, []),
+    ],
+)
+def test_a_taint_rule_for_every_device_is_stored_with_a_warning(release, selector, told):
+    version = "v1" if release == "1.38" else "v1beta2"
+    head = {"apiVersion": f"resource.k8s.io/{version}", "kind": "DeviceTaintRule", "metadata": {"name": "t"}}
+    spec = {"deviceSelector": selector, "taint": {"key": "k", "effect": "NoSchedule"}}
+    found = answer(json.dumps({"op": "validate", "release": release, "object": {**head, "spec": spec}}))
+    assert (found["errors"], found["warnings"]) == ([], told)
+
+
 def test_violations_are_in_the_words_of_the_api_server():
     devices = {"requests": [{"name": "R", "exactly": {"deviceClassName": "x", "count": -1}}, {"name": "s"}]}
     found = {(each["type"], each["field"]): each["detail"] for each in validated(devices=devices)["errors"]}

@@ -21,6 +21,7 @@ __all__ = [
     "EFFECT_ALWAYS",
     "EMPTY_DRIVERS_NAMED",
     "EMPTY_IS_REQUIRED",
+    "EMPTY_SELECTORS_TOLD",
     "GENERATED",
     "KEYS_APART",
     "LOOKS_ON",
@@ -85,6 +86,8 @@ PAIRS_BRIEFLY: Final = Span("1.38")
 UNWORDED: Final = Span("1.38")
 #: Drivers in capital letters are stored with a warning.
 DRIVERS_IN_CAPITALS_TOLD: Final = Span("1.35")
+#: A taint rule whose selector is there and empty is stored with a warning.
+EMPTY_SELECTORS_TOLD: Final = Span("1.38")
 #: What requests ask of capacities is looked at, and what is consumed of them.
 AMOUNTS_OF_CLAIMS: Final = Span("1.38")
 #: The selector of a device, too, has one term.

@@ -115,7 +115,7 @@ def check_slice(v: Violations, item: ResourceSlice, old: ResourceSlice | None = 
     check_node_operations(v, spec.skip_node_operations, "spec.skipNodeOperations")
     with v.stored(old is not None and spec.shared_counters == before.shared_counters):
         check_counter_sets(v, spec)
-    _devices(v, spec, None if old is None else before.devices)
+    _devices(v, spec, None if old is None else before)
     check_partition_type(v, spec, None if old is None else before.partition_type_attribute)
 
 
@@ -163,12 +163,13 @@ def check_node_operations(v: Violations, skipped: tuple[str, ...], path: str) ->
             v.unsupported(f"{path}[{position}]", operation, ("*", _PREPARE, _UNPREPARE))
 
 
-def _devices(v: Violations, spec: ResourceSliceSpec, before: tuple[Device, ...] | None) -> None:
+def _devices(v: Violations, spec: ResourceSliceSpec, before: ResourceSliceSpec | None) -> None:
     """Check devices, some of which were there; rare features halve their number. Spec: VAL-8, VAL-12, VAL-71."""
-    same = before is not None and _are_same(spec.devices, before)
-    if same and v.holds(DEVICES_KEPT):
+    per_device = bool(spec.per_device_node_selection)
+    same = before is not None and _are_same(spec.devices, before.devices)
+    if same and before is not None and per_device == bool(before.per_device_node_selection) and v.holds(DEVICES_KEPT):
         return
-    there = {each.name: each for each in before or ()}
+    there = {} if before is None else {each.name: each for each in before.devices}
     special = not v.holds(COUNTERS_TOGETHER) and any(
         device.taints or device.consumes_counters or any(map(has_lists, device.attributes.values()))
         for device in spec.devices
@@ -184,7 +185,7 @@ def _devices(v: Violations, spec: ResourceSliceSpec, before: tuple[Device, ...] 
             if not firsts[position]:
                 v.named_twice(path, device.name)
             _device(v, device, path, there.get(device.name), same=same)
-            _device_nodes(v, device, path, per_device=bool(spec.per_device_node_selection))
+            _device_nodes(v, device, path, per_device=per_device)
 
 
 def _device(v: Violations, device: Device, path: str, was: Device | None, *, same: bool) -> None:

@@ -189,6 +189,14 @@ def test_devices_that_stay(wrong: dict[str, Any], same: tuple[int, ...], other_i
             assert len(told(sliced(*devices), release, **on)) == count, (release, devices)
 
 
+def test_devices_that_stay_are_looked_at_where_their_nodes_are_told_otherwise():
+    device = {"name": "d", "nodeName": "n"}
+    on = {"gates": {"DRAPartitionableDevices": True}, "old": sliced(device, perDeviceNodeSelection=True)}
+    for release in ("1.37", "1.38"):
+        ((kind, path, _),) = told(sliced(device), release, **on)
+        assert (kind, path) == ("Invalid", "spec.devices[0]")
+
+
 def test_keys_of_counters_are_cut_as_labels_are():
     key = "A" * 200
     shared = sliced(nodeName="n", sharedCounters=[{"name": "c", "counters": {key: {"value": "1"}}}])
