@@ -7,21 +7,30 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Generic, Protocol, TypeVar
+from typing import Final, Generic, Protocol, TypeVar
 
 from dra_alloc.pods.gangs.trees import GroupTree, has_enough
 
-__all__ = ["GangStanding", "QueueAdmission", "Standing"]
+__all__ = ["NOT_MODELLED", "GangStanding", "QueueAdmission", "Standing", "kept_out"]
 
 
 class Standing(StrEnum):
-    """What a queue system says of a workload; undecided is one whose charge took more work than there was."""
+    """What a queue system says of a workload; undecided is one of which it is not known."""
 
     ADMITTED = "admitted"
     WAITING = "waiting"
     NEVER = "never"
     INADMISSIBLE = "inadmissible"
     UNDECIDED = "undecided"
+
+
+#: The code of what is asked for and not modelled: whether it is let in, or placed, is not known.
+NOT_MODELLED: Final = "not-modelled"
+
+
+def kept_out(code: str) -> Standing:
+    """Return where something stands that is not tried, by the code of the reason."""
+    return Standing.UNDECIDED if code == NOT_MODELLED else Standing.INADMISSIBLE
 
 
 class QueueAdmission(Protocol):

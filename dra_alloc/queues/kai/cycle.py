@@ -16,7 +16,7 @@ from dra_alloc.queues.kai.fair_share import UNLIMITED, Claimant, fair_shares
 from dra_alloc.queues.kai.objects import RESOURCES, KaiObjects, KaiQueue
 from dra_alloc.queues.kai.reclaim import Amounts, Holder, KaiHolding
 from dra_alloc.queues.ledger import QueueLedger
-from dra_alloc.queues.standing import GangStanding, Standing
+from dra_alloc.queues.standing import GangStanding, Standing, kept_out
 
 __all__ = ["FIRM", "KaiCycle", "KaiJob", "KaiStanding", "Place"]
 
@@ -158,7 +158,7 @@ class KaiCycle:
         for number, job in enumerate(self._jobs):
             against = self._against(job)
             if against[0]:
-                found[number] = KaiStanding(job, Standing.INADMISSIBLE, against[0], (against[1],), placed=job.placed)
+                found[number] = KaiStanding(job, kept_out(against[0]), against[0], (against[1],), placed=job.placed)
             elif not has_enough(job.group, job.asked):
                 said = pods_missing(job.group, job.asked)
                 found[number] = KaiStanding(job, Standing.WAITING, "pods-missing", (said,), placed=job.placed)

@@ -19,9 +19,10 @@ from dra_alloc.pods.workloads.pod_gangs import PodGang, pod_gangs, set_faults
 from dra_alloc.pods.workloads.reading import items, number_in, text, value_at
 from dra_alloc.queues.kai.cycle import FIRM
 from dra_alloc.queues.kai.objects import KaiObjects
+from dra_alloc.queues.standing import NOT_MODELLED
 from dra_alloc.queues.topologies import constrained
 
-__all__ = ["ATTACHED", "QUEUE", "SCHEDULER", "TOPOLOGY", "KaiPods", "in_segments", "is_loose", "is_of_kai", "kai_pods"]
+__all__ = ["ATTACHED", "QUEUE", "SCHEDULER", "TOPOLOGY", "KaiPods", "is_loose", "is_of_kai", "kai_pods"]
 
 SCHEDULER: Final = "kai-scheduler"
 QUEUE: Final = "kai.scheduler/queue"
@@ -83,7 +84,7 @@ def is_loose(pod: ExpandedPod) -> bool:
     return not said.get(TOPOLOGY) and any(said.get(each) for each in _LEVELS)
 
 
-def in_segments(pod: ExpandedPod) -> bool:
+def _in_segments(pod: ExpandedPod) -> bool:
     """Return whether annotations cut a pod's owner into segments, each with a domain of its own."""
     return any(each.startswith(_SEGMENTS) for meta in (pod.owner, pod.pod) for each in meta.metadata.annotations)
 
@@ -189,6 +190,8 @@ def _of_owner(
     against = ("", "")
     if _skips(first):
         against = "not-grouped", f"{_SKIP} is set, and no annotation {ATTACHED} attaches the pods to a PodGroup"
+    if _in_segments(first):
+        against = NOT_MODELLED, "it is cut into segments with domains of their own, which is not modelled"
     if kind == "Pod":
         group = GroupTree(name, 1, tuple(numbers))
     elif isinstance(owner, Workload) and kind in _GROUPS:

@@ -19,7 +19,7 @@ from dra_alloc.queues.kueue.topology import DomainCounts
 from dra_alloc.queues.kueue.tree import QuotaFit, QuotaTree
 from dra_alloc.queues.kueue.unnamed import is_nameless
 from dra_alloc.queues.ledger import Key
-from dra_alloc.queues.standing import Standing
+from dra_alloc.queues.standing import NOT_MODELLED, Standing
 from dra_alloc.work import BudgetExhausted
 
 __all__ = ["AroundQueues", "QueueStanding", "admissions"]
@@ -132,7 +132,7 @@ def _nominated(
     beyond = next((found for each in workload.sets if (found := not_asked_here(each.pod))), "")
     if beyond:
         said = f"annotation {beyond} is not modelled, or malformed: whether and where its pods go is not known"
-        return QueueStanding(workload, Standing.UNDECIDED, name, "topology-not-modelled", (said,))
+        return QueueStanding(workload, Standing.UNDECIDED, name, NOT_MODELLED, (said,))
     try:
         return QueueStanding(workload, Standing.WAITING, name, sets=charged(workload, charging, objects))
     except BudgetExhausted as spent:

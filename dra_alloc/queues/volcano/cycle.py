@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from dra_alloc.api import Quantity, ResourceClaim
 from dra_alloc.pods.gangs.trees import GroupTree, has_enough, pods_missing
-from dra_alloc.queues.standing import GangStanding, Standing
+from dra_alloc.queues.standing import GangStanding, Standing, kept_out
 from dra_alloc.queues.systems import QueueSystem
 from dra_alloc.queues.volcano.enqueue import DeviceMinimum, device_minimum, enqueue_refusal
 from dra_alloc.queues.volcano.objects import CONSUMABLE, DRA, VolcanoObjects, VolcanoQueue
@@ -127,7 +127,7 @@ class VolcanoCycle:
         """Return whether queues have room for what a gang needs at least, and keep it for it."""
         against = self._against(job)
         if against[0]:
-            return VolcanoStanding(job, Standing.INADMISSIBLE, against[0], (against[1],), placed=job.placed)
+            return VolcanoStanding(job, kept_out(against[0]), against[0], (against[1],), placed=job.placed)
         if not has_enough(job.group, job.asked):
             said = pods_missing(job.group, job.asked)
             return VolcanoStanding(job, Standing.WAITING, "pods-missing", (said,), placed=job.placed)

@@ -15,6 +15,7 @@ from dra_alloc.pods.expanding import ExpandedPod
 from dra_alloc.pods.gangs.trees import GroupTree
 from dra_alloc.pods.workloads.plans import Misfit
 from dra_alloc.pods.workloads.reading import items, number_in, text, value_at
+from dra_alloc.queues.standing import NOT_MODELLED
 from dra_alloc.queues.volcano.objects import DEFAULT, VolcanoObjects
 
 __all__ = ["ATTACHED", "SCHEDULER", "VolcanoPods", "is_of_volcano", "volcano_pods"]
@@ -25,6 +26,8 @@ _QUEUE: Final = "scheduling.volcano.sh/queue-name"
 _LEAST: Final = "scheduling.volcano.sh/group-min-member"
 _TASK: Final = "volcano.sh/task-spec"
 _JOB: Final = "batch.volcano.sh"
+#: Why a gang that has to be within a tier of hypernodes is not tried.
+_NETWORK: Final = NOT_MODELLED, "its networkTopology is hard, and hypernodes are not modelled"
 
 Pods = Sequence[ExpandedPod]
 
@@ -103,6 +106,9 @@ def _of_job(owner: Workload, pods: Pods, numbers: Sequence[int], classes: Mappin
         least, tasks = _needed(spec, at)
     except Misfit as error:
         least, tasks, against = 1, {}, ("job-malformed", f"{error.path}: {error.message}")
+    parts = (spec, *(value_at(each, "partitionPolicy") for each in items(spec, "tasks")))
+    if any(text(each, "networkTopology.mode") == "hard" for each in parts):
+        against = _NETWORK
     return VolcanoPods(
         owner.metadata.full_name,
         f"Volcano {owner.kind}",
@@ -146,7 +152,8 @@ def _attached(
     tree = _tree(name, group.least, group.tasks, _by_task(pods, numbers))
     priority = classes.get(group.priority_class, 0)
     created = group.created or "~"
-    return VolcanoPods(name, "PodGroup", tree, group.queue, priority, created, minimum=group.minimum)
+    against = _NETWORK if group.is_packed else ("", "")
+    return VolcanoPods(name, "PodGroup", tree, group.queue, priority, created, against, group.minimum)
 
 
 def _alone(kind: str, name: str, pods: Pods, numbers: Sequence[int], classes: Mapping[str, int]) -> VolcanoPods:

@@ -40,7 +40,11 @@ class VolcanoQueue:
 
 @dataclass(frozen=True, slots=True)
 class VolcanoGroup:
-    """A PodGroup: its queue, how many pods it needs, of which tasks how many, and what it has to have room for."""
+    """
+    A PodGroup: its queue, how many pods it needs, of which tasks how many, and what it has to have room for.
+
+    It `is_packed` if a network topology is a must for it.
+    """
 
     name: str
     queue: str
@@ -49,6 +53,7 @@ class VolcanoGroup:
     minimum: Mapping[str, Quantity] | None = None
     priority_class: str = ""
     created: str = ""
+    is_packed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,4 +172,5 @@ def _group(reading: ObjectReading, item: Workload, full: str) -> VolcanoGroup:
         asked if value_at(item.body, "spec.minResources") is not None else None,
         reading.text("spec.priorityClassName"),
         item.metadata.creation_timestamp or "",
+        reading.text("spec.networkTopology.mode") == "hard",
     )

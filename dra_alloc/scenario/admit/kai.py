@@ -19,7 +19,6 @@ from dra_alloc.queues.kai.grouping import (
     SCHEDULER,
     TOPOLOGY,
     KaiPods,
-    in_segments,
     is_loose,
     is_of_kai,
     kai_pods,
@@ -179,9 +178,6 @@ class _Kai:
         loose = dict.fromkeys(each.owner.metadata.full_name for each in mine if is_of_kai(each.pod) and is_loose(each))
         if loose:
             yield f"{first_few(list(loose))}: annotations name levels and no {TOPOLOGY}: KAI looks at neither"
-        cut = dict.fromkeys(each.owner.metadata.full_name for each in mine if is_of_kai(each.pod) and in_segments(each))
-        if cut:
-            yield f"{first_few(list(cut))}: segments with domains of their own are not looked at: there may be none"
         parts = [each.name for each in mine if {FRACTION, GPU_MEMORY} & each.pod.metadata.annotations.keys()]
         if parts:
             yield f"{first_few(parts)}: parts of devices are counted, as far as they say how much, and not placed"

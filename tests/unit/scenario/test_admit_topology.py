@@ -145,11 +145,12 @@ def test_levels_without_a_topology_are_not_looked_at_and_that_is_said():
     assert any("ns/j: annotations name levels and no kai.scheduler/topology" in each for each in found.notes)
 
 
-def test_segments_are_said_not_to_be_looked_at():
+def test_of_segments_it_is_not_known():
     made = together(2, required="rack")
     made["metadata"]["annotations"]["kai.scheduler/segment-size"] = "1"
-    found = admitted([made], *rack("r1", 2), FREE, RACKS)
-    assert any("ns/j: segments with domains of their own are not looked at" in each for each in found.notes)
+    answer = only(admitted([made], *rack("r1", 2), FREE, RACKS))
+    assert answer.verdict is AdmitVerdict.UNDECIDED
+    assert "segments" in reasons(answer)
 
 
 def test_what_is_wrong_with_a_topology_is_told_with_its_place():

@@ -204,3 +204,27 @@ def test_a_default_queue_that_is_not_there_is_said_to_be_assumed(at, there, said
     found = admitted([job("j", ("w", 1, "one"), at=at)], *node("a", 1), queue(there))
     assert only(found).verdict is AdmitVerdict.PLACED
     assert any("queue default is not among the files" in each for each in found.notes) is said
+
+
+@pytest.mark.parametrize(("mode", "verdict"), [("hard", AdmitVerdict.UNDECIDED), ("soft", AdmitVerdict.PLACED)])
+@pytest.mark.parametrize("of", ["job", "task"])
+def test_of_a_network_topology_that_is_a_must_it_is_not_known(mode, verdict, of):
+    wanted = {"networkTopology": {"mode": mode, "highestTierAllowed": 1}}
+    made = job("j", ("w", 1, "one"), **(wanted if of == "job" else {}))
+    if of == "task":
+        made["spec"]["tasks"][0]["partitionPolicy"] = {"totalPartitions": 1, "partitionSize": 1, **wanted}
+    answer = only(admitted([made], *node("a", 1), queue("q")))
+    assert answer.verdict is verdict
+
+
+def test_of_a_pod_group_with_a_network_topology_it_is_not_known():
+    meta = {"name": "g", "namespace": "ns"}
+    spec = {"minMember": 1, "queue": "q", "networkTopology": {"mode": "hard"}}
+    group = {"apiVersion": GROUP, "kind": "PodGroup", "metadata": meta, "spec": spec}
+    pod = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "p", "namespace": "ns", "annotations": {"scheduling.k8s.io/group-name": "g"}},
+        "spec": pod_spec(),
+    }
+    assert only(admitted([pod], *node("a", 1), queue("q"), group)).verdict is AdmitVerdict.UNDECIDED
