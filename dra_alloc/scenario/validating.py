@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Final, TypedDict, Unpack
 
-from dra_alloc.api import DeviceTaintRule, ResourceClaim
+from dra_alloc.api import DeviceTaintRule, ResourceClaim, ResourceSlice
 from dra_alloc.cluster.settings import Settings
 from dra_alloc.errors import InputError, ManifestError, Problem, Where, by_place, in_brief
 from dra_alloc.manifest import Documents, Manner, Place, Workload
@@ -180,7 +180,8 @@ def validated(
     refused = asked.placed((*refusals(asked, admission(settings, request.subresource), before), *admin))
     unread = [_undecoded(each) if each.where.object else each for each in (*problems, *unserved, *nameless)]
     told = by_place([*unread, *refused])
-    warning = (*asked.slices, *(() if request.subresource else asked.taint_rules))
+    warning: tuple[ResourceSlice | DeviceTaintRule, ...] = asked.slices
+    warning += () if request.subresource else asked.taint_rules
     warned = ((item, each) for item in warning for each in warnings_of(item, release))
     alone, partly = _left_alone(documents)
     unasked = _changes_unasked(in_namespace(documents, request.namespace), request.before)

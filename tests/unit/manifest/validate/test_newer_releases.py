@@ -193,7 +193,7 @@ def test_devices_that_stay_are_looked_at_where_their_nodes_are_told_otherwise():
     device = {"name": "d", "nodeName": "n"}
     on = {"gates": {"DRAPartitionableDevices": True}, "old": sliced(device, perDeviceNodeSelection=True)}
     for release in ("1.37", "1.38"):
-        ((kind, path, _),) = told(sliced(device), release, **on)
+        ((kind, path, _),) = told(sliced(device, allNodes=True), release, **on)
         assert (kind, path) == ("Invalid", "spec.devices[0]")
 
 
