@@ -10,7 +10,7 @@ from typing import Final
 
 from dra_alloc.api import Node, Taint, Toleration
 
-__all__ = ["CORDON", "closing", "repelling", "tolerated"]
+__all__ = ["CORDON", "closing", "first_tolerating", "repelling", "tolerated"]
 
 #: What a cordon stands for: who tolerates it may run on a cordoned node.
 CORDON: Final = Taint.made(key="node.kubernetes.io/unschedulable", effect="NoSchedule")
@@ -32,7 +32,12 @@ def closing(node: Node) -> str:
 
 def tolerated(taint: Taint, tolerations: Iterable[Toleration], *, comparing: bool = False) -> bool:
     """Return whether one of the tolerations is for the taint; with `comparing` they may hold numbers against it."""
-    return any(_tolerates(each, taint, comparing=comparing) for each in tolerations)
+    return first_tolerating(taint, tolerations, comparing=comparing) is not None
+
+
+def first_tolerating(taint: Taint, tolerations: Iterable[Toleration], *, comparing: bool = False) -> Toleration | None:
+    """Return the first of the tolerations that is for the taint."""
+    return next((each for each in tolerations if _tolerates(each, taint, comparing=comparing)), None)
 
 
 def repelling(taints: Iterable[Taint], tolerations: Sequence[Toleration], *, comparing: bool = False) -> Taint | None:

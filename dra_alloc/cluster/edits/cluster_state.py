@@ -29,7 +29,8 @@ class ClusterState:
     `evicted` are pods that are there no more, as they were, with why: who made
     them makes them anew. `stuck` are pods that a drain does not get away, with why, `unsure` those
     of which that is not known, as the budget of work ran out. `clock` is how many seconds
-    passed, `since` when rules were made that taint devices; other taints are there from the start.
+    passed, `since` when rules were made that taint devices; other taints are there from the start. Pods that are `due`
+    go at that time, for why, as a node of theirs is tainted.
     """
 
     dump: Documents = field(default_factory=Documents)
@@ -40,6 +41,7 @@ class ClusterState:
     unsure: Mapping[str, str] = field(default_factory=FrozenMap)
     clock: int = 0
     since: tuple[tuple[DeviceTaintRule, int], ...] = ()
+    due: Mapping[str, tuple[int, str]] = field(default_factory=FrozenMap)
 
     def evicting(self, pods: Iterable[tuple[Pod, str]]) -> ClusterState:
         """

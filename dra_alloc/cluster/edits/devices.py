@@ -22,8 +22,9 @@ from dra_alloc.api.names import label_key_faults, label_value_faults
 from dra_alloc.cluster.edits.cluster_state import ClusterState
 from dra_alloc.cluster.edits.device_eviction import evicted_by_taints
 from dra_alloc.cluster.edits.step import StepKind, Stepping
+from dra_alloc.cluster.edits.waiting import waited
 
-__all__ = ["TaintDevices", "Wait", "waited"]
+__all__ = ["TaintDevices"]
 
 
 class _Taint(BaseModel):
@@ -34,21 +35,6 @@ class _Taint(BaseModel):
     key: str = Field(min_length=1)
     value: str | None = None
     effect: Literal["NoSchedule", "NoExecute"]
-
-
-class Wait(StepKind):
-    """Let time pass, and taints of devices evict whoever tolerates them for no longer."""
-
-    seconds: int = Field(ge=0)
-
-    def on(self, state: ClusterState, stepping: Stepping) -> ClusterState:
-        """Return the state later on. Spec: WHATIF-7."""
-        return waited(state, self.seconds)
-
-
-def waited(state: ClusterState, seconds: int) -> ClusterState:
-    """Return the state so many seconds later. Spec: WHATIF-7."""
-    return evicted_by_taints(replace(state, clock=state.clock + seconds), for_ever=False)
 
 
 class TaintDevices(StepKind):

@@ -103,8 +103,14 @@ class Edits:
         taint = {"key": key, "effect": effect, **({} if value is None else {"value": value})}
         return self.step("taintDevices", taint=taint, **which)
 
+    def taint_nodes(self, *names: str, key: str, effect: str = "NoSchedule", **which: Any) -> Edits:
+        """Return these, and nodes with a taint: `which` has its value, labels of nodes, and `seconds`."""
+        value = which.pop("value", None)
+        taint = {"key": key, "effect": effect, **({} if value is None else {"value": value})}
+        return self.step("taintNodes", names=list(names), taint=taint, **which)
+
     def wait(self, seconds: int) -> Edits:
-        """Return these, and so much time later: who tolerates a taint for no longer is evicted."""
+        """Return these, and so much time later: who tolerates a taint of a device or node for no longer is evicted."""
         return self.step("wait", seconds=seconds)
 
     def apply(self, objects: Documents | Iterable[Any] | str | os.PathLike[str]) -> Edits:

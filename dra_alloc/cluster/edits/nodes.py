@@ -24,6 +24,7 @@ __all__ = [
     "CordonNodes",
     "DrainNodes",
     "RemoveNodes",
+    "SomeNodes",
     "UncordonNodes",
     "new_names",
     "pattern_like",
@@ -87,7 +88,7 @@ def new_names(like: str, count: int, state: ClusterState) -> list[str]:
     return list(islice((name for name in numbered if name not in there), count))
 
 
-class _SomeNodes(StepKind):
+class SomeNodes(StepKind):
     """Some nodes: by name, or all that have these labels."""
 
     names: tuple[str, ...] = Field((), strict=False)
@@ -107,7 +108,7 @@ class _SomeNodes(StepKind):
         return [node for name, node in there.items() if name in wanted]
 
 
-class RemoveNodes(_SomeNodes):
+class RemoveNodes(SomeNodes):
     """Take nodes away, with their pods and the slices of their own."""
 
     def on(self, state: ClusterState, stepping: Stepping) -> ClusterState:
@@ -119,7 +120,7 @@ class RemoveNodes(_SomeNodes):
         return replace(state, dump=dump, manifests=manifests)
 
 
-class CordonNodes(_SomeNodes):
+class CordonNodes(SomeNodes):
     """Let nodes take no more pods."""
 
     def on(self, state: ClusterState, stepping: Stepping) -> ClusterState:
@@ -127,7 +128,7 @@ class CordonNodes(_SomeNodes):
         return _cordoned(state, self.chosen(state, stepping), is_closed=True)
 
 
-class UncordonNodes(_SomeNodes):
+class UncordonNodes(SomeNodes):
     """Let nodes take pods again."""
 
     def on(self, state: ClusterState, stepping: Stepping) -> ClusterState:
@@ -135,7 +136,7 @@ class UncordonNodes(_SomeNodes):
         return _cordoned(state, self.chosen(state, stepping), is_closed=False)
 
 
-class DrainNodes(_SomeNodes):
+class DrainNodes(SomeNodes):
     """Cordon nodes and evict their pods, but for those of DaemonSets and of the node itself."""
 
     def on(self, state: ClusterState, stepping: Stepping) -> ClusterState:

@@ -11,11 +11,13 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from dra_alloc.cluster.edits.cluster_state import ClusterState
-from dra_alloc.cluster.edits.devices import TaintDevices, Wait
+from dra_alloc.cluster.edits.devices import TaintDevices
+from dra_alloc.cluster.edits.node_taints import TaintNodes
 from dra_alloc.cluster.edits.nodes import AddNodes, CordonNodes, DrainNodes, RemoveNodes, UncordonNodes
 from dra_alloc.cluster.edits.objects import Apply, Delete
 from dra_alloc.cluster.edits.releases import ReleaseStep
 from dra_alloc.cluster.edits.step import StepKind, Stepping
+from dra_alloc.cluster.edits.waiting import Wait
 from dra_alloc.errors import Problem, Where, did_you_mean
 from dra_alloc.manifest.plain_models import faults_of
 
@@ -31,6 +33,7 @@ STEPS: Final[Mapping[str, type[StepKind]]] = {
     "release": ReleaseStep,
     "removeNodes": RemoveNodes,
     "taintDevices": TaintDevices,
+    "taintNodes": TaintNodes,
     "uncordonNodes": UncordonNodes,
     "wait": Wait,
 }

@@ -16,7 +16,7 @@ from dra_alloc.cluster.settings import Settings
 from dra_alloc.manifest import Documents, load
 from dra_alloc.scenario.check import CheckOptions
 from dra_alloc.scenario.what_if.reading import steps_in
-from dra_alloc.scenario.what_if.what_if import WhatIf, after_steps, what_if
+from dra_alloc.scenario.what_if.what_if import Fate, WhatIf, after_steps, what_if
 from dra_alloc.work import Purse
 
 Json = dict[str, Any]
@@ -312,3 +312,83 @@ def test_the_clock():
     later: list[Json] = [at_once, {"wait": {"seconds": 20}}, other, {"wait": {"seconds": 9}}]
     assert not evicted(asked(objects, *later))
     assert evicted(asked(objects, *later, {"wait": {"seconds": 1}}))
+
+
+def tolerating(*tolerations: Json) -> list[Json]:
+    """Return a set of one pod on a node of two, which tolerates taints; the other node is full."""
+    objects = [node("a"), node("b", pods="0"), stateful_set("web", 1), pod("web-0", "a")]
+    for each in (objects[2]["spec"]["template"], objects[3]):
+        each["spec"]["tolerations"] = list(tolerations)
+    return objects
+
+
+def tainting(key: str, effect: str = "NoExecute", **more: Any) -> Json:
+    return {"taintNodes": {"names": ["a"], "taint": {"key": key, "effect": effect}, **more}}
+
+
+FOR_EVER = {"key": "k", "operator": "Exists", "effect": "NoExecute"}
+A_MINUTE = {**FOR_EVER, "tolerationSeconds": 60}
+OTHER_HALF = {"key": "other", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 30}
+WAIT = {"wait": {"seconds": 40}}
+
+
+@pytest.mark.parametrize(
+    ("tolerations", "steps", "goes"),
+    [
+        ([], [tainting("k", "NoSchedule")], False),
+        ([], [tainting("k", "PreferNoSchedule")], False),
+        ([], [tainting("k")], True),
+        ([], [tainting("k", seconds=0)], True),
+        ([FOR_EVER], [tainting("k")], False),
+        ([FOR_EVER], [tainting("other")], True),
+        ([{"operator": "Exists"}], [tainting("k")], False),  # no effect is every effect, and no key every key
+        ([A_MINUTE], [tainting("k")], True),
+        ([A_MINUTE], [tainting("k", seconds=59)], False),
+        ([A_MINUTE], [tainting("k", seconds=60)], True),
+        ([{**A_MINUTE, "tolerationSeconds": -5}], [tainting("k", seconds=0)], True),
+        ([FOR_EVER, A_MINUTE], [tainting("k")], False),  # the first that tolerates it counts
+        ([A_MINUTE, FOR_EVER], [tainting("k")], True),
+        ([A_MINUTE], [tainting("k", seconds=0), WAIT], False),
+        ([A_MINUTE], [tainting("k", seconds=0), WAIT, WAIT], True),
+        # Once a time is set, more taints that are tolerated for a time do not change it.
+        ([A_MINUTE], [tainting("k", seconds=0), WAIT, tainting("k", seconds=20)], True),
+        ([A_MINUTE, OTHER_HALF], [tainting("k", seconds=0), WAIT, tainting("other", seconds=19)], False),
+        ([A_MINUTE, OTHER_HALF], [tainting("k", seconds=0), WAIT, tainting("other", seconds=20)], True),
+        ([A_MINUTE], [tainting("k", seconds=0), WAIT, tainting("other", seconds=0)], True),
+        ([FOR_EVER, OTHER_HALF], [tainting("k", seconds=0), WAIT, tainting("other", seconds=29)], False),
+        ([FOR_EVER, OTHER_HALF], [tainting("k", seconds=0), WAIT, tainting("other", seconds=30)], True),
+        ([A_MINUTE], [tainting("k", seconds=0), {"removeNodes": {"names": ["b"]}}], False),
+    ],
+)
+def test_taints_of_nodes_evict_who_does_not_tolerate_them(tolerations, steps, goes):
+    found = asked([*tolerating(*tolerations), budget(maxUnavailable=0)], *steps)  # no budget holds it up
+    assert evicted(found) == (["web-0"] if goes else [])
+    assert not found.stuck
+
+
+def test_taints_of_the_dump_are_there_from_the_start():
+    objects = tolerating(A_MINUTE, OTHER_HALF)
+    objects[0]["spec"] = {"taints": [{"key": key, "effect": "NoExecute"} for key in ("k", "other")]}
+    assert evicted(asked(objects, {"wait": {"seconds": 29}})) == []
+    found = asked(objects, {"wait": {"seconds": 30}})  # of taints that come together the shortest time counts
+    assert [why for each in found.changes for why in each.evicted.values()] == [
+        "node a is tainted other:NoExecute after 30 s"
+    ]
+
+
+def test_a_tainted_node_takes_nobody_who_does_not_tolerate_it():
+    objects = [*tolerating(), stateful_set("new", 1)]
+    fates = {each.subject.name: each.fate for each in asked(objects, tainting("k", "NoSchedule")).changes}
+    assert fates == {"shop/new": Fate.LOST, "shop/web": Fate.STAYS}
+    assert asked(objects, tainting("k", "PreferNoSchedule")).count(Fate.LOST) == 0
+    gone = {each.subject.name: each for each in asked(objects, tainting("k")).changes}["shop/web"]
+    assert gone.fate is Fate.LOST
+    assert list(gone.evicted.values()) == ["node a is tainted k:NoExecute"]
+
+
+def test_what_is_wrong_with_a_taint_of_nodes_is_told():
+    _, after = states(documents(tolerating()), Documents(), Documents(), Settings("1.37"))
+    taint = {"key": "not a key", "value": "not a value", "effect": "NoExecute"}
+    step = {"taintNodes": {"names": ["a", "q"], "taint": taint}}
+    _, wrong = after_steps(after, steps_in({"steps": [step]})[0], load)
+    assert [each.where.path.rpartition("taintNodes.")[2] for each in wrong] == ["taint.key", "taint.value", "names"]
