@@ -69,7 +69,7 @@ class Changer(Runner):
             self._create(step if isinstance(step, list) else [step], applied)
             settle(self._plane, namespace, applied)
         dump = [each for version, kind in _KINDS for each in self._listed(version, kind, namespace)]
-        before = {each["metadata"]["uid"]: each["metadata"]["name"] for each in dump if each["kind"] == "Pod"}
+        before = {each["metadata"]["uid"]: each["metadata"]["name"] for each in dump if _stays_bound(each)}
         step = _drawn(dump, random)
         self._do(step, dump)
         time.sleep(_SEEN_SECONDS)
@@ -116,6 +116,11 @@ class Changer(Runner):
 
     def _delete(self, given: Json) -> None:
         self._plane.api.ask("DELETE", path_of(given, named=True) + "?gracePeriodSeconds=0")
+
+
+def _stays_bound(item: Json) -> bool:
+    """Say whether an object is a pod that has a node and is not going: nobody else can be evicted."""
+    return item["kind"] == "Pod" and "nodeName" in item["spec"] and "deletionTimestamp" not in item["metadata"]
 
 
 def _is_of_daemon_set(pod: Json) -> bool:
