@@ -23,6 +23,7 @@ class QueueDefect(StrEnum):
     CLAIM_PER_POD = "kai-shared-claim-per-pod"
     ZERO_UNLIMITED = "volcano-zero-unlimited"
     SHARED_PER_POD = "volcano-shared-claim-per-pod"
+    FLAT_CAPACITY = "volcano-flat-capacity"
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +102,7 @@ QUEUE_SYSTEMS: Final[Mapping[str, QueueSystem]] = {
             ("scheduling.volcano.sh",),
             "Queues and PodGroups of Volcano",
             {"DynamicResourceAllocationEnable": False, "DRAConsumableCapacityEnable": False},
-            defects=frozenset({QueueDefect.ZERO_UNLIMITED, QueueDefect.SHARED_PER_POD}),
+            defects=frozenset({QueueDefect.ZERO_UNLIMITED, QueueDefect.SHARED_PER_POD, QueueDefect.FLAT_CAPACITY}),
         ),
     )
 }

@@ -6,16 +6,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Final
 
 from dra_alloc.api import Quantity, ResourceClaim
 from dra_alloc.pods.gangs.trees import GroupTree, has_enough, pods_missing
 from dra_alloc.queues.standing import GangStanding, Standing, kept_out
-from dra_alloc.queues.systems import QueueSystem
+from dra_alloc.queues.systems import QueueDefect, QueueSystem
 from dra_alloc.queues.volcano.enqueue import DeviceMinimum, device_minimum, enqueue_refusal
 from dra_alloc.queues.volcano.objects import CONSUMABLE, DRA, VolcanoObjects, VolcanoQueue
 
 __all__ = ["Nanos", "VolcanoCycle", "VolcanoJob", "VolcanoPlace", "VolcanoStanding"]
 
+_NO_ROOM: Final = "exceeds-capability"
+_NO_DEVICES: Final = "exceeds-device-capability"
+_IN_NO_DEVICE: Final = "capacity-in-no-device"
+_FOR_ROOM: Final = (_NO_ROOM, _NO_DEVICES)
 #: Amounts of resources in billionths.
 Nanos = Mapping[str, int]
 
@@ -71,14 +76,16 @@ class _Held:
     amounts: dict[str, int] = field(default_factory=dict)
     devices: dict[str, DeviceMinimum] = field(default_factory=dict)
 
-    def add(self, amounts: Nanos, devices: Mapping[str, DeviceMinimum]) -> None:
+    def add(self, amounts: Nanos, devices: Mapping[str, DeviceMinimum], sign: int = 1) -> None:
+        """Add amounts, or with a sign of -1 take them away."""
         for name, amount in amounts.items():
-            self.amounts[name] = self.amounts.get(name, 0) + amount
+            self.amounts[name] = self.amounts.get(name, 0) + sign * amount
         for name, each in devices.items():
             own = self.devices.setdefault(name, DeviceMinimum())
-            own.count += each.count
+            own.count += sign * each.count
             for dimension, more in each.capacity.items():
-                own.capacity[dimension] = own.capacity.get(dimension, Quantity.of(0)) + more
+                had = own.capacity.get(dimension, Quantity.of(0))
+                own.capacity[dimension] = had + more if sign > 0 else had - more
 
 
 class VolcanoCycle:
@@ -114,14 +121,39 @@ class VolcanoCycle:
         claims = [job.claims[each] for each in pods]
         return device_minimum(claims, len(claims), self._system) if self._system.on(DRA) else {}
 
-    def _take(self, queue: str, amounts: Nanos, devices: Mapping[str, DeviceMinimum]) -> None:
+    def _take(self, queue: str, amounts: Nanos, devices: Mapping[str, DeviceMinimum], sign: int = 1) -> None:
         for each in self.objects.line(queue):
-            self._held[each.name].add(amounts, devices)
+            self._held[each.name].add(amounts, devices, sign)
+
+    def _least(self, job: VolcanoJob) -> tuple[Nanos, Mapping[str, DeviceMinimum]]:
+        """Return what there has to be room for before a gang is let in."""
+        pods = [each for each in job.first if each not in job.placed]
+        amounts = job.minimum if job.minimum is not None else _sum_nanos([job.asked[each] for each in pods])
+        return amounts, self._devices(job, pods)
 
     def run(self, place: VolcanoPlace) -> list[VolcanoStanding]:
         """Return what becomes of each gang."""
         found = [self._enqueued(job, order) for order, job in enumerate(self._jobs, 1)]
-        return [self._placed(each, place) if each.standing is Standing.ADMITTED else each for each in found]
+        found = [self._placed(each, place) for each in found]
+        while not self._system.shows(QueueDefect.FLAT_CAPACITY) and (given := self._given_back(found)):
+            # Who waited for room behind them may have it now.
+            found = [given.get(order, each) for order, each in enumerate(found, 1)]
+            found = [
+                self._placed(self._enqueued(each.job, order), place) if each.code in _FOR_ROOM else each
+                for order, each in enumerate(found, 1)
+            ]
+        return found
+
+    def _given_back(self, found: Sequence[VolcanoStanding]) -> Mapping[int, VolcanoStanding]:
+        """Return those that were let in for capacity that no devices have, and wait: room is not kept for them."""
+        told: dict[int, VolcanoStanding] = {}
+        for order, each in enumerate(found, 1):
+            asks = any(one.capacity for one in each.minimum.values())
+            if asks and each.standing is Standing.ADMITTED and not each.has_enough:
+                self._take(each.job.queue, *self._least(each.job), sign=-1)
+                said = f"queue {each.job.queue} has room for the sum of its capacity, and no devices have it at once"
+                told[order] = replace(each, standing=Standing.WAITING, code=_IN_NO_DEVICE, reasons=(said,), order=0)
+        return told
 
     def _enqueued(self, job: VolcanoJob, order: int) -> VolcanoStanding:
         """Return whether queues have room for what a gang needs at least, and keep it for it."""
@@ -133,9 +165,7 @@ class VolcanoCycle:
             return VolcanoStanding(job, Standing.WAITING, "pods-missing", (said,), placed=job.placed)
         if job.placed and has_enough(job.group, job.placed):
             return VolcanoStanding(job, Standing.ADMITTED, order=order, placed=job.placed)
-        pods = [each for each in job.first if each not in job.placed]
-        amounts = job.minimum if job.minimum is not None else _sum_nanos([job.asked[each] for each in pods])
-        devices = self._devices(job, pods)
+        amounts, devices = self._least(job)
         refusal = self._refusal(job.queue, amounts, devices)
         if refusal is not None:
             standing, code, said = refusal
@@ -166,17 +196,19 @@ class VolcanoCycle:
                     standing = Standing.NEVER if amount > most[name] else Standing.WAITING
                     said, had, of = (_text(one) for one in (amount, held.amounts.get(name, 0), most[name]))
                     told = f"queue {each.name}: {said} of {name} asked, {had} used of {of}"
-                    return standing, "exceeds-capability", told
+                    return standing, _NO_ROOM, told
             consumable = self._system.on(CONSUMABLE)
             said = enqueue_refusal(each.capability, devices, held.devices, self._system, consumable)
             if said and self._system.on(DRA):
                 alone = enqueue_refusal(each.capability, devices, {}, self._system, consumable)
                 standing = Standing.NEVER if alone else Standing.WAITING
-                return standing, "exceeds-device-capability", f"queue {each.name}: {said}"
+                return standing, _NO_DEVICES, f"queue {each.name}: {said}"
         return None
 
     def _placed(self, found: VolcanoStanding, place: VolcanoPlace) -> VolcanoStanding:
-        """Return what becomes of a gang that was let in: its minimum is its own, and no other queue's room."""
+        """Return what becomes of a gang if it was let in: its minimum is its own, and no other queue's room."""
+        if found.standing is not Standing.ADMITTED:
+            return found
         job = found.job
         kept = frozenset(job.first)
 

@@ -90,10 +90,8 @@ class Trying:
         not, nothing stays of it, and the pod that found none says why. What
         was refused before is, as long as nothing was placed since.
         """
-        shapes = set(map(self._shape, numbers))
-        shape = shapes.pop() if len(shapes) == 1 else None
-        known = self._refused.get(shape) if shape is not None else None
-        if known is not None and known.placed == self._placed and known.tried <= len(numbers):
+        shape, known = self._known(numbers)
+        if known is not None:
             self._same_as(job, known, numbers[known.tried - 1])
             return False
         scheduling = self.checking.scheduling
@@ -122,6 +120,14 @@ class Trying:
             places[number] = scheduling.tenancy.places[outcome.node]
         self.keep(made, places)
         return True
+
+    def _known(self, numbers: Sequence[int]) -> tuple[int | None, _Refused | None]:
+        """Return the shape that all pods have, and what was refused of it since anything was placed, if it was."""
+        shapes = set(map(self._shape, numbers))
+        shape = shapes.pop() if len(shapes) == 1 else None
+        known = self._refused.get(shape) if shape is not None else None
+        valid = known is not None and known.placed == self._placed and known.tried <= len(numbers)
+        return shape, known if valid else None
 
     def keep(self, made: Mapping[int, SubjectAnswer], places: Mapping[int, int]) -> None:
         """Keep what became of pods that have places."""
@@ -167,7 +173,12 @@ class Trying:
         A pod in `turn` is tried if it is allowed to be, and told of if it has a place.
 
         Return those that have places, none of them if they are not enough, and None where that could not be decided.
+        Where each of them is needed, what was refused before is, as long as nothing was placed since.
         """
+        shape, known = self._known(numbers)
+        if known is not None and not any(enough({*numbers} - {each}) for each in numbers):
+            self._same_as(job, known, numbers[known.tried - 1])
+            return frozenset()
         scheduling = self.checking.scheduling
         before = scheduling.saved()
         made: dict[int, SubjectAnswer] = {}
@@ -194,6 +205,9 @@ class Trying:
         self.answers |= {number: each for number, each in made.items() if number not in places}
         if unknown:
             return None
+        first = next((each for each in numbers if each not in places), None)
+        if shape is not None and first in made and numbers.index(first) == len(places):
+            self._refused[shape] = _Refused(len(places) + 1, self._placed, made[first])
         self._look(job, numbers)
         return frozenset()
 

@@ -134,6 +134,35 @@ def test_capacity_of_devices_is_one_sum():
 
 
 @pytest.mark.parametrize(
+    ("semantics", "expected"),
+    [
+        ("upstream", {"wide": AdmitVerdict.NOT_ALLOCATABLE, "narrow": AdmitVerdict.WAITING}),
+        ("intended", {"wide": AdmitVerdict.WAITING, "narrow": AdmitVerdict.PLACED}),
+    ],
+)
+def test_capacity_that_no_device_has_keeps_no_room_without_the_defect(semantics, expected):
+    """10Gi and 4Gi are within 16Gi, and no card of 8Gi has 10Gi: kept for the first all the same."""
+    asking = [template(name) for name in ("ten", "eight")]
+    for each, amount in zip(asking, ("10Gi", "8Gi"), strict=True):
+        exactly = each["spec"]["spec"]["devices"]["requests"][0]["exactly"]
+        exactly["capacity"] = {"requests": {"memory": amount}}
+    cluster = node("a", 2)
+    for each in cluster[1]["spec"]["devices"]:
+        each |= {"allowMultipleAllocations": True, "capacity": {"memory": {"value": "8Gi"}}}
+    jobs = [job("wide", ("w", 1, "ten")), job("narrow", ("w", 1, "eight"))]
+    dump = [*cluster, queue("q", {f"memory.{GPU}": "16Gi"})]
+    found = admitted([*asking, *jobs], *dump, gates={"DRAConsumableCapacity": True}, semantics=semantics)
+    assert verdicts(found) == expected
+
+
+def test_a_gang_of_the_same_pods_is_refused_as_the_first_was():
+    found = admitted([job(name, ("w", 4, "one")) for name in ("first", "second")], *node("a", 3), queue("q"))
+    first, second = found.workloads
+    assert {each.verdict for each in found.workloads} == {AdmitVerdict.NOT_ALLOCATABLE}
+    assert second.placements[0].same_as == first.placements[0].name
+
+
+@pytest.mark.parametrize(
     ("gates", "verdict", "said"),
     [
         ({}, AdmitVerdict.PLACED, "is off in the scheduler's configuration"),
