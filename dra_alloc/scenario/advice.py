@@ -27,6 +27,8 @@ __all__ = ["advised"]
 
 #: Other nodes that are asked whether a change lets them end the question with an error.
 _MOST_NODES: Final = 32
+#: So many claims in place of one are tried at most: a count can be any number of 64 bits.
+_MOST_CLAIMS: Final = 64
 _TOO_MANY: Final = f"a claim can have {ALLOCATION_RESULTS_MAX} devices at most"
 
 
@@ -83,7 +85,9 @@ def _instead(world: World, index: int, parts: Sequence[ResourceClaim]) -> World:
 def _parts(claim: ResourceClaim) -> tuple[ResourceClaim, ...]:
     """Return claims that together ask for the same, none for too many devices; constraints would not reach so far."""
     devices = claim.spec.devices
-    if devices.constraints or any(each.exactly is None or each.exactly.count is None for each in devices.requests):
+    counts = [each.exactly.count if each.exactly is not None else None for each in devices.requests]
+    asked = [each for each in counts if each is not None]
+    if devices.constraints or len(asked) < len(counts) or sum(asked) > _MOST_CLAIMS * ALLOCATION_RESULTS_MAX:
         return (claim,)
     parts: list[list[DeviceRequest]] = [[]]
     room = ALLOCATION_RESULTS_MAX

@@ -15,7 +15,17 @@ from dra_alloc.queues.kai.objects import RESOURCES
 from dra_alloc.queues.kai.reclaim import Amounts
 from dra_alloc.queues.systems import QueueDefect, QueueSystem
 
-__all__ = ["FRACTION", "GPU_MEMORY", "amount_text", "counts_class", "of_claim", "of_nodes", "of_pod", "total"]
+__all__ = [
+    "FRACTION",
+    "GPU_MEMORY",
+    "amount_text",
+    "asks_beyond",
+    "counts_class",
+    "of_claim",
+    "of_nodes",
+    "of_pod",
+    "total",
+]
 
 #: What a pod asks for by parts of a device, which is nothing that Kubernetes knows.
 FRACTION: Final = "gpu-fraction"
@@ -37,6 +47,14 @@ def of_claim(claim: ResourceClaim) -> int:
         if exactly is not None and counts_class(exactly.device_class_name):
             found += 1 if exactly.allocation_mode == "All" else exactly.count or 1
     return found
+
+
+def asks_beyond(claim: ResourceClaim) -> bool:
+    """Return whether a claim asks for what KAI's allocator of devices does not know. Spec: KAI-24."""
+    requests = claim.spec.devices.requests
+    return any(
+        each.first_available or (each.exactly is not None and each.exactly.capacity is not None) for each in requests
+    )
 
 
 def of_pod(pod: Pod, claims: Iterable[ResourceClaim]) -> Amounts:

@@ -5,13 +5,15 @@ Who KAI-Scheduler lets in of the manifests' workloads, and what it places togeth
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
 from typing import Any, Final
 
 from dra_alloc.errors import first_few
 from dra_alloc.pods.gangs.packing import DomainsFound
 from dra_alloc.pods.gangs.trees import next_pods
 from dra_alloc.pods.workloads.pod_gangs import PodGang
-from dra_alloc.queues.kai.amounts import FRACTION, GPU_MEMORY, of_nodes, of_pod
+from dra_alloc.queues.kai.amounts import FRACTION, GPU_MEMORY, asks_beyond, of_nodes, of_pod
 from dra_alloc.queues.kai.cycle import KaiCycle, KaiJob, KaiStanding
 from dra_alloc.queues.kai.evicting import eviction
 from dra_alloc.queues.kai.grouping import (
@@ -25,7 +27,7 @@ from dra_alloc.queues.kai.grouping import (
 )
 from dra_alloc.queues.kai.objects import KaiObjects
 from dra_alloc.queues.kai.reclaim import Amounts, Holder
-from dra_alloc.queues.standing import Standing
+from dra_alloc.queues.standing import NOT_MODELLED, Standing
 from dra_alloc.queues.systems import QueueDefect
 from dra_alloc.scenario.admit.answers import Admit, QueueTold, WorkloadAnswer
 from dra_alloc.scenario.admit.asking import AdmitQuestion, prepared_for
@@ -41,6 +43,10 @@ __all__ = ["admit_kai"]
 LIMITS: Final = (
     "not modelled: consolidation, past use of queues, minimal run times, preemption delays, node pools, parts of "
     "devices; which node KAI prefers: places are found as kube-scheduler finds them, and all nodes count as ready"
+)
+_BEYOND: Final = (
+    "KAI's own allocator of devices decides, which knows no counters, capacity or alternatives and is not modelled: "
+    "kube-scheduler would find places"
 )
 
 
@@ -142,6 +148,9 @@ class _Kai:
             pods = next_pods(standing.job.group, standing.placed)
             found = eviction(self.cycle, self._holders, standing.job, pods, [each for each, _ in self.jobs])
         enough = let_in and standing.has_enough and self.gathered.has_mine(standing.placed)
+        if enough and any(self._is_beyond(each) for each in standing.placed if each < self.gathered.mine):
+            enough, reasons = False, (_BEYOND,)
+            standing = replace(standing, standing=Standing.UNDECIDED, code=NOT_MODELLED, reasons=reasons)
         return (
             standing,
             kai_told(standing, found, self._domains.get(standing.job.number), self._gangs.get(standing.job.number)),
@@ -166,6 +175,26 @@ class _Kai:
             }
             for name, queue in self._objects.queues.items()
         }
+
+    def _is_beyond(self, number: int) -> bool:
+        """Return whether a pod asks for, or got here, what KAI's allocator of devices does not know."""
+        if any(asks_beyond(claim) for _, claim in self.gathered.claims_of(number)):
+            return True
+        found = self.gathered.trying.answers.get(number) if self._with_counters else None
+        claims = found.allocated.claims if found is not None and found.allocated is not None else ()
+        allocations = (each.status.allocation for each in claims if each.status.allocation is not None)
+        results = (each for allocation in allocations for each in allocation.devices.results)
+        return any((each.driver, each.pool, each.device) in self._with_counters for each in results)
+
+    @cached_property
+    def _with_counters(self) -> frozenset[tuple[str, str, str]]:
+        slices = (each.spec for each in self.gathered.prepared.merged.slices)
+        return frozenset(
+            (spec.driver, spec.pool.name, device.name)
+            for spec in slices
+            for device in spec.devices
+            if device.consumes_counters
+        )
 
     def notes(self) -> Iterator[str]:
         """Yield what could make another answer of it."""

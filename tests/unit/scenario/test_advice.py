@@ -65,6 +65,12 @@ def plain(number: int) -> list[dict[str, Any]]:
     return [{"name": f"d{each}", "attributes": {"size": {"int": each}}} for each in range(number)]
 
 
+@pytest.mark.parametrize(("count", "helps"), [(40, True), (2**63 - 1, False)])
+def test_a_claim_is_put_into_as_many_as_a_pod_may_have(count, helps):
+    _, reasons = advice(claim({"count": count}), cluster([{"name": f"d{n}"} for n in range(64)], Settings("1.36")))
+    assert bool(reasons.fixes) is helps
+
+
 @pytest.mark.parametrize(
     ("counts", "there", "claims"),
     [((33,), 33, 2), ((64,), 64, 2), ((20, 20, 25), 70, 3), ((65,), 64, 0), ((33,), 20, 0)],
