@@ -17,7 +17,7 @@ from dra_alloc.problem.requests import Ask
 from dra_alloc.rules import describe
 from dra_alloc.solve.allocator import Question
 
-__all__ = ["Told", "alone", "together"]
+__all__ = ["Told", "alone", "called", "together"]
 
 #: Codes of devices that are not what was asked for, and of those that other requests of the question have.
 _OTHER_KIND: Final = ("class-mismatch", "selector-mismatch")
@@ -40,11 +40,12 @@ def alone(question: Question, alternatives: Sequence[Told]) -> str:
     """Return why a request cannot be served though it were the only one; of alternatives each of the first few."""
     if len(alternatives) == 1:
         told = alternatives[0]
-        return f"{_who(question, told.ask)} {_lacks(question, told)}"
+        return f"{called(question, told.ask)} {_lacks(question, told)}"
     owner = f" of claim {question.rows[alternatives[0].ask.claim].name}" if len(question.rows) > 1 else ""
     few = [f'"{told.ask.full_name.partition("/")[2]}" {_lacks(question, told)}' for told in alternatives[:_MOST]]
     more = [f"{len(alternatives) - _MOST} more"] if len(alternatives) > _MOST else []
-    return f'request "{alternatives[0].ask.request_name}"{owner} has no alternative left: {"; or ".join([*few, *more])}'
+    who = f'request "{alternatives[0].ask.request_name}"{owner}'
+    return f"{who} can have none of its alternatives: {'; or '.join([*few, *more])}"
 
 
 def _lacks(question: Question, told: Told) -> str:
@@ -63,10 +64,11 @@ def _lacks(question: Question, told: Told) -> str:
         few = f"only {matching} of {total} {verb}" if matching else "none matches"
         if matching == total:
             few = f"there {'is' if total == 1 else 'are'} only {total}"
-        parts.append(f"and {few}{_kind(question, told, matching)}")
+        parts.append(f"and {few}{_kind(question, told, total - matching, total)}")
     elif missed or broken:
         have = f"only {tally.usable}" if tally.usable else "none"
-        parts.append(f"{have}{f' of {matching}' if tally.takes_all and matching else ''} can be had")
+        of_all = f" of {matching}" if tally.takes_all and matching else ""
+        parts.append(f"{have}{of_all} {'are' if tally.usable > 1 else 'is'} available")
     return ", ".join((wants, "; ".join((*parts, *_few(missed), *broken[:_MOST]))))
 
 
@@ -87,12 +89,17 @@ def together(question: Question, served: Sequence[Sequence[Told]], stuck: Sequen
                 return spread
     if missed:
         short = tally.needed - tally.usable
-        beside = f"none can be had{' beside the other requests' if len(served) > 1 else ''}"
-        more = f"only {ask.count - short} can be had together" if short < ask.count else beside
+        have = ask.count - short
+        more = f"only {have} can be chosen{' together' if have > 1 else ''}"
+        if have < 1:
+            more = f"none is available{' beside the other requests' if len(served) > 1 else ''}"
         needs = f"needs {ask.count} {'device' if ask.count == 1 else 'devices'}, {more}"
         said = needs if not tally.takes_all else "cannot have all matching devices"
-        return f"{_who(question, ask)} {said}; {'; '.join(_few(missed))}"
-    return _competing(question, ask, one_each) or f"{_who(question, ask)} needs more than the requests before it leave"
+        return f"{called(question, ask)} {said}; {'; '.join(_few(missed))}"
+    return (
+        _competing(question, ask, one_each)
+        or f"{called(question, ask)} needs more than is available beside the other requests"
+    )
 
 
 def _competing(question: Question, ask: Ask, requests: Sequence[Told]) -> str:
@@ -106,10 +113,11 @@ def _competing(question: Question, ask: Ask, requests: Sequence[Told]) -> str:
     needed = sum(each.tally.needed for each in competing)
     if needed <= len(wanted):
         return ""
-    listed = [f"{_who(question, each.ask)}: {each.tally.needed}" for each in competing]
+    listed = [f"{called(question, each.ask)}: {each.tally.needed}" for each in competing]
     rest = f" and {len(listed) - _MOST_REQUESTS} more" if len(listed) > _MOST_REQUESTS else ""
     requested = f"{', '.join(listed[:_MOST_REQUESTS])}{rest}"
-    return f"{needed} devices are needed together ({requested}), and {len(wanted)} can be had"
+    have = f"{len(wanted)} {'is' if len(wanted) == 1 else 'are'} available"
+    return f"{needed} devices are needed together ({requested}), and {have}"
 
 
 def _nearness(told: Told) -> tuple[bool, int]:
@@ -125,7 +133,7 @@ def _usable(tally: RequestTally) -> set[tuple[str, str, str]]:
     return {(pool.driver, pool.pool, name) for pool in tally.pools for name in pool.usable}
 
 
-def _who(question: Question, ask: Ask) -> str:
+def called(question: Question, ask: Ask) -> str:
     """Return what the request is called: an extended resource, or its name, and its claim's if there are more."""
     row = question.rows[ask.claim]
     resource = row.extended_resource(ask)
@@ -183,7 +191,7 @@ def _devices(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{len(names)} devices"
 
 
-def _kind(question: Question, told: Told, matching: int) -> str:
+def _kind(question: Question, told: Told, others: int, total: int) -> str:
     """Return the selector that is false last on the devices nearest to matching, with what they have instead."""
     false: dict[tuple[bool, int, str], set[tuple[str, str, str]]] = {}
     ask = told.ask
@@ -198,11 +206,20 @@ def _kind(question: Question, told: Told, matching: int) -> str:
     of_request, number, expression = max(false)
     owner = "its selector" if of_request else f"class {ask.class_name}"
     missing = false[of_request, number, expression]
-    have = _have(expression, [each for each in question.candidates if each.key in missing], others=bool(matching))
+    devices = [each for each in question.candidates if each.key in missing]
+    have = _have(expression, devices, _those(len(devices), others, total))
     return f": {owner} wants {in_a_sentence(expression)}{have}"
 
 
-def _have(expression: str, devices: Sequence[DeviceRow], *, others: bool) -> str:
+def _those(count: int, others: int, total: int) -> str:
+    """Return what devices are called, which are some of those that do not match, with their verb."""
+    if count == 1:
+        kind = "device" if others == total else "other"
+        return f"{'the' if others == 1 else 'one'} {kind} has"
+    return "devices have" if others == total else "the others have"
+
+
+def _have(expression: str, devices: Sequence[DeviceRow], those: str) -> str:
     """Return which values devices have of the attributes and capacities that an expression reads."""
     told = []
     for kind, domain, name in dict.fromkeys(each[:3] for each in reads(expression)):
@@ -210,8 +227,7 @@ def _have(expression: str, devices: Sequence[DeviceRow], *, others: bool) -> str
         values = _counted(read(each, f"{domain}/{name}") for each in devices)
         more = " ..." if len(values) > _MOST else ""
         told.append(f"{name} {', '.join(list(values)[:_MOST])}{more}" if values else f"no {name}")
-    who = "the others" if others else "devices"
-    return f"; {who} have {' and '.join(told[:2])}" if told else ""
+    return f"; {those} {' and '.join(told[:2])}" if told else ""
 
 
 def _attribute(device: DeviceRow, name: str) -> str | None:
@@ -256,14 +272,16 @@ def _spread(question: Question, ask: Ask, constraint: DeviceConstraint, requests
     most = max(values.values(), default=0) if matching else len(values)
     if most >= told.tally.needed:
         return ""
-    listed = [f"{count} of {short} {value}" for value, count in values.items()]
+    listed = [f"{count} {'has' if count == 1 else 'have'} {short} {value}" for value, count in values.items()]
     listed = [*listed[: _MOST + 1], *(["..."] if len(listed) > _MOST + 1 else [])]
-    listed += [f"{without} without {short}"] if without else []
-    has = f"at most {most} {'does' if most == 1 else 'do'}" if matching else f"it has only {most} values"
+    listed += [f"{without} {'has' if without == 1 else 'have'} none"] if without else []
+    has = f"at most {most} {'does' if most == 1 else 'do'}"
+    if not matching:
+        has = f"{short} has only {most} {'value' if most == 1 else 'values'}"
     if not values:
         has = f"none has a {short}"
     needs = f"needs {told.tally.needed} devices that {f'share one {short}' if matching else f'differ in {short}'}"
-    return f"{_who(question, ask)} {needs} ({stated}), and {has}: {', '.join(listed)}"
+    return f"{called(question, ask)} {needs} ({stated}), and {has}: {', '.join(listed)}"
 
 
 def _over(question: Question, told: Told, attribute: str) -> _Spread:

@@ -18,7 +18,7 @@ DEVICE_CODES: Final[Mapping[str, str]] = {
     "selector-mismatch": "a selector of the request is false",
     "device-on-other-node": "the device says itself that it is usable on other nodes only",
     "device-in-use": "the device is allocated to another claim",
-    "device-picked": "the device is picked already for another request of the same question",
+    "device-picked": "the device is chosen already for what is asked in the same question",
     "binding-conditions-disabled": "the device has binding conditions, whose feature gates are off",
     "counters-disabled": "the device consumes counters, whose feature gate is off",
     "counter-exhausted": "a shared counter of the pool would be overdrawn",

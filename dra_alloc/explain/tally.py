@@ -25,8 +25,10 @@ from dra_alloc.work import BudgetExhausted, Steps
 __all__ = ["Tallies", "by_nearness", "explain", "refusal"]
 
 _STEPS: Final = 20_000
+#: The code of devices that requests of the same question have.
+_CHOSEN: Final = "device-picked"
 #: How far from fitting devices are that fell to a rule; to any other, one change may be enough.
-_FAR: Final[Mapping[str, int]] = {"device-picked": 1, "selector-mismatch": 2, "class-mismatch": 3}
+_FAR: Final[Mapping[str, int]] = {_CHOSEN: 1, "selector-mismatch": 2, "class-mismatch": 3}
 
 #: Why devices are out of question for a request, by its id, though no rule refuses them now.
 _Passed: TypeAlias = Mapping[tuple[int, DeviceRow], Reason]
@@ -245,9 +247,14 @@ def _together(question: Question, every: Sequence[Sequence[cause.Told]]) -> Expl
         search.run()
     rules = question.fresh_rules()
     passed = _replayed(question, rules, search.furthest)
+    chosen = {
+        pick.device: Reason(_CHOSEN, f"chosen for {cause.called(question, pick.ask)}") for pick in search.furthest
+    }
 
     def left(ask: Ask, pool: Pool) -> Iterator[Reason | None]:
-        return (refusal(rules, ask, device) or passed.get((ask.id, device)) for device in pool.devices)
+        for device in pool.devices:
+            reason = refusal(rules, ask, device) or passed.get((ask.id, device))
+            yield chosen.get(device, reason) if reason is not None and reason.code == _CHOSEN else reason
 
     stuck = _next_request(question, search.furthest)
     if stuck is None:
@@ -272,7 +279,7 @@ def _replayed(question: Question, rules: RuleSet, picks: Sequence[Pick]) -> _Pas
                 reason = refusal(rules, ask, earlier)
                 if reason is not None:
                     passed[ask.id, earlier] = reason
-            passed[ask.id, device] = Reason("device-picked", "picked already")
+            passed[ask.id, device] = Reason(_CHOSEN, "chosen already")
             last[ask.id] = places[device]
         for rule in rules.take_for(ask):
             rule.add(ask, device)

@@ -72,8 +72,8 @@ def judged(placement: SubjectAnswer) -> tuple[Level, str, tuple[Section, ...]]:
 def _broken(placement: SubjectAnswer, verbose: bool) -> Iterator[str]:
     for each in placement.broken:
         yield f"caution: {each.against}"
-        yield f"  why: {each.defect}"
-        yield f"  without it, {each.kept_to}"
+        yield f"  why: {each.defect} (--release says which one answers)"
+        yield f"  a scheduler without it {each.kept_to}"
         if each.enough:
             yield f"  fix {AFFAIRS[Whose.MANIFEST]}: {each.enough}"
 
@@ -83,7 +83,11 @@ def cause_of_refused(placement: SubjectAnswer) -> str:
     if placement.verdict != "unsatisfiable" or placement.same_as:
         return ""
     found = first_cause(placement.refusals, named=_named(placement))
-    return f"{placement.cause}; what is left does not fit: {found}" if placement.cause and found else found
+    return (
+        f"{placement.cause}; what it leaves of the manifests does not fit: {found}"
+        if placement.cause and found
+        else found
+    )
 
 
 def _named(placement: SubjectAnswer) -> bool:

@@ -8,9 +8,11 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
+from dra_alloc.explain.facts import Whose
 from dra_alloc.problem.requests import claim_name
 from dra_alloc.report.layout import plural, some
 from dra_alloc.report.records import Finding, Level, Report, Section
+from dra_alloc.report.refusals import AFFAIRS
 from dra_alloc.report.scores import score_lines, score_objects
 from dra_alloc.scenario.gang.joint import JointAnswer
 from dra_alloc.scenario.gang.types import Gang, Placement
@@ -50,7 +52,7 @@ def _joint(answer: JointAnswer, verbose: bool) -> Iterator[str]:
     if answer.short.cause:
         yield f"  cause: {answer.short.cause}"
     if answer.short.fix:
-        yield f"  fix: {answer.short.fix}"
+        yield f"  fix{f' {AFFAIRS[Whose.MANIFEST]}' if answer.short.in_manifest else ''}: {answer.short.fix}"
     yield from (f"  {line}" for line in answer.short.nodes)
     yield from _nodes(joint, verbose)
     yield from (f"  {line}" for line in score_lines(joint.scores))
@@ -76,7 +78,7 @@ def _headline(title: str, gang: Gang, wanted: int | None) -> str:
     count = len(gang.placements)
     amount = f"{count:,}" if wanted is None else f"{f'{count:,}' if count else 'none'} of {plural(wanted, 'pod')}"
     nodes = f" on {plural(len(gang.nodes), 'node')}" if gang.placements else ""
-    why = f": {gang.why}" if gang.why else ""
+    why = f" ({gang.why})" if gang.why else ""
     doubt = "" if gang.proven else ", and better is not ruled out"
     state = "undecided" if gang.verdict == "undecided" else f"{amount}{nodes}"
     return f"{title}: {state}{why}{doubt}"

@@ -176,8 +176,8 @@ _EVERYWHERE: Final = frozenset(
         "node-name",
     }
 )
-#: How many kinds of node are told of, and whether with the fixes of all that are as near as the first, in turn.
-_LESS_AND_LESS: Final = ((4, True), (3, True), (4, False), (3, False), (2, True), (2, False), (1, False))
+#: How many kinds of node are told of, and how many besides the first with fixes if they are as near, in turn.
+_LESS_AND_LESS: Final = ((4, 3), (3, 2), (3, 1), (4, 0), (3, 0), (2, 1), (2, 0), (1, 0))
 _MOST_KINDS: Final = max(most for most, _ in _LESS_AND_LESS)
 _FURTHER: Final = (3,)
 _BEYOND: Final = (4,)
@@ -187,7 +187,7 @@ _DISTANCES: Final = {
     1: "one change away",
     2: "two changes away",
     _FURTHER[0]: "more than one change away",
-    _BEYOND[0]: "with no fix found",
+    _BEYOND[0]: "no change or pair tried helps",
     _RULED_OUT[0]: "ruled out by what nodes are",
     _UNKNOWN[0]: "not looked into so far",
 }
@@ -265,7 +265,7 @@ def _overviews(groups: Sequence[Sequence[NodeRefusal]]) -> Iterator[list[str]]:
     for (most, with_fixes), first in itertools.product(_LESS_AND_LESS, (_FIRST, _HEADS)):
         lines: list[str] = []
         for number, (group, head) in enumerate(zip(groups[:most], heads, strict=False)):
-            near = with_fixes and _far(group[0])[0] == _far(groups[0][0])[0]
+            near = number <= with_fixes and _far(group[0])[0] == _far(groups[0][0])[0]
             lines += _told(group, head, (_HEADS if near else ()) if number else first, verbose=False)
         yield [*lines, *_left_out(groups[most:])]
     left = list(_left_out(groups[1:]))

@@ -10,19 +10,29 @@ from typing import Any, Final
 from dra_alloc.cluster.outcomes import NodeRefusal
 from dra_alloc.explain.counts import Explanation, Group, PoolTally, RequestTally
 from dra_alloc.report.layout import MOST, UNLIMITED, cut, plural, some
+from dra_alloc.rules import CONSTRAINTS
 
 __all__ = ["group_line", "request_lines", "tally_lines", "tally_members"]
 
 _MOST_ALIKE = 2
 #: What devices of another kind than the one asked for fell to, and the few words that are enough for them.
 OTHER_KIND: Final = {"selector-mismatch": "not selected", "class-mismatch": "not of the class"}
+#: Codes of devices that a constraint lets not go together, and of what a cause need not count.
+_BY_ATTRIBUTE: Final = frozenset(code for kind in CONSTRAINTS.values() for code in kind.codes)
+_UNTOLD: Final = frozenset({*OTHER_KIND, "device-picked"})
 
 
 def tally_lines(refusal: NodeRefusal, verbose: bool) -> Iterator[str]:
-    """Yield what was placed before, if anything, and the requests that are short."""
+    """
+    Yield what was placed before, if anything, and the requests that are short.
+
+    Without `verbose` nothing is yielded that the cause says in other words: how many are of another kind, or chosen.
+    """
     explanation = refusal.explanation
+    if not verbose and explanation.requests and all(_is_told(each, explanation.cause) for each in explanation.requests):
+        return
     if explanation.placed and (verbose or not explanation.cause):
-        yield f"after placing {plural(len(explanation.placed), 'device')}, the most that fit together:"
+        yield f"{plural(len(explanation.placed), 'device')} can be chosen, the most that fit together:"
         placed: dict[str, list[str]] = {}
         named_alike = {each.request for each in explanation.requests if each.shares_name}
         claims_of: dict[str, set[str]] = {}
@@ -39,11 +49,30 @@ def tally_lines(refusal: NodeRefusal, verbose: bool) -> Iterator[str]:
         yield "no combination of devices works"
 
 
+def _is_told(tally: RequestTally, cause: str) -> bool:
+    """Return whether a cause says of a request all that its devices fell to."""
+    states = [pool.state for pool in tally.pools]
+    groups = [group for pool in tally.pools for group in pool.groups]
+    return (
+        tally.called in cause and all(each in cause for each in states) and all(_says(cause, each) for each in groups)
+    )
+
+
+def _says(cause: str, group: Group) -> bool:
+    """Return whether a cause says what devices fell to; of constraints it says it by the name of the attribute."""
+    if group.code == "device-in-use":
+        return bool(group.holders) and all(each in cause for each in group.holders)
+    if group.code in _BY_ATTRIBUTE:
+        return f"Attribute {group.detail.partition(' ')[0]}" in cause
+    return group.code in _UNTOLD or group.detail in cause
+
+
 def request_lines(tally: RequestTally, found: Explanation, verbose: bool) -> Iterator[str]:
-    """Yield what a request needs besides what was placed for it before, what is left, and pool by pool why."""
+    """Yield what a request needs besides what was placed for it before, what is available, and pool by pool why."""
     got = any((claim, request) == (tally.claim, tally.request) for claim, request, _ in found.placed)
     needs = "all matching devices" if tally.takes_all else plural(tally.needed, "more device" if got else "device")
-    yield f"{tally.called} needs {needs} and {_left(tally)}"
+    beside = f"beside the {plural(len(found.placed), 'device')} chosen, " if found.placed else ""
+    yield f"{beside}{tally.called} needs {needs}, and {_available(tally)}"
     most = UNLIMITED if verbose else MOST
     for pool in sorted(tally.pools, key=_is_other)[:most]:
         yield from (f"  {line}" for line in _pool_lines(pool, verbose))
@@ -53,13 +82,12 @@ def request_lines(tally: RequestTally, found: Explanation, verbose: bool) -> Ite
         yield "  no pool offers devices on this node"
 
 
-def _left(tally: RequestTally) -> str:
-    """Return how many devices are left; where there never were any for the request, what there is instead."""
+def _available(tally: RequestTally) -> str:
+    """Return how many devices are available; where there never were any for the request, that none matches."""
     if tally.usable:
-        return f"{tally.usable} {'is' if tally.usable == 1 else 'are'} left"
-    if all(pool.state for pool in tally.pools):
-        return "none is offered"
-    return "none matches" if all(pool.state or _is_other(pool) for pool in tally.pools) else "none is left"
+        return f"{tally.usable} {'is' if tally.usable == 1 else 'are'} available"
+    other = [_is_other(pool) for pool in tally.pools if not pool.state]
+    return "none matches" if other and all(other) else "none is available"
 
 
 def _pool_lines(pool: PoolTally, verbose: bool) -> Iterator[str]:
@@ -72,7 +100,7 @@ def _pool_lines(pool: PoolTally, verbose: bool) -> Iterator[str]:
         return
     yield named
     if pool.usable:
-        yield f"  {len(pool.usable)} could be used: {some(pool.usable, verbose)}"
+        yield f"  {len(pool.usable)} available: {some(pool.usable, verbose)}"
     alike: dict[object, list[Group]] = {}
     other = [] if verbose else [group for group in pool.groups if group.code in OTHER_KIND]
     for number, group in enumerate(group for group in pool.groups if group not in other):

@@ -74,7 +74,7 @@ class ExclusiveUse(Rule):
         if (device.key in self._exclusive and not ask.admin) or self._shared(ask, device):
             holders = self._context.holders(device.key)
             return Reason(self.code, "allocated to " + (", ".join(holders) or "another claim"), holders)
-        return Reason("device-picked", "picked already")
+        return Reason("device-picked", "chosen already")
 
     def violations(self, picks: Sequence[Pick]) -> Iterable[str]:
         taken: dict[DeviceKey, list[Ask]] = {}

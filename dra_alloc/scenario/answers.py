@@ -52,7 +52,7 @@ class BrokenClaim:
     """
     A claim whose allocation breaks what it asks for: `against` says what, `defect` why.
 
-    `kept_to` is what would become of it were that kept to, `enough` what would have devices for it then.
+    `kept_to` is what a scheduler would do that keeps to it, `enough` what would have devices for it then.
     """
 
     against: str
@@ -62,7 +62,7 @@ class BrokenClaim:
 
     def __str__(self) -> str:
         enough = f" (enough would be {self.enough})" if self.enough else ""
-        return f"{self.against}; kept to, {self.kept_to}{enough}; {self.defect}"
+        return f"{self.against}; {self.defect}; a scheduler without it {self.kept_to}{enough}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,7 +49,7 @@ def told_of_gates(dropped: Sequence[DroppedField], settings: Settings) -> dict[s
     off = f"the {'gate' if one else 'gates'} {named} {'is' if one else 'are'} off"
     return {
         "cause": f"Kubernetes {settings.release} ignores {fields} in the manifests, as {off}",
-        "fix": f"switching the {'gate' if one else 'gates'} {named} on",
+        "fix": f"switching the gate{'' if one else 's'} {named} on (stored objects lack {fields}: apply them again)",
     }
 
 
@@ -103,10 +103,10 @@ def _kept_to(sound: World) -> tuple[str, str]:
     """Return what a claim would have if all that it asks for were kept to, or why nothing, and what would help then."""
     outcome = sound.allocator().allocate(sound.node, sound.claims)
     if picks := getattr(outcome, "picks", ()):
-        return f"it would have {first_few([pick.device.key.device for pick in picks])}", ""
+        return f"would choose {first_few([pick.device.key.device for pick in picks])}", ""
     cause = explain(sound.allocator(), sound.node, sound.claims).cause
     fixes = reasons(sound, _WORK).fixes[:_FIXES]
-    return f"it would be refused: {cause}", ", or ".join(map(str, fixes))
+    return f"would refuse the claim: {cause}", ", or ".join(map(str, fixes))
 
 
 def _picked(world: World, repaired: Sequence[Trait]) -> object:

@@ -64,7 +64,7 @@ def claim(count: int) -> str:
     ("workload", "code", "said"),
     [
         ("fits.yaml", 0, "3 allocated"),
-        ("too-big.yaml", 1, 'request "gpus" needs 8 devices, only 6 can be had'),
+        ("too-big.yaml", 1, 'request "gpus" needs 8 devices, only 6 are'),
         ("mixed.yaml", 1, "1 allocated, 2 cannot be allocated"),
     ],
 )

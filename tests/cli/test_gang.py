@@ -144,7 +144,7 @@ def test_nobody_holds_what_other_pods_of_the_gang_would_take(tmp_path, capsys):
     _, body = answer(capsys, str(manifests), "--cluster", str(cluster))
     said = str(body["nodesTake"])
     assert said.count("no more, since") == 1
-    assert "taken by other pods of the gang" in said
+    assert "chosen for other pods of the gang" in said
     assert "allocated to" not in said, said
 
 
@@ -160,7 +160,7 @@ def test_nobody_holds_what_other_pods_of_the_gang_would_take(tmp_path, capsys):
             [claim("a", BIG), claim("b", BIG), claim("c", BIG)],
             [],
             (
-                'in whatever order; one more needs 1 device of one node for request "r", and no node has one left',
+                'in whatever order; one more needs 1 device of one node for request "r", and no node has one available',
                 "no single change that was tried makes room for all of them",
                 ["n1, n2 take 1 each of 3 pods like default/a; no more, since"],
             ),

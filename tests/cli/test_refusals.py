@@ -17,18 +17,21 @@ from dra_alloc.cli.main import run
 CASES = {
     "01-class": ("class gpu wants", 'in the cluster: writing "h100" for "H100" in class gpu'),
     "04-numa": (
-        "that share one numa (matchAttribute gpu.acme.com/numa), and at most 3 do: 3 of numa 0, 3 of numa 1",
+        "that share one numa (matchAttribute gpu.acme.com/numa), and at most 3 do: 3 have numa 0, 3 have numa 1",
         "asking for 3 instead of 4",
     ),
-    "05-mig": ("3 of counter slices needed, 2 of 7 left in gpu-0 (ml/note holds 3, ml/small holds 2)", "freeing claim"),
+    "05-mig": (
+        'counter "slices" of counter set gpu-0: 3 needed, 2 of 7 left (ml/note holds 3, ml/small holds 2)',
+        "freeing claim",
+    ),
     "07-two-claims": ("5 devices are needed together", 'dropping request "g" of claim ml/spare'),
     "11-runtime": (
         'a selector of request "g" fails on device gpu.acme.com/n1/gpu-1 (no such key: mem; mem is missing on 1 of 2',
         'both guarding mem with has() in the selector device.attributes["gpu.acme.com"].mem >= 40 of request',
     ),
     "12-gate": (
-        "ignores capacity in the manifests, as the gate DRAConsumableCapacity is off; what is left does not fit: 2",
-        "fix in the cluster: switching the gate DRAConsumableCapacity on",
+        "ignores capacity in the manifests, as the gate DRAConsumableCapacity is off; what it leaves of the",
+        "switching the gate DRAConsumableCapacity on (stored objects lack capacity: apply them again)",
     ),
     "16-twenty": ("share one numa (matchAttribute gpu.acme.com/numa)", "dropping matchAttribute"),
     "C4-pool-taint": (
@@ -36,7 +39,7 @@ CASES = {
         "fix in the manifest and the cluster: both having its driver publish all slices of pool n1 and tolerating the",
     ),
     "E-only-fixable-node-hidden": (
-        "at most 1 does: 1 of numa 0, 1 of numa 1",
+        "at most 1 does: 1 has numa 0, 1 has numa 1",
         "fix in the manifest for n4: asking for 1",
     ),
     "F-pair-not-offered": (
@@ -47,11 +50,11 @@ CASES = {
     "I-same-request-name": ('request "g" of claim ml/b: 1', "of claim ml/b"),
     "K2-realistic": ("taint acme.com/xid=79:NoSchedule is not tolerated", "fix in the manifest: tolerating the taint"),
     "N-hint-1.34": (
-        "differ in model (distinctAttribute x.io/model), and it has only 2 values: 2 of model a, 1 of model b",
+        "differ in model (distinctAttribute x.io/model), and model has only 2 values: 2 have model a, 1 has model b",
         "dropping distinctAttribute",
     ),
     "O-needs-1-and-1-left": (
-        "2 of counter m needed, 1 of 4 left in cs0 (d0 takes 2, d1 takes 1)",
+        'counter "m" of counter set cs0: 2 needed, 1 of 4 left (d0 takes 2, d1 takes 1)',
         "asking for 2 instead of 3",
     ),
 }
@@ -88,11 +91,14 @@ def test_a_gate_that_is_off_is_the_only_cause(options: list[str], tmp_path: Path
     shared["spec"]["devices"][0].update({"allowMultipleAllocations": True, "capacity": {"mem": {"value": "4Gi"}}})
     assert run(["check", str(_world(tmp_path, [*claims, pod], shared)), "--release", "1.35", *options]) == 1
     printed = capsys.readouterr().out
-    assert "as the gate DRAConsumableCapacity is off; what is left does not fit: 2 devices" in " ".join(printed.split())
+    assert (
+        "as the gate DRAConsumableCapacity is off; what it leaves of the manifests does not fit: 2 devices"
+        in " ".join(printed.split())
+    )
     assert printed.count("cause:") == (2 if options else 1)
     assert printed.count("fix ") == (2 if options else 1)
     first = printed[printed.index("fix ") :].partition("\n")[0]
-    assert first == "fix in the cluster: switching the gate DRAConsumableCapacity on"
+    assert first == "fix in the cluster: switching the gate DRAConsumableCapacity on (stored"
     said = " ".join(printed.split())
     assert "note: ResourceClaim default/a, ResourceClaim default/b: spec." in said
     assert said.count("is dropped, as its gate is off") == 1
@@ -103,10 +109,26 @@ def test_an_allocation_that_breaks_its_own_claim_is_noted_as_a_defect(shared: Pa
     lines = capsys.readouterr().out.splitlines()
     assert lines[1].startswith("  caution: claim ml/net is allocated against its own distinctAttribute")
     printed = " ".join(" ".join(lines).split())
-    assert 'without it, it would be refused: request "vf" needs 3 devices that differ in pf ' in printed
+    assert 'a scheduler without it would refuse the claim: request "vf" needs 3 devices that differ in pf ' in printed
     assert 'fix in the manifest: asking for 2 instead of 3 devices in request "vf", or ' in printed
+    assert "of gpu.acme.com/n1/nic-2 does not differ from that of gpu.acme.com/n1/nic-0 why" in printed
     assert "distinct-forgets (kubernetes/kubernetes#140600)" in printed
     assert run(["check", str(shared / "cases" / "reasons" / "10-distinct.yaml"), "--release", "1.37"]) == 1
+
+
+def test_the_tally_is_told_where_it_says_more_than_the_cause(shared: Path, capsys: Any) -> None:
+    path = str(shared / "cases" / "reasons" / "07-two-claims.yaml")
+    assert run(["check", path]) == 1
+    assert "devices in pool" not in capsys.readouterr().out
+    for asked in (["check", "-v"], ["explain"]):
+        assert run([*asked, path]) == 1
+        printed = " ".join(capsys.readouterr().out.split())
+        blamed = 'beside the 4 devices chosen, request "g" of claim ml/spare needs 1 device, and none is available'
+        assert f"{blamed} 4 devices in pool n1 (gpu.acme.com)" in printed
+        assert 'chosen for request "g" of claim ml/scorer' in printed
+    assert run(["check", path, "--format", "json"]) == 1
+    (placement,) = json.loads(capsys.readouterr().out)["placements"]
+    assert [each["claim"] for each in placement["refusals"][0]["requests"]] == ["ml/spare"]
 
 
 def test_a_gang_is_told_what_each_node_takes_and_what_makes_room(shared: Path, capsys: Any) -> None:
@@ -116,12 +138,15 @@ def test_a_gang_is_told_what_each_node_takes_and_what_makes_room(shared: Path, c
     printed = " ".join(" ".join(lines).split())
     assert lines[0] == "placed jointly: none of 4 pods"
     assert lines[1].startswith("  cause: only 3 of 4 pods fit together (1 each on n1, n2, n3), in whatever")
-    assert 'one more needs 3 devices of one node for request "g", and no node has more than 1 left (n1)' in printed
-    assert lines[-1] == "    and all have to"
-    assert 'fix: asking for 2 instead of 3 devices in request "g" in each of them would be enough for all' in printed
-    assert 'n1 takes 1 of 4 pods like ml/w0; no more, since request "g" needs 3 devices, only 1 can be had' in printed
-    assert "3 devices: taken by other pods of the gang n2" in printed
-    assert "4 devices: allocated to ml/old or taken by other pods of the gang" in printed
+    assert 'one more needs 3 devices of one node for request "g", and no node has more than 1 available (n1)' in printed
+    assert lines[-1] == "    and all have to)"
+    assert (
+        'fix in the manifest: asking for 2 instead of 3 devices in request "g" in each of them would be enough for all'
+        in printed
+    )
+    assert 'n1 takes 1 of 4 pods like ml/w0; no more, since request "g" needs 3 devices, only 1 is available' in printed
+    assert "3 devices: chosen for other pods of the gang n2" in printed
+    assert "4 devices: allocated to ml/old or chosen for other pods of the gang" in printed
     assert "allocated to ml/w" not in printed
 
 
@@ -202,9 +227,13 @@ def test_the_node_that_is_one_change_away_comes_first(tmp_path: Path, capsys: An
     assert run(["check", str(path)]) == 1
     lines = capsys.readouterr().out.splitlines()
     assert lines[1].startswith('  cause: on n4, one change away: request "g" needs 2 devices')
-    assert " ".join(" ".join(lines[1:3]).split()).endswith("and at most 1 does: 1 of numa 0, 1 of numa 1")
+    assert " ".join(" ".join(lines[1:3]).split()).endswith("and at most 1 does: 1 has numa 0, 1 has numa 1")
     further = [line.partition(": ")[0] for line in lines if line.startswith("  on ")]
-    assert further == ["  on n3, two changes away", "  on n1, with no fix found", "  on n2, with no fix found"]
+    assert further == [
+        "  on n3, two changes away",
+        "  on n1, no change or pair tried helps",
+        "  on n2, no change or pair tried helps",
+    ]
 
 
 def test_fewer_devices_and_another_change_are_a_fix_together(tmp_path: Path, capsys: Any) -> None:
@@ -220,7 +249,7 @@ def test_fewer_devices_and_another_change_are_a_fix_together(tmp_path: Path, cap
     assert "on n1, two changes away:" in printed
     step = 'both asking for 2 instead of 3 devices in request "g" and dropping matchAttribute x.io/numa'
     assert f"fix in the manifest for n1: {step}" in printed
-    assert "on n2, with no fix found:" in printed
+    assert "on n2, no change or pair tried helps:" in printed
 
 
 @pytest.mark.parametrize("options", [[], ["-v"]])

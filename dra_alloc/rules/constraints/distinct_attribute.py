@@ -106,7 +106,7 @@ class Distinct(AttributeConstraint):
         return True
 
     def _objection(self, attribute: DeviceAttribute) -> str:
-        return f"{self._attribute} {describe(attribute)} is already picked"
+        return f"{self._attribute} is {describe(attribute)}, as that of a device chosen before"
 
     def violations(self, picks: Sequence[Pick]) -> Iterable[str]:
         seen: list[tuple[DeviceAttribute, DeviceRow]] = []
@@ -239,6 +239,6 @@ class DistinctByIdentity(DistinctPerRequest):
 
 DISTINCT_ATTRIBUTE: Final = ConstraintRule(
     _make,
-    {"attribute-not-distinct": "distinctAttribute: a device picked before has the same value"},
+    {"attribute-not-distinct": "distinctAttribute: a device chosen before has the same value"},
     known=lambda profile: not profile.shows(Trait.NO_DISTINCT),
 )

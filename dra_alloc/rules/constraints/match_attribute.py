@@ -56,7 +56,7 @@ class _Match(AttributeConstraint):
         )
 
     def _objection(self, attribute: DeviceAttribute) -> str:
-        return f"{self._attribute} is {describe(attribute)}, the devices picked before have {self._common()}"
+        return f"{self._attribute} is {describe(attribute)}, the devices chosen before have {self._common()}"
 
 
 class MatchScalars(_Match):
@@ -180,5 +180,5 @@ def _has_lists(fact: Agree) -> bool:
 
 
 MATCH_ATTRIBUTE: Final = ConstraintRule(
-    _make, {"attribute-mismatch": "matchAttribute: the devices picked before have another value"}
+    _make, {"attribute-mismatch": "matchAttribute: the devices chosen before have another value"}
 )

@@ -291,10 +291,12 @@ class Counters(Rule):
         parts += [f"{name} takes {_text(amount, form)}" for name, amount in self._taking(device, counter)]
         held = ", ".join(parts[:_MOST_HOLDERS])
         more = f" and {len(parts) - _MOST_HOLDERS} more" if len(parts) > _MOST_HOLDERS else ""
-        text = f"{_text(needed, form)} of counter {counter[1]} needed, {_text(max(left, 0), form)} of {whole} left"
+        text = f"{_text(needed, form)} needed, {_text(max(left, 0), form)} of {whole} left"
         if left < 0:
-            text = f"more of counter {counter[1]} is held than the {whole} that there are"
-        return f"{text} in {counter[0]}" + (f" ({held}{more})" if held else ""), tuple(name for name, _ in holding)
+            text = f"more is held than the {whole} that there are"
+        return f'counter "{counter[1]}" of counter set {counter[0]}: {text}' + (
+            f" ({held}{more})" if held else ""
+        ), tuple(name for name, _ in holding)
 
     def _taking(self, device: DeviceRow, counter: _Counter) -> Iterator[tuple[str, int]]:
         """Yield the devices picked so far that draw on the counter, with how much."""

@@ -43,12 +43,13 @@ class FellShort:
     """
     Why pods are not all placed: the cause in a sentence, and what would be enough.
 
-    `nodes` tell how many pods of each kind they take and why no more.
+    `nodes` tell how many pods of each kind they take and why no more; `in_manifest` that the fix is what pods ask for.
     """
 
     cause: str = ""
     fix: str = ""
     nodes: tuple[str, ...] = ()
+    in_manifest: bool = False
 
 
 def shortfall(cluster: Cluster, alike: Sequence[Sequence[Member]], together: str = "") -> FellShort:
@@ -67,12 +68,14 @@ def shortfall(cluster: Cluster, alike: Sequence[Sequence[Member]], together: str
         fix = f"letting them run on nodes of different {together} would be enough for all of them"
         return FellShort(cause, fix if can_place(cluster, members) is Verdict.PLACED else "", nodes)
     helping = _Helping(cluster, alike, members)
-    enough = [*helping.of_the_manifest(), *helping.freeing()]
+    own = list(helping.of_the_manifest())
+    enough = [*own, *helping.freeing()]
     fix = f"{', or '.join(enough[:_TOLD])} would be enough for all of them" if enough else ""
     if not enough and not helping.undecided:
         fix = "no single change that was tried makes room for all of them"
     short = _next(taking, len(alike), len(cluster.nodes))
-    return FellShort(_most(place_most(cluster, members), members, short), fix, nodes)
+    in_manifest = bool(own) and len(own) >= len(enough[:_TOLD])
+    return FellShort(_most(place_most(cluster, members), members, short), fix, nodes, in_manifest)
 
 
 def _most(most: GangAnswers, members: Sequence[Member], short: str) -> str:
@@ -183,7 +186,7 @@ def _missing(found: Explanation, node: str, why: str) -> tuple[str, int]:
     if short is None or found.placed or short.takes_all:
         return f"on {node}, {why}", -sys.maxsize
     needs = f"{short.needed} {'device' if short.needed == 1 else 'devices'} of one node for {short.called}"
-    left = f"no node has more than {short.usable} left ({node})" if short.usable else "no node has one left"
+    left = f"no node has more than {short.usable} available ({node})" if short.usable else "no node has one available"
     return f"one more needs {needs}, and {left}", short.usable - short.needed
 
 
@@ -195,7 +198,7 @@ def supposed(cause: str, names: set[str]) -> str:
         others = [each for each in listed if each not in names]
         if len(others) == len(listed):
             return found[0]
-        return " or ".join([*([f"allocated to {', '.join(others)}"] if others else []), f"taken by {_OF_THE_GANG}"])
+        return " or ".join([*([f"allocated to {', '.join(others)}"] if others else []), f"chosen for {_OF_THE_GANG}"])
 
     told = _ALLOCATED_TO.sub(taken, cause)
     return _CLAIM.sub(lambda found: _OF_THE_GANG if found[0] in names else found[0], told)

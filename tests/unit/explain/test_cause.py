@@ -1,5 +1,5 @@
 """
-The cause of a refusal in one sentence: what is asked for, what can be had, and the numbers between.
+The cause of a refusal in one sentence: what is asked for, what is available, and the numbers between.
 """
 
 from __future__ import annotations
@@ -28,41 +28,41 @@ def cause(asked: dict[str, Any]) -> str:
         pytest.param(
             request([device("x", model="h100")], claim(ask(1, model="H100"))),
             'request "r0" needs 1 device, and none matches: its selector wants has(device.attributes["d"].model) && '
-            'device.attributes["d"].model == "H100"; devices have model h100',
+            'device.attributes["d"].model == "H100"; the device has model h100',
             id="values that devices have",
         ),
         pytest.param(
             request(NUMA, claim(ask(3), distinct="numa")),
-            'request "r0" needs 3 devices that differ in numa (distinctAttribute d/numa), and it has only 2 values: '
-            "3 of numa 0, 3 of numa 1",
+            'request "r0" needs 3 devices that differ in numa (distinctAttribute d/numa), and numa has only 2 values: '
+            "3 have numa 0, 3 have numa 1",
             id="how few values there are to differ in",
         ),
         pytest.param(
             request(NUMA, claim(ask(4), match="numa")),
             'request "r0" needs 4 devices that share one numa (matchAttribute d/numa), and at most 3 do: '
-            "3 of numa 0, 3 of numa 1",
+            "3 have numa 0, 3 have numa 1",
             id="how devices spread over a constraint's values",
         ),
         pytest.param(
             request([device("a", counters=3), device("b", counters=2)], claim(ask(2)), counters=4),
-            'request "r0" needs 2 devices, only 1 can be had together; '
-            "b: 2 of counter m needed, 1 of 4 left in set (a takes 3)",
+            'request "r0" needs 2 devices, only 1 can be chosen; '
+            'b: counter "m" of counter set set: 2 needed, 1 of 4 left (a takes 3)',
             id="counters",
         ),
         pytest.param(
             request([device("a", shares=4)], claim(ask(1, capacity=5))),
-            'request "r0" needs 1 device, none can be had; a: capacity c: 5 needed, 4 of 4 left',
+            'request "r0" needs 1 device, none is available; a: capacity c: 5 needed, 4 of 4 left',
             id="capacity",
         ),
         pytest.param(
             request([device("a"), device("b")], claim(ask(2)), claim(ask(1))),
             '3 devices are needed together (request "r0" of claim c0: 2, request "r0" of claim c1: 1), '
-            "and 2 can be had",
+            "and 2 are available",
             id="requests of one name in two claims",
         ),
         pytest.param(
             request([device("a", tainted=True), device("b")], claim(ask(None))),
-            'request "r0" needs all matching devices, only 1 of 2 can be had; '
+            'request "r0" needs all matching devices, only 1 of 2 is available; '
             "a: taint broken:NoSchedule is not tolerated",
             id="All",
         ),
@@ -87,28 +87,28 @@ def test_a_counter_that_was_overdrawn_before_is_told() -> None:
         for shared in each["spec"].get("sharedCounters", ()):
             shared["counters"]["n"] = {"value": "1"}
     told = cause({**asked, "allocated": [["d", "p", "a"]]})
-    assert "b: more of counter m is held than the 4 that there are in set" in told
+    assert 'b: counter "m" of counter set set: more is held than the 4 that there are' in told
 
 
 def test_requests_that_do_not_compete_are_not_counted() -> None:
     """A NIC that is free does not help two requests that want the one GPU."""
     devices = [device("gpu", kind="gpu"), device("nic", kind="nic")]
     asked = request(devices, claim(ask(1, kind="gpu"), ask(1, kind="nic"), ask(1, kind="gpu")))
-    assert cause(asked) == '2 devices are needed together (request "r0": 1, request "r2": 1), and 1 can be had'
+    assert cause(asked) == '2 devices are needed together (request "r0": 1, request "r2": 1), and 1 is available'
 
 
 def test_the_selector_that_is_false_on_the_nearest_devices_is_told() -> None:
     devices = [device("a", kind="gpu", model="a100"), *(device(f"n{number}", kind="nic") for number in range(3))]
     told = cause(request(devices, claim(ask(1, kind="gpu", model="h100"))))
     assert "none matches: its selector wants" in told
-    assert told.endswith("devices have model a100")
+    assert told.endswith("one device has model a100")
 
 
 def test_too_few_of_the_kind_comes_before_what_stands_against_one_of_them() -> None:
     devices = [device("a", model="x", tainted=True), device("b", model="x"), device("c", model="y")]
     told = cause(request(devices, claim(ask(3, model="x"))))
     assert "only 2 of 3 match" in told
-    assert "the others have model y; a: taint broken:NoSchedule is not tolerated" in told
+    assert "the other has model y; a: taint broken:NoSchedule is not tolerated" in told
 
 
 def test_the_constraint_that_refuses_is_told_and_not_the_first() -> None:
@@ -117,7 +117,7 @@ def test_the_constraint_that_refuses_is_told_and_not_the_first() -> None:
     constraints.append({"matchAttribute": "d/numa"})
     devices = [device("a", model="x", numa=0), device("b", model="x", numa=1)]
     assert cause(request(devices, asked)).endswith(
-        "(matchAttribute d/numa), and at most 1 does: 1 of numa 0, 1 of numa 1"
+        "(matchAttribute d/numa), and at most 1 does: 1 has numa 0, 1 has numa 1"
     )
 
 
@@ -159,7 +159,7 @@ def test_an_obstacle_that_shows_only_after_the_first_change_is_found() -> None:
     assert check_reasons(world, found) == []
     assert found.distance == (1, Whose.MANIFEST, 30)
     needs = 'request "r0" needs 2 devices that share one numa (matchAttribute d/numa)'
-    left = f"the first alone is not enough, as then: {needs}, and at most 1 does: 1 of numa 0, 1 of numa 1"
+    left = f"the first alone is not enough, as then: {needs}, and at most 1 does: 1 has numa 0, 1 has numa 1"
     assert [fix.leaves for fix in found.fixes if len(fix.steps) > 1] == [left]
 
 

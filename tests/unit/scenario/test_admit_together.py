@@ -213,6 +213,6 @@ def test_claims_of_the_own_gang_are_none_to_free():
     (answer,) = found.workloads
     assert answer.verdict is AdmitVerdict.NOT_ALLOCATABLE
     (refusal,) = answer.refused[0].refusals
-    assert "taken by other pods of the gang" in refusal.explanation.cause
+    assert "chosen for other pods of the gang" in refusal.explanation.cause
     assert refusal.reasons is not None
     assert [str(each) for each in refusal.reasons.fixes if "freeing" in str(each)] == []
