@@ -100,12 +100,15 @@ class Allocator:
         ladder: Ladder | None = None
         pools: Sequence[Pool] = ()
         try:
+            rows: tuple[ClaimRow, ...] | None = None
             if engine == Engine.AUTO:
-                answer = self.direct.answer(node, claims, budget.steps)
+                admitted = self.direct.admitted(claims)
+                answer = self.direct.answer_known(node, admitted, budget.steps)
                 if answer is not None:
                     return self.told(answer, new_share_id)
+                rows = None if admitted is None else admitted.rows_of(claims)
             pools = self.survey.pools(node)
-            question = self._question(node, pools, claims)
+            question = self._question(node, pools, claims, rows)
             ladder = Ladder(question, Engine(engine), budget)
             found = ladder.climb()
             if found is None:

@@ -107,15 +107,19 @@ class Direct:
         view = self._survey.view(node)
         return self._survey.is_direct(view, admitted.plan) and self._occupancy.busy(view.pools) is not None
 
+    def admitted(self, claims: Sequence[ResourceClaim]) -> Admitted | None:
+        """Return the claims as rows, as far as no node has a say in that; None where they cannot be answered for."""
+        if self._survey.profile.shows(Trait.POOLS_AS_SEEN):
+            return None  # whose claims have no shape: nothing need be known of them
+        return self._survey.admitted(claims)
+
     def answer(self, node: Node, claims: Sequence[ResourceClaim], steps: int | None) -> Answer | None:
         """
         Return the answer if it can be had directly, within `steps`.
 
         Raises: GatherError.
         """
-        if self._survey.profile.shows(Trait.POOLS_AS_SEEN):
-            return None  # whose claims have no shape: nothing need be known of them
-        return self.answer_known(node, self._survey.admitted(claims), steps)
+        return self.answer_known(node, self.admitted(claims), steps)
 
     def answer_known(self, node: Node, admitted: Admitted | None, steps: int | None) -> Answer | None:
         """

@@ -74,6 +74,11 @@ class Admitted:
     plan: Plan | None
     configs: dict[tuple[int, ...], tuple[Configs, ...]] = field(default_factory=dict)
 
+    def rows_of(self, claims: Sequence[ResourceClaim]) -> tuple[ClaimRow, ...] | None:
+        """Return the rows if they are those of these very claims on any node: None where one is for all devices."""
+        own = all(row.wire is claim for row, claim in zip(self.rows, claims, strict=True))
+        return self.rows if own and not any(ask.all_devices for ask in self.asks) else None
+
     def of(self, claims: Sequence[ResourceClaim]) -> Admitted:
         """Return the same for claims of equal specifications."""
         return Admitted(tuple(claims), self.rows, self.asks, self.constraints, self.plan, self.configs)
