@@ -9,7 +9,7 @@ from collections.abc import Callable
 from random import Random
 from typing import Any, Final
 
-__all__ = ["draw_step"]
+__all__ = ["draw_budgets", "draw_step", "draw_tolerations"]
 
 Json = dict[str, Any]
 Objects = list[Json]
@@ -17,18 +17,20 @@ _DELETED: Final = (
     *("Deployment", "StatefulSet", "DaemonSet", "Job", "ReplicationController", "Pod", "ResourceClaim"),
     *("ResourceClaimTemplate", "ResourceSlice", "ResourceQuota", "Service", "DeviceClass"),
 )
+_NODE_TAINTS: Final = ("bad", "example.com/leaving")
+_SECONDS: Final = (0, 30, 60, 100)
 _CPU: Final = ("100m", "1", "3", "20")
 _GATES: Final = ("DRAPartitionableDevices", "DRAConsumableCapacity", "DRADeviceBindingConditions")
 
 
-def draw_step(objects: Objects, random: Random) -> tuple[str, Json]:
-    """Return a kind of step, and what it takes; `apply` takes the objects themselves."""
-    kinds = list(_KINDS)
+def draw_step(objects: Objects, random: Random, *, timed: bool) -> tuple[str, Json]:
+    """Return a kind of step, one with a clock too if `timed`, and what it takes; `apply` takes the objects themselves."""
+    kinds = list({**_KINDS, **_TIMED} if timed else _KINDS)
     random.shuffle(kinds)
     for kind in kinds:
-        taken = _KINDS[kind](objects, random)
+        taken = {**_KINDS, **_TIMED}[kind](objects, random)
         if taken is not None:
-            return kind, taken
+            return kind, {**taken, **_for_a_time(random)} if timed and "taint" in taken else taken
     return "cordonNodes", _some_nodes(objects, random)
 
 
@@ -78,6 +80,67 @@ def _taint_devices(objects: Objects, random: Random) -> Json | None:
         "effect": random.choice(("NoExecute", "NoSchedule")),
     }
     return {**{key: chosen[key] for key in kept}, "taint": taint}
+
+
+def _taint_nodes(objects: Objects, random: Random) -> Json:
+    effect = random.choice(("NoExecute", "NoExecute", "NoSchedule", "PreferNoSchedule"))
+    taint = {"key": random.choice(_NODE_TAINTS), "effect": effect}
+    return {**_some_nodes(objects, random), "taint": taint}
+
+
+def _for_a_time(random: Random) -> Json:
+    return {"seconds": random.choice(_SECONDS)} if random.random() < 0.6 else {}
+
+
+def _wait(objects: Objects, random: Random) -> Json:
+    return {"seconds": random.choice(_SECONDS)}
+
+
+def draw_tolerations(work: list[Json], random: Random) -> None:
+    """Let some pods tolerate taints of nodes, for a time or for ever."""
+    for each in work:
+        spec = each.get("spec", {})
+        template = spec.get("template", {}).get("spec")
+        pod = spec if each["kind"] == "Pod" else template
+        if isinstance(pod, dict) and random.random() < 0.5:
+            pod["tolerations"] = [
+                *pod.get("tolerations", ()),
+                *(_toleration(random) for _ in range(random.randint(1, 2))),
+            ]
+
+
+def _toleration(random: Random) -> Json:
+    found: Json = {"key": random.choice(_NODE_TAINTS), "operator": "Exists", "effect": "NoExecute"}
+    return {**found, "tolerationSeconds": random.choice(_SECONDS)} if random.random() < 0.8 else found
+
+
+def draw_budgets(objects: Objects, random: Random) -> Objects:
+    """Return budgets for pods of workloads that are there."""
+    sets = [each for each in objects if each["kind"] in ("Deployment", "StatefulSet", "ReplicationController", "Job")]
+    found: Objects = []
+    for number, each in enumerate(random.sample(sets, min(len(sets), random.randint(0, 2)))):
+        labels = each["spec"].get("template", {}).get("metadata", {}).get("labels")
+        if not labels:
+            continue
+        least = random.choice(
+            (
+                {"minAvailable": random.choice((0, 1, 2, "50%", "100%"))},
+                {"maxUnavailable": random.choice((0, 1, "50%"))},
+            )
+        )
+        found.append(
+            {
+                "apiVersion": "policy/v1",
+                "kind": "PodDisruptionBudget",
+                "metadata": {
+                    "name": f"budget-{number}",
+                    "namespace": each["metadata"]["namespace"],
+                    "uid": f"b-{number}",
+                },
+                "spec": {"selector": {"matchLabels": dict(labels)}, **least},
+            }
+        )
+    return found
 
 
 def _delete(objects: Objects, random: Random) -> Json | None:
@@ -149,3 +212,4 @@ _KINDS: Final[dict[str, Callable[[Objects, Random], Json | None]]] = {
     "taintDevices": _taint_devices,
     "uncordonNodes": _some_nodes,
 }
+_TIMED: Final[dict[str, Callable[[Objects, Random], Json | None]]] = {"taintNodes": _taint_nodes, "wait": _wait}

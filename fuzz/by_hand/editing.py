@@ -12,6 +12,7 @@ from typing import Any, Final
 from dra_alloc.cluster.settings import Settings
 from dra_alloc.errors import ManifestError
 from dra_alloc.scenario.check import Check, CheckOptions, check
+from fuzz.by_hand.evicting import drained, evict_tainted, gone_in_time, observed, waited
 from fuzz.by_hand.running import documents
 
 __all__ = ["ByHand"]
@@ -25,12 +26,18 @@ _MIRROR: Final = "kubernetes.io/config.mirror"
 
 @dataclass
 class ByHand:
-    """Objects that are there and those that are applied, under change."""
+    """
+    Objects that are there and those that are applied, under change.
+
+    `tainted` are the taints of devices, with when they came; pods that are `due` go then, by uid.
+    """
 
     there: list[Json]
     settings: Settings
     applied: list[Json] = field(default_factory=list)
-    tainted: list[Json] = field(default_factory=list)
+    tainted: list[tuple[Json, int]] = field(default_factory=list)
+    clock: int = 0
+    due: dict[str, int] = field(default_factory=dict)
 
     def do(self, kind: str, taken: Json) -> None:
         """Do one step."""
@@ -64,9 +71,9 @@ class ByHand:
         if not self.settings.merges_taint_rules():
             return self.there
         seen = copy.deepcopy(self.there)
-        for taken in self.tainted:
+        for taken, since in self.tainted:
             for each in (each for each in seen if each["kind"] == "ResourceSlice"):
-                _put_taint(each["spec"], taken)
+                _put_taint(each["spec"], taken, since)
         return seen
 
     def evict(self, pods: Iterable[Json]) -> None:
@@ -98,25 +105,6 @@ class ByHand:
             )
         ]
 
-    def evict_tainted(self) -> None:
-        """Evict whoever uses a device with a NoExecute taint that it does not tolerate."""
-        taints = {
-            (each["spec"]["driver"], each["spec"]["pool"]["name"], device["name"]): device.get("taints", ())
-            for each in self.seen()
-            if each["kind"] == "ResourceSlice"
-            for device in each["spec"].get("devices", ())
-        }
-        users = {
-            user["uid"]
-            for claim in self.there
-            if claim["kind"] == "ResourceClaim"
-            for result in claim.get("status", {}).get("allocation", {}).get("devices", {}).get("results", ())
-            for taint in taints.get((result["driver"], result["pool"], result["device"]), ())
-            if taint["effect"] == "NoExecute" and not _is_tolerated(taint, result.get("tolerations", ()))
-            for user in claim["status"].get("reservedFor", ())
-        }
-        self.evict([each for each in self.there if each["kind"] == "Pod" and each["metadata"]["uid"] in users])
-
 
 def _name(item: Json) -> tuple[str, str | None, str]:
     return item["kind"], item["metadata"].get("namespace"), item["metadata"]["name"]
@@ -143,22 +131,6 @@ def _released(claim: Json, gone: set[str]) -> Json:
     if left:
         return {**claim, "status": {**status, "reservedFor": left}}
     return {**claim, "status": {}}
-
-
-def _is_tolerated(taint: Json, tolerations: Iterable[Json]) -> bool:
-    """Say whether one of some tolerations keeps a pod from being evicted for ever: it has to name the effect."""
-    found = [each for each in tolerations if each.get("effect") == "NoExecute" and _tolerates(each, taint)]
-    return any("tolerationSeconds" not in each for each in found)
-
-
-def _tolerates(toleration: Json, taint: Json) -> bool:
-    if toleration.get("effect") not in (None, "", taint["effect"]):
-        return False
-    if toleration.get("key") not in (None, "", taint["key"]):
-        return False
-    if toleration.get("operator", "Equal") == "Exists":
-        return True
-    return bool(toleration.get("key") and toleration.get("value", "") == taint.get("value", ""))
 
 
 def _add_nodes(hand: ByHand, taken: Json) -> None:
@@ -212,7 +184,7 @@ def _uncordon(hand: ByHand, taken: Json) -> None:
 def _drain(hand: ByHand, taken: Json) -> None:
     names = [each["metadata"]["name"] for each in hand.chosen(taken)]
     _cordon(hand, taken)
-    hand.evict(each for each in hand.on_nodes(names) if not _stays(each))
+    drained(hand, [each for each in hand.on_nodes(names) if not _stays(each)])
 
 
 def _stays(pod: Json) -> bool:
@@ -233,17 +205,38 @@ def _remove(hand: ByHand, taken: Json) -> None:
 
 
 def _taint(hand: ByHand, taken: Json) -> None:
-    hand.tainted.append(taken)
-    hand.evict_tainted()
+    hand.tainted.append((taken, hand.clock))
+    if "seconds" in taken:
+        waited(hand, taken["seconds"])
+    else:
+        evict_tainted(hand)
 
 
-def _put_taint(spec: Json, taken: Json) -> None:
-    """Taint devices in their slice, which comes to the same as a rule."""
+def _taint_nodes(hand: ByHand, taken: Json) -> None:
+    observed(hand)
+    nodes, new = hand.chosen(taken), taken["taint"]
+    for each in nodes:
+        spec = each.setdefault("spec", {})
+        others = [it for it in spec.get("taints", ()) if (it["key"], it["effect"]) != (new["key"], new["effect"])]
+        spec["taints"] = [*others, dict(new)]
+    observed(hand)
+    if "seconds" in taken:
+        waited(hand, taken["seconds"])
+    else:
+        gone_in_time(hand, [each["metadata"]["name"] for each in nodes])
+
+
+def _wait(hand: ByHand, taken: Json) -> None:
+    waited(hand, taken["seconds"])
+
+
+def _put_taint(spec: Json, taken: Json, since: int) -> None:
+    """Taint devices in their slice, which comes to the same as a rule; nobody but `evict_tainted` reads since when."""
     if taken.get("driver") not in (None, spec["driver"]) or taken.get("pool") not in (None, spec["pool"]["name"]):
         return
     for device in spec.get("devices", ()):
         if taken.get("device") in (None, device["name"]):
-            device.setdefault("taints", []).append(dict(taken["taint"]))
+            device.setdefault("taints", []).append({**taken["taint"], "since": since})
 
 
 def _delete(hand: ByHand, taken: Json) -> None:
@@ -294,5 +287,7 @@ _STEPS: Final[dict[str, Callable[[ByHand, Json], None]]] = {
     "release": _release,
     "removeNodes": _remove,
     "taintDevices": _taint,
+    "taintNodes": _taint_nodes,
     "uncordonNodes": _uncordon,
+    "wait": _wait,
 }

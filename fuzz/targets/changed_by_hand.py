@@ -3,7 +3,8 @@ Of random clusters and changes, `what-if` answers as a fresh check of the cluste
 
     python -m fuzz.targets.changed_by_hand [--cases 500] [--seed 1]
 
-A change is one step of a scenario, or two of them; what runs was placed by this package.
+A change is one step of a scenario, or up to three of them; what runs was placed by this package.
+Budgets of disruptions, tolerations for a time and a clock are drawn, too.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from dra_alloc.manifest import Documents, load
 from dra_alloc.scenario.check import Check, CheckOptions
 from dra_alloc.scenario.what_if.reading import steps_in
 from dra_alloc.scenario.what_if.what_if import after_steps, what_if
-from fuzz.by_hand.drawing import draw_step
+from fuzz.by_hand.drawing import draw_budgets, draw_step, draw_tolerations
 from fuzz.by_hand.editing import ByHand
 from fuzz.by_hand.running import documents, running
 from fuzz.plane.drawing.world import draw_world
@@ -40,27 +41,32 @@ _NO_EFFECT: Final = "have no effect in"
 
 def _cases(seed: int) -> Iterator[Json]:
     for number in itertools.count():
-        yield {"seed": seed, "number": number}
+        yield {"seed": seed, "number": number, "timed": True}
 
 
 def _check(case: Json) -> str:
-    seed, number = case["seed"], case["number"]
+    seed, number, timed = case["seed"], case["number"], case.get("timed", False)
     random = Random(f"{seed}-{number}")
     world = draw_world(seed, number)
+    if timed:
+        work = [each for step in world["work"] for each in (step if isinstance(step, list) else [step])]
+        draw_tolerations(work, random)
     try:
         objects = running(world, _SETTINGS, random)
     except ManifestError:
         return "no cluster"
+    if timed:
+        objects += draw_budgets(objects, random)
     hand = ByHand(copy.deepcopy(objects), _SETTINGS)
     steps = []
-    for _ in range(random.choice((1, 2, 2))):
-        kind, taken = draw_step([*hand.there, *hand.applied], random)
+    for _ in range(random.choice((1, 2, 2, 3) if timed else (1, 2, 2))):
+        kind, taken = draw_step([*hand.there, *hand.applied], random, timed=timed)
         steps.append((kind, taken))
         try:
             hand.do(kind, taken)
         except InputError:
             return "refused steps"
-    said = steps[0][0] if len(steps) == 1 else "two steps"
+    said = steps[0][0] if len(steps) == 1 else f"{len(steps)} steps"
     try:
         answered, wanted = _answered(objects, steps), _fresh(hand)
     except InputError:
