@@ -31,7 +31,7 @@ def fullest_first(
     """
     Return domains of one level in KAI's order; `free` is what each node has left, by its place.
 
-    Domains within wider ones come in the order of these.
+    Domains within wider ones come in the order of these; those that have too little by these counts come last.
 
     Spec: KAI-22.
     """
@@ -42,8 +42,8 @@ def fullest_first(
         if level and key == level[0].level:
             break
 
-    def turn(each: Domain) -> list[tuple[float, str]]:
+    def turn(each: Domain) -> tuple[bool, list[tuple[float, str]]]:
         paths = [each.path[: number + 1] for number in range(len(each.path))]
-        return [(-part[path], ".".join(path)) for path in paths]
+        return part[each.path] > 1, [(-part[path], ".".join(path)) for path in paths]
 
     return sorted(level, key=turn)
