@@ -24,7 +24,7 @@ _GATES: Final = ("DRAPartitionableDevices", "DRAConsumableCapacity", "DRADeviceB
 
 
 def draw_step(objects: Objects, random: Random, *, timed: bool) -> tuple[str, Json]:
-    """Return a kind of step, one with a clock too if `timed`, and what it takes; `apply` takes the objects themselves."""
+    """Return a kind of step, with a clock, too, if `timed`, and what it takes; `apply` takes the objects themselves."""
     kinds = list({**_KINDS, **_TIMED} if timed else _KINDS)
     random.shuffle(kinds)
     for kind in kinds:
