@@ -82,9 +82,7 @@ class Reasons:
         return min(((len(fix.steps), *fix.order) for fix in self.fixes), default=None)
 
 
-def reasons(
-    world: World, work: int = WORK, *, refused: bool = False, elsewhere: Sequence[World] = (), pairs: bool = True
-) -> Reasons:
+def reasons(world: World, work: int = WORK, *, refused: bool = False, elsewhere: Sequence[World] = ()) -> Reasons:
     """
     Return the reasons of a refusal; empty if the world fits after all.
 
@@ -92,7 +90,7 @@ def reasons(
     third of it to the fixes. With `refused` a search has found already that
     there are not the devices, which is then not asked again. With worlds of
     other nodes `elsewhere`, nothing is a fix after which one of those ends the
-    question with an error. Without `pairs` no two changes are tried together.
+    question with an error.
 
     Spec: EXPLAIN-1 (sufficient and necessary), EXPLAIN-2 (fixes), EXPLAIN-3 (not enough), EXPLAIN-4 (hints),
     EXPLAIN-5 (untried), EXPLAIN-13 (other nodes).
@@ -104,7 +102,7 @@ def reasons(
     hints = Hints(world, trials)
     facts = facts_of(world)
     core = core_of(facts, trials)
-    found = _Fixes(world, trials, pairs=pairs)
+    found = _Fixes(world, trials)
     fixes = found.of(facts, core.facts)
     hints.insist()
     named = {step for fix in fixes for step in fix.steps}.union(found.not_enough, found.untried)
@@ -123,8 +121,7 @@ def reasons(
 class _Fixes:
     """Changes tried one by one, sorted by what came of it."""
 
-    def __init__(self, world: World, trials: Trials, *, pairs: bool) -> None:
-        self._pairing = pairs
+    def __init__(self, world: World, trials: Trials) -> None:
         self._world = world
         self._trials = trials
         self._enough: set[Fact] = set()
@@ -159,9 +156,6 @@ class _Fixes:
 
     def _together(self, fixable: Sequence[Fact], facts: Sequence[Fact], *, alone: bool) -> list[Fix]:
         """Return two changes that are enough together; where one `alone` is, no fewer devices and another change."""
-        if not self._pairing:
-            self.untried += [] if alone else [TWO_CHANGES]
-            return []
         fixes = self._pairs(fixable, facts)
         return fixes if fixes or alone else self._with_fewer(facts)
 

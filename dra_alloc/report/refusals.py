@@ -14,7 +14,7 @@ from typing import Any, Final
 from dra_alloc.cluster.outcomes import NodeRefusal
 from dra_alloc.explain.facts import CLASS_COST, Whose
 from dra_alloc.explain.fix import Fix
-from dra_alloc.explain.reasons import TWO_CHANGES, Reasons
+from dra_alloc.explain.reasons import Reasons
 from dra_alloc.report.layout import MOST, cut, plural, some, wrapped
 from dra_alloc.report.records import Section
 from dra_alloc.report.tallies import tally_lines, tally_members
@@ -179,14 +179,12 @@ _EVERYWHERE: Final = frozenset(
 #: How many kinds of node are told of, and how many besides the first with fixes if they are as near, in turn.
 _LESS_AND_LESS: Final = ((4, 3), (3, 2), (3, 1), (4, 0), (3, 0), (2, 1), (2, 0), (1, 0))
 _MOST_KINDS: Final = max(most for most, _ in _LESS_AND_LESS)
-_FURTHER: Final = (3,)
-_BEYOND: Final = (4,)
-_RULED_OUT: Final = (5,)
-_UNKNOWN: Final = (6,)
+_BEYOND: Final = (3,)
+_RULED_OUT: Final = (4,)
+_UNKNOWN: Final = (5,)
 _DISTANCES: Final = {
     1: "one change away",
     2: "two changes away",
-    _FURTHER[0]: "more than one change away",
     _BEYOND[0]: "no change or pair tried helps",
     _RULED_OUT[0]: "ruled out by what nodes are",
     _UNKNOWN[0]: "not looked into so far",
@@ -333,8 +331,6 @@ def _far(refusal: NodeRefusal) -> tuple[int, ...]:
     found = refusal.reasons
     if found is None:
         return _UNKNOWN if refusal.code == "no-fit" else _RULED_OUT
-    if found.distance is None and found.exact and found.untried == (TWO_CHANGES,):
-        return _FURTHER
     return found.distance or (_UNKNOWN if found.untried or not found.exact else _BEYOND)
 
 

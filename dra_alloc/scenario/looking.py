@@ -30,7 +30,7 @@ _KINDS: Final = 12
 _KINDS_OF_A_FLEET: Final = 5
 _FLEET: Final = 64
 #: Kinds that are looked into in any case: as many as are told of. Others only while no change of the manifest alone
-#: helps on one of these, and with pairs of changes while nothing does.
+#: helps on one of these.
 _TOLD: Final = 4
 #: What reasons may cost, in steps of a search: those of one subject, and those of a whole check.
 _SUBJECT_WORK: Final = 120_000
@@ -44,11 +44,11 @@ class _Allowance:
     left: int
     known: Repeated = field(default_factory=Repeated)
 
-    def reasons(self, world: World | None, most: int, elsewhere: Sequence[World], *, pairs: bool) -> Reasons:
+    def reasons(self, world: World | None, most: int, elsewhere: Sequence[World]) -> Reasons:
         """Return the reasons of a refusal, at the expense of what is left; none that is known without a world."""
         if world is None:
             return Reasons((), exact=False)
-        found = self.known.reasons(world, min(most, self.left // 2, WORK), elsewhere, pairs=pairs)
+        found = self.known.reasons(world, min(most, self.left // 2, WORK), elsewhere)
         self.left -= found.work
         return found
 
@@ -107,8 +107,7 @@ class Looking:
                 found[name] = found[same]
             elif count < limit and (not before or name in worlds):
                 elsewhere = [world for other, world in worlds.items() if other != name]
-                pairs = count < _TOLD or not any(known.fixes for known in found.values())
-                found[name] = self._allowance.reasons(worlds.get(name), left // 3, elsewhere, pairs=pairs)
+                found[name] = self._allowance.reasons(worlds.get(name), left // 3, elsewhere)
                 left -= found[name].work
                 before.append(name)
         return found

@@ -55,13 +55,13 @@ class Repeated:
         _put(self._counted, key, (state, told.explanation))
         return told
 
-    def reasons(self, world: World, allowed: int, elsewhere: Sequence[World], *, pairs: bool) -> Reasons:
-        """Return the reasons of a refusal, for which so much work is allowed, with `pairs` of changes or without."""
+    def reasons(self, world: World, allowed: int, elsewhere: Sequence[World]) -> Reasons:
+        """Return the reasons of a refusal, for which so much work is allowed."""
         worlds = (world, *elsewhere)
-        look = partial(reasons, world, allowed, refused=True, elsewhere=elsewhere, pairs=pairs)
+        look = partial(reasons, world, allowed, refused=True, elsewhere=elsewhere)
         if any(len(each.claims) != 1 for each in worlds):
             return look()
-        key, name = (pairs, *map(_contents, worlds)), claim_name(world.claims[0])
+        key, name = tuple(map(_contents, worlds)), claim_name(world.claims[0])
         _, other, least, found = self._reasons.get(key, (None, "", 0, None))
         # Far from what is allowed it makes no difference how much that is.
         if found is None or 2 * found.work >= min(least, allowed):

@@ -313,30 +313,6 @@ def test_further_kinds_of_node_are_left_where_one_change_of_the_manifest_helps(t
     assert [each["node"] for each in placement["refusals"] if each["reasons"] is not None] == ["n3", "n4", "n5", "n6"]
 
 
-def test_pairs_of_changes_are_left_on_further_kinds_of_node_once_something_helps(tmp_path: Path, capsys: Any) -> None:
-    """Each node has a device that is held and lacks what a constraint compares, and more and more of another kind."""
-    wanted = 'device.attributes["x.io"].model == "a"'
-    asked = _claim("c", 1)
-    asked["spec"]["devices"]["requests"][0]["exactly"]["selectors"] = [{"cel": {"expression": wanted}}]
-    asked["spec"]["devices"]["constraints"] = [{"matchAttribute": "x.io/numa"}]
-    nodes = [f"n{count}" for count in range(6)]
-    slices = [
-        _slice(node, [{"model": {"string": "a"}}, *[{"model": {"string": "b"}}] * count])
-        for count, node in enumerate(nodes)
-    ]
-    world = _world(tmp_path, [asked, *(_claim(f"h-{node}", 1, pool=node) for node in nodes)], *slices)
-    assert run(["check", str(world), "--format", "json"]) == 1
-    placements = json.loads(capsys.readouterr().out)["placements"]
-    placement = next(each for each in placements if each["name"] == "default/c")
-    reasons = [each["reasons"] for each in placement["refusals"]]
-    assert [bool(each["fixes"]) for each in reasons] == [True] * 4 + [False] * 2
-    assert [each["notTried"] for each in reasons] == [[]] * 4 + [["two changes together"]] * 2
-    run(["check", str(world)])
-    assert "and 3 more nodes (-v shows why): 2 more than one change away, 1 two changes away" in " ".join(
-        capsys.readouterr().out.split()
-    )
-
-
 def _world(folder: Path, asked: list[dict[str, Any]], *slices: dict[str, Any]) -> Path:
     """Put slices, class gpu and what is asked for into a file."""
     path = folder / "world.yaml"

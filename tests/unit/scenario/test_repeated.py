@@ -33,8 +33,8 @@ def test_claims_that_ask_the_same_are_refused_alike_in_their_own_names(tmp_path,
     found, first = check(manifests, cluster), len(asked)
     monkeypatch.setattr(Repeated, "counted", lambda _, cluster, refusal, claims, count: _anew(cluster, refusal, claims))
 
-    def again(_: Repeated, world: Any, work: int, other: Any, *, pairs: bool) -> Any:
-        return counting(world, work, refused=True, elsewhere=other, pairs=pairs)
+    def again(_: Repeated, world: Any, work: int, other: Any) -> Any:
+        return counting(world, work, refused=True, elsewhere=other)
 
     monkeypatch.setattr(Repeated, "reasons", again)
     anew = check(manifests, cluster)
