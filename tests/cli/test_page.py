@@ -107,7 +107,7 @@ def test_states_of_devices_are_told():
     states = set(re.findall(r'<td class="\w\w">([^<]+)</td>', found))
     assert states == {"taken now", "in use", "tainted", "counters used up", "free"}
     assert '<option value="0">gpu.nvidia.com</option>' in found
-    assert "fix: tolerating the taint" in found
+    assert "fix in the manifest for h100-b: tolerating the taint" in found
 
 
 def test_every_reader_of_a_gang_sees_its_devices(capsys):

@@ -66,7 +66,7 @@ def test_check_and_explain_answer(run) -> None:
     assert "3 allocated" in done.stdout
     refused = run("explain", str(EXAMPLES / "workloads" / "too-big.yaml"), *CLUSTER)
     assert refused.returncode == 1
-    assert "would be enough" in " ".join(refused.stdout.split())
+    assert "fix in the manifest for h100-a: asking for 6 instead of 8 devices" in " ".join(refused.stdout.split())
 
 
 def test_objectives_say_what_to_install(run) -> None:
