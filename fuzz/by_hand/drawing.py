@@ -19,6 +19,8 @@ _DELETED: Final = (
 )
 _NODE_TAINTS: Final = ("bad", "example.com/leaving")
 _SECONDS: Final = (0, 30, 60, 100)
+#: How often a step is one with a clock.
+_OFTEN: Final = 0.5
 _CPU: Final = ("100m", "1", "3", "20")
 _GATES: Final = ("DRAPartitionableDevices", "DRAConsumableCapacity", "DRADeviceBindingConditions")
 
@@ -27,6 +29,8 @@ def draw_step(objects: Objects, random: Random, *, timed: bool) -> tuple[str, Js
     """Return a kind of step, with a clock, too, if `timed`, and what it takes; `apply` takes the objects themselves."""
     kinds = list({**_KINDS, **_TIMED} if timed else _KINDS)
     random.shuffle(kinds)
+    if timed and random.random() < _OFTEN:
+        kinds.sort(key=lambda kind: kind not in _TIMED)  # what is over in time takes several of these
     for kind in kinds:
         taken = {**_KINDS, **_TIMED}[kind](objects, random)
         if taken is not None:
@@ -85,7 +89,8 @@ def _taint_devices(objects: Objects, random: Random) -> Json | None:
 def _taint_nodes(objects: Objects, random: Random) -> Json:
     effect = random.choice(("NoExecute", "NoExecute", "NoSchedule", "PreferNoSchedule"))
     taint = {"key": random.choice(_NODE_TAINTS), "effect": effect}
-    return {**_some_nodes(objects, random), "taint": taint}
+    some = _some_nodes(objects, random) if random.random() < _OFTEN else {"names": _named(objects, "Node")}
+    return {**some, "taint": taint}
 
 
 def _for_a_time(random: Random) -> Json:
