@@ -234,7 +234,7 @@ def test_objects_are_remembered_while_they_are_there():
     # Objects that come by the place of one that is gone are others.
     assert [number_of(Item(number)) for number in range(100)] == list(range(100))
     assert asked == [1, 2, *range(100)]
-    (known,) = (each.cell_contents for each in number_of.__closure__ if isinstance(each.cell_contents, dict))
+    (known,) = (each.cell_contents for each in number_of.__closure__ or () if isinstance(each.cell_contents, dict))
     assert list(known) == [id(one)]
 
 

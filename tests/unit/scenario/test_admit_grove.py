@@ -15,7 +15,7 @@ from tests.unit.scenario.queueing import only, reasons
 from tests.unit.scenario.test_admit_kai import running
 
 FREE = queue("q", (-1, -1))
-EXPLICIT = {"cliqueStartupType": "CliqueStartupTypeExplicit"}
+EXPLICIT: dict[str, Any] = {"cliqueStartupType": "CliqueStartupTypeExplicit"}
 
 
 def scaled(replicas: int = 3, least: int = 1) -> list[dict[str, Any]]:

@@ -13,6 +13,7 @@ from dra_alloc.scenario.admit.admit import Admit, AdmitVerdict, admit
 from tests.unit.scenario.queueing import COMMON, CONFIGURATION, job, kueue, node, objects, of_kueue, only, queue
 
 RACK = "kueue.x-k8s.io/podset-required-topology"
+IN_A_RACK: dict[str, Any] = {RACK: "rack"}
 PREFERRED = "kueue.x-k8s.io/podset-preferred-topology"
 HOST = "kubernetes.io/hostname"
 TAS = kueue("ResourceFlavor", "t", {"topologyName": "net"})
@@ -66,7 +67,7 @@ def lines(answer: Admit) -> str:
 
 def test_a_required_level_is_the_domain_with_the_least_room():
     dump = [*place("a", "r1", 4), *place("b", "r2", 1), *place("c", "r2", 1)]
-    answer = found([asking(**{RACK: "rack"})], *dump, NET)
+    answer = found([asking(**IN_A_RACK)], *dump, NET)
     assert only(answer).verdict is AdmitVerdict.PLACED
     assert sorted(nodes_of(only(answer))) == ["b", "c"]
     assert "podset main: 1 in r2/b, 1 in r2/c" in lines(answer)
@@ -74,13 +75,13 @@ def test_a_required_level_is_the_domain_with_the_least_room():
 
 def test_a_required_level_without_room_is_never_placed():
     dump = [*place("a", "r1", 2), *place("b", "r2", 1)]
-    answer = found([asking(pods=3, **{RACK: "rack"})], *dump, NET)
+    answer = found([asking(pods=3, **IN_A_RACK)], *dump, NET)
     assert only(answer).verdict is AdmitVerdict.NEVER
     assert 'flavor t: topology "net" allows to fit only 2 out of 3 pod(s)' in lines(answer)
 
 
 def test_who_is_admitted_before_has_taken_the_room():
-    made = [asking("j", 2, **{RACK: "rack"}), asking("k", 2, **{RACK: "rack"}), asking("l", 2, **{RACK: "rack"})]
+    made = [asking("j", 2, **IN_A_RACK), asking("k", 2, **IN_A_RACK), asking("l", 2, **IN_A_RACK)]
     answer = found(made, *place("a", "r1", 2), *place("b", "r2", 3), NET)
     assert [each.verdict for each in answer.workloads] == [
         AdmitVerdict.PLACED,
@@ -94,7 +95,7 @@ def test_who_is_admitted_before_has_taken_the_room():
 def test_kueue_does_not_see_devices_and_what_it_chose_has_none():
     """The rack with less room for cpu has no cards: admitted, and not allocatable, though another rack would do."""
     dump = [*place("a", "r1", 2), *place("b", "r2", 4, cards=4)]
-    answer = found([asking(claim="one", **{RACK: "rack"})], *dump, NET)
+    answer = found([asking(claim="one", **IN_A_RACK)], *dump, NET)
     assert only(answer).verdict is AdmitVerdict.NOT_ALLOCATABLE
     assert "podset main: 2 in r1/a" in lines(answer)
 
@@ -113,7 +114,7 @@ def test_where_all_flavors_have_topologies_all_go_by_them():
 
 @pytest.mark.parametrize(
     ("annotations", "flavors", "flavor"),
-    [({RACK: "rack"}, ("p", "t"), "t"), ({}, ("t", "p"), "p"), ({RACK: "row"}, ("t",), "")],
+    [(IN_A_RACK, ("p", "t"), "t"), ({}, ("t", "p"), "p"), ({RACK: "row"}, ("t",), "")],
 )
 def test_flavors_that_do_not_suit_what_is_asked(annotations, flavors, flavor):
     answer = found([asking(**annotations)], *place("a", "r1", 3), NET, flavors=flavors)
@@ -133,7 +134,7 @@ def test_what_runs_takes_room():
         "metadata": {"name": "r", "namespace": "ns"},
         "spec": {"nodeName": "a", "containers": [container]},
     }
-    answer = found([asking(pods=2, **{RACK: "rack"})], *place("a", "r1", 3), runs, NET)
+    answer = found([asking(pods=2, **IN_A_RACK)], *place("a", "r1", 3), runs, NET)
     assert only(answer).verdict is AdmitVerdict.WAITING
 
 
@@ -141,7 +142,7 @@ def test_nodes_that_take_no_pods_have_no_room():
     first, second = place("a", "r1", 4), place("b", "r1", 4)
     first[0]["spec"] = {"unschedulable": True}
     second[0]["spec"] = {"taints": [{"key": "t", "effect": "NoSchedule"}]}
-    answer = found([asking(**{RACK: "rack"})], *first, *second, NET)
+    answer = found([asking(**IN_A_RACK)], *first, *second, NET)
     assert only(answer).verdict is AdmitVerdict.NEVER
     assert "doesn't allow to fit any of 2 pod(s)" in lines(answer)
 
@@ -161,7 +162,7 @@ def test_a_topology_that_is_not_there_makes_the_queue_inactive():
     ],
 )
 def test_what_is_not_modelled_is_undecided(annotation):
-    answer = found([asking(**{RACK: "rack"}, **annotation)], *place("a", "r1", 4), NET)
+    answer = found([asking(**IN_A_RACK, **annotation)], *place("a", "r1", 4), NET)
     assert only(answer).verdict is AdmitVerdict.UNDECIDED
     assert f"annotation {next(iter(annotation))} is not modelled" in lines(answer)
     assert "the budget ran out" not in lines(answer)
@@ -170,4 +171,4 @@ def test_what_is_not_modelled_is_undecided(annotation):
 def test_with_the_gate_off_nobody_looks():
     off = {**CONFIGURATION, "featureGates": {"TopologyAwareScheduling": False}}
     dump = [*place("a", "r1", 2), *place("b", "r2", 1), NET, off]
-    assert only(found([asking(pods=3, **{RACK: "rack"})], *dump)).verdict is AdmitVerdict.PLACED
+    assert only(found([asking(pods=3, **IN_A_RACK)], *dump)).verdict is AdmitVerdict.PLACED

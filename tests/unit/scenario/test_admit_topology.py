@@ -228,7 +228,7 @@ def test_a_claim_that_several_nodes_share_pins_a_gang_to_its_domain():
     assert "z/r2 has room for 2 of 3, z/r1 has room for 0 of 3" in lines(found)
 
 
-PACK = {"topologyConstraint": {"topologyName": "net", "pack": {"required": "rack"}}}
+PACK: dict[str, Any] = {"topologyConstraint": {"topologyName": "net", "pack": {"required": "rack"}}}
 NET = binding(zone="zone", rack="rack", host="host")
 HOSTS = {"host": "h"}
 
@@ -249,7 +249,7 @@ def test_a_set_of_grove_that_fits_in_no_rack():
 def test_replicas_of_a_scaling_group_have_a_rack_each_within_the_zone_of_the_set():
     group = {"name": "sg", "cliqueNames": ["b"], "replicas": 2, "minAvailable": 2}
     packed = {**group, "topologyConstraint": {"pack": {"required": "rack"}}}
-    zone = {"topologyConstraint": {"topologyName": "net", "pack": {"required": "zone"}}}
+    zone: dict[str, Any] = {"topologyConstraint": {"topologyName": "net", "pack": {"required": "zone"}}}
     made = clique_set(clique("a"), clique("b", 2), podCliqueScalingGroups=[packed], **zone)
     cluster = [*rack("r1", 3, **HOSTS), *rack("r2", 2, **HOSTS), *rack("r1", 2, 9, zone="y", **HOSTS)]
     found = admitted([made], *cluster, FREE, NET)

@@ -238,7 +238,7 @@ def test_a_default_queue_that_is_not_there_is_said_to_be_assumed(at, there, said
 @pytest.mark.parametrize(("mode", "verdict"), [("hard", AdmitVerdict.UNDECIDED), ("soft", AdmitVerdict.PLACED)])
 @pytest.mark.parametrize("of", ["job", "task"])
 def test_of_a_network_topology_that_is_a_must_it_is_not_known(mode, verdict, of):
-    wanted = {"networkTopology": {"mode": mode, "highestTierAllowed": 1}}
+    wanted: dict[str, Any] = {"networkTopology": {"mode": mode, "highestTierAllowed": 1}}
     made = job("j", ("w", 1, "one"), **(wanted if of == "job" else {}))
     if of == "task":
         made["spec"]["tasks"][0]["partitionPolicy"] = {"totalPartitions": 1, "partitionSize": 1, **wanted}

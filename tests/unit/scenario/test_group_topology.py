@@ -16,8 +16,8 @@ from tests.unit.scenario.test_groups import CLAIM, TEMPLATE, gpus, group, pod
 
 GATES = {"GenericWorkload": True, "DRAWorkloadResourceClaims": True, "TopologyAwareWorkloadScheduling": True}
 ON = Settings("1.37", GATES)
-PACKED = {"schedulingConstraints": {"topology": [{"key": "rack"}]}}
-GPU = {"resourceClaims": [CLAIM]}
+PACKED: dict[str, Any] = {"schedulingConstraints": {"topology": [{"key": "rack"}]}}
+GPU: dict[str, Any] = {"resourceClaims": [CLAIM]}
 
 
 def node(name: str, rack: str | None, cpu: str = "9") -> Node:

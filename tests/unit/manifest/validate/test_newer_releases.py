@@ -249,7 +249,7 @@ NO_TEXT = "must be a string value because `partitionTypeAttribute` names this at
 TYPE = "spec.partitionTypeAttribute"
 
 
-def consuming(name: str = "a", *, counters: int = 1, **attributes: dict[str, Any]) -> dict[str, Any]:
+def consuming(name: str = "a", counters: int = 1, /, **attributes: Any) -> dict[str, Any]:
     amounts = {f"m{number}": {"value": "1"} for number in range(counters)}
     found = {key.replace("_", "/"): value for key, value in attributes.items()}
     return {"name": name, "attributes": found, "consumesCounters": [{"counterSet": "cs", "counters": amounts}]}
@@ -300,7 +300,7 @@ def test_of_devices_beyond_their_number_generated_checks_alone_speak() -> None:
 
 
 def test_amounts_of_counters_have_no_path_of_an_earlier_version() -> None:
-    item = sliced({"name": "a", "basic": {"consumesCounters": consuming(counters=33)["consumesCounters"]}})
+    item = sliced({"name": "a", "basic": {"consumesCounters": consuming("a", 33)["consumesCounters"]}})
     path = "spec.devices[0].consumesCounters[0].counters"
     assert [each[1] for each in told({**item, "apiVersion": "resource.k8s.io/v1beta1"}, "1.37")] == [path]
 
