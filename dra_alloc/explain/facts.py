@@ -43,6 +43,7 @@ class Fact:
     `code` is a stable kebab-case reason code, `text` a lowercase statement;
     `fix` says how a person would change it, empty where nobody would;
     `whose` affair that is and its `cost` order fixes, cheapest first.
+    `instead` is what somebody else would change, where that is another change.
     """
 
     code: str
@@ -51,6 +52,7 @@ class Fact:
     fix: str = ""
     cost: int = 0
     whose: Whose = Whose.MANIFEST
+    instead: Fact | None = None
 
 
 def facts_of(world: World) -> tuple[Fact, ...]:
@@ -148,7 +150,9 @@ def _taints(world: World) -> Iterator[Fact]:
         if not all(any(tolerates(each, taint) for each in ask.tolerations) for _, _, ask in world.asks()):
             fix = f"{'removing' if extended else 'tolerating'} the taint {name}"
             whose = Whose.CLUSTER if extended else Whose.MANIFEST
-            yield Fact("taint", f"devices have the taint {name}", _tolerating(taint), fix, 20, whose)
+            text = f"devices have the taint {name}"
+            removed = Fact("taint", text, _untainted(taint), f"removing the taint {name}", 25, Whose.CLUSTER)
+            yield Fact("taint", text, _tolerating(taint), fix, 20, whose, None if extended else removed)
 
 
 def _tolerating(taint: DeviceTaint) -> Callable[[World], World]:
@@ -158,6 +162,23 @@ def _tolerating(taint: DeviceTaint) -> Callable[[World], World]:
         return ask.model_copy(update={"tolerations": (*ask.tolerations, toleration)})
 
     return lambda world: edit_requests(world, edit)
+
+
+def _untainted(taint: DeviceTaint) -> Callable[[World], World]:
+    def other(each: DeviceTaint) -> bool:
+        return (each.key, each.value or "", each.effect) != (taint.key, taint.value or "", taint.effect)
+
+    def clean(each: ResourceSlice) -> ResourceSlice:
+        if all(other(found) for device in each.spec.devices for found in device.taints):
+            return each
+        devices = [_copy(device, taints=tuple(filter(other, device.taints))) for device in each.spec.devices]
+        return _with_spec(each, devices=tuple(devices))
+
+    def without(world: World) -> World:
+        rules = tuple([rule for rule in world.taint_rules if other(rule.spec.taint)])
+        return replace(world, slices=tuple(map(clean, world.slices)), taint_rules=rules)
+
+    return without
 
 
 def _pools(world: World) -> Iterator[Fact]:

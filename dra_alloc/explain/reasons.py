@@ -45,6 +45,8 @@ TWO_CHANGES: Final = "two changes together"
 #: What it costs to write a value as devices have it, and how many of these are tried.
 _SPELLING_COST: Final = 15
 _MOST_SPELLINGS: Final = 4
+#: What it costs to drop a request of which less is enough.
+_WORSE_COST: Final = 90
 #: What it costs to ask for less, or for the same in several claims.
 LESS_COST: Final = 30
 #: The cost up to which a change leaves what is asked for as it is.
@@ -127,6 +129,8 @@ class _Fixes:
         self._enough: set[Fact] = set()
         # Whether of all pairs of changes it is known that they are not enough.
         self._paired = False
+        # Whom to drop is no question where less of it is enough.
+        self._worse: set[tuple[str, ...]] = set()
         self.not_enough: list[str] = []
         self.untried: list[str] = []
 
@@ -152,6 +156,7 @@ class _Fixes:
         # What takes long is asked last.
         fixes += self._single([fact for fact in fixable if self._trials.fits_without([fact]) is None])
         fixes += self._smaller_amounts()
+        fixes = [replace(fix, cost=_WORSE_COST) if fix.steps in self._worse else fix for fix in fixes]
         return tuple(sorted(fixes, key=lambda fix: fix.order))
 
     def _together(self, fixable: Sequence[Fact], facts: Sequence[Fact], *, alone: bool) -> list[Fix]:
@@ -168,9 +173,21 @@ class _Fixes:
             if answer:
                 fixes.append(Fix((fact.fix,), fact.cost, fact.without, whose=fact.whose))
                 self._enough.add(fact)
+                fixes += self._instead(fact)
             elif noted or (fits and answer is None):
                 (self.untried if answer is None else self.not_enough).append(fact.fix)
         return fixes
+
+    def _instead(self, fact: Fact) -> list[Fix]:
+        """Return what somebody else would change instead, if that is enough, too."""
+        other = fact.instead
+        if other is None:
+            return []
+        fits = self._trials.fits(other.without(self._world), INSIST)
+        answer = self._trials.unspoilt(fits, (other.fix,), other.without)
+        if answer is None:
+            self.untried.append(other.fix)
+        return [Fix((other.fix,), other.cost, other.without, whose=other.whose)] if answer else []
 
     def _respelt(self, core: Sequence[Fact]) -> list[Fix]:
         """Return the values to be written as devices have them that are enough each, if what is selected matters."""
@@ -274,11 +291,13 @@ class _Fixes:
         fixes = []
         dropped = self._dropped(facts)
         for counting in countable(self._world):
-            if self._trials.known_refused([dropped[counting.claim, counting.name.partition("/")[0]]]):
+            whole = dropped[counting.claim, counting.name.partition("/")[0]]
+            if self._trials.known_refused([whole]):
                 continue
             found, certain = self._largest(counting)
             if found is not None:
                 fixes.append(found)
+                self._worse.add((whole.fix,))
             elif not certain:
                 self.untried.append(f"asking for fewer devices in {counting.which}")
         return fixes

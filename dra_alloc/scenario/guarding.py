@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Final, NamedTuple
 
@@ -18,6 +18,7 @@ from dra_alloc.explain.facts import Whose, selector_called
 from dra_alloc.explain.fix import Fix
 from dra_alloc.explain.reasons import LESS_COST
 from dra_alloc.explain.selecting import Selecting, in_other_words, selecting
+from dra_alloc.explain.tally import explain
 from dra_alloc.explain.trials import Trials
 from dra_alloc.explain.world import World
 from dra_alloc.problem.requests import claim_name
@@ -144,6 +145,8 @@ def _with_a_guard(world: World, trials: Trials, guard: Fix, key: str) -> Advice:
 
 def _note_fewer(found: Advice, world: World, trials: Trials, guard: Fix) -> bool:
     """Note the guard with the largest number of devices with which it is enough, and return whether there is one."""
+    guarded = guard.change(world)
+    trials.work += guarded.cost_of_a_tally()
     tried = [
         Fix(
             (*guard.steps, said),
@@ -152,14 +155,17 @@ def _note_fewer(found: Advice, world: World, trials: Trials, guard: Fix) -> bool
             whose=guard.whose,
             parties=frozenset((guard.whose, Whose.MANIFEST)),
         )
-        for alternatives in fewer_devices(guard.change(world))
+        for alternatives in fewer_devices(guarded)
         for said, change in alternatives
     ]
+    # The guarded selector is told already.
+    left = explain(guarded.allocator(), guarded.node, guarded.claims).cause.partition(": its selector wants ")[0]
+    leaves = f"the first alone is not enough, as then on {guarded.node.metadata.name}: {left}" if left else ""
     unknown = len(tried) > _MOST_TRIES
     for fix in tried[:_MOST_TRIES]:
         answer = trials.unspoilt(trials.fits(fix.change(world)), fix.steps, fix.change)
         if answer:
-            found.note(fix, answer)
+            found.note(replace(fix, leaves=leaves), answer)
             return True
         unknown = unknown or answer is None
     found.untried += [f"{guard} and asking for fewer devices"] if unknown else []
@@ -183,7 +189,7 @@ def _matching(environment: cel.Environment, devices: Sequence[cel.CelDevice], ex
         matching = sum(program.matches(each) for each in devices)
     except (cel.CompileError, cel.EvaluationError):
         return
-    yield f"guarded so, {matching} of {len(devices)} {'matches' if matching == 1 else 'match'}"
+    yield f"guarded so, {matching} of {len(devices)} {'matches' if matching == 1 else 'match'}: {expression}"
 
 
 def _expressions(world: World, failed: re.Match[str]) -> dict[str, list[Selecting]]:

@@ -331,6 +331,7 @@ def _of_taints(world: Json) -> Iterator[Change]:
         else:
             change = _tolerated({"key": key, "operator": "Equal", "value": value, "effect": effect})
             yield Change(f"tolerating the taint {name}", fact, change)
+            yield Change(f"removing the taint {name}", "", _untainted(key, value, effect))
 
 
 def _tolerated(toleration: Json) -> Callable[[Json], None]:

@@ -47,8 +47,14 @@ CASES = {
         "gpu.acme.com/numa why both: the first alone is not enough, as then: d0: no attribute gpu.acme.com/numa",
     ),
     "G-in-use-but-wrong-model": ("only 1 of 2 matches", "asking for 1 instead of 2"),
-    "I-same-request-name": ('request "g" of claim ml/b: 1', "of claim ml/b"),
-    "K2-realistic": ("taint acme.com/xid=79:NoSchedule is not tolerated", "fix in the manifest: tolerating the taint"),
+    "I-same-request-name": (
+        'request "g" of claim ml/b: 1',
+        'of claim ml/a, or dropping request "g" of claim ml/b (1 more with -v)',
+    ),
+    "K2-realistic": (
+        "taint acme.com/xid=79:NoSchedule is not tolerated",
+        "fix in the manifest: tolerating the taint acme.com/xid=79:NoSchedule fix in the cluster: removing the taint",
+    ),
     "N-hint-1.34": (
         "differ in model (distinctAttribute x.io/model), and model has only 2 values: 2 have model a, 1 has model b",
         "dropping distinctAttribute",

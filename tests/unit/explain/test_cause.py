@@ -147,7 +147,8 @@ def test_a_change_the_facts_do_not_rest_on_is_listed_and_nobody_else_is_killed()
     devices = [device("a", tainted=True, kind="gpu"), device("b", kind="gpu"), device("m", kind="mig")]
     world = world_of({**request(devices, claim(ask(None, kind="gpu"))), "allocated": [["d", "p", "m"]]})
     found = reasons(world)
-    assert [str(fix) for fix in found.fixes] == ["tolerating the taint broken:NoSchedule"]
+    taint = "the taint broken:NoSchedule"
+    assert [str(fix) for fix in found.fixes] == [f"tolerating {taint}", f"removing {taint}"]
     assert check_reasons(world, found) == []
 
 

@@ -117,7 +117,9 @@ def test_a_guard_is_tried(count: int, here: int, more: list[str] | None) -> None
     guard = 'guarding size with has() in the selector device.attributes["d"].size == 5 of request "r0"'
     assert [fix.steps for fix in found.fixes] == ([] if more is None else [(guard, *more)])
     assert ("guarding size alone is not enough" in found.hints) is (more is None)
-    assert f"guarded so, {here} of 2 {'matches' if here else 'match'}" in found.hints
+    guarded = f'has(device.attributes["d"].size) && ({fails})'
+    assert f"guarded so, {here} of 2 {'matches' if here else 'match'}: {guarded}" in found.hints
+    assert [bool(fix.leaves) for fix in found.fixes] == ([] if more is None else [bool(more)])
     assert str(found.hints).count("guard size") == 1
     assert "guard it" not in str(found.hints)
 
