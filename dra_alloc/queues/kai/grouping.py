@@ -107,12 +107,21 @@ def kai_pods(pods: Pods, objects: KaiObjects, classes: Mapping[str, int]) -> Ite
     for (kind, name, *_), numbers in together.items():
         first = pods[numbers[0]]
         if kind == "PodGroup":
-            yield _attached(name, first, (pods, numbers), objects, classes)
-        elif id(first.owner) in gangs:
-            gang = gangs[id(first.owner)].get(first.pod.metadata.labels.get(_CLIQUE, ""))
-            yield _of_gang(gang, _of_owner(kind, name, (pods, numbers), objects, classes), (pods, numbers), objects)
+            found = _attached(name, first, (pods, numbers), objects, classes)
         else:
-            yield _of_owner(kind, name, (pods, numbers), objects, classes)
+            found = _of_owner(kind, name, (pods, numbers), objects, classes)
+        if id(first.owner) in gangs and kind != "PodGroup":
+            gang = gangs[id(first.owner)].get(first.pod.metadata.labels.get(_CLIQUE, ""))
+            found = _of_gang(gang, found, (pods, numbers), objects)
+        yield _with_all(found, numbers)
+
+
+def _with_all(found: KaiPods, numbers: Numbers) -> KaiPods:
+    """Return pods placed together with none lost: where some are of no group of the tree, they are not tried."""
+    if len(set(found.group.members())) == len(numbers):
+        return found
+    against = found.against if found.against[0] else (NOT_MODELLED, "some of its pods are of no group in it")
+    return replace(found, group=GroupTree(found.name, 1, tuple(numbers)), against=against)
 
 
 def _of_grove(objects: KaiObjects, topology: str, required: str, preferred: str) -> TopologyConstraint:

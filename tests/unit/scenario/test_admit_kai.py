@@ -140,7 +140,10 @@ def test_groups_below_a_group():
         answer = only(admitted([group, *pods], *node("a", devices), queue("q", (-1, -1))))
         assert (answer.name, answer.kind, answer.verdict) == ("ns/g", "PodGroup", verdict)
     lost = pod("lost", at="", labels={part: "nowhere"}, annotations=ATTACHED)
-    assert code(only(admitted([group, *pods, lost], *node("a", 9), queue("q", (-1, -1))))) == "no-sub-group"
+    for those in ([*pods, lost], [lost]):
+        answer = only(admitted([group, *those], *node("a", 9), queue("q", (-1, -1))))
+        assert (code(answer), answer.verdict) == ("no-sub-group", AdmitVerdict.INADMISSIBLE)
+        assert answer.count == len(those)
 
 
 def test_labels_do_not_attach():
