@@ -30,7 +30,7 @@ DEVICE_CODES: Final[Mapping[str, str]] = {
     "capacity-missing": "the request asks for a capacity that the device does not have",
     "capacity-policy": "the capacity's request policy does not allow the amount",
     "capacity-exhausted": "too little of a capacity is left",
-    "node-closed": "the device is free and its node takes no pods: a cordon, or a taint of the control plane, closes it",
+    "node-closed": "the device is free, and its node is closed by a cordon or by a taint of the control plane",
     "no-node": "the device is free, and no node that is there reaches it",
     "device-error": "the question would end with an error at the device, if it came to that",
 }
