@@ -16,6 +16,7 @@ from dra_alloc.problem.requests import IMPLICIT
 from dra_alloc.queues.kueue.charge import ChargeRefused, Charging
 from dra_alloc.queues.kueue.mappings import DeviceClassMapping
 from dra_alloc.queues.kueue.objects import KueueObjects, amount_units
+from dra_alloc.queues.kueue.pod_groups import Unmade
 from dra_alloc.queues.systems import QueueSystem
 
 __all__ = ["ChargedSet", "QueuedSet", "QueuedWorkload", "charged", "gates_lacking"]
@@ -43,7 +44,8 @@ class QueuedWorkload:
     What Kueue admits as one: pod sets in a local queue, ``namespace/name``.
 
     `number` says who was first. One that has its quota already has `given`: flavors by pod set and resource.
-    `lacks_priority` names its WorkloadPriorityClass where that is not there.
+    `lacks_priority` names its WorkloadPriorityClass where that is not there; `unmade` says why Kueue makes no Workload
+    of it.
     """
 
     name: str
@@ -53,6 +55,7 @@ class QueuedWorkload:
     number: int = 0
     given: Mapping[str, Mapping[str, str]] | None = None
     lacks_priority: str = ""
+    unmade: Unmade | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -82,7 +82,7 @@ def admissions(
     for each in workloads:
         first = _nominated(each, objects, charging, around.labels)
         found[each.number] = first
-        if first.standing is Standing.WAITING:
+        if first.standing is Standing.WAITING and first.workload.unmade is None:
             waiting.setdefault(first.queue, []).append(first)
     for admission in _cycles(waiting, objects, tree, TopologyRooms(objects, around.nodes)):
         found[admission.workload.number] = admission
@@ -111,6 +111,9 @@ def _nominated(
     if workload.given is not None:
         flavors = {of_set: dict(each) for of_set, each in workload.given.items()}
         return QueueStanding(workload, Standing.ADMITTED, name, assignment=Assignment(flavors=flavors))
+    if workload.unmade is not None:
+        standing, code, said = workload.unmade
+        return QueueStanding(workload, standing, name, code, (said,))
     if is_nameless(workload.local_queue):
         said = "it names no queue, and by manageJobsWithoutQueueName Kueue holds back what names none"
         return _out(workload, name, "no-queue", said)

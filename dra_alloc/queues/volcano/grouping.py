@@ -28,6 +28,8 @@ _TASK: Final = "volcano.sh/task-spec"
 _JOB: Final = "batch.volcano.sh"
 #: Why a gang that has to be within a tier of hypernodes is not tried.
 _NETWORK: Final = NOT_MODELLED, "its networkTopology is hard, and hypernodes are not modelled"
+#: Nor one whose tasks begin only when others are there.
+_DEPENDS: Final = NOT_MODELLED, "its tasks wait for others (dependsOn), which is not modelled"
 
 Pods = Sequence[ExpandedPod]
 
@@ -109,6 +111,8 @@ def _of_job(owner: Workload, pods: Pods, numbers: Sequence[int], classes: Mappin
     parts = (spec, *(value_at(each, "partitionPolicy") for each in items(spec, "tasks")))
     if any(text(each, "networkTopology.mode") == "hard" for each in parts):
         against = _NETWORK
+    elif any(value_at(each, "dependsOn") for each in items(spec, "tasks")):
+        against = _DEPENDS
     return VolcanoPods(
         owner.metadata.full_name,
         f"Volcano {owner.kind}",

@@ -20,13 +20,13 @@ from dra_alloc.pods.workloads.reading import flag, items, text, value_at
 from dra_alloc.queues.kueue.asking import QueuedSet, QueuedWorkload
 from dra_alloc.queues.kueue.labels import QUEUE, kueue_label, labels_path
 from dra_alloc.queues.kueue.objects import KueueObjects
+from dra_alloc.queues.kueue.pod_groups import no_workload_of, of_group
 from dra_alloc.queues.kueue.unnamed import queue_of
 from dra_alloc.scenario.prepare.subjects import Subject
 
 __all__ = ["QueuedPods", "Queueing", "in_turn", "not_modelled", "queued_pods", "resumed", "with_quota", "without_queue"]
 
 _PRIORITY: Final = "kueue.x-k8s.io/priority-class"
-_POD_GROUP: Final = "kueue.x-k8s.io/pod-group-name"
 _LWS_GROUP: Final = "leaderworkerset.sigs.k8s.io/group-index"
 #: Which of its owner's Workloads one is.
 _COMPONENT: Final = "kueue.x-k8s.io/component-workload-index"
@@ -124,13 +124,19 @@ def queued_pods(
     """
     Return what is admitted as one, in the order in which it was made; `pods` are those behind the first subjects.
 
-    Spec: KUEUE-30 to KUEUE-32, KUEUE-37.
+    Spec: KUEUE-30 to KUEUE-32, KUEUE-37, KUEUE-38.
     """
     together: dict[tuple[str, ...], list[int]] = {}
     for number, (each, subject) in enumerate(zip(pods, subjects, strict=False)):
         together.setdefault(_key(each, subject), []).append(number)
     made = _made(dump)
-    found = [_of(numbers, pods, subjects, made, by) for numbers in together.values()]
+    there: dict[str, list[Pod]] = {}
+    for pod in dump.pods:
+        there.setdefault(of_group(pod), []).append(pod)
+    found = [
+        _without_workload(_of(numbers, pods, subjects, made, by), [pods[each] for each in numbers], there, by)
+        for numbers in together.values()
+    ]
     return tuple(sorted(found, key=_created))
 
 
@@ -164,9 +170,8 @@ def _created(pods: QueuedPods) -> str:
 def _key(each: ExpandedPod, subject: Subject) -> tuple[str, ...]:
     """Return what pods have in common that are admitted as one."""
     labels, owner = each.pod.metadata.labels, each.owner
-    group = labels.get(_POD_GROUP)
-    if group and owner.kind in _BY_POD:
-        return "pod group", each.pod.metadata.namespace or "", group
+    if of_group(each.pod) and owner.kind in _BY_POD:
+        return "pod group", of_group(each.pod)
     if owner.kind in _BY_POD:
         return "pod", subject.name
     return owner.kind, owner.metadata.full_name, labels.get(_LWS_GROUP, "")
@@ -185,25 +190,41 @@ def _of(
     names = _set_names(owner, list(dict.fromkeys(alike)))
     sets = tuple(names[each] for each in alike)
     name, kind = owner.metadata.full_name, owner.kind
-    namespace = first.pod.metadata.namespace or ""
     labels = first.pod.metadata.labels
-    of_group = "" if owner.kind in _BY_POD else labels.get(_LWS_GROUP, "")
+    part = "" if owner.kind in _BY_POD else labels.get(_LWS_GROUP, "")
     if owner.kind in _BY_POD:
-        group = labels.get(_POD_GROUP)
-        name, kind = (f"{namespace}/{group}", "pod group") if group else (subjects[numbers[0]].name, "Pod")
-    elif of_group:
-        name = f"{name}-{of_group}"
-    queue = by.queue_of(owner, first.pod)
+        group = of_group(first.pod)
+        name, kind = (group, "pod group") if group else (subjects[numbers[0]].name, "Pod")
+    elif part:
+        name = f"{name}-{part}"
+    those = [pods[each] for each in numbers] if kind == "pod group" else [first]
+    queue = next((found for each in those if (found := by.queue_of(each.owner, each.pod))), "")
     workload = None
     if queue:
         of_set = {of: pods[each].pod for each, of in zip(reversed(numbers), reversed(sets), strict=True)}
         queued = [QueuedSet(each, count, of_set[each]) for each, count in Counter(sets).items()]
-        given = _given(made.get((owner.kind, owner.metadata.full_name, of_group)))
+        given = _given(made.get((owner.kind, owner.metadata.full_name, part)))
         named = _label(_PRIORITY, owner, labels)
         priority = by.objects.priorities.get(named, first.pod.spec.priority or 0)
         lacks = named if named not in by.objects.priorities else ""
         workload = QueuedWorkload(name, queue, tuple(queued), priority, 0, given, lacks)
-    return QueuedPods(name, kind, tuple(numbers), sets, owner, workload, of_group)
+    return QueuedPods(name, kind, tuple(numbers), sets, owner, workload, part)
+
+
+def _without_workload(
+    made: QueuedPods, pods: Sequence[ExpandedPod], there: Mapping[str, Sequence[Pod]], by: Queueing
+) -> QueuedPods:
+    """Return pods of a group of which Kueue makes no Workload with the reason, all else as it is."""
+    if made.kind != "pod group" or made.workload is None:
+        return made
+    owners = {each.pod.metadata.full_name: each.owner for each in pods}
+    unmade = no_workload_of(
+        [each.pod for each in pods],
+        there.get(made.name, ()),
+        len(made.workload.sets),
+        lambda pod: by.queue_of(owners[pod.metadata.full_name], pod),
+    )
+    return replace(made, workload=replace(made.workload, unmade=unmade))
 
 
 def _alike(pods: Sequence[ExpandedPod]) -> list[str]:

@@ -280,10 +280,15 @@ def test_pods_of_a_group_and_of_a_deployment():
     """Pods of one group are admitted as one, those of a Deployment one by one."""
     spec = job("j")["spec"]["template"]["spec"]
     queued = {"kueue.x-k8s.io/queue-name": "q"}
-    grouped = {**queued, "kueue.x-k8s.io/pod-group-name": "g"}
+    labels = {**queued, "kueue.x-k8s.io/pod-group-name": "g"}
+    marked = {"labels": labels, "annotations": {"kueue.x-k8s.io/pod-group-total-count": "3"}}
     pods = [
-        {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": f"p{number}", "namespace": "ns", "labels": grouped}}
-        | {"spec": spec}
+        {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": {"name": f"p{number}", "namespace": "ns", **marked},
+            "spec": spec,
+        }
         for number in range(3)
     ]
     always = {**spec, "restartPolicy": "Always"}

@@ -184,14 +184,54 @@ def test_a_priority_class_that_is_not_there():
     assert reasons(answer) == "there is no WorkloadPriorityClass high, Kueue tries again"
 
 
+def grouped(name: str, total: str = "", at: str = "q", template: str = "one", **annotations: str) -> dict[str, Any]:
+    """A pod of group g that says of how many."""
+    said = {f"kueue.x-k8s.io/{key.replace('_', '-')}": value for key, value in annotations.items()}
+    meta = {
+        "name": name,
+        "namespace": "ns",
+        "labels": {"kueue.x-k8s.io/queue-name": at, "kueue.x-k8s.io/pod-group-name": "g"},
+        "annotations": {**said, **({"kueue.x-k8s.io/pod-group-total-count": total} if total else {})},
+    }
+    spec = job("j", template)["spec"]["template"]["spec"]
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": spec}
+
+
+@pytest.mark.parametrize(
+    ("pods", "verdict", "said"),
+    [
+        ([grouped("a", "3"), grouped("b", "3")], AdmitVerdict.WAITING, "its group has 2 pods"),
+        ([grouped("a", "2"), grouped("b", "3")], AdmitVerdict.INADMISSIBLE, "total-count: 2, 3"),
+        ([grouped("a"), grouped("b", "2")], AdmitVerdict.INADMISSIBLE, "total-count is missing"),
+        ([grouped("a", "two")], AdmitVerdict.INADMISSIBLE, "has to be a whole number above 0"),
+        ([grouped("a", "0")], AdmitVerdict.INADMISSIBLE, "has to be a whole number above 0"),
+        ([grouped("a", "2"), grouped("b", "2", at="r")], AdmitVerdict.INADMISSIBLE, "different queues: ns/q, ns/r"),
+        ([grouped("a", "1"), grouped("b", "1")], AdmitVerdict.UNDECIDED, "deletes those beyond"),
+        ([grouped("a", "2", pod_group_fast_admission="true")], AdmitVerdict.UNDECIDED, "is not modelled"),
+        ([grouped("a", "2"), grouped("b", "2")], AdmitVerdict.PLACED, ""),
+    ],
+)
+def test_groups_of_which_kueue_makes_no_workload(pods, verdict, said):
+    cluster = objects(*COMMON, *node("a", 8), *queue("q", group(("f", 8))))
+    (answer,) = admit(objects(*pods), cluster, AdmitOptions(Settings("1.36"))).workloads
+    assert answer.verdict is verdict
+    assert said in reasons(answer)
+
+
+@pytest.mark.parametrize(
+    ("status", "verdict"),
+    [({"phase": "Pending"}, AdmitVerdict.PLACED), ({"phase": "Failed"}, AdmitVerdict.WAITING)],
+)
+def test_pods_of_a_group_that_are_there_count(status, verdict):
+    there = grouped("b", "2") | {"status": status}
+    cluster = objects(*COMMON, *node("a", 8), *queue("q", group(("f", 8))), there)
+    (answer,) = admit(objects(grouped("a", "2")), cluster, AdmitOptions(Settings("1.36"))).workloads
+    assert answer.verdict is verdict
+
+
 @pytest.mark.parametrize(("quota", "verdict"), [(3, AdmitVerdict.NEVER), (4, AdmitVerdict.PLACED)])
 def test_pods_of_a_group_that_ask_for_different_things(quota, verdict):
-    marks = {"kueue.x-k8s.io/queue-name": "q", "kueue.x-k8s.io/pod-group-name": "g"}
-    pods = [
-        {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": f"p{number}", "namespace": "ns", "labels": marks}}
-        | {"spec": job("j", template)["spec"]["template"]["spec"]}
-        for number, template in enumerate(("one", "two", "one"))
-    ]
+    pods = [grouped(f"p{number}", "3", template=each) for number, each in enumerate(("one", "two", "one"))]
     cluster = objects(*COMMON, *node("a", 8), *queue("q", group(("f", quota))))
     (answer,) = admit(objects(*pods), cluster, AdmitOptions(Settings("1.36"))).workloads
     assert answer.verdict is verdict

@@ -257,3 +257,11 @@ def test_of_a_pod_group_with_a_network_topology_it_is_not_known():
         "spec": pod_spec(),
     }
     assert only(admitted([pod], *node("a", 1), queue("q"), group)).verdict is AdmitVerdict.UNDECIDED
+
+
+def test_of_tasks_that_wait_for_others_it_is_not_known():
+    made = job("j", ("w", 1, "one"), ("x", 1, "one"))
+    made["spec"]["tasks"][1]["dependsOn"] = {"name": ["w"]}
+    answer = only(admitted([made], *node("a", 2), queue("q")))
+    assert answer.verdict is AdmitVerdict.UNDECIDED
+    assert "dependsOn" in reasons(answer)
