@@ -17,6 +17,7 @@ __all__ = ["admit_report"]
 
 _LEVELS: Final[dict[AdmitVerdict, Level]] = {
     AdmitVerdict.PLACED: "none",
+    AdmitVerdict.IN_PART: "warning",
     AdmitVerdict.NOT_ALLOCATABLE: "error",
     AdmitVerdict.UNDECIDED: "warning",
     AdmitVerdict.WAITING: "warning",
@@ -27,6 +28,7 @@ _LEVELS: Final[dict[AdmitVerdict, Level]] = {
 }
 _SAID: Final[dict[AdmitVerdict, str]] = {
     AdmitVerdict.PLACED: "admitted and placed",
+    AdmitVerdict.IN_PART: "admitted, placed in part",
     AdmitVerdict.NOT_ALLOCATABLE: "admitted, not allocatable",
     AdmitVerdict.UNDECIDED: "undecided",
     AdmitVerdict.WAITING: "waits",
@@ -36,12 +38,14 @@ _SAID: Final[dict[AdmitVerdict, str]] = {
     AdmitVerdict.NOT_PLACED: "without a queue, not placed",
 }
 _COUNTED: Final = _SAID | {
+    AdmitVerdict.IN_PART: "placed in part",
     AdmitVerdict.UNDECIDED: "undecided",
     AdmitVerdict.WAITING: "waiting",
     AdmitVerdict.NEVER: "never fitting",
 }
-#: Verdicts that devices gave.
+#: Verdicts that devices gave, and all in which pods are told that have no place.
 _DEVICES: Final = (AdmitVerdict.NOT_ALLOCATABLE, AdmitVerdict.NOT_PLACED)
+_WITHOUT_PLACE: Final = (*_DEVICES, AdmitVerdict.IN_PART)
 _Told = tuple[Admit, tuple[Finding, ...]]
 
 
@@ -56,7 +60,7 @@ def _finding(answer: WorkloadAnswer) -> Finding:
     if answer.admission is not None and not answer.unmade and not answer.enough:
         code = answer.admission.code or code
     headline = Section("headline", answer, _headline, _shape)
-    below, cause = below_refused(answer.refused if answer.verdict in _DEVICES else ())
+    below, cause = below_refused(answer.refused if answer.verdict in _WITHOUT_PLACE else ())
     return Finding(answer.name, _LEVELS[answer.verdict], code, (headline, *below), answer.where, cause=cause)
 
 
@@ -66,8 +70,7 @@ def _headline(answer: WorkloadAnswer, verbose: bool) -> Iterator[str]:
         said = "undecided: the budget ran out"
     if admission is None and answer.verdict is AdmitVerdict.PLACED:
         said = "without a queue, placed"
-    running = sum(each.verdict == "allocated" for each in answer.placements)
-    count = f", {running} of {plural(answer.count, 'pod')} placed" if answer.placements else ""
+    count = f", {answer.running} of {plural(answer.count, 'pod')} placed" if answer.placements else ""
     queue = f" in {admission.queue}" if admission is not None and admission.queue else ""
     yield f"{answer.name} ({answer.kind}): {said}{queue}{count}"
     yield from (f"  {each}" for each in answer.unmade)

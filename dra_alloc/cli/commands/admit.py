@@ -15,12 +15,13 @@ _DESCRIPTION: Final = """\
 Say who of MANIFESTS is admitted by the queue system whose objects are there,
 Kueue, KAI-Scheduler or Volcano, with the queues and the usage in DUMP, and
 where those that are admitted find their devices, gangs as a whole: admitted
-and placed; admitted, not allocatable; waits; never fits; inadmissible; and why.
+and placed; admitted, placed in part: with what its gang needs, and not all of
+its pods; admitted, not allocatable; waits; never fits; inadmissible; and why.
 Queues, flavors, priorities and Kueue's Configuration may be in either."""
 _EXIT_CODES: Final = """\
 exit codes:
-  0  all are admitted and placed
-  1  some are not
+  0  all are admitted and placed, with all of their pods
+  1  some are not, or in part
   2  bad input or usage
   3  undecided: the budget ran out"""
 

@@ -210,10 +210,13 @@ class VolcanoCycle:
         if found.standing is not Standing.ADMITTED:
             return found
         job = found.job
-        kept = frozenset(job.first)
+        kept, held_back = frozenset(job.first), list[str]()
 
         def allowed(pod: int) -> bool:
-            return pod in kept or self._refusal(job.queue, job.asked[pod], self._devices(job, [pod])) is None
+            refusal = None if pod in kept else self._refusal(job.queue, job.asked[pod], self._devices(job, [pod]))
+            if refusal is not None:
+                held_back.append(refusal[2])
+            return refusal is None
 
         def took(pod: int) -> None:
             if pod not in kept:
@@ -222,7 +225,8 @@ class VolcanoCycle:
         placed = place(job, allowed, took)
         if placed is None:
             return replace(found, standing=Standing.UNDECIDED)
-        return replace(found, placed=job.placed | placed)
+        found = replace(found, placed=job.placed | placed)
+        return replace(found, reasons=tuple(held_back[:1])) if found.has_enough else found
 
 
 def _most(queue: VolcanoQueue, total: Mapping[str, int], kept: Mapping[str, int]) -> Mapping[str, int]:

@@ -45,6 +45,7 @@ class AdmitVerdict(StrEnum):
     """What becomes of a workload; the first that says no decides."""
 
     PLACED = "placed"
+    IN_PART = "placed-in-part"
     NOT_ALLOCATABLE = "admitted-not-allocatable"
     UNDECIDED = "undecided"
     WAITING = "waiting"
@@ -78,6 +79,7 @@ _ADMITTED: Final = {Standing.ADMITTED: LayerSays.YES, Standing.UNDECIDED: LayerS
 _PLACED: Final = {
     AdmitVerdict.PLACED: LayerSays.YES,
     AdmitVerdict.UNDECIDED: LayerSays.UNDECIDED,
+    AdmitVerdict.IN_PART: LayerSays.NO,
     AdmitVerdict.NOT_ALLOCATABLE: LayerSays.NO,
     AdmitVerdict.NOT_PLACED: LayerSays.NO,
 }
@@ -97,8 +99,8 @@ class WorkloadAnswer:
     What becomes of pods that are admitted as one, or, without `admission`, that have no queue.
 
     `placements` are those of its pods that were tried. `enough` says whether its gang, pods of the cluster included,
-    has what it needs and one of these pods is of it, whatever becomes of others; it is None where each pod is for
-    itself. `unmade` says why the
+    has what it needs and one of these pods is of it: then it starts, and is placed in part where others have no place;
+    it is None where each pod is for itself. `unmade` says why the
     API server does not make all of it, `jointly` whether a choice for all pods at once would do.
     """
 
@@ -119,19 +121,28 @@ class WorkloadAnswer:
         return tuple(each for each in self.placements if each.verdict == "unsatisfiable")
 
     @property
+    def running(self) -> int:
+        """How many of the pods have a place."""
+        return sum(each.verdict == "allocated" for each in self.placements)
+
+    @property
     def verdict(self) -> AdmitVerdict:
         """What becomes of it."""
         if self.unmade:
             return AdmitVerdict.NOT_CREATED
         if self.admission is not None and self.admission.standing is not Standing.ADMITTED:
             return AdmitVerdict(self.admission.standing)
-        if self.enough:
+        if self.enough and self.running == self.count:
             return AdmitVerdict.PLACED
+        if self.enough and (self.refused or (self.admission is not None and self.admission.reasons)):
+            return AdmitVerdict.IN_PART
         if self.refused:
             return AdmitVerdict.NOT_PLACED if self.admission is None else AdmitVerdict.NOT_ALLOCATABLE
         if any(each.verdict == "undecided" for each in self.placements):
             return AdmitVerdict.UNDECIDED
-        return AdmitVerdict.PLACED if self.enough is None else AdmitVerdict.NOT_ALLOCATABLE
+        if self.enough is None:
+            return AdmitVerdict.PLACED
+        return AdmitVerdict.IN_PART if self.enough else AdmitVerdict.NOT_ALLOCATABLE
 
     @property
     def layers(self) -> Mapping[Layer, LayerSays]:
@@ -146,7 +157,8 @@ class WorkloadAnswer:
             if found[Layer.ADMITTED] is not LayerSays.YES:
                 return found
         found[Layer.PLACED] = _PLACED.get(self.verdict, LayerSays.NOT_ASKED)
-        found[Layer.JOINTLY] = LayerSays.YES if self.verdict is AdmitVerdict.PLACED else self.jointly
+        if self.verdict is not AdmitVerdict.IN_PART:
+            found[Layer.JOINTLY] = LayerSays.YES if self.verdict is AdmitVerdict.PLACED else self.jointly
         return found
 
 

@@ -200,7 +200,8 @@ class Gathered:
         said, told, enough = admission
         tried = self.trying.answers
         found = tuple(tried[number] for number in listed.numbers if number in tried)
-        blocker = self.trying.blockers.get(listed.job) if listed.job is not None and not enough else None
+        whole = enough and sum(each.verdict == "allocated" for each in found) == len(subjects)
+        blocker = self.trying.blockers.get(listed.job) if listed.job is not None and not whole else None
         if blocker is not None:
             said_of = f"{blocker}, which waits in the cluster and is tried with it, finds no place"
             told = replace(told, lines=(*told.lines, said_of))

@@ -107,6 +107,8 @@ class _Volcano:
             if let_in and not standing.has_enough and needs > 1
             else []
         )
+        if standing.has_enough:
+            lines += [f"no more of its pods: {each}" for each in standing.reasons]
         devices = {name: _told(each) for name, each in standing.minimum.items()}
         if let_in and devices:
             said = ", ".join(f"{each['count']} of class {name}" for name, each in devices.items())

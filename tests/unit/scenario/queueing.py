@@ -10,6 +10,7 @@ from typing import Any
 
 from dra_alloc.manifest import Documents, load
 from dra_alloc.queues.kueue.cycle import QueueStanding
+from dra_alloc.report.admit_report import admit_report
 from dra_alloc.scenario.admit.answers import Admit, AdmitVerdict, WorkloadAnswer
 
 __all__ = [
@@ -19,6 +20,7 @@ __all__ = [
     "group",
     "job",
     "kueue",
+    "lines",
     "node",
     "objects",
     "of_kueue",
@@ -48,6 +50,10 @@ def only(found: Admit) -> WorkloadAnswer:
 def reasons(answer: WorkloadAnswer) -> str:
     assert answer.admission is not None
     return "; ".join((*answer.admission.reasons, *answer.told.lines))
+
+
+def lines(found: Admit) -> str:
+    return "\n".join(line for each in admit_report(found).findings for line in each.lines())
 
 
 def objects(*items: dict[str, Any]) -> Documents:

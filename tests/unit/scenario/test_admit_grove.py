@@ -8,10 +8,9 @@ from typing import Any
 
 import pytest
 
-from dra_alloc.report.admit_report import admit_report
 from dra_alloc.scenario.admit.admit import Admit, AdmitVerdict
 from tests.unit.scenario.kai import admitted, clique, clique_set, node, queue
-from tests.unit.scenario.queueing import only, reasons
+from tests.unit.scenario.queueing import lines, only, reasons
 from tests.unit.scenario.test_admit_kai import running
 
 FREE = queue("q", (-1, -1))
@@ -24,10 +23,6 @@ def scaled(replicas: int = 3, least: int = 1) -> list[dict[str, Any]]:
 
 def verdicts(found: Admit) -> dict[str, AdmitVerdict]:
     return {each.name.removeprefix("ns/"): each.verdict for each in found.workloads}
-
-
-def lines(found: Admit) -> str:
-    return "\n".join(line for each in admit_report(found).findings for line in each.lines())
 
 
 def test_gangs_of_a_scaling_group_come_after_the_base_gang():

@@ -13,7 +13,7 @@ from dra_alloc.scenario.admit.admit import AdmitVerdict, WorkloadAnswer
 from dra_alloc.scenario.admit.answers import Layer, LayerSays
 from tests.unit.scenario import queueing
 from tests.unit.scenario.kai import admitted, claiming, job, node, pod, pod_group, queue, template
-from tests.unit.scenario.queueing import only, reasons, verdicts
+from tests.unit.scenario.queueing import lines, only, reasons, verdicts
 
 ATTACHED = {"pod-group-name": "g"}
 SKIPPED = {"kai.scheduler/skip-podgrouper": "true"}
@@ -72,14 +72,19 @@ def test_a_gang_is_placed_as_a_whole_or_not_at_all():
 
 
 def test_pods_beyond_the_least_come_as_far_as_there_is_room():
-    answer = only(admitted([job("j", pods=4, least=2)], *node("a", 3), queue("q", (-1, -1))))
-    assert answer.verdict is AdmitVerdict.PLACED
-    assert [each.verdict for each in answer.placements].count("allocated") == 3
+    """What it needs it has, and not all of it: the pod without a place says why."""
+    found = admitted([job("j", pods=4, least=2)], *node("a", 3), queue("q", (-1, -1)))
+    answer = only(found)
+    assert answer.verdict is AdmitVerdict.IN_PART
+    assert (answer.running, answer.layers[Layer.PLACED]) == (3, LayerSays.NO)
+    told = lines(found)
+    assert "placed in part in q, 3 of 4 pods placed" in told
+    assert "ns/j-00003: cannot be allocated" in told
 
 
 def test_a_limit_holds_pods_beyond_the_least_back():
     answer = only(admitted([job("j", pods=4)], *node("a", 4), queue("q", (-1, 2))))
-    assert answer.verdict is AdmitVerdict.PLACED
+    assert answer.verdict is AdmitVerdict.IN_PART
     assert "no more of its pods: queue q: 1 gpu asked, 2 gpu used of a limit: 2 gpu" in reasons(answer)
 
 
@@ -136,7 +141,11 @@ def test_groups_below_a_group():
     part = "kai.scheduler/subgroup-name"
     pods = [pod(f"w{each}", at="", labels={part: "workers"}, annotations=ATTACHED) for each in range(3)]
     pods.append(pod("lead", at="", labels={part: "leader"}, annotations=ATTACHED))
-    for devices, verdict in ((2, AdmitVerdict.NOT_ALLOCATABLE), (3, AdmitVerdict.PLACED)):
+    for devices, verdict in (
+        (2, AdmitVerdict.NOT_ALLOCATABLE),
+        (3, AdmitVerdict.IN_PART),
+        (4, AdmitVerdict.PLACED),
+    ):
         answer = only(admitted([group, *pods], *node("a", devices), queue("q", (-1, -1))))
         assert (answer.name, answer.kind, answer.verdict) == ("ns/g", "PodGroup", verdict)
     lost = pod("lost", at="", labels={part: "nowhere"}, annotations=ATTACHED)
@@ -173,7 +182,8 @@ def job_set(in_order: bool = False) -> dict[str, Any]:
     [
         (False, 4, AdmitVerdict.NOT_ALLOCATABLE, 0),
         (False, 5, AdmitVerdict.PLACED, 5),
-        (True, 4, AdmitVerdict.PLACED, 1),
+        (True, 4, AdmitVerdict.IN_PART, 1),
+        (True, 5, AdmitVerdict.PLACED, 5),
     ],
 )
 def test_a_job_set_is_a_gang_of_gangs(in_order, devices, verdict, pods):
@@ -193,8 +203,8 @@ def test_leaders_and_workers(policy, devices, pods):
         "spec": {"replicas": 1, "startupPolicy": policy, "leaderWorkerTemplate": templates},
     }
     answer = only(admitted([made], *node("a", devices), queue("q", (-1, -1))))
-    assert answer.verdict is AdmitVerdict.PLACED
-    assert [each.verdict for each in answer.placements].count("allocated") == pods
+    assert answer.verdict is (AdmitVerdict.PLACED if pods == 3 else AdmitVerdict.IN_PART)
+    assert answer.running == pods
 
 
 def test_gangs_of_grove():
@@ -290,7 +300,8 @@ def torch(**more: Any) -> dict[str, Any]:
 )
 def test_gangs_of_ray_and_of_kubeflow(made, needs):
     answer = only(admitted([made], *node("a", needs), queue("q", (-1, -1))))
-    assert (answer.verdict, answer.told.members["needs"]) == (AdmitVerdict.PLACED, needs)
+    whole = AdmitVerdict.PLACED if needs == 4 else AdmitVerdict.IN_PART
+    assert (answer.verdict, answer.told.members["needs"]) == (whole, needs)
     assert only(admitted([made], *node("a", needs - 1), queue("q", (-1, -1)))).verdict is AdmitVerdict.NOT_ALLOCATABLE
 
 

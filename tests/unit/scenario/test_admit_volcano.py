@@ -82,21 +82,22 @@ def test_a_gang_is_placed_as_a_whole_or_not_at_all():
 
 def test_the_least_is_enough_and_others_come_as_far_as_there_is_room():
     answer = only(admitted([job("j", ("w", 4, "one"), minAvailable=2)], *node("a", 3), queue("q", {GPU: "3"})))
-    assert answer.verdict is AdmitVerdict.PLACED
-    assert [each.verdict for each in answer.placements].count("allocated") == 3
+    assert answer.verdict is AdmitVerdict.IN_PART
+    assert answer.running == 3
+    assert "no more of its pods: queue q: 1 of class gpu.example.com asked, 3 used of 3" in reasons(answer)
 
 
 def test_pods_beyond_the_least_hold_what_they_have_alone():
     """The wide pod finds no place: what it would have taken of the queue is there for the other job."""
     first = job("first", ("w", 1, "one"), ("wide", 1, "four"), minAvailable=1)
     found = admitted([first, job("second", ("w", 1, "one"))], *node("a", 3), queue("q", {GPU: "5"}))
-    assert verdicts(found) == {"first": AdmitVerdict.PLACED, "second": AdmitVerdict.PLACED}
+    assert verdicts(found) == {"first": AdmitVerdict.IN_PART, "second": AdmitVerdict.PLACED}
 
 
 def test_what_tasks_need_counts_only_if_the_gang_needs_all_of_it():
     tasks = (("master", 1, "four"), ("worker", 3, "one"))
     alone = admitted([job("j", *tasks, minAvailable=3)], *node("a", 3), queue("q"))
-    assert only(alone).verdict is AdmitVerdict.PLACED
+    assert only(alone).verdict is AdmitVerdict.IN_PART
     every = admitted([job("j", *tasks)], *node("a", 3), queue("q"))
     assert only(every).verdict is AdmitVerdict.NOT_ALLOCATABLE
 
@@ -210,7 +211,10 @@ def test_pods_of_others_are_grouped_by_their_owners():
         "spec": {**spec, "template": {"metadata": labelled, "spec": pod_spec()}},
     }
     answer = only(admitted([made], *node("a", 2), queue("q", {GPU: "1"})))
-    assert (answer.verdict, answer.admission.queue if answer.admission else "") == (AdmitVerdict.PLACED, "q")
+    assert (answer.verdict, answer.admission.queue if answer.admission else "") == (
+        AdmitVerdict.IN_PART,
+        "q",
+    )
 
 
 @pytest.mark.parametrize(
