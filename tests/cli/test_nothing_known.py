@@ -48,3 +48,16 @@ def test_a_kind_may_be_said_to_make_no_pods(tmp_path):
 def test_beside_pods_other_kinds_are_left_alone(tmp_path, capsys):
     assert asked(tmp_path, "check", CUSTOM, POD) == 0
     assert "left alone: 1 example.com/v1 Fancy" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("command", [("check",), ("explain",), ("capacity",), ("what-if", "-f")])
+def test_that_queues_are_not_asked_is_said_where_they_are_not(tmp_path, capsys, command):
+    (tmp_path / "m.yaml").write_text(f"{QUEUE}---\n{POD}", encoding="utf-8")
+    run([*command, str(tmp_path / "m.yaml"), "--cluster", str(EXAMPLES / "admit" / "kai-cluster.yaml")])
+    said = " ".join(capsys.readouterr().out.split())
+    assert "queues, gangs and topologies of KAI are not asked here: see dra-alloc admit" in said
+
+
+def test_what_is_asked_of_queues_is_not_called_left_out(tmp_path, capsys):
+    asked(tmp_path, "admit", QUEUE, POD)
+    assert "not asked here" not in capsys.readouterr().out

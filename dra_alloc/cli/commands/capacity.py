@@ -24,7 +24,8 @@ the cluster in DUMP, and what waits there. Nodes to add are like those that are
 there, one of each kind, or like the ones that --like names, or of the shapes
 that --shape names (`dra-alloc fleet --list`). The fewest are looked for, or the
 cheapest by a price list, as kube-scheduler places pods. Beside it stands what is
-left for each class as things are, and what is stranded: of use to no class."""
+left for each class as things are, and what is stranded: of use to no class.
+Queues, gangs and topologies of Kueue, KAI and Volcano are not asked: see admit."""
 _EXIT_CODES: Final = """\
 exit codes:
   0  everything fits as things are

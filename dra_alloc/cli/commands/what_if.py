@@ -22,7 +22,8 @@ JSON schema: --schema), manifests to apply (-f), or both; the manifests come
 first. With --base OLD they replace those of OLD: what a pull request changes.
 Evicted pods are made anew by their controllers, and look for a place as
 kube-scheduler would find it. Beside it stands what is left for each class then,
-and what is stranded: free, and of use to no class.
+and what is stranded: free, and of use to no class. Queues, gangs and topologies
+of Kueue, KAI and Volcano are not asked: see admit.
 
 With --sweep many changes are asked at once, each alone, on all processors:
 scenarios (files, folders, several documents in one) and files with scenarios

@@ -17,6 +17,7 @@ from dra_alloc.manifest import Documents
 from dra_alloc.manifest.validate.objects import validate_object
 from dra_alloc.problem.devices import DeviceKey, SliceRow
 from dra_alloc.problem.requests import claim_name
+from dra_alloc.queues.systems import QUEUE_SYSTEMS
 from dra_alloc.remembered import of_short_texts
 
 __all__ = ["notes_on"]
@@ -41,6 +42,10 @@ def notes_on(manifests: Documents, dump: Documents, cluster: Cluster) -> Iterato
     if unknown:
         listed = first_few([f"{count} {kind}" for kind, count in sorted(unknown.items())], "other kinds")
         yield f"left alone: {listed}"
+    groups = {each.partition("/")[0] for each in unknown}
+    systems = [each.title for each in QUEUE_SYSTEMS.values() if groups & {*each.groups, *each.beside}]
+    if systems:
+        yield f"queues, gangs and topologies of {', '.join(systems)} are not asked here: see dra-alloc admit"
 
 
 def _held_by_no_server(dump: Documents, cluster: Cluster) -> Iterator[str]:
