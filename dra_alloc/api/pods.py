@@ -1,4 +1,4 @@
-"""Pods and pod groups as far as DRA reads them; unknown fields are ignored."""
+"""Pods as far as DRA reads them, whose other fields are ignored; and pod groups, with all fields of their spec."""
 
 from pydantic import Field
 
@@ -197,8 +197,8 @@ class PodSchedulingGate(PartialModel):
     name: Text = ""
 
 
-class PodSchedulingGroup(PartialModel):
-    """The pod group the pod belongs to (1.36)."""
+class PodSchedulingGroup(KubeModel):
+    """The pod group the pod belongs to (1.36). It has no other members, in any release."""
 
     pod_group_name: PtrText = None
 
@@ -319,34 +319,45 @@ class Pod(PartialModel):
     status: Struct[PodStatus] = PodStatus.model_construct()
 
 
-class GangSchedulingPolicy(PartialModel):
+class GangSchedulingPolicy(KubeModel):
     """How many pods of a group have to be schedulable at once."""
 
     min_count: Int = 0
 
 
-class PodGroupSchedulingPolicy(PartialModel):
-    """All together, `gang`, or one by one."""
+class PodGroupSchedulingPolicy(KubeModel):
+    """All together, `gang`, or one by one, `basic`."""
 
+    basic: RawJson = None
     gang: GangSchedulingPolicy | None = None
 
 
-class PodGroupTopology(PartialModel):
+class PodGroupTopology(KubeModel):
     """The label of nodes in which all pods of a group agree."""
 
     key: Text = ""
 
 
-class PodGroupConstraints(PartialModel):
+class PodGroupConstraints(KubeModel):
     """Where the pods of a group go together; at most one label is given."""
 
     topology: List[PodGroupTopology] = ()
 
 
-class PodGroupSpec(PartialModel):
-    """How many pods of the group run at least, where they go together, and claims that all of them share."""
+class PodGroupSpec(KubeModel):
+    """
+    How many pods of the group run at least, where they go together, and claims that all of them share.
 
+    What is kept as it was written is not looked at. `pod_group_template_ref` is v1alpha2's; the others have
+    `workload_ref` and `parent_composite_pod_group_name` instead.
+    """
+
+    parent_composite_pod_group_name: RawJson = None
+    workload_ref: RawJson = None
+    pod_group_template_ref: RawJson = None
     scheduling_policy: Struct[PodGroupSchedulingPolicy] = PodGroupSchedulingPolicy.model_construct()
+    disruption_mode: RawJson = None
+    preemption_policy: RawJson = None
     priority: PtrInt = None
     priority_class_name: OptText = None
     resource_claims: List[PodResourceClaim] = ()
@@ -359,7 +370,7 @@ class PodGroupStatus(PartialModel):
     resource_claim_statuses: List[PodResourceClaimStatus] = ()
 
 
-class PodGroup(PartialModel):
+class PodGroup(KubeModel):
     """Pods scheduled together (scheduling.k8s.io, 1.36)."""
 
     api_version: Text = "scheduling.k8s.io/v1alpha2"

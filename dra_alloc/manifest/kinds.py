@@ -35,6 +35,7 @@ __all__ = [
     "MEMBERS",
     "QUEUEING",
     "RESOURCE_GROUP",
+    "SCHEDULING_GROUP",
     "SERVED",
     "SLICE",
     "Kind",
@@ -48,6 +49,7 @@ __all__ = [
 ]
 
 RESOURCE_GROUP: Final = "resource.k8s.io"
+SCHEDULING_GROUP: Final = "scheduling.k8s.io"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +72,7 @@ class Kind:
 
 
 class Unserved(ValueError):
-    """A kind of our group that no API server has in the given version; `hint` says what there is."""
+    """A kind that no API server has in the given version; `hint` says what there is."""
 
     def __init__(self, message: str, hint: str) -> None:
         super().__init__(message)
@@ -110,13 +112,13 @@ _ALL: Final = (
     Kind("", "Node", "nodes", ("v1",), Node),
     Kind("", "Namespace", "namespaces", ("v1",), Namespace),
     Kind("", "Pod", "pods", ("v1",), Pod),
-    Kind("scheduling.k8s.io", "PodGroup", "pod_groups", ("v1", "v1beta1", "v1alpha3", "v1alpha2"), PodGroup),
+    Kind(SCHEDULING_GROUP, "PodGroup", "pod_groups", ("v1beta1", "v1alpha3", "v1alpha2"), PodGroup),
     Kind("", "ResourceQuota", "quotas", ("v1",), ResourceQuota),
     Kind("policy", "PodDisruptionBudget", "disruption_budgets", ("v1",), PodDisruptionBudget),
     Kind("", "LimitRange", "limit_ranges", ("v1",), LimitRange),
     Kind("", "Service", "services", ("v1",), Service),
     Kind("node.k8s.io", "RuntimeClass", "runtime_classes", ("v1",), RuntimeClass),
-    Kind("scheduling.k8s.io", "PriorityClass", "priority_classes", ("v1",), PriorityClass),
+    Kind(SCHEDULING_GROUP, "PriorityClass", "priority_classes", ("v1",), PriorityClass),
     Kind("apps", "Deployment", "workloads", ("v1",), None, _TEMPLATE, _REPLICAS),
     Kind("apps", "StatefulSet", "workloads", ("v1",), None, _TEMPLATE, _REPLICAS),
     Kind("apps", "ReplicaSet", "workloads", ("v1",), None, _TEMPLATE, _REPLICAS),
@@ -178,17 +180,20 @@ def recognise(api_version: str, kind: str) -> Kind | None:
     """
     Return how a kind is read, or None if it is none of ours.
 
-    Spec: CONV-20 to CONV-23. Raises: Unserved, for a kind or version that resource.k8s.io never had or has no more.
+    Spec: CONV-20 to CONV-23. Raises: Unserved, for a kind or version that resource.k8s.io never had or has no more,
+    and for a version that a kind of scheduling.k8s.io does not have.
     """
     group, _, version = api_version.rpartition("/")
     known = _BY_NAME.get((group, kind))
     if known is not None and version in known.versions:
         return known
+    said = f'no matches for kind "{in_brief(kind)}" in version "{in_brief(api_version)}"'
+    if group == SCHEDULING_GROUP and known is not None:
+        raise Unserved(said, f"versions: {', '.join(known.versions)}")
     # Kinds of our group that are not read are passed over: no allocation depends on them.
     # One without a kind is told of that.
     if group != RESOURCE_GROUP or not kind or (known is None and version in SERVED.get(kind, ())):
         return None
-    said = f'no matches for kind "{in_brief(kind)}" in version "{in_brief(api_version)}"'
     raise Unserved(said, _hint(version, kind))
 
 

@@ -80,7 +80,8 @@ def _typed(value: dict[str, Any], kind: Kind, version: str) -> Any:
     if kind.model is None:
         return workload_of(value, kind, version)
     shaped = set_defaults(to_v1(value, kind.name, version), kind.name, version)
-    shaped = {**shaped, "apiVersion": f"{kind.group}/v1" if kind.group else "v1", "kind": kind.name}
+    shown = "v1" if "v1" in kind.versions else version
+    shaped = {**shaped, "apiVersion": f"{kind.group}/{shown}" if kind.group else shown, "kind": kind.name}
     if kind.model is not ResourceSlice:
         return kind.model.from_wire(shaped)
     try:

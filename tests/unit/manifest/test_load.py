@@ -173,6 +173,7 @@ def test_other_kinds_are_counted():
         ("resource.k8s.io/v1alpha2", "ResourceClaim", "classic DRA ended"),
         ("resource.k8s.io/v1", "ResourceClaims", "kinds: ResourceSlice"),
         ("resource.k8s.io/v2", "ResourceClaim", "versions: v1, v1beta2, v1beta1, v1alpha3"),
+        ("scheduling.k8s.io/v1", "PodGroup", "versions: v1beta1, v1alpha3, v1alpha2"),
     ],
 )
 def test_what_our_group_does_not_have_is_a_problem(api_version, kind, hint):

@@ -55,6 +55,30 @@ def read(kind: str, version: str, spec: dict[str, Any]) -> list[str]:
             {"jobTemplate": {"spec": {"paralelism": 2, "template": {"spec": POD}}}},
             'spec.jobTemplate.spec.paralelism: did you mean "parallelism"?',
         ),
+        (
+            "Pod",
+            "v1",
+            {**POD, "schedulingGroup": {"podGroup": "g"}},
+            'spec.schedulingGroup.podGroup: did you mean "podGroupName"?',
+        ),
+        (
+            "Job",
+            "batch/v1",
+            {"template": {"spec": {**POD, "schedulingGroup": {"podGroup": "g"}}}},
+            'spec.template.spec.schedulingGroup.podGroup: did you mean "podGroupName"?',
+        ),
+        (
+            "PodGroup",
+            "scheduling.k8s.io/v1beta1",
+            {"schedulingPolicy": {"gang": {"minCount": 2}}, "schedulingConstraint": {}},
+            'spec.schedulingConstraint: did you mean "schedulingConstraints"?',
+        ),
+        (
+            "PodGroup",
+            "scheduling.k8s.io/v1alpha2",
+            {"schedulingPolicy": {"gang": {"minCounts": 2}}},
+            'spec.schedulingPolicy.gang.minCounts: did you mean "minCount"?',
+        ),
     ],
 )
 def test_a_field_that_is_nearly_one_is_named(kind: str, version: str, spec: dict[str, Any], said: str) -> None:
@@ -70,3 +94,18 @@ def test_other_fields_are_passed_over() -> None:
 def test_metadata_of_a_template_that_is_no_object_is_a_problem(metadata: Any) -> None:
     (said,) = read("Deployment", "apps/v1", {"template": {"metadata": metadata, "spec": POD}})
     assert said.startswith("spec.template.metadata: ")
+
+
+def test_a_pod_group_keeps_its_version_and_what_only_some_versions_have() -> None:
+    text = """
+apiVersion: scheduling.k8s.io/v1beta1
+kind: PodGroup
+metadata: {name: g}
+spec:
+  workloadRef: {workloadName: w, templateName: t}
+  schedulingPolicy: {basic: {}}
+  disruptionMode: {all: {}}
+"""
+    (group,) = load("-", stdin=io.BytesIO(text.encode())).pod_groups
+    assert group.api_version == "scheduling.k8s.io/v1beta1"
+    assert group.to_wire()["spec"]["disruptionMode"] == {"all": {}}
