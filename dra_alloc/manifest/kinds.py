@@ -44,6 +44,7 @@ __all__ = [
     "is_read",
     "kind_named",
     "names_a_list",
+    "no_match",
     "recognise",
     "switched_on",
 ]
@@ -153,25 +154,25 @@ HIDDEN_TEMPLATES: Final = frozenset(
     }
 )
 
-#: Kinds of queue systems that are kept as they were written, for `admit`; everybody else leaves them alone.
-QUEUEING: Final = frozenset(
-    {
-        ("kueue.x-k8s.io", "AdmissionCheck"),
-        ("kueue.x-k8s.io", "ClusterQueue"),
-        ("kueue.x-k8s.io", "Cohort"),
-        ("kueue.x-k8s.io", "LocalQueue"),
-        ("kueue.x-k8s.io", "ResourceFlavor"),
-        ("kueue.x-k8s.io", "Topology"),
-        ("kueue.x-k8s.io", "WorkloadPriorityClass"),
-        ("config.kueue.x-k8s.io", "Configuration"),
-        ("scheduling.run.ai", "Queue"),
-        ("scheduling.run.ai", "PodGroup"),
-        ("kai.scheduler", "Topology"),
-        ("grove.io", "ClusterTopologyBinding"),
-        ("scheduling.volcano.sh", "Queue"),
-        ("scheduling.volcano.sh", "PodGroup"),
-    }
-)
+_KUEUE: Final = ("v1beta2", "v1beta1")
+#: Kinds of queue systems that are kept as they were written, for `admit`, and the versions that the systems which are
+#: modelled serve, the best first; everybody else leaves them alone.
+QUEUEING: Final[Mapping[tuple[str, str], tuple[str, ...]]] = {
+    ("kueue.x-k8s.io", "AdmissionCheck"): _KUEUE,
+    ("kueue.x-k8s.io", "ClusterQueue"): _KUEUE,
+    ("kueue.x-k8s.io", "Cohort"): _KUEUE,
+    ("kueue.x-k8s.io", "LocalQueue"): _KUEUE,
+    ("kueue.x-k8s.io", "ResourceFlavor"): _KUEUE,
+    ("kueue.x-k8s.io", "Topology"): _KUEUE,
+    ("kueue.x-k8s.io", "WorkloadPriorityClass"): _KUEUE,
+    ("config.kueue.x-k8s.io", "Configuration"): _KUEUE,
+    ("scheduling.run.ai", "Queue"): ("v2",),
+    ("scheduling.run.ai", "PodGroup"): ("v2alpha2",),
+    ("kai.scheduler", "Topology"): ("v1alpha1",),
+    ("grove.io", "ClusterTopologyBinding"): ("v1alpha1",),
+    ("scheduling.volcano.sh", "Queue"): ("v1beta1",),
+    ("scheduling.volcano.sh", "PodGroup"): ("v1beta1",),
+}
 
 _CLASSIC: Final = "classic DRA ended with Kubernetes 1.30: write a ResourceClaim of resource.k8s.io/v1"
 
@@ -187,7 +188,7 @@ def recognise(api_version: str, kind: str) -> Kind | None:
     known = _BY_NAME.get((group, kind))
     if known is not None and version in known.versions:
         return known
-    said = f'no matches for kind "{in_brief(kind)}" in version "{in_brief(api_version)}"'
+    said = no_match(api_version, kind)
     if group == SCHEDULING_GROUP and known is not None:
         raise Unserved(said, f"versions: {', '.join(known.versions)}")
     # Kinds of our group that are not read are passed over: no allocation depends on them.
@@ -195,6 +196,11 @@ def recognise(api_version: str, kind: str) -> Kind | None:
     if group != RESOURCE_GROUP or not kind or (known is None and version in SERVED.get(kind, ())):
         return None
     raise Unserved(said, _hint(version, kind))
+
+
+def no_match(api_version: str, kind: str) -> str:
+    """Return what the API server says of a kind that it does not serve in a version. Spec: CONV-21, EXPAND-52."""
+    return f'no matches for kind "{in_brief(kind)}" in version "{in_brief(api_version)}"'
 
 
 def kind_named(name: str) -> Kind:

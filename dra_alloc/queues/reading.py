@@ -4,7 +4,7 @@ Objects of queue systems as they were written: what stands at their paths, and c
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
 from typing import Any, TypeVar
@@ -14,13 +14,25 @@ from pydantic import ValidationError
 from dra_alloc.api import KubeModel, Quantity
 from dra_alloc.errors import Problem, Where
 from dra_alloc.manifest import Workload
+from dra_alloc.manifest.kinds import QUEUEING, no_match
 from dra_alloc.pods.workloads.reading import value_at
 
-__all__ = ["ObjectReading", "Wrong"]
+__all__ = ["ObjectReading", "Wrong", "unserved"]
 
 Model = TypeVar("Model", bound=KubeModel)
 #: Objects with what is wrong with them, to be told with where they were read.
 Wrong = list[tuple[Workload, Problem]]
+
+
+def unserved(objects: Iterable[Workload]) -> Wrong:
+    """Return a problem for each object in a version that the system which is modelled does not serve. Spec: QUEUE-4."""
+    found: Wrong = []
+    for each in objects:
+        versions = QUEUEING.get((each.group, each.kind), ())
+        if versions and each.api_version.rpartition("/")[2] not in versions:
+            said, hint = no_match(each.api_version, each.kind), f"versions: {', '.join(versions)}"
+            found.append((each, Problem(said, Where(path="apiVersion"), hint)))
+    return found
 
 
 @dataclass(frozen=True, slots=True)

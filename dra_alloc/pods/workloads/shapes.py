@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from dra_alloc.errors import InputError, Problem, Where, in_brief
 from dra_alloc.manifest import Workload
-from dra_alloc.manifest.kinds import is_read, kind_named
+from dra_alloc.manifest.kinds import is_read, kind_named, no_match
 from dra_alloc.manifest.read.paths import Path, render, tokens
 from dra_alloc.pods.workloads.plans import Around, Misfit, PodPlan, PodSet
 from dra_alloc.pods.workloads.reading import bounded, controller_of, copies, template_in, together, value_at
@@ -123,6 +123,9 @@ _CLOSED: Final[Mapping[str, frozenset[str]]] = {
     "extensions": frozenset(),
 }
 
+#: Kinds that were renamed, and what they are called.
+_FORMER: Final[Mapping[tuple[str, str], str]] = {("grove.io", "PodGangSet"): "PodCliqueSet"}
+
 
 def unserved_kind(api_version: str, kind: str) -> Problem | None:
     """
@@ -132,11 +135,14 @@ def unserved_kind(api_version: str, kind: str) -> Problem | None:
     """
     group, _, version = api_version.rpartition("/")
     closed = _CLOSED.get(group)
-    ours = [each.kind for each in MAKERS if each.group == group]
+    ours = {each.kind: each.versions for each in MAKERS if each.group == group}
     if kind in ours or kind in (closed or ()):
-        if closed is None or version == "v1":
+        versions = ours.get(kind, ("v1",))
+        if not versions or version in versions:
             return None
-        return _no_match(api_version, kind, f"its version is {f'{group}/' if group else ''}v1")
+        return _no_match(api_version, kind, f"its version is {f'{group}/' if group else ''}{versions[0]}")
+    if (group, kind) in _FORMER:
+        return _no_match(api_version, kind, f"it is called {_FORMER[group, kind]}")
     elsewhere = [each.group for each in MAKERS if each.kind == kind]
     if closed is None and elsewhere:
         elsewhere = [each for each in elsewhere if get_close_matches(group, [each], 1, _NEAR)]
@@ -165,5 +171,4 @@ _ALIKE: Final = 0.6
 
 
 def _no_match(api_version: str, kind: str, hint: str) -> Problem:
-    said = f'no matches for kind "{in_brief(kind)}" in version "{in_brief(api_version)}"'
-    return Problem(said, hint=hint)
+    return Problem(no_match(api_version, kind), hint=hint)

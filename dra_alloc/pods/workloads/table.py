@@ -15,43 +15,48 @@ __all__ = ["MAKERS", "NO_MAKERS", "Maker", "maker_of"]
 
 
 class Maker(NamedTuple):
-    """A kind that makes pods: what it makes, or, where that cannot be said without its controller, why not."""
+    """
+    A kind that makes pods: what it makes, or, where that cannot be said without its controller, why not.
+
+    `versions` are those that its API has, the best first; none where this is not known.
+    """
 
     group: str
     kind: str
     plan: Callable[[Workload, Around], PodPlan] | None
     why_not: str = ""
+    versions: tuple[str, ...] = ()
 
 
 _STEPS: Final = "its steps make pods as they come up, one after another"
 _DRIVER: Final = "its driver makes pods while it runs"
 
 MAKERS: Final[tuple[Maker, ...]] = (
-    Maker("apps", "Deployment", apps.deployment),
-    Maker("apps", "ReplicaSet", apps.replica_set),
-    Maker("apps", "StatefulSet", apps.stateful_set),
-    Maker("apps", "DaemonSet", apps.daemon_set),
-    Maker("", "ReplicationController", apps.replica_set),
-    Maker("batch", "Job", batch.job),
-    Maker("batch", "CronJob", batch.cron_job),
-    Maker("jobset.x-k8s.io", "JobSet", jobset.job_set),
-    Maker("leaderworkerset.x-k8s.io", "LeaderWorkerSet", lws.leader_worker_set),
-    Maker("disaggregatedset.x-k8s.io", "DisaggregatedSet", lws.disaggregated_set),
+    Maker("apps", "Deployment", apps.deployment, versions=("v1",)),
+    Maker("apps", "ReplicaSet", apps.replica_set, versions=("v1",)),
+    Maker("apps", "StatefulSet", apps.stateful_set, versions=("v1",)),
+    Maker("apps", "DaemonSet", apps.daemon_set, versions=("v1",)),
+    Maker("", "ReplicationController", apps.replica_set, versions=("v1",)),
+    Maker("batch", "Job", batch.job, versions=("v1",)),
+    Maker("batch", "CronJob", batch.cron_job, versions=("v1",)),
+    Maker("jobset.x-k8s.io", "JobSet", jobset.job_set, versions=("v1alpha2",)),
+    Maker("leaderworkerset.x-k8s.io", "LeaderWorkerSet", lws.leader_worker_set, versions=("v1",)),
+    Maker("disaggregatedset.x-k8s.io", "DisaggregatedSet", lws.disaggregated_set, versions=("v1",)),
     Maker("ray.io", "RayCluster", ray.ray_cluster),
     Maker("ray.io", "RayJob", ray.ray_job),
     Maker("ray.io", "RayService", ray.ray_service),
     Maker("ray.io", "RayCronJob", ray.ray_cron_job),
-    Maker("trainer.kubeflow.org", "TrainJob", kubeflow.train_job),
-    Maker("kubeflow.org", "PyTorchJob", kubeflow.training_job),
-    Maker("kubeflow.org", "TFJob", kubeflow.training_job),
-    Maker("kubeflow.org", "XGBoostJob", kubeflow.training_job),
-    Maker("kubeflow.org", "PaddleJob", kubeflow.training_job),
-    Maker("kubeflow.org", "JAXJob", kubeflow.training_job),
-    Maker("kubeflow.org", "MPIJob", kubeflow.mpi_job),
-    Maker("batch.volcano.sh", "Job", volcano.volcano_job),
-    Maker("batch.volcano.sh", "CronJob", volcano.volcano_cron_job),
-    Maker("grove.io", "PodCliqueSet", grove.pod_clique_set),
-    Maker("grove.io", "PodClique", grove.pod_clique),
+    Maker("trainer.kubeflow.org", "TrainJob", kubeflow.train_job, versions=("v1alpha1",)),
+    Maker("kubeflow.org", "PyTorchJob", kubeflow.training_job, versions=("v1",)),
+    Maker("kubeflow.org", "TFJob", kubeflow.training_job, versions=("v1",)),
+    Maker("kubeflow.org", "XGBoostJob", kubeflow.training_job, versions=("v1",)),
+    Maker("kubeflow.org", "PaddleJob", kubeflow.training_job, versions=("v1",)),
+    Maker("kubeflow.org", "JAXJob", kubeflow.training_job, versions=("v1",)),
+    Maker("kubeflow.org", "MPIJob", kubeflow.mpi_job, versions=("v2beta1", "v1")),
+    Maker("batch.volcano.sh", "Job", volcano.volcano_job, versions=("v1alpha1",)),
+    Maker("batch.volcano.sh", "CronJob", volcano.volcano_cron_job, versions=("v1alpha1",)),
+    Maker("grove.io", "PodCliqueSet", grove.pod_clique_set, versions=("v1alpha1",)),
+    Maker("grove.io", "PodClique", grove.pod_clique, versions=("v1alpha1",)),
     Maker("argoproj.io", "Rollout", services.rollout),
     Maker("serving.knative.dev", "Service", services.knative_service),
     Maker("kubevirt.io", "VirtualMachine", services.virtual_machine),

@@ -15,7 +15,7 @@ from dra_alloc.pods.gangs.trees import SubGroup
 from dra_alloc.pods.workloads.reading import value_at
 from dra_alloc.queues.kai.fair_share import UNLIMITED
 from dra_alloc.queues.ledger import Grant, Key, QueueAccount, circles
-from dra_alloc.queues.reading import ObjectReading, Wrong
+from dra_alloc.queues.reading import ObjectReading, unserved
 from dra_alloc.queues.topologies import NamedTopology, bound_topology, constrained, topology_of
 
 __all__ = ["GROUP", "RESOURCES", "KaiGroup", "KaiObjects", "KaiQueue"]
@@ -76,8 +76,8 @@ class KaiObjects:
 
         Spec: KAI-10, KAI-11.
         """
-        wrong: Wrong = []
         readings = [(each, ObjectReading(each.body, [])) for each in objects]
+        wrong = unserved(each for each, _ in readings)
         topologies, bindings = _topologies(readings)
         queues: dict[str, KaiQueue] = {}
         groups: dict[str, KaiGroup] = {}

@@ -17,7 +17,7 @@ from dra_alloc.pods.amounts import CPU
 from dra_alloc.pods.workloads.reading import items, text, value_at
 from dra_alloc.queues.kueue.mappings import DeviceClassMapping, mappings_of
 from dra_alloc.queues.ledger import Grant, Key, QueueAccount, circles
-from dra_alloc.queues.reading import ObjectReading, Wrong
+from dra_alloc.queues.reading import ObjectReading, Wrong, unserved
 from dra_alloc.queues.topologies import NamedTopology, topology_of
 
 __all__ = [
@@ -130,7 +130,7 @@ class KueueObjects:
             elif each.kind in _READ:
                 name = each.name if each.kind != "LocalQueue" else f"{each.namespace or namespace}/{each.name}"
                 found[each.kind][name] = _READ[each.kind](reading)
-            wrong += ((each, problem) for problem in reading.problems)
+            wrong += (*unserved((each,)), *((each, problem) for problem in reading.problems))
         cohorts = _cohorts(found["Cohort"].values(), found["ClusterQueue"].values())
         wrong += _circles(cohorts, written)
         return cls(

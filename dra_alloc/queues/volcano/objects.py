@@ -14,7 +14,7 @@ from dra_alloc.errors import Problem, Where, first_few, in_brief
 from dra_alloc.manifest import Workload
 from dra_alloc.pods.workloads.reading import text, value_at
 from dra_alloc.queues.ledger import circles
-from dra_alloc.queues.reading import ObjectReading, Wrong
+from dra_alloc.queues.reading import ObjectReading, Wrong, unserved
 
 __all__ = ["CONSUMABLE", "DEFAULT", "DRA", "VolcanoGroup", "VolcanoObjects", "VolcanoQueue"]
 
@@ -88,7 +88,7 @@ class VolcanoObjects:
             elif (each.group, each.kind) == (GROUP, "PodGroup"):
                 full = f"{each.namespace or namespace}/{each.name}"
                 groups[full] = _group(reading, each, full)
-            wrong += ((each, problem) for problem in reading.problems)
+            wrong += (*unserved((each,)), *((each, problem) for problem in reading.problems))
         assumed = DEFAULT not in queues
         queues.setdefault(DEFAULT, VolcanoQueue(DEFAULT))
         wrong += _unrooted(queues, written)

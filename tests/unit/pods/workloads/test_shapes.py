@@ -98,6 +98,12 @@ def test_what_teaches_nothing_is_refused(text):
         ("batch/v1", "Jobs", "did you mean Job?"),
         ("jobset.x-k8s.io/v1alpha2", "Jobset", "did you mean JobSet?"),
         ("batch/v1", "Sandwich", ""),
+        ("grove.io/v1", "PodCliqueSet", "its version is grove.io/v1alpha1"),
+        ("grove.io/v1alpha1", "PodGangSet", "it is called PodCliqueSet"),
+        ("batch.volcano.sh/v1", "Job", "its version is batch.volcano.sh/v1alpha1"),
+        ("jobset.x-k8s.io/v1", "JobSet", "its version is jobset.x-k8s.io/v1alpha2"),
+        ("leaderworkerset.x-k8s.io/v2", "LeaderWorkerSet", "its version is leaderworkerset.x-k8s.io/v1"),
+        ("kubeflow.org/v1beta1", "MPIJob", "its version is kubeflow.org/v2beta1"),
     ],
 )
 @pytest.mark.parametrize("spec", [f"{{template: {POD}}}", "{}"])
