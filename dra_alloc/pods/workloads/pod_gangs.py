@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Final
 
-from dra_alloc.errors import first_few
+from dra_alloc.errors import first_few, in_brief
 from dra_alloc.manifest import Workload
 from dra_alloc.pods.gangs.topology import TopologyConstraint
 from dra_alloc.pods.gangs.trees import SubGroup
@@ -19,6 +19,9 @@ __all__ = ["PodGang", "old_fields", "pod_gangs", "set_faults", "startup_waves"]
 
 _AT: Final = "spec.template"
 _GROUPS: Final = "podCliqueScalingGroups"
+_STARTS: Final = ("", *(f"CliqueStartupType{each}" for each in ("AnyOrder", "InOrder", "Explicit")))
+#: How long the names that a pod's name is made of may be together.
+_LONGEST: Final = 45
 _PACKS: Final = ("pack.required", "packDomain")
 #: The domains of topologies, the widest first, with their labels, by the names of topologies.
 Bindings = Mapping[str, Mapping[str, str]]
@@ -151,13 +154,38 @@ def set_faults(workload: Workload, bindings: Bindings | None) -> Iterator[tuple[
     Spec: GANGTREE-10.
     """
     template = value_at(workload.body, _AT) or {}
-    for at, said in (*_startup_faults(template), *_least_faults(template), *_pack_faults(template, bindings)):
+    named, started = _name_faults(workload.name, template), _startup_faults(template)
+    for at, said in (*named, *started, *_least_faults(template), *_pack_faults(template, bindings)):
         yield f"{_AT}{at}", said
+
+
+def _name_faults(name: str, template: Any) -> Iterator[tuple[str, str]]:
+    cliques, groups = (list(_listed(template, key)) for key in ("cliques", _GROUPS))
+    if not cliques:
+        yield ".cliques", "a set has at least one clique"
+    for key, parts in (("cliques", cliques), (_GROUPS, groups)):
+        names = [text(each, "name") for _, each in parts]
+        for number, called in enumerate(names):
+            if called in names[:number]:
+                yield f".{key}[{number}].name", f"{in_brief(called)} is there before"
+    grouped = [(text(group, "name"), called) for _, group in groups for called in _names(group)]
+    for number, (_, called) in enumerate(grouped):
+        if called in [before for _, before in grouped[:number]]:
+            yield f".{_GROUPS}", f"clique {in_brief(called)} is in two scaling groups, or twice in one"
+    inside = {called for _, called in grouped}
+    alone = [("", called) for _, each in cliques if (called := text(each, "name")) not in inside]
+    longest = max(((name, *each) for each in (*alone, *grouped)), key=lambda each: len("".join(each)), default=())
+    length = len("".join(longest))
+    if length > _LONGEST:
+        which = " and ".join(in_brief(each) for each in longest if each)
+        yield "", f"names of a set and its parts have at most {_LONGEST} characters together, not {length}: {which}"
 
 
 def _startup_faults(template: Any) -> Iterator[tuple[str, str]]:
     names = {text(each, "name") for each in items(template, "cliques")}
-    after = _after(template)
+    after, kind = _after(template), text(template, "cliqueStartupType")
+    if kind not in _STARTS:
+        yield ".cliqueStartupType", f"there is no {in_brief(kind)}, but {', '.join(_STARTS[1:])}"
     for number, each in enumerate(items(template, "cliques")):
         unknown = [name for name in after.get(text(each, "name"), ()) if name not in names]
         if unknown:

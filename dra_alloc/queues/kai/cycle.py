@@ -191,6 +191,8 @@ class KaiCycle:
         """Return why a job is not tried at all. Spec: KAI-15."""
         if job.against[0]:
             return job.against
+        if not job.queue:
+            return "no-queue", "it names no queue"
         if job.queue not in self.objects.queues:
             return "no-queue", f"there is no queue {job.queue}"
         if job.queue in self._parents:

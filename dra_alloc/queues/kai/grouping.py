@@ -22,7 +22,19 @@ from dra_alloc.queues.kai.objects import KaiObjects
 from dra_alloc.queues.standing import NOT_MODELLED
 from dra_alloc.queues.topologies import constrained
 
-__all__ = ["ATTACHED", "QUEUE", "SCHEDULER", "TOPOLOGY", "KaiPods", "is_loose", "is_of_kai", "kai_pods"]
+__all__ = [
+    "ATTACHED",
+    "QUEUE",
+    "SCHEDULER",
+    "TOPOLOGY",
+    "KaiPods",
+    "gangs_of",
+    "is_loose",
+    "is_of_kai",
+    "kai_pods",
+    "set_faults_of",
+    "set_refusal",
+]
 
 SCHEDULER: Final = "kai-scheduler"
 QUEUE: Final = "kai.scheduler/queue"
@@ -100,8 +112,7 @@ def kai_pods(pods: Pods, objects: KaiObjects, classes: Mapping[str, int]) -> Ite
     for number, each in enumerate(pods):
         owner = each.owner
         if owner.kind == "PodCliqueSet" and isinstance(owner, Workload) and id(owner) not in gangs:
-            made = pod_gangs(owner, partial(_of_grove, objects))
-            gangs[id(owner)] = {clique: gang for gang in made for clique in gang.cliques}
+            gangs[id(owner)] = {clique: gang for gang in gangs_of(owner, objects) for clique in gang.cliques}
         gang = gangs.get(id(owner), {}).get(each.pod.metadata.labels.get(_CLIQUE, ""))
         together.setdefault(_key(each, objects, gang.name if gang is not None else ""), []).append(number)
     for (kind, name, *_), numbers in together.items():
@@ -122,6 +133,25 @@ def _with_all(found: KaiPods, numbers: Numbers) -> KaiPods:
         return found
     against = found.against if found.against[0] else (NOT_MODELLED, "some of its pods are of no group in it")
     return replace(found, group=GroupTree(found.name, 1, tuple(numbers)), against=against)
+
+
+def gangs_of(owner: Workload, objects: KaiObjects) -> tuple[PodGang, ...]:
+    """Return the PodGangs of a PodCliqueSet, with what the bindings say of its topology. Raises: Misfit."""
+    return pod_gangs(owner, partial(_of_grove, objects))
+
+
+def set_faults_of(owner: Workload, objects: KaiObjects) -> list[tuple[str, str]]:
+    """Return why Grove refuses a PodCliqueSet, path and words, whoever schedules its pods. Spec: GANGTREE-10."""
+    return list(set_faults(owner, {name: one.aliases for name, one in objects.bindings.items()}))
+
+
+def set_refusal(owner: Workload, objects: KaiObjects) -> str:
+    """Return the same in a line, each fault once with the first of its paths; nothing if there are none."""
+    paths: dict[str, list[str]] = {}
+    for path, said in set_faults_of(owner, objects):
+        paths.setdefault(said, []).append(path)
+    told = [f"{at[0]}{f' and {len(at) - 1} more' if len(at) > 1 else ''}: {said}" for said, at in paths.items()]
+    return f"Grove refuses the set: {first_few(told)}" if told else ""
 
 
 def _of_grove(objects: KaiObjects, topology: str, required: str, preferred: str) -> TopologyConstraint:
@@ -226,9 +256,8 @@ def _of_gang(gang: PodGang | None, pods: KaiPods, of: tuple[Pods, Numbers], obje
     each, numbers = of
     owner = each[numbers[0]].owner
     assert isinstance(owner, Workload)
-    faults = list(set_faults(owner, {name: one.aliases for name, one in objects.bindings.items()}))
-    said = first_few([": ".join(each) for each in faults])
-    against = ("set-refused", f"Grove refuses the set: {said}") if faults else pods.against
+    said = set_refusal(owner, objects)
+    against = ("set-refused", said) if said else pods.against
     if gang is None:
         return replace(pods, against=against)
     by_name: dict[str, list[int]] = {}

@@ -4,7 +4,7 @@ The pods that a scheduler with queues sees: those of the manifests, and those th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, Protocol, TypeVar
 
@@ -178,10 +178,11 @@ class Gathered:
     def _alone(self) -> list[int]:
         return [number for number in range(self.mine) if not self.is_of(self.pods[number].pod)]
 
-    def placed_alone(self) -> Mapping[int, SubjectAnswer]:
-        """Place the pods of other schedulers, as kube-scheduler does, and return what becomes of them."""
-        subjects = [self.prepared.subjects[number] for number in self._alone]
-        return dict(zip(self._alone, self.checking.asked(subjects, ()), strict=True))
+    def placed_alone(self, unmade: Collection[int] = ()) -> Mapping[int, SubjectAnswer]:
+        """Place the pods of other schedulers that are made, as kube-scheduler does; return what becomes of them."""
+        alone = [number for number in self._alone if number not in unmade]
+        subjects = [self.prepared.subjects[number] for number in alone]
+        return dict(zip(alone, self.checking.asked(subjects, ()), strict=True))
 
     def answer(
         self,

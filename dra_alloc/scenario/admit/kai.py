@@ -31,10 +31,12 @@ from dra_alloc.queues.standing import NOT_MODELLED, Standing
 from dra_alloc.queues.systems import QueueDefect
 from dra_alloc.scenario.admit.answers import Admit, QueueTold, WorkloadAnswer
 from dra_alloc.scenario.admit.asking import AdmitQuestion, prepared_for
-from dra_alloc.scenario.admit.gathering import Gathered
+from dra_alloc.scenario.admit.gathering import Gathered, ListedPods
+from dra_alloc.scenario.admit.kai_beside import KaiBeside, sets_without_pods
 from dra_alloc.scenario.admit.kai_order import KaiOrder
 from dra_alloc.scenario.admit.kai_told import kai_told
 from dra_alloc.scenario.admit.packed import try_packed
+from dra_alloc.scenario.answers import SubjectAnswer
 from dra_alloc.scenario.prepare.pipeline import Prepared
 
 __all__ = ["admit_kai"]
@@ -54,7 +56,7 @@ def admit_kai(asked: AdmitQuestion) -> Admit:
     """Return what becomes of workloads by KAI. Raises: ManifestError with everything that is wrong."""
     options = asked.options
     objects = KaiObjects.of((*asked.dump.queueing, *asked.manifests.queueing), options.namespace)
-    prepared = prepared_for(asked, asked.manifests, objects.wrong)
+    prepared = prepared_for(asked, asked.manifests, objects.wrong, lambda made: sets_without_pods(made, objects))
     found = _Kai(asked, prepared, objects)
     answers = found.answers()
     notes = (LIMITS, *found.notes())
@@ -67,6 +69,7 @@ class _Kai:
     def __init__(self, question: AdmitQuestion, prepared: Prepared, objects: KaiObjects) -> None:
         self._question, self._objects = question, objects
         self.gathered = Gathered(question, prepared, is_of_kai)
+        self._beside = KaiBeside(self.gathered.pods[: self.gathered.mine], objects)
         self._gangs: dict[int, PodGang | None] = {}
         self.jobs = self._jobs()
         self.cycle = KaiCycle(objects, [job for job, _ in self.jobs], self._whole())
@@ -125,13 +128,23 @@ class _Kai:
 
     def answers(self) -> list[WorkloadAnswer]:
         """Return what becomes of each: pods of no queue are placed first, then KAI's jobs in turn."""
-        alone = self.gathered.placed_alone()
+        alone = self.gathered.placed_alone(self._beside.refused)
         standings = {each.job.number: each for each in self.cycle.run(self._place)}
         self._holders = {name: self.cycle.holder(name) for name in self._objects.queues}
         return [
-            self.gathered.answer(each, self._admission(standings[each.job]) if each.job is not None else None, alone)
+            self.gathered.answer(each, self._admission(standings[each.job]), alone)
+            if each.job is not None
+            else self._without_queue(each, alone)
             for each in self.listed
         ]
+
+    def _without_queue(self, listed: ListedPods, alone: Mapping[int, SubjectAnswer]) -> WorkloadAnswer:
+        """Return what becomes of a pod that KAI does not see."""
+        (number,) = listed.numbers
+        refusal = self._beside.refusal(number)
+        if refusal is not None:
+            return self.gathered.answer(listed, (refusal, QueueTold(), False), alone)
+        return self._beside.judged(number, self.gathered.answer(listed, None, alone))
 
     def _place(self, job: KaiJob, numbers: Sequence[int]) -> bool | None:
         trying = self.gathered.trying
@@ -199,6 +212,7 @@ class _Kai:
     def notes(self) -> Iterator[str]:
         """Yield what could make another answer of it."""
         yield from self.gathered.notes(job for job, _ in self.jobs)
+        yield from self._beside.notes()
         mine = self.gathered.pods[: self.gathered.mine]
         labelled = [each.name for each in mine if not is_of_kai(each.pod) and each.pod.metadata.labels.get(QUEUE)]
         if labelled:

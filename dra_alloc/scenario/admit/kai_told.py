@@ -40,7 +40,7 @@ def kai_told(
         lines += [f"no more of its pods: {each}" for each in standing.reasons]
     if packed is not None and standing.standing is Standing.ADMITTED:
         lines += domain_lines(packed, job.group.name)
-    if gang is not None and len(gang.waves) > 1:
+    if gang is not None and len(gang.waves) > 1 and standing.standing is not Standing.INADMISSIBLE:
         said = ", then ".join(" and ".join(each) for each in gang.waves)
         lines.append(f"starts in order, all placed at once: {said}")
     if any(counts.values()):

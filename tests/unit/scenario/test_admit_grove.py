@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from dra_alloc.scenario.admit.admit import Admit, AdmitVerdict
-from tests.unit.scenario.kai import admitted, clique, clique_set, node, queue
+from tests.unit.scenario.kai import admitted, binding, clique, clique_set, job, node, pod, pod_group, queue, topology
 from tests.unit.scenario.queueing import lines, only, reasons
 from tests.unit.scenario.test_admit_kai import running
 
@@ -96,12 +96,72 @@ def test_without_a_startup_type_no_order_is_told():
             clique_set(clique("decode"), podCliqueScalingGroups=scaled(1, 2)),
             "podCliqueScalingGroups[0].minAvailable: 2 is not from 1 to the replicas, which are 1",
         ),
+        (clique_set(clique("a"), clique("b"), clique("a", 2)), "cliques[2].name: a is there before"),
+        (
+            clique_set(clique("decode"), podCliqueScalingGroups=[*scaled(), *scaled()]),
+            "podCliqueScalingGroups[1].name: sg is there before",
+        ),
+        (clique_set(clique("a"), cliqueStartupType="Explicit"), "cliqueStartupType: there is no Explicit, but Clique"),
+        (clique_set(clique("a" * 45)), "have at most 45 characters together, not 46: p and aaaa"),
     ],
 )
 def test_sets_that_grove_refuses(made, said):
     found = admitted([made], *node("n", 8), FREE)
     assert set(verdicts(found).values()) == {AdmitVerdict.INADMISSIBLE}
     assert said in reasons(found.workloads[0])
+
+
+def test_names_of_45_characters_are_taken():
+    assert only(admitted([clique_set(clique("a" * 44))], *node("n", 1), FREE)).verdict is AdmitVerdict.PLACED
+
+
+def without_kai(made: dict[str, Any]) -> dict[str, Any]:
+    for each in made["spec"]["template"]["cliques"]:
+        del each["spec"]["podSpec"]["schedulerName"]
+    return made
+
+
+def test_sets_that_grove_refuses_are_refused_whoever_schedules():
+    """Nor do their pods take devices: the other job has the only one."""
+    made = without_kai(clique_set(clique("a", 1, minAvailable=2)))
+    found = admitted([made, job("j")], *node("n", 1), FREE)
+    assert verdicts(found) == {"p-0-a-00000": AdmitVerdict.INADMISSIBLE, "j": AdmitVerdict.PLACED}
+    assert "minAvailable: 2 is not from 1 to the replicas, which are 1" in reasons(found.workloads[0])
+
+
+def test_what_a_set_requires_is_not_asked_of_pods_that_kai_does_not_see():
+    """Each pod for itself may be placed; whether they are in one rack is not known."""
+    constraint = {"topologyName": "net", "pack": {"required": "rack"}}
+    made = without_kai(clique_set(clique("a"), topologyConstraint=constraint))
+    found = admitted([made], *node("n", 1, rack="r"), FREE, binding(rack="rack"))
+    assert only(found).verdict is AdmitVerdict.UNDECIDED
+    assert "its set requires domains of a topology, and without schedulerName" in reasons(only(found))
+    plain = admitted([without_kai(clique_set(clique("a")))], *node("n", 1), FREE)
+    assert only(plain).verdict is AdmitVerdict.PLACED
+    for each in (found, plain):
+        assert any("PodCliqueSet ns/p: without schedulerName kai-scheduler its gangs" in note for note in each.notes)
+
+
+@pytest.mark.parametrize(
+    ("spec", "verdict"),
+    [
+        ({"minMember": 2}, AdmitVerdict.UNDECIDED),
+        ({"topologyConstraint": {"topology": "net", "requiredTopologyLevel": "rack"}}, AdmitVerdict.UNDECIDED),
+        ({"minMember": 1}, AdmitVerdict.PLACED),
+    ],
+)
+def test_what_a_group_asks_for_is_not_asked_of_pods_that_kai_does_not_see(spec, verdict):
+    made = pod("p", at="", annotations={"pod-group-name": "g"}, schedulerName="kai-schedular")
+    found = admitted([made, pod_group("g", "q", **spec)], *node("n", 1, rack="r"), FREE, topology("rack"))
+    assert only(found).verdict is verdict
+    assert any("PodGroup ns/g: pods are attached, and without schedulerName" in each for each in found.notes)
+
+
+def test_a_group_without_a_queue():
+    made = pod("p", at="", annotations={"pod-group-name": "g"})
+    group = pod_group("g", "")
+    del group["spec"]["queue"]
+    assert reasons(only(admitted([made, group], *node("n", 1), FREE))) == "it names no queue"
 
 
 def test_cliques_of_two_schedulers_are_refused():
