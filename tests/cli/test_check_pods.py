@@ -258,7 +258,6 @@ def test_requests_of_one_name_are_told_with_their_claims(tmp_path: Path, capsys:
     said = two.text(exits=1)
     together = 'request "r" of claim default/p-c-00000: 2, request "r" of claim default/p-e-00000: 2'
     assert f"4 devices are needed together ({together})" in said
-    assert 'request "r" of claim default/p-e-00000 needs 2 devices' in said
     alone = Asked(tmp_path, capsys, pod("p", "resourceClaimTemplateName: t") + many)
     assert 'request "r" needs 3 devices' in alone.text(exits=1)
 

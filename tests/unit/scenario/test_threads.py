@@ -11,7 +11,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -114,6 +114,9 @@ class Late(KnownParts):
         if name == "occupancy" and found is None:
             self.occupancy = self.held
         return found
+
+    def now(self) -> KnownParts:
+        return KnownParts(**{each.name: getattr(self, each.name) for each in fields(KnownParts)})
 
 
 def test_what_another_thread_finds_out_during_a_change_is_not_taken_for_what_holds_afterwards():
