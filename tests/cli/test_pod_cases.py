@@ -123,7 +123,10 @@ CASES = (
         "cpu-290-more-than-32",
         "workload.yaml",
         1,
-        ("exceeds the claim limit of 32", "fix in the manifest: asking for the devices of claim rt/cpus-64 in 2 claims of at most 32"),
+        (
+            "exceeds the claim limit of 32",
+            "fix in the manifest: asking for the devices of claim rt/cpus-64 in 2 claims of at most 32",
+        ),
     ),
     Case("cpu-290-more-than-32", "workload-two-claims.yaml", 0, ("rt/two-claims (Pod): allocated",)),
     Case("jobset-762-crds", "workload.yaml", 1, ("3 allocated, 1 cannot be allocated",)),
