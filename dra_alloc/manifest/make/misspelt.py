@@ -12,6 +12,7 @@ from typing import Any, Final
 from dra_alloc.manifest.convert.conversion import OtherShape
 from dra_alloc.manifest.kinds import Kind
 from dra_alloc.manifest.make.inspection import Flaw
+from dra_alloc.manifest.make.known_fields import CONTAINER, POD, QUEUED, words
 from dra_alloc.manifest.make.workloads import at
 from dra_alloc.manifest.read.paths import Path, render
 
@@ -20,67 +21,44 @@ __all__ = ["misspelt"]
 _CONTAINERS: Final = ("containers", "initContainers")
 _CLOSE_ENOUGH: Final = 0.8
 
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-#: The fields that releases 1.34 to 1.38 know: of a pod's spec, of a container, and of the specs of what makes pods.
+#: The fields that releases 1.34 to 1.38 know of the specs of what makes pods.
 _FIELDS: Final[Mapping[str, frozenset[str]]] = {
-    "Pod": _words(
-        """
-        activeDeadlineSeconds affinity automountServiceAccountToken containers dnsConfig dnsPolicy
-        enableServiceLinks ephemeralContainers evictionResponders hostAliases hostIPC hostNetwork hostPID
-        hostUsers hostname hostnameOverride imagePullSecrets initContainers nodeName nodeSelector os
-        overhead preemptionPolicy priority priorityClassName readinessGates resourceClaims resources
-        restartPolicy runtimeClassName schedulerName schedulingGates schedulingGroup securityContext
-        serviceAccount serviceAccountName setHostnameAsFQDN shareProcessNamespace subdomain
-        terminationGracePeriodSeconds tolerations topologySpreadConstraints volumes workloadRef
-        """
-    ),
-    "Container": _words(
-        """
-        args command env envFrom image imagePullPolicy lifecycle livenessProbe name ports readinessProbe
-        resizePolicy resources restartPolicy restartPolicyRules securityContext startupProbe stdin stdinOnce
-        terminationMessagePath terminationMessagePolicy tty volumeDevices volumeMounts workingDir
-        """
-    ),
-    "Deployment": _words(
+    "Deployment": words(
         """
         minReadySeconds paused progressDeadlineSeconds replicas revisionHistoryLimit selector strategy
         template
         """
     ),
-    "StatefulSet": _words(
+    "StatefulSet": words(
         """
         minReadySeconds ordinals persistentVolumeClaimRetentionPolicy podManagementPolicy replicas
         revisionHistoryLimit selector serviceName template updateStrategy volumeClaimTemplates
         """
     ),
-    "DaemonSet": _words(
+    "DaemonSet": words(
         """
         minReadySeconds revisionHistoryLimit selector template updateStrategy
         """
     ),
-    "ReplicaSet": _words(
+    "ReplicaSet": words(
         """
         minReadySeconds replicas selector template
         """
     ),
-    "Job": _words(
+    "Job": words(
         """
         activeDeadlineSeconds backoffLimit backoffLimitPerIndex completionMode completions failedPodsLimit
         managedBy manualSelector maxFailedIndexes parallelism podFailurePolicy podReplacementPolicy
         scheduling selector successPolicy suspend template ttlSecondsAfterFinished
         """
     ),
-    "CronJob": _words(
+    "CronJob": words(
         """
         concurrencyPolicy failedJobsHistoryLimit jobTemplate schedule startingDeadlineSeconds
         successfulJobsHistoryLimit suspend timeZone
         """
     ),
-    "ReplicationController": _words(
+    "ReplicationController": words(
         """
         minReadySeconds replicas selector template templateRef
         """
@@ -94,26 +72,39 @@ def misspelt(value: Mapping[str, Any], kind: Kind) -> Iterator[Flaw]:
 
     Spec: CONV-24.
     """
+    for steps, known in QUEUED.get((kind.group, kind.name), {}).items():
+        for path in _places(value, tuple(steps.split(".")), ()):
+            yield from _unlike(value, path, known)
     pod = ("spec",) if kind.name == "Pod" and not kind.group else (*kind.template, "spec") if kind.template else ()
     if not pod:
         return
-    yield from _unlike(value, pod, "Pod")
+    yield from _unlike(value, pod, POD)
     for name in _CONTAINERS:
-        found = _at(value, (*pod, name))
-        if isinstance(found, list):
-            for number in range(len(found)):
-                yield from _unlike(value, (*pod, name, number), "Container")
-    if kind.name in _FIELDS and kind.name != "Pod":
-        yield from _unlike(value, ("spec",), kind.name)
+        for path in _places(value, (*pod, name, "*"), ()):
+            yield from _unlike(value, path, CONTAINER)
+    if kind.name in _FIELDS:
+        yield from _unlike(value, ("spec",), _FIELDS[kind.name])
     if kind.name == "CronJob":
-        yield from _unlike(value, ("spec", "jobTemplate", "spec"), "Job")
+        yield from _unlike(value, ("spec", "jobTemplate", "spec"), _FIELDS["Job"])
 
 
-def _unlike(value: Mapping[str, Any], path: Path, fields: str) -> Iterator[Flaw]:
+def _places(value: Any, steps: tuple[str, ...], before: Path) -> Iterator[Path]:
+    """Yield the paths that are there of those that steps with stars stand for, a star for each member of a list."""
+    if not steps:
+        yield before
+    elif steps[0] != "*":
+        if isinstance(value, dict) and steps[0] in value:
+            yield from _places(value[steps[0]], steps[1:], (*before, steps[0]))
+    elif isinstance(value, list):
+        for number, each in enumerate(value):
+            yield from _places(each, steps[1:], (*before, number))
+
+
+def _unlike(value: Mapping[str, Any], path: Path, known: frozenset[str]) -> Iterator[Flaw]:
     found = _at(value, path)
     if isinstance(found, dict):
-        for name in [each for each in found if each not in _FIELDS[fields]]:
-            meant = _meant(name, fields) if isinstance(name, str) else ""
+        for name in [each for each in found if each not in known]:
+            meant = _meant(name, known) if isinstance(name, str) else ""
             if meant:
                 place = (*path, name)
                 yield Flaw(place, f'unknown field "{render(place)}"', f'did you mean "{meant}"?', unknown_field=True)
@@ -127,9 +118,9 @@ def _at(value: Any, path: Path) -> Any:
 
 
 @lru_cache(maxsize=1024)
-def _meant(name: str, fields: str) -> str:
+def _meant(name: str, known: frozenset[str]) -> str:
     """Return the known field that a name is nearly, or nothing."""
-    known = sorted(_FIELDS[fields])
-    same = next((each for each in known if each.lower() == name.lower()), "")
-    close = [same] if same else difflib.get_close_matches(name, known, n=1, cutoff=_CLOSE_ENOUGH)
+    names = sorted(known)
+    same = next((each for each in names if each.lower() == name.lower()), "")
+    close = [same] if same else difflib.get_close_matches(name, names, n=1, cutoff=_CLOSE_ENOUGH)
     return close[0] if close else ""

@@ -104,6 +104,8 @@ class KaiObjects:
 
 
 Topologies = dict[str, NamedTopology]
+#: What a group may say of whether it can be evicted; without a word its priority says so.
+_PREEMPTIBLE: Final[Mapping[str, bool]] = {"preemptible": True, "non-preemptible": False}
 
 
 def _topologies(readings: Iterable[tuple[Workload, ObjectReading]]) -> tuple[Topologies, Topologies]:
@@ -154,7 +156,9 @@ def _group(reading: ObjectReading, item: Workload, full: str, topologies: Topolo
     least, groups = reading.whole("spec.minMember"), reading.whole("spec.minSubGroup")
     below = [_sub_group(reading, each, topologies) for each in reading.places("spec.subGroups")]
     _look_at(reading, below)
-    preemptible = {"preemptible": True, "non-preemptible": False}.get(reading.text("spec.preemptibility"))
+    preemptibility = reading.text("spec.preemptibility")
+    if preemptibility and preemptibility not in _PREEMPTIBLE:
+        reading.complain("spec.preemptibility", f"has to be {' or '.join(_PREEMPTIBLE)}")
     return KaiGroup(
         full,
         reading.text("spec.queue"),
@@ -163,7 +167,7 @@ def _group(reading: ObjectReading, item: Workload, full: str, topologies: Topolo
         ),
         tuple(below),
         reading.text("spec.priorityClassName"),
-        preemptible,
+        _PREEMPTIBLE.get(preemptibility),
         item.metadata.creation_timestamp or "",
     )
 

@@ -79,6 +79,56 @@ def read(kind: str, version: str, spec: dict[str, Any]) -> list[str]:
             {"schedulingPolicy": {"gang": {"minCounts": 2}}},
             'spec.schedulingPolicy.gang.minCounts: did you mean "minCount"?',
         ),
+        (
+            "PodGroup",
+            "scheduling.run.ai/v2alpha2",
+            {"queue": "q", "minMembers": 9},
+            'spec.minMembers: did you mean "minMember"?',
+        ),
+        (
+            "PodGroup",
+            "scheduling.run.ai/v2alpha2",
+            {"subGroups": [{"name": "a"}, {"name": "b", "minMembr": 1}]},
+            'spec.subGroups[1].minMembr: did you mean "minMember"?',
+        ),
+        (
+            "PodGroup",
+            "scheduling.run.ai/v2alpha2",
+            {"topologyConstraints": {}},
+            'spec.topologyConstraints: did you mean "topologyConstraint"?',
+        ),
+        (
+            "Queue",
+            "scheduling.run.ai/v2",
+            {"resources": {"gpu": {"limits": 1}}},
+            'spec.resources.gpu.limits: did you mean "limit"?',
+        ),
+        ("Queue", "scheduling.volcano.sh/v1beta1", {"capabilty": {}}, 'spec.capabilty: did you mean "capability"?'),
+        ("ClusterQueue", "kueue.x-k8s.io/v1beta2", {"cohrot": "c"}, 'spec.cohrot: did you mean "cohort"?'),
+        (
+            "ClusterQueue",
+            "kueue.x-k8s.io/v1beta2",
+            {"resourceGroups": [{"flavors": [{"resources": [{"nominalQuotas": 1}]}]}]},
+            'spec.resourceGroups[0].flavors[0].resources[0].nominalQuotas: did you mean "nominalQuota"?',
+        ),
+        (
+            "Job",
+            "batch.volcano.sh/v1alpha1",
+            {"minAvailble": 2, "tasks": [{"template": {"spec": POD}}]},
+            'spec.minAvailble: did you mean "minAvailable"?',
+        ),
+        (
+            "PodCliqueSet",
+            "grove.io/v1alpha1",
+            {"template": {"cliques": [{"name": "a", "spec": {"minAvailble": 1, "podSpec": POD}}]}},
+            'spec.template.cliques[0].spec.minAvailble: did you mean "minAvailable"?',
+        ),
+        (
+            "PodCliqueSet",
+            "grove.io/v1alpha1",
+            {"template": {"cliques": [{"name": "a", "spec": {"podSpec": {**POD, "resourceClaim": []}}}]}},
+            'spec.template.cliques[0].spec.podSpec.resourceClaim: did you mean "resourceClaims"?',
+        ),
     ],
 )
 def test_a_field_that_is_nearly_one_is_named(kind: str, version: str, spec: dict[str, Any], said: str) -> None:

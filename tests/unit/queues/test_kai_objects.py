@@ -25,6 +25,10 @@ from tests.unit.scenario.kai import admitted, node, pod, pod_group, queue
         (pod_group("g", "q", subGroups=[{"name": "a", "minMember": 1, "parent": "b"}]), "there is no group b"),
         (pod_group("g", "q", subGroups=[{"name": "a", "parent": "a"}]), "groups are in a circle"),
         (pod_group("g", "q", subGroups=[{"name": "a", "minMember": 1}] * 2), "there is a group a before"),
+        (
+            pod_group("g", "q", minMember=1, preemptibility="nonpreemptible"),
+            "has to be preemptible or non-preemptible",
+        ),
     ],
 )
 def test_what_is_wrong_with_objects_is_told_with_its_place(wrong, said):
