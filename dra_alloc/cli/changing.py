@@ -46,7 +46,10 @@ def states_of(options: Namespace) -> tuple[ClusterState, ClusterState]:
     scenario, wrong = read_scenario(options.scenario) if options.scenario else (Scenario(), ())
     problems: list[Problem] = [*wrong]
     reading = _Reading(options, problems)
-    dump, base, manifests = map(reading.documents, (options.cluster, options.base, options.manifests))
+    dump = reading.documents(options.cluster, Manner(options.validate))
+    base, manifests = (
+        reading.documents(each, Manner.applied(options.validate)) for each in (options.base, options.manifests)
+    )
     if options.manifests and not problems and not (manifests.places or manifests.unknown):
         raise nothing_given()
     before, after = states(dump, base, manifests, settings)
@@ -64,9 +67,8 @@ class _Reading:
         self._options = options
         self._problems = problems
 
-    def documents(self, paths: Sequence[str]) -> Documents:
+    def documents(self, paths: Sequence[str], manner: Manner) -> Documents:
         """Return the objects of files, in their namespaces."""
-        manner = Manner(self._options.validate)
         found, wrong = load_readable(paths, manner=manner) if paths else (Documents(), ())
         self._problems += wrong
         warn(*found.warnings)
@@ -80,4 +82,4 @@ class _Reading:
         """
         file = str(Path(self._options.scenario).parent / path)
         keep_inputs(self._options, [file])
-        return self.documents([file])
+        return self.documents([file], Manner.applied(self._options.validate))

@@ -54,9 +54,8 @@ def read_inputs(inputs: Inputs, settings: Settings) -> tuple[Documents, Document
     apply does, and for those of which nothing is known.
     """
     check_stdin_once([*inputs.manifests, *inputs.dumps])
-    manner = Manner(inputs.validate)
-    asked, wrong = load_readable(inputs.manifests, manner=manner)
-    dump, more = load_readable(inputs.dumps, manner=manner) if inputs.dumps else (Documents(), ())
+    asked, wrong = load_readable(inputs.manifests, manner=Manner.applied(inputs.validate))
+    dump, more = load_readable(inputs.dumps, manner=Manner(inputs.validate)) if inputs.dumps else (Documents(), ())
     problems = (*inputs.problems, *wrong, *more)
     if problems:
         besides = prepare(Prepared(asked, dump, settings, inputs.namespace, inputs.node, inputs.taught)).every_problem

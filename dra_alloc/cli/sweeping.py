@@ -105,7 +105,7 @@ def _questions(options: Namespace, plan: SweepPlan, folder: Path) -> list[SweepQ
         packed.append(_packed(paths, options, folder / f"{number}.snapshot", problems))
         called[packed[-1]] = " ".join(paths)
     for paths in (like.manifests, like.base):
-        _, wrong = load_readable(paths, manner=Manner(options.validate)) if paths else (None, ())
+        _, wrong = load_readable(paths, manner=Manner.applied(options.validate)) if paths else (None, ())
         problems += wrong
     if problems:
         raise ManifestError(by_place(problems))

@@ -32,6 +32,15 @@ class Manner:
     repeated: Repeated = "replace"
     release: Release | None = None
 
+    @classmethod
+    def applied(cls, validate: Validate) -> Manner:
+        """
+        Return how manifests to apply are read: with ``strict`` no object is there twice with different content.
+
+        Spec: CONV-26.
+        """
+        return cls(validate, "refuse" if validate == "strict" else "replace")
+
     @property
     def assumes(self) -> bool:
         """Whether an apiVersion that is missing is assumed."""
