@@ -75,7 +75,6 @@ _UNMODELLED: Final[Mapping[str, str]] = {
     "DRAResourceClaimGranularStatusAuthorization": "",
     "DRAResourcePoolStatus": "",
     "DRASchedulerFilterTimeout": "",
-    "TopologyAwareWorkloadScheduling": "",
 }
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from dra_alloc.api import DeviceClass, Node, Pod
 from dra_alloc.cluster.settings import Settings
+from dra_alloc.gates import without_effect
 from dra_alloc.manifest import Documents
 from dra_alloc.scenario.check import CheckOptions, check
 from tests.unit.scenario.test_groups import CLAIM, TEMPLATE, gpus, group, pod
@@ -115,6 +116,11 @@ def test_without_the_gate_the_constraint_is_dropped_and_that_is_said():
     said, notes = asked(cluster(("r1", 1), ("r2", 1)), 2, 2, off)
     assert set(said) == {"n0", "n1"}
     assert "TopologyAwareWorkloadScheduling is off, its schedulingConstraints are dropped" in notes
+
+
+@pytest.mark.parametrize("release", ["1.36", "1.37", "1.38"])
+def test_a_gate_by_which_groups_are_refused_is_not_said_to_have_no_effect(release):
+    assert "TopologyAwareWorkloadScheduling" not in without_effect(GATES, release)
 
 
 def test_a_claim_of_the_group_pins_it_to_the_domain_that_reaches_it():
