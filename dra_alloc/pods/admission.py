@@ -12,12 +12,12 @@ from dra_alloc.api import FrozenMap, Pod, PriorityClass, RuntimeClass
 from dra_alloc.errors import Problem, Where, first_few
 from dra_alloc.manifest import Documents, validate_object
 
-__all__ = ["BUILT_IN", "PodClasses", "priority_class", "problems_of_made"]
+__all__ = ["BUILT_IN", "WITHOUT_CLASS", "PodClasses", "priority_class", "problems_of_made"]
 
 #: Priority classes that every cluster has, with their values.
 BUILT_IN: Final = {f"system-{each}-critical": 2_000_000_000 + more for each, more in (("cluster", 0), ("node", 1000))}
-
-
+#: What is so of a class that may be nowhere.
+WITHOUT_CLASS: Final = "and without it the API server refuses the pod"
 _PREEMPTS: Final = "PreemptLowerPriority"
 
 
@@ -110,7 +110,7 @@ class PodClasses:
         """Yield what is not known of the pod's classes."""
         runtime = pod.spec.runtime_class_name
         if runtime and not self.runtime and not pod.spec.overhead:
-            yield f"the overhead of runtime class {runtime} is not known and taken as none"
+            yield f"RuntimeClass {runtime} is not among the files: its overhead is taken as none, {WITHOUT_CLASS}"
 
 
 def problems_of_made(pod: Pod, path: str) -> Iterator[Problem]:

@@ -166,7 +166,7 @@ def _summary(found: WhatIf) -> str:
 def _order(order: AnyOrder) -> str:
     match order.verdict:
         case OrderVerdict.AS_GIVEN:
-            return "order: all fits in the order at hand"
+            return "order: all that is to run fits in the order at hand"
         case OrderVerdict.FOUND:
             names = ", ".join(f"{each.name} ({each.kind})" for each in order.order)
             return f"order: all fits in another one, each once those before it run: {names}"

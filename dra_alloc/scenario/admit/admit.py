@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from dra_alloc.errors import InputError
+from dra_alloc.errors import InputError, Problem
 from dra_alloc.manifest import Documents
 from dra_alloc.queues.systems import QUEUE_SYSTEMS, QueueSystem, queue_system
 from dra_alloc.scenario.admit.answers import DEFAULT_ADMIT, Admit, AdmitOptions, AdmitVerdict, WorkloadAnswer
@@ -38,7 +38,7 @@ def admit(manifests: Documents, dump: Documents, options: AdmitOptions = DEFAULT
     there = [each for each in QUEUE_SYSTEMS.values() if each.name in _ANSWERS and _has(each, manifests, dump)]
     system = named or (there[0] if len(there) == 1 else None)
     if system is None and there:
-        names = ", ".join(each.name for each in there)
+        names = ", ".join(f"{each.name} ({_first_of(each, manifests, dump)})" for each in there)
         raise InputError(f"there are objects of several queue systems: {names}", hint="say which, by --system NAME")
     if system is None or not (named is None or _has(system, manifests, dump)):
         told = [QUEUE_SYSTEMS[each].needs for each in ((named.name,) if named is not None else _ANSWERS)]
@@ -49,3 +49,10 @@ def admit(manifests: Documents, dump: Documents, options: AdmitOptions = DEFAULT
 
 def _has(system: QueueSystem, *documents: Documents) -> bool:
     return any(each.group in system.groups for given in documents for each in given.queueing)
+
+
+def _first_of(system: QueueSystem, *documents: Documents) -> str:
+    """Return the first object of a system, with where it was read."""
+    given = ((each, found) for each in documents for found in each.queueing if found.group in system.groups)
+    read, found = next(given)
+    return str(next(iter(read.placed([(found, Problem("is one"))])))).removesuffix(": is one")

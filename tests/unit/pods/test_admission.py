@@ -10,9 +10,12 @@ from typing import Any
 
 import pytest
 
+from dra_alloc.cluster.attempts.schedule import queued_of
+from dra_alloc.cluster.cluster import Cluster
 from dra_alloc.manifest import Documents, load
 from dra_alloc.pods.expanding import MadePods, expanded
 
+REFUSES = "and without it the API server refuses the pod"
 HEAVY = {
     "apiVersion": "node.k8s.io/v1",
     "kind": "RuntimeClass",
@@ -69,8 +72,13 @@ def test_a_priority_class_gives_its_value(spec: dict[str, Any], value: int | Non
 def test_classes_of_which_none_is_given_are_not_known() -> None:
     found = made({"runtimeClassName": "heavy", "priorityClassName": "high"})
     assert not found.problems
-    assert "the overhead of runtime class heavy is not known and taken as none" in found.notes
+    assert f"RuntimeClass heavy is not among the files: its overhead is taken as none, {REFUSES}" in found.notes
     assert made({"runtimeClassName": "heavy"}, HEAVY).notes == ()
+
+
+def test_of_a_priority_class_that_is_not_given_it_is_said_that_the_pod_may_be_refused() -> None:
+    (note,) = queued_of(made({"priorityClassName": "high"}).pods[0].pod, Cluster.of(Documents())).notes()
+    assert note == f"PriorityClass high is not among the files: its value is taken as 0, {REFUSES}"
 
 
 def test_a_class_that_is_not_there_is_named_with_those_that_are() -> None:
