@@ -58,6 +58,7 @@ def test_exit_codes(steps, code, scenario, capsys):
         ),
         ("steps:\n- apply: {paths: [nothing.yaml]}", "nothing.yaml: cannot be read"),
         ("- a", "a scenario is a mapping with steps"),
+        ("apiVersion: v1\nkind: Pod\nspec: {}", "and this is a manifest (give it with -f: it is applied)"),
         ("", "a scenario is one document, and this file has none"),
         ("steps: [", "scenario.yaml:2: cannot be read as YAML"),
         (

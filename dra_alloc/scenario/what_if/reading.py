@@ -64,6 +64,9 @@ def _read(document: Any, idle: bool) -> _Read:
     if not isinstance(document, dict):
         yield "", Problem("a scenario is a mapping with steps")
         return
+    if {"apiVersion", "kind"} <= document.keys():
+        yield "", Problem("a scenario has steps, and this is a manifest", hint="give it with -f: it is applied")
+        return
     for name in document:
         if name not in _MEMBERS:
             hint = did_you_mean(str(name), _MEMBERS)
