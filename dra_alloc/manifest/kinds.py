@@ -141,6 +141,7 @@ MEMBERS: Final = tuple(dict.fromkeys(kind.member for kind in _ALL))
 HIDDEN_TEMPLATES: Final = frozenset(
     {
         ("trainer.kubeflow.org", "TrainJob"),
+        ("grove.io", "PodCliqueSet"),
         ("kubevirt.io", "VirtualMachine"),
         ("kubevirt.io", "VirtualMachineInstance"),
         ("kubevirt.io", "VirtualMachineInstanceReplicaSet"),

@@ -77,7 +77,8 @@ def _headline(answer: WorkloadAnswer, verbose: bool) -> Iterator[str]:
     if admission is not None and not answer.enough:
         yield from (f"  {each}" for each in admission.reasons)
     if answer.jointly is LayerSays.YES and answer.verdict in _DEVICES:
-        yield "  chosen together, there are devices for all of it: another order of its pods may do"
+        order = "" if answer.lacks_more_than_devices else ": another order of its pods may do"
+        yield f"  chosen together, there are devices for all of it{order}"
     yield from (f"  {each}" for each in answer.told.lines)
 
 

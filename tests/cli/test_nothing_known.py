@@ -38,6 +38,19 @@ def test_what_makes_no_pods_asks_for_nothing(tmp_path, capsys, texts):
     assert "nothing to" in capsys.readouterr().out
 
 
+def test_templates_that_no_pod_uses_are_nothing_to_admit(tmp_path, capsys):
+    """A PodGang given alone: what it makes is not known, and queues have nothing else to say yes to."""
+    gang = "apiVersion: scheduler.grove.io/v1alpha1\nkind: PodGang\nmetadata: {name: g, namespace: ml}\nspec: {}\n"
+    devices = "{devices: {requests: [{name: r, exactly: {deviceClassName: gpu.example.com}}]}}"
+    template = (
+        "apiVersion: resource.k8s.io/v1\nkind: ResourceClaimTemplate\nmetadata: {name: t, namespace: ml}\n"
+        f"spec: {{spec: {devices}}}\n"
+    )
+    assert asked(tmp_path, "admit", gang, template) == 2
+    said = " ".join(capsys.readouterr().err.split())
+    assert "what these make is not known: 1 scheduler.grove.io/v1alpha1 PodGang" in said
+
+
 def test_a_kind_may_be_said_to_make_no_pods(tmp_path):
     (tmp_path / "m.yaml").write_text(CUSTOM, encoding="utf-8")
     assert run(["check", str(tmp_path / "m.yaml"), "--pod-template", "Fancy="]) == 0

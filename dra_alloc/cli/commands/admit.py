@@ -47,7 +47,10 @@ def declare(command: ArgumentParser) -> None:
 
 def _run(options: Namespace) -> int:
     """Print who is admitted, and return the exit code. Raises: InputError, before anything is printed."""
+    from dataclasses import replace
+
     from dra_alloc.cli.exit_codes import ExitCode
+    from dra_alloc.cli.nothing import nothing_known
     from dra_alloc.cli.output import show, warn
     from dra_alloc.cli.reading import Inputs, read_inputs, settings_of
     from dra_alloc.pods.workloads.shapes import taught_by
@@ -56,10 +59,14 @@ def _run(options: Namespace) -> int:
 
     settings = settings_of(options)
     taught = tuple(map(taught_by, options.pod_template))
+    idle = [each.kind for each in taught if not each.path]
     inputs = Inputs(options.manifests, options.cluster, options.namespace, None, options.validate, taught=taught)
     manifests, dump = read_inputs(inputs, settings)
     found = admit(manifests, dump, AdmitOptions(settings, options.namespace, taught, options.system))
     warn(*manifests.warnings, *dump.warnings)
+    unknown = None if found.workloads else nothing_known(replace(manifests, claims=(), templates=()), idle)
+    if unknown is not None:
+        raise unknown
     show(options, admit_report(found))
     verdicts = {each.verdict for each in found.workloads}
     if verdicts <= {AdmitVerdict.PLACED}:

@@ -47,10 +47,16 @@ class GroupTree:
         for each in self.groups:
             yield from each.leaves()
 
+    def constraints(self) -> Iterator[TopologyConstraint]:
+        """Yield where it, and each group below it, goes together."""
+        yield self.topology
+        for each in self.groups:
+            yield from each.constraints()
+
     @property
     def goes_together(self) -> bool:
         """Whether it, or a group below it, says where its pods go together."""
-        return bool(self.topology) or any(each.goes_together for each in self.groups)
+        return any(self.constraints())
 
 
 @dataclass(frozen=True, slots=True)

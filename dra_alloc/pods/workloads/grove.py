@@ -69,6 +69,8 @@ def pod_clique_set(workload: Workload, around: Around) -> PodPlan:
     """
     template = value_at(workload.body, _AT) or {}
     making = _Making(workload, around)
+    if not items(template, "cliques"):
+        raise Misfit(f"{_AT}.cliques", "a set has at least one clique")
     for number, clique in enumerate(items(template, "cliques")):
         making.cliques[text(clique, "name")] = clique, f"{_AT}.cliques[{number}]"
     groups = [(each, f"{_AT}.podCliqueScalingGroups[{n}]") for n, each in enumerate(items(template, _GROUPS))]

@@ -32,7 +32,7 @@ def eviction(
     cycle: KaiCycle, holders: Mapping[str, Holder], job: KaiJob, pods: Sequence[int], jobs: Sequence[KaiJob]
 ) -> Eviction | None:
     """
-    Return who would have to go for pods of a job; None where there is room by numbers, so that no count is in the way.
+    Return who would have to go for pods of a job; None where there is room by numbers, or nobody runs.
 
     `holders` are all queues as they are in the end.
 
@@ -47,6 +47,8 @@ def eviction(
     lacking = {name: held[name] + amount - cycle.whole[name] for name, amount in asked.items() if amount > 0}
     lacking = {name: amount for name, amount in lacking.items() if amount > 0}
     if not lacking:
+        return None
+    if not any(each.placed for each in jobs):
         return None
     running = list(_victims(cycle, jobs))
     preempted = [each for each in running if each.queue == job.queue and each.priority < job.priority]

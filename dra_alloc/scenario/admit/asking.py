@@ -4,7 +4,7 @@ What is asked of every queue system alike: documents prepared, what is wrong wit
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -54,13 +54,20 @@ def prepared_for(
     )
     prepared = prepare(given)
     problems = [*prepared.problems, *prepared.manifests.placed(more(prepared))]
-    listed = list(wrong)
+    listed = [*wrong, *_shapeless(asked)]
     for documents in (asked.manifests, asked.dump):
         own = set(map(id, documents.queueing))
         problems += documents.placed([each for each in listed if id(each[0]) in own])
     if problems:
         raise ManifestError(by_place(problems))
     return prepared
+
+
+def _shapeless(asked: AdmitQuestion) -> Iterator[tuple[Workload, Problem]]:
+    """Yield objects of queue systems whose spec is none: nothing of it would be read."""
+    for each in (*asked.manifests.queueing, *asked.dump.queueing):
+        if not isinstance(each.body.get("spec", {}), Mapping | None):
+            yield each, Problem("has to be an object", Where(path="spec"))
 
 
 def _left_alone(documents: Documents, groups: frozenset[str]) -> Documents:

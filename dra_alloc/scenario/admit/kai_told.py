@@ -39,7 +39,7 @@ def kai_told(
     if standing.has_enough:
         lines += [f"no more of its pods: {each}" for each in standing.reasons]
     if packed is not None and standing.standing is Standing.ADMITTED:
-        lines += domain_lines(packed, job.group.name)
+        lines += domain_lines(packed, job.group)
     if gang is not None and len(gang.waves) > 1 and standing.standing is not Standing.INADMISSIBLE:
         said = ", then ".join(" and ".join(each) for each in gang.waves)
         lines.append(f"starts in order, all placed at once: {said}")

@@ -103,19 +103,20 @@ class _Land:
         return of_the_gang(checking.answer(subject, outcome, checking.scheduling.cluster), set(self.held))
 
 
-def domain_lines(found: DomainsFound, gang: str) -> Iterator[str]:
-    """Yield where pods of a gang, of that name, go together, or why no domain does."""
+def domain_lines(found: DomainsFound, gang: GroupTree) -> Iterator[str]:
+    """Yield where pods of a gang go together, or why no domain does."""
     if found.against:
         yield f"no domain can be: {found.against}"
         return
     for name, domain in found.domains.items():
-        whose = "its pods" if name == gang else f"group {name}"
+        whose = "its pods" if name == gang.name else f"group {name}"
         yield f"{whose}: together in {_called(domain)}"
     if found.placed:
         return
     widest = [each for each in found.rooms if each.domain.level == found.rooms[-1].domain.level]
     if not widest:
-        yield "no node has the labels of its topology"
+        levels = dict.fromkeys(level for each in gang.constraints() for level in each.levels)
+        yield f"no node has all the labels of its topology: {first_few(list(levels))}"
         return
     rooms = sorted(widest, key=lambda each: -each.placed)
     said = [f"{each.domain.name} has room for {each.placed} of {each.of}" for each in rooms]

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from dra_alloc.errors import ManifestError
 from dra_alloc.scenario.admit.admit import Admit, AdmitVerdict
 from tests.unit.scenario.kai import admitted, binding, clique, clique_set, job, node, pod, pod_group, queue, topology
 from tests.unit.scenario.queueing import lines, only, reasons
@@ -162,6 +163,21 @@ def test_a_group_without_a_queue():
     group = pod_group("g", "")
     del group["spec"]["queue"]
     assert reasons(only(admitted([made, group], *node("n", 1), FREE))) == "it names no queue"
+
+
+@pytest.mark.parametrize("template", [{}, {"cliques": []}])
+def test_a_set_without_cliques_is_refused(template):
+    """It makes no pods: the input is wrong, also beside what makes some."""
+    made = clique_set()
+    made["spec"]["template"] = template
+    with pytest.raises(ManifestError, match="a set has at least one clique"):
+        admitted([made, job("j")], *node("n", 1), FREE)
+
+
+def test_refused_sets_without_pods_are_bad_input():
+    made = clique_set(clique("a"), clique("a"), replicas=0)
+    with pytest.raises(ManifestError, match="Grove refuses the set: a is there before"):
+        admitted([made], *node("n", 1), FREE)
 
 
 def test_cliques_of_two_schedulers_are_refused():

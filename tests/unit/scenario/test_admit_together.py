@@ -19,7 +19,7 @@ from dra_alloc.scenario.admit.admit import Admit, AdmitOptions, AdmitVerdict, ad
 from tests.unit.scenario import queueing
 from tests.unit.scenario import test_admit_volcano as volcano
 from tests.unit.scenario.kai import admitted, job, node, pod, pod_group, queue
-from tests.unit.scenario.queueing import objects
+from tests.unit.scenario.queueing import lines, objects, only
 from tests.unit.scenario.test_admit_kai import running
 
 FREE = queue("free", (-1, -1))
@@ -216,3 +216,19 @@ def test_claims_of_the_own_gang_are_none_to_free():
     assert "chosen for other pods of the gang" in refusal.explanation.cause
     assert refusal.reasons is not None
     assert [str(each) for each in refusal.reasons.fixes if "freeing" in str(each)] == []
+
+
+def test_another_order_is_no_help_where_something_else_is_short():
+    """There are devices for all of it, and no node has so much cpu."""
+    made, nodes = job("j", pods=2, least=2), node("n", 4)
+    made["spec"]["template"]["spec"]["containers"][0]["resources"]["requests"] = {"cpu": "100"}
+    nodes[0]["status"] = {"allocatable": {"cpu": "64", "memory": "1Gi", "pods": "9"}}
+    found = admitted([made], *nodes, queue("q", (-1, -1)))
+    assert only(found).verdict is AdmitVerdict.NOT_ALLOCATABLE
+    assert "another order" not in lines(found)
+
+
+def test_a_spec_that_is_no_object_is_bad_input():
+    group = {**pod_group("g", "q"), "spec": [1]}
+    with pytest.raises(ManifestError, match="spec: has to be an object"):
+        admitted([group], *node("n", 1), queue("q", (-1, -1)))

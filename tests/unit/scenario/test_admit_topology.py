@@ -94,7 +94,13 @@ def test_a_preferred_level_is_taken_where_it_does():
 def test_nodes_without_the_labels_are_none_of_the_topology():
     found = admitted([together(2, preferred="rack")], *node("bare", 8), *node("half", 8, rack="r"), FREE, RACKS)
     assert only(found).verdict is AdmitVerdict.NOT_ALLOCATABLE
-    assert "no node has the labels of its topology" in lines(found)
+    assert "no node has all the labels of its topology: zone, rack" in lines(found)
+
+
+def test_nobody_is_told_to_go_where_nobody_runs():
+    found = admitted([together(2, preferred="rack")], FREE, RACKS)
+    assert only(found).verdict is AdmitVerdict.NOT_ALLOCATABLE
+    assert "evict" not in lines(found)
 
 
 @pytest.mark.parametrize("order", [1, -1])
