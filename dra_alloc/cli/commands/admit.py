@@ -14,9 +14,10 @@ __all__ = ["declare"]
 _DESCRIPTION: Final = """\
 Say who of MANIFESTS is admitted by the queue system whose objects are there,
 Kueue, KAI-Scheduler or Volcano, with the queues and the usage in DUMP, and
-where those that are admitted find their devices, gangs as a whole: admitted
-and placed; admitted, placed in part: with what its gang needs, and not all of
-its pods; admitted, not allocatable; waits; never fits; inadmissible; and why.
+where those that are admitted find their devices, gangs of KAI and Volcano as a
+whole: admitted and placed; admitted, placed in part: with what its gang needs,
+and not all of its pods; admitted, not allocatable; waits; never fits;
+inadmissible; and why.
 Queues, flavors, priorities and Kueue's Configuration may be in either."""
 _EXIT_CODES: Final = """\
 exit codes:

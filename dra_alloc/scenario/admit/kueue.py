@@ -51,6 +51,8 @@ __all__ = ["admit_kueue"]
 LIMITS: Final = "not modelled: preemption and fair sharing, admission checks, partial admission, pods ready in time"
 
 
+#: What labels and annotations of Kueue begin with.
+_OF_KUEUE: Final = "kueue.x-k8s.io/"
 #: The label that a namespace has of itself.
 _NAME: Final = "kubernetes.io/metadata.name"
 
@@ -238,6 +240,8 @@ def _notes(objects: KueueObjects, queued: Sequence[QueuedPods], prepared: Prepar
     if unseen:
         said = f"Kueue sees {QUEUE} of a CronJob's Jobs, which have what is in {labels_path('CronJob')}"
         yield f"{said}; these have it only on themselves: {first_few(unseen)}"
+    for each, marks in _marked(queued, prepared.subjects):
+        yield f"{each.name} is without a queue, as label {QUEUE} is missing, and has of Kueue: {first_few(marks)}"
     there = {each.name: [name for name in each.checks if name in objects.checks] for each in objects.queues.values()}
     checks = sorted(f"{name} ({', '.join(found)})" for name, found in there.items() if found)
     if checks:
@@ -245,6 +249,17 @@ def _notes(objects: KueueObjects, queued: Sequence[QueuedPods], prepared: Prepar
     silent = sorted({each for found in there.values() for each in found if objects.checks[each] is None})
     if silent:
         yield f"whether they are active is not said, and taken for granted, of AdmissionChecks: {', '.join(silent)}"
+
+
+def _marked(queued: Sequence[QueuedPods], subjects: Sequence[Subject]) -> Iterator[tuple[QueuedPods, Sequence[str]]]:
+    """Yield what is without a queue with the labels and annotations of Kueue that it has nevertheless."""
+    for pods in queued:
+        first = subjects[pods.subjects[0]].pod
+        metas = [pods.origin.metadata, *([first.metadata] if first is not None else [])]
+        keys = dict.fromkeys(key for each in metas for key in (*each.labels, *each.annotations))
+        marks = [each for each in keys if each.startswith(_OF_KUEUE)]
+        if marks and pods.workload is None:
+            yield pods, marks
 
 
 def _has_claims(pods: QueuedPods) -> bool:

@@ -236,3 +236,14 @@ def test_pods_of_a_group_that_ask_for_different_things(quota, verdict):
     (answer,) = admit(objects(*pods), cluster, AdmitOptions(Settings("1.36"))).workloads
     assert answer.verdict is verdict
     assert [each.asked.count for each in of_kueue(answer).sets] == [2, 1]
+
+
+@pytest.mark.parametrize(("part", "key"), [("labels", "queue-nam"), ("annotations", "queue-name")])
+def test_what_has_no_queue_and_marks_of_kueue_is_named(part, key):
+    made = job("j", at="")
+    del made["spec"]["suspend"]
+    made["metadata"][part] = {f"kueue.x-k8s.io/{key}": "q"}
+    found = asked(made, *node("a"), *queue("q", group(("f", 1))))
+    said = "ns/j is without a queue, as label kueue.x-k8s.io/queue-name is missing, and has of Kueue: "
+    assert f"{said}kueue.x-k8s.io/{key}" in found.notes
+    assert not any("without a queue" in each for each in asked(job("j", at=""), *node("a")).notes)
