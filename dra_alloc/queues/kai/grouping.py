@@ -24,6 +24,8 @@ from dra_alloc.queues.topologies import constrained
 
 __all__ = [
     "ATTACHED",
+    "LEVELS",
+    "MARKS",
     "QUEUE",
     "SCHEDULER",
     "TOPOLOGY",
@@ -47,9 +49,11 @@ _LEAST: Final = "kai.scheduler/batch-min-member"
 _SEGMENTS: Final = "kai.scheduler/segment-"
 #: Which topology, and which levels of it: required, preferred.
 TOPOLOGY: Final = "kai.scheduler/topology"
-_LEVELS: Final = (f"{TOPOLOGY}-required-placement", f"{TOPOLOGY}-preferred-placement")
+LEVELS: Final = (f"{TOPOLOGY}-required-placement", f"{TOPOLOGY}-preferred-placement")
 _CLASS: Final = "priorityClassName"
 _PREEMPTIBLE: Final = "kai.scheduler/preemptibility"
+#: All labels and annotations by which KAI is told how pods are placed together.
+MARKS: Final = (ATTACHED, QUEUE, _SUB_GROUP, _SKIP, _LEAST, TOPOLOGY, *LEVELS, _PREEMPTIBLE)
 _DEFAULT_QUEUE: Final = "default-queue"
 #: The classes that KAI is installed with.
 _CLASSES: Final = {"train": 50, "build-preemptible": 75, "build": 100, "inference": 125}
@@ -93,7 +97,7 @@ def is_of_kai(pod: Pod) -> bool:
 def is_loose(pod: ExpandedPod) -> bool:
     """Return whether annotations of a pod's owner name levels of no topology: nothing comes of them."""
     said = pod.owner.metadata.annotations
-    return not said.get(TOPOLOGY) and any(said.get(each) for each in _LEVELS)
+    return not said.get(TOPOLOGY) and any(said.get(each) for each in LEVELS)
 
 
 def _in_segments(pod: ExpandedPod) -> bool:
@@ -242,7 +246,7 @@ def _of_owner(
         group = GroupTree(name, least or 1, tuple(numbers))
     if kind == "LeaderWorkerSet":
         name = f"{name}-{own.labels.get(f'{_LWS}/group-index', '0')}"
-    said = [owner.metadata.annotations.get(each, "") for each in (TOPOLOGY, *_LEVELS)]
+    said = [owner.metadata.annotations.get(each, "") for each in (TOPOLOGY, *LEVELS)]
     group = replace(group, topology=constrained(objects.topologies, said[0], said[1], said[2]))
     return KaiPods(name, kind, group, queue, priority, preemptible, created, against)
 

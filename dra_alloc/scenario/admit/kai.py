@@ -33,6 +33,7 @@ from dra_alloc.scenario.admit.answers import Admit, QueueTold, WorkloadAnswer
 from dra_alloc.scenario.admit.asking import AdmitQuestion, prepared_for
 from dra_alloc.scenario.admit.gathering import Gathered, ListedPods
 from dra_alloc.scenario.admit.kai_beside import KaiBeside, sets_without_pods
+from dra_alloc.scenario.admit.kai_marks import mark_notes
 from dra_alloc.scenario.admit.kai_order import KaiOrder
 from dra_alloc.scenario.admit.kai_told import kai_told
 from dra_alloc.scenario.admit.packed import try_packed
@@ -214,6 +215,7 @@ class _Kai:
         yield from self.gathered.notes(job for job, _ in self.jobs)
         yield from self._beside.notes()
         mine = self.gathered.pods[: self.gathered.mine]
+        yield from mark_notes(mine)
         labelled = [each.name for each in mine if not is_of_kai(each.pod) and each.pod.metadata.labels.get(QUEUE)]
         if labelled:
             said = f"have label {QUEUE} and not schedulerName {SCHEDULER}: KAI does not see them"

@@ -232,3 +232,27 @@ def test_a_spec_that_is_no_object_is_bad_input():
     group = {**pod_group("g", "q"), "spec": [1]}
     with pytest.raises(ManifestError, match="spec: has to be an object"):
         admitted([group], *node("n", 1), queue("q", (-1, -1)))
+
+
+def test_marks_that_are_nearly_those_of_kai_are_named():
+    made = job("j", at="", **{"kai.scheduler/queu": "q"})
+    made["metadata"]["annotations"] = {"kai.scheduler/topology-required-placment": "rack", "kai.scheduler/user": "me"}
+    found = admitted([made], *node("n", 1), queue("default-queue", (-1, -1)))
+    told = [each for each in found.notes if "is nothing to KAI" in each]
+    assert [each.partition(" is ")[0] for each in told] == [
+        "ns/j: kai.scheduler/queu",
+        "ns/j: kai.scheduler/topology-required-placment",
+    ]
+    assert "kai.scheduler/topology-required-placement" in told[1].partition(" is ")[2]
+
+
+def test_a_topology_on_the_pods_of_an_owner_is_nothing_to_kai():
+    made = job("j", at="q")
+    said = {"kai.scheduler/topology": "net", "kai.scheduler/topology-required-placement": "rack"}
+    made["spec"]["template"]["metadata"] = {"annotations": said}
+    found = admitted([made], *node("n", 1), queue("q", (-1, -1)))
+    assert any(
+        "ns/j: annotations kai.scheduler/topology and the like count on the object" in each for each in found.notes
+    )
+    alone = admitted([pod("p", annotations=said)], *node("n", 1), queue("q", (-1, -1)))
+    assert not any("count on the object" in each for each in alone.notes)
