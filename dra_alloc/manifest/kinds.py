@@ -30,6 +30,7 @@ from dra_alloc.errors import in_brief
 from dra_alloc.releases import Span
 
 __all__ = [
+    "GANGS",
     "HIDDEN_TEMPLATES",
     "KINDS",
     "MEMBERS",
@@ -94,6 +95,13 @@ SERVED: Final[Mapping[str, Mapping[str, Span]]] = {
     "ResourcePoolStatusRequest": {"v1alpha3": Span("1.36")},
     "PodSchedulingContext": {"v1alpha3": Span("1.31", "1.32")},
 }
+_EARLY, _SECOND, _LATER = Span("1.35", "1.36"), Span("1.36", "1.37"), Span("1.37")
+#: Gangs of scheduling.k8s.io, their versions with the releases that have them, the best version first.
+GANGS: Final[Mapping[str, Mapping[str, Span]]] = {
+    "Workload": {"v1beta1": _LATER, "v1alpha3": _LATER, "v1alpha2": _SECOND, "v1alpha1": _EARLY},
+    "PodGroup": {"v1beta1": _LATER, "v1alpha3": _LATER, "v1alpha2": _SECOND},
+    "CompositePodGroup": {"v1beta1": Span("1.38"), "v1alpha3": _LATER},
+}
 _TEMPLATE: Final = ("spec", "template")
 _REPLICAS: Final = (("spec", "replicas"),)
 _PARALLEL: Final = (("spec", "parallelism"), ("spec", "completions"))
@@ -113,7 +121,7 @@ _ALL: Final = (
     Kind("", "Node", "nodes", ("v1",), Node),
     Kind("", "Namespace", "namespaces", ("v1",), Namespace),
     Kind("", "Pod", "pods", ("v1",), Pod),
-    Kind(SCHEDULING_GROUP, "PodGroup", "pod_groups", ("v1beta1", "v1alpha3", "v1alpha2"), PodGroup),
+    Kind(SCHEDULING_GROUP, "PodGroup", "pod_groups", tuple(GANGS["PodGroup"]), PodGroup),
     Kind("", "ResourceQuota", "quotas", ("v1",), ResourceQuota),
     Kind("policy", "PodDisruptionBudget", "disruption_budgets", ("v1",), PodDisruptionBudget),
     Kind("", "LimitRange", "limit_ranges", ("v1",), LimitRange),

@@ -13,6 +13,7 @@ from dra_alloc.errors import in_brief
 from dra_alloc.linting.looking import Linting
 from dra_alloc.linting.rules import Hit, LintRule
 from dra_alloc.linting.written import WrittenObject, at, members
+from dra_alloc.manifest.kinds import GANGS, SCHEDULING_GROUP, is_read
 from dra_alloc.manifest.read.paths import Path
 from dra_alloc.pods.groups import has_groups, is_of_group, knows_groups
 from dra_alloc.pods.naming import in_namespace
@@ -20,14 +21,7 @@ from dra_alloc.releases import Span
 
 __all__ = ["RULES"]
 
-_GROUP: Final = "scheduling.k8s.io"
-_EARLY, _SECOND, _LATER = Span("1.35", "1.36"), Span("1.36", "1.37"), Span("1.37")
-#: Kind -> its versions, the best one first, and the releases that serve each.
-_SERVED: Final[Mapping[str, Mapping[str, Span]]] = {
-    "Workload": {"v1beta1": _LATER, "v1alpha3": _LATER, "v1alpha2": _SECOND, "v1alpha1": _EARLY},
-    "PodGroup": {"v1beta1": _LATER, "v1alpha3": _LATER, "v1alpha2": _SECOND},
-    "CompositePodGroup": {"v1beta1": Span("1.38"), "v1alpha3": _LATER},
-}
+_EARLY: Final = Span("1.35", "1.36")
 _OF_LATER: Final = {"podGroupTemplateRef": "workloadRef, with workloadName and templateName"}
 _TEMPLATES: Final = {"podGroups": "podGroupTemplates, each with a name and a schedulingPolicy"}
 #: (kind, version) -> fields of its spec that other versions have -> what there is in this one.
@@ -60,14 +54,16 @@ _IN_GROUPS: Final = {"JobSet": "Job", "LeaderWorkerSet": "group", "Disaggregated
 
 
 def _gangs(linting: Linting) -> Iterator[WrittenObject]:
-    return (each for each in linting.written if each.group == _GROUP and each.kind in _SERVED)
+    return (each for each in linting.written if each.group == SCHEDULING_GROUP and each.kind in GANGS)
 
 
 def _unserved(linting: Linting) -> Iterator[Hit]:
     """Yield gangs in versions that the release does not have."""
     release = linting.settings.profile().release
     for each in _gangs(linting):
-        versions = _SERVED[each.kind]
+        versions = GANGS[each.kind]
+        if is_read(each.kind) and each.version not in versions:
+            continue  # no release has it, which R701 says
         if not versions.get(each.version, Span("", "1.0")).holds(release):
             there = [version for version, span in versions.items() if span.holds(release)]
             said = f"Kubernetes {linting.settings.release} has no {each.kind} in {in_brief(each.api_version)}"
@@ -78,11 +74,11 @@ def _instead(written: WrittenObject, version: str) -> str:
     """Return the version that is there, with what its fields are called."""
     foreign = _FOREIGN.get((written.kind, version), {})
     changed = [f"{name} is {to}" for name, to in foreign.items() if to and name in members(written.value.get("spec"))]
-    return "; ".join((f"{_GROUP}/{version} is there", *changed))
+    return "; ".join((f"{SCHEDULING_GROUP}/{version} is there", *changed))
 
 
 def _since(kind: str) -> str:
-    return f"{kind} is there since {min(span.start for span in _SERVED[kind].values())}"
+    return f"{kind} is there since {min(span.start for span in GANGS[kind].values())}"
 
 
 def _foreign(linting: Linting) -> Iterator[Hit]:
@@ -93,7 +89,7 @@ def _foreign(linting: Linting) -> Iterator[Hit]:
             if name in spec:
                 yield Hit(each, ("spec", name), f"a {each.kind} in {version} has no spec.{name}", to)
         mode = spec.get("disruptionMode")
-        if mode is not None and version in _SERVED[each.kind] and isinstance(mode, str) != (version == "v1alpha2"):
+        if mode is not None and version in GANGS[each.kind] and isinstance(mode, str) != (version == "v1alpha2"):
             hint = "Pod or PodGroup" if version == "v1alpha2" else "{single: {}} or {all: {}}"
             yield Hit(each, ("spec", "disruptionMode"), f"disruptionMode is of another shape in {version}", hint)
     release = linting.settings.profile().release

@@ -12,10 +12,12 @@ from dra_alloc.api import PodGroup, PodGroupConstraints
 from dra_alloc.cluster.settings import Settings
 from dra_alloc.errors import Problem, Where, first_few
 from dra_alloc.manifest import Documents
+from dra_alloc.manifest.kinds import GANGS, no_match
 from dra_alloc.pods.expanding import ExpandedPod
 from dra_alloc.pods.groups import group_name, has_groups, is_grouping, knows_groups, least_of
+from dra_alloc.releases import parse_release
 
-__all__ = ["group_notes", "group_problems", "groups_stored"]
+__all__ = ["group_notes", "group_problems", "groups_stored", "unserved_groups"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +97,17 @@ def _needed(settings: Settings) -> str:
         return "there are groups since 1.36"
     off = [each for each in ("GenericWorkload", "GangScheduling") if not gates.get(each, each == "GangScheduling")]
     return " ".join(f"--gate {each}=true" for each in off)
+
+
+def unserved_groups(manifests: Documents, settings: Settings) -> Iterator[tuple[PodGroup, Problem]]:
+    """Yield a problem for each group that was read in a version that the release does not have. Spec: PODGROUP-12."""
+    release = parse_release(settings.release)
+    there = [version for version, span in GANGS["PodGroup"].items() if span.holds(release)]
+    for group in manifests.pod_groups:
+        place = manifests.places.get(id(group))
+        if there and place is not None and place.version not in there:
+            hint = f"Kubernetes {settings.release} has {', '.join(there)}"
+            yield group, Problem(no_match(group.api_version, group.kind), Where(path="apiVersion"), hint)
 
 
 def group_problems(pods: tuple[ExpandedPod, ...], dump: Documents, settings: Settings) -> Iterator[tuple[Any, Problem]]:

@@ -45,7 +45,7 @@ from dra_alloc.pods.workloads.shapes import Taught
 from dra_alloc.scenario.prepare.admin_access import admin_access_problems, of_unknown_namespaces, without_admin_access
 from dra_alloc.scenario.prepare.changed_specs import changed_specs
 from dra_alloc.scenario.prepare.gating import as_there, gated
-from dra_alloc.scenario.prepare.grouping import group_notes, group_problems, groups_stored
+from dra_alloc.scenario.prepare.grouping import group_notes, group_problems, groups_stored, unserved_groups
 from dra_alloc.scenario.prepare.namespaces import namespace_problems
 from dra_alloc.scenario.prepare.notes import notes_on
 from dra_alloc.scenario.prepare.quotas import forbidden
@@ -169,7 +169,8 @@ def _clustered(prepared: Prepared) -> Prepared:
 
 def _expanded(prepared: Prepared) -> Prepared:
     made = expanded(prepared.manifests, prepared.dump, prepared.cluster.nodes, prepared.taught)
-    seen = group_problems(made.pods, prepared.dump, prepared.settings)
+    groups = unserved_groups(prepared.manifests, prepared.settings)
+    seen = (*groups, *group_problems(made.pods, prepared.dump, prepared.settings))
     prepared = (
         replace(prepared, pods=made.pods, rollouts=made.rollouts).misplaced((*made.problems, *seen)).noting(made.notes)
     )

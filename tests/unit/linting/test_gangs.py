@@ -53,7 +53,7 @@ def codes(found: tuple[LintFinding, ...], *families: str) -> list[str]:
         ("1.37", "v1beta1", "PodGroup", "{workloadRef: {}, disruptionMode: {all: {}}}", []),
         ("1.37", "v1beta1", "CompositePodGroup", "{}", ["R705"]),
         ("1.38", "v1beta1", "CompositePodGroup", "{}", []),
-        ("1.38", "v1beta2", "PodGroup", "{}", ["R705"]),
+        ("1.38", "v1beta2", "PodGroup", "{}", ["R701"]),
     ],
 )
 def test_each_release_has_gangs_of_its_own_version_and_shape(release, version, kind, spec, expected):
