@@ -155,7 +155,13 @@ def set_faults(workload: Workload, bindings: Bindings | None) -> Iterator[tuple[
     """
     template = value_at(workload.body, _AT) or {}
     named, started = _name_faults(workload.name, template), _startup_faults(template)
-    for at, said in (*named, *started, *_least_faults(template), *_pack_faults(template, bindings)):
+    for at, said in (
+        *named,
+        *_claim_faults(template),
+        *started,
+        *_least_faults(template),
+        *_pack_faults(template, bindings),
+    ):
         yield f"{_AT}{at}", said
 
 
@@ -179,6 +185,17 @@ def _name_faults(name: str, template: Any) -> Iterator[tuple[str, str]]:
     if length > _LONGEST:
         which = " and ".join(in_brief(each) for each in longest if each)
         yield "", f"names of a set and its parts have at most {_LONGEST} characters together, not {length}: {which}"
+
+
+def _claim_faults(template: Any) -> Iterator[tuple[str, str]]:
+    names: list[str] = []
+    for number, each in _listed(template, "resourceClaimTemplates"):
+        at, called = f".resourceClaimTemplates[{number}]", text(each, "name")
+        if not called or called in names:
+            yield f"{at}.name", f"{in_brief(called)} is there before" if called else "is missing"
+        if not items(each, "templateSpec.spec.devices.requests"):
+            yield f"{at}.templateSpec.spec.devices.requests", "a claim template has at least one request"
+        names.append(called)
 
 
 def _startup_faults(template: Any) -> Iterator[tuple[str, str]]:

@@ -103,6 +103,10 @@ def test_without_a_startup_type_no_order_is_told():
             "podCliqueScalingGroups[1].name: sg is there before",
         ),
         (clique_set(clique("a"), cliqueStartupType="Explicit"), "cliqueStartupType: there is no Explicit, but Clique"),
+        (
+            clique_set(clique("a"), resourceClaimTemplates=[{"name": "t", "templateSpec": {}}]),
+            "resourceClaimTemplates[0].templateSpec.spec.devices.requests: a claim template has at least one request",
+        ),
         (clique_set(clique("a" * 45)), "have at most 45 characters together, not 46: p and aaaa"),
     ],
 )
