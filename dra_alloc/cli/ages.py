@@ -4,6 +4,7 @@ How old dumps are, and that none is older than may be.
 
 from __future__ import annotations
 
+import contextlib
 import re
 import time
 from argparse import Namespace
@@ -23,6 +24,8 @@ __all__ = ["check_ages", "told"]
 _HEARTBEAT: Final = re.compile(
     rb'(?:lastHeartbeatTime|renewTime)\\?["\']?\s*:\s*\\?["\']?(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.\d+)?Z'
 )
+#: A clock that is so many seconds ahead of ours may still be right; what is later was not written by one.
+_AHEAD: Final = 300
 _UNITS: Final = (("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1))
 
 
@@ -31,7 +34,7 @@ def check_ages(options: Namespace, paths: Sequence[str]) -> None:
     See to it that no file of a dump is older than `--max-age`, and tell how old each is, and by what.
 
     Spec: DUMP-1.
-    Raises: ManifestError with all that are; InputError for standard input without a heartbeat, whose age is not known.
+    Raises: ManifestError with all that are; InputError for standard input, whose age is not known.
     """
     if STDIN in paths:
         raise InputError("--max-age: how old standard input is cannot be told", hint="save the dump to a file")
@@ -45,7 +48,7 @@ def _too_old(paths: Sequence[str], most: int, now: float) -> Iterator[Problem]:
     for each in sources(paths, None, DEFAULT_BUDGET):
         if not isinstance(each, InputBytes):
             continue  # whoever reads it says why not
-        written, by = _written(each)
+        written, by = _written(each, now)
         age = max(0, int(now - written.timestamp()))
         said = f"is {told(age)} old by {by}, {written:%Y-%m-%dT%H:%M:%SZ}"
         if age > most:
@@ -55,14 +58,13 @@ def _too_old(paths: Sequence[str], most: int, now: float) -> Iterator[Problem]:
             tell(f"note: {each.name} {said}")
 
 
-def _written(item: InputBytes) -> tuple[datetime, str]:
+def _written(item: InputBytes, now: float) -> tuple[datetime, str]:
     """Return when a file was dumped, as far as is known, and by what."""
-    newest = max(_HEARTBEAT.findall(item.data), default=None)
-    if newest is not None:
-        try:
-            return datetime.fromisoformat(newest.decode()).replace(tzinfo=UTC), "its newest heartbeat"
-        except ValueError:
-            pass  # no time of any calendar
+    for heartbeat in sorted(set(_HEARTBEAT.findall(item.data)), reverse=True):
+        with contextlib.suppress(ValueError):  # no time of any calendar
+            written = datetime.fromisoformat(heartbeat.decode()).replace(tzinfo=UTC)
+            if written.timestamp() < now + _AHEAD:
+                return written, "its newest heartbeat"
     return datetime.fromtimestamp(Path(item.name).stat().st_mtime, UTC), "the time of the file, as it has no heartbeat"
 
 

@@ -21,7 +21,7 @@ _INTEGER: Final = re.compile(r"0|-?[1-9][0-9]*")
 
 
 def closing(node: Node) -> str:
-    """Return why a node takes no pods at all but those that tolerate everything: empty if it does take some."""
+    """Return why a node takes no pods but those that tolerate it, a cordon or a taint: empty if it takes others."""
     if node.spec.unschedulable:
         return "is cordoned"
     taint = next(

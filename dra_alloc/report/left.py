@@ -19,7 +19,7 @@ def left_lines(left: Left | None, verbose: bool) -> Iterator[str]:
     if left is None:
         return
     if not left.counted:
-        yield "left: not counted, the budget of work ran out"
+        yield f"left: not counted, {left.why}"
         return
     yield from (f"left for {each.name}: {_of_class(each)}" for each in left.classes)
     for driver in dict.fromkeys(each.driver for each in left.stranded):

@@ -48,6 +48,16 @@ def beating(objects, hours):
     return found
 
 
+@pytest.mark.parametrize("stray", ["2199-01-01T00:00:00Z", "2026-13-01T00:00:00Z"], ids=["ahead", "no time"])
+def test_what_no_clock_wrote_does_not_make_a_dump_young(stray, objects, tmp_path, capsys):
+    found = beating(objects, 3)
+    found[0]["metadata"]["annotations"] = {"note": f'lastHeartbeatTime: "{stray}"'}
+    dump = tmp_path / "dump.yaml"
+    dump.write_text(yaml.safe_dump_all(found), encoding="utf-8")
+    code, _, err = asked(capsys, "-c", dump, "--max-age", "170m")
+    assert (code, "by its newest heartbeat" in err) == (2, True)
+
+
 @pytest.mark.parametrize("form", ["yaml", "json", "json.gz"])
 def test_a_dump_is_as_old_as_its_newest_heartbeat(form, objects, tmp_path, capsys):
     dump = tmp_path / f"dump.{form}"

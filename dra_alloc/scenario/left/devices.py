@@ -26,11 +26,14 @@ from dra_alloc.problem.requests import Ask
 from dra_alloc.rules import Reason, Rule, SearchStopped, capacity_held
 from dra_alloc.scenario.counter_sets import CounterSets
 from dra_alloc.solve.question import Question
+from dra_alloc.work import BudgetExhausted, spend
 
 __all__ = ["Stranded", "Takers", "one_device", "stranded", "takers"]
 
 #: How far from being taken devices are: what another class could take is told before what none selects.
 _FAR: Final[Mapping[str, int]] = {"node-closed": -1, "class-mismatch": 1, "device-on-other-node": 2}
+#: So many devices are looked at, each once for a node and a class.
+LOOKS_MAX: Final = 400_000
 _CLAIM: Final = "left"
 #: What is said of reasons whose own words name one device or its holders.
 _SAID: Final[Mapping[str, str]] = {
@@ -65,9 +68,14 @@ class Takers:
     reasons: dict[DeviceRow, Reason] = field(default_factory=dict)
     states: dict[PoolKey, Reason] = field(default_factory=dict)
     broken: dict[str, str] = field(default_factory=dict)
+    _looks: int = 0
 
     def note(self, name: str, node: Node, question: Question) -> None:
-        """Note what becomes of the devices of a node for a class of which one is asked for."""
+        """
+        Note what becomes of the devices of a node for a class of which one is asked for.
+
+        Raises: BudgetExhausted, also where devices by nodes and classes are more than are looked at.
+        """
         closed, where, took = closing(node), node.metadata.name or "", self.takes[name]
         ((ask,),) = (each.asks for each in question.rows[0].requests)
         rules, exclusive = question.fresh_rules(), question.context.usage.exclusive
@@ -75,6 +83,10 @@ class Takers:
             if not pool.usable:
                 self.states[pool.key] = _LACKS if pool.incomplete else _CONTRADICTS
                 continue
+            spend(len(pool.devices))
+            self._looks += len(pool.devices)
+            if self._looks > LOOKS_MAX:
+                raise BudgetExhausted(f"devices by nodes and classes are more than {LOOKS_MAX:,}")
             for device in pool.devices:
                 if device.key in exclusive:
                     continue
@@ -165,4 +177,5 @@ class _Free:
         if not (device.shareable and self._profile.shares):
             return False
         held = capacity_held(self._usage.consumed, device, self._profile)
-        return all(device.capacity[name].value.nano > amount for name, amount in held.items())
+        there = ((device.capacity[name], amount) for name, amount in held.items() if name in device.capacity)
+        return all(capacity.value.nano > amount for capacity, amount in there)

@@ -39,11 +39,12 @@ class ClassLeft:
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """What is left for each class, and what is stranded; not `counted` if the budget of work ran out on the way."""
+    """What is left for each class, and what is stranded, if that is `counted`; else `why` not."""
 
     classes: tuple[ClassLeft, ...] = ()
     stranded: tuple[Stranded, ...] = ()
     counted: bool = True
+    why: str = ""
 
 
 def left_in(cluster: Cluster | None) -> Left | None:
@@ -60,8 +61,8 @@ def left_in(cluster: Cluster | None) -> Left | None:
         there = cluster if len(nodes) == len(cluster.nodes) else Cluster(cluster.known.on_nodes(nodes))
         classes = tuple([_of_class(there, name, found) for name in found.takes])
         return Left(classes, stranded(cluster, found))
-    except BudgetExhausted:
-        return Left(counted=False)
+    except BudgetExhausted as error:
+        return Left(counted=False, why=str(error) or "the budget of work ran out")
 
 
 def _of_class(cluster: Cluster, name: str, found: Takers) -> ClassLeft:

@@ -15,7 +15,9 @@ import dra_alloc
 from dra_alloc.api import DeviceClass, Node, Quantity, ResourceClaim, ResourceSlice
 from dra_alloc.cluster.cluster import Cluster
 from dra_alloc.cluster.outcomes import Allocated, Unsatisfiable
+from dra_alloc.cluster.settings import Settings
 from dra_alloc.manifest import Documents
+from dra_alloc.scenario.left import devices
 from dra_alloc.scenario.left.devices import stranded, takers
 from dra_alloc.scenario.left.left import Left, left_in
 from dra_alloc.testing.cases import random_requests
@@ -182,4 +184,37 @@ def test_without_classes_nothing_is_said_and_without_budget_that_it_is_not_count
     assert left_in(Cluster.of(Documents())) is None
     with Purse(1):
         left = left_in(dra_alloc.load(ROOT / "docs" / "examples" / "cluster"))
-    assert left == Left(counted=False)
+    assert left is not None
+    assert (left.classes, left.counted, left.why.partition(":")[0]) == (
+        (),
+        False,
+        "the budget of 1 units of work ran out",
+    )
+
+
+def test_of_too_many_devices_by_nodes_and_classes_nothing_is_counted(monkeypatch):
+    monkeypatch.setattr(devices, "LOOKS_MAX", 20)
+    left = left_in(dra_alloc.load(ROOT / "docs" / "examples" / "cluster"))
+    assert left == Left(counted=False, why="devices by nodes and classes are more than 20")
+
+
+def test_a_share_of_a_capacity_that_its_device_does_not_have_takes_nothing_of_it():
+    device = {"name": "d", "allowMultipleAllocations": True, "capacity": {"mem": {"value": "10"}}}
+    pool = {"name": "n", "generation": 1, "resourceSliceCount": 1}
+    spec = {"driver": "x.io", "nodeName": "n", "pool": pool, "devices": [device]}
+    share = {"shareID": "00000000-0000-4000-8000-000000000000", "consumedCapacity": {"bandwidth": "1"}}
+    result = {"request": "r", "driver": "x.io", "pool": "n", "device": "d", **share}
+    claim = {
+        "metadata": {"name": "c", "namespace": "ns"},
+        "spec": {"devices": {"requests": [{"name": "r", "exactly": {"deviceClassName": "x"}}]}},
+        "status": {"allocation": {"devices": {"results": [result]}}},
+    }
+    selector = {"cel": {"expression": "device.driver == 'other'"}}
+    documents = Documents(
+        slices=(ResourceSlice.model_validate({"metadata": {"name": "s"}, "spec": spec}),),
+        classes=(DeviceClass.model_validate({"metadata": {"name": "x"}, "spec": {"selectors": [selector]}}),),
+        claims=(ResourceClaim.model_validate(claim),),
+    )
+    left = left_in(Cluster.of(documents, Settings("1.37")))
+    assert left is not None
+    assert [(each.code, len(each.devices)) for each in left.stranded] == [("class-mismatch", 1)]
