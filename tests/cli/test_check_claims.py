@@ -156,7 +156,7 @@ def test_an_allocation_that_skips_node_operations_needs_a_node_that_declares_it(
     [
         ({"schedulerName": "kai-scheduler"}, "scheduler kai-scheduler decides"),
         ({"volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": "v"}}]}, "volumes are not looked at"),
-        ({"priorityClassName": "mine"}, "the priority of class mine is not known"),
+        ({"priorityClassName": "mine"}, "PriorityClass mine is not among the files"),
     ],
 )
 def test_what_is_not_looked_at_is_a_note_on_the_answer(ask: Question, spec: Json, note: str) -> None:
