@@ -167,8 +167,6 @@ def set_faults(workload: Workload, bindings: Bindings | None) -> Iterator[tuple[
 
 def _name_faults(name: str, template: Any) -> Iterator[tuple[str, str]]:
     cliques, groups = (list(_listed(template, key)) for key in ("cliques", _GROUPS))
-    if not cliques:
-        yield ".cliques", "a set has at least one clique"
     for key, parts in (("cliques", cliques), (_GROUPS, groups)):
         names = [text(each, "name") for _, each in parts]
         for number, called in enumerate(names):

@@ -12,7 +12,6 @@ from dra_alloc.errors import Problem, Where, first_few
 from dra_alloc.manifest import Workload
 from dra_alloc.pods.expanding import ExpandedPod
 from dra_alloc.pods.gangs.trees import SubGroup
-from dra_alloc.pods.workloads.reading import items
 from dra_alloc.queues.kai.grouping import ATTACHED, SCHEDULER, TOPOLOGY, gangs_of, is_of_kai, set_faults_of, set_refusal
 from dra_alloc.queues.kai.objects import KaiObjects
 from dra_alloc.queues.standing import NOT_MODELLED, Standing
@@ -117,9 +116,9 @@ def _is_set(owner: object) -> TypeGuard[Workload]:
 
 
 def sets_without_pods(prepared: Prepared, objects: KaiObjects) -> Iterator[tuple[Workload, Problem]]:
-    """Yield why Grove refuses sets that make no pods, so that no answer tells it; those without cliques are no sets."""
+    """Yield why Grove refuses sets that make no pods, so that no answer tells it."""
     making = {id(each.owner) for each in prepared.pods}
     for each in prepared.manifests.workloads:
-        if _is_set(each) and id(each) not in making and items(each.body, "spec.template.cliques"):
+        if _is_set(each) and id(each) not in making:
             for path, said in set_faults_of(each, objects):
                 yield each, Problem(f"Grove refuses the set: {said}", Where(path=path))
