@@ -14,7 +14,7 @@ from dra_alloc.queues.kueue.asking import ChargedSet, QueuedWorkload, charged
 from dra_alloc.queues.kueue.charge import ChargeRefused, Charging
 from dra_alloc.queues.kueue.flavors import Assignment, assigned
 from dra_alloc.queues.kueue.objects import ClusterQueue, KueueObjects
-from dra_alloc.queues.kueue.rooms import NodeRoom, TopologyRooms, not_asked_here, without_topology
+from dra_alloc.queues.kueue.rooms import NodeRoom, TopologyRooms, not_asked_here, rooms_assigned, without_topology
 from dra_alloc.queues.kueue.topology import DomainCounts
 from dra_alloc.queues.kueue.tree import QuotaFit, QuotaTree
 from dra_alloc.queues.kueue.unnamed import is_nameless
@@ -53,12 +53,14 @@ class AroundQueues:
     """
     What queues are asked among: labels of namespaces, what workloads have been given, by queue, and the nodes.
 
-    The second counts where the status of a queue does not say it.
+    The second counts where the status of a queue does not say it. `assigned` says by flavor whose pods, not all of
+    them there, have been assigned domains of its topology.
     """
 
     labels: Mapping[str, Mapping[str, str]]
     given: Mapping[str, Mapping[Key, int]]
     nodes: Sequence[NodeRoom] = ()
+    assigned: Mapping[str, str] = field(default_factory=dict)
 
 
 def admissions(
@@ -80,11 +82,11 @@ def admissions(
     found: dict[int, QueueStanding] = {}
     waiting: dict[str, list[QueueStanding]] = {}
     for each in workloads:
-        first = _nominated(each, objects, charging, around.labels)
+        first = _nominated(each, objects, charging, around)
         found[each.number] = first
         if first.standing is Standing.WAITING and first.workload.unmade is None:
             waiting.setdefault(first.queue, []).append(first)
-    for admission in _cycles(waiting, objects, tree, TopologyRooms(objects, around.nodes)):
+    for admission in _cycles(waiting, objects, tree, TopologyRooms(objects, around.nodes, around.assigned)):
         found[admission.workload.number] = admission
     return tuple(found.values())
 
@@ -102,15 +104,14 @@ def _without_topologies(
 
 
 def _nominated(
-    workload: QueuedWorkload, objects: KueueObjects, charging: Charging, labels: Mapping[str, Mapping[str, str]]
+    workload: QueuedWorkload, objects: KueueObjects, charging: Charging, around: AroundQueues
 ) -> QueueStanding:
     """Return a workload that waits in its queue, is in already, or can be in no queue."""
     local = objects.local.get(workload.local_queue)
     queue = objects.queues.get(local.cluster_queue) if local is not None else None
     name = local.cluster_queue if local is not None else ""
     if workload.given is not None:
-        flavors = {of_set: dict(each) for of_set, each in workload.given.items()}
-        return QueueStanding(workload, Standing.ADMITTED, name, assignment=Assignment(flavors=flavors))
+        return _admitted_before(workload, workload.given, name, objects, around.assigned)
     if workload.unmade is not None:
         standing, code, said = workload.unmade
         return QueueStanding(workload, standing, name, code, (said,))
@@ -129,7 +130,7 @@ def _nominated(
     if code:
         return _out(workload, name, code, f"ClusterQueue {name} is inactive, as {why}")
     namespace = workload.local_queue.partition("/")[0]
-    if not selector_of(queue.namespaces).matches(labels[namespace]):
+    if not selector_of(queue.namespaces).matches(around.labels[namespace]):
         said = f"ClusterQueue {name} takes no workloads of namespace {namespace}"
         return _out(workload, name, "namespace-selector", said)
     beyond = next((found for each in workload.sets if (found := not_asked_here(each.pod))), "")
@@ -143,6 +144,26 @@ def _nominated(
     except ChargeRefused as refused:
         again = ", Kueue tries again" if refused.retryable else ""
         return _out(workload, name, refused.code, f"{refused.detail}{again}")
+
+
+def _admitted_before(
+    workload: QueuedWorkload,
+    given: Mapping[str, Mapping[str, str]],
+    queue: str,
+    objects: KueueObjects,
+    assigned: Mapping[str, str],
+) -> QueueStanding:
+    """Return a workload that has its quota; undecided where it is not known to which nodes its pods are kept."""
+    flavors = {of_set: dict(each) for of_set, each in given.items()}
+    named = list(dict.fromkeys(each for of_set in flavors.values() for each in of_set.values()))
+    lacking = [each for each in named if each not in objects.flavors]
+    said = f"it is admitted, and there is no ResourceFlavor {first_few(lacking)} that says to which nodes"
+    if not lacking:
+        taken = [each for each in named if objects.flavors[each].topology and each in assigned]
+        if not taken:
+            return QueueStanding(workload, Standing.ADMITTED, queue, assignment=Assignment(flavors=flavors))
+        said = rooms_assigned(taken[0], assigned)
+    return QueueStanding(workload, Standing.UNDECIDED, queue, NOT_MODELLED, (said,))
 
 
 def _inactive(queue: ClusterQueue, objects: KueueObjects) -> tuple[str, str]:
@@ -198,6 +219,10 @@ def _cycles(
                     continue
                 for key, amount in found.usage.items():
                     tree.ledger.charge(queue.name, key, amount)
+                unknown = rooms.unknown(found.flavors, domains)
+                if unknown:
+                    yield from _unknown(head, found, queue, behind, unknown)
+                    continue
                 order += 1
                 behind.pop()
                 yield replace(head, standing=Standing.ADMITTED, assignment=found, order=order, domains=domains)
@@ -206,6 +231,17 @@ def _cycles(
 def _turn(tried: tuple[QueueStanding, Assignment]) -> tuple[int, int, int]:
     head, found = tried
     return found.level, -head.workload.priority, head.workload.number
+
+
+def _unknown(
+    head: QueueStanding, found: Assignment, queue: ClusterQueue, left: list[QueueStanding], said: str
+) -> Iterator[QueueStanding]:
+    """Yield a head of which it is not known whether it is let in; of a strict queue with all behind it."""
+    undecided, behind = Standing.UNDECIDED, f"behind {head.workload.name}, of which it is not known: {said}"
+    left.pop()
+    yield replace(head, standing=undecided, code=NOT_MODELLED, reasons=(said,), assignment=found)
+    while queue.strict and left:
+        yield replace(left.pop(), standing=undecided, code=NOT_MODELLED, reasons=(behind,))
 
 
 def _parked(

@@ -18,7 +18,15 @@ from dra_alloc.queues.kueue.objects import ClusterQueue, Flavor, KueueObjects
 from dra_alloc.queues.kueue.topology import DomainCounts, TopologyRequest, in_domains
 from dra_alloc.queues.topologies import NamedTopology
 
-__all__ = ["NodeRoom", "TopologyRooms", "not_asked_here", "topology_asked", "wants_topology", "without_topology"]
+__all__ = [
+    "NodeRoom",
+    "TopologyRooms",
+    "not_asked_here",
+    "rooms_assigned",
+    "topology_asked",
+    "wants_topology",
+    "without_topology",
+]
 
 _PREFIX: Final = "kueue.x-k8s.io/podset-"
 _REQUIRED: Final = f"{_PREFIX}required-topology"
@@ -68,10 +76,15 @@ def topology_asked(pod: Pod, levels: Sequence[str]) -> TopologyRequest:
 
 @dataclass(slots=True)
 class TopologyRooms:
-    """The nodes, and what workloads that were let in before have taken of domains, by topology and path."""
+    """
+    The nodes, and what workloads that were let in before have taken of domains, by topology and path.
+
+    `assigned` says by flavor whose pods have been assigned domains and are not there: what they take is not counted.
+    """
 
     objects: KueueObjects
     nodes: Sequence[NodeRoom]
+    assigned: Mapping[str, str] = field(default_factory=dict)
     taken: dict[tuple[str, tuple[str, ...]], Counter[str]] = field(default_factory=dict)
 
     def look(
@@ -107,6 +120,22 @@ class TopologyRooms:
                 used = self.taken.setdefault((flavor.topology, path), Counter())
                 used.update({name: count * amount for name, amount in _asked(each.asked.pod).items()})
         return found, "", True
+
+    def unknown(self, flavors: Mapping[str, Mapping[str, str]], domains: Mapping[str, DomainCounts]) -> str:
+        """
+        Return why it is not known whether the domains found have room, if so: that of others is not counted.
+
+        Spec: KUEUE-43.
+        """
+        topologies = {
+            topology for name in domains for each in flavors[name].values() if (topology := self._topology(each))
+        }
+        whose = next((each for each in self.assigned if self._topology(each) in topologies), None)
+        return "" if whose is None else rooms_assigned(whose, self.assigned)
+
+    def _topology(self, flavor: str) -> str:
+        found = self.objects.flavors.get(flavor)
+        return found.topology if found is not None else ""
 
     def implied(self, queue: ClusterQueue) -> bool:
         """Return whether all flavors of a queue have a topology, so that all pod sets go by it."""
@@ -145,6 +174,12 @@ class TopologyRooms:
             used = Counter[str]() if empty else self.taken.get((flavor.topology, path), Counter())
             found[path] = max(0, min((room[name] - used[name]) // amount for name, amount in asked.items()))
         return found
+
+
+def rooms_assigned(flavor: str, assigned: Mapping[str, str]) -> str:
+    """Return that pods have domains of a flavor by a Workload's word, which is not modelled."""
+    whose = f"Workload {assigned[flavor]} has a topologyAssignment in flavor {flavor}, and not all of its pods run"
+    return f"{whose}: which room these take is not modelled"
 
 
 def _asked(pod: Pod) -> Mapping[str, int]:

@@ -4,6 +4,7 @@ Who Kueue admits of the manifests' workloads, and where the admitted are placed.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
@@ -15,6 +16,8 @@ from dra_alloc.manifest import Documents
 from dra_alloc.pods.amounts import PODS
 from dra_alloc.pods.expanding import ExpandedPod
 from dra_alloc.pods.tenancy import Tenancy
+from dra_alloc.pods.views import is_finished
+from dra_alloc.pods.workloads.reading import items
 from dra_alloc.queues.kueue.asking import gates_lacking
 from dra_alloc.queues.kueue.charge import Charging
 from dra_alloc.queues.kueue.cycle import AroundQueues, QueueStanding, admissions
@@ -53,6 +56,8 @@ LIMITS: Final = "not modelled: preemption and fair sharing, admission checks, pa
 
 #: What labels and annotations of Kueue begin with.
 _OF_KUEUE: Final = "kueue.x-k8s.io/"
+#: Where a pod in a domain says whose Workload it is of.
+_WORKLOAD: Final = "kueue.x-k8s.io/workload"
 #: The label that a namespace has of itself.
 _NAME: Final = "kubernetes.io/metadata.name"
 
@@ -75,7 +80,7 @@ def admit_kueue(asked: AdmitQuestion) -> Admit:
     pods = _asked(prepared)
     queued, others = in_turn(dump, queued_pods(pods, prepared.subjects, dump, by))
     workloads = [*others, *(each.workload for each in queued if each.workload is not None)]
-    around = AroundQueues(namespaces, reserved(with_quota(dump)), _rooms(prepared))
+    around = AroundQueues(namespaces, reserved(with_quota(dump)), _rooms(prepared), _assigned(dump))
     found = admissions(workloads, objects, charging, around)
     by_number = {each.workload.number: each for each in found}
     answered = [(each, None if each.workload is None else by_number[each.workload.number]) for each in queued]
@@ -124,6 +129,27 @@ def _rooms(prepared: Prepared) -> Sequence[NodeRoom]:
         NodeRoom(node, {name: load.left(name) - (load.pods if name == PODS else 0) for name in load.allocatable})
         for node, load in zip(tenancy.nodes, tenancy.loads, strict=True)
     ]
+
+
+def _assigned(dump: Documents) -> Mapping[str, str]:
+    """Return the flavors with domains that Workloads have been assigned, not all of whose pods run, and a Workload."""
+    run = Counter(
+        (each.metadata.namespace, each.metadata.annotations.get(_WORKLOAD))
+        for each in dump.pods
+        if each.spec.node_name and not is_finished(each)
+    )
+    found: dict[str, str] = {}
+    for each in with_quota(dump):
+        parts = [one for one in items(each.body, "status.admission.podSetAssignments") if one.get("topologyAssignment")]
+        counts = [one.get("count") for one in parts]
+        known = all(type(count) is int for count in counts)
+        if known and run[each.namespace, each.name] >= sum(count for count in counts if type(count) is int):
+            continue
+        for one in parts:
+            flavors = one.get("flavors")
+            for flavor in flavors.values() if isinstance(flavors, Mapping) else ():
+                found.setdefault(str(flavor), each.metadata.full_name)
+    return found
 
 
 class _Namespaces(dict[str, Mapping[str, str]]):

@@ -172,3 +172,60 @@ def test_with_the_gate_off_nobody_looks():
     off = {**CONFIGURATION, "featureGates": {"TopologyAwareScheduling": False}}
     dump = [*place("a", "r1", 2), *place("b", "r2", 1), NET, off]
     assert only(found([asking(pods=3, **IN_A_RACK)], *dump)).verdict is AdmitVerdict.PLACED
+
+
+CPU_OF_T: dict[str, Any] = {"name": "t", "resources": [{"name": "cpu", "nominalQuota": 99}]}
+
+
+def assigned(flavor: str = "t", pods: int = 1, owner: str = "") -> dict[str, Any]:
+    """A Workload that has its quota and a domain."""
+    domains = {"levels": [HOST], "domains": [{"values": ["a"], "count": pods}]}
+    part = {"name": "main", "count": pods, "flavors": {"cpu": flavor}, "topologyAssignment": domains}
+    template = running_of_w()["spec"] | {"nodeName": None}
+    sets = [{"name": "main", "count": pods, "template": {"spec": template}}]
+    status = {"admission": {"clusterQueue": "q", "podSetAssignments": [part]}}
+    made = kueue("Workload", "w", {"queueName": "q", "podSets": sets}, status=status)
+    made["metadata"] |= {"namespace": "ns", "uid": "u"}
+    if owner:
+        made["metadata"]["ownerReferences"] = [{"apiVersion": "batch/v1", "kind": "Job", "name": owner, "uid": "j"}]
+    return made
+
+
+def running_of_w() -> dict[str, Any]:
+    spec = {"nodeName": "a", "containers": [{"name": "c", "image": "i", "resources": {"requests": {"cpu": "1"}}}]}
+    metadata = {"name": "r", "namespace": "ns", "annotations": {"kueue.x-k8s.io/workload": "w"}}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}
+
+
+@pytest.mark.parametrize(
+    ("pods", "runs", "verdict"),
+    [(1, False, AdmitVerdict.UNDECIDED), (2, True, AdmitVerdict.UNDECIDED), (1, True, AdmitVerdict.PLACED)],
+)
+def test_domains_of_workloads_whose_pods_are_not_there_are_undecided(pods, runs, verdict):
+    dump = [*place("a", "r1", 4), NET, assigned(pods=pods), *([running_of_w()] if runs else [])]
+    answer = found([asking(**IN_A_RACK)], *dump)
+    assert only(answer).verdict is verdict
+    if verdict is AdmitVerdict.UNDECIDED:
+        assert of_kueue(only(answer)).code == "not-modelled"
+        assert "Workload ns/w has a topologyAssignment in flavor t" in lines(answer)
+
+
+def test_who_finds_no_room_anyway_is_not_undecided():
+    answer = found([asking(pods=5, **IN_A_RACK)], *place("a", "r1", 4), NET, assigned())
+    assert only(answer).verdict is AdmitVerdict.NEVER
+
+
+def test_a_strict_queue_is_undecided_behind_who_is():
+    strict = queue("q", {"coveredResources": ["cpu"], "flavors": [CPU_OF_T]}, queueingStrategy="StrictFIFO")
+    dump = [*COMMON, TAS, *strict, *place("a", "r1", 9), NET, assigned()]
+    answer = admit(objects(asking("j"), asking("k")), objects(*dump))
+    assert [each.verdict for each in answer.workloads] == [AdmitVerdict.UNDECIDED] * 2
+    assert "behind ns/j, of which it is not known" in lines(answer)
+
+
+@pytest.mark.parametrize("flavor", ["gone", "t"])
+def test_who_was_admitted_to_a_flavor_that_is_not_there_is_undecided(flavor):
+    answer = found([asking()], *place("a", "r1", 4), NET, assigned(flavor, owner="j"))
+    assert only(answer).verdict is AdmitVerdict.UNDECIDED
+    why = "there is no ResourceFlavor gone" if flavor == "gone" else "which room these take is not modelled"
+    assert why in lines(answer)
