@@ -8,7 +8,7 @@ fields are gone.
 
 from __future__ import annotations
 
-from collections.abc import Sized
+from collections.abc import Mapping, Sized
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Final
@@ -184,9 +184,9 @@ def in_words(value: Any) -> str:
     """Name a value as the user would: its kind, and its text if that is short."""
     if value is None:
         return "null"
-    if isinstance(value, dict):
+    if isinstance(value, Mapping):
         return "an object"
-    if isinstance(value, list):
+    if isinstance(value, list | tuple):
         return "a list"
     if isinstance(value, bool):
         return f"the boolean {str(value).lower()}"

@@ -20,6 +20,7 @@ from dra_alloc.pods.workloads.reading import (
     copies,
     items,
     labelled,
+    marks_in,
     template_in,
     text,
     thawed,
@@ -105,7 +106,7 @@ class _Making:
         clique, at = self.cliques[name]
         full, spec = f"{base}-{name}", value_at(clique, "spec") or {}
         count = copies(spec, "replicas", 1, f"{at}.spec")
-        labels = {**(value_at(clique, "labels") or {}), _CLIQUE: full}
+        labels = {**marks_in(clique, "labels", at), _CLIQUE: full}
         sharing = items(clique, "resourceSharing") or items(spec, "resourceSharing")
         among = [each for each in shared if not each.cliques or name in each.cliques]
         among += [each for each in _sharing(sharing, full, 0) if each.index is None]

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from dra_alloc.manifest import Workload
 from dra_alloc.pods.workloads.batch import JobRun, pods_of_job
-from dra_alloc.pods.workloads.exclusive import alone_in
+from dra_alloc.pods.workloads.exclusive import alone_in, group_key
 from dra_alloc.pods.workloads.plans import Around, Controller, PodPlan, PodSet
 from dra_alloc.pods.workloads.reading import (
     controller_of,
@@ -17,6 +17,7 @@ from dra_alloc.pods.workloads.reading import (
     flag,
     items,
     labelled,
+    marks_in,
     template_in,
     text,
     together,
@@ -27,7 +28,9 @@ from dra_alloc.pods.workloads.reading import (
 __all__ = ["Replicated", "job_set", "replicated_jobs"]
 
 _PREFIX: Final = "jobset.sigs.k8s.io"
+_KEY: Final = f"{_PREFIX}/job-key"
 _EXCLUSIVE: Final = "alpha.jobset.sigs.k8s.io/exclusive-topology"
+_ANNOTATIONS: Final = "template.metadata.annotations"
 _BY_NODE: Final = "alpha.jobset.sigs.k8s.io/node-selector"
 
 #: The replicated jobs of a JobSet, and where in the workload they stand.
@@ -55,7 +58,7 @@ def _jobs(workload: Workload, replicated: Mapping[str, Any], at: str, around: Ar
     spec = value_at(replicated, "template.spec") or {}
     there = around.pods(workload)
     template = template_in(spec, "template", f"{at}.template.spec")
-    exclusive = _exclusive(workload, replicated)
+    exclusive = _exclusive(workload, replicated, at)
     for number in range(copies(replicated, "replicas", 1, at)):
         name = f"{workload.name}-{group}-{number}"
         marks = {
@@ -67,9 +70,10 @@ def _jobs(workload: Workload, replicated: Mapping[str, Any], at: str, around: Ar
         controller = controller_of(child) if child is not None else Controller("batch/v1", "Job", name)
         status = value_at(child.body, "status") if child is not None else None
         mine = around.pods(child) if child is not None else with_labels(there, marks)
-        told = labelled(template, marks, marks)
+        key = group_key(workload.namespace, name)
+        told = labelled(template, {**marks, _KEY: key}, {**marks, _KEY: key})
         if exclusive:
-            told = alone_in(told, exclusive, f"{_PREFIX}/job-key", f"{workload.namespace}/{name}")
+            told = alone_in(told, exclusive, _KEY, key, everywhere=True)
         found = pods_of_job(
             JobRun(controller, {**spec, "template": told}, f"{at}.template.spec", status, mine, indexed=True)
         )
@@ -84,14 +88,18 @@ def _notes(workload: Workload, jobs: Replicated, called: str) -> Iterator[str]:
     after = [text(each, "name") for each, _ in jobs if items(each, "dependsOn")]
     if after:
         yield f"{called}: {', '.join(after)} start after others; all are counted at once"
-    holders = (workload.metadata.annotations, *(value_at(each, "template.metadata.annotations") for each, _ in jobs))
-    if any(_BY_NODE in (each or ()) for each in holders):
+    holders = (workload.metadata.annotations, *(marks_in(each, _ANNOTATIONS, at) for each, at in jobs))
+    if any(_BY_NODE in each for each in holders):
         yield f"{called}: nodes that were labelled for its Jobs before are not looked at"
 
 
-def _exclusive(workload: Workload, replicated: Mapping[str, Any]) -> str:
-    """Return the topology key of which each Job has a domain for itself; nothing where nodes were labelled for it."""
-    for given in (value_at(replicated, "template.metadata.annotations") or {}, workload.metadata.annotations):
+def _exclusive(workload: Workload, replicated: Mapping[str, Any], at: str) -> str:
+    """
+    Return the topology key of which each Job has a domain for itself; nothing where nodes were labelled for it.
+
+    Raises: Misfit.
+    """
+    for given in (marks_in(replicated, _ANNOTATIONS, at), workload.metadata.annotations):
         if given.get(_EXCLUSIVE):
-            return "" if _BY_NODE in given else str(given[_EXCLUSIVE])
+            return "" if _BY_NODE in given else given[_EXCLUSIVE]
     return ""

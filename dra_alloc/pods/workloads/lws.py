@@ -5,17 +5,17 @@ LeaderWorkerSet and DisaggregatedSet.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from functools import partial
 from typing import Any, Final
 
 from dra_alloc.manifest import Workload
-from dra_alloc.pods.workloads.exclusive import alone_in
+from dra_alloc.pods.workloads.exclusive import alone_in, group_key
 from dra_alloc.pods.workloads.plans import Around, Controller, PodPlan, PodSet, PodSlot, by_name
 from dra_alloc.pods.workloads.reading import copies, items, labelled, template_in, text, together, value_at
 
 __all__ = ["disaggregated_set", "leader_worker_set"]
 
 _PREFIX: Final = "leaderworkerset.sigs.k8s.io"
+_KEY: Final = f"{_PREFIX}/group-key"
 _EXCLUSIVE: Final = f"{_PREFIX}/exclusive-topology"
 _TEMPLATES: Final = "leaderWorkerTemplate"
 
@@ -48,21 +48,24 @@ def _groups(workload: Workload, name: str, spec: Mapping[str, Any], at: str, aro
     own = value_at(spec, f"{_TEMPLATES}.leaderTemplate") is not None
     leader = template_in(spec, f"{_TEMPLATES}.leaderTemplate", at) if own else worker
     there = around.pods(workload)
-    leaders = [_slot(name, group, 0, f"{name}-{group}") for group in range(groups)]
+    keys = [group_key(workload.namespace, f"{name}-{group}") for group in range(groups)]
+    leaders = [_slot(key, group, 0, f"{name}-{group}") for group, key in enumerate(keys)]
     path = f"{at}.{_TEMPLATES}.{'leader' if own else 'worker'}Template.spec"
     maker = Controller("apps/v1", "StatefulSet", name)
     leader, worker = (labelled(each, {f"{_PREFIX}/name": name}) for each in (leader, worker))
-    alone = partial(_alone, workload, name)
-    if alone(leader, 0) is leader:
+    exclusive = workload.metadata.annotations.get(_EXCLUSIVE)
+    if not exclusive:
         yield PodSet(leader, path, maker, groups, slots=leaders, key_of=by_name, there=there)
     else:
         for group, slot in enumerate(leaders):
             known = tuple(each for each in there if by_name(each) == slot.key)
-            yield PodSet(alone(leader, group), path, maker, 1, slots=[slot], key_of=by_name, there=known)
-    for group in range(groups):
-        workers = [_slot(name, group, number, f"{name}-{group}-{number}") for number in range(1, size)]
+            yield PodSet(
+                _alone(leader, exclusive, keys[group]), path, maker, 1, slots=[slot], key_of=by_name, there=known
+            )
+    for group, key in enumerate(keys):
+        workers = [_slot(key, group, number, f"{name}-{group}-{number}") for number in range(1, size)]
         yield PodSet(
-            alone(worker, group),
+            _alone(worker, exclusive, key),
             f"{at}.{_TEMPLATES}.workerTemplate.spec",
             Controller("apps/v1", "StatefulSet", f"{name}-{group}"),
             len(workers),
@@ -72,16 +75,14 @@ def _groups(workload: Workload, name: str, spec: Mapping[str, Any], at: str, aro
         )
 
 
-def _alone(workload: Workload, name: str, template: Mapping[str, Any], group: int) -> Mapping[str, Any]:
+def _alone(template: Mapping[str, Any], exclusive: str | None, key: str) -> Mapping[str, Any]:
     """Return a template whose group has a domain for itself, if the set says so."""
-    key = workload.metadata.annotations.get(_EXCLUSIVE)
-    if not key:
-        return template
-    return alone_in(template, key, f"{_PREFIX}/group-key", f"{workload.namespace}/{name}-{group}")
+    return alone_in(template, exclusive, _KEY, key, everywhere=False) if exclusive else template
 
 
-def _slot(name: str, group: int, number: int, pod: str) -> PodSlot:
-    return PodSlot(pod, pod, labels={f"{_PREFIX}/group-index": str(group), f"{_PREFIX}/worker-index": str(number)})
+def _slot(key: str, group: int, number: int, pod: str) -> PodSlot:
+    labels = {_KEY: key, f"{_PREFIX}/group-index": str(group), f"{_PREFIX}/worker-index": str(number)}
+    return PodSlot(pod, pod, labels=labels)
 
 
 def _notes(workload: Workload, spec: Mapping[str, Any]) -> Iterator[str]:

@@ -21,6 +21,7 @@ __all__ = [
     "flag",
     "items",
     "labelled",
+    "marks_in",
     "number",
     "number_in",
     "template_at",
@@ -131,7 +132,22 @@ def template_in(value: Any, path: str, at: str = "") -> Mapping[str, Any]:
     metadata, spec = found.get("metadata") or {}, found.get("spec") or {}
     if not isinstance(metadata, Mapping) or not isinstance(spec, Mapping):
         raise Misfit(where, "the pod template's metadata and spec have to be objects")
+    for each in ("labels", "annotations"):
+        marks_in(metadata, each, f"{where}.metadata")
     return {"metadata": metadata, "spec": spec}
+
+
+def marks_in(value: Any, path: str, at: str) -> Mapping[str, str]:
+    """Return labels or annotations in a part of a workload that stands `at`. Raises: Misfit, if they are no texts."""
+    found = value_at(value, path)
+    if found is None:
+        return {}
+    if not isinstance(found, Mapping):
+        raise Misfit(f"{at}.{path}", f"expected an object, got {in_words(found)}")
+    for key, each in found.items():
+        if not isinstance(each, str | None):
+            raise Misfit(f"{at}.{path}[{key}]", f"expected a string, got {in_words(each)}")
+    return found
 
 
 def labelled(

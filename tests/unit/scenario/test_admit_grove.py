@@ -201,3 +201,9 @@ def test_a_scaled_gang_goes_where_the_base_gang_runs():
     there["metadata"]["ownerReferences"] = owner
     found = admitted([made], *node("n", 2), FREE, there, claim)
     assert verdicts(found)["p-0-sg-0"] is AdmitVerdict.PLACED
+
+
+def test_labels_of_a_clique_that_are_no_object_are_bad_input():
+    made = clique_set({**clique("a"), "labels": "x"})
+    with pytest.raises(ManifestError, match="expected an object, got"):
+        admitted([made], *node("n", 1), FREE)

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from dra_alloc.errors import ManifestError
 from dra_alloc.manifest import Documents, load
 from dra_alloc.scenario.check import Check, check
 
@@ -98,3 +99,70 @@ def test_affinity_of_the_template_stays():
     item["spec"]["replicatedJobs"][0]["template"]["spec"]["template"]["spec"]["affinity"] = {"podAffinity": term}
     found = nodes_of(check(documents(item), documents(*racks(2))), "JobSet")
     assert found == {"0": [""]}
+
+
+def named(item: dict[str, Any], name: str, namespace: str = "default") -> dict[str, Any]:
+    return {**item, "metadata": {**item["metadata"], "name": name, "namespace": namespace}}
+
+
+def placed(kind: str, *namespaces: str, first: str = "") -> list[bool]:
+    """Which pods of an exclusive set, the second, and of one before it have a place on one node."""
+    keys = {KEYS[kind]: "rack"}
+    sets = [named(made(kind, 1, 1, **({KEYS[kind]: first} if first else {})), "a", namespaces[0])]
+    sets.append(named(made(kind, 1, 1, **keys), "b", namespaces[1]))
+    return [each.allocated is not None for each in check(documents(*sets), documents(*racks(6))).placements]
+
+
+@pytest.mark.parametrize("kind", list(KEYS))
+def test_it_keeps_off_sets_that_are_not_exclusive_too(kind):
+    """Their controllers put the label that it looks at on the pods of all sets."""
+    assert placed(kind, "default", "default") == [True, False]
+
+
+@pytest.mark.parametrize("kind", list(KEYS))
+@pytest.mark.parametrize("first", ["", "rack"])
+def test_only_a_job_set_keeps_off_those_of_other_namespaces(kind, first):
+    assert placed(kind, "x", "y", first=first) == [True, kind == "LeaderWorkerSet"]
+
+
+def template_of(item: dict[str, Any]) -> dict[str, Any]:
+    if item["kind"] == "LeaderWorkerSet":
+        return item["spec"]["leaderWorkerTemplate"]["workerTemplate"]
+    return item["spec"]["replicatedJobs"][0]["template"]["spec"]["template"]
+
+
+@pytest.mark.parametrize("kind", list(KEYS))
+@pytest.mark.parametrize(
+    "affinity",
+    [
+        "x",
+        [],
+        {"podAffinity": "x"},
+        {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": 7}},
+    ],
+)
+def test_an_affinity_that_cannot_be_read_is_bad_input(kind, affinity):
+    item = json.loads(json.dumps(made(kind, 1, 1, **{KEYS[kind]: "rack"})))
+    template_of(item)["spec"]["affinity"] = affinity
+    with pytest.raises(ManifestError, match="the pod template does not fit: affinity"):
+        check(documents(item), documents(*racks(2)))
+
+
+@pytest.mark.parametrize("kind", list(KEYS))
+@pytest.mark.parametrize("key", ["labels", "annotations"])
+def test_labels_of_a_template_that_are_no_object_are_bad_input(kind, key):
+    item = json.loads(json.dumps(made(kind, 1, 1)))
+    template_of(item)["metadata"] = {key: "x"}
+    with pytest.raises(ManifestError, match="expected an object, got"):
+        check(documents(item), documents(*racks(2)))
+
+
+@pytest.mark.parametrize(
+    ("annotations", "words"),
+    [("x", "expected an object, got"), ({KEYS["JobSet"]: ["rack"]}, "expected a string, got a list")],
+)
+def test_annotations_of_a_replicated_job_that_are_no_texts_are_bad_input(annotations, words):
+    item = made("JobSet", 1, 1)
+    item["spec"]["replicatedJobs"][0]["template"]["metadata"] = {"annotations": annotations}
+    with pytest.raises(ManifestError, match=words):
+        check(documents(item), documents(*racks(2)))
