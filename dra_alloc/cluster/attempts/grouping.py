@@ -213,14 +213,17 @@ class Groups:
     def _refused(
         self, grouped: Grouped, places: GroupDomains, tries: Sequence[GroupTried]
     ) -> Iterator[tuple[int, PodOutcome]]:
-        """Yield what becomes of pods of which no domain took enough, by that with the most room or an error."""
+        """
+        Yield what becomes of pods of which no domain took enough, by that with the most room or an error.
+
+        The status that is quoted is that of the domain tried first.
+        """
         tried = tries[-1] if tries[-1].trying.error else max(tries, key=lambda each: len(each.placed))
-        found, trying, least = tried.found, tried.trying, places.tree.least
+        found, trying, first = tried.found, tried.trying, tries[0]
         placed = tuple(number for number, _ in found.placed)
-        running = self.running[grouped.name]
-        short = (
-            f"minCount ({least}) cannot be satisfied: {running + len(placed)} scheduled, {len(found.untried)} remaining"
-        )
+        scheduled = self.running[grouped.name] + len(first.placed)
+        left = f"{scheduled} scheduled, {len(first.found.untried)} remaining"
+        short = f"minCount ({places.tree.least}) cannot be satisfied: {left}"
         status = places.status(f"pod group is unschedulable, {short}")
         unsettled = next((each.trying for each in tries if each.trying.is_unsettled), trying)
         outcomes = {number: trying.outcomes[number] for number in found.failed if number in trying.outcomes}

@@ -73,6 +73,14 @@ def test_no_domain_that_does_is_no_with_what_there_is():
     assert "if devices were chosen together" not in notes
 
 
+def test_the_status_that_is_quoted_is_that_of_the_domain_tried_first():
+    """Not of the one with the most room."""
+    said, notes = asked(cluster(("r1", 3), ("r2", 5)), 8, 8)
+    assert "r1 has room for 3 of 8, r2 has room for 5 of 8" in notes
+    first = "first placement status: pod group is unschedulable, minCount (8) cannot be satisfied: 3 scheduled"
+    assert any(first in each for each in said)
+
+
 def test_what_a_try_took_is_free_for_the_next_domain_and_for_others():
     pods = (*(pod(f"p{number}", **GPU) for number in range(3)), pod("z", **{**GPU, "schedulingGroup": None}))
     dump = cluster(("r1", 2), ("r2", 1))
