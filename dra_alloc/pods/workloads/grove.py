@@ -15,6 +15,7 @@ from dra_alloc.manifest import Workload
 from dra_alloc.manifest.make.defaults import set_defaults
 from dra_alloc.pods.workloads.names import cut
 from dra_alloc.pods.workloads.plans import Around, Controller, Misfit, PodPlan, PodSet, PodSlot
+from dra_alloc.pods.workloads.pod_gangs import replicas_of_set
 from dra_alloc.pods.workloads.reading import (
     controller_of,
     copies,
@@ -77,7 +78,7 @@ def pod_clique_set(workload: Workload, around: Around) -> PodPlan:
     groups = [(each, f"{_AT}.podCliqueScalingGroups[{n}]") for n, each in enumerate(items(template, _GROUPS))]
     grouped = {name for group, _ in groups for name in _texts(group, "cliqueNames")}
     sets: list[PodSet] = []
-    for index in range(copies(workload.body, "spec.replicas", 0)):
+    for index in range(replicas_of_set(workload)):
         base = f"{workload.name}-{index}"
         shared = _sharing(items(template, "resourceSharing"), workload.name, index)
         sets += [making.clique(base, name, shared) for name in making.cliques if name not in grouped]

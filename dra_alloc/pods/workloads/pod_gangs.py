@@ -13,9 +13,9 @@ from dra_alloc.errors import first_few, in_brief
 from dra_alloc.manifest import Workload
 from dra_alloc.pods.gangs.topology import TopologyConstraint
 from dra_alloc.pods.gangs.trees import SubGroup
-from dra_alloc.pods.workloads.reading import copies, items, number_in, text, value_at
+from dra_alloc.pods.workloads.reading import bounded, copies, items, number_in, text, value_at
 
-__all__ = ["PodGang", "old_fields", "pod_gangs", "set_faults", "startup_waves"]
+__all__ = ["PodGang", "old_fields", "pod_gangs", "replicas_of_set", "set_faults", "startup_waves"]
 
 _AT: Final = "spec.template"
 _GROUPS: Final = "podCliqueScalingGroups"
@@ -57,7 +57,23 @@ def pod_gangs(workload: Workload, constrain: Constraining) -> tuple[PodGang, ...
     Spec: GANGTREE-6, GANGTREE-8, GANGTREE-9. Raises: Misfit.
     """
     making = _Making.of(workload, constrain)
-    return tuple(gang for index in range(copies(workload.body, "spec.replicas", 0)) for gang in making.gangs(index))
+    return tuple(gang for index in range(replicas_of_set(workload)) for gang in making.gangs(index))
+
+
+def replicas_of_set(workload: Workload) -> int:
+    """
+    Return the replicas of a PodCliqueSet: as its cliques may have no pods, these do not bound what it makes.
+
+    Raises: Misfit, if it has more cliques than are tried: its replicas times those of its scaling groups.
+    """
+    template = value_at(workload.body, _AT)
+    grouped = {name for group in items(template, _GROUPS) for name in _names(group)}
+    cliques = sum(text(each, "name") not in grouped for each in items(template, "cliques"))
+    for number, group in enumerate(items(template, _GROUPS)):
+        cliques += copies(group, "replicas", 1, f"{_AT}.{_GROUPS}[{number}]") * max(1, len(_names(group)))
+    replicas = copies(workload.body, "spec.replicas", 0)
+    bounded(replicas * cliques, "spec.replicas", "cliques")
+    return replicas
 
 
 @dataclass(frozen=True, slots=True)

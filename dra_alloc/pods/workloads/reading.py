@@ -82,10 +82,10 @@ def copies(value: Any, path: str, default: int, at: str = "") -> int:
     return bounded(number_in(value, path, default, at), f"{at}.{path}" if at else path)
 
 
-def bounded(count: int, path: str) -> int:
-    """Return a number of pods. Raises: Misfit, if it is larger than is tried."""
+def bounded(count: int, path: str, what: str = "pods") -> int:
+    """Return a number of pods, or of what they are in. Raises: Misfit, if it is larger than is tried."""
     if count > _MOST:
-        raise Misfit(path, f"asks for {count:,} pods at once, more than the {_MOST:,} that are tried")
+        raise Misfit(path, f"asks for {count:,} {what} at once, more than the {_MOST:,} that are tried")
     return count
 
 

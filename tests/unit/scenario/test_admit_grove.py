@@ -207,3 +207,11 @@ def test_labels_of_a_clique_that_are_no_object_are_bad_input():
     made = clique_set({**clique("a"), "labels": "x"})
     with pytest.raises(ManifestError, match="expected an object, got"):
         admitted([made], *node("n", 1), FREE)
+
+
+def test_a_set_of_more_cliques_than_are_tried_is_bad_input():
+    """Neither its replicas nor those of its scaling group are too many alone, and its cliques have no pods."""
+    made = clique_set(clique("a"), clique("b", 0), replicas=500)
+    made["spec"]["template"]["podCliqueScalingGroups"] = [{"name": "g", "cliqueNames": ["b"], "replicas": 2000}]
+    with pytest.raises(ManifestError, match="asks for 1,000,500 cliques at once, more than the 10,000 that are tried"):
+        admitted([made], *node("n", 1), FREE)
