@@ -12,6 +12,7 @@ __all__ = [
     "ContainerImage",
     "Namespace",
     "Node",
+    "NodeCondition",
     "NodeSelector",
     "NodeSelectorRequirement",
     "NodeSelectorTerm",
@@ -74,6 +75,13 @@ class ContainerImage(PartialModel):
     size_bytes: Int = 0
 
 
+class NodeCondition(PartialModel):
+    """One aspect of a node's state."""
+
+    type: Text = ""
+    status: Text = ""
+
+
 class NodeStatus(PartialModel):
     """What the node offers: `capacity` in all, `allocatable` to pods; `declared_features` is what its kubelet can."""
 
@@ -81,6 +89,7 @@ class NodeStatus(PartialModel):
     allocatable: FrozenMap[str, Quantity] = FrozenMap()
     images: List[ContainerImage] = ()
     declared_features: List[Text] = ()
+    conditions: List[NodeCondition] = ()
 
 
 class Node(PartialModel):

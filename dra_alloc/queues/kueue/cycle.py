@@ -14,7 +14,14 @@ from dra_alloc.queues.kueue.asking import ChargedSet, QueuedWorkload, charged
 from dra_alloc.queues.kueue.charge import ChargeRefused, Charging
 from dra_alloc.queues.kueue.flavors import Assignment, assigned
 from dra_alloc.queues.kueue.objects import ClusterQueue, KueueObjects
-from dra_alloc.queues.kueue.rooms import NodeRoom, TopologyRooms, not_asked_here, rooms_assigned, without_topology
+from dra_alloc.queues.kueue.rooms import (
+    NodeRoom,
+    TopologyRooms,
+    malformed,
+    not_asked_here,
+    rooms_assigned,
+    without_topology,
+)
 from dra_alloc.queues.kueue.topology import DomainCounts
 from dra_alloc.queues.kueue.tree import QuotaFit, QuotaTree
 from dra_alloc.queues.kueue.unnamed import is_nameless
@@ -133,17 +140,20 @@ def _nominated(
     if not selector_of(queue.namespaces).matches(around.labels[namespace]):
         said = f"ClusterQueue {name} takes no workloads of namespace {namespace}"
         return _out(workload, name, "namespace-selector", said)
+    refused = next((found for each in workload.sets if (found := malformed(each.pod, each.count))), "")
+    if refused:
+        return _out(workload, name, "topology-malformed", f"Kueue refuses it: {refused}")
     beyond = next((found for each in workload.sets if (found := not_asked_here(each.pod))), "")
     if beyond:
-        said = f"annotation {beyond} is not modelled, or malformed: whether and where its pods go is not known"
+        said = f"annotation {beyond} is not modelled: whether and where its pods go is not known"
         return QueueStanding(workload, Standing.UNDECIDED, name, NOT_MODELLED, (said,))
     try:
         return QueueStanding(workload, Standing.WAITING, name, sets=charged(workload, charging, objects))
     except BudgetExhausted as spent:
         return QueueStanding(workload, Standing.UNDECIDED, name, "budget", (str(spent),))
-    except ChargeRefused as refused:
-        again = ", Kueue tries again" if refused.retryable else ""
-        return _out(workload, name, refused.code, f"{refused.detail}{again}")
+    except ChargeRefused as against:
+        again = ", Kueue tries again" if against.retryable else ""
+        return _out(workload, name, against.code, f"{against.detail}{again}")
 
 
 def _admitted_before(

@@ -4,6 +4,7 @@ What room nodes have by Kueue's count, and which domains workloads of a cycle ha
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -21,6 +22,7 @@ from dra_alloc.queues.topologies import NamedTopology
 __all__ = [
     "NodeRoom",
     "TopologyRooms",
+    "malformed",
     "not_asked_here",
     "rooms_assigned",
     "topology_asked",
@@ -37,7 +39,13 @@ _SIZE: Final = f"{_PREFIX}slice-size"
 #: What is not modelled: pod sets that go together, and slices of slices.
 _BEYOND: Final = (f"{_PREFIX}group-name", f"{_PREFIX}slice-required-topology-constraints")
 _HOST: Final = "kubernetes.io/hostname"
-_DIGITS: Final = 9
+#: Of these a pod set has one at most.
+_HOW: Final = (_REQUIRED, _PREFERRED, _UNCONSTRAINED)
+#: What Go reads as a yes, and as a no.
+_YES: Final = frozenset({"1", "t", "T", "TRUE", "true", "True"})
+_NO: Final = frozenset({"0", "f", "F", "FALSE", "false", "False"})
+_COUNT: Final = re.compile(r"\+?0*([1-9][0-9]{0,9})")
+_MOST: Final = 2**31 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,22 +59,44 @@ class NodeRoom:
 def wants_topology(pod: Pod) -> bool:
     """Return whether a pod set says something of a topology itself."""
     said = pod.metadata.annotations
-    return bool(said.get(_REQUIRED) or said.get(_PREFERRED) or said.get(_UNCONSTRAINED) == "true" or said.get(_SLICES))
+    return bool(said.get(_REQUIRED) or said.get(_PREFERRED) or said.get(_UNCONSTRAINED) in _YES or said.get(_SLICES))
 
 
 def not_asked_here(pod: Pod) -> str:
     """Return the annotation of a pod set that is not modelled, if it has one."""
+    return next((each for each in _BEYOND if each in pod.metadata.annotations), "")
+
+
+def malformed(pod: Pod, count: int) -> str:
+    """Return why Kueue refuses the annotations of a pod set of so many pods, if it does. Spec: KUEUE-40."""
     said = pod.metadata.annotations
-    size = said.get(_SIZE, "1")
-    malformed = not (size.isascii() and size.isdecimal() and len(size) <= _DIGITS and int(size))
-    return next((each for each in _BEYOND if each in said), _SIZE if malformed else "")
+    how = [each for each in _HOW if each in said]
+    if len(how) > 1:
+        return f"annotations {' and '.join(how)} exclude each other"
+    empty = next((each for each in (_REQUIRED, _PREFERRED, _SLICES) if said.get(each) == ""), "")
+    if empty:
+        return f"annotation {empty} names no level"
+    if said.get(_UNCONSTRAINED, "true") not in _YES | _NO:
+        return f"annotation {_UNCONSTRAINED} has to be true or false"
+    if (_SLICES in said) is not (_SIZE in said):
+        there, lacks = (_SLICES, _SIZE) if _SLICES in said else (_SIZE, _SLICES)
+        return f"annotation {there} needs {lacks}"
+    if _SIZE in said and not 1 <= _size(said) <= min(count, _MOST):
+        return f"annotation {_SIZE} has to be a whole number from 1 to {count}, the number of pods"
+    return ""
+
+
+def _size(said: Mapping[str, str]) -> int:
+    """Return the size of slices, 0 where it is no whole number above that."""
+    found = _COUNT.fullmatch(said.get(_SIZE, "1"))
+    return int(found[1]) if found is not None else 0
 
 
 def topology_asked(pod: Pod, levels: Sequence[str]) -> TopologyRequest:
     """Return what a pod set asks of a topology with these levels; without a word any place does. Spec: KUEUE-40."""
     said = pod.metadata.annotations
     slice_level = said.get(_SLICES, "")
-    size = int(said[_SIZE]) if slice_level and _SIZE in said else 1
+    size = _size(said) if slice_level else 1
     required, preferred = said.get(_REQUIRED, ""), said.get(_PREFERRED, "")
     if required or preferred:
         return TopologyRequest(required or preferred, bool(required), slice_level=slice_level, size=size)
@@ -159,7 +189,8 @@ class TopologyRooms:
         for each in self.nodes:
             labels = each.node.metadata.labels
             here = all(labels.get(key) == value for key, value in flavor.labels.items())
-            if not here or each.node.spec.unschedulable or not all(level in labels for level in topology.levels):
+            takes_pods = _is_ready(each.node) and not each.node.spec.unschedulable
+            if not here or not takes_pods or not all(level in labels for level in topology.levels):
                 continue
             tolerations = (*pod.spec.tolerations, *flavor.tolerations)
             by_host = topology.levels[-1] == _HOST
@@ -174,6 +205,11 @@ class TopologyRooms:
             used = Counter[str]() if empty else self.taken.get((flavor.topology, path), Counter())
             found[path] = max(0, min((room[name] - used[name]) // amount for name, amount in asked.items()))
         return found
+
+
+def _is_ready(node: Node) -> bool:
+    """Return whether a node is ready, as it is where its status says nothing of that."""
+    return all(each.status == "True" for each in node.status.conditions if each.type == "Ready")
 
 
 def rooms_assigned(flavor: str, assigned: Mapping[str, str]) -> str:

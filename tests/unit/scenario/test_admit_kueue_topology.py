@@ -15,6 +15,9 @@ from tests.unit.scenario.queueing import COMMON, CONFIGURATION, job, kueue, node
 RACK = "kueue.x-k8s.io/podset-required-topology"
 IN_A_RACK: dict[str, Any] = {RACK: "rack"}
 PREFERRED = "kueue.x-k8s.io/podset-preferred-topology"
+UNCONSTRAINED = "kueue.x-k8s.io/podset-unconstrained-topology"
+SLICES = "kueue.x-k8s.io/podset-slice-required-topology"
+SIZE = "kueue.x-k8s.io/podset-slice-size"
 HOST = "kubernetes.io/hostname"
 TAS = kueue("ResourceFlavor", "t", {"topologyName": "net"})
 PLAIN = kueue("ResourceFlavor", "p", {})
@@ -158,7 +161,6 @@ def test_a_topology_that_is_not_there_makes_the_queue_inactive():
     [
         {"kueue.x-k8s.io/podset-group-name": "g"},
         {"kueue.x-k8s.io/podset-slice-required-topology-constraints": "[]"},
-        {"kueue.x-k8s.io/podset-slice-size": "x"},
     ],
 )
 def test_what_is_not_modelled_is_undecided(annotation):
@@ -166,6 +168,40 @@ def test_what_is_not_modelled_is_undecided(annotation):
     assert only(answer).verdict is AdmitVerdict.UNDECIDED
     assert f"annotation {next(iter(annotation))} is not modelled" in lines(answer)
     assert "the budget ran out" not in lines(answer)
+
+
+@pytest.mark.parametrize(
+    ("annotations", "why"),
+    [
+        ({RACK: "rack", PREFERRED: HOST}, f"{RACK} and {PREFERRED} exclude each other"),
+        ({RACK: "rack", UNCONSTRAINED: "false"}, f"{RACK} and {UNCONSTRAINED} exclude each other"),
+        ({UNCONSTRAINED: "yes"}, f"{UNCONSTRAINED} has to be true or false"),
+        ({PREFERRED: ""}, f"{PREFERRED} names no level"),
+        ({SLICES: "rack"}, f"{SLICES} needs {SIZE}"),
+        ({SIZE: "2"}, f"{SIZE} needs {SLICES}"),
+        *[({SLICES: "rack", SIZE: size}, f"{SIZE} has to be a whole number from 1 to 2") for size in ("3", "0", "x")],
+    ],
+)
+def test_what_kueue_refuses_is_inadmissible(annotations, why):
+    answer = found([asking(**annotations)], *place("a", "r1", 4), NET)
+    assert only(answer).verdict is AdmitVerdict.INADMISSIBLE
+    assert of_kueue(only(answer)).code == "topology-malformed"
+    assert why in lines(answer)
+
+
+@pytest.mark.parametrize("annotations", [{SLICES: "rack", SIZE: "+02"}, {UNCONSTRAINED: "T"}, {UNCONSTRAINED: "0"}])
+def test_what_kueue_reads_is_asked_for(annotations):
+    assert only(found([asking(**annotations)], *place("a", "r1", 4), NET)).verdict is AdmitVerdict.PLACED
+
+
+@pytest.mark.parametrize(("status", "verdict"), [("True", "placed"), ("False", "never"), ("Unknown", "never")])
+def test_nodes_that_are_not_ready_have_no_room(status, verdict):
+    dump = place("a", "r1", 4)
+    dump[0]["status"]["conditions"] = [
+        {"type": "MemoryPressure", "status": "False"},
+        {"type": "Ready", "status": status},
+    ]
+    assert only(found([asking(**IN_A_RACK)], *dump, NET)).verdict == verdict
 
 
 def test_with_the_gate_off_nobody_looks():
