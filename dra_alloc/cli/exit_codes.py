@@ -27,6 +27,6 @@ exit codes:
   0  as expected: everything can be allocated
   1  something cannot be allocated
   2  bad input or usage
-  3  undecided: the budget ran out
+  3  undecided: not modelled, or the budget ran out
   70 a bug of dra-alloc
   130 interrupted, as by Ctrl-C"""

@@ -24,7 +24,7 @@ exit codes:
   0  all are admitted and placed, with all of their pods
   1  some are not, or in part
   2  bad input or usage
-  3  undecided: the budget ran out, or something decides that is not modelled"""
+  3  undecided: not modelled, or the budget ran out"""
 
 
 def declare(command: ArgumentParser) -> None:

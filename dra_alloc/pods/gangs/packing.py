@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
-from dra_alloc.pods.gangs.topology import Domain, Labels, TopologyConstraint, candidates
+from dra_alloc.pods.gangs.topology import Domain, Labels, TopologyConstraint, candidates, domains
 from dra_alloc.pods.gangs.trees import GroupTree
 
 __all__ = ["DomainsFound", "Room", "Terrain", "pack"]
@@ -121,6 +121,7 @@ class _UnderWay:
                 unknown = unknown or placed is None
                 rooms.append(Room(domain, count, len(asked)))
         self.rooms = rooms
+        self.against = self.against or self._outside(tree.topology, held)
         return None if unknown else False, max((each.placed for each in rooms), default=0)
 
     def _within(self, tree: GroupTree, pods: Sequence[int], places: tuple[int, ...] | None) -> tuple[bool | None, int]:
@@ -147,6 +148,14 @@ class _UnderWay:
     def _may_try(self) -> bool:
         self.left -= 1
         return self.left >= 0
+
+    def _outside(self, constraint: TopologyConstraint, held: frozenset[int]) -> str:
+        """Return that no domain holds any of the pods with places, where there are domains. Spec: TOPOLOGY-4."""
+        if not held or any(self._levels(constraint, held)):
+            return ""
+        if not domains(self.terrain.labels, constraint.levels):
+            return ""
+        return f"pods of it have places, and these are in no domain of {constraint.required}"
 
     def _levels(self, constraint: TopologyConstraint, held: frozenset[int]) -> Sequence[tuple[Domain, ...]]:
         """Return the domains that may be tried, found out once."""

@@ -25,6 +25,7 @@ from tests.unit.scenario.kai import (
     topology,
 )
 from tests.unit.scenario.queueing import only, reasons
+from tests.unit.scenario.test_admit_kai import running
 
 FREE = queue("q", (-1, -1))
 RACKS = topology("zone", "rack")
@@ -95,6 +96,17 @@ def test_nodes_without_the_labels_are_none_of_the_topology():
     found = admitted([together(2, preferred="rack")], *node("bare", 8), *node("half", 8, rack="r"), FREE, RACKS)
     assert only(found).verdict is AdmitVerdict.NOT_ALLOCATABLE
     assert "no node has all the labels of its topology: zone, rack" in lines(found)
+
+
+def test_pods_whose_gang_runs_outside_the_topology_are_told_so():
+    runs = running("r", "1", "bare", "0", annotations={"pod-group-name": "train"})
+    where = {"topology": "net", "requiredTopologyLevel": "rack"}
+    group = pod_group("train", "q", minMember=2, topologyConstraint=where)
+    made = pod("m", annotations={"pod-group-name": "train"})
+    found = admitted([made], *node("bare", 2), *rack("r1", 2), FREE, RACKS, group, *runs)
+    assert only(found).verdict is AdmitVerdict.NOT_ALLOCATABLE
+    assert "no domain can be: pods of it have places, and these are in no domain of rack" in lines(found)
+    assert "no node has all the labels" not in lines(found)
 
 
 def test_nobody_is_told_to_go_where_nobody_runs():
