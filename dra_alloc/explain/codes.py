@@ -10,7 +10,7 @@ from typing import Final
 from dra_alloc.explain.facts import Whose
 from dra_alloc.rules import CONSTRAINTS
 
-__all__ = ["DEVICE_CODES", "FACT_CODES", "NODE_CODES", "render_page"]
+__all__ = ["DEVICE_CODES", "FACT_CODES", "NODE_CODES", "STRANDED_CODES", "render_page"]
 
 #: Why one device was refused for one request.
 DEVICE_CODES: Final[Mapping[str, str]] = {
@@ -30,9 +30,13 @@ DEVICE_CODES: Final[Mapping[str, str]] = {
     "capacity-missing": "the request asks for a capacity that the device does not have",
     "capacity-policy": "the capacity's request policy does not allow the amount",
     "capacity-exhausted": "too little of a capacity is left",
-    "node-closed": "the device is free, and its node is closed by a cordon or by a taint of the control plane",
-    "no-node": "the device is free, and no node that is there reaches it",
     "device-error": "the question would end with an error at the device, if it came to that",
+}
+
+#: Why a free device is of use to no class, beside what devices fall to.
+STRANDED_CODES: Final[Mapping[str, str]] = {
+    "node-closed": "its node is closed by a cordon or by a taint of the control plane",
+    "no-node": "no node that is there reaches it",
 }
 
 #: Why a node, or the whole question, is refused.
@@ -104,6 +108,7 @@ def render_page() -> str:
     parts = ["# Reason codes", "", "Stable names in `--format json` and in the Python results."]
     for title, codes in (
         ("Devices", DEVICE_CODES),
+        ("Devices that are free and stranded, beside these", STRANDED_CODES),
         ("Nodes and whole questions", NODE_CODES),
         ("Facts", FACT_CODES),
         ("Whose affair a fix is", {each.name.lower(): meaning for each, meaning in _AFFAIRS.items()}),

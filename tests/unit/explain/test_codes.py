@@ -10,7 +10,7 @@ import pytest
 
 from dra_alloc.cluster.attempts.grouping import GROUP_CODE
 from dra_alloc.cluster.outcomes import NodeRefusal
-from dra_alloc.explain.codes import DEVICE_CODES, FACT_CODES, NODE_CODES, render_page
+from dra_alloc.explain.codes import DEVICE_CODES, FACT_CODES, NODE_CODES, STRANDED_CODES, render_page
 from dra_alloc.report.refusals import first_cause
 from tests.paths import ROOT
 
@@ -74,7 +74,7 @@ def test_what_a_node_has_a_say_in_is_told_with_it() -> None:
 
 
 def test_every_documented_code_is_used_and_every_code_documented() -> None:
-    documented = {*DEVICE_CODES, *NODE_CODES, *FACT_CODES}
+    documented = {*DEVICE_CODES, *STRANDED_CODES, *NODE_CODES, *FACT_CODES}
     used = codes_in_source()
     assert documented - used == set()
     engines = {"first-fit", "cp-sat"}

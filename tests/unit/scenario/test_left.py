@@ -16,6 +16,7 @@ from dra_alloc.api import DeviceClass, Node, Quantity, ResourceClaim, ResourceSl
 from dra_alloc.cluster.cluster import Cluster
 from dra_alloc.cluster.outcomes import Allocated, Unsatisfiable
 from dra_alloc.cluster.settings import Settings
+from dra_alloc.explain.codes import STRANDED_CODES
 from dra_alloc.manifest import Documents
 from dra_alloc.scenario.left import devices
 from dra_alloc.scenario.left.devices import stranded, takers
@@ -177,6 +178,29 @@ def test_the_gang_and_the_largest_claim_are_had_and_one_more_is_not():
             "spec": {"devices": {"requests": [{"name": "r", "exactly": {**claim, "count": count}}]}},
         })  # fmt: skip
         assert isinstance(cluster.allocate([asked_for]), Allocated) is fits
+
+
+def test_a_free_device_can_be_behind_a_closed_node_or_behind_none():
+    pool = {"generation": 1, "resourceSliceCount": 1}
+    slices = tuple(
+        ResourceSlice.model_validate(
+            {
+                "metadata": {"name": name},
+                "spec": {
+                    "driver": "x.io",
+                    "nodeName": name,
+                    "pool": {"name": name, **pool},
+                    "devices": [{"name": "d"}],
+                },
+            }
+        )
+        for name in ("closed", "gone")
+    )
+    cordoned = Node.model_validate({"metadata": {"name": "closed"}, "spec": {"unschedulable": True}})
+    one = DeviceClass.model_validate({"metadata": {"name": "x"}, "spec": {}})
+    left = left_in(Cluster.of(Documents(slices=slices, classes=(one,), nodes=(cordoned,))))
+    assert left is not None
+    assert {each.code for each in left.stranded} == set(STRANDED_CODES)
 
 
 def test_without_classes_nothing_is_said_and_without_budget_that_it_is_not_counted():
