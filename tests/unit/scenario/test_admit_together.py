@@ -235,7 +235,8 @@ def test_a_spec_that_is_no_object_is_bad_input():
 
 
 def test_marks_that_are_nearly_those_of_kai_are_named():
-    made = job("j", at="", **{"kai.scheduler/queu": "q"})
+    marks: dict[str, Any] = {"kai.scheduler/queu": "q"}
+    made = job("j", at="", **marks)
     made["metadata"]["annotations"] = {"kai.scheduler/topology-required-placment": "rack", "kai.scheduler/user": "me"}
     found = admitted([made], *node("n", 1), queue("default-queue", (-1, -1)))
     told = [each for each in found.notes if "is nothing to KAI" in each]

@@ -126,9 +126,13 @@ def test_only_a_job_set_keeps_off_those_of_other_namespaces(kind, first):
 
 
 def template_of(item: dict[str, Any]) -> dict[str, Any]:
-    if item["kind"] == "LeaderWorkerSet":
-        return item["spec"]["leaderWorkerTemplate"]["workerTemplate"]
-    return item["spec"]["replicatedJobs"][0]["template"]["spec"]["template"]
+    spec: Any = item["spec"]
+    found: dict[str, Any] = (
+        spec["leaderWorkerTemplate"]["workerTemplate"]
+        if item["kind"] == "LeaderWorkerSet"
+        else spec["replicatedJobs"][0]["template"]["spec"]["template"]
+    )
+    return found
 
 
 @pytest.mark.parametrize("kind", list(KEYS))
