@@ -71,6 +71,8 @@ def _check(case: Json) -> str:
         answered, wanted = _answered(objects, steps), _fresh(hand)
     except InputError:
         return "refused steps"
+    if not answered and wanted and _bad_on_the_way(ByHand(copy.deepcopy(objects), _SETTINGS), steps):
+        return "bad input on the way"  # which a later step replaces
     if answered != wanted:
         raise Broken(f"{world['name']} {steps}: {_difference(answered, wanted)}")
     return said if answered else f"bad input: {said}"
@@ -106,6 +108,15 @@ def _fresh(hand: ByHand) -> dict[str, str]:
         return _told(hand.checked())
     except ManifestError:
         return {}
+
+
+def _bad_on_the_way(hand: ByHand, steps: list[tuple[str, Json]]) -> bool:
+    """Say whether the cluster is bad input after one of the steps."""
+    for kind, taken in steps:
+        hand.do(kind, taken)
+        if not _fresh(hand):
+            return True
+    return False
 
 
 def _told(found: Check) -> dict[str, str]:
