@@ -17,11 +17,16 @@ from dra_alloc.manifest import Workload
 from dra_alloc.manifest.kinds import QUEUEING, no_match
 from dra_alloc.pods.workloads.reading import value_at
 
-__all__ = ["ObjectReading", "Wrong", "unserved"]
+__all__ = ["ObjectReading", "Wrong", "unserved", "whole_number"]
 
 Model = TypeVar("Model", bound=KubeModel)
 #: Objects with what is wrong with them, to be told with where they were read.
 Wrong = list[tuple[Workload, Problem]]
+
+
+def whole_number(text: str, digits: int) -> int | None:
+    """Return the number that a text is, without a sign and of so many digits at most; None if it is none."""
+    return int(text) if text.isascii() and text.isdecimal() and len(text) <= digits else None
 
 
 def unserved(objects: Iterable[Workload]) -> Wrong:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import count
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from dra_alloc.api import (
     DeviceTaint,
@@ -18,22 +18,18 @@ from dra_alloc.api import (
     ObjectMeta,
     ResourceSlice,
 )
-from dra_alloc.api.names import label_key_faults, label_value_faults
 from dra_alloc.cluster.edits.cluster_state import ClusterState
 from dra_alloc.cluster.edits.device_eviction import evicted_by_taints
 from dra_alloc.cluster.edits.step import StepKind, Stepping
 from dra_alloc.cluster.edits.waiting import waited
+from dra_alloc.cluster.edits.written_taint import WrittenTaint
 
 __all__ = ["TaintDevices"]
 
 
-class _Taint(BaseModel):
+class _Taint(WrittenTaint):
     """A taint."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
-
-    key: str = Field(min_length=1)
-    value: str | None = None
     effect: Literal["NoSchedule", "NoExecute"]
 
 
@@ -81,12 +77,7 @@ class TaintDevices(StepKind):
                 known &= stepping.knows(path, f"no slice has the {path}", wanted, there)
         if known and not any(map(self._meets, slices)):
             stepping.complain("", "there is no device of that driver and pool by that name")
-        for name, faults in (
-            ("key", label_key_faults(self.taint.key)),
-            ("value", label_value_faults(self.taint.value or "")),
-        ):
-            for fault in faults:
-                stepping.complain(f"taint.{name}", str(fault))
+        self.taint.complain(stepping)
 
     def _meets(self, item: ResourceSlice) -> bool:
         spec = item.spec

@@ -7,26 +7,22 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from dra_alloc.api import Node, Taint
-from dra_alloc.api.names import label_key_faults, label_value_faults
 from dra_alloc.cluster.edits.cluster_state import ClusterState
 from dra_alloc.cluster.edits.node_eviction import gone_in_time, observed
 from dra_alloc.cluster.edits.nodes import SomeNodes
 from dra_alloc.cluster.edits.step import Stepping
 from dra_alloc.cluster.edits.waiting import waited
+from dra_alloc.cluster.edits.written_taint import WrittenTaint
 
 __all__ = ["TaintNodes"]
 
 
-class _NodeTaint(BaseModel):
+class _NodeTaint(WrittenTaint):
     """A taint of a node."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
-
-    key: str = Field(min_length=1)
-    value: str | None = None
     effect: Literal["NoSchedule", "PreferNoSchedule", "NoExecute"]
 
 
@@ -38,12 +34,7 @@ class TaintNodes(SomeNodes):
 
     def on(self, state: ClusterState, stepping: Stepping) -> ClusterState:
         """Return the state with the nodes tainted, and without the pods that this evicts. Spec: EVICT-4."""
-        for name, faults in (
-            ("key", label_key_faults(self.taint.key)),
-            ("value", label_value_faults(self.taint.value or "")),
-        ):
-            for fault in faults:
-                stepping.complain(f"taint.{name}", str(fault))
+        self.taint.complain(stepping)
         names = {each.metadata.name or "" for each in self.chosen(state, stepping)}
         taint = Taint.made(key=self.taint.key, value=self.taint.value, effect=self.taint.effect)
 

@@ -69,8 +69,8 @@ def replicas_of_set(workload: Workload) -> int:
     template = value_at(workload.body, _AT)
     grouped = {name for group in items(template, _GROUPS) for name in _names(group)}
     cliques = sum(text(each, "name") not in grouped for each in items(template, "cliques"))
-    for number, group in enumerate(items(template, _GROUPS)):
-        cliques += copies(group, "replicas", 1, f"{_AT}.{_GROUPS}[{number}]") * max(1, len(_names(group)))
+    for at, group in _listed(template, _GROUPS):
+        cliques += copies(group, "replicas", 1, f"{_AT}{at}") * max(1, len(_names(group)))
     replicas = copies(workload.body, "spec.replicas", 0)
     bounded(replicas * cliques, "spec.replicas", "cliques")
     return replicas
@@ -183,11 +183,11 @@ def set_faults(workload: Workload, bindings: Bindings | None) -> Iterator[tuple[
 
 def _name_faults(name: str, template: Any) -> Iterator[tuple[str, str]]:
     cliques, groups = (list(_listed(template, key)) for key in ("cliques", _GROUPS))
-    for key, parts in (("cliques", cliques), (_GROUPS, groups)):
+    for parts in (cliques, groups):
         names = [text(each, "name") for _, each in parts]
-        for number, called in enumerate(names):
-            if called in names[:number]:
-                yield f".{key}[{number}].name", f"{in_brief(called)} is there before"
+        for number, (at, _) in enumerate(parts):
+            if names[number] in names[:number]:
+                yield f"{at}.name", f"{in_brief(names[number])} is there before"
     grouped = [(text(group, "name"), called) for _, group in groups for called in _names(group)]
     for number, (_, called) in enumerate(grouped):
         if called in [before for _, before in grouped[:number]]:
@@ -203,8 +203,8 @@ def _name_faults(name: str, template: Any) -> Iterator[tuple[str, str]]:
 
 def _claim_faults(template: Any) -> Iterator[tuple[str, str]]:
     names: list[str] = []
-    for number, each in _listed(template, "resourceClaimTemplates"):
-        at, called = f".resourceClaimTemplates[{number}]", text(each, "name")
+    for at, each in _listed(template, "resourceClaimTemplates"):
+        called = text(each, "name")
         if not called or called in names:
             yield f"{at}.name", f"{in_brief(called)} is there before" if called else "is missing"
         if not items(each, "templateSpec.spec.devices.requests"):
@@ -217,10 +217,10 @@ def _startup_faults(template: Any) -> Iterator[tuple[str, str]]:
     after, kind = _after(template), text(template, "cliqueStartupType")
     if kind not in _STARTS:
         yield ".cliqueStartupType", f"there is no {in_brief(kind)}, but {', '.join(_STARTS[1:])}"
-    for number, each in enumerate(items(template, "cliques")):
+    for at, each in _listed(template, "cliques"):
         unknown = [name for name in after.get(text(each, "name"), ()) if name not in names]
         if unknown:
-            yield f".cliques[{number}].spec.startsAfter", f"there is no clique {first_few(unknown)}"
+            yield f"{at}.spec.startsAfter", f"there is no clique {first_few(unknown)}"
     circle = names.difference(*startup_waves(template, sorted(names)))
     if circle:
         yield ".cliques", f"cliques start after one another in a circle: {first_few(sorted(circle))}"
@@ -231,17 +231,17 @@ def _startup_faults(template: Any) -> Iterator[tuple[str, str]]:
 
 
 def _least_faults(template: Any) -> Iterator[tuple[str, str]]:
-    cliques = [(f".cliques[{number}].spec", value_at(each, "spec")) for number, each in _listed(template, "cliques")]
-    groups = [(f".{_GROUPS}[{number}]", each) for number, each in _listed(template, _GROUPS)]
-    for at, part in (*cliques, *groups):
+    cliques = ((f"{at}.spec", value_at(each, "spec")) for at, each in _listed(template, "cliques"))
+    for at, part in (*cliques, *_listed(template, _GROUPS)):
         replicas, least = (value_at(part, each) for each in ("replicas", "minAvailable"))
         count = replicas if type(replicas) is int else 1
         if type(least) is int and not 0 < least <= count:
             yield f"{at}.minAvailable", f"{least} is not from 1 to the replicas, which are {count}"
 
 
-def _listed(template: Any, key: str) -> Iterator[tuple[int, Any]]:
-    return enumerate(items(template, key))
+def _listed(template: Any, key: str) -> Iterator[tuple[str, Any]]:
+    """Yield the parts of a list, each with its path."""
+    return ((f".{key}[{number}]", each) for number, each in enumerate(items(template, key)))
 
 
 def _pack_faults(template: Any, bindings: Bindings | None) -> Iterator[tuple[str, str]]:
@@ -269,11 +269,11 @@ def _pack_faults(template: Any, bindings: Bindings | None) -> Iterator[tuple[str
 def _wider(template: Any, domains: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """Yield parts of a set that may be wider apart than what they are a part of."""
     order = {name: number for number, name in enumerate(domains)}
-    cliques = {text(each, "name"): (f".cliques[{number}]", each) for number, each in _listed(template, "cliques")}
+    cliques = {text(each, "name"): (at, each) for at, each in _listed(template, "cliques")}
     pairs = [("the set", template, f"clique {name}", *each) for name, each in cliques.items()]
-    for number, group in _listed(template, _GROUPS):
+    for at, group in _listed(template, _GROUPS):
         called = f"scaling group {text(group, 'name')}"
-        pairs.append(("the set", template, called, f".{_GROUPS}[{number}]", group))
+        pairs.append(("the set", template, called, at, group))
         pairs += [(called, group, f"clique {name}", *cliques[name]) for name in _names(group) if name in cliques]
     for outer, whole, inner, at, part in pairs:
         for wide, narrow in zip(_levels(whole), _levels(part), strict=True):
@@ -292,7 +292,7 @@ def _parts(template: Any) -> Iterator[tuple[str, Any]]:
     """Yield what may say where its pods go: the set, its cliques, its scaling groups."""
     yield "", template
     for key in ("cliques", _GROUPS):
-        yield from ((f".{key}[{number}]", each) for number, each in enumerate(items(template, key)))
+        yield from _listed(template, key)
 
 
 def _topology_names(template: Any) -> Iterator[str]:

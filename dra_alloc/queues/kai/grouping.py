@@ -19,6 +19,7 @@ from dra_alloc.pods.workloads.pod_gangs import PodGang, pod_gangs, set_faults
 from dra_alloc.pods.workloads.reading import items, number_in, text, value_at
 from dra_alloc.queues.kai.cycle import FIRM
 from dra_alloc.queues.kai.objects import KaiObjects
+from dra_alloc.queues.reading import whole_number
 from dra_alloc.queues.standing import NOT_MODELLED
 from dra_alloc.queues.topologies import constrained
 
@@ -44,7 +45,8 @@ QUEUE: Final = "kai.scheduler/queue"
 ATTACHED: Final = "pod-group-name"
 _SUB_GROUP: Final = "kai.scheduler/subgroup-name"
 _SKIP: Final = "kai.scheduler/skip-podgrouper"
-_DIGITS: Final = 19
+#: KAI reads no number beyond 64 bits.
+_DIGITS: Final = 18
 _LEAST: Final = "kai.scheduler/batch-min-member"
 _SEGMENTS: Final = "kai.scheduler/segment-"
 #: Which topology, and which levels of it: required, preferred.
@@ -113,10 +115,12 @@ def kai_pods(pods: Pods, objects: KaiObjects, classes: Mapping[str, int]) -> Ite
     """
     together: dict[tuple[str, ...], list[int]] = {}
     gangs: dict[int, Mapping[str, PodGang]] = {}
+    refusals: dict[int, str] = {}
     for number, each in enumerate(pods):
         owner = each.owner
         if owner.kind == "PodCliqueSet" and isinstance(owner, Workload) and id(owner) not in gangs:
             gangs[id(owner)] = {clique: gang for gang in gangs_of(owner, objects) for clique in gang.cliques}
+            refusals[id(owner)] = set_refusal(owner, objects)
         gang = gangs.get(id(owner), {}).get(each.pod.metadata.labels.get(_CLIQUE, ""))
         together.setdefault(_key(each, objects, gang.name if gang is not None else ""), []).append(number)
     for (kind, name, *_), numbers in together.items():
@@ -127,7 +131,7 @@ def kai_pods(pods: Pods, objects: KaiObjects, classes: Mapping[str, int]) -> Ite
             found = _of_owner(kind, name, (pods, numbers), objects, classes)
         if id(first.owner) in gangs and kind != "PodGroup":
             gang = gangs[id(first.owner)].get(first.pod.metadata.labels.get(_CLIQUE, ""))
-            found = _of_gang(gang, found, (pods, numbers), objects)
+            found = _of_gang(gang, found, (pods, numbers), refusals[id(first.owner)])
         yield _with_all(found, numbers)
 
 
@@ -240,7 +244,7 @@ def _of_owner(
     elif isinstance(owner, Workload) and kind in _GROUPS:
         group = _GROUPS[kind](name, of)
     else:
-        least = _number(owner.metadata.annotations.get(_LEAST, "1")) if kind == "Job" else 1
+        least = whole_number(owner.metadata.annotations.get(_LEAST, "1"), _DIGITS) if kind == "Job" else 1
         if least is None:
             against = "minimum-malformed", f"annotation {_LEAST} has to be a whole number"
         group = GroupTree(name, least or 1, tuple(numbers))
@@ -251,17 +255,17 @@ def _of_owner(
     return KaiPods(name, kind, group, queue, priority, preemptible, created, against)
 
 
-def _of_gang(gang: PodGang | None, pods: KaiPods, of: tuple[Pods, Numbers], objects: KaiObjects) -> KaiPods:
+def _of_gang(gang: PodGang | None, pods: KaiPods, of: tuple[Pods, Numbers], refusal: str) -> KaiPods:
     """
     Return pods of a PodCliqueSet as the PodGang that they are: a group for each clique with its minAvailable.
 
-    What the set's annotations say of a topology counts where the gang says nothing itself.
+    What the set's annotations say of a topology counts where the gang says nothing itself; `refusal` is why Grove
+    refuses the set, if it does.
     """
     each, numbers = of
     owner = each[numbers[0]].owner
     assert isinstance(owner, Workload)
-    said = set_refusal(owner, objects)
-    against = ("set-refused", said) if said else pods.against
+    against = ("set-refused", refusal) if refusal else pods.against
     if gang is None:
         return replace(pods, against=against)
     by_name: dict[str, list[int]] = {}
@@ -273,11 +277,6 @@ def _of_gang(gang: PodGang | None, pods: KaiPods, of: tuple[Pods, Numbers], obje
     # Of gangs made at once those come last that wait for others.
     created = f"{pods.created}~" if gang.after else pods.created
     return replace(pods, name=name, group=group, created=created, against=against, gang=gang)
-
-
-def _number(given: str) -> int | None:
-    # Python reads no number of very many digits, and KAI none beyond 64 bits.
-    return int(given) if given.isascii() and given.isdecimal() and len(given) < _DIGITS else None
 
 
 def _body(of: tuple[Pods, Numbers]) -> Mapping[str, Any]:
@@ -315,10 +314,11 @@ def _job_set(name: str, of: tuple[Pods, Numbers]) -> GroupTree:
         called, replicas = text(job, "name"), number_in(job, "replicas", 1)
         below.append(SubGroup(called, least_groups=replicas))
         annotations = value_at(job, "template.metadata.annotations") or {}
-        least = _number(str(annotations.get(_LEAST, ""))) or number_in(job, "template.spec.parallelism", 1)
+        said = whole_number(str(annotations.get(_LEAST, "")), _DIGITS)
+        least = said or number_in(job, "template.spec.parallelism", 1)
         below += [SubGroup(f"{called}-replica-{each}", called, least) for each in range(replicas)]
     in_order = text(body, "spec.startupPolicy.startupPolicyOrder") == "InOrder"
-    said = _number(str((value_at(body, "metadata.annotations") or {}).get(_LEAST, "")))
+    said = whole_number(str((value_at(body, "metadata.annotations") or {}).get(_LEAST, "")), _DIGITS)
     least_groups = min(said, len(jobs)) if said else 1 if in_order else len(jobs)
     return tree_of(SubGroup("", least_groups=least_groups), below, by_name)
 

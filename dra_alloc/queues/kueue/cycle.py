@@ -40,7 +40,7 @@ class QueueStanding:
     """
     What becomes of a workload in its queue, with the reasons; of an admitted one what it is charged, by flavor.
 
-    `order` counts those that are admitted.
+    `order` counts those that are admitted; `domains` are those of topologies that its pods are put into, by pod set.
     """
 
     workload: QueuedWorkload

@@ -9,6 +9,7 @@ from typing import Final
 
 from dra_alloc.api import Pod
 from dra_alloc.errors import first_few, in_brief
+from dra_alloc.queues.reading import whole_number
 from dra_alloc.queues.standing import NOT_MODELLED, Standing, kept_out
 
 __all__ = ["POD_GROUP", "TOTAL", "Unmade", "no_workload_of", "of_group"]
@@ -39,7 +40,7 @@ def no_workload_of(
     """
     totals = list(dict.fromkeys(each.metadata.annotations.get(TOTAL, "") for each in pods))
     queues = list(dict.fromkeys(queue_of(each) or "none" for each in pods))
-    malformed = [each for each in totals if not _is_total(each)]
+    malformed = [each for each in totals if not whole_number(each, _DIGITS)]
     if malformed:
         said = f"is {in_brief(malformed[0])}, and has to be a whole number above 0" if malformed[0] else "is missing"
         return _kept("pod-group-malformed", f"of a pod of its group annotation {TOTAL} {said}")
@@ -62,10 +63,6 @@ def no_workload_of(
 
 def _kept(code: str, said: str) -> Unmade:
     return kept_out(code), code, said
-
-
-def _is_total(text: str) -> bool:
-    return text.isascii() and text.isdecimal() and len(text) <= _DIGITS and int(text) > 0
 
 
 def _counts(pod: Pod) -> bool:

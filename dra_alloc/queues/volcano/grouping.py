@@ -15,6 +15,7 @@ from dra_alloc.pods.expanding import ExpandedPod
 from dra_alloc.pods.gangs.trees import GroupTree
 from dra_alloc.pods.workloads.plans import Misfit
 from dra_alloc.pods.workloads.reading import items, number_in, text, value_at
+from dra_alloc.queues.reading import whole_number
 from dra_alloc.queues.standing import NOT_MODELLED
 from dra_alloc.queues.volcano.objects import DEFAULT, VolcanoObjects
 
@@ -24,6 +25,7 @@ SCHEDULER: Final = "volcano"
 ATTACHED: Final = "scheduling.k8s.io/group-name"
 _QUEUE: Final = "scheduling.volcano.sh/queue-name"
 _LEAST: Final = "scheduling.volcano.sh/group-min-member"
+_DIGITS: Final = 9
 _TASK: Final = "volcano.sh/task-spec"
 _JOB: Final = "batch.volcano.sh"
 #: Why a gang that has to be within a tier of hypernodes is not tried.
@@ -164,8 +166,8 @@ def _alone(kind: str, name: str, pods: Pods, numbers: Sequence[int], classes: Ma
     """Return pods of others, grouped by their controllers: one of them is enough, or as many as is said."""
     first = pods[numbers[0]]
     owner, annotations = first.owner, first.pod.metadata.annotations
-    said = owner.metadata.annotations.get(_LEAST, "")
-    least = int(said) if said.isascii() and said.isdecimal() and len(said) < 10 else 1
+    said = whole_number(owner.metadata.annotations.get(_LEAST, ""), _DIGITS)
+    least = 1 if said is None else said
     queue = annotations.get(_QUEUE) or owner.metadata.annotations.get(_QUEUE) or DEFAULT
     priority = first.pod.spec.priority or classes.get(first.pod.spec.priority_class_name or "", 0)
     created = owner.metadata.creation_timestamp or "~"
