@@ -11,7 +11,10 @@ from typing import Final
 
 from dra_alloc.api.meta import LabelSelector
 
-__all__ = ["EVERYTHING", "NOTHING", "LabelTest", "selector_of"]
+__all__ = ["EVERYTHING", "NAMESPACE_NAME", "NOTHING", "LabelTest", "selector_of"]
+
+#: The label by which each namespace has its own name.
+NAMESPACE_NAME: Final = "kubernetes.io/metadata.name"
 
 #: A label's key, an operator, and the values it is held against.
 Requirement = tuple[str, str, frozenset[str]]

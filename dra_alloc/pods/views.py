@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from dra_alloc.api import Pod, PodAffinity, PodAffinityTerm, PodSpec
-from dra_alloc.api.labels import NOTHING, LabelTest, Requirement, selector_of
+from dra_alloc.api.labels import NAMESPACE_NAME, NOTHING, LabelTest, Requirement, selector_of
 from dra_alloc.pods.amounts import CPU, MEMORY, UNASKED, in_units, pod_requests, used_by
 from dra_alloc.remembered import of_objects
 
@@ -39,7 +39,7 @@ class Term:
     ) -> bool:
         """Return whether a pod of this namespace and these labels is meant."""
         if namespace not in self.namespaces:
-            known = of_namespaces.get(namespace) or {"kubernetes.io/metadata.name": namespace}
+            known = of_namespaces.get(namespace) or {NAMESPACE_NAME: namespace}
             if not self.places.matches(known):
                 return False
         return self.pods.matches(labels)

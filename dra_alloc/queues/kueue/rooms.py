@@ -126,14 +126,14 @@ class TopologyRooms:
         Spec: KUEUE-41, KUEUE-43.
         """
         found: dict[str, DomainCounts] = {}
-        kept = {key: Counter(each) for key, each in self.taken.items()}
+        before: dict[tuple[str, tuple[str, ...]], Counter[str]] = {}
         implied = self.implied(queue)
         for each in sets:
             if not implied and not wants_topology(each.asked.pod):
                 continue
             named = {name for name in flavors.get(each.asked.name, {}).values() if self.objects.flavors[name].topology}
             if len(named) != 1:
-                self.taken = kept
+                self.taken |= before
                 return (
                     {},
                     f"podset {each.asked.name}: {len(named)} of its flavors have a topology, and one has to",
@@ -142,12 +142,13 @@ class TopologyRooms:
             flavor = self.objects.flavors[named.pop()]
             counts = self._in_flavor(each, flavor)
             if counts.against:
-                self.taken = kept
+                self.taken |= before
                 ever = not self._in_flavor(each, flavor, empty=True).against
                 return {}, f"podset {each.asked.name}, flavor {flavor.name}: {counts.against}", ever
             found[each.asked.name] = counts
             for path, count in counts.counts.items():
                 used = self.taken.setdefault((flavor.topology, path), Counter())
+                before.setdefault((flavor.topology, path), Counter(used))
                 used.update({name: count * amount for name, amount in _asked(each.asked.pod).items()})
         return found, "", True
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from dra_alloc.api.labels import selector_of
+from dra_alloc.api.labels import NAMESPACE_NAME, selector_of
 from dra_alloc.queues.kueue.objects import KueueObjects
 
 __all__ = ["is_nameless", "queue_of"]
@@ -29,7 +29,7 @@ def queue_of(named: str, kind: tuple[str, str], namespace: Mapping[str, str], ob
 
     Spec: KUEUE-37.
     """
-    name = namespace["kubernetes.io/metadata.name"]
+    name = namespace[NAMESPACE_NAME]
     if named:
         return f"{name}/{named}"
     if not (_is_managed(kind, objects.frameworks) and _is_looked_at(name, namespace, objects)):

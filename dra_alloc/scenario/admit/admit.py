@@ -55,4 +55,4 @@ def _first_of(system: QueueSystem, *documents: Documents) -> str:
     """Return the first object of a system, with where it was read."""
     given = ((each, found) for each in documents for found in each.queueing if found.group in system.groups)
     read, found = next(given)
-    return str(next(iter(read.placed([(found, Problem("is one"))])))).removesuffix(": is one")
+    return str(next(iter(read.placed([(found, Problem(""))]))).where)

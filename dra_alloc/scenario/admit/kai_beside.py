@@ -4,6 +4,7 @@ Pods that KAI does not see, for which sets of Grove or groups of KAI say somethi
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeGuard
@@ -49,8 +50,7 @@ class KaiBeside:
             if _is_set(owner) and id(owner) not in self._refusals:
                 self._refusals[id(owner)] = set_refusal(owner, objects)
                 self._requiring[id(owner)] = self._required(owner)
-        named = [self._group_of(each) for each in self._pods.values()]
-        self._attached = {name: named.count(name) for name in dict.fromkeys(named) if name}
+        self._attached = Counter(name for each in self._pods.values() if (name := self._group_of(each)))
 
     def _group_of(self, each: ExpandedPod) -> str:
         """Return the PodGroup of KAI that a pod is attached to, if it is there."""

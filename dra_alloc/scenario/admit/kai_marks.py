@@ -24,18 +24,21 @@ def mark_notes(pods: Sequence[ExpandedPod]) -> Iterator[str]:
 
     Spec: KAI-26.
     """
+    meant: dict[str, str] = {}
     nearly: dict[str, list[str]] = {}
     unseen: list[str] = []
     for each in pods:
         owner = each.owner.metadata
         for key in _marks(each):
-            if key not in MARKS and _meant(key):
+            if key not in meant:
+                meant[key] = "" if key in MARKS else _meant(key)
+            if meant[key]:
                 nearly.setdefault(key, []).append(owner.full_name)
         own = each.pod.metadata.annotations
         if is_of_kai(each.pod) and each.owner is not each.pod and not owner.annotations.get(TOPOLOGY):
             unseen += [owner.full_name] * any(own.get(key) for key in (TOPOLOGY, *LEVELS))
     for key, names in nearly.items():
-        said = f"{in_brief(key)} is nothing to KAI: did you mean {_meant(key)}?"
+        said = f"{in_brief(key)} is nothing to KAI: did you mean {meant[key]}?"
         yield f"{first_few(list(dict.fromkeys(names)))}: {said}"
     if unseen:
         said = f"annotations {TOPOLOGY} and the like count on the object that makes the pods, and not on its pods"

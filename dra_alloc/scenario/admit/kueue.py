@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from dra_alloc import cel
 from dra_alloc.api import Pod
+from dra_alloc.api.labels import NAMESPACE_NAME
 from dra_alloc.errors import Problem, Where, first_few
 from dra_alloc.manifest import Documents
 from dra_alloc.pods.amounts import PODS
@@ -58,8 +59,6 @@ LIMITS: Final = "not modelled: preemption and fair sharing, admission checks, pa
 _OF_KUEUE: Final = "kueue.x-k8s.io/"
 #: Where a pod in a domain says whose Workload it is of.
 _WORKLOAD: Final = "kueue.x-k8s.io/workload"
-#: The label that a namespace has of itself.
-_NAME: Final = "kubernetes.io/metadata.name"
 
 
 def admit_kueue(asked: AdmitQuestion) -> Admit:
@@ -80,7 +79,8 @@ def admit_kueue(asked: AdmitQuestion) -> Admit:
     pods = _asked(prepared)
     queued, others = in_turn(dump, queued_pods(pods, prepared.subjects, dump, by))
     workloads = [*others, *(each.workload for each in queued if each.workload is not None)]
-    around = AroundQueues(namespaces, reserved(with_quota(dump)), _rooms(prepared), _assigned(dump))
+    rooms = _rooms(prepared) if any(each.topology for each in objects.flavors.values()) else ()
+    around = AroundQueues(namespaces, reserved(with_quota(dump)), rooms, _assigned(dump))
     found = admissions(workloads, objects, charging, around)
     by_number = {each.workload.number: each for each in found}
     answered = [(each, None if each.workload is None else by_number[each.workload.number]) for each in queued]
@@ -156,12 +156,12 @@ class _Namespaces(dict[str, Mapping[str, str]]):
     """The labels of namespaces: one that is not among the files has its name."""
 
     def __missing__(self, name: str) -> Mapping[str, str]:
-        return {_NAME: name}
+        return {NAMESPACE_NAME: name}
 
 
 def _namespace_labels(documents: Sequence[Documents]) -> Mapping[str, Mapping[str, str]]:
     given = [each.metadata for one in documents for each in one.namespaces]
-    return _Namespaces({each.name or "": {_NAME: each.name or "", **each.labels} for each in given})
+    return _Namespaces({each.name or "": {NAMESPACE_NAME: each.name or "", **each.labels} for each in given})
 
 
 def _subjects(

@@ -39,12 +39,16 @@ class ClassLeft:
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """What is left for each class, and what is stranded, if that is `counted`; else `why` not."""
+    """What is left for each class, and what is stranded, if that is `counted`; else there is a `why`."""
 
     classes: tuple[ClassLeft, ...] = ()
     stranded: tuple[Stranded, ...] = ()
-    counted: bool = True
     why: str = ""
+
+    @property
+    def counted(self) -> bool:
+        """Whether all was looked at."""
+        return not self.why
 
 
 def left_in(cluster: Cluster | None) -> Left | None:
@@ -62,7 +66,7 @@ def left_in(cluster: Cluster | None) -> Left | None:
         classes = tuple([_of_class(there, name, found) for name in found.takes])
         return Left(classes, stranded(cluster, found))
     except BudgetExhausted as error:
-        return Left(counted=False, why=str(error) or "the budget of work ran out")
+        return Left(why=str(error) or "the budget of work ran out")
 
 
 def _of_class(cluster: Cluster, name: str, found: Takers) -> ClassLeft:

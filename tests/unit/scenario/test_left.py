@@ -219,7 +219,7 @@ def test_without_classes_nothing_is_said_and_without_budget_that_it_is_not_count
 def test_of_too_many_devices_by_nodes_and_classes_nothing_is_counted(monkeypatch):
     monkeypatch.setattr(devices, "LOOKS_MAX", 20)
     left = left_in(dra_alloc.load(ROOT / "docs" / "examples" / "cluster"))
-    assert left == Left(counted=False, why="devices by nodes and classes are more than 20")
+    assert left == Left(why="devices by nodes and classes are more than 20")
 
 
 def test_a_share_of_a_capacity_that_its_device_does_not_have_takes_nothing_of_it():
