@@ -100,12 +100,16 @@ class Gathered:
         return [number for number, each in enumerate(self.pods) if self.is_of(each.pod)]
 
     def gangs(self, groups: Sequence[Grouped]) -> Iterator[tuple[Grouped, GroupTree, int]]:
-        """Yield what is placed together with its pods numbered among all, and whose turn it is: that of the oldest."""
+        """Yield what is placed together with its pods numbered among all, and whose turn it is."""
         numbers = self.numbers
         turns = sorted(range(len(groups)), key=lambda place: groups[place].created)
         turn = {place: number for number, place in enumerate(turns)}
         for place, each in enumerate(groups):
-            yield each, _renumbered(each.group, numbers), turn[place]
+            tree = _renumbered(each.group, numbers)
+            running = self.running(tree.members())
+            held = (claim.metadata.full_name for number in running for _, claim in self.claims_of(number))
+            self.trying.held[turn[place]] = frozenset(held)
+            yield each, tree, turn[place]
 
     def _queued(self) -> Mapping[int, Queued]:
         """Return the pods as a scheduler has them: those of the cluster that wait go by the queues, too."""

@@ -10,7 +10,7 @@ from dra_alloc.api import ResourceSlice
 from dra_alloc.pods.amounts import CPU, MEMORY
 from dra_alloc.pods.gangs.topology import Domain, TopologyConstraint
 from dra_alloc.queues.kai.amounts import of_nodes, of_pod, total
-from dra_alloc.queues.kai.packing import fullest_first
+from dra_alloc.queues.kai.domain_order import fullest_first
 from dra_alloc.queues.kai.reclaim import Amounts
 from dra_alloc.queues.systems import QueueSystem
 from dra_alloc.scenario.admit.gathering import Gathered

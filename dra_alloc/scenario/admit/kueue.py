@@ -43,6 +43,7 @@ from dra_alloc.scenario.admit.queued import (
     with_quota,
     without_queue,
 )
+from dra_alloc.scenario.admit.trying import of_the_gang
 from dra_alloc.scenario.answers import SubjectAnswer
 from dra_alloc.scenario.check import CheckOptions, placed
 from dra_alloc.scenario.prepare.pipeline import Prepared
@@ -213,7 +214,11 @@ def _answer(
 ) -> WorkloadAnswer:
     by_name, joint, objects = known
     subjects = [prepared.subjects[each] for each in pods.subjects]
-    found = tuple(by_name[each.name] for each in subjects if each.name in by_name)
+    placed = [by_name[each.name] for each in subjects if each.name in by_name]
+    own = frozenset(
+        claim.metadata.full_name for each in placed if each.allocated is not None for claim in each.allocated.claims
+    )
+    found = tuple([of_the_gang(each, own) for each in placed])
     told = QueueTold() if admission is None else _told(admission, objects)
     answer = WorkloadAnswer(pods.name, pods.kind, len(subjects), admission, found, told=told, unmade=unmade(subjects))
     return replace(answer, jointly=joint.of(subjects, len(subjects), found)) if answer.refused else answer

@@ -33,12 +33,13 @@ def try_packed(trying: Trying, job: int, group: GroupTree, pods: Sequence[int], 
     Spec: TOPOLOGY-5.
     """
     nodes = trying.checking.scheduling.tenancy.nodes
-    land = _Land(trying, [each.metadata.labels for each in nodes], ordering)
+    own = trying.held.get(job, frozenset())
+    land = _Land(trying, [each.metadata.labels for each in nodes], ordering, had=own, held=own)
     before = land.saved()
     held = {each: trying.places[each] for each in group.members() if each in trying.places and each not in pods}
     found = pack(group, pods, land, held)
     if found.placed:
-        trying.keep(land.made, land.places)
+        trying.keep(job, land.made, land.places, land.held)
         return found
     land.go_back(before)
     if land.furthest is not None:
@@ -59,6 +60,7 @@ class _Land:
     ordering: Ordering
     made: dict[int, SubjectAnswer] = field(default_factory=dict)
     places: dict[int, int] = field(default_factory=dict)
+    had: frozenset[str] = frozenset()
     held: frozenset[str] = frozenset()
     furthest: tuple[int, SubjectAnswer | None] | None = None
     _most: int = -1
@@ -100,7 +102,9 @@ class _Land:
         checking, subject = self.trying.checking, self.trying.subjects.get(pod)
         if subject is None:
             return None
-        return of_the_gang(checking.answer(subject, outcome, checking.scheduling.cluster), set(self.held))
+        return of_the_gang(
+            checking.answer(subject, outcome, checking.scheduling.cluster), self.held, self.held - self.had
+        )
 
 
 def domain_lines(found: DomainsFound, gang: GroupTree) -> Iterator[str]:

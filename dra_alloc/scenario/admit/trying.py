@@ -33,23 +33,31 @@ class _Refused(NamedTuple):
     answer: SubjectAnswer | None
 
 
-def held_by(outcome: PodOutcome) -> set[str]:
+def held_by(outcome: PodOutcome) -> frozenset[str]:
     """Return the names of the claims that a pod that has a place holds."""
-    return set(map(claim_name, outcome.allocated.claims)) if isinstance(outcome, Scheduled) else set()
+    return frozenset(map(claim_name, outcome.allocated.claims)) if isinstance(outcome, Scheduled) else frozenset()
 
 
-def of_the_gang(answer: SubjectAnswer, held: set[str]) -> SubjectAnswer:
-    """Return an answer in which claims of the pod's own gang are none that could be freed. Spec: GANGTREE-7."""
-    return replace(answer, refusals=tuple([_beside(each, held) for each in answer.refusals])) if held else answer
+def of_the_gang(answer: SubjectAnswer, own: frozenset[str], chosen: frozenset[str] = frozenset()) -> SubjectAnswer:
+    """
+    Return an answer in which claims of the pod's own gang are none that could be freed.
+
+    `own` are all of these, `chosen` those that are allocated only if the whole gang finds places.
+
+    Spec: GANGTREE-7.
+    """
+    return replace(answer, refusals=tuple([_beside(each, own, chosen) for each in answer.refusals])) if own else answer
 
 
-def _beside(refusal: NodeRefusal, held: set[str]) -> NodeRefusal:
-    freeing = {f"freeing claim {each}" for each in held}
+def _beside(refusal: NodeRefusal, own: frozenset[str], chosen: frozenset[str]) -> NodeRefusal:
+    freeing = {f"freeing claim {each}" for each in own}
     reasons, told = refusal.reasons, refusal.explanation
     if reasons is not None:
         fixes = tuple([each for each in reasons.fixes if not freeing.intersection(each.steps)])
-        reasons = replace(reasons, fixes=fixes)
-    return replace(refusal, reasons=reasons, explanation=replace(told, cause=supposed(told.cause, held)))
+        no_help = sorted(freeing.intersection(step for each in reasons.fixes for step in each.steps))
+        not_enough = (*reasons.not_enough, *(f"{each}, which is of its own gang" for each in no_help))
+        reasons = replace(reasons, fixes=fixes, not_enough=not_enough)
+    return replace(refusal, reasons=reasons, explanation=replace(told, cause=supposed(told.cause, chosen)))
 
 
 @dataclass(slots=True)
@@ -60,7 +68,7 @@ class Trying:
     `answers` are what became of pods that were tried, by number; `joint` what a
     choice of all devices at once could do, by the number of what was not placed;
     `blockers` are the pods of the cluster that found no place, by the number of what was tried with them, `places` the
-    places of nodes that pods have.
+    places of nodes that pods have, `held` the names of the claims that each gang has by now.
     """
 
     checking: Checking
@@ -70,6 +78,7 @@ class Trying:
     joint: dict[int, LayerSays] = field(default_factory=dict)
     blockers: dict[int, str] = field(default_factory=dict)
     places: dict[int, int] = field(default_factory=dict)
+    held: dict[int, frozenset[str]] = field(default_factory=dict)
     _refused: dict[int, _Refused] = field(default_factory=dict)
     _shapes: dict[str, int | None] = field(default_factory=dict)
     _numbers: dict[Hashable, int] = field(default_factory=dict)
@@ -98,12 +107,12 @@ class Trying:
         before = scheduling.saved()
         made: dict[int, SubjectAnswer] = {}
         places: dict[int, int] = {}
-        held = set[str]()
+        held = had = self.held.get(job, frozenset())
         for tried, number in enumerate(numbers, 1):
             outcome = scheduling.attempt(self.pods[number])
             subject = self.subjects.get(number)
             if subject is not None:
-                made[number] = of_the_gang(self.checking.answer(subject, outcome, before.cluster), held)
+                made[number] = of_the_gang(self.checking.answer(subject, outcome, before.cluster), held, held - had)
             held |= held_by(outcome)
             if not isinstance(outcome, Scheduled):
                 scheduling.go_back(before)
@@ -118,7 +127,7 @@ class Trying:
                 self._look(job, numbers)
                 return False
             places[number] = scheduling.tenancy.places[outcome.node]
-        self.keep(made, places)
+        self.keep(job, made, places, held)
         return True
 
     def _known(self, numbers: Sequence[int]) -> tuple[int | None, _Refused | None]:
@@ -129,10 +138,13 @@ class Trying:
         valid = known is not None and known.placed == self._placed and known.tried <= len(numbers)
         return shape, known if valid else None
 
-    def keep(self, made: Mapping[int, SubjectAnswer], places: Mapping[int, int]) -> None:
-        """Keep what became of pods that have places."""
+    def keep(
+        self, job: int, made: Mapping[int, SubjectAnswer], places: Mapping[int, int], held: frozenset[str]
+    ) -> None:
+        """Keep what became of pods that have places, and what their gang holds."""
         self.answers.update(made)
         self.places.update(places)
+        self.held[job] = held
         self._placed += 1
 
     def blocked(self, job: int, number: int) -> None:
@@ -182,7 +194,8 @@ class Trying:
         scheduling = self.checking.scheduling
         before = scheduling.saved()
         made: dict[int, SubjectAnswer] = {}
-        places, held, unknown = dict[int, int](), set[str](), False
+        places, unknown = dict[int, int](), False
+        held = had = self.held.get(job, frozenset())
         for number in numbers:
             if not turn[0](number):
                 continue
@@ -193,13 +206,14 @@ class Trying:
                 places[number] = scheduling.tenancy.places[outcome.node]
                 turn[1](number)
             if number in self.subjects:
-                made[number] = of_the_gang(self.checking.answer(self.subjects[number], outcome, before.cluster), held)
+                answer = self.checking.answer(self.subjects[number], outcome, before.cluster)
+                made[number] = of_the_gang(answer, held, held - had)
             elif not isinstance(outcome, Scheduled):
                 self.blocked(job, number)
             if not isinstance(outcome, Scheduled) and not enough({*places, *numbers[numbers.index(number) + 1 :]}):
                 break
         if enough(set(places)):
-            self.keep(made, places)
+            self.keep(job, made, places, held)
             return frozenset(places)
         scheduling.go_back(before)
         self.answers |= {number: each for number, each in made.items() if number not in places}

@@ -8,7 +8,7 @@ import itertools
 import re
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -190,7 +190,7 @@ def _missing(found: Explanation, node: str, why: str) -> tuple[str, int]:
     return f"one more needs {needs}, and {left}", short.usable - short.needed
 
 
-def supposed(cause: str, names: set[str]) -> str:
+def supposed(cause: str, names: Collection[str]) -> str:
     """Return a cause without the names of claims that are allocated nowhere, but supposed to be."""
 
     def taken(found: re.Match[str]) -> str:

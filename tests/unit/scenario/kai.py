@@ -22,6 +22,7 @@ __all__ = [
     "pod",
     "pod_group",
     "queue",
+    "running",
     "template",
     "topology",
 ]
@@ -134,6 +135,28 @@ def job(
     annotations = {} if least is None else {"kai.scheduler/batch-min-member": str(least)}
     spec = {"parallelism": pods, "completions": pods, "template": {"spec": claiming(template, restartPolicy="Never")}}
     return {"apiVersion": "batch/v1", "kind": "Job", "metadata": _meta(name, at, labels, annotations), "spec": spec}
+
+
+def running(name: str, template: str, on: str, device: str, at: str = "q", **more: Any) -> list[dict[str, Any]]:
+    """A pod of KAI that runs, with its claim allocated."""
+    claim = {"name": f"{name}-c", "namespace": "ns"}
+    requests = [{"name": "r", "exactly": {"deviceClassName": "gpu.example.com", "count": int(template)}}]
+    results = [
+        {"request": "r", "driver": "gpu.example.com", "pool": on, "device": f"d{int(device) + each}"}
+        for each in range(int(template))
+    ]
+    status = {
+        "allocation": {"devices": {"results": results}},
+        "reservedFor": [{"resource": "pods", "name": name, "uid": name}],
+    }
+    spec = {**claiming(), "resourceClaims": [{"name": "r", "resourceClaimName": f"{name}-c"}], "nodeName": on}
+    made = pod(name, at=at, **more)
+    made["metadata"] |= {"uid": name, "creationTimestamp": "2026-01-01T00:00:00Z"}
+    return [
+        {**made, "spec": {**spec, **{k: v for k, v in made["spec"].items() if k == "priorityClassName"}}},
+        {"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim", "metadata": claim, "status": status}
+        | {"spec": {"devices": {"requests": requests}}},
+    ]
 
 
 COMMON = [

@@ -10,9 +10,20 @@ import pytest
 
 from dra_alloc.errors import ManifestError
 from dra_alloc.scenario.admit.admit import Admit, AdmitVerdict
-from tests.unit.scenario.kai import admitted, binding, clique, clique_set, job, node, pod, pod_group, queue, topology
+from tests.unit.scenario.kai import (
+    admitted,
+    binding,
+    clique,
+    clique_set,
+    job,
+    node,
+    pod,
+    pod_group,
+    queue,
+    running,
+    topology,
+)
 from tests.unit.scenario.queueing import lines, only, reasons
-from tests.unit.scenario.test_admit_kai import running
 
 FREE = queue("q", (-1, -1))
 EXPLICIT: dict[str, Any] = {"cliqueStartupType": "CliqueStartupTypeExplicit"}

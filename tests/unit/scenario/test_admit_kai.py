@@ -12,7 +12,7 @@ from dra_alloc.errors import InputError
 from dra_alloc.scenario.admit.admit import AdmitVerdict, WorkloadAnswer
 from dra_alloc.scenario.admit.answers import Layer, LayerSays
 from tests.unit.scenario import queueing
-from tests.unit.scenario.kai import admitted, claiming, job, node, pod, pod_group, queue, template
+from tests.unit.scenario.kai import admitted, claiming, job, node, pod, pod_group, queue, running, template
 from tests.unit.scenario.queueing import lines, only, reasons, verdicts
 
 ATTACHED = {"pod-group-name": "g"}
@@ -22,28 +22,6 @@ SKIPPED = {"kai.scheduler/skip-podgrouper": "true"}
 def code(answer: WorkloadAnswer) -> str:
     assert answer.admission is not None
     return answer.admission.code
-
-
-def running(name: str, template: str, on: str, device: str, at: str = "q", **more: Any) -> list[dict[str, Any]]:
-    """A pod of KAI that runs, with its claim allocated."""
-    claim = {"name": f"{name}-c", "namespace": "ns"}
-    requests = [{"name": "r", "exactly": {"deviceClassName": "gpu.example.com", "count": int(template)}}]
-    results = [
-        {"request": "r", "driver": "gpu.example.com", "pool": on, "device": f"d{int(device) + each}"}
-        for each in range(int(template))
-    ]
-    status = {
-        "allocation": {"devices": {"results": results}},
-        "reservedFor": [{"resource": "pods", "name": name, "uid": name}],
-    }
-    spec = {**claiming(), "resourceClaims": [{"name": "r", "resourceClaimName": f"{name}-c"}], "nodeName": on}
-    made = pod(name, at=at, **more)
-    made["metadata"] |= {"uid": name, "creationTimestamp": "2026-01-01T00:00:00Z"}
-    return [
-        {**made, "spec": {**spec, **{k: v for k, v in made["spec"].items() if k == "priorityClassName"}}},
-        {"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim", "metadata": claim, "status": status}
-        | {"spec": {"devices": {"requests": requests}}},
-    ]
 
 
 def test_the_system_is_known_by_its_objects():

@@ -15,12 +15,11 @@ from dra_alloc.cluster.settings import Settings
 from dra_alloc.errors import ManifestError
 from dra_alloc.manifest import load
 from dra_alloc.report.admit_report import admit_report
-from dra_alloc.scenario.admit.admit import Admit, AdmitOptions, AdmitVerdict, admit
+from dra_alloc.scenario.admit.admit import Admit, AdmitOptions, AdmitVerdict, WorkloadAnswer, admit
 from tests.unit.scenario import queueing
 from tests.unit.scenario import test_admit_volcano as volcano
-from tests.unit.scenario.kai import admitted, job, node, pod, pod_group, queue
+from tests.unit.scenario.kai import admitted, job, node, pod, pod_group, queue, running
 from tests.unit.scenario.queueing import lines, objects, only
-from tests.unit.scenario.test_admit_kai import running
 
 FREE = queue("free", (-1, -1))
 
@@ -216,6 +215,28 @@ def test_claims_of_the_own_gang_are_none_to_free():
     assert "chosen for other pods of the gang" in refusal.explanation.cause
     assert refusal.reasons is not None
     assert [str(each) for each in refusal.reasons.fixes if "freeing" in str(each)] == []
+
+
+def _freeing(answer: WorkloadAnswer) -> list[str]:
+    fixes = (
+        each for one in answer.refused for refusal in one.refusals if refusal.reasons for each in refusal.reasons.fixes
+    )
+    return [str(each) for each in fixes if "freeing" in str(each)]
+
+
+def test_claims_of_pods_that_were_placed_before_are_none_to_free():
+    """Pods beyond the least come one by one, or join those that run: what these hold is of the same gang."""
+    elastic = only(admitted([job("j", pods=4, least=2)], *node("a", 3), queue("q", (-1, -1))))
+    assert (elastic.verdict, _freeing(elastic)) == (AdmitVerdict.IN_PART, [])
+    group, attached = pod_group("g", "q", minMember=1), {"pod-group-name": "g"}
+    there = [*node("a", 1), queue("q", (-1, -1)), group]
+    own = only(admitted([pod("p", annotations=attached)], *there, *running("r", "1", "a", "0", annotations=attached)))
+    assert (len(own.refused), _freeing(own)) == (1, [])
+    other = only(admitted([pod("p", annotations=attached)], *there, *running("r", "1", "a", "0")))
+    assert _freeing(other) == ["freeing claim ns/r-c"]
+    dump = objects(*queueing.COMMON, *queueing.node("n"), *queueing.queue("q", queueing.group(("f", 8))))
+    held = only(admit(objects(queueing.job("j", pods=3)), dump, AdmitOptions(Settings("1.36"))))
+    assert (len(held.refused), _freeing(held)) == (1, [])
 
 
 def test_another_order_is_no_help_where_something_else_is_short():

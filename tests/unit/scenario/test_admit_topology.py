@@ -21,11 +21,11 @@ from tests.unit.scenario.kai import (
     pod,
     pod_group,
     queue,
+    running,
     template,
     topology,
 )
 from tests.unit.scenario.queueing import only, reasons
-from tests.unit.scenario.test_admit_kai import running
 
 FREE = queue("q", (-1, -1))
 RACKS = topology("zone", "rack")

@@ -5,7 +5,7 @@ The order in which KAI tries domains.
 from __future__ import annotations
 
 from dra_alloc.pods.gangs.topology import TopologyConstraint, domains
-from dra_alloc.queues.kai.packing import fullest_first, part_of
+from dra_alloc.queues.kai.domain_order import fullest_first, part_of
 
 LEVELS = ("zone", "rack")
 LABELS = [{"zone": zone, "rack": rack} for zone, rack in (("a", "r1"), ("a", "r2"), ("b", "r3"), ("b", "r4"))]
