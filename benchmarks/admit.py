@@ -126,7 +126,7 @@ def measure(case: str, folder: Path) -> Json:
     """Load a case and ask who is admitted."""
     from dra_alloc.manifest import load  # noqa: PLC0415 - the parent process needs none of it
     from dra_alloc.report.admit_report import admit_report  # noqa: PLC0415
-    from dra_alloc.report.json_report import render  # noqa: PLC0415
+    from dra_alloc.report.formats.json_report import render  # noqa: PLC0415
     from dra_alloc.scenario.admit.admit import AdmitOptions, admit  # noqa: PLC0415
 
     start = time.process_time()

@@ -66,7 +66,7 @@ def measure(name: str, folder: Path) -> Json:
     settle()
     from dra_alloc.manifest import load  # noqa: PLC0415 - the parent process needs none of it
     from dra_alloc.report.check_report import check_report  # noqa: PLC0415
-    from dra_alloc.report.json_report import render  # noqa: PLC0415
+    from dra_alloc.report.formats.json_report import render  # noqa: PLC0415
     from dra_alloc.scenario.check import check  # noqa: PLC0415
 
     start = time.process_time()

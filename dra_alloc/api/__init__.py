@@ -33,36 +33,8 @@ from dra_alloc.api.classes import (
     DeviceClassSpec,
 )
 from dra_alloc.api.constraints import DeviceConstraint
-from dra_alloc.api.devices import (
-    CapacityRequestPolicy,
-    CapacityRequestPolicyRange,
-    Counter,
-    CounterSet,
-    Device,
-    DeviceAttribute,
-    DeviceCapacity,
-    DeviceCounterConsumption,
-    DeviceTaint,
-    NodeAllocatableOverhead,
-    NodeAllocatableResource,
-    NodeAllocatableResourceMapping,
-    NodeAllocatableResourceMapping136,
-)
-from dra_alloc.api.disruption import PodDisruptionBudget, PodDisruptionBudgetSpec
-from dra_alloc.api.meta import (
-    Condition,
-    LabelSelector,
-    LabelSelectorRequirement,
-    ObjectMeta,
-    OwnerReference,
-    Timestamp,
-)
-from dra_alloc.api.names import (
-    DeviceID,
-    PoolID,
-    SharedDeviceID,
-)
-from dra_alloc.api.nodes import (
+from dra_alloc.api.core.disruption import PodDisruptionBudget, PodDisruptionBudgetSpec
+from dra_alloc.api.core.nodes import (
     ContainerImage,
     Namespace,
     Node,
@@ -73,13 +45,13 @@ from dra_alloc.api.nodes import (
     NodeStatus,
     Taint,
 )
-from dra_alloc.api.podclasses import (
+from dra_alloc.api.core.podclasses import (
     PriorityClass,
     RuntimeClass,
     RuntimeClassOverhead,
     RuntimeClassScheduling,
 )
-from dra_alloc.api.pods import (
+from dra_alloc.api.core.pods import (
     Affinity,
     Container,
     ContainerExtendedResourceRequest,
@@ -112,16 +84,7 @@ from dra_alloc.api.pods import (
     Volume,
     WeightedPodAffinityTerm,
 )
-from dra_alloc.api.poolstatus import (
-    PartitionSummary,
-    PoolStatus,
-    ResourcePoolStatusRequest,
-    ResourcePoolStatusRequestSpec,
-    ResourcePoolStatusRequestStatus,
-    ShareableCapacity,
-    ShareableSummary,
-)
-from dra_alloc.api.quotas import (
+from dra_alloc.api.core.quotas import (
     LimitRange,
     LimitRangeItem,
     LimitRangeSpec,
@@ -130,6 +93,47 @@ from dra_alloc.api.quotas import (
     ResourceQuotaStatus,
     ScopedResourceSelectorRequirement,
     ScopeSelector,
+)
+from dra_alloc.api.core.services import (
+    Service,
+    ServiceSpec,
+)
+from dra_alloc.api.devices import (
+    CapacityRequestPolicy,
+    CapacityRequestPolicyRange,
+    Counter,
+    CounterSet,
+    Device,
+    DeviceAttribute,
+    DeviceCapacity,
+    DeviceCounterConsumption,
+    DeviceTaint,
+    NodeAllocatableOverhead,
+    NodeAllocatableResource,
+    NodeAllocatableResourceMapping,
+    NodeAllocatableResourceMapping136,
+)
+from dra_alloc.api.meta import (
+    Condition,
+    LabelSelector,
+    LabelSelectorRequirement,
+    ObjectMeta,
+    OwnerReference,
+    Timestamp,
+)
+from dra_alloc.api.names import (
+    DeviceID,
+    PoolID,
+    SharedDeviceID,
+)
+from dra_alloc.api.poolstatus import (
+    PartitionSummary,
+    PoolStatus,
+    ResourcePoolStatusRequest,
+    ResourcePoolStatusRequestSpec,
+    ResourcePoolStatusRequestStatus,
+    ShareableCapacity,
+    ShareableSummary,
 )
 from dra_alloc.api.results import (
     AllocatedDeviceStatus,
@@ -150,10 +154,6 @@ from dra_alloc.api.selectors import (
 from dra_alloc.api.semver import (
     Semver,
     SemverError,
-)
-from dra_alloc.api.services import (
-    Service,
-    ServiceSpec,
 )
 from dra_alloc.api.slices import (
     ResourcePool,

@@ -19,8 +19,8 @@ from dra_alloc.api._base import (
     Text,
 )
 from dra_alloc.api.amounts.quantity import ZERO, Quantity
+from dra_alloc.api.core.nodes import NodeSelector
 from dra_alloc.api.meta import Timestamp
-from dra_alloc.api.nodes import NodeSelector
 
 __all__ = [
     "VALUE_LISTS",

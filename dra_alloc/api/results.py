@@ -6,8 +6,8 @@ from pydantic import Field
 
 from dra_alloc.api._base import FrozenMap, KubeModel, List, OptText, PtrBool, PtrText, RawJson, Struct, Text
 from dra_alloc.api.amounts.quantity import Quantity
+from dra_alloc.api.core.nodes import NodeSelector
 from dra_alloc.api.meta import Condition, Timestamp
-from dra_alloc.api.nodes import NodeSelector
 from dra_alloc.api.selectors import DeviceToleration, OpaqueDeviceConfiguration
 
 __all__ = [

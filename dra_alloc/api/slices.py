@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 from dra_alloc.api._base import Int, KubeModel, List, PtrBool, PtrText, Struct, Text
+from dra_alloc.api.core.nodes import NodeSelector
 from dra_alloc.api.devices import CounterSet, Device
 from dra_alloc.api.meta import ObjectMeta
-from dra_alloc.api.nodes import NodeSelector
 
 __all__ = ["ResourcePool", "ResourceSlice", "ResourceSliceSpec", "newest_slices"]
 

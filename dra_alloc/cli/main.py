@@ -133,7 +133,7 @@ def _failed(error: Exception, options: Namespace) -> int:
 
 def _complain(error: DraAllocError) -> None:
     from dra_alloc.errors import ManifestError
-    from dra_alloc.report.annotations import nothing_done
+    from dra_alloc.report.formats.annotations import nothing_done
     from dra_alloc.report.layout import wrapped_if_long
 
     if not isinstance(error, ManifestError):

@@ -132,7 +132,7 @@ def show_problems(options: Namespace, error: DraAllocError) -> None:
     """
     if not hasattr(options, "formats"):
         return
-    from dra_alloc.report.annotations import problem_report
+    from dra_alloc.report.formats.annotations import problem_report
 
     tells = _file if options.format == "text" else show
     tells(options, problem_report(error))

@@ -15,14 +15,14 @@ __all__ = ["FORMATS", "PICTURED", "PLAIN", "rendered"]
 
 #: Format name -> the module whose `render(report, verbose)` makes the whole output; loaded when it is asked for.
 FORMATS: Final[Mapping[str, str]] = {
-    "text": "dra_alloc.report.text",
-    "json": "dra_alloc.report.json_report",
-    "sarif": "dra_alloc.report.sarif",
-    "junit": "dra_alloc.report.junit",
-    "github": "dra_alloc.report.github",
-    "gitlab": "dra_alloc.report.gitlab",
-    "rdjson": "dra_alloc.report.rdjson",
-    "markdown": "dra_alloc.report.markdown",
+    "text": "dra_alloc.report.formats.text",
+    "json": "dra_alloc.report.formats.json_report",
+    "sarif": "dra_alloc.report.formats.sarif",
+    "junit": "dra_alloc.report.formats.junit",
+    "github": "dra_alloc.report.formats.github",
+    "gitlab": "dra_alloc.report.formats.gitlab",
+    "rdjson": "dra_alloc.report.formats.rdjson",
+    "markdown": "dra_alloc.report.formats.markdown",
 }
 #: Those of commands that ask about the devices of nodes.
 PICTURED: Final[Mapping[str, str]] = {**FORMATS, "html": "dra_alloc.report.page"}

@@ -13,7 +13,7 @@ from dra_alloc.problem.requests import claim_name
 from dra_alloc.report.layout import MOST, plural, some
 from dra_alloc.report.scores import score_lines, score_objects
 from dra_alloc.report.tallies import group_line, request_lines
-from dra_alloc.scenario.explaining import NotTaken
+from dra_alloc.scenario.refused.explaining import NotTaken
 
 __all__ = ["allocation_lines", "allocation_object", "choice_lines"]
 

@@ -16,7 +16,7 @@ from dra_alloc.report.layout import plural, some
 from dra_alloc.report.records import Finding, Level, Report, Section
 from dra_alloc.report.refusals import AFFAIRS, first_cause, refusal_lines, refusal_object
 from dra_alloc.scenario.check import Check, SubjectAnswer
-from dra_alloc.scenario.looking import EXPLAINED_NODES
+from dra_alloc.scenario.refused.looking import EXPLAINED_NODES
 from dra_alloc.solve.cpsat.solver import INSTALL, is_installed
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import Any, Final
 from dra_alloc.errors import Problem, by_place
 from dra_alloc.linting.rules import LintFinding
 from dra_alloc.linting.running import Linted
-from dra_alloc.report.annotations import BAD_INPUT, problem_object
+from dra_alloc.report.formats.annotations import BAD_INPUT, problem_object
 from dra_alloc.report.layout import plural
 from dra_alloc.report.records import Finding, Level, Report, Section
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from dra_alloc.errors import Problem, by_place
 from dra_alloc.manifest.validate.violations import FieldFault
-from dra_alloc.report.annotations import BAD_INPUT, problem_object
+from dra_alloc.report.formats.annotations import BAD_INPUT, problem_object
 from dra_alloc.report.layout import plural
 from dra_alloc.report.records import Finding, Report, Section
 from dra_alloc.scenario.validating import Validated

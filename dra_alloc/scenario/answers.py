@@ -12,7 +12,7 @@ from dra_alloc.cluster.outcomes import Allocated, NodeRefusal
 from dra_alloc.cluster.settings import DEFAULT_SETTINGS, Settings
 from dra_alloc.errors import Where
 from dra_alloc.pods.workloads.shapes import Taught
-from dra_alloc.scenario.explaining import NotTaken
+from dra_alloc.scenario.refused.explaining import NotTaken
 from dra_alloc.solve.allocator import DEFAULT_BUDGET, Budget
 from dra_alloc.solve.best.objectives import Objective
 

@@ -18,10 +18,10 @@ from dra_alloc.problem.requests import claim_name
 from dra_alloc.profiles import Semantics
 from dra_alloc.scenario.answers import DEFAULT_OPTIONS, CheckOptions, SubjectAnswer
 from dra_alloc.scenario.checking import Checking
-from dra_alloc.scenario.looking import Looking
 from dra_alloc.scenario.objective_notes import idle_notes
-from dra_alloc.scenario.otherwise import broken_claims, gates_on, told_of_gates
 from dra_alloc.scenario.prepare.pipeline import Prepared, prepare
+from dra_alloc.scenario.refused.looking import Looking
+from dra_alloc.scenario.refused.otherwise import broken_claims, gates_on, told_of_gates
 from dra_alloc.work import ran_out
 
 __all__ = ["Check", "CheckOptions", "SubjectAnswer", "check", "placed"]

@@ -24,14 +24,14 @@ from dra_alloc.pods.groups import group_name, is_grouping
 from dra_alloc.pods.workloads.plans import Rollout
 from dra_alloc.pods.workloads.states import PodState, state_of
 from dra_alloc.problem.requests import claim_name
-from dra_alloc.scenario.advice import advised
 from dra_alloc.scenario.answers import CheckOptions, SubjectAnswer
-from dra_alloc.scenario.explaining import choice_on
 from dra_alloc.scenario.group_notes import GroupSeen, group_answers
-from dra_alloc.scenario.looking import Looking
-from dra_alloc.scenario.pod_fixes import lifted, with_fixes, within_quotas
 from dra_alloc.scenario.prepare.pipeline import Prepared
 from dra_alloc.scenario.prepare.subjects import Subject
+from dra_alloc.scenario.refused.advice import advised
+from dra_alloc.scenario.refused.explaining import choice_on
+from dra_alloc.scenario.refused.looking import Looking
+from dra_alloc.scenario.refused.pod_fixes import lifted, with_fixes, within_quotas
 from dra_alloc.solve.best.objectives import knowing_nodes
 from dra_alloc.solve.outcome import Work
 from dra_alloc.work import evenly

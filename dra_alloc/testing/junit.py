@@ -7,7 +7,7 @@ from __future__ import annotations
 import json
 from xml.etree import ElementTree as ET
 
-from dra_alloc.report.junit import document, held
+from dra_alloc.report.formats.junit import document, held
 from dra_alloc.testing.conformance import ConformanceRun, Mismatch
 
 __all__ = ["junit"]

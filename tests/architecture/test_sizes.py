@@ -5,6 +5,7 @@ What a reader can hold at once: file, function and parameter budgets.
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from pathlib import Path
 
 from tests.architecture.source_files import Function, code_lines, functions, package_files, python_files
@@ -13,6 +14,9 @@ from tests.paths import ROOT
 FILE_LINES = 400
 FUNCTION_LINES = 40
 PARAMETERS = 5
+FOLDER_FILES = 20
+#: A file is a family of CEL's functions: more of them are not harder to find.
+FAMILIES = "dra_alloc/cel/library"
 #: Tables of inputs written as functions: a case is a row, and splitting them would only scatter the rows.
 TABLES = {"fuzz/observed/cases.py", "fuzz/observed/history.py"}
 
@@ -58,4 +62,10 @@ def test_functions_take_few_parameters():
         for function in functions(path)
         if (count := _parameters(function)) > PARAMETERS
     }
+    assert not many
+
+
+def test_folders_hold_few_files():
+    counts = Counter(path.parent.relative_to(ROOT).as_posix() for path in package_files())
+    many = {folder: count for folder, count in counts.items() if count > FOLDER_FILES and folder != FAMILIES}
     assert not many

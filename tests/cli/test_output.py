@@ -16,8 +16,9 @@ import pytest
 from dra_alloc.cli.main import run
 from dra_alloc.cli.output import warn
 from dra_alloc.errors import ManifestError, Problem, Where
-from dra_alloc.report import FORMATS, rendered, text
-from dra_alloc.report.annotations import problem_report
+from dra_alloc.report import FORMATS, rendered
+from dra_alloc.report.formats import text
+from dra_alloc.report.formats.annotations import problem_report
 from dra_alloc.report.layout import json_text
 from dra_alloc.report.records import Report, Section
 from tests.paths import EXAMPLES

@@ -13,7 +13,7 @@ from dra_alloc.cluster.attempts.found import NodesFound
 from dra_alloc.cluster.holding import reaches
 from dra_alloc.cluster.outcomes import NodeRefusal
 from dra_alloc.cluster.standings import FITS
-from dra_alloc.manifest.validate.pod_level import with_amounts
+from dra_alloc.manifest.validate.pods.pod_level import with_amounts
 from dra_alloc.pods.amounts import in_units, used_by
 from dra_alloc.pods.filters.resources import too_little
 from dra_alloc.pods.node_allocatable import GATE, NotComputed, is_mapped, taken, uncovered

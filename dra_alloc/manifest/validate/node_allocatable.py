@@ -8,7 +8,7 @@ from typing import Final
 
 from dra_alloc.api import Device, NodeAllocatableOverhead, NodeAllocatableResourceMapping, Quantity
 from dra_alloc.api.names import qualified_name_faults
-from dra_alloc.manifest.validate.containers import HUGE, is_native
+from dra_alloc.manifest.validate.pods.containers import HUGE, is_native
 from dra_alloc.manifest.validate.releases import CAPACITY_KEYS_NAMED, PAIRS_BRIEFLY
 from dra_alloc.manifest.validate.violations import Violations
 

@@ -10,11 +10,11 @@ from typing import Any, Final
 from dra_alloc.manifest.documents import Workload, object_name
 from dra_alloc.manifest.validate.claim_status import check_claim_status
 from dra_alloc.manifest.validate.claims import check_claim, check_class, check_template
-from dra_alloc.manifest.validate.pods import check_pod
+from dra_alloc.manifest.validate.pods.pods import check_pod
+from dra_alloc.manifest.validate.pods.workloads import check_workload
 from dra_alloc.manifest.validate.slices import check_slice
 from dra_alloc.manifest.validate.taint_rules import check_taint_rule, check_taint_rule_status
 from dra_alloc.manifest.validate.violations import ANY, ApiServer, FieldFault, Violations
-from dra_alloc.manifest.validate.workloads import check_workload
 
 __all__ = ["validate_object"]
 

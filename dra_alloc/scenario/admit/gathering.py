@@ -21,8 +21,8 @@ from dra_alloc.scenario.admit.jointly import JointQuestions
 from dra_alloc.scenario.admit.trying import Trying
 from dra_alloc.scenario.answers import CheckOptions, SubjectAnswer
 from dra_alloc.scenario.checking import Checking, queued_subject
-from dra_alloc.scenario.looking import Looking
 from dra_alloc.scenario.prepare.pipeline import Prepared
+from dra_alloc.scenario.refused.looking import Looking
 from dra_alloc.work import ran_out
 
 __all__ = ["Gathered", "ListedPods"]

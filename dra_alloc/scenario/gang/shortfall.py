@@ -22,9 +22,9 @@ from dra_alloc.explain.facts import Fact, facts_of
 from dra_alloc.explain.world import World
 from dra_alloc.problem.pools import GatherError
 from dra_alloc.problem.requests import claim_name
-from dra_alloc.scenario.explaining import world_of
 from dra_alloc.scenario.gang.gang import GangAnswers, can_place, place_most
 from dra_alloc.scenario.gang.types import Member, Placement, Verdict
+from dra_alloc.scenario.refused.explaining import world_of
 
 __all__ = ["FellShort", "shortfall", "supposed"]
 

@@ -22,7 +22,7 @@ from dra_alloc.explain.reasons import reasons
 from dra_alloc.manifest import Documents, load
 from dra_alloc.pods.remedies import remedies
 from dra_alloc.pods.tenancy import Load
-from dra_alloc.scenario.explaining import world_of
+from dra_alloc.scenario.refused.explaining import world_of
 from dra_alloc.scenario.what_if.reading import steps_in
 from dra_alloc.scenario.what_if.what_if import after_steps
 from tests.paths import ROOT

@@ -14,8 +14,8 @@ from dra_alloc.explain.facts import facts_of
 from dra_alloc.explain.reasons import Reasons, reasons
 from dra_alloc.explain.world import World
 from dra_alloc.manifest import Documents, load
-from dra_alloc.scenario.explaining import world_of
 from dra_alloc.scenario.prepare.pipeline import Prepared, prepare
+from dra_alloc.scenario.refused.explaining import world_of
 from fuzz.targets.reasons_hold import check_reasons
 
 EXAMPLES = Path(__file__).parents[3] / "docs" / "examples"

@@ -14,7 +14,7 @@ from dra_alloc.cluster.outcomes import NodeRefusal, Unsatisfiable
 from dra_alloc.cluster.settings import Settings
 from dra_alloc.explain.reasons import WORK, Reasons
 from dra_alloc.manifest import Documents
-from dra_alloc.scenario.advice import advised
+from dra_alloc.scenario.refused.advice import advised
 
 
 def cluster(

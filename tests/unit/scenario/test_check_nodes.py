@@ -14,7 +14,7 @@ import pytest
 from dra_alloc.api import DeviceClass, Node, Pod, ResourceClaim, ResourceClaimTemplate, ResourceSlice
 from dra_alloc.manifest import Documents, load
 from dra_alloc.report.check_report import check_report
-from dra_alloc.report.text import render
+from dra_alloc.report.formats.text import render
 from dra_alloc.scenario.check import CheckOptions, check
 
 

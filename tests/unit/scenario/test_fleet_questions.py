@@ -21,7 +21,7 @@ from dra_alloc.explain.world import Surroundings
 from dra_alloc.manifest import Documents
 from dra_alloc.manifest.make.records import record_from_model
 from dra_alloc.problem.requests import claim_name
-from dra_alloc.scenario.explaining import world_of
+from dra_alloc.scenario.refused.explaining import world_of
 from dra_alloc.solve.outcome import Solved
 from dra_alloc.solve.survey import Survey
 from dra_alloc.testing.cases import random_requests

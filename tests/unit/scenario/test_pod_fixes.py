@@ -11,7 +11,7 @@ import pytest
 
 from dra_alloc.cli.main import run
 from dra_alloc.cluster.attempts.scheduling import Scheduling
-from dra_alloc.scenario.pod_fixes import _Trying
+from dra_alloc.scenario.refused.pod_fixes import _Trying
 
 NODE: dict[str, Any] = {
     "apiVersion": "v1",

@@ -12,9 +12,9 @@ from benchmarks.check import dump, workloads
 from benchmarks.fleet_cases import whatif
 from dra_alloc.explain.reasons import reasons
 from dra_alloc.manifest import load
-from dra_alloc.scenario import repeated
 from dra_alloc.scenario.check import check
-from dra_alloc.scenario.repeated import Repeated
+from dra_alloc.scenario.refused import repeated
+from dra_alloc.scenario.refused.repeated import Repeated
 
 
 def test_claims_that_ask_the_same_are_refused_alike_in_their_own_names(tmp_path, monkeypatch):

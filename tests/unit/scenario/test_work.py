@@ -17,7 +17,7 @@ from dra_alloc.cluster.outcomes import Allocated
 from dra_alloc.explain.world import World
 from dra_alloc.manifest import Documents, load
 from dra_alloc.scenario.check import check
-from dra_alloc.scenario.explaining import world_of
+from dra_alloc.scenario.refused.explaining import world_of
 from dra_alloc.solve.allocator import Allocator
 from dra_alloc.solve.selection import Selection
 from tests.paths import EXAMPLES

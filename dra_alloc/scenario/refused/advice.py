@@ -20,8 +20,8 @@ from dra_alloc.explain.world import World
 from dra_alloc.limits import ALLOCATION_RESULTS_MAX
 from dra_alloc.problem.pools import GatherError
 from dra_alloc.problem.requests import claim_name
-from dra_alloc.scenario.explaining import world_of
-from dra_alloc.scenario.guarding import Advice, failed_selector
+from dra_alloc.scenario.refused.explaining import world_of
+from dra_alloc.scenario.refused.guarding import Advice, failed_selector
 
 __all__ = ["advised"]
 

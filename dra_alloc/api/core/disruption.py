@@ -1,8 +1,8 @@
 """Budgets of disruption: how many pods may be evicted at a time."""
 
 from dra_alloc.api._base import OptText, Struct, Text
+from dra_alloc.api.core.nodes import PartialModel
 from dra_alloc.api.meta import LabelSelector, ObjectMeta
-from dra_alloc.api.nodes import PartialModel
 
 __all__ = ["PodDisruptionBudget", "PodDisruptionBudgetSpec"]
 

@@ -1,8 +1,8 @@
 """Services: which pods they select, whose spreading the scheduler prefers."""
 
 from dra_alloc.api._base import FrozenMap, Struct, Text
+from dra_alloc.api.core.nodes import PartialModel
 from dra_alloc.api.meta import ObjectMeta
-from dra_alloc.api.nodes import PartialModel
 
 __all__ = ["Service", "ServiceSpec"]
 

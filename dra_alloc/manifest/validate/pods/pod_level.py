@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Final
 
 from dra_alloc.api import Container, FrozenMap, Pod, PodSpec, Quantity, ResourceRequirements
-from dra_alloc.manifest.validate.containers import HUGE, check_amounts, check_letters
+from dra_alloc.manifest.validate.pods.containers import HUGE, check_amounts, check_letters
 from dra_alloc.manifest.validate.violations import Violations
 
 __all__ = ["check_pod_level", "with_amounts"]

@@ -2,9 +2,9 @@
 
 from dra_alloc.api._base import FrozenMap, Int, List, OptText, PtrBool, Struct, Text
 from dra_alloc.api.amounts.quantity import Quantity
+from dra_alloc.api.core.nodes import PartialModel
+from dra_alloc.api.core.pods import Toleration
 from dra_alloc.api.meta import Labels, ObjectMeta
-from dra_alloc.api.nodes import PartialModel
-from dra_alloc.api.pods import Toleration
 
 __all__ = ["PriorityClass", "RuntimeClass", "RuntimeClassOverhead", "RuntimeClassScheduling"]
 

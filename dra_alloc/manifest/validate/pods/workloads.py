@@ -19,11 +19,11 @@ from dra_alloc.manifest.documents import Workload
 from dra_alloc.manifest.kinds import Kind, recognise
 from dra_alloc.manifest.make.workloads import at
 from dra_alloc.manifest.read.paths import Path, render
-from dra_alloc.manifest.validate.changes import check_workload_change
 from dra_alloc.manifest.validate.metadata import NAMESPACED, STATEFUL_SET, check_labels, check_metadata
 from dra_alloc.manifest.validate.parts import check_label_selector
-from dra_alloc.manifest.validate.placement import RESTARTS
-from dra_alloc.manifest.validate.pods import check_claims, check_pod_spec
+from dra_alloc.manifest.validate.pods.changes import check_workload_change
+from dra_alloc.manifest.validate.pods.placement import RESTARTS
+from dra_alloc.manifest.validate.pods.pods import check_claims, check_pod_spec
 from dra_alloc.manifest.validate.violations import Violations
 
 __all__ = ["check_workload"]

@@ -16,8 +16,8 @@ from dra_alloc.api._base import (
     Text,
 )
 from dra_alloc.api.amounts.quantity import ZERO, Quantity
+from dra_alloc.api.core.nodes import NodeSelector, NodeSelectorTerm, PartialModel
 from dra_alloc.api.meta import Labels, LabelSelector, ObjectMeta
-from dra_alloc.api.nodes import NodeSelector, NodeSelectorTerm, PartialModel
 
 __all__ = [
     "Affinity",

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from dra_alloc.report.annotations import Annotation, annotated
+from dra_alloc.report.formats.annotations import Annotation, annotated
 from dra_alloc.report.layout import inert, printable
 from dra_alloc.report.records import Report
 

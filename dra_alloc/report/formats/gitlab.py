@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from dra_alloc.report.annotations import annotated
+from dra_alloc.report.formats.annotations import annotated
 from dra_alloc.report.layout import json_text
 from dra_alloc.report.records import Report
 

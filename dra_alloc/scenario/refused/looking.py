@@ -17,8 +17,8 @@ from dra_alloc.explain.facts import Whose
 from dra_alloc.explain.reasons import WORK, Reasons
 from dra_alloc.explain.world import Surroundings, World
 from dra_alloc.problem.pools import GatherError
-from dra_alloc.scenario.explaining import Holders, world_of
-from dra_alloc.scenario.repeated import Repeated
+from dra_alloc.scenario.refused.explaining import Holders, world_of
+from dra_alloc.scenario.refused.repeated import Repeated
 from dra_alloc.solve.content import content
 
 __all__ = ["EXPLAINED_NODES", "Looking"]

@@ -2,8 +2,8 @@
 
 from dra_alloc.api._base import FrozenMap, List, Struct, Text
 from dra_alloc.api.amounts.quantity import Quantity
+from dra_alloc.api.core.nodes import PartialModel
 from dra_alloc.api.meta import ObjectMeta
-from dra_alloc.api.nodes import PartialModel
 
 __all__ = [
     "LimitRange",

@@ -23,7 +23,7 @@ from dra_alloc.pods.quota.creation import Unmade
 from dra_alloc.pods.quota.remedies import lifts
 from dra_alloc.pods.remedies import Remedy, remedies
 from dra_alloc.problem.requests import EXTENDED_CLAIM, claim_name
-from dra_alloc.scenario.explaining import world_of
+from dra_alloc.scenario.refused.explaining import world_of
 
 __all__ = ["lifted", "with_fixes", "within_quotas"]
 

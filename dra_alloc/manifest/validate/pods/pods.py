@@ -9,12 +9,12 @@ from collections.abc import Mapping
 from dra_alloc.api import Container, Pod, PodResourceClaim, PodSpec
 from dra_alloc.api.names import label_faults, subdomain_faults
 from dra_alloc.errors import NAME_SHOWN, in_brief
-from dra_alloc.manifest.validate.changes import check_pod_change
-from dra_alloc.manifest.validate.containers import check_containers, with_host_ports
 from dra_alloc.manifest.validate.metadata import NAMESPACED, check_metadata
 from dra_alloc.manifest.validate.parts import first_of_each
-from dra_alloc.manifest.validate.placement import check_placement
-from dra_alloc.manifest.validate.pod_level import check_pod_level, with_amounts
+from dra_alloc.manifest.validate.pods.changes import check_pod_change
+from dra_alloc.manifest.validate.pods.containers import check_containers, with_host_ports
+from dra_alloc.manifest.validate.pods.placement import check_placement
+from dra_alloc.manifest.validate.pods.pod_level import check_pod_level, with_amounts
 from dra_alloc.manifest.validate.violations import Violations
 
 __all__ = ["check_claims", "check_pod", "check_pod_spec"]

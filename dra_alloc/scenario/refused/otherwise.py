@@ -22,7 +22,7 @@ from dra_alloc.problem.requests import claim_name
 from dra_alloc.profiles import Semantics
 from dra_alloc.scenario.answers import BrokenClaim, SubjectAnswer
 from dra_alloc.scenario.audit import audit
-from dra_alloc.scenario.explaining import world_of
+from dra_alloc.scenario.refused.explaining import world_of
 from dra_alloc.traits import TRAITS, Trait
 
 __all__ = ["broken_claims", "gates_on", "told_of_gates"]

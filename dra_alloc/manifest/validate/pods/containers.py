@@ -9,7 +9,7 @@ from typing import Final
 
 from dra_alloc.api import Container, ContainerPort, PodSpec, Quantity, QuantityError, ResourceRequirements
 from dra_alloc.api.names import label_faults, label_key_faults
-from dra_alloc.manifest.validate.placement import RESTARTS
+from dra_alloc.manifest.validate.pods.placement import RESTARTS
 from dra_alloc.manifest.validate.violations import Violations
 
 __all__ = ["HUGE", "check_amounts", "check_containers", "check_letters", "with_host_ports"]

@@ -8,7 +8,7 @@ from typing import Any, Final
 from urllib.parse import quote
 
 from dra_alloc._version import __version__
-from dra_alloc.report.annotations import Annotation, annotated
+from dra_alloc.report.formats.annotations import Annotation, annotated
 from dra_alloc.report.layout import json_text, printable
 from dra_alloc.report.records import Report
 

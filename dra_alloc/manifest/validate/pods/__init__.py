@@ -1,0 +1,3 @@
+"""
+Admission rules of pods and of what makes them.
+"""

@@ -1,0 +1,3 @@
+"""
+The formats: what each makes of the records of a report.
+"""
