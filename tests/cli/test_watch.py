@@ -135,6 +135,18 @@ def test_every_kind_of_save_is_answered_and_bad_input_ends_nothing(tmp_path):
     assert took < 5.0  # half a second on a machine that does nothing else
 
 
+def test_a_save_is_a_change_also_with_the_same_content(tmp_path):
+    file = tmp_path / "a.yaml"
+    file.write_text(FITS, encoding="utf-8")
+    with watching("check", str(file), "--cluster", CLUSTER) as found:
+        found.until("watched")
+        file.write_text(FITS, encoding="utf-8")
+        assert str(file) in found.until("== answer 2, after a change of", "stdout")
+        found.until("watched")
+        os.utime(file)  # --max-age goes by it
+        found.until("== answer 3, after a change of", "stdout")
+
+
 def test_what_a_scenario_names_is_watched_and_json_is_nothing_but_json(tmp_path):
     scenario, more = tmp_path / "scenario.yaml", tmp_path / "more.yaml"
     more.write_text((WHAT_IF / "more.yaml").read_text(encoding="utf-8"), encoding="utf-8")

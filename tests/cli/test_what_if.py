@@ -7,9 +7,11 @@ from __future__ import annotations
 import json
 
 import pytest
+import yaml
 
 from dra_alloc.cli.main import run
 from tests.paths import ROOT
+from tests.unit.scenario.test_any_order import CLASS, GREEDY, workload
 
 EXAMPLE = ROOT / "docs" / "examples" / "what-if"
 CLUSTER = ("--cluster", str(EXAMPLE / "cluster.yaml"))
@@ -162,7 +164,19 @@ def test_the_schema_is_printed(capsys):
     assert {"addNodes", "drainNodes"} <= schema["properties"]["steps"]["items"]["properties"].keys()
 
 
-def test_another_order_is_told_and_does_not_change_the_exit_code(scenario, capsys):
+def test_an_order_that_fits_is_told_and_leaves_the_exit_code(tmp_path, capsys):
+    cluster, manifests = tmp_path / "cluster.yaml", tmp_path / "new.yaml"
+    cluster.write_text(yaml.safe_dump_all([*GREEDY, CLASS]), encoding="utf-8")
+    manifests.write_text(yaml.safe_dump_all([*workload("small", 1), *workload("large", 2)]), encoding="utf-8")
+    code, out, _ = asked(capsys, "-f", manifests, "--cluster", cluster, "--any-order", "--format", "json")
+    found = json.loads(out)
+    assert (code, found["anyOrder"]["verdict"]) == (1, "another order")
+    assert [each["name"] for each in found["anyOrder"]["order"]] == ["ns/large", "ns/small"]
+    assert found["summary"]["does not fit"] == 1
+    assert asked(capsys, "-f", manifests, "--cluster", cluster)[0] == 1
+
+
+def test_that_no_order_fits_is_told(scenario, capsys):
     steps = scenario("steps:\n- removeNodes: {names: [gpu-a]}")
     code, out, _ = asked(capsys, steps, *CLUSTER, "--any-order", "--format", "json")
     found = json.loads(out)["anyOrder"]

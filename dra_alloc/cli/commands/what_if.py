@@ -33,7 +33,7 @@ _EXIT_CODES: Final = """\
 exit codes:
   0  nothing gets worse, and all that is new fits
   1  something no longer fits, is gone for good, or is new and does not fit, or
-     a budget of disruptions holds up a drain
+     a budget of disruptions holds up a drain; also where another order would fit
   2  bad input or usage, also of one question of a sweep
   3  undecided: the budget ran out, or a question of a sweep has no answer"""
 
@@ -59,7 +59,8 @@ def declare(command: ArgumentParser) -> None:
     command.add_argument(
         "--any-order",
         action="store_true",
-        help="where not all fits, say whether it would in another order: each workload once those before it run",
+        help="where not all fits, say whether it would in another order, each workload once those before it run; the "
+        "exit code stays that of the order at hand, which the scheduler would take",
     )
     command.add_argument("--schema", action="store_true", help="print the JSON schema of scenarios, and nothing else")
     shared.namespace(command)
