@@ -7,11 +7,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
-from dra_alloc.api import FrozenMap, Node, Pod, PodSpec, Quantity, Toleration
+from dra_alloc.api import ContainerPort, FrozenMap, Node, Pod, PodSpec, Quantity, Toleration
 from dra_alloc.explain.facts import Whose
 from dra_alloc.pods.amounts import CPU, EPHEMERAL, HUGE, MEMORY, PODS, in_units, pod_requests
 from dra_alloc.pods.filters.resources import shortfalls
-from dra_alloc.pods.taints import CORDON, repelling
+from dra_alloc.pods.taints import is_of_control_plane, repelling, uncordoned
 from dra_alloc.pods.tenancy import Load
 
 __all__ = ["Remedy", "remedies"]
@@ -23,15 +23,14 @@ _UNITS: Final = {"Ti": 1024**4, "Gi": 1024**3, "Mi": _MEBI, "Ki": 1024}
 
 class Remedy(NamedTuple):
     """
-    A change, what it costs whom as fixes do, and the pod to which the node is what it would be after it.
-
-    A cordon that is gone is one that the pod tolerates.
+    A change, what it costs whom as fixes do, and the pod after it; the node, too, if that is what is changed.
     """
 
     step: str
     cost: int
     pod: Pod
     whose: Whose = Whose.MANIFEST
+    node: Node | None = None
 
 
 def remedies(pod: Pod, node: Node, code: str, load: Load, served: Mapping[str, str]) -> Iterator[Remedy]:
@@ -54,11 +53,7 @@ def _with(pod: Pod, **changes: Any) -> Pod:
 
 
 def _uncordoned(pod: Pod, node: Node) -> Iterator[Remedy]:
-    if any(each.node_taints_policy == "Honor" for each in pod.spec.topology_spread_constraints):
-        return  # other cordoned nodes would count where one that is tolerated does
-    toleration = Toleration.made(key=CORDON.key, operator="Exists")
-    step = f"uncordoning node {node.metadata.name}"
-    yield Remedy(step, 10, _with(pod, tolerations=(*pod.spec.tolerations, toleration)), Whose.CLUSTER)
+    yield Remedy(f"uncordoning node {node.metadata.name}", 10, pod, Whose.CLUSTER, uncordoned(node))
 
 
 def _tolerating(pod: Pod, node: Node) -> Iterator[Remedy]:
@@ -66,6 +61,13 @@ def _tolerating(pod: Pod, node: Node) -> Iterator[Remedy]:
     if taint is None:
         return
     value = f"={taint.value}" if taint.value else ""
+    if is_of_control_plane(taint):
+        # It stands for a state of the node that nobody should put up with.
+        left = tuple([each for each in node.spec.taints if each is not taint])
+        clean = node.replaced(spec=node.spec.replaced(taints=left))
+        step = f"the end of the node's taint {taint.key}{value}:{taint.effect}"
+        yield Remedy(step, 20, pod, Whose.CLUSTER, clean)
+        return
     toleration = Toleration.made(key=taint.key, operator="Equal", value=taint.value or None, effect=taint.effect)
     step = f"tolerating the node's taint {taint.key}{value}:{taint.effect}"
     yield Remedy(step, 20, _with(pod, tolerations=(*pod.spec.tolerations, toleration)))
@@ -103,10 +105,25 @@ def _unspread(pod: Pod, node: Node) -> Iterator[Remedy]:
         yield Remedy(step, 40, _with(pod, topology_spread_constraints=left))
 
 
+def _without_host_port(pod: Pod, node: Node) -> Iterator[Remedy]:
+    containers = pod.spec.containers
+    taken = dict.fromkeys(port.host_port for each in containers for port in each.ports if port.host_port)
+    for number in () if pod.spec.host_network else taken:
+        free = tuple(
+            [each.replaced(ports=tuple([_off_the_host(port, number) for port in each.ports])) for each in containers]
+        )
+        yield Remedy(f"dropping the pod's hostPort {number}", 40, _with(pod, containers=free))
+
+
+def _off_the_host(port: ContainerPort, number: int) -> ContainerPort:
+    return port.replaced(host_port=0) if port.host_port == number else port
+
+
 _KINDS: Final[Mapping[str, Callable[[Pod, Node], Iterator[Remedy]]]] = {
     "node-unschedulable": _uncordoned,
     "node-taint": _tolerating,
     "node-selector": _unselected,
+    "node-ports": _without_host_port,
     "node-affinity": _without_affinity("node_affinity", "node affinity"),
     "pod-affinity": _without_affinity("pod_affinity", "affinity to pods"),
     "pod-anti-affinity": _without_affinity("pod_anti_affinity", "anti-affinity to pods"),

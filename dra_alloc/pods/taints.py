@@ -10,7 +10,7 @@ from typing import Final
 
 from dra_alloc.api import Node, Taint, Toleration
 
-__all__ = ["CORDON", "closing", "first_tolerating", "repelling", "tolerated"]
+__all__ = ["CORDON", "closing", "first_tolerating", "is_of_control_plane", "repelling", "tolerated", "uncordoned"]
 
 #: What a cordon stands for: who tolerates it may run on a cordoned node.
 CORDON: Final = Taint.made(key="node.kubernetes.io/unschedulable", effect="NoSchedule")
@@ -24,10 +24,19 @@ def closing(node: Node) -> str:
     """Return why a node takes no pods but those that tolerate it, a cordon or a taint: empty if it takes others."""
     if node.spec.unschedulable:
         return "is cordoned"
-    taint = next(
-        (each for each in node.spec.taints if each.effect in _KEEPS_OFF and each.key.startswith(_OF_NODE)), None
-    )
+    taint = next((each for each in node.spec.taints if each.effect in _KEEPS_OFF and is_of_control_plane(each)), None)
     return "" if taint is None else f"is tainted {taint.key}"
+
+
+def is_of_control_plane(taint: Taint) -> bool:
+    """Return whether it is one of the taints by which the control plane says how a node is."""
+    return taint.key.startswith(_OF_NODE)
+
+
+def uncordoned(node: Node) -> Node:
+    """Return the node without a cordon, and without the taint that the cluster adds to one."""
+    taints = tuple([each for each in node.spec.taints if each.key != CORDON.key])
+    return node.replaced(spec=node.spec.replaced(unschedulable=None, taints=taints))
 
 
 def tolerated(taint: Taint, tolerations: Iterable[Toleration], *, comparing: bool = False) -> bool:

@@ -125,6 +125,15 @@ class Tenancy:
         other.near, other.apart, other.rather = _each(self.near), _each(self.apart), _each(self.rather)
         return other
 
+    def with_node(self, node: Node, place: int) -> Tenancy:
+        """Return one with the same pods and another node in a place, which has the same to offer."""
+        other = self.copied()
+        other.nodes = (*self.nodes[:place], node, *self.nodes[place + 1 :])
+        other._found, other._views = {}, {}  # noqa: SLF001 - its own kind
+        for known in ("by_label", "tainted"):
+            other.__dict__.pop(known, None)
+        return other
+
     def add(self, pod: PodView, place: int) -> None:
         """Let the pod run on the node."""
         self.loads[place] = self._intern(self.loads[place].plus((pod,)))

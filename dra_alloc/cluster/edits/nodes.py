@@ -16,7 +16,7 @@ from dra_alloc.cluster.edits.step import NodePattern, StepKind, Stepping
 from dra_alloc.errors import ManifestError
 from dra_alloc.manifest import Documents
 from dra_alloc.pods.spreading import HOSTNAME
-from dra_alloc.pods.taints import CORDON
+from dra_alloc.pods.taints import uncordoned
 from dra_alloc.pods.workloads.states import PodState, state_of
 
 __all__ = [
@@ -167,16 +167,10 @@ def _cordoned(state: ClusterState, nodes: list[Node], *, is_closed: bool) -> Clu
     def change(node: Node) -> Node:
         if node.metadata.name not in names:
             return node
-        return node.replaced(spec=node.spec.replaced(unschedulable=True)) if is_closed else _open(node)
+        return node.replaced(spec=node.spec.replaced(unschedulable=True)) if is_closed else uncordoned(node)
 
     dump, manifests = (each.mapped(change, "nodes") for each in (state.dump, state.manifests))
     return replace(state, dump=dump, manifests=manifests)
-
-
-def _open(node: Node) -> Node:
-    """Return the node without a cordon, and without the taint that the cluster adds to one."""
-    taints = tuple(each for each in node.spec.taints if each.key != CORDON.key)
-    return node.replaced(spec=node.spec.replaced(unschedulable=None, taints=taints))
 
 
 def _without_nodes(documents: Documents, gone: set[str]) -> Documents:
@@ -190,7 +184,7 @@ def _without_nodes(documents: Documents, gone: set[str]) -> Documents:
 def _like(node: Node, name: str) -> Node:
     labels = {**node.metadata.labels, **({HOSTNAME: name} if HOSTNAME in node.metadata.labels else {})}
     metadata = node.metadata.replaced(name=name, uid=None, labels=FrozenMap(labels))
-    return _open(node.replaced(metadata=metadata))
+    return uncordoned(node.replaced(metadata=metadata))
 
 
 def _slice_like(item: ResourceSlice, like: str, name: str) -> ResourceSlice:

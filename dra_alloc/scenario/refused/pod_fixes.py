@@ -9,7 +9,7 @@ from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple
 
-from dra_alloc.api import Pod
+from dra_alloc.api import Node, Pod
 from dra_alloc.cluster.attempts.queue import Queued
 from dra_alloc.cluster.attempts.scheduled import Scheduled, Unschedulable
 from dra_alloc.cluster.attempts.scheduling import Scheduling
@@ -136,7 +136,7 @@ class _Trying:
         """Return the refusal with what would let the pod in, if anything that was tried would."""
         fixes: list[Fix] = []
         further: list[tuple[Remedy, str]] = []
-        for remedy in self._remedies(refusal.node, refusal.code, self.queued):
+        for remedy in self._remedies(refusal.node, refusal.code):
             came = self._came((remedy,))
             if came is not None and refusal.node in came.fits:
                 fixes.append(_fix(remedy))
@@ -149,18 +149,20 @@ class _Trying:
     def _pair(self, node: str, further: Sequence[tuple[Remedy, str]]) -> Iterator[Fix]:
         """Yield the first two changes that are enough together, the second of what the first leaves in the way."""
         for first, code in further:
-            for second in self._remedies(node, code, replace(self.queued, pod=first.pod)):
+            for second in self._remedies(node, code, first):
                 came = self._came((first, second))
                 if came is not None and node in came.fits:
                     yield _fix(first, second)
                     return
 
-    def _remedies(self, name: str, code: str, queued: Queued) -> Iterator[Remedy]:
+    def _remedies(self, name: str, code: str, after: Remedy | None = None) -> Iterator[Remedy]:
+        """Yield what could be changed about what a node has against the pod, after another change if there is one."""
         tenancy = self.scheduling.tenancy
         place = tenancy.places[name]
+        pod, node = (self.queued.pod, None) if after is None else (after.pod, after.node)
         served = self.scheduling.cluster.known.class_by_resource
         if code != "node-resources" or self.amounts:
-            yield from remedies(queued.pod, tenancy.nodes[place], code, tenancy.loads[place], served)
+            yield from remedies(pod, node or tenancy.nodes[place], code, tenancy.loads[place], served)
 
     def _came(self, changes: tuple[Remedy, ...]) -> _Came | None:
         """Return what comes of the pod with the changes made; None where that is one attempt too many."""
@@ -168,19 +170,28 @@ class _Trying:
         if steps not in self._known:
             if len(self._known) >= _MOST_ATTEMPTS:
                 return None
-            self._known[steps] = self.attempt(replace(self.queued, pod=changes[-1].pod, template=None))
+            node = next((each.node for each in reversed(changes) if each.node is not None), None)
+            self._known[steps] = self.attempt(replace(self.queued, pod=changes[-1].pod, template=None), node=node)
         return self._known[steps]
 
-    def attempt(self, queued: Queued, gone: str = "") -> _Came:
-        """Return what comes of an attempt beside the scheduling, without a claim of the cluster that is gone."""
+    def attempt(self, queued: Queued, gone: str = "", node: Node | None = None) -> _Came:
+        """
+        Return what comes of an attempt beside the scheduling.
+
+        A claim of the cluster may be `gone`, and a `node` be another than it is.
+        """
         if self._beside is None:
             self._beside = copy(self.scheduling)
             self._beside.go_back(self.scheduling.saved())
+        tenancy = self._beside.tenancy
+        if node is not None:
+            self._beside.tenancy = tenancy.with_node(node, tenancy.places[node.metadata.name or ""])
         if gone:
             saved = self._beside.saved()
             self._beside.go_back(saved._replace(cluster=saved.cluster.without_claims([gone])))
         before = self._beside.cluster
         outcome = self._beside.attempt(queued)
+        self._beside.tenancy = tenancy
         if gone or isinstance(outcome, Scheduled) or self._beside.cluster is not before:
             # What it took or gave back must not show in the next attempt.
             self._beside = None

@@ -22,6 +22,7 @@ NODE: dict[str, Any] = {
 }
 CORDONED = {**NODE, "spec": {"unschedulable": True}}
 TAINTED = {**NODE, "spec": {"taints": [{"key": "dedicated", "value": "ml", "effect": "NoSchedule"}]}}
+UNREADY = {**NODE, "spec": {"taints": [{"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"}]}}
 BOTH = {**NODE, "spec": {**CORDONED["spec"], **TAINTED["spec"]}}
 SSD = {"nodeSelector": {"disk": "ssd"}}
 NEAR = [{"labelSelector": {"matchLabels": {"app": "db"}}, "topologyKey": "kubernetes.io/hostname"}]
@@ -33,6 +34,14 @@ SPREAD = {
     "nodeTaintsPolicy": "Honor",
     "labelSelector": {"matchLabels": {"app": "db"}},
 }
+LISTENING = {
+    "name": "main",
+    "image": "x",
+    "resources": {"claims": [{"name": "c"}]},
+    "ports": [{"containerPort": 1, "hostPort": 80}],
+}
+#: As the control plane cordons nodes.
+CLOSED = {**CORDONED["spec"], "taints": [{"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"}]}
 LIMITS = {
     "apiVersion": "v1",
     "kind": "LimitRange",
@@ -53,6 +62,13 @@ DEVICES = (
         },
     },
 )
+
+
+def running(name: str, **port: int) -> dict[str, Any]:
+    containers = [{"name": "main", "image": "x", "ports": [{"containerPort": 80, **port}]}]
+    meta = {"name": name, "namespace": "ns", "labels": {"app": "db"}}
+    spec = {"nodeName": "a", "containers": containers}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": spec, "status": {"phase": "Running"}}
 
 
 def pod(spec: dict[str, Any], count: int = 1, **requests: str) -> list[dict[str, Any]]:
@@ -84,6 +100,11 @@ def pod(spec: dict[str, Any], count: int = 1, **requests: str) -> list[dict[str,
     [
         pytest.param([CORDONED, *pod({})], [["uncordoning node a"]], id="cordon"),
         pytest.param([TAINTED, *pod({})], [["tolerating the node's taint dedicated=ml:NoSchedule"]], id="taint"),
+        pytest.param(
+            [UNREADY, *pod({})],
+            [["the end of the node's taint node.kubernetes.io/not-ready:NoSchedule"]],
+            id="a taint of the control plane",
+        ),
         pytest.param([NODE, *pod(SSD)], [["dropping disk=ssd from the pod's nodeSelector"]], id="selector"),
         pytest.param([NODE, *pod(ALONE)], [["dropping the pod's required affinity to pods"]], id="affinity"),
         pytest.param(
@@ -97,7 +118,14 @@ def pod(spec: dict[str, Any], count: int = 1, **requests: str) -> list[dict[str,
             id="the second obstacle shows after the first",
         ),
         pytest.param(
-            [CORDONED, *pod({"topologySpreadConstraints": [SPREAD]})], None, id="a cordon that spreading honours"
+            [CORDONED, *pod({"topologySpreadConstraints": [SPREAD]})],
+            [["uncordoning node a"]],
+            id="a cordon that spreading honours",
+        ),
+        pytest.param(
+            [NODE, running("web", hostPort=80), *pod({"containers": [LISTENING]})],
+            [["dropping the pod's hostPort 80"]],
+            id="a port of the node",
         ),
         pytest.param([CORDONED, *pod({}, count=2)], None, id="devices would be short all the same"),
         pytest.param([NODE, LIMITS, *pod({}, cpu="4")], None, id="a LimitRange has a say in requests"),
@@ -113,6 +141,22 @@ def test_what_lets_the_pod_in_is_proposed(tmp_path, capsys, objects, fixes) -> N
     assert told == fixes
 
 
+def test_of_two_cordoned_nodes_one_stays_closed(tmp_path, capsys) -> None:
+    """Spreading that honours taints does not count it: were the cordon tolerated instead, both would count."""
+    nodes = [
+        {**NODE, "metadata": {"name": name, "labels": {"disk": disk}}, "spec": CLOSED}
+        for name, disk in (("a", "hdd"), ("b", "ssd"))
+    ]
+    objects = [*nodes, running("db-0"), running("db-1"), *pod({"topologySpreadConstraints": [SPREAD]})]
+    file = tmp_path / "objects.json"
+    file.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": [*DEVICES, *objects]}))
+    assert run(["check", str(file), "--format", "json"]) == 1
+    pod_asked = json.loads(capsys.readouterr().out)["placements"][-1]
+    fixes = {each["node"]: each["reasons"] and each["reasons"]["fixes"] for each in pod_asked["refusals"]}
+    assert [each["steps"] for each in fixes["a"]] == [["uncordoning node a"]]
+    assert fixes["b"] is None
+
+
 def test_each_change_is_tried_on_the_state_as_it_is(tmp_path, monkeypatch) -> None:
     """A claim that nobody reserved is given back by a trial that is refused: the next one finds it allocated again."""
     claim, *rest = pod({"nodeSelector": {"disk": "ssd"}}, count=2)
@@ -124,10 +168,10 @@ def test_each_change_is_tried_on_the_state_as_it_is(tmp_path, monkeypatch) -> No
     given: list[str] = []
     attempt, give_back = _Trying.attempt, Scheduling._given_back
 
-    def watched(self: _Trying, queued: Any) -> Any:
+    def watched(self: _Trying, queued: Any, **changes: Any) -> Any:
         state = self._beside or self.scheduling
         began.append(all(each.status.allocation is not None for each in state.cluster.claims.values()))
-        return attempt(self, queued)
+        return attempt(self, queued, **changes)
 
     def noted(self: Scheduling, *claims: Any) -> Any:
         given.append("back")
