@@ -67,11 +67,18 @@ class Hints:
 
     def _try(self, others: Iterable[_Other], effort: int) -> None:
         for other in others:
+            if self._asks_for_more(other.profile):
+                continue
             answer = self._fits(other.profile, effort)
             if answer is None:
                 self._undecided.append(other)
             elif answer:
                 self.told.append(self._culprit(other.defects) or other.hint)
+
+    def _asks_for_more(self, profile: Profile) -> bool:
+        """Return whether fields that the claims lost would be kept there: that other question is not asked here."""
+        more = profile.features - self._world.profile.features
+        return any(gate in self._world.lost for feature in more for gate in ALLOCATOR_FEATURES[feature])
 
     def _culprit(self, defects: Iterable[Trait]) -> str:
         """Return what to say of the first defect that stands in the way alone; empty if none is known to."""

@@ -215,7 +215,8 @@ class World:
 
     `allocations` are those of other claims that hold devices of the node's
     pools, by claim name, and `going` says of those that are being deleted who
-    uses them; `slices` are those of the pools alone. `surveys` is handed on to
+    uses them; `slices` are those of the pools alone. With the gates of `lost`
+    on the claims would ask for more than they do. `surveys` is handed on to
     variations.
     """
 
@@ -228,6 +229,7 @@ class World:
     profile: Profile
     going: Mapping[str, str] = field(default_factory=FrozenMap)
     surveys: Surveys = field(default_factory=Surveys, repr=False)
+    lost: frozenset[str] = frozenset()
 
     def allocator(self) -> Allocator:
         """Return an engine for this world."""

@@ -76,7 +76,8 @@ def check(manifests: Documents, dump: Documents, options: CheckOptions = DEFAULT
 
 def placed(prepared: Prepared, options: CheckOptions) -> Check:
     """Return what subjects that are prepared get on their cluster, one after the other as kube-scheduler goes."""
-    checking = Checking(prepared, options, Looking() if options.reasons else None)
+    looking = Looking([each.gate for each in prepared.lacking]) if options.reasons else None
+    checking = Checking(prepared, options, looking)
     placements, channel = checking.placements(), str(options.settings.profile().channel)
     notes = (*prepared.notes, *checking.notes())
     return Check(placements, options.settings, channel, notes, checking.scheduling, prepared.pods)

@@ -18,6 +18,8 @@ RESOURCE: Final = "x.io/gpu"
 _API: Final = "resource.k8s.io/v1"
 _MODELS: Final = ("a100", "h100", "l4")
 _TAINTS: Final = (("x.io/xid", "79", "NoSchedule"), ("x.io/hot", "", "NoExecute"), ("x.io/slow", "yes", "NoSchedule"))
+_NODE_TAINTS: Final = ("dedicated", "dedicated", "node.kubernetes.io/disk-pressure")
+_PORT: Final = {"containerPort": 80, "hostPort": 8080}
 _EXPRESSIONS: Final = (
     'device.driver == "x.io"',
     'device.attributes["x.io"].model == "h100"',
@@ -63,7 +65,8 @@ _WISHES: Final = (
     {"affinity": {"podAntiAffinity": {_HARD: _NEAR}}},
     {"affinity": {"podAntiAffinity": {_HARD: _NEAR}}},
 )
-#: Whose answers are asked for, in turn.
+_GATES: Final = ("DRAPartitionableDevices", "DRADeviceTaints", "DRAConsumableCapacity")
+#: Whose answers are asked for, in turn; of the last two gates are off of what the cluster has stored.
 PROFILES: Final = (
     ("--release", "1.34"),
     ("--release", "1.35", "--gate", "DRAPartitionableDevices=true", "--gate", "DRADeviceTaints=true"),
@@ -71,14 +74,27 @@ PROFILES: Final = (
     ("--release", "1.37", "--channel", "experimental"),
     ("--release", "1.36", "--semantics", "intended"),
     ("--release", "1.37", "--channel", "experimental", "--semantics", "intended"),
+    ("--release", "1.36.0"),
+    ("--release", "1.35", *(part for each in _GATES for part in ("--gate", f"{each}=true"))),
+    ("--release", "1.35"),
+    ("--release", "1.36", *(part for each in _GATES for part in ("--gate", f"{each}=false"))),
 )
+_DUMPED: Final = PROFILES[-2:]
 
 
 def drawn(seed: int) -> Iterator[Json]:
-    """Return worlds without end: objects, and the options that say whose answer is wanted."""
+    """
+    Return worlds without end: objects, and the options that say whose answer is wanted.
+
+    Where `dumped`, what the cluster has was stored by a server that knew all of it.
+    """
     random = Random(seed)
     for options in _turns():
-        yield {"options": list(options), "objects": _Drawing(random, options[1]).objects()}
+        yield {
+            "options": list(options),
+            "dumped": options in _DUMPED,
+            "objects": _Drawing(random, options).objects(),
+        }
 
 
 def _turns() -> Iterator[tuple[str, ...]]:
@@ -89,13 +105,14 @@ def _turns() -> Iterator[tuple[str, ...]]:
 class _Drawing:
     """One random world: what hardware there is, who holds what, and what is asked for."""
 
-    def __init__(self, random: Random, release: str) -> None:
+    def __init__(self, random: Random, options: tuple[str, ...]) -> None:
         self._random = random
-        self._old = release == "1.34"
-        self._shares = release in ("1.36", "1.37") and self._chance(0.3)
-        self._counts = not self._old and self._chance(0.3)
-        self._differs = release in ("1.36", "1.37")
-        self._extended = self._differs and self._chance(0.12)
+        self._old = options[1] == "1.34"
+        self._differs = options in PROFILES[2:]
+        often = 0.6 if options in _DUMPED else 0.3
+        self._shares = self._differs and self._chance(often)
+        self._counts = not self._old and self._chance(often)
+        self._extended = self._differs and options[1] != "1.35" and self._chance(0.12)
         self._few_values = self._chance(0.7)
 
     def objects(self) -> list[Json]:
@@ -124,7 +141,8 @@ class _Drawing:
         return self._random.random() < share
 
     def _node(self, name: str) -> Json:
-        spec: Json = {"taints": [{"key": "dedicated", "effect": "NoSchedule"}]} if self._chance(0.07) else {}
+        taint = {"key": self._one(_NODE_TAINTS), "effect": "NoSchedule"}
+        spec: Json = {"taints": [taint]} if self._chance(0.1) else {}
         if self._chance(0.03):
             spec["unschedulable"] = True
         offered = {"cpu": self._one(("1", "8", "8", "8")), "memory": "16Gi", "pods": "10"}
@@ -187,7 +205,8 @@ class _Drawing:
 
     def _running(self, name: str, node: Json) -> Json:
         used = {"requests": {"cpu": self._one(("100m", "1", "4")), "memory": "1Gi"}}
-        spec = {"nodeName": node["metadata"]["name"], "containers": [{"name": "main", "image": "x", "resources": used}]}
+        container = {"name": "main", "image": "x", "resources": used, "ports": [_PORT] if self._chance(0.2) else []}
+        spec = {"nodeName": node["metadata"]["name"], "containers": [container]}
         made = _namespaced("v1", "Pod", name, spec)
         made["metadata"]["labels"] = {"app": self._one(("db", "web"))}
         return {**made, "status": {"phase": "Running"}}
@@ -264,7 +283,8 @@ class _Drawing:
             used["requests"] = {"cpu": self._one(("2", "4500m")), "memory": self._one(("1Gi", "16Gi"))}
         if self._extended:
             used["limits"] = {RESOURCE: self._random.randint(1, 4)}
-        spec["containers"] = [{"name": "main", "image": "x", "resources": used}]
+        ports = [_PORT] if self._chance(0.15) else []
+        spec["containers"] = [{"name": "main", "image": "x", "resources": used, "ports": ports}]
         if self._chance(0.2):
             spec |= self._one(_WISHES)
         made = _namespaced("v1", "Pod", "pod", spec)

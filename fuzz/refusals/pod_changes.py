@@ -21,16 +21,20 @@ _RAISED = re.compile(r"(raising (\S+) of quota (\S+) from (\S+) to (\S+))")
 _LESS = re.compile(r"((\S+) instead of \S+ (cpu|memory))")
 
 
-def of_the_pod(world: Json) -> Iterator[Change]:
-    """Yield the changes about the pod itself, and about what nodes have against it."""
-    for node in all_of(world, "Node"):
-        if node["spec"].get("unschedulable"):
-            yield Change(f"uncordoning node {node['metadata']['name']}", "", _uncordoned(node["metadata"]["name"]))
-    for key, effect in dict.fromkeys(
-        (each["key"], each["effect"]) for node in all_of(world, "Node") for each in node["spec"].get("taints", ())
-    ):
-        change = _put_up_with({"key": key, "operator": "Exists", "effect": effect})
-        yield Change(f"tolerating the node's taint {key}:{effect}", "", change)
+def of_the_pod(world: Json, name: str) -> Iterator[Change]:
+    """Yield the changes about the pod itself, and about what a node has against it."""
+    spec = next((each["spec"] for each in all_of(world, "Node") if each["metadata"]["name"] == name), {})
+    if spec.get("unschedulable"):
+        yield Change(f"uncordoning node {name}", "", _with_node(name, lambda spec: spec.pop("unschedulable")))
+    for key, effect in ((each["key"], each["effect"]) for each in spec.get("taints", ())):
+        if key.startswith("node.kubernetes.io/"):
+            step = f"the end of the node's taint {key}:{effect}"
+            yield Change(step, "", _with_node(name, lambda spec: spec.pop("taints")))
+        else:
+            change = _put_up_with({"key": key, "operator": "Exists", "effect": effect})
+            yield Change(f"tolerating the node's taint {key}:{effect}", "", change)
+    for port in pod_of(world)["containers"][0].get("ports", ()):
+        yield Change(f"dropping the pod's hostPort {port['hostPort']}", "", _without_ports)
     for key, value in pod_of(world).get("nodeSelector", {}).items():
         yield Change(f"dropping {key}={value} from the pod's nodeSelector", "", _unselected(key))
     for kind, said in _AFFINITIES:
@@ -81,13 +85,17 @@ def asking_for_less(step: str) -> Change | None:
     return Change(step, "", make)
 
 
-def _uncordoned(name: str) -> Callable[[Json], None]:
+def _with_node(name: str, change: Callable[[Json], object]) -> Callable[[Json], None]:
     def make(world: Json) -> None:
         for node in all_of(world, "Node"):
             if node["metadata"]["name"] == name:
-                del node["spec"]["unschedulable"]
+                change(node["spec"])
 
     return make
+
+
+def _without_ports(world: Json) -> None:
+    del pod_of(world)["containers"][0]["ports"]
 
 
 def _put_up_with(toleration: Json) -> Callable[[Json], None]:

@@ -34,6 +34,7 @@ __all__ = ["TARGET", "asked", "main"]
 _MOST_PAIRS: Final = 120
 _COUNT: Final = re.compile(r"asking for (\d+)(?:Gi)? instead of (\d+).*")
 _GATES: Final = re.compile(r"Kubernetes \S+ would allocate this with (.+) switched on")
+_SWITCHED: Final = re.compile(r"switching the gates? (.+?) on\b")
 _NEWER: Final = re.compile(r"Kubernetes (\S+) with its default gates would allocate this")
 _DEFECT: Final = re.compile(r"defects? of kube-scheduler")
 #: At most so many lines for a refusal on one node, and for one on many.
@@ -43,6 +44,7 @@ _COLUMNS: Final = 80
 _OWN: Final = frozenset(
     {
         "node-affinity",
+        "node-ports",
         "node-resources",
         "node-selector",
         "node-taint",
@@ -58,12 +60,22 @@ _POD: Final = "ns/pod"
 
 def asked(world: Json, *more: str, text: bool = False) -> tuple[int, str]:
     """Return the exit code and the output of a check of the world."""
-    with _written(world["objects"]) as path:
+    objects, dumped = world["objects"], list[Json]()
+    if world.get("dumped"):
+        dumped = [each for each in objects if not _waits(each)]
+        objects = [each for each in objects if _waits(each)]
+    with _written(objects) as path, _written(dumped) as dump:
         printed = io.StringIO()
         with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(io.StringIO()):
             shape = () if text else ("--format", "json")
-            code = run(["check", str(path), *world["options"], *shape, *more])
+            cluster = ("--cluster", str(dump)) if dumped else ()
+            code = run(["check", str(path), *cluster, *world["options"], *shape, *more])
     return code, printed.getvalue()
+
+
+def _waits(each: Json) -> bool:
+    """Return whether it is what is asked for, not what the cluster has."""
+    return each["kind"] in ("Pod", "ResourceClaim", "ResourceClaimTemplate") and "status" not in each
 
 
 @contextlib.contextmanager
@@ -90,6 +102,9 @@ def _fits(world: Json, *more: str) -> bool:
 
 def _could(world: Json, node: str | None = None) -> bool:
     """Return whether the pod finds a node, or would were there that one alone: as `_fits`, and quicker."""
+    if world.get("dumped"):
+        # What is asked for loses fields whose gates are off, what is loaded does not.
+        return _fits(world, *(() if node is None else ("--node", node)))
     options = dict(_pairwise(world["options"]))
     gates = {each.partition("=")[0]: True for name, each in _pairwise(world["options"]) if name == "--gate"}
     channel, semantics = options.get("--channel", "auto"), options.get("--semantics", "upstream")
@@ -118,6 +133,7 @@ def _check(world: Json) -> Counter[str]:
         return Counter([str(found["verdict"])])
     _hold_lines(printed, found)
     counts = Counter({"refused worlds": 1})
+    counts["gates"] += _hold_gates(world, found.get("fix"))
     for each in _worth(found["refusals"]):
         kind = _replayed(world, each, counts)
         counts[kind] += 1
@@ -152,7 +168,8 @@ def _replayed(world: Json, refusal: Json, counts: Counter[str]) -> str:
     here = ("--node", node)
     listed = {tuple(fix["steps"]) for fix in reasons["fixes"]}
     changes = {each.fix: each for each in changes_of(world) if each.fix}
-    own = {each.fix: each for each in (of_the_quota if refusal["code"] == "quota" else of_the_pod)(world)}
+    by_quota = refusal["code"] == "quota"
+    own = {each.fix: each for each in (of_the_quota(world) if by_quota else of_the_pod(world, node))}
     for steps in listed:
         changed = world
         for step in steps:
@@ -162,7 +179,7 @@ def _replayed(world: Json, refusal: Json, counts: Counter[str]) -> str:
                 raise Broken(f"wrong fix{'' if more else ' in the cluster'}: {' and '.join(steps)} on {node}")
     counts["fixes"] += len(listed)
     counts["hints"] += _hold_hints(world, node, reasons["hints"])
-    if refusal["code"] == "quota":
+    if by_quota:
         if "must specify" in refusal["error"]:
             return "by a quota"
         _hold_quota(world, node, listed, list(own.values()))
@@ -225,6 +242,17 @@ def _hold_hints(world: Json, node: str, hints: Sequence[str]) -> int:
             raise Broken(f"hint does not hold: {hint} on {node}")
         held += options is not None
     return held
+
+
+def _hold_gates(world: Json, fix: str | None) -> int:
+    """Return whether gates are told as the fix. Raises: Broken if they are and the pod is refused with them on, too."""
+    found = _SWITCHED.match(fix or "")
+    if found is None:
+        return 0
+    gates = [option for gate in found[1].split(" and ") for option in ("--gate", f"{gate}=true")]
+    if not _fits({**world, "options": [*_without_channel(world["options"]), *gates]}):
+        raise Broken(f"gates do not help: {fix}")
+    return 1
 
 
 def _without_channel(options: Sequence[str]) -> list[str]:

@@ -54,9 +54,14 @@ class _Allowance:
 
 
 class Looking:
-    """Looks into the refusals of one check, within the work that is allowed for all of them."""
+    """
+    Looks into the refusals of one check, within the work that is allowed for all of them.
 
-    def __init__(self) -> None:
+    With the gates of `lost` on, fields that were dropped of what is asked for would have been kept.
+    """
+
+    def __init__(self, lost: Iterable[str] = ()) -> None:
+        self._lost = frozenset(lost)
         self._allowance = _Allowance(_CHECK_WORK)
         self._holders = Holders()
         self._around: Surroundings | None = None
@@ -122,7 +127,7 @@ class Looking:
         for each in refusals:
             with contextlib.suppress(GatherError):
                 claims, node = outcome.claims_on(each.node), cluster.node(each.node)
-                yield each.node, world_of(cluster, claims, node, held, around)
+                yield each.node, replace(world_of(cluster, claims, node, held, around), lost=self._lost)
 
 
 def _is_helped(found: Iterable[Reasons]) -> bool:
