@@ -23,7 +23,7 @@ _LESS = re.compile(r"((\S+) instead of \S+ (cpu|memory))")
 
 def of_the_pod(world: Json, name: str) -> Iterator[Change]:
     """Yield the changes about the pod itself, and about what a node has against it."""
-    spec = next((each["spec"] for each in all_of(world, "Node") if each["metadata"]["name"] == name), {})
+    spec: Json = next((each["spec"] for each in all_of(world, "Node") if each["metadata"]["name"] == name), {})
     if spec.get("unschedulable"):
         yield Change(f"uncordoning node {name}", "", _with_node(name, lambda spec: spec.pop("unschedulable")))
     for key, effect in ((each["key"], each["effect"]) for each in spec.get("taints", ())):
