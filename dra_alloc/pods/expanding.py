@@ -260,6 +260,9 @@ class _Making:
             if unserved is not None:
                 raise Misfit("kind", unserved.message, unserved.hint)
             if maker is not None and maker.plan is not None:
+                if elsewhere := maker.made_elsewhere(workload):
+                    self.notes.append(elsewhere)
+                    return None
                 return maker.plan(workload, self.family)
             if maker is not None:
                 raise Misfit("", f"what pods it makes cannot be said: {maker.why_not}", _teach(workload))

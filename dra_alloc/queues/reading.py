@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from pydantic import ValidationError
 
 from dra_alloc.api import KubeModel, Quantity
-from dra_alloc.errors import Problem, Where
+from dra_alloc.errors import Problem, Where, in_brief
 from dra_alloc.manifest import Workload
 from dra_alloc.manifest.kinds import QUEUEING, no_match
 from dra_alloc.pods.workloads.reading import value_at
@@ -64,6 +64,14 @@ class ObjectReading:
     def text(self, path: str, default: str = "") -> str:
         """Return a text."""
         return self.given(path, str, "a text") or default
+
+    def one_of(self, path: str, values: Sequence[str], default: str = "") -> str:
+        """Return one of the texts that may stand at a path; an empty one is none."""
+        found = self.text(path)
+        if found and found not in values:
+            self.complain(path, f"{in_brief(found)} is none of {', '.join(values)}")
+            return default
+        return found or default
 
     def needed(self, path: str) -> str:
         """Return a text that has to be there."""

@@ -15,8 +15,9 @@ from dra_alloc.pods.extended_resources import class_by_resource
 from dra_alloc.problem.requests import IMPLICIT
 from dra_alloc.queues.kueue.charge import ChargeRefused, Charging
 from dra_alloc.queues.kueue.mappings import DeviceClassMapping
-from dra_alloc.queues.kueue.objects import KueueObjects, amount_units
+from dra_alloc.queues.kueue.objects import KueueObjects
 from dra_alloc.queues.kueue.pod_groups import Unmade
+from dra_alloc.queues.kueue.quotas import amount_units
 from dra_alloc.queues.systems import QueueSystem
 
 __all__ = ["ChargedSet", "QueuedSet", "QueuedWorkload", "charged", "gates_lacking"]

@@ -13,7 +13,7 @@ from dra_alloc.errors import first_few
 from dra_alloc.queues.kueue.asking import ChargedSet, QueuedWorkload, charged
 from dra_alloc.queues.kueue.charge import ChargeRefused, Charging
 from dra_alloc.queues.kueue.flavors import Assignment, assigned
-from dra_alloc.queues.kueue.objects import ClusterQueue, KueueObjects
+from dra_alloc.queues.kueue.objects import DRAINS, ClusterQueue, KueueObjects
 from dra_alloc.queues.kueue.rooms import (
     NodeRoom,
     TopologyRooms,
@@ -117,8 +117,8 @@ def _nominated(
     local = objects.local.get(workload.local_queue)
     queue = objects.queues.get(local.cluster_queue) if local is not None else None
     name = local.cluster_queue if local is not None else ""
-    if workload.given is not None:
-        return _admitted_before(workload, workload.given, name, objects, around.assigned)
+    if workload.given is not None and not any(each is not None and each.held == DRAINS for each in (local, queue)):
+        return _admitted_before(workload, workload.given, (name, queue), objects, around.assigned)
     if workload.unmade is not None:
         standing, code, said = workload.unmade
         return QueueStanding(workload, standing, name, code, (said,))
@@ -159,16 +159,20 @@ def _nominated(
 def _admitted_before(
     workload: QueuedWorkload,
     given: Mapping[str, Mapping[str, str]],
-    queue: str,
+    queue_of: tuple[str, ClusterQueue | None],
     objects: KueueObjects,
     assigned: Mapping[str, str],
 ) -> QueueStanding:
     """Return a workload that has its quota; undecided where it is not known to which nodes its pods are kept."""
+    queue = queue_of[0]
     flavors = {of_set: dict(each) for of_set, each in given.items()}
     named = list(dict.fromkeys(each for of_set in flavors.values() for each in of_set.values()))
     lacking = [each for each in named if each not in objects.flavors]
     said = f"it is admitted, and there is no ResourceFlavor {first_few(lacking)} that says to which nodes"
-    if not lacking:
+    elsewhere = _elsewhere(queue_of[1], objects)
+    if elsewhere:
+        said = elsewhere
+    elif not lacking:
         taken = [each for each in named if objects.flavors[each].topology and each in assigned]
         if not taken:
             return QueueStanding(workload, Standing.ADMITTED, queue, assignment=Assignment(flavors=flavors))
@@ -178,6 +182,8 @@ def _admitted_before(
 
 def _inactive(queue: ClusterQueue, objects: KueueObjects) -> tuple[str, str]:
     """Return why a queue takes nobody, by code and in words, if it does not. Spec: KUEUE-26, KUEUE-43."""
+    if queue.idle:
+        return "queue-inactive", queue.idle
     flavors = list(dict.fromkeys(each for group in queue.groups for each in group.flavors))
     lacking = [each for each in flavors if each not in objects.flavors]
     if lacking:
@@ -190,8 +196,16 @@ def _inactive(queue: ClusterQueue, objects: KueueObjects) -> tuple[str, str]:
     unchecked = [each for each in checks if each not in objects.checks]
     if unchecked:
         return "check-missing", f"there is no AdmissionCheck {first_few(unchecked)}"
-    idle = [each for each in checks if objects.checks[each] is False]
+    idle = [each for each in checks if objects.checks[each].active is False]
     return ("check-inactive", f"AdmissionCheck {first_few(idle)} is not active") if idle else ("", "")
+
+
+def _elsewhere(queue: ClusterQueue | None, objects: KueueObjects) -> str:
+    """Return why pods that a queue admits are not to be placed here. Spec: KUEUE-46."""
+    named = queue.checks if queue is not None else ()
+    checks = [each for each in named if each in objects.checks and objects.checks[each].elsewhere]
+    said = "has its pods run in other clusters, which is not modelled"
+    return f"AdmissionCheck {first_few(checks)} {said}" if checks else ""
 
 
 def _out(workload: QueuedWorkload, queue: str, code: str, reason: str) -> QueueStanding:
@@ -229,7 +243,7 @@ def _cycles(
                     continue
                 for key, amount in found.usage.items():
                     tree.ledger.charge(queue.name, key, amount)
-                unknown = rooms.unknown(found.flavors, domains)
+                unknown = _elsewhere(queue, objects) or rooms.unknown(found.flavors, domains)
                 if unknown:
                     yield from _unknown(head, found, queue, behind, unknown)
                     continue

@@ -13,7 +13,8 @@ from dra_alloc.pods.amounts import PODS, pod_requests
 from dra_alloc.pods.filters.node_affinity import admits, required
 from dra_alloc.pods.taints import repelling
 from dra_alloc.queues.kueue.asking import ChargedSet
-from dra_alloc.queues.kueue.objects import ClusterQueue, Flavor, KueueObjects, ResourceGroup, amount_text
+from dra_alloc.queues.kueue.objects import ClusterQueue, Flavor, KueueObjects
+from dra_alloc.queues.kueue.quotas import ResourceGroup, amount_text
 from dra_alloc.queues.kueue.rooms import topology_asked, wants_topology
 from dra_alloc.queues.kueue.tree import QuotaFit, QuotaTree
 from dra_alloc.queues.ledger import Key

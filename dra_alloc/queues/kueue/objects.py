@@ -5,7 +5,7 @@ Kueue's objects, read: queues, cohorts, flavors, priorities, and its configurati
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -13,23 +13,25 @@ from dra_alloc.api import LabelSelector, Quantity, Taint, Toleration
 from dra_alloc.api.amounts.quantity import Format
 from dra_alloc.errors import Problem, Where, first_few, in_brief
 from dra_alloc.manifest import Workload
-from dra_alloc.pods.amounts import CPU
 from dra_alloc.pods.workloads.reading import items, text, value_at
 from dra_alloc.queues.kueue.mappings import DeviceClassMapping, mappings_of
+from dra_alloc.queues.kueue.quotas import KueueReading, ResourceGroup, amount_units
 from dra_alloc.queues.ledger import Grant, Key, QueueAccount, circles
-from dra_alloc.queues.reading import ObjectReading, Wrong, unserved
+from dra_alloc.queues.reading import Wrong, unserved
 from dra_alloc.queues.topologies import NamedTopology, topology_of
 
 __all__ = [
+    "DRAINS",
+    "AdmissionCheck",
     "ClusterQueue",
     "Flavor",
     "KueueObjects",
     "LocalQueue",
-    "ResourceGroup",
-    "amount_text",
-    "amount_units",
     "reserved",
 ]
+
+#: What of stopPolicy also takes back what was admitted before.
+DRAINS: Final = "HoldAndDrain"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,19 +46,12 @@ class Flavor:
 
 
 @dataclass(frozen=True, slots=True)
-class ResourceGroup:
-    """Resources that are all taken from one of these flavors, tried in this order."""
-
-    resources: tuple[str, ...]
-    flavors: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class ClusterQueue:
     """
     A queue of the cluster; `usage` is what its status says, if it has one.
 
-    `stops_when_*` say which flavor is good enough not to try the next one, `preempts` that it may evict at all.
+    `stops_when_*` say which flavor is good enough not to try the next one, `preempts` that it may evict at all; `idle`
+    is why it takes nobody by its own word.
     """
 
     name: str
@@ -70,6 +65,15 @@ class ClusterQueue:
     stops_when_preempting: bool = False
     preempts: bool = False
     checks: tuple[str, ...] = ()
+    idle: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class AdmissionCheck:
+    """What has to agree besides: whether it is active, None where that is not known, and if others run the pods."""
+
+    active: bool | None = None
+    elsewhere: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,9 +90,9 @@ class KueueObjects:
     """
     All of Kueue's objects by name, local queues as ``namespace/name``; what is wrong with them, and what to know.
 
-    Accounts of cohorts are called ``cohort NAME``, as a queue may have the same name. `checks` say whether they are
-    active, None where that is not known. `frameworks` are what Kueue manages, empty where there is no Configuration;
-    `holds_nameless` that it holds jobs back that name no queue, in the namespaces that are `managed`.
+    Accounts of cohorts are called ``cohort NAME``, as a queue may have the same name. `frameworks` are what Kueue
+    manages, empty where there is no Configuration, and `listed` if that says them itself; `holds_nameless` that it
+    holds jobs back that name no queue, in the namespaces that are `managed`.
     """
 
     queues: Mapping[str, ClusterQueue] = field(default_factory=dict)
@@ -96,13 +100,14 @@ class KueueObjects:
     local: Mapping[str, LocalQueue] = field(default_factory=dict)
     flavors: Mapping[str, Flavor] = field(default_factory=dict)
     priorities: Mapping[str, int] = field(default_factory=dict)
-    checks: Mapping[str, bool | None] = field(default_factory=dict)
+    checks: Mapping[str, AdmissionCheck] = field(default_factory=dict)
     topologies: Mapping[str, NamedTopology] = field(default_factory=dict)
     formats: Mapping[str, Format] = field(default_factory=dict)
     mappings: tuple[DeviceClassMapping, ...] = ()
     gates: Mapping[str, bool] = field(default_factory=dict)
     excluded: tuple[str, ...] = ()
     frameworks: tuple[str, ...] = ()
+    listed: bool = False
     holds_nameless: bool = False
     managed: LabelSelector | None = None
     notes: tuple[str, ...] = ()
@@ -124,7 +129,7 @@ class KueueObjects:
         for each in objects:
             if each.kind == "Cohort":
                 written[f"cohort {each.name}"] = each
-            reading = _Reading(each.body, [], each.name, formats, notes)
+            reading = KueueReading(each.body, [], each.name, formats, notes)
             if each.kind == "Configuration":
                 configuration |= _configuration(reading)
             elif each.kind in _READ:
@@ -168,64 +173,56 @@ def _circles(
             yield written[each], Problem(f"cohorts are below one another in a circle: {names}", Where(path=path))
 
 
-@dataclass(frozen=True, slots=True)
-class _Reading(ObjectReading):
-    """One object of Kueue under way; amounts are in its units, and the first of a resource says how it is written."""
-
-    name: str
-    formats: dict[str, Format]
-    notes: list[str]
-
-    def amount(self, path: str, resource: str) -> int | None:
-        quantity = self.quantity(path)
-        if quantity is None:
-            return None
-        self.formats.setdefault(resource, quantity.format)
-        return amount_units(resource, quantity)
-
-    def groups(self) -> Iterator[tuple[ResourceGroup, Mapping[Key, Grant[int]]]]:
-        for at in self.places("spec.resourceGroups"):
-            covered = self.texts(f"{at}.coveredResources")
-            grants: dict[Key, Grant[int]] = {}
-            flavors = list(self.places(f"{at}.flavors"))
-            for place in flavors:
-                for here in self.places(f"{place}.resources"):
-                    self._grant(here, self.text(f"{place}.name"), covered, grants)
-            yield ResourceGroup(covered, tuple(self.text(f"{each}.name") for each in flavors)), grants
-
-    def _grant(self, at: str, flavor: str, covered: Sequence[str], grants: dict[Key, Grant[int]]) -> None:
-        resource = self.text(f"{at}.name")
-        if resource not in covered:
-            self.complain(f"{at}.name", f"{in_brief(resource) or 'a resource'} is not among coveredResources")
-        if value_at(self.body, f"{at}.nominalQuota") is None:
-            self.complain(f"{at}.nominalQuota", "is missing")
-        nominal, most, lends = (self.amount(f"{at}.{each}", resource) for each in _LIMITS)
-        grants[flavor, resource] = Grant(nominal or 0, most, lends)
-
-
 #: Where a cohort says what is above it.
 _PARENTS: Final = ("spec.parentName", "spec.parent")
-_LIMITS: Final = ("nominalQuota", "borrowingLimit", "lendingLimit")
+#: And a queue of the cluster.
+_RECLAIM: Final = "preemption.reclaimWithinCohort"
+_COHORTS: Final = ("spec.cohortName", "spec.cohort")
+#: What may stand where Kueue has a choice; the older version of its API has two more words.
+_CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
+    "queueingStrategy": ("StrictFIFO", "BestEffortFIFO"),
+    "stopPolicy": ("None", "Hold", DRAINS),
+    "flavorFungibility.whenCanBorrow": ("MayStopSearch", "TryNextFlavor"),
+    "flavorFungibility.whenCanPreempt": ("MayStopSearch", "TryNextFlavor"),
+    "flavorFungibility.preference": ("BorrowingOverPreemption", "PreemptionOverBorrowing"),
+    "preemption.reclaimWithinCohort": ("Never", "LowerPriority", "Any"),
+    "preemption.withinClusterQueue": ("Never", "LowerPriority", "LowerOrNewerEqualPriority"),
+    "preemption.borrowWithinCohort.policy": ("Never", "LowerPriority"),
+}
+_OLDER: Final[Mapping[str, str]] = {
+    "flavorFungibility.whenCanBorrow": "Borrow",
+    "flavorFungibility.whenCanPreempt": "Preempt",
+}
+_OLD_VERSION: Final = "kueue.x-k8s.io/v1beta1"
+#: Reasons for which a queue says that it is not active and that are found out anew.
+_FOUND_OUT: Final = frozenset(
+    {"Stopped", "FlavorNotFound", "TopologyNotFound"}
+    | {"AdmissionCheckNotFound", "AdmissionCheckInactive", "CheckNotFoundOrInactive"}
+)
+_ELSEWHERE: Final = "kueue.x-k8s.io/multikueue"
 
 
-def _account(reading: _Reading, name: str, grants: Mapping[Key, Grant[int]], *parents: str) -> QueueAccount[int]:
+def _account(reading: KueueReading, name: str, grants: Mapping[Key, Grant[int]], *parents: str) -> QueueAccount[int]:
     parent = next((f"cohort {found}" for each in parents if (found := reading.text(each))), "")
     return QueueAccount(name, parent, grants)
 
 
-def _cohort(reading: _Reading) -> QueueAccount[int]:
-    grants = {key: each for _, group in reading.groups() for key, each in group.items()}
+def _cohort(reading: KueueReading) -> QueueAccount[int]:
+    groups = reading.groups(_PARENTS, lends_all=True)
+    grants = {key: each for _, group in groups for key, each in group.items()}
     return _account(reading, f"cohort {reading.name}", grants, *_PARENTS)
 
 
-def _cluster_queue(reading: _Reading) -> ClusterQueue:
-    groups = list(reading.groups())
+def _cluster_queue(reading: KueueReading) -> ClusterQueue:
+    groups = list(reading.groups(_COHORTS, lends_all=False))
     grants = {key: each for _, group in groups for key, each in group.items()}
-    account = _account(reading, reading.name, grants, "spec.cohortName", "spec.cohort")
+    account = _account(reading, reading.name, grants, *_COHORTS)
     selector = None
     if reading.given("spec.namespaceSelector", Mapping, "an object") is not None:
         selector = reading.model("spec.namespaceSelector", LabelSelector)
-    policies = ("withinClusterQueue", "reclaimWithinCohort")
+    said = {name: _chosen(reading, name) for name in _CHOICES}
+    if said["preemption.borrowWithinCohort.policy"] not in ("", "Never") and said[_RECLAIM] in ("", "Never"):
+        reading.complain("spec.preemption.borrowWithinCohort.policy", "needs a reclaimWithinCohort other than Never")
     named = reading.places("spec.admissionChecksStrategy.admissionChecks")
     checks = (*reading.texts("spec.admissionChecks"), *(reading.text(f"{each}.name") for each in named))
     return ClusterQueue(
@@ -233,17 +230,35 @@ def _cluster_queue(reading: _Reading) -> ClusterQueue:
         account,
         tuple(group for group, _ in groups),
         _usage(reading, grants),
-        reading.text("spec.queueingStrategy") == "StrictFIFO",
+        said["queueingStrategy"] == "StrictFIFO",
         _held(reading),
         selector,
-        reading.text("spec.flavorFungibility.whenCanBorrow", "MayStopSearch") != "TryNextFlavor",
-        reading.text("spec.flavorFungibility.whenCanPreempt", "TryNextFlavor") != "TryNextFlavor",
-        any(reading.text(f"spec.preemption.{each}", "Never") != "Never" for each in policies),
+        said["flavorFungibility.whenCanBorrow"] != "TryNextFlavor",
+        said["flavorFungibility.whenCanPreempt"] not in ("", "TryNextFlavor"),
+        any(said[each] not in ("", "Never") for each in (_RECLAIM, "preemption.withinClusterQueue")),
         checks,
+        _idle(reading),
     )
 
 
-def _usage(reading: _Reading, grants: Mapping[Key, Grant[int]]) -> Mapping[Key, int] | None:
+def _chosen(reading: KueueReading, name: str) -> str:
+    """Return which of its choices an object has made; nothing if none. Spec: KUEUE-45."""
+    more = (_OLDER[name],) if name in _OLDER and reading.body.get("apiVersion") == _OLD_VERSION else ()
+    return reading.one_of(f"spec.{name}", (*_CHOICES[name], *more))
+
+
+def _idle(reading: KueueReading) -> str:
+    """Return why a queue takes nobody by its own word: it is being deleted, or says so. Spec: KUEUE-26."""
+    if value_at(reading.body, "metadata.deletionTimestamp"):
+        return "it is being deleted"
+    said = _active(reading)
+    reason = text(said, "reason")
+    if text(said, "status", "True") == "True" or reason in _FOUND_OUT:
+        return ""
+    return f"its status says so: {reason}: {text(said, 'message')}"
+
+
+def _usage(reading: KueueReading, grants: Mapping[Key, Grant[int]]) -> Mapping[Key, int] | None:
     """Return what is reserved, as the status says it."""
     if value_at(reading.body, "status.flavorsReservation") is None:
         return None
@@ -256,16 +271,16 @@ def _usage(reading: _Reading, grants: Mapping[Key, Grant[int]]) -> Mapping[Key, 
     return found
 
 
-def _local_queue(reading: _Reading) -> LocalQueue:
+def _local_queue(reading: KueueReading) -> LocalQueue:
     return LocalQueue(reading.name, reading.text("spec.clusterQueue"), _held(reading))
 
 
-def _held(reading: _Reading) -> str:
-    policy = reading.text("spec.stopPolicy", "None")
+def _held(reading: KueueReading) -> str:
+    policy = _chosen(reading, "stopPolicy")
     return "" if policy == "None" else policy
 
 
-def _flavor(reading: _Reading) -> Flavor:
+def _flavor(reading: KueueReading) -> Flavor:
     return Flavor(
         reading.name,
         reading.labels("spec.nodeLabels"),
@@ -275,13 +290,19 @@ def _flavor(reading: _Reading) -> Flavor:
     )
 
 
-def _is_active(reading: _Reading) -> bool | None:
-    """Return whether an AdmissionCheck says that it is active, None where it says nothing."""
+def _active(reading: KueueReading) -> Mapping[str, Any]:
+    """Return the condition by which an object says whether it is active; nothing if it does not."""
     said = [each for each in items(reading.body, "status.conditions") if each.get("type") == "Active"]
-    return said[-1].get("status") == "True" if said else None
+    return said[-1] if said else {}
 
 
-def _priority(reading: _Reading) -> int:
+def _check(reading: KueueReading) -> AdmissionCheck:
+    said = _active(reading)
+    active = said.get("status") == "True" if said else None
+    return AdmissionCheck(active, reading.text("spec.controllerName") == _ELSEWHERE)
+
+
+def _priority(reading: KueueReading) -> int:
     value = reading.body.get("value")
     if type(value) is not int:
         reading.complain("value", "has to be a whole number")
@@ -289,8 +310,8 @@ def _priority(reading: _Reading) -> int:
     return value
 
 
-_READ: Final[Mapping[str, Callable[[_Reading], Any]]] = {
-    "AdmissionCheck": _is_active,
+_READ: Final[Mapping[str, Callable[[KueueReading], Any]]] = {
+    "AdmissionCheck": _check,
     "ClusterQueue": _cluster_queue,
     "Cohort": _cohort,
     "LocalQueue": _local_queue,
@@ -304,7 +325,7 @@ _NOT_MODELLED: Final = ("fairSharing", "admissionFairSharing", "waitForPodsReady
 _FRAMEWORKS: Final = ("batch/job",)
 
 
-def _configuration(reading: _Reading) -> dict[str, Any]:
+def _configuration(reading: KueueReading) -> dict[str, Any]:
     mappings, problems = mappings_of(reading.body)
     reading.problems.extend(problems)
     gates = reading.given("featureGates", Mapping, "an object") or {}
@@ -317,6 +338,7 @@ def _configuration(reading: _Reading) -> dict[str, Any]:
     return {
         "mappings": mappings,
         "frameworks": reading.texts("integrations.frameworks") or _FRAMEWORKS,
+        "listed": bool(reading.texts("integrations.frameworks")),
         "holds_nameless": value_at(reading.body, "manageJobsWithoutQueueName") is True,
         "managed": managed,
         "gates": {name: each for name, each in gates.items() if isinstance(each, bool)},
@@ -338,15 +360,3 @@ def reserved(workloads: Iterable[Workload]) -> Mapping[str, Mapping[Key, int]]:
                 except ValueError:
                     continue
     return found
-
-
-def amount_units(resource: str, amount: Quantity) -> int:
-    """Return an amount as Kueue counts it: thousandths of a cpu, whole numbers of all else, rounded up."""
-    return amount.milli_value() if resource == CPU else amount.value()
-
-
-def amount_text(resource: str, amount: int, formats: Mapping[str, Format]) -> str:
-    """Return an amount in units as people write it, in the way in which quotas of the resource are written."""
-    if resource == CPU:
-        return str(Quantity.of(amount, exponent=-3))
-    return str(Quantity.of(amount, formats.get(resource, Format.DECIMAL_SI)))

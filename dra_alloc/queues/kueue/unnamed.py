@@ -10,7 +10,7 @@ from typing import Final
 from dra_alloc.api.labels import NAMESPACE_NAME, selector_of
 from dra_alloc.queues.kueue.objects import KueueObjects
 
-__all__ = ["is_nameless", "queue_of"]
+__all__ = ["is_nameless", "is_seen", "queue_of"]
 
 _DEFAULT: Final = "default"
 #: Namespaces whose jobs Kueue leaves alone unless its Configuration says which are managed.
@@ -27,11 +27,11 @@ def queue_of(named: str, kind: tuple[str, str], namespace: Mapping[str, str], ob
     `namespace` are the labels of its namespace, with its name. What is held back for want of a queue is in one without
     a name.
 
-    Spec: KUEUE-37.
+    Spec: KUEUE-37, KUEUE-47.
     """
     name = namespace[NAMESPACE_NAME]
     if named:
-        return f"{name}/{named}"
+        return f"{name}/{named}" if is_seen(kind, objects) else ""
     if not (_is_managed(kind, objects.frameworks) and _is_looked_at(name, namespace, objects)):
         return ""
     default = f"{name}/{_DEFAULT}"
@@ -43,6 +43,11 @@ def queue_of(named: str, kind: tuple[str, str], namespace: Mapping[str, str], ob
 def is_nameless(queue: str) -> bool:
     """Return whether that is where jobs are that are held back for want of a queue."""
     return queue.endswith("/")
+
+
+def is_seen(kind: tuple[str, str], objects: KueueObjects) -> bool:
+    """Return whether Kueue sees the queue that a group and kind names: it lists the frameworks that it manages."""
+    return not objects.listed or _is_managed(kind, objects.frameworks)
 
 
 def _is_managed(kind: tuple[str, str], frameworks: tuple[str, ...]) -> bool:

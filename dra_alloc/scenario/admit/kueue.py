@@ -25,7 +25,8 @@ from dra_alloc.queues.kueue.cycle import AroundQueues, QueueStanding, admissions
 from dra_alloc.queues.kueue.devices import SlicesSeen
 from dra_alloc.queues.kueue.labels import QUEUE, labels_path
 from dra_alloc.queues.kueue.mappings import MAPPINGS
-from dra_alloc.queues.kueue.objects import KueueObjects, amount_text, reserved
+from dra_alloc.queues.kueue.objects import KueueObjects, reserved
+from dra_alloc.queues.kueue.quotas import amount_text
 from dra_alloc.queues.kueue.rooms import NodeRoom
 from dra_alloc.queues.kueue.topology import DomainCounts
 from dra_alloc.queues.standing import Standing
@@ -40,6 +41,7 @@ from dra_alloc.scenario.admit.queued import (
     not_modelled,
     queued_pods,
     resumed,
+    unseen_by,
     with_quota,
     without_queue,
 )
@@ -271,13 +273,17 @@ def _notes(objects: KueueObjects, queued: Sequence[QueuedPods], prepared: Prepar
     if unseen:
         said = f"Kueue sees {QUEUE} of a CronJob's Jobs, which have what is in {labels_path('CronJob')}"
         yield f"{said}; these have it only on themselves: {first_few(unseen)}"
+    unlisted = dict.fromkeys(each.called for each in unseen_by(objects, prepared.manifests))
+    if unlisted:
+        said = f"its Configuration does not list their frameworks, and their label {QUEUE} is nothing to it"
+        yield f"Kueue does not manage {first_few(list(unlisted))}: {said}"
     for each, marks in _marked(queued, prepared.subjects):
         yield f"{each.name} is without a queue, as label {QUEUE} is missing, and has of Kueue: {first_few(marks)}"
     there = {each.name: [name for name in each.checks if name in objects.checks] for each in objects.queues.values()}
     checks = sorted(f"{name} ({', '.join(found)})" for name, found in there.items() if found)
     if checks:
         yield f"admission checks come besides: {', '.join(checks)}"
-    silent = sorted({each for found in there.values() for each in found if objects.checks[each] is None})
+    silent = sorted({each for found in there.values() for each in found if objects.checks[each].active is None})
     if silent:
         yield f"whether they are active is not said, and taken for granted, of AdmissionChecks: {', '.join(silent)}"
 
@@ -289,7 +295,7 @@ def _marked(queued: Sequence[QueuedPods], subjects: Sequence[Subject]) -> Iterat
         metas = [pods.origin.metadata, *([first.metadata] if first is not None else [])]
         keys = dict.fromkeys(key for each in metas for key in (*each.labels, *each.annotations))
         marks = [each for each in keys if each.startswith(_OF_KUEUE)]
-        if marks and pods.workload is None:
+        if marks and QUEUE not in pods.origin.metadata.labels and pods.workload is None:
             yield pods, marks
 
 

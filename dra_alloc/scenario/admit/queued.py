@@ -20,11 +20,22 @@ from dra_alloc.pods.workloads.reading import flag, items, text, value_at
 from dra_alloc.queues.kueue.asking import QueuedSet, QueuedWorkload
 from dra_alloc.queues.kueue.labels import QUEUE, kueue_label, labels_path
 from dra_alloc.queues.kueue.objects import KueueObjects
-from dra_alloc.queues.kueue.pod_groups import no_workload_of, of_group
-from dra_alloc.queues.kueue.unnamed import queue_of
+from dra_alloc.queues.kueue.pod_groups import Unmade, no_workload_of, of_group
+from dra_alloc.queues.kueue.unnamed import is_seen, queue_of
+from dra_alloc.queues.standing import Standing
 from dra_alloc.scenario.prepare.subjects import Subject
 
-__all__ = ["QueuedPods", "Queueing", "in_turn", "not_modelled", "queued_pods", "resumed", "with_quota", "without_queue"]
+__all__ = [
+    "QueuedPods",
+    "Queueing",
+    "in_turn",
+    "not_modelled",
+    "queued_pods",
+    "resumed",
+    "unseen_by",
+    "with_quota",
+    "without_queue",
+]
 
 _PRIORITY: Final = "kueue.x-k8s.io/priority-class"
 _LWS_GROUP: Final = "leaderworkerset.sigs.k8s.io/group-index"
@@ -203,11 +214,11 @@ def _of(
     if queue:
         of_set = {of: pods[each].pod for each, of in zip(reversed(numbers), reversed(sets), strict=True)}
         queued = [QueuedSet(each, count, of_set[each]) for each, count in Counter(sets).items()]
-        given = _given(made.get((owner.kind, owner.metadata.full_name, part)))
+        own = made.get((owner.kind, owner.metadata.full_name, part))
         named = _label(_PRIORITY, owner, labels)
         priority = by.objects.priorities.get(named, first.pod.spec.priority or 0)
         lacks = named if named not in by.objects.priorities else ""
-        workload = QueuedWorkload(name, queue, tuple(queued), priority, 0, given, lacks)
+        workload = QueuedWorkload(name, queue, tuple(queued), priority, 0, _given(own), lacks, _put_off(own))
     return QueuedPods(name, kind, tuple(numbers), sets, owner, workload, part)
 
 
@@ -224,7 +235,7 @@ def _without_workload(
         len(made.workload.sets),
         lambda pod: by.queue_of(owners[pod.metadata.full_name], pod),
     )
-    return replace(made, workload=replace(made.workload, unmade=unmade))
+    return replace(made, workload=replace(made.workload, unmade=unmade or made.workload.unmade))
 
 
 def _alike(pods: Sequence[ExpandedPod]) -> list[str]:
@@ -270,11 +281,18 @@ def without_queue(documents: Documents) -> Iterator[Workload]:
             yield each
 
 
+def unseen_by(objects: KueueObjects, documents: Documents) -> Iterator[Workload]:
+    """Yield what names a queue and is of a kind that Kueue is configured not to manage. Spec: KUEUE-47."""
+    for each in documents.workloads:
+        if _label(QUEUE, each) and not is_seen((each.group, each.kind), objects):
+            yield each
+
+
 def _made(dump: Documents) -> Mapping[_Key, Workload]:
-    """Return Kueue's Workloads that count by whose they are: of several, one that has quota, then the first."""
+    """Return Kueue's Workloads by whose they are: of several, one that has quota, then one that waits, then any."""
     found: dict[_Key, Workload] = {}
-    counting = [each for each in _kueue_workloads(dump) if _waits(each) or (_has_quota(each) and not _is_over(each))]
-    for each in sorted(counting, key=_has_quota, reverse=True):
+    counting = [each for each in _kueue_workloads(dump) if not _is_over(each)]
+    for each in sorted(counting, key=lambda one: (_is_active(one), _has_quota(one)), reverse=True):
         for owner in each.metadata.owner_references:
             group = _group_of(each, owner.name) if owner.kind == "LeaderWorkerSet" else ""
             found.setdefault((owner.kind, f"{each.namespace}/{owner.name}", group), each)
@@ -288,9 +306,16 @@ def _group_of(workload: Workload, owner: str) -> str:
     return said or (called[1] if called is not None else "?")
 
 
+def _put_off(made: Workload | None) -> Unmade | None:
+    """Return that a Workload is not to run, if so. Spec: KUEUE-34."""
+    if made is None or _is_active(made):
+        return None
+    return Standing.INADMISSIBLE, "workload-inactive", f"Workload {made.metadata.full_name} is not active"
+
+
 def _given(made: Workload | None) -> Mapping[str, Mapping[str, str]] | None:
     """Return the flavors of each pod set, None without quota."""
-    if made is None or not _has_quota(made):
+    if made is None or not _has_quota(made) or not _is_active(made):
         return None
     given: dict[str, Mapping[str, str]] = {}
     for part in items(made.body, "status.admission.podSetAssignments"):
@@ -350,7 +375,7 @@ def in_turn(dump: Documents, known: Sequence[QueuedPods]) -> tuple[tuple[QueuedP
 
 
 def _waits(each: Workload) -> bool:
-    return not (_is_over(each) or _has_quota(each) or value_at(each.body, "spec.active") is False)
+    return _is_active(each) and not (_is_over(each) or _has_quota(each))
 
 
 def _waiting(each: Workload) -> QueuedWorkload:
@@ -365,6 +390,10 @@ def _waiting(each: Workload) -> QueuedWorkload:
     priority = value_at(each.body, "spec.priority")
     queue = f"{each.namespace}/{text(each.body, 'spec.queueName')}"
     return QueuedWorkload(each.metadata.full_name, queue, tuple(sets), priority if type(priority) is int else 0)
+
+
+def _is_active(workload: Workload) -> bool:
+    return value_at(workload.body, "spec.active") is not False
 
 
 def _has_quota(workload: Workload) -> bool:

@@ -196,6 +196,31 @@ def test_what_makes_pods_and_cannot_be_expanded_is_a_problem(each):
     assert each.why_not in problem.message
 
 
+@pytest.mark.parametrize(
+    ("api", "kind", "spec", "own"),
+    [
+        ("batch/v1", "Job", "managedBy: BY\ntemplate: {POD}", "kubernetes.io/job-controller"),
+        (
+            "batch/v1",
+            "CronJob",
+            "jobTemplate: {spec: {managedBy: BY, template: {POD}}}",
+            "kubernetes.io/job-controller",
+        ),
+        (
+            "jobset.x-k8s.io/v1alpha2",
+            "JobSet",
+            "managedBy: BY\nreplicatedJobs: [{name: a, template: {spec: {template: {POD}}}}]",
+            "jobset.sigs.k8s.io/jobset-controller",
+        ),
+    ],
+)
+def test_another_controller_makes_the_pods(api, kind, spec, own):
+    for manager, count in ((own, 1), ("kueue.x-k8s.io/multikueue", 0)):
+        found = made(manifest(api, kind, spec.replace("BY", manager).replace("{POD}", POD)))
+        assert (len(found.pods), found.problems) == (count, ())
+        assert any(f"{kind} default/w is managed by {manager}" in each for each in found.notes) is not bool(count)
+
+
 def test_two_workloads_are_expanded_in_the_order_of_the_input():
     found = made(
         manifest("apps/v1", "StatefulSet", f"template: {POD}", "b")

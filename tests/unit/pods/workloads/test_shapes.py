@@ -103,6 +103,8 @@ def test_what_teaches_nothing_is_refused(text):
         ("batch.volcano.sh/v1", "Job", "its version is batch.volcano.sh/v1alpha1"),
         ("jobset.x-k8s.io/v1", "JobSet", "its version is jobset.x-k8s.io/v1alpha2"),
         ("leaderworkerset.x-k8s.io/v2", "LeaderWorkerSet", "its version is leaderworkerset.x-k8s.io/v1"),
+        ("ray.io/v1beta1", "RayCluster", "its version is ray.io/v1"),
+        ("argoproj.io/v1", "Rollout", "its version is argoproj.io/v1alpha1"),
         ("kubeflow.org/v1beta1", "MPIJob", "its version is kubeflow.org/v2beta1"),
     ],
 )
