@@ -59,6 +59,7 @@ NODE_CODES: Final[Mapping[str, str]] = {
     "node-unschedulable": "the node is cordoned, and the pod does not tolerate that",
     "node-ports": "a port of the node that the pod wants is taken",
     "node-resources": "the node has too little left of cpu, memory, storage, pods, or what a device plugin offers",
+    "extended-resources": "a device plugin has them, and the pod has claims, too: kube-scheduler cannot bind it",
     "topology-spread": "one more pod there would make a skew larger than a topology spread constraint allows",
     "pod-affinity": "no pod runs near that the pod must be near to",
     "pod-anti-affinity": "a pod runs near that the pod must keep away from",

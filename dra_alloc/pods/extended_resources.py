@@ -8,6 +8,7 @@ offers through a device plugin is not asked from DRA.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
 
 from dra_alloc.api import (
     Container,
@@ -23,6 +24,7 @@ from dra_alloc.api import (
     ResourceClaimSpec,
 )
 from dra_alloc.problem.requests import EXTENDED_CLAIM, IMPLICIT
+from dra_alloc.releases import Release
 
 __all__ = [
     "asks_for_extended",
@@ -31,8 +33,12 @@ __all__ = [
     "is_extended",
     "offers",
     "unclassed",
+    "unmapped",
     "unserved",
 ]
+
+#: Since when a claim without requests is an error.
+_MAPPED_SINCE: Final = Release(1, 35, 0, 0)
 
 
 def class_by_resource(classes: Iterable[DeviceClass]) -> Mapping[str, str]:
@@ -81,6 +87,20 @@ def extended_claim(pod: Pod, node: Node, classes: Mapping[str, str]) -> Resource
     )
     requests.sort(key=lambda request: request.name)
     return ResourceClaim(metadata=meta, spec=ResourceClaimSpec(devices=DeviceClaim(requests=tuple(requests))))
+
+
+def unmapped(pod: Pod, classes: Mapping[str, str], release: Release) -> str:
+    """
+    Return the scheduler's words if it cannot bind a pod with claims that needs none for its extended resources.
+
+    It makes that claim nevertheless, without requests, and then has nothing to write of it into the pod's status.
+
+    Spec: EXT-4.
+    """
+    if release < _MAPPED_SINCE or not any(name in classes for name in _extended(pod)):
+        return ""
+    said = f"nil or empty request mappings, no update of pod {pod.metadata.full_name} ExtendedResourceClaimStatus"
+    return f'running PreBind plugin "DynamicResources": {said}'
 
 
 def asks_for_extended(pod: Pod) -> bool:

@@ -164,6 +164,7 @@ _CAUSE: Final = "cause: "
 _EVERYWHERE: Final = frozenset(
     {
         "quota",
+        "extended-resources",
         "claim-deleted",
         "claim-not-owned",
         "admin-access",

@@ -6,12 +6,13 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from http import HTTPStatus
 from random import Random
 from typing import Any, Final
 
 from fuzz.plane.api import ApiError, path_of
 from fuzz.plane.running import Runner
-from fuzz.plane.settling import Unsettled, settle
+from fuzz.plane.settling import Rest, Unsettled, settle
 
 __all__ = ["Changer"]
 
@@ -35,7 +36,10 @@ _KINDS: Final = (
     ("v1", "ReplicationController"),
     ("v1", "Pod"),
 )
+_MAKERS: Final = _KINDS[10:15]
 _RULES: Final = "resource.k8s.io/v1beta2"
+#: So often pods are evicted that were made anew, at most.
+_ROUNDS: Final = 8
 #: So long a controller may take to see a change and to act on it.
 _SEEN_SECONDS: Final = 1.0
 
@@ -68,19 +72,40 @@ class Changer(Runner):
         for step in world["work"]:
             self._create(step if isinstance(step, list) else [step], applied)
             settle(self._plane, namespace, applied)
+        self._at_rest(namespace, applied)
         dump = [each for version, kind in _KINDS for each in self._listed(version, kind, namespace)]
         before = {each["metadata"]["uid"]: each["metadata"]["name"] for each in dump if _stays_bound(each)}
         step = _drawn(dump, random)
         self._do(step, dump)
         time.sleep(_SEEN_SECONDS)
-        for pod in self._listed("v1", "Pod", namespace):
-            if pod["metadata"].get("deletionTimestamp"):  # as its kubelet does when it has ended
-                self._delete(pod)
-        rest = settle(self._plane, namespace, applied)
+        self._at_rest(namespace, applied)
+        self._wake(namespace)
+        rest = self._at_rest(namespace, applied)
         left = {pod["metadata"]["uid"] for pod in rest.pods}
         counts = Counter(rest.owner(pod) for pod in rest.pods if pod["spec"].get("nodeName"))
         gone = sorted(name for uid, name in before.items() if uid not in left)
         return {"dump": dump, "step": step, "ran": dict(sorted(counts.items())), "gone": gone}
+
+    def _at_rest(self, namespace: str, applied: list[Json]) -> Rest:
+        """Return what is there once all pods that go are gone, which is told as kubelets do. Raises: Unsettled."""
+        for _ in range(_ROUNDS):
+            for pod in self._listed("v1", "Pod", namespace):
+                if pod["metadata"].get("deletionTimestamp"):
+                    self._delete(pod)
+            rest = settle(self._plane, namespace, applied)
+            if not any(pod["metadata"].get("deletionTimestamp") for pod in rest.pods):
+                return rest
+        raise Unsettled("pods are evicted for ever")
+
+    def _wake(self, namespace: str) -> None:
+        """
+        Let controllers look at their objects again.
+
+        One that a quota refused tries again after a pause that grows to minutes, though there is room by then.
+        """
+        for version, kind in _MAKERS:
+            for each in self._listed(version, kind, namespace):
+                self._patch(each, "metadata", {"annotations": {"looked-at": "again"}})
 
     def _listed(self, version: str, kind: str, namespace: str) -> list[Json]:
         everywhere = kind in ("Node", "ResourceSlice", "DeviceClass", "Namespace", "PriorityClass")
@@ -96,6 +121,12 @@ class Changer(Runner):
             rule = {"apiVersion": _RULES, "kind": "DeviceTaintRule", "metadata": {"name": "change"}, "spec": spec}
             self._plane.api.create(rule)
             return
+        if kind == "taintNodes":
+            for node in (
+                each for each in dump if each["kind"] == "Node" and each["metadata"]["name"] in taken["names"]
+            ):
+                self._patch(node, "spec", {"taints": _tainted(node, taken["taint"])})
+            return
         for name in taken["names"]:
             self._close(name, gone=kind == "removeNodes", dump=dump)
         pods = [each for each in dump if each["kind"] == "Pod" and each["spec"].get("nodeName") in taken["names"]]
@@ -106,16 +137,33 @@ class Changer(Runner):
     def _close(self, name: str, *, gone: bool, dump: list[Json]) -> None:
         node: Json = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}}
         if not gone:
-            body = {"spec": {"unschedulable": True}}
-            self._plane.api.ask("PATCH", path_of(node, named=True), body, "application/merge-patch+json")
+            self._patch(node, "spec", {"unschedulable": True})
             return
         for each in dump:
             if each["kind"] == "ResourceSlice" and each["spec"].get("nodeName") == name:
                 self._delete(each)
         self._delete(node)
 
+    def _patch(self, given: Json, member: str, changed: Json) -> None:
+        self._plane.api.ask("PATCH", path_of(given, named=True), {member: changed}, "application/merge-patch+json")
+
     def _delete(self, given: Json) -> None:
-        self._plane.api.ask("DELETE", path_of(given, named=True) + "?gracePeriodSeconds=0")
+        """Delete an object, unless a controller was faster."""
+        try:
+            self._plane.api.ask("DELETE", path_of(given, named=True) + "?gracePeriodSeconds=0")
+        except ApiError as error:
+            if error.code != HTTPStatus.NOT_FOUND:
+                raise
+
+
+def _tainted(node: Json, taint: Json) -> list[Json]:
+    """Return the taints of a node with one in place of that of its key and effect."""
+    others = [
+        each
+        for each in node["spec"].get("taints", ())
+        if (each["key"], each["effect"]) != (taint["key"], taint["effect"])
+    ]
+    return [*others, taint]
 
 
 def _stays_bound(item: Json) -> bool:
@@ -142,5 +190,10 @@ def _drawn(dump: list[Json], random: Random) -> Json:
         effect = random.choice(("NoExecute", "NoExecute", "NoSchedule"))
         taint = {"key": random.choice(("bad", "example.com/unhealthy")), "effect": effect}
         return {"taintDevices": {**{key: chosen[key] for key in kept}, "taint": taint}}
-    kind = random.choice(("cordonNodes", "drainNodes", "drainNodes", "removeNodes"))
-    return {kind: {"names": random.sample(nodes, random.randint(1, max(1, len(nodes) // 2)))}}
+    kind = random.choice(("cordonNodes", "drainNodes", "drainNodes", "removeNodes", "taintNodes", "taintNodes"))
+    names = random.sample(nodes, random.randint(1, max(1, len(nodes) // 2)))
+    if kind != "taintNodes":
+        return {kind: {"names": names}}
+    effect = random.choice(("NoExecute", "NoExecute", "NoSchedule"))
+    key, value = random.choice((("bad", ""), ("maintenance", ""), ("dedicated", "ml"), ("slow", "yes")))
+    return {kind: {"names": names, "taint": {"key": key, "effect": effect, **({"value": value} if value else {})}}}

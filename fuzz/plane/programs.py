@@ -65,8 +65,8 @@ class Plane:
     """
     A running control plane of one release: a context manager.
 
-    `gates` are feature gates beside the release's defaults; with `evicts` the controller for device taints runs,
-    too. `api` and `etcd` are its clients, `scheduler_log`
+    `gates` are feature gates beside the release's defaults; with `evicts` the controllers for taints of devices
+    and nodes run, too. `api` and `etcd` are its clients, `scheduler_log`
     is what the scheduler writes: attempts and scores.
     Raises: OracleUnavailable where there is no Go, or the modules cannot be had, or it does not start.
     """
@@ -260,7 +260,7 @@ def _apiserver(folder: Path, etcd: int, port: int, token: str) -> list[str]:
 
 
 def _manager(kubeconfig: Path, *, evicts: bool) -> list[str]:
-    controllers = (*_CONTROLLERS, "device-taint-eviction") if evicts else _CONTROLLERS
+    controllers = (*_CONTROLLERS, "device-taint-eviction", "taint-eviction") if evicts else _CONTROLLERS
     return [
         f"--kubeconfig={kubeconfig}",
         f"--controllers={','.join(f'{name}-controller' for name in controllers)}",

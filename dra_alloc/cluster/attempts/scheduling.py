@@ -25,13 +25,14 @@ from dra_alloc.cluster.outcomes import Allocated, NodeRefusal
 from dra_alloc.cluster.placing import Placing
 from dra_alloc.cluster.standings import ABORTS, FAILS, FITS, UNDECIDED, Asked
 from dra_alloc.pods.attempts import Attempt, Ruling
-from dra_alloc.pods.extended_resources import extended_claim
+from dra_alloc.pods.extended_resources import extended_claim, unmapped
 from dra_alloc.pods.filters.table import objections
 from dra_alloc.pods.node_allocatable import not_stored
 from dra_alloc.pods.quota.book import NO_QUOTAS, QuotaBook, Refusal
 from dra_alloc.pods.tenancy import Tenancy
 from dra_alloc.pods.views import PodView
 from dra_alloc.problem.requests import claim_name
+from dra_alloc.profiles import Semantics
 from dra_alloc.solve.outcome import Work
 from dra_alloc.work import BudgetExhausted, finishing
 
@@ -81,6 +82,7 @@ class Scheduling:
         self.tenancy = Tenancy(cluster.nodes, population.namespaces, self.there.values(), population.siblings)
         settings = cluster.settings
         self._profile = settings.profile()
+        self._as_promised = settings.semantics == Semantics.INTENDED
         self._ruling = Ruling(self._profile.release, settings.effective_gates(), cluster.known.class_by_resource)
         self._taking = taking_of(cluster)
         self.reserved: dict[str, int] = {}
@@ -289,6 +291,10 @@ class Scheduling:
             self._answers.append(answer)
         else:
             self.renew(answer.claims)
+        unbound = bool(found.known) and len(claims) == len(found.known) and not (queued.alone or self._as_promised)
+        text = unmapped(queued.pod, self._ruling.served, self._profile.release) if unbound else ""
+        if text:  # its claims keep what they were given
+            return Unschedulable(queued.name, text, "extended-resources", notes=notes)
         for claim in found.known:
             self.reserved[claim_name(claim)] = self.reserved.get(claim_name(claim), 0) + 1
         if not queued.alone:

@@ -78,7 +78,7 @@ def named(name):
     return {"resourceClaimName": name}
 
 
-def cluster(*objects: Any, release: str = "1.37") -> Cluster:
+def cluster(*objects: Any, release: str = "1.37", semantics: str = "upstream") -> Cluster:
     def of(kind: type) -> Any:
         return tuple(each for each in objects if isinstance(each, kind))
 
@@ -91,7 +91,7 @@ def cluster(*objects: Any, release: str = "1.37") -> Cluster:
         pods=of(Pod),
         quotas=of(ResourceQuota),
     )
-    return Cluster.of(documents, Settings(release))
+    return Cluster.of(documents, Settings(release, semantics=semantics))
 
 
 def outcomes(schedule):
@@ -232,6 +232,22 @@ def test_extended_resources_of_nodes_and_of_classes(release):
     served = release == "1.37"
     found = outcomes(made.schedule(asked))
     assert sorted(found) == sorted(["plugin", "devices" if served else "Unschedulable", "Unschedulable"])
+
+
+def test_a_pod_with_claims_is_not_bound_where_a_device_plugin_serves_it():
+    there = node("a", **{"example.com/gpu": "1"}), gpus("a", 1), template("one")
+    both = pod("both", from_template(), more={"example.com/gpu": "1"})
+    refused, other = cluster(*there).schedule([both, pod("other", from_template())])
+    assert isinstance(refused, Unschedulable)
+    said = "nil or empty request mappings, no update of pod ns/both ExtendedResourceClaimStatus"
+    assert (refused.code, refused.message) == (
+        "extended-resources",
+        f'running PreBind plugin "DynamicResources": {said}',
+    )
+    assert isinstance(other, Unschedulable)  # the claim of the first keeps the device
+    assert outcomes(cluster(*there).schedule([pod("plain", more={"example.com/gpu": "1"})])) == ["a"]
+    assert outcomes(cluster(*there, release="1.35").schedule([both])) == ["a"]  # without the gate
+    assert outcomes(cluster(*there, semantics="intended").schedule([both])) == ["a"]
 
 
 def test_failed_binding_makes_a_claim_unavailable():
