@@ -19,7 +19,11 @@ __all__ = ["CreatedPod", "Creation", "Unmade", "created", "quota_book"]
 
 
 class Unmade(NamedTuple):
-    """Objects that are not made, and the book at their turn, which is charged with those refused before them, too."""
+    """
+    Objects that are not made, or would not be if those before them were, and the book at their turn.
+
+    It is charged with those refused before them, too.
+    """
 
     book: QuotaBook
     items: tuple[Pod | ResourceClaim, ...]
@@ -31,7 +35,8 @@ class CreatedPod:
     A pod that was asked for: `refused` if it is not made, `unclaimed` if it is and a claim of its own is not.
 
     The latter stays pending, and its other claims from there on are not made either. `unmade` is what quotas would
-    have to let be made; None where something else that is not made stands before it.
+    have to let be made, once what is refused before it is, too; None where something else that is not made stands
+    before it.
     """
 
     pod: ExpandedPod
@@ -45,7 +50,7 @@ class Creation:
     """
     Pods in the order asked, objects of the input that are refused, and the book with all that is made.
 
-    `unmade` are those of the refused that are claims, by name.
+    `unmade` are the claims among what is refused, or would be, by name in the order in which they are made.
     """
 
     book: QuotaBook
@@ -142,6 +147,8 @@ class _Making:
     #: Workloads of which a pod was refused that later ones wait for.
     stopped: dict[tuple[str, str], Refusal] = field(default_factory=dict)
     unmade: dict[str, Unmade] = field(default_factory=dict)
+    #: Whether anything was refused, so that `full` has more than is made.
+    behind: bool = False
 
     def apply(self, item: Any) -> Refusal | None:
         """Make an object that is not there, once; return why it may not be made."""
@@ -153,14 +160,19 @@ class _Making:
         refusal = self._charge(item)
         if refusal is not None:
             self.refused[name] = (item, refusal)
-            if isinstance(item, ResourceClaim):
-                self.unmade[item.metadata.full_name] = Unmade(before, (item,))
+        if isinstance(item, ResourceClaim) and (refusal or self._would_be_refused(before, item)):
+            self.unmade[item.metadata.full_name] = Unmade(before, (item,))
         return refusal
 
     def _charge(self, item: Any) -> Refusal | None:
         self.book, refusal = self.book.charge(item)
         self.full = self.full.charged_anyway(item)
+        self.behind = self.behind or refusal is not None
         return refusal
+
+    def _would_be_refused(self, before: QuotaBook, claim: ResourceClaim) -> bool:
+        """Return whether a claim is made only since others before it are not."""
+        return self.behind and before.charge(claim)[1] is not None
 
     def claims_of_group(self, claims: Iterable[ResourceClaim], refusal: Refusal | None) -> None:
         """Make the claims of a group until one is refused; of a group that is refused, none."""
@@ -179,13 +191,16 @@ class _Making:
         if refusal is not None:
             self._charge_anyway(claims)
             return CreatedPod(asked, refused=refusal, unmade=Unmade(before, (asked.pod, *claims)))
+        unmade: Unmade | None = None
         for number, claim in enumerate(claims):
             before = self.full
             refusal = self._charge(claim)
+            if unmade is None and (refusal is not None or self._would_be_refused(before, claim)):
+                unmade = Unmade(before, tuple(claims[number:]))
             if refusal is not None:
                 self._charge_anyway(claims[number + 1 :])
-                return CreatedPod(asked, unclaimed=refusal, unmade=Unmade(before, tuple(claims[number:])))
-        return CreatedPod(asked)
+                return CreatedPod(asked, unclaimed=refusal, unmade=unmade)
+        return CreatedPod(asked, unmade=unmade)
 
     def _charge_anyway(self, claims: Iterable[ResourceClaim]) -> None:
         """Note what claims would use of quotas had those before them been made."""

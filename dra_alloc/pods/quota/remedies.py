@@ -10,7 +10,6 @@ from typing import Any, Final
 
 from dra_alloc.api import Quantity, ResourceClaim
 from dra_alloc.explain.facts import Whose
-from dra_alloc.pods.quota.book import QuotaBook
 from dra_alloc.pods.quota.creation import Unmade
 from dra_alloc.problem.requests import claim_name
 
@@ -46,8 +45,7 @@ def lifts(unmade: Sequence[Unmade], there: Iterable[ResourceClaim], *, several: 
 
     Spec: EXPLAIN-23.
     """
-    if len(unmade) == 1:
-        yield from _deleting(*unmade[0], there)
+    yield from _deleting(unmade, there)
     limits: dict[tuple[str, str], tuple[Quantity, Quantity]] = {}
     for book, items in unmade:
         raised = book.raised_for(items)
@@ -57,12 +55,13 @@ def lifts(unmade: Sequence[Unmade], there: Iterable[ResourceClaim], *, several: 
             limits[key] = before, max(after, limits.get(key, (before, after))[1])
     steps = [f"raising {key} of quota {name} from {old} to {new}" for (name, key), (old, new) in limits.items()]
     yield Lift(" and ".join(steps), 20, "limits", Whose.CLUSTER)
-    for item in unmade[0].items if len(unmade) == 1 else ():
+    for item in unmade[0].items:
         if isinstance(item, ResourceClaim):
-            yield from _asking_for_fewer(*unmade[0], item, several)
+            yield from _asking_for_fewer(unmade, item, several)
 
 
-def _deleting(book: QuotaBook, items: Sequence[Any], there: Iterable[ResourceClaim]) -> Iterator[Lift]:
+def _deleting(unmade: Sequence[Unmade], there: Iterable[ResourceClaim]) -> Iterator[Lift]:
+    items = [item for each in unmade for item in each.items]
     namespaces = {item.metadata.namespace or "" for item in items}
     asked = {claim_name(each) for each in items if isinstance(each, ResourceClaim)}
     idle = [
@@ -73,12 +72,18 @@ def _deleting(book: QuotaBook, items: Sequence[Any], there: Iterable[ResourceCla
         and claim_name(each) not in asked
     ]
     for each in idle[:_MOST_GONE]:
-        if book.relieved([each], ()).charge_all(items)[1] is None:
+        if all(book.relieved([each], ()).charge_all(parts)[1] is None for book, parts in unmade):
             step = f"deleting claim {claim_name(each)}"
             yield Lift(step, 10, step, Whose.OTHERS, gone=claim_name(each))
 
 
-def _asking_for_fewer(book: QuotaBook, items: Sequence[Any], claim: ResourceClaim, several: bool) -> Iterator[Lift]:
+def _with(items: Sequence[Any], claim: ResourceClaim, less: ResourceClaim) -> list[Any]:
+    return [less if each is claim else each for each in items]
+
+
+def _asking_for_fewer(unmade: Sequence[Unmade], claim: ResourceClaim, several: bool) -> Iterator[Lift]:
+    """Yield what lets all be made with fewer devices in a claim of the first; those after it find less used then."""
+    (book, items), *after = unmade
     devices = claim.spec.devices
     for number, request in enumerate(devices.requests):
         asked = request.exactly
@@ -88,7 +93,8 @@ def _asking_for_fewer(book: QuotaBook, items: Sequence[Any], claim: ResourceClai
             fewer = request.replaced(exactly=asked.replaced(count=count))
             requests = (*devices.requests[:number], fewer, *devices.requests[number + 1 :])
             less = claim.replaced(spec=claim.spec.replaced(devices=devices.replaced(requests=requests)))
-            if book.charge_all([less if each is claim else each for each in items])[1] is None:
+            later = [(late.relieved([claim], ()).charged_anyway(less), parts) for late, parts in after]
+            if all(at.charge_all(parts)[1] is None for at, parts in ((book, _with(items, claim, less)), *later)):
                 which = f'request "{request.name}"{f" of claim {claim_name(claim)}" if several else ""}'
                 step = f"asking for {count} instead of {asked.count} devices in {which}"
                 yield Lift(step, 30, which, Whose.MANIFEST, {claim_name(claim): less})

@@ -57,11 +57,12 @@ def forbidden(
         if answer is None:
             marked.append(subject)
             continue
-        parts = [*([unmade] if own is not None else []), *(found.unmade.get(name) for _, name in others)]
-        known = tuple([each for each in parts if each is not None])
-        barred = Objection("quota", (answer.text,), answer.detail)
+        claims = {name: each for name, each in found.unmade.items() if name in subject.claims}
+        parts = (*claims.values(), *([] if unmade is None else [unmade]))
         # Of what is not made for another reason as well it is not known what it needs.
-        marked.append(replace(subject, barred=barred, unmade=known if len(known) == len(parts) else ()))
+        told = (own is None or unmade is not None) and all(name in claims for _, name in others)
+        barred = Objection("quota", (answer.text,), answer.detail)
+        marked.append(replace(subject, barred=barred, unmade=parts if told else ()))
     return tuple(marked), found.book, tuple(found.notes())
 
 
