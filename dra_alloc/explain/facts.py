@@ -13,6 +13,7 @@ from enum import IntEnum
 from typing import Any, Final
 
 from dra_alloc.api import DeviceClass, DeviceSelector, DeviceTaint, DeviceToleration, FrozenMap, ResourceSlice
+from dra_alloc.errors import first_few
 from dra_alloc.explain.world import World, edit_devices, edit_requests
 from dra_alloc.problem.devices import PoolKey
 from dra_alloc.problem.pools import gather
@@ -148,11 +149,25 @@ def _taints(world: World) -> Iterator[Fact]:
     for (key, value, effect), taint in seen.items():
         name = f"{key}{'=' if value else ''}{value}:{effect}"
         if not all(any(tolerates(each, taint) for each in ask.tolerations) for _, _, ask in world.asks()):
-            fix = f"{'removing' if extended else 'tolerating'} the taint {name}"
+            removing = _removing(world, taint, name)
+            fix = removing if extended else f"tolerating the taint {name}"
             whose = Whose.CLUSTER if extended else Whose.MANIFEST
             text = f"devices have the taint {name}"
-            removed = Fact("taint", text, _untainted(taint), f"removing the taint {name}", 25, Whose.CLUSTER)
+            removed = Fact("taint", text, _untainted(taint), removing, 25, Whose.CLUSTER)
             yield Fact("taint", text, _tolerating(taint), fix, 20, whose, None if extended else removed)
+
+
+def _removing(world: World, taint: DeviceTaint, name: str) -> str:
+    """Return what it is to remove a taint: to delete the rules that it comes from, if it comes from these alone."""
+    rules = [each.metadata.name or "" for each in world.taint_rules if _same(each.spec.taint, taint)]
+    devices = (device for each in world.slices for device in each.spec.devices)
+    if not rules or any(_same(each, taint) for device in devices for each in device.taints):
+        return f"removing the taint {name}"
+    return f"deleting DeviceTaintRule {first_few(rules)}"
+
+
+def _same(one: DeviceTaint, other: DeviceTaint) -> bool:
+    return (one.key, one.value or "", one.effect) == (other.key, other.value or "", other.effect)
 
 
 def _tolerating(taint: DeviceTaint) -> Callable[[World], World]:
@@ -166,7 +181,7 @@ def _tolerating(taint: DeviceTaint) -> Callable[[World], World]:
 
 def _untainted(taint: DeviceTaint) -> Callable[[World], World]:
     def other(each: DeviceTaint) -> bool:
-        return (each.key, each.value or "", each.effect) != (taint.key, taint.value or "", taint.effect)
+        return not _same(each, taint)
 
     def clean(each: ResourceSlice) -> ResourceSlice:
         if all(other(found) for device in each.spec.devices for found in device.taints):

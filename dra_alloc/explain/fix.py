@@ -4,7 +4,8 @@ What a person could do about a refusal.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import itertools
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from dra_alloc.explain.facts import Whose
@@ -19,9 +20,10 @@ class Fix:
     A change that is enough, tried: one step, or several together.
 
     `whose` affair it is and its `cost` order fixes, cheapest first; of two
-    steps that are the affair of different people it is the furthest's, and
-    `affairs` has both. `change` makes it in a world. `leaves` says, of two
-    changes of what is in the way, what one of them leaves in it.
+    steps it is the furthest's, and `parties` has that of each. `change` makes
+    it in a world. `leaves` says, of two changes of what is in the way, what
+    one of them leaves in it. `asides` say more of steps: who uses what is
+    freed, who else a class serves, what is chosen then.
     """
 
     steps: tuple[str, ...]
@@ -29,17 +31,33 @@ class Fix:
     change: Callable[[World], World] = field(repr=False, compare=False)
     leaves: str = ""
     whose: Whose = Whose.MANIFEST
-    parties: frozenset[Whose] = frozenset()
+    parties: tuple[Whose, ...] = ()
+    asides: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        return f"{'both ' if len(self.steps) > 1 else ''}{' and '.join(self.steps)}"
+        return _joined(self.steps)
+
+    @property
+    def told(self) -> str:
+        """Return the steps with what there is to say besides."""
+        pairs = itertools.zip_longest(self.steps, self.asides, fillvalue="")
+        return _joined([f"{step} ({aside})" if aside else step for step, aside in pairs])
+
+    @property
+    def each_whose(self) -> tuple[Whose, ...]:
+        """Return whose affair each step is."""
+        return self.parties or (self.whose,) * len(self.steps)
 
     @property
     def affairs(self) -> tuple[Whose, ...]:
         """Return whose affair its steps are, the nearest first."""
-        return tuple(sorted(self.parties)) or (self.whose,)
+        return tuple(sorted(set(self.each_whose)))
 
     @property
     def order(self) -> tuple[Whose, int]:
         """Return what orders fixes, cheapest first."""
         return self.whose, self.cost
+
+
+def _joined(steps: Sequence[str]) -> str:
+    return f"{'both ' if len(steps) > 1 else ''}{' and '.join(steps)}"

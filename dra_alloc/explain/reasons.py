@@ -226,7 +226,7 @@ class _Fixes:
             steps = tuple([fact.fix for fact in pair])
             answer = self._trials.unspoilt(self._trials.fits_without(pair), steps, change)
             if answer:
-                parties = frozenset(fact.whose for fact in pair)
+                parties = tuple([fact.whose for fact in pair])
                 return [Fix(steps, _cost_of_pair(pair), change, self._leaves(pair), max(parties), parties)]
             answers.add(answer)
         if None in answers:
@@ -340,7 +340,7 @@ class _Fixes:
     def _largest(self, counting: Counting) -> tuple[Fix | None, bool]:
         """Return asking for the largest smaller number known to fit, and whether all that was asked was answered."""
         low, high, certain = 0, counting.wanted, True
-        least = self._trials.of_least(counting.asking_for(1)(self._world))
+        least = self._trials.outcome(counting.asking_for(1)(self._world))
         while high - low > 1 and not least.plain:
             middle = high - 1 if high - low <= _FEW else (low + high) // 2
             change = counting.asking_for(middle)
@@ -355,12 +355,12 @@ class _Fixes:
 
     def _counted(self, counting: Counting, count: int) -> Fix:
         """Return asking for another number as a fix."""
-        cost, parties = LESS_COST, {Whose.MANIFEST}
+        cost, parties = LESS_COST, [Whose.MANIFEST]
         if counting.other is not None:
             cost += counting.other.cost
-            parties.add(counting.other.whose)
+            parties.append(counting.other.whose)
         steps, change = counting.steps(count), counting.asking_for(count)
-        return Fix(steps, cost, change, whose=max(parties), parties=frozenset(parties))
+        return Fix(steps, cost, change, whose=max(parties), parties=tuple(parties))
 
 
 def _alone(which: str, fact: Fact, left: str) -> str:

@@ -50,7 +50,7 @@ class Trials:
 
     def __init__(self, world: World, allowed: int, *, refused: bool = False, elsewhere: Sequence[World] = ()) -> None:
         self.work = 0
-        self._elsewhere = elsewhere
+        self.elsewhere = elsewhere
         self._allowed = allowed
         self._root = world
         # The smallest world known to be refused alike, and without which facts: larger ones are made from it.
@@ -72,7 +72,12 @@ class Trials:
 
     def of(self, world: World) -> Trials:
         """Return trials of another world, within what is left of the work allowed."""
-        return Trials(world, self._allowed - self.work, elsewhere=self._elsewhere)
+        return Trials(world, self.left, elsewhere=self.elsewhere)
+
+    @property
+    def left(self) -> int:
+        """Return how much of the work allowed is left."""
+        return max(self._allowed - self.work, 0)
 
     @property
     def spent(self) -> bool:
@@ -87,7 +92,7 @@ class Trials:
         """Return whether a variation fits; None if the work allowed does not tell."""
         return self._tried(world, effort).fits
 
-    def of_least(self, world: World) -> Tried:
+    def outcome(self, world: World) -> Tried:
         """Return what becomes of a variation; `plain` says that more devices are refused, too."""
         return self._tried(world)
 
@@ -121,7 +126,7 @@ class Trials:
         None if that is not known of all of them, for the work allowed.
         """
         unknown = False
-        for other in self._elsewhere:
+        for other in self.elsewhere:
             ends = self._ends(other, steps, change)
             if ends:
                 return True

@@ -59,7 +59,7 @@ def _fixes(found: Reasons, verbose: bool, where: str, most: int, *, why: bool) -
     groups = [(affairs, list(fixes)) for affairs, fixes in itertools.groupby(told, lambda fix: fix.affairs)]
     for affairs, fixes in groups:
         more = f" ({left_out} more with -v)" if left_out and fixes[-1] is told[-1] else ""
-        yield f"fix {affair_of(affairs)}{where}: {', or '.join(map(str, fixes))}{more}"
+        yield f"fix {affair_of(affairs)}{where}: {', or '.join(fix.told for fix in fixes)}{more}"
         yield from (f"  why both: {fix.leaves}" for fix in fixes if fix.leaves and why)
     if found.fixes:
         return
@@ -86,8 +86,21 @@ def _hints(found: Reasons, verbose: bool) -> Iterator[str]:
 
 
 def _fix_objects(found: Reasons) -> dict[str, Any]:
-    shapes = ({"steps": list(each.steps), "cost": each.cost, "whose": each.whose.name.lower()} for each in found.fixes)
-    return {"fixes": list(shapes), "behind": [fix.leaves for fix in found.fixes if fix.leaves]}
+    return {
+        "fixes": list(map(_fix_object, found.fixes)),
+        "behind": [fix.leaves for fix in found.fixes if fix.leaves],
+    }
+
+
+def _fix_object(fix: Fix) -> dict[str, Any]:
+    """Return a fix in JSON; `affairs` and `asides` are of its steps, one each."""
+    return {
+        "steps": list(fix.steps),
+        "cost": fix.cost,
+        "whose": fix.whose.name.lower(),
+        "affairs": [each.name.lower() for each in fix.each_whose],
+        "asides": list(fix.asides) or [""] * len(fix.steps),
+    }
 
 
 #: Sections of reasons, where they were looked for, around the tallies, in the order in which they are told.

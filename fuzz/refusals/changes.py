@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pickle
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from fuzz.refusals.drawing import DRIVER, RESOURCE, Json
@@ -87,13 +87,13 @@ def _of_pool(world: Json, pool: str) -> list[Json]:
     return [each["spec"] for each in all_of(world, "ResourceSlice") if each["spec"]["pool"]["name"] == pool]
 
 
-def changes_of(world: Json) -> Iterator[Change]:
-    """Yield every change to claims and devices, of all kinds that do not have an amount."""
+def changes_of(world: Json, node: str) -> Iterator[Change]:
+    """Yield every change to claims and to the devices of a node, of all kinds that do not have an amount."""
     yield from _of_claims(world)
     yield from _of_classes(world)
     yield from _of_holders(world)
     yield from _of_slices(world)
-    yield from _of_taints(world)
+    yield from _of_taints(world, node)
 
 
 def guarding(world: Json, step: str) -> Change | None:
@@ -319,19 +319,43 @@ def _uncounted(pool: str) -> Callable[[Json], None]:
     return make
 
 
-def _of_taints(world: Json) -> Iterator[Change]:
+def _of_taints(world: Json, node: str) -> Iterator[Change]:
     specs = [each["spec"] for each in all_of(world, "ResourceSlice") if each["spec"]["driver"] == DRIVER]
-    taints = [taint for spec in specs for device in spec.get("devices", ()) for taint in device.get("taints", ())]
-    taints += [each["spec"]["taint"] for each in all_of(world, "DeviceTaintRule")]
-    for key, value, effect in dict.fromkeys((each["key"], each["value"], each["effect"]) for each in taints):
+    pools = {each["pool"]["name"] for each in specs if each.get("nodeName", node) == node}
+    added = [each for each in all_of(world, "DeviceTaintRule") if each["spec"]["deviceSelector"]["pool"] in pools]
+    own = [taint for spec in specs for taint in _taints_in(spec)]
+    here = [taint for spec in specs if spec["pool"]["name"] in pools for taint in _taints_in(spec)]
+    taints = [*own, *(each["spec"]["taint"] for each in all_of(world, "DeviceTaintRule"))]
+    for key, value, effect in dict.fromkeys(map(_kind_of, taints)):
         name = f"{key}{'=' if value else ''}{value}:{effect}"
         fact = f"devices have the taint {name}"
+        rules = [each for each in added if _kind_of(each["spec"]["taint"]) == (key, value, effect)]
+        step, change = f"removing the taint {name}", _untainted(key, value, effect)
+        if rules and (key, value, effect) not in map(_kind_of, here):
+            names = [each["metadata"]["name"] for each in rules]
+            step, change = f"deleting DeviceTaintRule {', '.join(names)}", _unruled(names)
         if _extended(world):
-            yield Change(f"removing the taint {name}", fact, _untainted(key, value, effect))
+            yield Change(step, fact, change)
         else:
-            change = _tolerated({"key": key, "operator": "Equal", "value": value, "effect": effect})
-            yield Change(f"tolerating the taint {name}", fact, change)
-            yield Change(f"removing the taint {name}", "", _untainted(key, value, effect))
+            tolerated = _tolerated({"key": key, "operator": "Equal", "value": value, "effect": effect})
+            yield Change(f"tolerating the taint {name}", fact, tolerated)
+            yield Change(step, "", change)
+
+
+def _taints_in(spec: Json) -> list[Json]:
+    return [taint for device in spec.get("devices", ()) for taint in device.get("taints", ())]
+
+
+def _kind_of(taint: Json) -> tuple[str, str, str]:
+    return taint["key"], taint["value"], taint["effect"]
+
+
+def _unruled(names: Sequence[str]) -> Callable[[Json], None]:
+    def make(world: Json) -> None:
+        rules = [each for each in all_of(world, "DeviceTaintRule") if each["metadata"]["name"] in names]
+        world["objects"] = [each for each in world["objects"] if each not in rules]
+
+    return make
 
 
 def _tolerated(toleration: Json) -> Callable[[Json], None]:
@@ -345,7 +369,7 @@ def _tolerated(toleration: Json) -> Callable[[Json], None]:
 
 def _untainted(*taint: str) -> Callable[[Json], None]:
     def same(each: Json) -> bool:
-        return (each["key"], each["value"], each["effect"]) == taint
+        return _kind_of(each) == taint
 
     def make(world: Json) -> None:
         rules = [each for each in all_of(world, "DeviceTaintRule") if same(each["spec"]["taint"])]

@@ -16,7 +16,7 @@ import re
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -35,6 +35,7 @@ _MOST_PAIRS: Final = 120
 _COUNT: Final = re.compile(r"asking for (\d+)(?:Gi)? instead of (\d+).*")
 _GATES: Final = re.compile(r"Kubernetes \S+ would allocate this with (.+) switched on")
 _SWITCHED: Final = re.compile(r"switching the gates? (.+?) on\b")
+_TAKING: Final = re.compile(r"node (\S+) takes it then")
 _NEWER: Final = re.compile(r"Kubernetes (\S+) with its default gates would allocate this")
 _DEFECT: Final = re.compile(r"defects? of kube-scheduler")
 #: At most so many lines for a refusal on one node, and for one on many.
@@ -165,16 +166,15 @@ def _worth(refusals: Sequence[Json]) -> list[Json]:
 def _replayed(world: Json, refusal: Json, counts: Counter[str]) -> str:
     """Hold what is said of one node, and count what of it. Raises: Broken."""
     reasons, node = refusal["reasons"] or {"fixes": [], "hints": []}, refusal["node"]
-    here = ("--node", node)
-    listed = {tuple(fix["steps"]) for fix in reasons["fixes"]}
-    changes = {each.fix: each for each in changes_of(world) if each.fix}
+    listed = {tuple(fix["steps"]): _taking(fix) or node for fix in reasons["fixes"]}
+    changes = {each.fix: each for each in changes_of(world, node) if each.fix}
     by_quota = refusal["code"] == "quota"
     own = {each.fix: each for each in (of_the_quota(world) if by_quota else of_the_pod(world, node))}
-    for steps in listed:
+    for steps, taking in listed.items():
         changed = world
         for step in steps:
             changed = _named(step, changes | own, world).of(changed)
-        for more in (here, ()):
+        for more in (("--node", taking), ()):
             if not _fits(changed, *more):
                 raise Broken(f"wrong fix{'' if more else ' in the cluster'}: {' and '.join(steps)} on {node}")
     counts["fixes"] += len(listed)
@@ -201,6 +201,12 @@ def _replayed(world: Json, refusal: Json, counts: Counter[str]) -> str:
     if any(len(each) == 1 for each in listed):
         return "one change"
     return _pairs(world, node, list(changes.values()), reasons)
+
+
+def _taking(fix: Json) -> str:
+    """Return the node that a fix is for, if it is another."""
+    found = [_TAKING.fullmatch(each) for each in fix["asides"]]
+    return next((each[1] for each in found if each is not None), "")
 
 
 def _helps(changed: Json, node: str) -> bool:
@@ -263,14 +269,14 @@ def _hold_facts(world: Json, node: str, facts: Sequence[Json]) -> None:
     if not facts:
         return
     left = world
-    for each in changes_of(world):
+    for each in changes_of(world, node):
         if each.fact and not any(fact["text"].startswith(each.fact) for fact in facts):
             left = each.of(left)
     if _could(left, node):
         raise Broken(f"facts do not suffice on {node}: {'; '.join(fact['text'] for fact in facts)}")
 
 
-def _hold_quota(world: Json, node: str, listed: set[tuple[str, ...]], changes: Sequence[Change]) -> None:
+def _hold_quota(world: Json, node: str, listed: Collection[tuple[str, ...]], changes: Sequence[Change]) -> None:
     """Hold that limits are raised where that is enough, and nothing else is left out. Raises: Broken."""
     here = ("--node", node)
     free = without_quotas(world)

@@ -47,7 +47,7 @@ def test_two_changes_told_as_not_tried_are_counted_and_others_are_broken(
 ) -> None:
     monkeypatch.setattr(reasons_replay, "_helps", lambda *_: True)
     drawn = world(WORLDS[0])
-    asked = drawn, "n0", list(changes_of(drawn))
+    asked = drawn, "n0", list(changes_of(drawn, "n0"))
     told = {"fixes": [], "notTried": [TWO_CHANGES]}
     assert reasons_replay._pairs(*asked, told) == "two changes, told as not tried"
     with pytest.raises(Broken, match="pair not found"):

@@ -4,6 +4,7 @@ What is behind a selector that fails: the device, what it has instead, and what 
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -12,11 +13,10 @@ from typing import Any, Final, NamedTuple
 
 from dra_alloc import cel
 from dra_alloc.cluster.settings import Settings
-from dra_alloc.explain.counting import fewer_devices
 from dra_alloc.explain.expressions import in_a_sentence, reads
-from dra_alloc.explain.facts import Whose, selector_called
+from dra_alloc.explain.facts import selector_called
 from dra_alloc.explain.fix import Fix
-from dra_alloc.explain.reasons import LESS_COST
+from dra_alloc.explain.reasons import LESS_COST, reasons
 from dra_alloc.explain.selecting import Selecting, in_other_words, selecting
 from dra_alloc.explain.tally import explain
 from dra_alloc.explain.trials import Trials
@@ -33,8 +33,8 @@ _FAILED: Final = re.compile(
 _NO_KEY: Final = "no such key: "
 _GUARD: Final = 'has(device.{}["{}"].{})'
 _GUARD_COST: Final = 50
-#: Smaller numbers of devices that are tried with a guard.
-_MOST_TRIES: Final = 11
+#: Changes that are told to be enough beside a guard.
+_MOST_SECOND: Final = 2
 
 
 @dataclass(slots=True)
@@ -131,45 +131,52 @@ def _failure(program: cel.Program, device: cel.CelDevice) -> str:
 
 
 def _with_a_guard(world: World, trials: Trials, guard: Fix, key: str) -> Advice:
-    """Return the guard as a fix, or else with the largest number of devices with which it is one, or why it is none."""
+    """Return the guard as a fix, here or on another node, or with another change, or else why it is none."""
     found = Advice()
-    fits = trials.fits(guard.change(world))
-    answer = trials.unspoilt(fits, guard.steps, guard.change)
+    tried = trials.outcome(guard.change(world))
+    answer = trials.unspoilt(tried.fits, guard.steps, guard.change)
     found.note(guard, answer)
-    if not answer and not _note_fewer(found, world, trials, guard) and answer is False:
+    if answer is not False:
+        return found
+    if not tried.error and not trials.spoilt(guard.steps, guard.change):
+        found.fixes += _elsewhere(trials, guard) or _with_another(found, world, trials, guard)
+    if not found.fixes:
         node, spoilt = world.node.metadata.name, "but another node ends the question with an error then"
-        enough = f"would be enough on {node}, {spoilt}" if fits else "alone is not enough"
+        enough = f"would be enough on {node}, {spoilt}" if tried.fits else "alone is not enough"
         found.hints.append(f"guarding {key} {enough}")
     return found
 
 
-def _note_fewer(found: Advice, world: World, trials: Trials, guard: Fix) -> bool:
-    """Note the guard with the largest number of devices with which it is enough, and return whether there is one."""
+def _elsewhere(trials: Trials, guard: Fix) -> list[Fix]:
+    """Return the guard with which another node it is that takes the claims, if one does: that error ends for all."""
+    taking = (each.node.metadata.name for each in trials.elsewhere if trials.fits(guard.change(each)))
+    return [replace(guard, asides=(f"node {name} takes it then",)) for name in itertools.islice(taking, 1)]
+
+
+def _with_another(found: Advice, world: World, trials: Trials, guard: Fix) -> list[Fix]:
+    """Return the guard with each other change that is enough once it is there, and is not without it."""
     guarded = guard.change(world)
-    trials.work += guarded.cost_of_a_tally()
-    tried = [
-        Fix(
-            (*guard.steps, said),
-            guard.cost + LESS_COST,
-            _then(guard.change, change),
-            whose=guard.whose,
-            parties=frozenset((guard.whose, Whose.MANIFEST)),
-        )
-        for alternatives in fewer_devices(guarded)
-        for said, change in alternatives
-    ]
+    more = reasons(guarded, trials.left, elsewhere=[guard.change(each) for each in trials.elsewhere])
+    trials.work += more.work + guarded.cost_of_a_tally()
     # The guarded selector is told already.
     left = explain(guarded.allocator(), guarded.node, guarded.claims).cause.partition(": its selector wants ")[0]
     leaves = f"the first alone is not enough, as then on {guarded.node.metadata.name}: {left}" if left else ""
-    unknown = len(tried) > _MOST_TRIES
-    for fix in tried[:_MOST_TRIES]:
-        answer = trials.unspoilt(trials.fits(fix.change(world)), fix.steps, fix.change)
-        if answer:
-            found.note(replace(fix, leaves=leaves), answer)
-            return True
-        unknown = unknown or answer is None
-    found.untried += [f"{guard} and asking for fewer devices"] if unknown else []
-    return False
+    single = [fix for fix in more.fixes if len(fix.steps) == 1]
+    # Fewer devices fit without a guard as long as the search does not come to the one at which the selector fails.
+    needed = [fix for fix in single if fix.cost == LESS_COST or trials.fits(fix.change(world)) is False]
+    if not needed and (more.untried or not more.exact):
+        found.untried.append(f"{guard} and another change")
+    return [
+        Fix(
+            (*guard.steps, *fix.steps),
+            guard.cost + fix.cost,
+            _then(guard.change, fix.change),
+            leaves,
+            max(guard.whose, fix.whose),
+            (guard.whose, fix.whose),
+        )
+        for fix in needed[:_MOST_SECOND]
+    ]
 
 
 def _then(first: Callable[[World], World], second: Callable[[World], World]) -> Callable[[World], World]:

@@ -203,7 +203,7 @@ class _Trying:
 
 def _fix(*changes: Remedy) -> Fix:
     steps, cost = tuple([each.step for each in changes]), sum(each.cost for each in changes)
-    parties = frozenset(each.whose for each in changes)
+    parties = tuple([each.whose for each in changes])
     return Fix(steps, cost, _as_it_is, whose=max(parties), parties=parties)
 
 

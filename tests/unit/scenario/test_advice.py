@@ -155,13 +155,25 @@ def test_a_guard_that_is_not_tried_for_want_of_work_is_told_as_that(here: bool) 
     assert told == {"not tried", "fix" if here else "not enough"}
 
 
-def test_a_guard_with_more_numbers_of_devices_than_are_tried_is_told_as_not_tried() -> None:
-    asked = claim({"count": 30, "selectors": [{"cel": {"expression": 'device.attributes["d"].size == 5'}}]})
-    devices: list[dict[str, Any]] = [{"name": "a"}, {"name": "b", "attributes": {"size": {"int": 5}}}]
-    devices += [{"name": f"c{number}", "attributes": {"size": {"int": 4}}} for number in range(30)]
-    found = advice(asked, cluster(devices, Settings()))[1]
+def test_what_else_is_in_the_way_is_told_with_the_guard() -> None:
+    taint = {"key": "k", "value": "v", "effect": "NoSchedule"}
+    asked = claim({"selectors": [{"cel": {"expression": 'device.attributes["d"].size == 5'}}]})
+    whole = {"name": "b", "attributes": {"size": {"int": 5}}, "taints": [taint]}
+    found = advice(asked, cluster([{"name": "a"}, whole], Settings()))[1]
     guard = 'guarding size with has() in the selector device.attributes["d"].size == 5 of request "r0"'
-    assert f"{guard} and asking for fewer devices" in found.untried
+    steps = [fix.steps for fix in found.fixes]
+    assert steps == [(guard, "tolerating the taint k=v:NoSchedule"), (guard, "removing the taint k=v:NoSchedule")]
+    assert all("taint k=v:NoSchedule is not tolerated" in fix.leaves for fix in found.fixes)
+
+
+def test_the_guard_lets_another_node_take_the_claims() -> None:
+    asked = claim({"count": 2, "selectors": [{"cel": {"expression": 'device.attributes["d"].size == 5'}}]})
+    five = {"size": {"int": 5}}
+    elsewhere = tuple({"name": name, "attributes": five} for name in "cd")
+    there = cluster([{"name": "a"}, {"name": "b", "attributes": five}], Settings(), elsewhere=elsewhere)
+    (fix,) = advice(asked, there)[1].fixes
+    assert fix.told.endswith('of request "r0" (node other takes it then)')
+    assert len(fix.steps) == 1
 
 
 @pytest.mark.parametrize("optional", ["other", "d"])
