@@ -303,7 +303,7 @@ def test_no_code_is_documented_that_nothing_produces() -> None:
     # What is asked of no node: test_quotas.py and test_check_nodes.py, tests/cli/test_check_pods.py.
     unasked = {"quota", "claim-deleted", "claim-not-owned", "admin-access", "node-name"}
     # And tests/unit/cluster/test_schedule.py, tests/unit/scenario/test_groups.py.
-    unasked |= {"pod-group", "claim-in-use", "claim-missing", "scheduling-gates", "in-order"}
+    unasked |= {"pod-group", "claim-in-use", "claim-missing", "scheduling-gates", "in-order", "extended-resources"}
     assert {*ABORTS, *PODS, *unasked, "allocated-elsewhere"} == set(NODE_CODES)
     assert set(FACTS) == set(FACT_CODES)
 
