@@ -239,8 +239,12 @@ def _of_owner(
         against = "not-grouped", f"{_SKIP} is set, and no annotation {ATTACHED} attaches the pods to a PodGroup"
     if _in_segments(first):
         against = NOT_MODELLED, "it is cut into segments with domains of their own, which is not modelled"
+    if kind == "JobSet" and any(value_at(each, "dependsOn") for each in items(_body(of), "spec.replicatedJobs")):
+        against = NOT_MODELLED, "its Jobs wait for others (dependsOn) while its gang needs all of them: not modelled"
     if kind == "Pod":
         group = GroupTree(name, 1, tuple(numbers))
+    elif isinstance(owner, Workload) and kind == "JobSet":
+        group = _job_set(of, objects)
     elif isinstance(owner, Workload) and kind in _GROUPS:
         group = _GROUPS[kind](name, of)
     else:
@@ -250,9 +254,14 @@ def _of_owner(
         group = GroupTree(name, least or 1, tuple(numbers))
     if kind == "LeaderWorkerSet":
         name = f"{name}-{own.labels.get(f'{_LWS}/group-index', '0')}"
-    said = [owner.metadata.annotations.get(each, "") for each in (TOPOLOGY, *LEVELS)]
-    group = replace(group, topology=constrained(objects.topologies, said[0], said[1], said[2]))
+    group = replace(group, topology=_asked(owner.metadata.annotations, objects))
     return KaiPods(name, kind, group, queue, priority, preemptible, created, against)
+
+
+def _asked(annotations: Mapping[str, Any], objects: KaiObjects) -> TopologyConstraint:
+    """Return what annotations ask of a topology."""
+    name, required, preferred = (str(annotations.get(each) or "") for each in (TOPOLOGY, *LEVELS))
+    return constrained(objects.topologies, name, required, preferred)
 
 
 def _of_gang(gang: PodGang | None, pods: KaiPods, of: tuple[Pods, Numbers], refusal: str) -> KaiPods:
@@ -299,8 +308,8 @@ def _all(name: str, of: tuple[Pods, Numbers]) -> GroupTree:
     return tree_of(SubGroup(""), [each for each in below if each.name in by_path], by_path)
 
 
-def _job_set(name: str, of: tuple[Pods, Numbers]) -> GroupTree:
-    """Return a group for each replicated job, and below it one for each of its Jobs."""
+def _job_set(of: tuple[Pods, Numbers], objects: KaiObjects) -> GroupTree:
+    """Return a group for each replicated job, and below it one for each of its Jobs, with a domain that it asks for."""
     pods, numbers = of
     body = _body(of)
     jobs = items(body, "spec.replicatedJobs")
@@ -316,7 +325,8 @@ def _job_set(name: str, of: tuple[Pods, Numbers]) -> GroupTree:
         annotations = value_at(job, "template.metadata.annotations") or {}
         said = whole_number(str(annotations.get(_LEAST, "")), _DIGITS)
         least = said or number_in(job, "template.spec.parallelism", 1)
-        below += [SubGroup(f"{called}-replica-{each}", called, least) for each in range(replicas)]
+        packed = _asked(annotations, objects)
+        below += [SubGroup(f"{called}-replica-{each}", called, least, topology=packed) for each in range(replicas)]
     in_order = text(body, "spec.startupPolicy.startupPolicyOrder") == "InOrder"
     said = whole_number(str((value_at(body, "metadata.annotations") or {}).get(_LEAST, "")), _DIGITS)
     least_groups = min(said, len(jobs)) if said else 1 if in_order else len(jobs)
@@ -359,7 +369,6 @@ def _ray(name: str, of: tuple[Pods, Numbers]) -> GroupTree:
 
 
 _GROUPS: Final[Mapping[str, Callable[[str, tuple[Pods, Numbers]], GroupTree]]] = {
-    "JobSet": _job_set,
     "LeaderWorkerSet": _leader_workers,
     **dict.fromkeys(("RayCluster", "RayJob", "RayService"), _ray),
     **dict.fromkeys(("PyTorchJob", "TFJob", "XGBoostJob", "JAXJob", "MPIJob"), _all),

@@ -18,9 +18,11 @@ from dra_alloc.queues.ledger import Grant, Key, QueueAccount, circles
 from dra_alloc.queues.reading import ObjectReading, unserved
 from dra_alloc.queues.topologies import NamedTopology, bound_topology, constrained, topology_of
 
-__all__ = ["GROUP", "RESOURCES", "KaiGroup", "KaiObjects", "KaiQueue"]
+__all__ = ["GROUP", "POOL", "RESOURCES", "KaiGroup", "KaiObjects", "KaiQueue"]
 
 GROUP: Final = "scheduling.run.ai"
+#: The label by which nodes, queues and jobs are of one pool, which a scheduler of its own sees to.
+POOL: Final = "kai.scheduler/node-pool"
 #: What KAI's queues are about, in this order, and how its numbers are in ours: thousandths of a cpu, bytes, devices.
 RESOURCES: Final[Mapping[str, float]] = {"cpu": 1, "memory": 1_000_000, "gpu": 1}
 #: How deep groups may be below one another.
@@ -61,6 +63,7 @@ class KaiObjects:
     All of KAI's objects by name, groups as ``namespace/name``; what is wrong with them.
 
     Topologies are its own, and those of Grove's bindings: `bindings` are these by the names that Grove's sets give.
+    `pooled` are the queues and groups that are of a pool of nodes.
     """
 
     queues: Mapping[str, KaiQueue] = field(default_factory=dict)
@@ -68,6 +71,7 @@ class KaiObjects:
     topologies: Mapping[str, NamedTopology] = field(default_factory=dict)
     bindings: Mapping[str, NamedTopology] = field(default_factory=dict)
     wrong: tuple[tuple[Workload, Problem], ...] = ()
+    pooled: frozenset[str] = frozenset()
 
     @classmethod
     def of(cls, objects: Iterable[Workload], namespace: str) -> KaiObjects:
@@ -82,16 +86,19 @@ class KaiObjects:
         queues: dict[str, KaiQueue] = {}
         groups: dict[str, KaiGroup] = {}
         written: dict[str, Workload] = {}
+        pooled: list[str] = []
         for each, reading in readings:
             if (each.group, each.kind) == (GROUP, "Queue"):
                 queues[each.name] = _queue(reading, each)
                 written[each.name] = each
+                pooled += [each.name] * (POOL in each.metadata.labels)
             elif (each.group, each.kind) == (GROUP, "PodGroup"):
                 full = f"{each.namespace or namespace}/{each.name}"
                 groups[full] = _group(reading, each, full, topologies)
+                pooled += [full] * (POOL in each.metadata.labels)
             wrong += ((each, problem) for problem in reading.problems)
         wrong += _unrooted(queues, written)
-        return cls(queues, groups, topologies, bindings, tuple(wrong))
+        return cls(queues, groups, topologies, bindings, tuple(wrong), frozenset(pooled))
 
     @property
     def parents(self) -> frozenset[str]:

@@ -180,7 +180,7 @@ class VolcanoCycle:
         if queue is None:
             return "no-queue", f"there is no queue {job.queue}"
         if queue.closed:
-            return "queue-closed", f"queue {job.queue} is closed"
+            return "queue-closed", f"queue {job.queue} is not open"
         if any(each.parent == job.queue for each in self.objects.queues.values()):
             return "queue-not-leaf", f"queue {job.queue} has queues below it, and jobs are in those at the end"
         return "", ""

@@ -17,7 +17,7 @@ from dra_alloc.pods.workloads.plans import Misfit
 from dra_alloc.pods.workloads.reading import items, number_in, text, value_at
 from dra_alloc.queues.reading import whole_number
 from dra_alloc.queues.standing import NOT_MODELLED
-from dra_alloc.queues.volcano.objects import DEFAULT, VolcanoObjects
+from dra_alloc.queues.volcano.objects import DEFAULT, VolcanoObjects, in_domains
 
 __all__ = ["ATTACHED", "SCHEDULER", "VolcanoPods", "is_of_volcano", "volcano_pods"]
 
@@ -26,10 +26,12 @@ ATTACHED: Final = "scheduling.k8s.io/group-name"
 _QUEUE: Final = "scheduling.volcano.sh/queue-name"
 _LEAST: Final = "scheduling.volcano.sh/group-min-member"
 _DIGITS: Final = 9
+#: How, and up to which tier, annotations of pods ask for a domain of the network.
+_PACKED: Final = ("volcano.sh/network-topology-mode", "volcano.sh/network-topology-highest-tier")
 _TASK: Final = "volcano.sh/task-spec"
 _JOB: Final = "batch.volcano.sh"
 #: Why a gang that has to be within a tier of hypernodes is not tried.
-_NETWORK: Final = NOT_MODELLED, "its networkTopology is hard, and hypernodes are not modelled"
+_NETWORK: Final = NOT_MODELLED, "its networkTopology is hard, or it needs so many parts of it, which is not modelled"
 #: Nor one whose tasks begin only when others are there.
 _DEPENDS: Final = NOT_MODELLED, "its tasks wait for others (dependsOn), which is not modelled"
 
@@ -111,9 +113,9 @@ def _of_job(owner: Workload, pods: Pods, numbers: Sequence[int], classes: Mappin
     except Misfit as error:
         least, tasks, against = 1, {}, ("job-malformed", f"{error.path}: {error.message}")
     parts = (spec, *(value_at(each, "partitionPolicy") for each in items(spec, "tasks")))
-    if any(text(each, "networkTopology.mode") == "hard" for each in parts):
+    if not against[0] and any(map(in_domains, parts)):
         against = _NETWORK
-    elif any(value_at(each, "dependsOn") for each in items(spec, "tasks")):
+    elif not against[0] and any(value_at(each, "dependsOn") for each in items(spec, "tasks")):
         against = _DEPENDS
     return VolcanoPods(
         owner.metadata.full_name,
@@ -171,4 +173,10 @@ def _alone(kind: str, name: str, pods: Pods, numbers: Sequence[int], classes: Ma
     queue = annotations.get(_QUEUE) or owner.metadata.annotations.get(_QUEUE) or DEFAULT
     priority = first.pod.spec.priority or classes.get(first.pod.spec.priority_class_name or "", 0)
     created = owner.metadata.creation_timestamp or "~"
-    return VolcanoPods(name, kind, GroupTree(name, least, tuple(numbers)), queue, priority, created)
+    against = _NETWORK if _is_packed(annotations) else ("", "")
+    return VolcanoPods(name, kind, GroupTree(name, least, tuple(numbers)), queue, priority, created, against)
+
+
+def _is_packed(annotations: Mapping[str, str]) -> bool:
+    """Return whether annotations of a pod ask for a domain of the network, as they do if they do not say softly."""
+    return any(each in annotations for each in _PACKED) and annotations.get(_PACKED[0], "").lower() != "soft"

@@ -7,16 +7,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
 from dra_alloc.api import Quantity
 from dra_alloc.errors import Problem, Where, first_few, in_brief
 from dra_alloc.manifest import Workload
-from dra_alloc.pods.workloads.reading import text, value_at
+from dra_alloc.pods.workloads.reading import items, text, value_at
 from dra_alloc.queues.ledger import circles
 from dra_alloc.queues.reading import ObjectReading, Wrong, unserved
 
-__all__ = ["CONSUMABLE", "DEFAULT", "DRA", "VolcanoGroup", "VolcanoObjects", "VolcanoQueue"]
+__all__ = ["CONSUMABLE", "DEFAULT", "DRA", "VolcanoGroup", "VolcanoObjects", "VolcanoQueue", "in_domains"]
 
 GROUP: Final = "scheduling.volcano.sh"
 #: The queue of what names none, which is always there, as is the one above all.
@@ -43,7 +43,7 @@ class VolcanoGroup:
     """
     A PodGroup: its queue, how many pods it needs, of which tasks how many, and what it has to have room for.
 
-    It `is_packed` if a network topology is a must for it.
+    It `is_packed` if a network topology is a must for it or for parts of it, or if it needs so many of these.
     """
 
     name: str
@@ -134,13 +134,30 @@ def _gates(
 
 def _queue(reading: ObjectReading, item: Workload) -> VolcanoQueue:
     parent = reading.text("spec.parent", _ROOT)
+    reading.whole("spec.weight", least=1)
+    _look_at(reading)
     return VolcanoQueue(
         item.name,
         "" if item.name == _ROOT else parent,
         reading.quantities("spec.capability"),
         reading.quantities("spec.guarantee.resource"),
-        text(item.body, "status.state") in ("Closed", "Closing"),
+        text(item.body, "status.state", "Open") != "Open",
     )
+
+
+def _look_at(reading: ObjectReading) -> None:
+    """Complain of amounts that Volcano refuses: guaranteed, deserved and capability are each at most the next."""
+    paths = ("spec.guarantee.resource", "spec.deserved", "spec.capability")
+    amounts = [reading.quantities(each) for each in paths]
+    for path, those in zip(paths, amounts, strict=True):
+        for name, amount in those.items():
+            if amount.nano < 0:
+                reading.complain(f"{path}[{name}]", "has to be at least 0")
+    for number, above in ((0, 1), (1, 2), (0, 2)):
+        for name, amount in amounts[number].items():
+            most = amounts[above].get(name)
+            if most is not None and amount > most:
+                reading.complain(f"{paths[number]}[{name}]", f"is more than {paths[above]} has, which is {most}")
 
 
 def _unrooted(queues: dict[str, VolcanoQueue], written: Mapping[str, Workload]) -> Iterator[tuple[Workload, Problem]]:
@@ -172,5 +189,12 @@ def _group(reading: ObjectReading, item: Workload, full: str) -> VolcanoGroup:
         asked if value_at(item.body, "spec.minResources") is not None else None,
         reading.text("spec.priorityClassName"),
         item.metadata.creation_timestamp or "",
-        reading.text("spec.networkTopology.mode") == "hard",
+        in_domains(value_at(item.body, "spec")) or any(map(in_domains, items(item.body, "spec.subGroupPolicy"))),
     )
+
+
+def in_domains(part: Any) -> bool:
+    """Return whether pods have to be in a domain of the network, as they have without a word, or in so many parts."""
+    topology = value_at(part, "networkTopology")
+    must = isinstance(topology, Mapping) and text(topology, "mode", "hard") != "soft"
+    return must or any(value_at(part, each) for each in ("minSubGroups", "minPartitions"))

@@ -25,7 +25,7 @@ from dra_alloc.queues.kai.grouping import (
     is_of_kai,
     kai_pods,
 )
-from dra_alloc.queues.kai.objects import KaiObjects
+from dra_alloc.queues.kai.objects import POOL, KaiObjects
 from dra_alloc.queues.kai.reclaim import Amounts, Holder
 from dra_alloc.queues.standing import NOT_MODELLED, Standing
 from dra_alloc.queues.systems import QueueDefect
@@ -51,6 +51,8 @@ _BEYOND: Final = (
     "KAI's own allocator of devices decides, which knows no counters, capacity or alternatives and is not modelled: "
     "kube-scheduler would find places"
 )
+_POOLED: Final = f"pools of nodes (label {POOL}), each with a scheduler of its own, are not modelled"
+_PARTS: Final = "it asks for a part of a device, and which devices pods share is not modelled"
 
 
 def admit_kai(asked: AdmitQuestion) -> Admit:
@@ -162,9 +164,10 @@ class _Kai:
             pods = next_pods(standing.job.group, standing.placed)
             found = eviction(self.cycle, self._holders, standing.job, pods, [each for each, _ in self.jobs])
         enough = let_in and standing.has_enough and self.gathered.has_mine(standing.placed)
-        if enough and any(self._is_beyond(each) for each in standing.placed if each < self.gathered.mine):
-            enough, reasons = False, (_BEYOND,)
-            standing = replace(standing, standing=Standing.UNDECIDED, code=NOT_MODELLED, reasons=reasons)
+        unknown = self._unknown(standing) if enough else ""
+        if unknown:
+            enough = False
+            standing = replace(standing, standing=Standing.UNDECIDED, code=NOT_MODELLED, reasons=(unknown,))
         return (
             standing,
             kai_told(standing, found, self._domains.get(standing.job.number), self._gangs.get(standing.job.number)),
@@ -189,6 +192,21 @@ class _Kai:
             }
             for name, queue in self._objects.queues.items()
         }
+
+    def _unknown(self, standing: KaiStanding) -> str:
+        """Return why it is not known whether KAI finds the places that were found. Spec: KAI-24, KAI-27."""
+        pods = [self.gathered.pods[each] for each in standing.placed if each < self.gathered.mine]
+        labels = [labels for each in pods for labels in (each.pod.metadata.labels, each.owner.metadata.labels)]
+        named = {standing.job.name, standing.job.queue}
+        if self._nodes_pooled or named & self._objects.pooled or any(POOL in each for each in labels):
+            return _POOLED
+        if any({FRACTION, GPU_MEMORY} & each.pod.metadata.annotations.keys() for each in pods):
+            return _PARTS
+        return _BEYOND if any(self._is_beyond(each) for each in standing.placed if each < self.gathered.mine) else ""
+
+    @cached_property
+    def _nodes_pooled(self) -> bool:
+        return any(POOL in each.metadata.labels for each in self.gathered.prepared.cluster.nodes)
 
     def _is_beyond(self, number: int) -> bool:
         """Return whether a pod asks for, or got here, what KAI's allocator of devices does not know."""

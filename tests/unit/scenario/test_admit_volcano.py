@@ -221,6 +221,10 @@ def test_pods_of_others_are_grouped_by_their_owners():
     ("wrong", "said"),
     [
         (queue("q", {"cpu": "x"}), r"spec\.capability"),
+        (queue("q", {"cpu": "-1"}), r"spec.capability\[cpu\]: has to be at least 0"),
+        (queue("q", weight=0), r"spec.weight: has to be a whole number, at least 1"),
+        (queue("q", {"cpu": "1"}, deserved={"cpu": "2"}), r"spec.deserved\[cpu\]: is more than spec.capability has"),
+        (queue("q", deserved={"cpu": "1"}, guarantee={"resource": {"cpu": "2"}}), r"resource\[cpu\]: is more than"),
         (queue("q", parent="gone"), "there is no queue gone"),
         (queue("q", parent="q"), "queues are below one another in a circle: q"),
     ],
@@ -239,10 +243,17 @@ def test_a_default_queue_that_is_not_there_is_said_to_be_assumed(at, there, said
     assert any("queue default is not among the files" in each for each in found.notes) is said
 
 
-@pytest.mark.parametrize(("mode", "verdict"), [("hard", AdmitVerdict.UNDECIDED), ("soft", AdmitVerdict.PLACED)])
+MODES = [
+    ({"mode": "hard"}, AdmitVerdict.UNDECIDED),
+    ({}, AdmitVerdict.UNDECIDED),
+    ({"mode": "soft"}, AdmitVerdict.PLACED),
+]
+
+
+@pytest.mark.parametrize(("mode", "verdict"), MODES)
 @pytest.mark.parametrize("of", ["job", "task"])
 def test_of_a_network_topology_that_is_a_must_it_is_not_known(mode, verdict, of):
-    wanted: dict[str, Any] = {"networkTopology": {"mode": mode, "highestTierAllowed": 1}}
+    wanted: dict[str, Any] = {"networkTopology": {"highestTierAllowed": 1, **mode}}
     made = job("j", ("w", 1, "one"), **(wanted if of == "job" else {}))
     if of == "task":
         made["spec"]["tasks"][0]["partitionPolicy"] = {"totalPartitions": 1, "partitionSize": 1, **wanted}
@@ -250,9 +261,34 @@ def test_of_a_network_topology_that_is_a_must_it_is_not_known(mode, verdict, of)
     assert answer.verdict is verdict
 
 
-def test_of_a_pod_group_with_a_network_topology_it_is_not_known():
+def of_pods(**annotations: str) -> dict[str, Any]:
+    meta = {"name": "p", "namespace": "ns", "annotations": {"scheduling.volcano.sh/queue-name": "q", **annotations}}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": pod_spec()}
+
+
+@pytest.mark.parametrize(
+    ("said", "verdict"),
+    [
+        ({"volcano.sh/network-topology-mode": "soft"}, AdmitVerdict.PLACED),
+        ({"volcano.sh/network-topology-mode": "hard"}, AdmitVerdict.UNDECIDED),
+        ({"volcano.sh/network-topology-highest-tier": "1"}, AdmitVerdict.UNDECIDED),
+    ],
+)
+def test_of_pods_that_ask_for_a_domain_of_the_network_it_is_not_known(said, verdict):
+    assert only(admitted([of_pods(**said)], *node("a", 1), queue("q"))).verdict is verdict
+
+
+@pytest.mark.parametrize(
+    ("more", "verdict"),
+    [
+        *(({"networkTopology": mode}, verdict) for mode, verdict in MODES),
+        *(({"subGroupPolicy": [{"name": "s", "networkTopology": mode}]}, verdict) for mode, verdict in MODES),
+        ({"subGroupPolicy": [{"name": "s", "minSubGroups": 2}]}, AdmitVerdict.UNDECIDED),
+    ],
+)
+def test_of_a_pod_group_with_a_network_topology_it_is_not_known(more, verdict):
     meta = {"name": "g", "namespace": "ns"}
-    spec = {"minMember": 1, "queue": "q", "networkTopology": {"mode": "hard"}}
+    spec = {"minMember": 1, "queue": "q", **more}
     group = {"apiVersion": GROUP, "kind": "PodGroup", "metadata": meta, "spec": spec}
     pod = {
         "apiVersion": "v1",
@@ -260,7 +296,7 @@ def test_of_a_pod_group_with_a_network_topology_it_is_not_known():
         "metadata": {"name": "p", "namespace": "ns", "annotations": {"scheduling.k8s.io/group-name": "g"}},
         "spec": pod_spec(),
     }
-    assert only(admitted([pod], *node("a", 1), queue("q"), group)).verdict is AdmitVerdict.UNDECIDED
+    assert only(admitted([pod], *node("a", 1), queue("q"), group)).verdict is verdict
 
 
 def test_of_tasks_that_wait_for_others_it_is_not_known():
@@ -269,3 +305,9 @@ def test_of_tasks_that_wait_for_others_it_is_not_known():
     answer = only(admitted([made], *node("a", 2), queue("q")))
     assert answer.verdict is AdmitVerdict.UNDECIDED
     assert "dependsOn" in reasons(answer)
+
+
+@pytest.mark.parametrize("state", ["Closed", "Closing", "Unknown", "Open"])
+def test_a_queue_that_is_not_open_takes_nobody(state):
+    answer = only(admitted([job("j", ("w", 1, "one"))], *node("a", 1), queue("q") | {"status": {"state": state}}))
+    assert answer.verdict is (AdmitVerdict.PLACED if state == "Open" else AdmitVerdict.INADMISSIBLE)
