@@ -120,7 +120,7 @@ def kai_pods(pods: Pods, objects: KaiObjects, classes: Mapping[str, int]) -> Ite
         owner = each.owner
         if owner.kind == "PodCliqueSet" and isinstance(owner, Workload) and id(owner) not in gangs:
             gangs[id(owner)] = {clique: gang for gang in gangs_of(owner, objects) for clique in gang.cliques}
-            refusals[id(owner)] = set_refusal(owner, objects)
+            refusals[id(owner)] = set_refusal(owner, objects) or queue_of_set(owner)[1]
         gang = gangs.get(id(owner), {}).get(each.pod.metadata.labels.get(_CLIQUE, ""))
         together.setdefault(_key(each, objects, gang.name if gang is not None else ""), []).append(number)
     for (kind, name, *_), numbers in together.items():
@@ -160,6 +160,18 @@ def set_refusal(owner: Workload, objects: KaiObjects) -> str:
         paths.setdefault(said, []).append(path)
     told = [f"{at[0]}{f' and {len(at) - 1} more' if len(at) > 1 else ''}: {said}" for said, at in paths.items()]
     return f"Grove refuses the set: {first_few(told)}" if told else ""
+
+
+def queue_of_set(owner: Workload) -> tuple[str, str]:
+    """Return the queue that a PodCliqueSet or its cliques name, or why Grove refuses it for that. Spec: KAI-29."""
+    parts = [value_at(owner.body, "metadata"), *items(owner.body, "spec.template.cliques")]
+    marks = [(value_at(each, "labels") or {}, value_at(each, "annotations") or {}) for each in parts]
+    named = [labels.get(QUEUE) or annotations.get(QUEUE) for labels, annotations in marks]
+    queues = list(dict.fromkeys(str(each) for each in named if each))
+    if len(queues) == 1:
+        return queues[0], ""
+    said = f"it and its cliques name several queues of KAI: {first_few(queues)}" if queues else f"no {QUEUE} is on it"
+    return "", f"Grove refuses the set: {said}"
 
 
 def _of_grove(objects: KaiObjects, topology: str, required: str, preferred: str) -> TopologyConstraint:
@@ -275,6 +287,7 @@ def _of_gang(gang: PodGang | None, pods: KaiPods, of: tuple[Pods, Numbers], refu
     owner = each[numbers[0]].owner
     assert isinstance(owner, Workload)
     against = ("set-refused", refusal) if refusal else pods.against
+    pods = replace(pods, queue=queue_of_set(owner)[0])
     if gang is None:
         return replace(pods, against=against)
     by_name: dict[str, list[int]] = {}

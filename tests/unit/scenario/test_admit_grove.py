@@ -25,6 +25,7 @@ from tests.unit.scenario.kai import (
 )
 from tests.unit.scenario.queueing import lines, only, reasons
 
+QUEUE = "kai.scheduler/queue"
 FREE = queue("q", (-1, -1))
 EXPLICIT: dict[str, Any] = {"cliqueStartupType": "CliqueStartupTypeExplicit"}
 
@@ -226,3 +227,23 @@ def test_a_set_of_more_cliques_than_are_tried_is_bad_input():
     made["spec"]["template"]["podCliqueScalingGroups"] = [{"name": "g", "cliqueNames": ["b"], "replicas": 2000}]
     with pytest.raises(ManifestError, match="asks for 1,000,500 cliques at once, more than the 10,000 that are tried"):
         admitted([made], *node("n", 1), FREE)
+
+
+@pytest.mark.parametrize(
+    ("of_set", "of_clique", "said"),
+    [
+        ({"labels": {QUEUE: "free"}}, {}, ""),
+        ({"annotations": {QUEUE: "free"}}, {}, ""),
+        ({}, {"labels": {QUEUE: "free"}}, ""),
+        ({}, {"annotations": {QUEUE: "free"}}, ""),
+        ({"labels": {QUEUE: "free"}, "annotations": {QUEUE: "other"}}, {}, ""),
+        ({}, {}, "Grove refuses the set: no kai.scheduler/queue is on it"),
+        ({"labels": {QUEUE: "free"}}, {"labels": {QUEUE: "other"}}, "name several queues of KAI: free, other"),
+    ],
+)
+def test_the_queue_of_a_set_is_on_it_or_on_its_cliques(of_set, of_clique, said):
+    made = clique_set(clique("a", **of_clique))
+    made["metadata"] = {"name": "p", "namespace": "ns", **of_set}
+    answer = only(admitted([made], *node("n", 1), queue("free", (-1, -1)), queue("default-queue", (-1, -1))))
+    assert answer.verdict is (AdmitVerdict.INADMISSIBLE if said else AdmitVerdict.PLACED)
+    assert said in reasons(answer)

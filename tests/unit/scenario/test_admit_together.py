@@ -162,7 +162,7 @@ def test_amounts_of_queues_are_finite(of):
 
 def test_parts_of_devices_are_finite():
     found = admitted([pod("a", annotations={"gpu-fraction": "inf"})], *node("n", 1), queue("q", (1, 1)))
-    assert verdicts(found) == {("Pod", "ns/a"): AdmitVerdict.PLACED}
+    assert verdicts(found) == {("Pod", "ns/a"): AdmitVerdict.UNDECIDED}
 
 
 def test_a_least_of_very_many_digits_is_malformed():
