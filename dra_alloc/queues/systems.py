@@ -103,6 +103,7 @@ QUEUE_SYSTEMS: Final[Mapping[str, QueueSystem]] = {
             "Queues and PodGroups of Volcano",
             {"DynamicResourceAllocationEnable": False, "DRAConsumableCapacityEnable": False},
             defects=frozenset({QueueDefect.ZERO_UNLIMITED, QueueDefect.SHARED_PER_POD, QueueDefect.FLAT_CAPACITY}),
+            beside=("grove.io",),
         ),
     )
 }

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, TypeGuard
 
 from dra_alloc.api import Pod
 from dra_alloc.errors import in_brief
@@ -14,10 +14,20 @@ from dra_alloc.manifest import Workload
 from dra_alloc.pods.expanding import ExpandedPod
 from dra_alloc.pods.gangs.trees import GroupTree
 from dra_alloc.pods.workloads.plans import Misfit
+from dra_alloc.pods.workloads.pod_gangs import PodGang
 from dra_alloc.pods.workloads.reading import items, number_in, text, value_at
 from dra_alloc.queues.reading import whole_number
 from dra_alloc.queues.standing import NOT_MODELLED
 from dra_alloc.queues.volcano.objects import DEFAULT, VolcanoObjects, in_domains
+from dra_alloc.queues.volcano.sets import (
+    CLIQUE,
+    gang_of,
+    gangs_by_clique,
+    needs_of,
+    priority_of_set,
+    queue_of_set,
+    refusal_of_set,
+)
 
 __all__ = ["ATTACHED", "SCHEDULER", "VolcanoPods", "is_of_volcano", "volcano_pods"]
 
@@ -64,11 +74,18 @@ def volcano_pods(pods: Pods, objects: VolcanoObjects, classes: Mapping[str, int]
     Spec: VOLCANO-11.
     """
     together: dict[tuple[str, str, str], list[int]] = {}
+    gangs: dict[int, Mapping[str, PodGang]] = {}
     for number, each in enumerate(pods):
-        together.setdefault(_key(each), []).append(number)
+        if _is_set(each.owner) and id(each.owner) not in gangs:
+            gangs[id(each.owner)] = gangs_by_clique(each.owner)
+        gang = gang_of(gangs.get(id(each.owner), {}), each.pod.metadata.labels)
+        together.setdefault(_key(each, gang), []).append(number)
     for (kind, name, _), numbers in together.items():
         first = pods[numbers[0]]
-        if kind == "PodGroup":
+        if _is_set(first.owner):
+            gang = gang_of(gangs[id(first.owner)], first.pod.metadata.labels)
+            yield _of_set(first.owner, gang, (name, numbers), pods, classes)
+        elif kind == "PodGroup":
             yield _attached(name, pods, numbers, (objects, classes))
         elif isinstance(first.owner, Workload) and first.owner.group == _JOB:
             yield _of_job(first.owner, pods, numbers, classes)
@@ -76,9 +93,15 @@ def volcano_pods(pods: Pods, objects: VolcanoObjects, classes: Mapping[str, int]
             yield _alone(kind, name, pods, numbers, classes)
 
 
-def _key(each: ExpandedPod) -> tuple[str, str, str]:
-    """Return what pods have in common that are placed together."""
+def _is_set(owner: object) -> TypeGuard[Workload]:
+    return isinstance(owner, Workload) and (owner.group, owner.kind) == ("grove.io", "PodCliqueSet")
+
+
+def _key(each: ExpandedPod, gang: PodGang | None) -> tuple[str, str, str]:
+    """Return what pods have in common that are placed together; `gang` is the one of Grove that they are of."""
     pod, owner = each.pod, each.owner
+    if _is_set(owner):
+        return owner.kind, owner.metadata.full_name if gang is None else f"{owner.namespace}/{gang.name}", "grove.io"
     if isinstance(owner, Workload) and owner.group == _JOB:
         return owner.kind, owner.metadata.full_name, _JOB
     named = pod.metadata.annotations.get(ATTACHED, "")
@@ -125,6 +148,26 @@ def _of_job(owner: Workload, pods: Pods, numbers: Sequence[int], classes: Mappin
         classes.get(text(spec, "priorityClassName"), 0),
         owner.metadata.creation_timestamp or "~",
         against,
+    )
+
+
+def _of_set(
+    owner: Workload, gang: PodGang | None, of: tuple[str, Sequence[int]], pods: Pods, classes: Mapping[str, int]
+) -> VolcanoPods:
+    """Return pods of a PodCliqueSet as the PodGroup that Grove makes of their PodGang. Spec: VOLCANO-21."""
+    name, numbers = of
+    by_clique: dict[str, list[int]] = {}
+    for each in numbers:
+        by_clique.setdefault(pods[each].pod.metadata.labels.get(CLIQUE, ""), []).append(each)
+    needs = needs_of(gang) if gang is not None else {}
+    return VolcanoPods(
+        name,
+        owner.kind,
+        _tree(name, sum(needs.values()) or 1, needs, by_clique),
+        queue_of_set(owner, DEFAULT),
+        priority_of_set(owner, classes),
+        owner.metadata.creation_timestamp or "~",
+        refusal_of_set(owner, gang),
     )
 
 

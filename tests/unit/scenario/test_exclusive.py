@@ -170,3 +170,74 @@ def test_annotations_of_a_replicated_job_that_are_no_texts_are_bad_input(annotat
     item["spec"]["replicatedJobs"][0]["template"]["metadata"] = {"annotations": annotations}
     with pytest.raises(ManifestError, match=words):
         check(documents(item), documents(*racks(2)))
+
+
+BY_SUBGROUP = "leaderworkerset.sigs.k8s.io/subgroup-exclusive-topology"
+
+
+def cut(size: int, of: int, kind: str = "LeaderWorker", groups: int = 1, **annotations: str) -> dict[str, Any]:
+    item = made("LeaderWorkerSet", groups, size, **annotations)
+    item["spec"]["leaderWorkerTemplate"]["subGroupPolicy"] = {"subGroupSize": of, "subGroupPolicyType": kind}
+    return item
+
+
+def place_of(name: str) -> tuple[int, int]:
+    """The group of a pod, and its number in it."""
+    _, group, *number = name.split("-")
+    return int(group), int(number[0]) if number else 0
+
+
+@pytest.mark.parametrize(("nodes", "placed"), [((4, 4, 4, 4), 8), ((4, 4, 4), 6), ((16,), 2)])
+def test_subgroups_have_domains_for_themselves(nodes, placed):
+    """Two groups of four pods, each cut in two: four subgroups."""
+    found = check(documents(cut(4, 2, groups=2, **{BY_SUBGROUP: "rack"})), documents(*racks(*nodes)))
+    by_node: dict[str, set[str]] = {}
+    for each in found.placements:
+        if each.allocated is not None:
+            group, number = place_of(each.name)
+            by_node.setdefault(each.allocated.node or "", set()).add(f"{group}/{number // 2}")
+    assert sum(each.allocated is not None for each in found.placements) == placed
+    assert all(len(parts) == 1 for parts in by_node.values())
+
+
+@pytest.mark.parametrize(
+    ("size", "of", "kind", "parts"),
+    [
+        (4, 2, "LeaderWorker", [[0, 1], [2, 3]]),
+        (5, 2, "LeaderWorker", [[0, 1, 2], [3, 4]]),
+        (5, 2, "LeaderExcluded", [[0], [1, 2], [3, 4]]),
+        (3, 1, "LeaderWorker", [[0], [1], [2]]),
+    ],
+)
+def test_which_pods_are_a_subgroup(size, of, kind, parts):
+    """Every node is a rack, with room for all: pods of one subgroup are on one, and those of two never."""
+    found = check(documents(cut(size, of, kind, **{BY_SUBGROUP: "rack"})), documents(*racks(*[8] * len(parts))))
+    by_node: dict[str, list[int]] = {}
+    for each in found.placements:
+        assert each.allocated is not None
+        by_node.setdefault(each.allocated.node or "", []).append(place_of(each.name)[1])
+    apart = [each for each in by_node.values() if kind != "LeaderExcluded" or 0 not in each]
+    assert all(sorted(each) in parts for each in apart)
+    assert sorted(number for each in by_node.values() for number in each) == list(range(size))
+
+
+def test_one_label_for_groups_and_subgroups_counts_for_the_groups():
+    keys = {BY_SUBGROUP: "rack", KEYS["LeaderWorkerSet"]: "rack"}
+    found = check(documents(cut(4, 2, **keys)), documents(*racks(8)))
+    assert all(each.allocated is not None for each in found.placements)
+
+
+@pytest.mark.parametrize(
+    ("item", "words"),
+    [
+        (cut(5, 3), "subGroupSize: has to be from 1 to the size, 5, and to divide size, or size - 1"),
+        (cut(4, 2, "LeaderExcluded"), "to divide size - 1"),
+        (cut(2, 3), "has to be from 1 to the size, 2"),
+        (cut(2, 0), "has to be from 1 to the size, 2"),
+        (made("LeaderWorkerSet", 1, 2, **{BY_SUBGROUP: "rack"}), "subGroupPolicy: is missing"),
+        (made("LeaderWorkerSet", 1, 0), "size: Invalid value: 0: size must be equal or greater than 1"),
+    ],
+)
+def test_groups_that_cannot_be_cut_are_bad_input(item, words):
+    with pytest.raises(ManifestError, match=words):
+        check(documents(item), documents(*racks(8)))
