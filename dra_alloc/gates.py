@@ -70,7 +70,6 @@ GROUPS: Final[Mapping[str, frozenset[Maturity]]] = {
 
 #: Gates of what is not modelled here: authorization, status and time limits; or not before a release.
 _UNMODELLED: Final[Mapping[str, str]] = {
-    "CompositePodGroup": "",
     "DRANodeAllocatableResources": "1.37",
     "DRAResourceClaimGranularStatusAuthorization": "",
     "DRAResourcePoolStatus": "",

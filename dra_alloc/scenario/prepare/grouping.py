@@ -8,16 +8,24 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from dra_alloc.api import PodGroup, PodGroupConstraints
+from dra_alloc.api import PodGroup, PodGroupConstraints, PriorityClass
 from dra_alloc.cluster.settings import Settings
 from dra_alloc.errors import Problem, Where, first_few
 from dra_alloc.manifest import Documents
 from dra_alloc.manifest.kinds import GANGS, no_match
+from dra_alloc.pods.admission import BUILT_IN
 from dra_alloc.pods.expanding import ExpandedPod
 from dra_alloc.pods.groups import group_name, has_groups, is_grouping, knows_groups, least_of
 from dra_alloc.releases import parse_release
 
-__all__ = ["group_notes", "group_problems", "groups_stored", "unserved_groups"]
+__all__ = [
+    "composite_problems",
+    "group_faults",
+    "group_notes",
+    "group_problems",
+    "groups_stored",
+    "unserved_groups",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +39,7 @@ class _Gated:
     said: str
 
 
+_COMPOSITE: Final = "CompositePodGroup"
 _GATED: Final = (
     _Gated(
         "DRAWorkloadResourceClaims",
@@ -46,7 +55,17 @@ _GATED: Final = (
         lambda group: group.spec.scheduling_constraints.topology,
         "its schedulingConstraints are dropped: its pods may be spread",
     ),
+    _Gated(
+        _COMPOSITE,
+        "parent_composite_pod_group_name",
+        None,
+        lambda group: group.spec.parent_composite_pod_group_name,
+        "its parentCompositePodGroupName is dropped: it is scheduled by itself",
+    ),
 )
+#: What a group may have at most.
+_CLAIMS: Final = 4
+_PRIORITY: Final = 1_000_000_000
 
 
 def groups_stored(manifests: Documents, settings: Settings) -> tuple[Documents, tuple[str, ...]]:
@@ -99,6 +118,28 @@ def _needed(settings: Settings) -> str:
     return " ".join(f"--gate {each}=true" for each in off)
 
 
+def group_faults(manifests: Documents, classes: Sequence[PriorityClass]) -> Iterator[tuple[PodGroup, Problem]]:
+    """
+    Yield what the API server refuses of groups that are stored; without any class given, which there are is not known.
+
+    Spec: PODGROUP-13.
+    """
+    known = [*BUILT_IN, *(each.metadata.name for each in classes)]
+    for group in manifests.pod_groups:
+        spec, policy = group.spec, group.spec.scheduling_policy
+        gang, named, priority = policy.gang, spec.priority_class_name, spec.priority or 0
+        for wrong, path, said in (
+            ((policy.basic is None) is (gang is None), "schedulingPolicy", "has to have either basic or gang"),
+            (gang is not None and gang.min_count < 1, "schedulingPolicy.gang.minCount", "has to be at least 1"),
+            (len(spec.resource_claims) > _CLAIMS, "resourceClaims", f"has to have at most {_CLAIMS} items"),
+            (len(spec.scheduling_constraints.topology) > 1, "schedulingConstraints.topology", "has at most one item"),
+            (priority > _PRIORITY, "priority", f"has to be at most {_PRIORITY}"),
+            (classes and named and named not in known, "priorityClassName", f"there is no PriorityClass {named}"),
+        ):
+            if wrong:
+                yield group, Problem(said, Where(path=f"spec.{path}"))
+
+
 def unserved_groups(manifests: Documents, settings: Settings) -> Iterator[tuple[PodGroup, Problem]]:
     """Yield a problem for each group that was read in a version that the release does not have. Spec: PODGROUP-12."""
     release = parse_release(settings.release)
@@ -108,6 +149,22 @@ def unserved_groups(manifests: Documents, settings: Settings) -> Iterator[tuple[
         if there and place is not None and place.version not in there:
             hint = f"Kubernetes {settings.release} has {', '.join(there)}"
             yield group, Problem(no_match(group.api_version, group.kind), Where(path="apiVersion"), hint)
+
+
+def composite_problems(
+    pods: tuple[ExpandedPod, ...], groups: Sequence[PodGroup], settings: Settings
+) -> Iterator[tuple[Any, Problem]]:
+    """Yield a problem for pods of groups that are parts of others, which are not modelled. Spec: PODGROUP-14."""
+    gates = settings.effective_gates()
+    if not (is_grouping(settings.release, gates) and gates.get(_COMPOSITE, False)):
+        return
+    parts = {each.metadata.full_name for each in groups if each.spec.parent_composite_pod_group_name}
+    for each in pods:
+        name = group_name(each.pod)
+        if each.is_asked and name in parts:
+            text = f"PodGroup {name} is part of a {_COMPOSITE}: groups of groups are not modelled"
+            hint = f"with --gate {_COMPOSITE}=false it is scheduled by itself"
+            yield each.owner, Problem(text, Where(path=f"{each.path}.schedulingGroup"), hint)
 
 
 def group_problems(pods: tuple[ExpandedPod, ...], dump: Documents, settings: Settings) -> Iterator[tuple[Any, Problem]]:

@@ -45,7 +45,14 @@ from dra_alloc.pods.workloads.shapes import Taught
 from dra_alloc.scenario.prepare.admin_access import admin_access_problems, of_unknown_namespaces, without_admin_access
 from dra_alloc.scenario.prepare.changed_specs import changed_specs
 from dra_alloc.scenario.prepare.gating import as_there, gated
-from dra_alloc.scenario.prepare.grouping import group_notes, group_problems, groups_stored, unserved_groups
+from dra_alloc.scenario.prepare.grouping import (
+    composite_problems,
+    group_faults,
+    group_notes,
+    group_problems,
+    groups_stored,
+    unserved_groups,
+)
 from dra_alloc.scenario.prepare.namespaces import namespace_problems
 from dra_alloc.scenario.prepare.notes import notes_on
 from dra_alloc.scenario.prepare.quotas import forbidden
@@ -169,8 +176,13 @@ def _clustered(prepared: Prepared) -> Prepared:
 
 def _expanded(prepared: Prepared) -> Prepared:
     made = expanded(prepared.manifests, prepared.dump, prepared.cluster.nodes, prepared.taught)
-    groups = unserved_groups(prepared.manifests, prepared.settings)
-    seen = (*groups, *group_problems(made.pods, prepared.dump, prepared.settings))
+    settings, dump, manifests = prepared.settings, prepared.dump, prepared.manifests
+    seen = (
+        *unserved_groups(manifests, settings),
+        *group_faults(manifests, (*dump.priority_classes, *manifests.priority_classes)),
+        *group_problems(made.pods, dump, settings),
+        *composite_problems(made.pods, (*dump.pod_groups, *manifests.pod_groups), settings),
+    )
     prepared = (
         replace(prepared, pods=made.pods, rollouts=made.rollouts).misplaced((*made.problems, *seen)).noting(made.notes)
     )
