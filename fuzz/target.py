@@ -57,13 +57,14 @@ class Target:
 
     `check` returns how the case was tried, or how often what was tried in it,
     which is counted, and raises Broken where the property does not hold. `shrinks` says that leaving out parts of
-    a case makes another case.
+    a case makes another case. Of one with `kinds`, `cases` takes some of them, too: a run may ask one alone.
     """
 
     name: str
-    cases: Callable[[int], Iterator[Json]]
+    cases: Callable[..., Iterator[Json]]
     check: Callable[[Json], str | Counter[str]]
     shrinks: bool = True
+    kinds: tuple[str, ...] = ()
 
 
 @dataclass
@@ -82,10 +83,11 @@ def requests(seed: int) -> Iterator[Json]:
         yield {**next(stream), "engine": "auto"}
 
 
-def run(target: Target, seed: int, cases: int) -> Found:
-    """Return what trying so many cases finds; stops early after `STOP_AFTER` violations."""
+def run(target: Target, seed: int, cases: int, kind: str = "") -> Found:
+    """Return what trying so many cases finds, of one kind if it is named; stops early after `STOP_AFTER` violations."""
     found = Found()
-    for case in itertools.islice(target.cases(seed), cases):
+    made = target.cases(seed, (kind,)) if kind else target.cases(seed)
+    for case in itertools.islice(made, cases):
         found.cases += 1
         wrong = _tried(target, case, found.kinds)
         if wrong:
@@ -134,11 +136,14 @@ def command(target: Target, arguments: list[str] | None = None) -> int:
     parser.add_argument(
         "--save", type=Path, metavar="FILE", help="append the broken cases to FILE, one JSON object each"
     )
+    if target.kinds:
+        parser.add_argument("--kind", choices=target.kinds, default="", help="ask of one kind alone")
     add_option(parser)
     options = parser.parse_args(arguments)
     began = time.monotonic()
     try:
-        found = run(target, options.seed, options.cases)
+        kind = options.kind if target.kinds else ""
+        found = run(target, options.seed, options.cases, kind)
     except OracleUnavailable as reason:
         print(f"skipped: {reason}", file=sys.stderr)
         return UNAVAILABLE
@@ -153,6 +158,7 @@ def command(target: Target, arguments: list[str] | None = None) -> int:
                 file.write(json.dumps({"target": target.name, "broken": why, "case": shown}) + "\n")
     made = Record(
         tool=target.name,
+        setting=kind,
         seed=options.seed,
         cases=found.cases,
         differences=len(found.broken),

@@ -20,6 +20,7 @@ from dra_alloc.manifest.make.field_releases import known_in
 from dra_alloc.manifest.make.gates import without_disabled
 from dra_alloc.manifest.make.hints import NOT_RENDERED, PASSED_OVER
 from dra_alloc.manifest.make.schema import schema_of
+from dra_alloc.manifest.validate.claim_status import without_deallocated
 from dra_alloc.manifest.validate.violations import FieldFault
 from dra_alloc.manifest.validate.warnings import warnings_of
 from dra_alloc.pods.naming import in_namespace
@@ -217,7 +218,8 @@ def _with_status(item: Any, old: Any, settings: Settings) -> Any:
     """
     Return an object with its status as it is stored, and with all else as it was but for what identifies it.
 
-    What the old status of a claim uses is kept, and what its spec allocates. Spec: VAL-17.
+    What the old status of a claim uses is kept, and what its spec allocates, but for devices that it has no more.
+    Spec: VAL-17.
     """
     if old is None:
         return item
@@ -227,7 +229,7 @@ def _with_status(item: Any, old: Any, settings: Settings) -> Any:
         release = settings.profile().release
         of_status, of_spec = (partial(each, release=release) for each in (without_disabled, stored))
         used = with_used(old, with_used(old.status, settings.effective_gates(), of_status), of_spec)
-        changes["status"] = of_status(item.status, used)[0]
+        changes["status"] = without_deallocated(of_status(item.status, used)[0], old.status)
     return item.model_copy(update=changes)
 
 

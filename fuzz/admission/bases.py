@@ -6,10 +6,16 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-__all__ = ["BASES", "STATUSES"]
+__all__ = ["BASES", "STATUSES", "TOGETHER"]
 
 Json = dict[str, Any]
 _META: Final[Json] = {"name": "a", "labels": {"x.io/l": "v"}, "annotations": {"x.io/A": "any"}}
+_OWNED: Final[Json] = {
+    **_META,
+    "generateName": "a-",
+    "finalizers": ["d.io/f", "orphan"],
+    "ownerReferences": [{"apiVersion": "v1", "kind": "Pod", "name": "o", "uid": "1", "controller": True}],
+}
 _SELECTORS: Final = [{"cel": {"expression": "device.driver == 'd.io'"}}]
 _TOLERATIONS: Final = [
     {"key": "x.io/t", "operator": "Equal", "value": "v", "effect": "NoSchedule"},
@@ -86,6 +92,13 @@ _SHARED: Final[Json] = {
     "sharedCounters": [{"name": "cs", "counters": {"m": {"value": "80Gi"}, "copy-engines": {"value": "8"}}}],
 }
 _SELECTED: Final[Json] = {"nodeSelector": {"nodeSelectorTerms": [_TERM]}}
+_PARTS: Final[Json] = {
+    **_SLICE,
+    "nodeName": "node-a",
+    "skipNodeOperations": ["NodePrepareResources", "NodeUnprepareResources"],
+    "partitionTypeAttribute": "d.io/model",
+    "devices": [_DEVICE, {**_DEVICE, "name": "gpu-1"}],
+}
 _EACH: Final[Json] = {
     **_SLICE,
     "perDeviceNodeSelection": True,
@@ -107,6 +120,7 @@ _BODIES: Final[dict[str, tuple[Json, ...]]] = {
         {"spec": {**_SLICE, **_SELECTED, "devices": [_DEVICE, _PLAIN]}},
         {"spec": _SHARED},
         {"spec": _EACH},
+        {"spec": _PARTS},
     ),
     "DeviceTaintRule": (
         {"spec": {"deviceSelector": {"driver": "d.io", "pool": "p/q", "device": "d"}, "taint": _TAINT}},
@@ -114,13 +128,21 @@ _BODIES: Final[dict[str, tuple[Json, ...]]] = {
     ),
 }
 _GOT: Final[Json] = {"driver": "d.io", "pool": "p", "device": "d"}
+_HELD: Final[Json] = {
+    "tolerations": _TOLERATIONS,
+    "bindingConditions": ["x.io/ready"],
+    "bindingFailureConditions": ["x.io/failed"],
+    "shareID": "6b9a2d3e-0000-4000-8000-000000000001",
+    "consumedCapacity": {"mem": "1Gi"},
+    "skipNodeOperations": ["*"],
+}
 _CONDITION: Final[Json] = {
     "type": "Ready", "status": "True", "reason": "Up", "lastTransitionTime": "2026-01-31T12:00:00Z",
 }  # fmt: skip
 _STATUS: Final[Json] = {
     "allocation": {
         "devices": {
-            "results": [{"request": "r", **_GOT}, {"request": "q/s", **_GOT, "device": "e"}],
+            "results": [{"request": "r", **_GOT, **_HELD}, {"request": "q/s", **_GOT, "device": "e"}],
             "config": [
                 {"source": "FromClass", "opaque": _OPAQUE},
                 {"source": "FromClaim", "requests": ["r"], "opaque": _OPAQUE},
@@ -132,6 +154,7 @@ _STATUS: Final[Json] = {
     "devices": [
         {
             **_GOT,
+            "shareID": _HELD["shareID"],
             "conditions": [_CONDITION],
             "data": {"a": 1},
             "networkData": {"interfaceName": "eth0", "ips": ["10.0.0.1/24", "2001:db8::1/64"], "hardwareAddress": "a"},
@@ -145,10 +168,23 @@ BASES: Final[dict[str, tuple[Json, ...]]] = {
         {
             "apiVersion": "resource.k8s.io/v1",
             "kind": kind,
-            "metadata": {**_META, **({"namespace": "default"} if kind.startswith("ResourceClaim") else {})},
+            "metadata": {
+                **(_META if number == 0 else _OWNED),
+                **({"namespace": "default"} if kind.startswith("ResourceClaim") else {}),
+            },
             **body,
         }
-        for body in bodies
+        for number, body in enumerate(bodies)
     )
     for kind, bodies in _BODIES.items()
 }
+_COUNTERS: Final = {f"c{number}": {"value": "1"} for number in range(32)}
+_FULL: Final = [{"name": f"d{n}", "consumesCounters": [{"counterSet": "cs", "counters": _COUNTERS}]} for n in range(32)]
+#: Slices as 1.34 alone takes them: devices consume the counters that these share, as many as there may be.
+TOGETHER: Final[tuple[Json, ...]] = tuple(
+    {**BASES["ResourceSlice"][0], "spec": {**BASES["ResourceSlice"][0]["spec"], **body}}
+    for body in (
+        {"sharedCounters": _SHARED["sharedCounters"]},
+        {"sharedCounters": [{"name": "cs", "counters": _COUNTERS}], "devices": _FULL},
+    )
+)

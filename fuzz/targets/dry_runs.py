@@ -13,12 +13,13 @@ from __future__ import annotations
 import itertools
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from http import HTTPStatus
 from random import Random
 from typing import Any, Final
 
 from dra_alloc.cli.harness.validate import answer_validate
+from fuzz.admission.bases import BASES
 from fuzz.oracle_build import versions
 from fuzz.plane.api import Api, ApiError, path_of
 from fuzz.plane.programs import PROGRAM, Plane
@@ -39,11 +40,11 @@ _VALUE: Final = re.compile(r'^[A-Z][a-z ]+: (?:"(?:[^"\\]|\\.)*"|[^:]*): ', re.D
 _DRY: Final = "dryRun=All"
 
 
-def _cases(seed: int) -> Iterator[Json]:
+def _cases(seed: int, kinds: Sequence[str] = tuple(BASES)) -> Iterator[Json]:
     with Plane(versions(PROGRAM)[-1]) as plane:
         plane.api.ask("PUT", path_of(_ADMIN, named=True), _ADMIN)
         for number in itertools.count():
-            request = {**drawn(Random(f"{seed}/{number}"), plane.release), "gates": {}}
+            request = {**drawn(Random(f"{seed}/{number}"), plane.release, kinds[number % len(kinds)]), "gates": {}}
             try:
                 yield {"request": request, "upstream": _asked(plane.api, request)}
             except (ApiError, TimeoutError) as error:  # some selectors take longer than anyone waits
@@ -110,7 +111,7 @@ def _error(cause: Json, ours: list[Json]) -> Json:
     return {"type": kind, "field": field, "detail": max(found, key=len, default=_VALUE.sub("", message))}
 
 
-TARGET = Target("dry_runs", _cases, check, shrinks=False)
+TARGET = Target("dry_runs", _cases, check, shrinks=False, kinds=tuple(BASES))
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -31,6 +31,7 @@ _NAMES: Final = ("a", "A_b", "", "a.b", "a" * 64, "-a")
 _KEYS: Final = ("a", "x.io/y", "a b", "", "A_/b", "a/b/c", "k" * 64)
 _VALUES: Final = ("b", "", "c d", "v" * 64)
 _AMOUNTS: Final = ("1", "2", "1500m", "0", "-1", "4Mi", "5Mi", "1Gi", "0.5")
+_BOTH: Final = ("resourceClaimName", "resourceClaimTemplateName")
 _RESOURCES: Final = (
     "cpu", "memory", "ephemeral-storage", "x.io/gpu", "x.io/gpu", "hugepages-2Mi", "hugepages-x", "gpu", "pods",
     "storage", "A_/b", "kubernetes.io/x", "a.kubernetes.io/x", "requests.x.io/y", "requests.cpu", "services", "a b",
@@ -56,6 +57,9 @@ _KINDS: Final = (
 _VERSIONS: Final = {"Pod": "v1", "ReplicationController": "v1", "Job": "batch/v1", "CronJob": "batch/v1"}
 #: Faults of a selector with which the template is looked at all the same.
 _LOOKS_ON: Final = re.compile("^Required|empty selector|not auto-generated")
+_OF_SETS: Final = tuple(
+    f'Unsupported value: "{each}": supported values: "Always"' for each in ("X", "OnFailure", "Never")
+)
 #: Of which the server says that it is wrong, and as what, in fields that it fills in itself.
 _FILLED: Final = (".requests[", "metadata.labels")
 
@@ -298,13 +302,17 @@ def _nodes(draw: _Drawing, pod: Json) -> None:
 
 def _claims(draw: _Drawing, pod: Json) -> None:
     claims = pod.setdefault("resourceClaims", [])
-    for _ in range(draw.one((1, 2))):
+    for _ in range(draw.one((1, 1, 2, 3))):
         made: Json = {"name": draw.one(("x", "x", "y", *_NAMES))}
-        for name in draw.one((("resourceClaimName",), ("resourceClaimTemplateName",), (), ("resourceClaimName",) * 2)):
-            made[name] = draw.one(("t", "t", "A_"))
+        for name in draw.one((("resourceClaimName",), ("resourceClaimTemplateName",), (), _BOTH)):
+            made[name] = draw.one(("t", "t", "t", "a.b", *_NAMES, "b" * 253, "b" * 254))
         claims.append(made)
-    container = draw.container(pod)
-    container.setdefault("resources", {})["claims"] = [{"name": draw.one(("x", "y", "z"))}]
+    uses = draw.container(pod).setdefault("resources", {}).setdefault("claims", [])
+    for _ in range(draw.one((1, 1, 2, 3))):
+        use = {"name": draw.one(("x", "x", "y", "z", ""))}
+        if draw.chance(0.5):
+            use["request"] = draw.one(("r", "r", "s", "r/s", "é", "b" * 63, *_NAMES))
+        uses.append(use)
 
 
 _POD_CHANGES: Final = (_put, _name, _amounts, _amounts, _whole, _ports, _toleration, _spreading, _near, _nodes, _claims)
@@ -344,8 +352,9 @@ def _check(case: Json) -> str:
     if not theirs:
         return "accepted"
     if any(field == "spec.selector" and _LOOKS_ON.search(text) is None for field, text in theirs):
-        # The server looks no further; we tell all at once.
-        ours = {each for each in ours if not each[0].startswith("spec.template.")}
+        # The server looks no further, but at what is of every StatefulSet's pods alone; we tell all at once.
+        of_sets = _OF_SETS if case["object"]["kind"] == "StatefulSet" else ()
+        ours = {each for each in ours if not each[0].startswith("spec.template.") or each[1] in of_sets}
     filled = {each for each in theirs - ours if each[0] == _FILLED[1] or _FILLED[0] in each[0]}
     if theirs - filled != ours:
         only, more = sorted(theirs - filled - ours), sorted(ours - theirs)

@@ -3,7 +3,7 @@ Objects of resource.k8s.io are refused as the API server of each release refuses
 
 What it takes is stored as it stores it, with the same warnings.
 
-    python -m fuzz.targets.validation [--cases 500] [--seed 1]
+    python -m fuzz.targets.validation [--cases 500] [--seed 1] [--kind ResourceSlice]
 
 Asked are objects that a server takes, with a few changes, in each version that is served, with gates one by one, in
 pairs, and all on; some take the place of such an object. Of what cannot be decoded only that is compared, of a spec
@@ -16,8 +16,8 @@ import io
 import itertools
 import json
 import sys
-from collections import Counter
-from collections.abc import Iterator
+from collections import Counter, deque
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from random import Random
 from typing import Any, Final
@@ -30,7 +30,7 @@ from dra_alloc.manifest.kinds import KINDS, RESOURCE_GROUP, SERVED
 from dra_alloc.manifest.make.field_releases import known_in
 from dra_alloc.manifest.make.schema import ObjectType, schema_of
 from dra_alloc.releases import parse_release, start_of
-from fuzz.admission.bases import BASES, STATUSES
+from fuzz.admission.bases import BASES, STATUSES, TOGETHER
 from fuzz.admission.changes import changed
 from fuzz.oracle import Oracle
 from fuzz.oracle_build import newest
@@ -39,10 +39,11 @@ from fuzz.target import Broken, Json, Target, command
 __all__ = ["TARGET", "check", "drawn", "main"]
 
 _TIMES: Final = (0, 1, 1, 1, 1, 2, 2, 3)
-_AT_ONCE: Final = 50
 _UPDATES: Final = 0.3
 _ALL_GATES: Final = 0.1
 _STATUS_SHARE: Final = 0.4
+_DELETED_SHARE: Final = 0.1
+_PLAIN_SHARE: Final = 0.6
 _LEFT_OPEN: Final = frozenset({"timeAdded", "allocationMultiplier"})
 _IMMUTABLE: Final = {"type": "FieldValueInvalid", "field": "spec", "detail": "field is immutable"}
 _SYNTAX: Final = "Syntax error"
@@ -63,32 +64,51 @@ def _locked(name: str, release: str) -> bool:
     return stages[-1] is Maturity.LOCKED
 
 
-def drawn(random: Random, release: str) -> Json:
+def drawn(random: Random, release: str, kind: str) -> Json:
     """Return a request: an object of a version that a release serves, and often the one that it takes the place of."""
-    kind = random.choice(list(BASES))
     versions = [version for version, span in SERVED[kind].items() if span.holds(parse_release(release))]
     version, model = random.choice(versions), KINDS[kind].model
     assert model is not None
     says = {"apiVersion": f"{RESOURCE_GROUP}/{version}", "kind": kind}
-    base = {**from_v1(random.choice(BASES[kind]), kind, version), **says}
+    base = {**from_v1(random.choice(_bases(kind, release)), kind, version), **says}
     shape = reshape(schema_of(model), version)
     case: Json = {"release": release, "gates": _gates(random, release)}
-    if random.random() < _UPDATES:
-        base["metadata"] = {**base["metadata"], "resourceVersion": "1", "uid": "u"}
-        case["old"] = base
+    if random.random() >= _UPDATES:
+        item = changed(random, base, shape, random.choice(_TIMES))
+        return {**case, "object": {**_without_empty(item), **says}}
+    base["metadata"] = {**base["metadata"], "resourceVersion": "1", "uid": "u"}
+    if random.random() < _DELETED_SHARE:
+        base["metadata"] |= {"deletionTimestamp": "2026-01-31T12:00:00Z", "finalizers": ["d.io/f"]}
     known = known_in(schema_of(model), parse_release(release)).fields
-    if "old" in case and "status" in known and random.random() < _STATUS_SHARE:
-        base["status"] = {}
+    if "status" in known and random.random() < _STATUS_SHARE:
+        base["status"] = random.choice(({}, STATUSES[kind]))
         case["subresource"] = "status"
         part = ObjectType("object", {name: shape.fields[name] for name in ("metadata", "status")})
         item = {"metadata": base["metadata"], "status": STATUSES[kind]}
         item = {**base, **changed(random, item, part, random.choice(_TIMES))}
     else:
+        base = _taken(random, base, shape)
         item = changed(random, base, shape, random.choice(_TIMES))
-    if "old" in case and isinstance(item.get("metadata"), dict):
+    if isinstance(item.get("metadata"), dict):
         # A name cannot change here, and was fine when it was taken.
         item["metadata"] |= {name: base["metadata"].get(name) for name in ("name", "generateName", "resourceVersion")}
-    return {**case, "object": {**_without_empty(item), **says}}
+    return {**case, "old": base, "object": {**_without_empty(item), **says}}
+
+
+def _bases(kind: str, release: str) -> tuple[Json, ...]:
+    early = kind == "ResourceSlice" and release.startswith("1.34.")
+    return (*BASES[kind], *TOGETHER) if early else BASES[kind]
+
+
+def _taken(random: Random, base: Json, shape: ObjectType) -> Json:
+    """Return an object that is there: as it is, or one change away as a release took it, whose rules may be others."""
+    if random.random() < _PLAIN_SHARE:
+        return base
+    other, release = changed(random, base, shape, 1), random.choice(newest("apiserver"))
+    found = {**_without_empty(other), "apiVersion": base["apiVersion"], "kind": base["kind"]}
+    if isinstance(found.get("metadata"), dict):
+        found["metadata"] |= {name: base["metadata"].get(name) for name in ("name", "generateName", "resourceVersion")}
+    return base if answer_validate({"object": found, "release": release})["errors"] else found
 
 
 def _without_empty(item: Json) -> Json:
@@ -108,19 +128,30 @@ def _without_empty(item: Json) -> Json:
     return {**item, "spec": {**outer, "metadata": kept}}
 
 
-def _cases(seed: int) -> Iterator[Json]:
+def _cases(seed: int, kinds: Sequence[str] = tuple(BASES)) -> Iterator[Json]:
+    """Yield requests of the kinds and releases in turn with what upstream answers, several of them on the way."""
     with ExitStack() as stack:
         oracles = [stack.enter_context(Oracle(release)) for release in newest("apiserver")]
-        for number in itertools.count():
-            oracle = oracles[number % len(oracles)]
-            random = Random(f"{seed}/{number}")
-            requests = [drawn(random, oracle.release) for _ in range(_AT_ONCE)]
-            for request, answer in zip(
-                requests, oracle.batch({"op": "validate", **each} for each in requests), strict=True
-            ):
-                # A gate may want another one, and what is there has to be readable.
-                if not answer.get("bad", "").startswith(("gates:", "old:")):
-                    yield {"request": request, "upstream": answer}
+        asked = [_asked(oracle, seed, number, (kinds, len(oracles))) for number, oracle in enumerate(oracles)]
+        for each in itertools.cycle(asked):
+            yield next(each)
+
+
+def _asked(oracle: Oracle, seed: int, first: int, among: tuple[Sequence[str], int]) -> Iterator[Json]:
+    kinds, step = among
+    sent: deque[Json] = deque()
+
+    def requests() -> Iterator[Json]:
+        for number in itertools.count(first, step):
+            request = drawn(Random(f"{seed}/{number}"), oracle.release, kinds[number // step % len(kinds)])
+            sent.append(request)
+            yield {"op": "validate", **request}
+
+    for answer in oracle.batch(requests()):
+        request = sent.popleft()
+        # A gate may want another one, and what is there has to be readable.
+        if not answer.get("bad", "").startswith(("gates:", "old:")):
+            yield {"request": request, "upstream": answer}
 
 
 def check(case: Json) -> str:
@@ -200,7 +231,7 @@ def _fault(error: Json) -> tuple[str, str, str]:
     return error["type"], error["field"], place if syntax else error["detail"]
 
 
-TARGET = Target("validation", _cases, check, shrinks=False)
+TARGET = Target("validation", _cases, check, shrinks=False, kinds=tuple(BASES))
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -7,6 +7,7 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from dra_alloc.cli.harness.shapes import check_shape
@@ -46,6 +47,7 @@ def answer_validate(request: Mapping[str, Any]) -> dict[str, Any]:
     manner = Manner("ignore", release=parse_release(release))
     read, problems = load_readable(["-"], stdin=io.BytesIO(json.dumps(given).encode()), manner=manner)
     asked = CREATE if problems else update_of(request, parse_release(release))
+    read = replace(read, texts={})  # nobody asks for lines
     judged = validated(read, problems, Settings(release, gates), asked)
     errors = [_error(each) for each in judged.faults]
     if problems:

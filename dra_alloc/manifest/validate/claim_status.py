@@ -5,6 +5,7 @@ Admission rules of the status of a claim: who may use it, what was allocated, ho
 from __future__ import annotations
 
 import ipaddress
+import re
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -33,13 +34,18 @@ from dra_alloc.manifest.validate.releases import TWICE_AT_NAME
 from dra_alloc.manifest.validate.slices import check_binding, check_node_operations
 from dra_alloc.manifest.validate.violations import Violations
 
-__all__ = ["check_claim_status"]
+__all__ = ["check_claim_status", "without_deallocated"]
 
 RESERVED_MAX: Final = 256
 RESULTS_MAX: Final = 32
 CONFIG_MAX: Final = 64
 IPS_MAX: Final = 16
+_GOING: Final = "`deallocationRequested` or `deletionTimestamp`"
 _SOURCES: Final = ("FromClaim", "FromClass")
+#: How many bits of an address of 128 stand before one of 32 in it.
+_MAPPED: Final = 96
+#: Zeros before another digit of a number.
+_LEADING: Final = re.compile(r"(?<![0-9A-Fa-f])0+(?=[0-9A-Fa-f])")
 _NO_CIDR: Final = "must be a valid address in CIDR form, (e.g. 10.9.8.7/24 or 2001:db8::1/64)"
 
 
@@ -49,6 +55,8 @@ def check_claim_status(v: Violations, claim: ResourceClaim, old: ResourceClaim) 
     status, before = claim.status, old.status.allocation
     if status.reserved_for and status.allocation is None:
         v.forbidden("status.reservedFor", "may not be specified when `allocated` is not set")
+    elif old.metadata.deletion_timestamp and not {*status.reserved_for} <= {*old.status.reserved_for}:
+        v.forbidden("status.reservedFor", f"new entries may not be added while {_GOING} are set")
     _reserved(v, status)
     if before is not None and status.allocation is not None and status.allocation != before:
         text = "field cannot be modified once set" if v.generated else IMMUTABLE
@@ -101,6 +109,15 @@ def _allocation(v: Violations, allocation: AllocationResult, names: frozenset[st
         check_node_selector(v, allocation.node_selector, "status.allocation.nodeSelector")
 
 
+def without_deallocated(status: ResourceClaimStatus, old: ResourceClaimStatus) -> ResourceClaimStatus:
+    """Return a status that reports on no device which was allocated and is not any more. Spec: VAL-17."""
+    there, kept = (
+        set(map(_key, () if each.allocation is None else each.allocation.devices.results)) for each in (old, status)
+    )
+    devices = tuple(each for each in status.devices if _key(each) not in there - kept)
+    return status if len(devices) == len(status.devices) else status.model_copy(update={"devices": devices})
+
+
 def _key(each: Any) -> tuple[str, str, str, str]:
     return each.driver, each.pool, each.device, each.share_id or ""
 
@@ -140,15 +157,26 @@ def _network(v: Violations, network: NetworkDeviceData, path: str) -> None:
         return
     firsts = first_of_each(network.ips)
     for position, address in enumerate(network.ips):
-        if not _is_cidr(address):
-            v.invalid(f"{path}.ips[{position}]", address, _NO_CIDR)
+        canonical = _canonical(address)
+        if canonical != address:
+            text = _NO_CIDR if canonical is None else f'must be in canonical form ("{canonical}")'
+            v.invalid(f"{path}.ips[{position}]", address, text)
         if not firsts[position]:
             v.duplicate(f"{path}.ips[{position}]", address)
 
 
-def _is_cidr(text: str) -> bool:
-    address, slash, length = text.partition("/")
+def _canonical(text: str) -> str | None:
+    """Return an address with the length of its prefix as Go writes both, or None: zeros may lead where it reads."""
+    address, _, length = text.partition("/")
     try:
-        return bool(slash) and length.isdecimal() and ipaddress.ip_interface(f"{address}/{length}") is not None
+        read = ipaddress.ip_address(_LEADING.sub("", address))
     except ValueError:
-        return False
+        return None
+    if "%" in address or not _is_number(length) or int(length) > read.max_prefixlen:
+        return None
+    within = read.ipv4_mapped if isinstance(read, ipaddress.IPv6Address) else None
+    return f"{read}/{int(length)}" if within is None else f"{within}/{int(length) and int(length) - _MAPPED}"
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdecimal()

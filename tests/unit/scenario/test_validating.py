@@ -216,46 +216,6 @@ def test_fields_in_use_are_kept():
     assert len(changes(device("v1", taints=wrong), device("v1", taints=fine), **off)) == 1
 
 
-GOT = {"driver": "d.io", "pool": "p", "device": "d"}
-ALLOCATED = {"devices": {"results": [{"request": "r", **GOT}]}}
-POD = {"resource": "pods", "name": "p", "uid": "1"}
-NO_UID = "error validating uid: invalid UUID length: 0"
-NO_CIDR = "must be a valid address in CIDR form, (e.g. 10.9.8.7/24 or 2001:db8::1/64)"
-NOT_A_REQUEST = "must be the name of a request in the claim or the name of a request and a subrequest separated by '/'"
-
-
-@pytest.mark.parametrize(
-    ("status", "before", "told"),
-    [
-        ({"allocation": ALLOCATED, "reservedFor": [POD], "devices": [GOT]}, {}, []),
-        ({}, {"allocation": ALLOCATED}, []),
-        ({"reservedFor": [POD]}, {}, [("reservedFor", "may not be specified when `allocated` is not set")]),
-        ({"allocation": ALLOCATED, "reservedFor": [POD, POD]}, {}, [("reservedFor[1]", "")]),
-        (
-            {"allocation": {"devices": {"results": [{"request": "r", **GOT, "device": "e"}]}}},
-            {"allocation": ALLOCATED},
-            [("allocation", "field is immutable")],
-        ),
-        (
-            {"allocation": {"devices": {"results": [{"request": "z", **GOT}]}}},
-            {},
-            [("allocation.devices.results[0].request", NOT_A_REQUEST)],
-        ),
-        ({"allocation": ALLOCATED, "devices": [{**GOT, "shareID": ""}]}, {}, [("devices[0].shareID", NO_UID)]),
-        ({"devices": [GOT]}, {}, [("devices[0]", "must be an allocated device in the claim")]),
-        (
-            {"allocation": ALLOCATED, "devices": [{**GOT, "networkData": {"ips": ["10.0.0.1"]}, "data": []}]},
-            {},
-            [("devices[0].data", "must be a valid JSON object"), ("devices[0].networkData.ips[0]", NO_CIDR)],
-        ),
-    ],
-)
-def test_the_status_of_a_claim(status, before, told):
-    old, new = {**claim(), "status": before}, {**claim(count=7), "status": status}
-    found = changes(new, old, subresource="status")
-    assert [(path.removeprefix("status."), detail) for path, detail in found] == told
-
-
 def test_a_status_is_of_a_claim_that_is_there():
     with pytest.raises(dra_alloc.InputError, match="give the old one"):
         dra_alloc.validate(claim(), subresource="status")

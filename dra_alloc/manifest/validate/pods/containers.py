@@ -41,10 +41,13 @@ def check_containers(v: Violations, spec: PodSpec, path: str) -> None:
     for kind, containers in (("containers", spec.containers), ("initContainers", spec.init_containers)):
         for position, container in enumerate(containers):
             place = f"{path}.{kind}[{position}]"
-            _name(v, container, names, place)
+            _name(v, container.name, names, place)
+            if container.name or kind == "containers":
+                names.add(container.name)
             if not container.image:
                 v.required(f"{place}.image")
-            _ports(v, container.ports, taken if kind == "containers" else set(), place, is_host=bool(spec.host_network))
+            is_main = kind == "containers"
+            _ports(v, container.ports, taken if is_main else set(), place, same=is_main and bool(spec.host_network))
             check_amounts(v, container.resources, f"{place}.resources")
             if kind == "initContainers" and container.restart_policy not in (None, *RESTARTS):
                 v.unsupported(f"{place}.restartPolicy", str(container.restart_policy), RESTARTS)
@@ -63,18 +66,16 @@ def _on_host(container: Container) -> Container:
     return container.replaced(ports=tuple(ports))
 
 
-def _name(v: Violations, container: Container, names: set[str], path: str) -> None:
-    name = container.name
+def _name(v: Violations, name: str, names: set[str], path: str) -> None:
     if not name:
         v.required(f"{path}.name")
-        return
-    v.names(f"{path}.name", label_faults(name))
+    else:
+        v.names(f"{path}.name", label_faults(name))
     if name in names:
         v.duplicate(f"{path}.name", name)
-    names.add(name)
 
 
-def _ports(v: Violations, ports: Sequence[ContainerPort], taken: set[str], path: str, *, is_host: bool) -> None:
+def _ports(v: Violations, ports: Sequence[ContainerPort], taken: set[str], path: str, *, same: bool) -> None:
     named: set[str] = set()
     for position, port in enumerate(ports):
         place = f"{path}.ports[{position}]"
@@ -93,7 +94,7 @@ def _ports(v: Violations, ports: Sequence[ContainerPort], taken: set[str], path:
             v.invalid(f"{place}.hostPort", port.host_port, _BETWEEN)
         if protocol not in _PROTOCOLS:
             v.unsupported(f"{place}.protocol", protocol, _PROTOCOLS)
-        if is_host and port.host_port and port.host_port != port.container_port:
+        if same and port.host_port and port.host_port != port.container_port:
             v.invalid(f"{place}.hostPort", port.host_port, "must match `containerPort` when `hostNetwork` is true")
         if port.host_port:
             used = f"{protocol}/{port.host_ip or ''}/{port.host_port}"

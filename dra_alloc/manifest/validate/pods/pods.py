@@ -76,10 +76,11 @@ def _uses(v: Violations, container: Container, names: frozenset[str], path: str)
         if not use.name:
             v.required(place)
             continue
-        key = (use.name, use.request or "")
-        overlap = key in seen or (use.name, "") in seen or (not use.request and any(one == use.name for one, _ in seen))
-        if overlap:
-            v.duplicate(place, use.name if not use.request else f"{use.name}/{use.request}")
+        key, whole = (use.name, use.request or ""), (use.name, "") in seen
+        if whole or (not use.request and any(one == use.name for one, _ in seen)):
+            v.duplicate(place, use.name)
+        elif key in seen:
+            v.duplicate(place, f"{use.name}/{use.request}")
         seen.add(key)
         if use.name not in names:
             listed = ", ".join(in_brief(one, NAME_SHOWN) for one in sorted(names)) if names else ""
@@ -87,7 +88,7 @@ def _uses(v: Violations, container: Container, names: frozenset[str], path: str)
                 f"must be one of the names in pod.spec.resourceClaims{': ' + listed if listed else ' which is empty'}"
             )
             v.not_found(place, use.name, detail)
-        if use.request:
+        if use.request and not whole:
             v.names(f"{place}.request", label_faults(use.request))
 
 

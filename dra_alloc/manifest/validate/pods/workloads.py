@@ -56,6 +56,10 @@ _WORDS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
 }
 _NO_SELECTOR: Final = "invalid label selector"
 _INDEXED_MAX: Final = 100_000
+#: What a job with more indexes, each with a limit of its own, has at most of each.
+_FEWER: Final = 10_000
+_PER_JOB: Final = ("parallelism", "maxFailedIndexes")
+_MANY: Final = f"completions are above {_INDEXED_MAX} and used with backoff limit per index"
 _DEADLINE: Final = 600
 _CRON_NAME_MAX: Final = 52
 _PERCENT: Final = (
@@ -149,28 +153,44 @@ class _Fields:
         v, found = self._v, self._at(below)
         job: Mapping[str, Any] = found if isinstance(found, Mapping) else {}
         path = render(below)
-        number, width = job.get("completions"), job.get("parallelism")
-        indexed = job.get("completionMode") == "Indexed"
-        if number is None and width is None and len(below) == 1:
+        number, indexed = job.get("completions"), job.get("completionMode") == "Indexed"
+        if number is None and job.get("parallelism") is None and len(below) == 1:
             number = 1  # A default of Jobs, which what a CronJob holds does not get.
-        if indexed and number is None:
-            v.required(f"{path}.completions", "when completion mode is Indexed")
-        if indexed and isinstance(width, int) and width > _INDEXED_MAX:
-            text = f"must be less than or equal to {_INDEXED_MAX} when completion mode is Indexed"
-            v.invalid(f"{path}.parallelism", width, text)
+        if indexed:
+            self._indexed(job, number, path)
         for field in ("backoffLimitPerIndex", "maxFailedIndexes"):
             if job.get(field) is not None and job.get("completionMode") in (None, "NonIndexed"):
                 v.invalid(f"{path}.{field}", job[field], "requires indexed completion mode")
-        failed = job.get("maxFailedIndexes")
-        if failed is not None and job.get("backoffLimitPerIndex") is None:
+        if job.get("maxFailedIndexes") is not None and job.get("backoffLimitPerIndex") is None:
             v.required(f"{path}.backoffLimitPerIndex", "when maxFailedIndexes is specified")
-        if indexed and isinstance(failed, int) and isinstance(number, int) and failed > number:
-            v.invalid(f"{path}.maxFailedIndexes", failed, "must be less than or equal to completions")
-        name = f"{self._at(('metadata', 'name'))}-{max(number or 0, 1) - 1}" if isinstance(number or 0, int) else ""
-        if indexed and len(below) == 1 and number != 0 and label_faults(name):
-            text = f"will not able to create pod with invalid DNS label: {name}"
-            v.invalid("metadata.name", self._at(("metadata", "name")), text)
+        if indexed and len(below) == 1 and isinstance(number, int) and number > 0:
+            self._name_of_pods(f"{self._at(('metadata', 'name'))}-{number - 1}")
         self._job_selector(job, below)
+
+    def _name_of_pods(self, name: str) -> None:
+        if label_faults(name):
+            text = f"will not able to create pod with invalid DNS label: {name}"
+            self._v.invalid("metadata.name", self._at(("metadata", "name")), text)
+
+    def _indexed(self, job: Mapping[str, Any], number: Any, path: str) -> None:
+        """Check the numbers of a job with indexes, of which many are for jobs that may fail one by one."""
+        v, counted = self._v, isinstance(number, int)
+        width, failed = (each if isinstance(each := job.get(name), int) else 0 for name in _PER_JOB)
+        many = counted and number > _INDEXED_MAX and job.get("backoffLimitPerIndex") is not None
+        if number is None:
+            v.required(f"{path}.completions", "when completion mode is Indexed")
+        if width > _INDEXED_MAX:
+            text = f"must be less than or equal to {_INDEXED_MAX} when completion mode is Indexed"
+            v.invalid(f"{path}.parallelism", width, text)
+        if counted and failed > number and job.get("maxFailedIndexes") is not None:
+            v.invalid(f"{path}.maxFailedIndexes", failed, "must be less than or equal to completions")
+        if failed > _INDEXED_MAX:
+            v.invalid(f"{path}.maxFailedIndexes", failed, f"must be less than or equal to {_INDEXED_MAX}")
+        if many and job.get("maxFailedIndexes") is None:
+            v.required(f"{path}.maxFailedIndexes", f"must be specified when completions is above {_INDEXED_MAX}")
+        for name, amount in zip(_PER_JOB, (width, failed), strict=True):
+            if many and amount > _FEWER:
+                v.invalid(f"{path}.{name}", amount, f"must be less than or equal to {_FEWER} when {_MANY}")
 
     def _job_selector(self, job: Mapping[str, Any], below: Path) -> None:
         selector, path = job.get("selector"), f"{render(below)}.selector"

@@ -129,7 +129,7 @@ GOOD = {"name": "a", "resourceClaimName": "x"}
     [
         ([GOOD], [{"name": "a"}], []),
         ([GOOD], [{"name": "a", "request": "r"}, {"name": "a", "request": "s"}], []),
-        ([GOOD], [{"name": "a"}, {"name": "a", "request": "s"}], [("{use}[1]", 'Duplicate value: "a/s"')]),
+        ([GOOD], [{"name": "a"}, {"name": "a", "request": "s"}], [("{use}[1]", 'Duplicate value: "a"')]),
         ([GOOD], [{"name": "a"}, {"name": "a"}], [("{use}[1]", 'Duplicate value: "a"')]),
         (
             [GOOD],
