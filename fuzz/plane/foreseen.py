@@ -9,7 +9,7 @@ import itertools
 import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from dra_alloc.cluster.edits.objects import states
@@ -66,8 +66,8 @@ class Foreseen:
         """
         Yield how many pods run if workloads have their turns in other orders.
 
-        Controllers make pods anew beside each other, and pods that were refused before come back after a pause of
-        their own: nothing says which of them is first.
+        Controllers make pods anew beside each other, of which quotas let the first ones in, and pods that were refused
+        before come back after a pause of their own: nothing says which of them is first.
         """
         asked = [each for each in self.answer.changes if each.after.asked]
         for order in itertools.islice(itertools.permutations(asked), _ORDERS):
@@ -79,8 +79,11 @@ class Foreseen:
         owners = {answer.name: _called(each) for each in order for answer in each.after.asked}
         turns = tuple([frozenset(answer.name for answer in each.after.asked) for each in order])
         options = CheckOptions(self.options.settings, reasons=False, turns=turns)
+        places = {_called(each): place for place, each in enumerate(order)}
+        first = sorted(now.manifests.workloads, key=lambda it: places.get(f"{it.kind}/{it.metadata.name}", len(places)))
+        manifests = replace(now.manifests, workloads=tuple(first), places={})
         counts = Counter({_called(each): len(each.after.runs) for each in self.answer.changes})
-        for each in check(now.manifests, now.state.dump, options).placements:
+        for each in check(manifests, now.state.dump, options).placements:
             counts[owners.get(each.name, each.name)] += each.verdict == "allocated"
         return +counts
 

@@ -5,7 +5,7 @@ Deployment, ReplicaSet, ReplicationController, StatefulSet, DaemonSet.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -26,7 +26,7 @@ from dra_alloc.pods.workloads.reading import (
     value_at,
     with_spec,
 )
-from dra_alloc.pods.workloads.states import PodState, pinned_to, state_of
+from dra_alloc.pods.workloads.states import PodState, is_live, pinned_to, state_of
 
 __all__ = ["daemon_set", "deployment", "replica_set", "rolled_out", "stateful_set"]
 
@@ -220,7 +220,8 @@ def daemon_set(workload: Workload, around: Around) -> PodPlan:
     given = tuple(spec.get("tolerations") or ())
     template = with_spec(template, tolerations=(*given, *(each for each in added if each not in given)))
     pod = Pod.made(spec=PodSpec.from_wire(template["spec"]))
-    slots = [_on(node) for node in around.nodes if node_objection(pod, node) is None]
+    staying = {pinned_to(each) for each in there if is_live(each)}
+    slots = [_on(node) for node in around.nodes if _runs_on(pod, node, staying)]
     found = PodSet(
         template,
         _SPEC,
@@ -239,6 +240,16 @@ def daemon_set(workload: Workload, around: Around) -> PodPlan:
         how = "new ones come first" if surges else "each goes before the new one of its node comes"
         notes.append(f"{called}: a rollout replaces {len(old)} pods of an older template: {how}")
     return PodPlan((found,), notes=tuple(notes), rollout=Rollout(old, key_of=pinned_to) if old and not surges else None)
+
+
+def _runs_on(pod: Pod, node: Node, staying: Collection[str]) -> bool:
+    """Say whether a DaemonSet's pod runs on a node: one that is there stays whatever taint lets none come."""
+    if node_objection(pod, node) is None:
+        return True
+    if node.metadata.name not in staying or not node.spec.taints:
+        return False
+    evicting = tuple([each for each in node.spec.taints if each.effect == "NoExecute"])
+    return node_objection(pod, node.replaced(spec=node.spec.replaced(taints=evicting))) is None
 
 
 def _on(node: Node) -> PodSlot:

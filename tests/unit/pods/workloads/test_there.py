@@ -190,6 +190,14 @@ def test_a_daemon_set_has_its_pods_by_node():
     assert names(found, "waiting") == ["d-b"]
 
 
+@pytest.mark.parametrize(("effect", "state"), [("NoSchedule", "bound"), ("NoExecute", "leaving")])
+def test_a_daemon_set_keeps_its_pod_where_none_may_come(effect, state):
+    taint = f"spec: {{taints: [{{key: bad, effect: {effect}}}]}}"
+    nodes = "".join(f"---\napiVersion: v1\nkind: Node\nmetadata: {{name: n{each}}}\n{taint}\n" for each in range(2))
+    found = made(thing("DaemonSet", "d", f"template: {TEMPLATE}"), nodes + pod("d-a", "DaemonSet", "d", node="n0"))
+    assert [(each.name, each.state.value) for each in found.pods] == [("default/d-a", state)]
+
+
 PARTS = f"parallelism: 2, completions: 2, template: {TEMPLATE}"
 
 
