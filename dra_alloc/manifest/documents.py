@@ -98,7 +98,7 @@ class Place:
     version: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class Documents:
     """
     Everything that was read, v1-shaped and with defaults, in the order of the input.

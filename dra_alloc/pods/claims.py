@@ -71,10 +71,14 @@ class ClaimsThere:
     def add(self, claim: ResourceClaim) -> None:
         """Note a claim."""
         meta = claim.metadata
-        full, namespace = _full(meta), meta.namespace or ""
+        namespace, name = meta.namespace or "", meta.name or ""
+        full = f"{namespace}/{name}"
         self.claims[full] = claim
-        self.taken.setdefault(namespace, set()).add(meta.name or "")
-        entry = meta.annotations.get(POD_CLAIM_NAME)
+        taken = self.taken.get(namespace)
+        if taken is None:
+            taken = self.taken[namespace] = set()
+        taken.add(name)
+        entry = meta.annotations.get(POD_CLAIM_NAME) if meta.annotations else None
         owner = _owner(meta) if entry else None
         if entry and owner is not None:
             self.made_for[namespace, owner.uid or owner.name, entry] = full

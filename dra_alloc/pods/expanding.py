@@ -4,7 +4,7 @@ The pods that objects make, each once: those that are there, and those that thei
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -29,7 +29,7 @@ from dra_alloc.manifest import Documents, Workload
 from dra_alloc.pods.admission import PodClasses, problems_of_made
 from dra_alloc.pods.limit_ranges import LimitRanges
 from dra_alloc.pods.workloads.names import unique
-from dra_alloc.pods.workloads.owners import Family
+from dra_alloc.pods.workloads.owners import Family, PodsThere, name_of, pods_there
 from dra_alloc.pods.workloads.plans import Misfit, PodPlan, PodSet, PodSlot, Rollout
 from dra_alloc.pods.workloads.reading import using
 from dra_alloc.pods.workloads.shapes import Taught, assumed, by_rule, unserved_kind, unserved_kinds
@@ -101,9 +101,9 @@ def expanded(manifests: Documents, dump: Documents, nodes: Sequence[Node], taugh
     Spec: EXPAND-10 to EXPAND-62.
     """
     templates = {each.metadata.full_name: each for each in (*dump.templates, *manifests.templates)}
-    family = Family(manifests, dump, nodes, templates)
+    family = Family.of(manifests, dump, nodes, templates)
     making = _Making(family, taught)
-    there = {each.metadata.full_name for each in dump.pods}
+    there = pods_there(dump)
     for item in _in_order(manifests):
         root = family.root(item)
         if root is not None and (isinstance(item, Workload) or making.is_asked(root, manifests)):
@@ -117,9 +117,9 @@ def expanded(manifests: Documents, dump: Documents, nodes: Sequence[Node], taugh
     return MadePods(tuple(making.pods), tuple(making.claims), problems, notes, tuple(making.rollouts))
 
 
-def _state_of_written(pod: Pod, there: Collection[str]) -> PodState:
+def _state_of_written(pod: Pod, there: PodsThere) -> PodState:
     """Return the state of a pod of the manifests: one that names its node and was never made is new, and not bound."""
-    made = pod.metadata.uid or pod.status.phase or pod.metadata.full_name in there
+    made = pod.metadata.uid or pod.status.phase or name_of(pod) in there
     return PodState.NEW if pod.spec.node_name and not made else state_of(pod)
 
 
@@ -195,11 +195,11 @@ class _Making:
             self.roots = {id(self.family.root(each)) for each in manifests.workloads}
         return id(root) in self.roots
 
-    def admit(self, classes: PodClasses, ranges: LimitRanges, there: Collection[str]) -> None:
+    def admit(self, classes: PodClasses, ranges: LimitRanges, there: PodsThere) -> None:
         """Store new pods as the API server does, for their classes and LimitRanges; what is wrong is told once."""
         known: dict[int, tuple[PodSpec, PodSpec]] = {}
         for number, each in enumerate(self.pods):
-            if not each.is_asked or each.name in there:
+            if not each.is_asked or name_of(each.pod) in there:
                 continue
             # Pods of one template have one spec, and are stored alike.
             before, spec = known.get(id(each.pod.spec)) or (each.pod.spec, self._stored(each, classes, ranges))

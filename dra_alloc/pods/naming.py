@@ -30,7 +30,7 @@ NAMESPACED: Final = (
 
 def in_namespace(documents: Documents, namespace: str) -> Documents:
     """Return the documents with every namespaced object that names no namespace put into this one."""
-    if all(item.metadata.namespace for member in NAMESPACED for item in getattr(documents, member)):
+    if _have_namespaces(documents):
         return documents
 
     def put(item: Any) -> Any:
@@ -40,6 +40,14 @@ def in_namespace(documents: Documents, namespace: str) -> Documents:
         return _with_meta(item, meta)
 
     return documents.mapped(put, *NAMESPACED)
+
+
+def _have_namespaces(documents: Documents) -> bool:
+    for member in NAMESPACED:
+        for item in getattr(documents, member):
+            if not item.metadata.namespace:
+                return False
+    return True
 
 
 def named(documents: Documents, dump: Documents) -> Documents:

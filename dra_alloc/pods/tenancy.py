@@ -5,7 +5,7 @@ Which pods run on which node, and what that leaves, while pods are scheduled one
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,7 +15,7 @@ from dra_alloc.api import Node, Pod, Taint
 from dra_alloc.api.labels import LabelTest
 from dra_alloc.pods.amounts import in_units
 from dra_alloc.pods.siblings import NO_SIBLINGS, Siblings
-from dra_alloc.pods.views import Owner, PodView, Port, Term, is_finished
+from dra_alloc.pods.views import Owner, PodView, Port, Tenant, Term, tenant_of
 
 __all__ = ["Load", "Tenancy"]
 
@@ -47,13 +47,13 @@ class Load:
         """Return how much of the resource no pod uses."""
         return self.allocatable.get(resource, 0) - self.used.get(resource, 0)
 
-    def plus(self, pods: Iterable[PodView], sign: int = 1) -> Load:
+    def plus(self, tenants: Iterable[Tenant], sign: int = 1) -> Load:
         """Return the load with more pods; with -1 as `sign` with less."""
         used, (cpu, memory), count = {**self.used}, self.counted, self.pods
-        for pod in pods:
-            for name, amount in pod.uses.items():
+        for tenant in tenants:
+            for name, amount in tenant.uses.items():
                 used[name] = used.get(name, 0) + sign * amount
-            more_cpu, more_memory = pod.counts_as
+            more_cpu, more_memory = tenant.counts_as
             cpu, memory, count = cpu + sign * more_cpu, memory + sign * more_memory, count + sign
         return Load(self.allocatable, used, (cpu, memory), count)
 
@@ -92,15 +92,15 @@ class Tenancy:
         self.rather: dict[tuple[int, Term], Places] = {}
         self._views: dict[Hashable, PodView] = {}
         self._found: dict[str, object] = {}
-        running: dict[int, list[PodView]] = {}
+        running: dict[int, list[Tenant]] = {}
         for pod in pods:
-            name = pod.spec.node_name
-            if name in self.places and not is_finished(pod):
-                view, place = self.view(pod), self.places[name]
-                running.setdefault(place, []).append(view)
-                self._count(view, place)
-        for place, views in running.items():
-            self.loads[place] = self._intern(self.loads[place].plus(views))
+            tenant = tenant_of(pod)
+            if tenant.node in self.places and not tenant.over:
+                place = self.places[tenant.node]
+                running.setdefault(place, []).append(tenant)
+                self._count(pod, tenant, place)
+        for place, tenants in running.items():
+            self.loads[place] = self._intern(self.loads[place].plus(tenants))
 
     def view(self, pod: Pod) -> PodView:
         """Return the pod as plugins read it: one object for pods that differ in name only."""
@@ -136,46 +136,45 @@ class Tenancy:
 
     def add(self, pod: PodView, place: int) -> None:
         """Let the pod run on the node."""
-        self.loads[place] = self._intern(self.loads[place].plus((pod,)))
-        self._count(pod, place)
+        self.loads[place] = self._intern(self.loads[place].plus((tenant_of(pod.pod),)))
+        self._count(pod.pod, tenant_of(pod.pod), place)
 
-    def _count(self, pod: PodView, place: int) -> None:
-        if pod.ports:
-            self.ports.setdefault(place, set()).update(pod.ports)
-        deleted = pod.pod.metadata.deletion_timestamp is not None
-        alike = self.leaving if deleted else self.staying
-        group = pod.namespace, pod.labels
-        if group not in alike:
-            alike[group] = Counter()
-            if not deleted:
-                for key, value in pod.labels.items():
-                    self._labelled.setdefault((pod.namespace, key, value), []).append(pod.labels)
-        alike[group][place] += 1
-        if pod.owner is not None and not deleted:
-            self.owned.setdefault(pod.owner, Counter())[place] += 1
-        if pod.spec.affinity is None:
-            return
-        for term in pod.near:
-            self.near.setdefault(term, Counter())[place] += 1
-        for term in pod.apart:
-            self.apart.setdefault(term, Counter())[place] += 1
-        for wish in pod.rather:
-            self.rather.setdefault(wish, Counter())[place] += 1
+    def _count(self, pod: Pod, tenant: Tenant, place: int) -> None:
+        if tenant.ports:
+            self.ports.setdefault(place, set()).update(tenant.ports)
+        alike = self.staying if tenant.stays else self.leaving
+        counted = alike.get(tenant.seen_as)
+        if counted is None:
+            counted = alike[tenant.seen_as] = Counter()
+            namespace, labels = tenant.seen_as
+            for key, value in labels.items() if tenant.stays else ():
+                self._labelled.setdefault((namespace, key, value), []).append(labels)
+        counted[place] = counted.get(place, 0) + 1
+        if tenant.owner is not None and tenant.stays:
+            counted = self.owned.get(tenant.owner)
+            if counted is None:
+                counted = self.owned[tenant.owner] = Counter()
+            counted[place] = counted.get(place, 0) + 1
+        if tenant.has_wishes:
+            for counted in self._by_affinity(self.view(pod)):
+                counted[place] = counted.get(place, 0) + 1
+
+    def _by_affinity(self, pod: PodView) -> Iterator[Places]:
+        """Yield the counts of pods with each of a pod's wishes for others near it and apart."""
+        for kind, terms in ((self.near, pod.near), (self.apart, pod.apart)):
+            yield from (kind.setdefault(each, Counter()) for each in terms)
+        yield from (self.rather.setdefault(each, Counter()) for each in pod.rather)
 
     def remove(self, pod: PodView, place: int) -> None:
         """Let a pod that runs on the node go."""
-        self.loads[place] = self._intern(self.loads[place].plus((pod,), -1))
-        if pod.ports:
-            self.ports[place] -= pod.ports
-        deleted = pod.pod.metadata.deletion_timestamp is not None
-        counted: list[Places] = [(self.leaving if deleted else self.staying)[pod.namespace, pod.labels]]
-        if pod.owner is not None and not deleted:
-            counted.append(self.owned[pod.owner])
-        if pod.spec.affinity is not None:
-            counted += [self.near[each] for each in pod.near]
-            counted += [self.apart[each] for each in pod.apart]
-            counted += [self.rather[each] for each in pod.rather]
-        for places in counted:
+        tenant = tenant_of(pod.pod)
+        self.loads[place] = self._intern(self.loads[place].plus((tenant,), -1))
+        if tenant.ports:
+            self.ports[place] -= tenant.ports
+        counted: list[Places] = [(self.staying if tenant.stays else self.leaving)[tenant.seen_as]]
+        if tenant.owner is not None and tenant.stays:
+            counted.append(self.owned[tenant.owner])
+        for places in (*counted, *self._by_affinity(pod)):
             places[place] -= 1
             if not places[place]:
                 del places[place]

@@ -14,7 +14,18 @@ from dra_alloc.api.labels import NAMESPACE_NAME, NOTHING, LabelTest, Requirement
 from dra_alloc.pods.amounts import CPU, MEMORY, UNASKED, in_units, pod_requests, used_by
 from dra_alloc.remembered import of_objects
 
-__all__ = ["SPREADING_OWNERS", "Owner", "PodView", "Port", "Term", "added_keys", "is_finished", "owner_of"]
+__all__ = [
+    "SPREADING_OWNERS",
+    "Owner",
+    "PodView",
+    "Port",
+    "Tenant",
+    "Term",
+    "added_keys",
+    "is_finished",
+    "owner_of",
+    "tenant_of",
+]
 
 #: Kind, namespace and name of what made a pod.
 Owner = tuple[str, str, str]
@@ -90,32 +101,16 @@ class PodView:
         """What the pod asks for, in the scheduler's units."""
         return in_units(pod_requests(self.pod))
 
-    @property
-    def uses(self) -> Mapping[str, int]:
-        """What the pod uses where it runs."""
-        return _held(self.pod).uses
-
-    @property
-    def counts_as(self) -> tuple[int, int]:
-        """Cpu and memory that the pod counts for where it runs, for scores: some, even if it asks for none."""
-        return _held(self.pod).counts_as
-
     @cached_property
     def scored_as(self) -> tuple[int, int]:
         """Cpu and memory that count while it looks for a node: those of its containers, whatever it asks as a whole."""
         found = in_units(pod_requests(self.pod, UNASKED, pod_level=False))
         return found.get(CPU, 0), found.get(MEMORY, 0)
 
-    @cached_property
+    @property
     def ports(self) -> frozenset[Port]:
         """The ports of the node that the pod takes."""
-        lasting = [each for each in self.spec.init_containers if each.restart_policy == "Always"]
-        found: list[Port] = []
-        for each in (port for container in (*lasting, *self.spec.containers) for port in container.ports):
-            number = each.host_port or (each.container_port if self.spec.host_network else 0)
-            if number > 0:
-                found.append((each.host_ip or _EVERY_ADDRESS, each.protocol or "TCP", number))
-        return frozenset(found)
+        return tenant_of(self.pod).ports
 
     @cached_property
     def near(self) -> tuple[Term, ...]:
@@ -157,20 +152,52 @@ class PodView:
         )
 
 
-class _Held(NamedTuple):
-    """What a pod takes of its node, and for how much cpu and memory it counts there."""
+class Tenant(NamedTuple):
+    """
+    What a pod is to its node, which it may have: what it uses, its ports, whom others see it as, and its set.
 
+    In scores it counts for some cpu and memory, even if it asks for none. One that is `over` uses nothing.
+    """
+
+    node: str | None
+    over: bool
     uses: Mapping[str, int]
     counts_as: tuple[int, int]
+    ports: frozenset[Port]
+    seen_as: tuple[str, Mapping[str, str]]
+    stays: bool
+    owner: Owner | None
+    has_wishes: bool
 
 
 @of_objects
-def _held(pod: Pod) -> _Held:
+def tenant_of(pod: Pod) -> Tenant:
+    """Return what a pod is to the node where it runs."""
     uses, whole, unasked = in_units(used_by(pod)), pod.spec.resources, UNASKED
     if whole is not None and (whole.requests or whole.limits):
         unasked = {name: amount for name, amount in UNASKED.items() if name not in uses}
     found = in_units(used_by(pod, unasked))
-    return _Held(uses, (found.get(CPU, 0), found.get(MEMORY, 0)))
+    counts_as = found.get(CPU, 0), found.get(MEMORY, 0)
+    meta, spec = pod.metadata, pod.spec
+    return Tenant(
+        spec.node_name,
+        is_finished(pod),
+        uses,
+        counts_as,
+        frozenset(_ports(spec)),
+        (meta.namespace or "", meta.labels),
+        meta.deletion_timestamp is None,
+        owner_of(pod),
+        spec.affinity is not None,
+    )
+
+
+def _ports(spec: PodSpec) -> Iterator[Port]:
+    lasting = (each for each in spec.init_containers if each.restart_policy == "Always")
+    for each in (port for container in (*lasting, *spec.containers) for port in container.ports):
+        number = each.host_port or (each.container_port if spec.host_network else 0)
+        if number > 0:
+            yield each.host_ip or _EVERY_ADDRESS, each.protocol or "TCP", number
 
 
 def conflict(wanted: Iterable[Port], taken: Iterable[Port]) -> Port | None:

@@ -22,7 +22,7 @@ from dra_alloc.cluster.outcomes import Allocated, NodeRefusal
 from dra_alloc.errors import Problem, Where, first_few
 from dra_alloc.pods.groups import group_name, is_grouping
 from dra_alloc.pods.workloads.plans import Rollout
-from dra_alloc.pods.workloads.states import PodState, state_of
+from dra_alloc.pods.workloads.states import PodState, state_of, waiting_in
 from dra_alloc.problem.requests import claim_name
 from dra_alloc.scenario.answers import CheckOptions, SubjectAnswer
 from dra_alloc.scenario.group_notes import GroupSeen, group_answers
@@ -233,13 +233,8 @@ def queued_subject(subject: Subject) -> Queued:
 def _waiting_pods(prepared: Prepared) -> tuple[Queued, ...]:
     """Return the pods of the dump that wait for a node and are not the manifests'."""
     asked = {each.name for each in prepared.pods}
-    waiting = [each for each in prepared.dump.pods if state_of(each) is PodState.WAITING or _holds_back(each)]
+    waiting = [each for each in waiting_in(prepared.dump) if state_of(each) is PodState.WAITING or group_name(each)]
     return tuple([queued_of(each, prepared.cluster) for each in waiting if each.metadata.full_name not in asked])
-
-
-def _holds_back(pod: Pod) -> bool:
-    """Return whether a pod that waits for a gate has a group, which waits with it."""
-    return state_of(pod) is PodState.GATED and bool(group_name(pod))
 
 
 def _places(prepared: Prepared) -> dict[int, Where]:

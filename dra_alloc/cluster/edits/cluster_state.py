@@ -14,7 +14,7 @@ from dra_alloc.cluster.holding import given_back, reserved_for
 from dra_alloc.cluster.settings import DEFAULT_SETTINGS, Settings
 from dra_alloc.manifest import Documents
 from dra_alloc.manifest.kinds import MEMBERS
-from dra_alloc.pods.workloads.owners import Family
+from dra_alloc.pods.workloads.owners import Family, name_of
 from dra_alloc.pods.workloads.states import is_live
 from dra_alloc.remembered import of_objects
 
@@ -70,7 +70,7 @@ class ClusterState:
 @of_objects
 def family_of(state: ClusterState) -> Family:
     """Return all workloads and pods of a state by their owners."""
-    return Family(state.manifests, state.dump, state.dump.nodes, {})
+    return Family.of(state.manifests, state.dump, state.dump.nodes, {})
 
 
 def joined(first: Documents, second: Documents) -> Documents:
@@ -95,27 +95,32 @@ def _without_pods(dump: Documents, gone: Collection[Pod]) -> Documents:
 
     A claim of which that was the last user is given back.
     """
-    keys = {each.metadata.full_name for each in gone}
+    names = set(map(name_of, gone))
     uids = {each.metadata.uid for each in gone if each.metadata.uid}
 
     def is_gone(namespace: str, name: str, uid: str) -> bool:
-        return uid in uids if uid and uids else f"{namespace}/{name}" in keys
+        return uid in uids if uid and uids else (namespace, name) in names
 
     def is_owned(claim: ResourceClaim) -> bool:
-        owners = [each for each in claim.metadata.owner_references if each.kind == "Pod"]
-        return any(is_gone(claim.metadata.namespace or "", each.name, each.uid) for each in owners)
+        namespace = claim.metadata.namespace or ""
+        for each in claim.metadata.owner_references:
+            if each.kind == "Pod" and is_gone(namespace, each.name, each.uid):
+                return True
+        return False
 
     def freed(claim: ResourceClaim) -> ResourceClaim:
-        users = claim.status.reserved_for
-        namespace = claim.metadata.namespace or ""
-        left = tuple(each for each in users if each.resource != "pods" or not is_gone(namespace, each.name, each.uid))
-        if len(left) == len(users):
+        users, namespace = claim.status.reserved_for, claim.metadata.namespace or ""
+        for each in users:
+            if each.resource == "pods" and is_gone(namespace, each.name, each.uid):
+                break
+        else:
             return claim
+        left = tuple(each for each in users if each.resource != "pods" or not is_gone(namespace, each.name, each.uid))
         return reserved_for(claim, left) if left else given_back(claim)
 
     kept = replace(
         dump,
-        pods=tuple(each for each in dump.pods if each.metadata.full_name not in keys),
-        claims=tuple(each for each in dump.claims if not is_owned(each)),
+        pods=tuple([each for each in dump.pods if name_of(each) not in names]),
+        claims=tuple([each for each in dump.claims if not is_owned(each)]),
     )
     return kept.mapped(freed, "claims")

@@ -30,7 +30,9 @@ _BESIDE: Final = ("quotas", "services", "runtime_classes", "limit_ranges", "disr
 
 def merged(dump: Documents, manifests: Documents) -> Documents:
     """Return the dump with the manifests applied; a claim of the dump stays as it is, since its spec cannot change."""
-    there = {claim_name(claim) for claim in dump.claims}
+    if not manifests.claims and not any(getattr(manifests, member) for member in _APPLIED):
+        return dump
+    there = {claim_name(claim) for claim in dump.claims} if manifests.claims else ()
     new = [claim for claim in manifests.claims if claim_name(claim) not in there]
     others: dict[str, Any] = {member: _merged(getattr(dump, member), getattr(manifests, member)) for member in _APPLIED}
     return replace(dump, claims=(*dump.claims, *new), **others)

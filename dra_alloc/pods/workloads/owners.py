@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from functools import cached_property
 from typing import Any, Final
@@ -15,9 +16,11 @@ from dra_alloc.api.labels import LabelTest
 from dra_alloc.manifest import Documents, Workload
 from dra_alloc.pods.siblings import selector_of_set
 from dra_alloc.pods.views import is_finished
+from dra_alloc.remembered import of_objects
 
-__all__ = ["Family"]
+__all__ = ["Family", "PodsThere", "name_of", "pods_there"]
 
+PodsThere = dict[tuple[str, str], Pod]
 _Key = tuple[str, str, str, str]
 _ADOPTERS: Final = frozenset(
     {("apps", "DaemonSet"), ("apps", "ReplicaSet"), ("apps", "StatefulSet"), ("", "ReplicationController")}
@@ -55,7 +58,7 @@ class Family:
                 self._before[id(merged)] = before
             self._source[id(merged)] = each
             self._by_key[each.key] = merged
-        self.pods_by_name = {_name(each.metadata): each for each in (*dump.pods, *manifests.pods)}
+        self.pods_by_name: PodsThere = {name_of(each): each for each in (*dump.pods, *manifests.pods)}
         self._by_uid = {each.metadata.uid: each for each in self._by_key.values() if each.metadata.uid}
         self._children: dict[int, list[Workload]] = {}
         self._pods: dict[int, list[Pod]] = {}
@@ -63,18 +66,44 @@ class Family:
         self._lines: dict[int, tuple[Workload, ...]] = {}
         self._relate()
 
+    @classmethod
+    def of(
+        cls,
+        manifests: Documents,
+        dump: Documents,
+        nodes: Sequence[Node],
+        templates: Mapping[str, ResourceClaimTemplate],
+    ) -> Family:
+        """Return the family; where manifests are objects of the dump again, who makes whom is known from that alone."""
+        alone = _dumped(dump)
+        if not alone._has(manifests):  # noqa: SLF001 - its own kind
+            return cls(manifests, dump, nodes, templates)
+        found = copy(alone)
+        found.nodes, found._templates = nodes, templates  # noqa: SLF001
+        found._before = {id(each): each for each in manifests.workloads}  # noqa: SLF001
+        return found
+
+    def _has(self, manifests: Documents) -> bool:
+        return all(self._by_key.get(each.key) is each for each in manifests.workloads) and all(
+            self.pods_by_name.get(name_of(each)) is each for each in manifests.pods
+        )
+
     def _relate(self) -> None:
         for each in self._by_key.values():
-            parent = self._parent(each.metadata, each)
+            parent = self._parent(each.metadata)
             if parent is not None and parent is not each:
                 self._children.setdefault(id(parent), []).append(each)
                 self._parents[id(each)] = parent
+        above: dict[int, list[list[Pod]]] = {}
         for pod in self.pods_by_name.values():
-            parent = self._parent(pod.metadata, None) or self._adopter(pod)
+            parent = self._parent(pod.metadata) or self._adopter(pod)
             if parent is not None:
                 self._parents[id(pod)] = parent
-                for ancestor in self._line(parent):
-                    self._pods.setdefault(id(ancestor), []).append(pod)
+                lists = above.get(id(parent))
+                if lists is None:
+                    lists = above[id(parent)] = [self._pods.setdefault(id(each), []) for each in self._line(parent)]
+                for pods in lists:
+                    pods.append(pod)
 
     def _adopter(self, pod: Pod) -> Workload | None:
         """Return the set that takes a pod of nobody for its own. Spec: EXPAND-34."""
@@ -108,7 +137,7 @@ class Family:
             found = self._lines[id(workload)] = tuple(line.values())
         return found
 
-    def _parent(self, meta: ObjectMeta, child: Workload | None) -> Workload | None:
+    def _parent(self, meta: ObjectMeta) -> Workload | None:
         owner = _controller(meta.owner_references)
         if owner is None:
             return None
@@ -160,16 +189,27 @@ class Family:
         return self._before.get(id(workload))
 
 
+def name_of(pod: Pod) -> tuple[str, str]:
+    """Return the namespace and the name of a pod."""
+    return pod.metadata.namespace or "", pod.metadata.name or ""
+
+
+def pods_there(dump: Documents) -> PodsThere:
+    """Return the pods of a dump by namespace and name."""
+    return _dumped(dump).pods_by_name
+
+
+@of_objects
+def _dumped(dump: Documents) -> Family:
+    return Family(Documents(), dump, dump.nodes, {})
+
+
 def _may_adopt(workload: Workload, pod: str) -> bool:
     """Return whether the name lets a set take the pod: that of a StatefulSet's pods is its own and a number."""
     if workload.kind != "StatefulSet":
         return True
     name, _, number = pod.rpartition("-")
     return name == workload.name and number.isdecimal()
-
-
-def _name(meta: ObjectMeta) -> tuple[str, str]:
-    return meta.namespace or "", meta.name or ""
 
 
 def _updated(given: Workload, before: Workload) -> Workload:

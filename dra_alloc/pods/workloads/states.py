@@ -7,9 +7,11 @@ from __future__ import annotations
 from enum import StrEnum
 
 from dra_alloc.api import Pod
+from dra_alloc.manifest import Documents
 from dra_alloc.pods.views import is_finished
+from dra_alloc.remembered import of_objects
 
-__all__ = ["PodState", "is_live", "pinned_to", "state_of"]
+__all__ = ["PodState", "is_live", "pinned_to", "state_of", "waiting_in"]
 
 
 class PodState(StrEnum):
@@ -46,6 +48,12 @@ def state_of(pod: Pod) -> PodState:
     if pod.spec.node_name:
         return PodState.BOUND
     return PodState.GATED if pod.spec.scheduling_gates else PodState.WAITING
+
+
+@of_objects
+def waiting_in(documents: Documents) -> tuple[Pod, ...]:
+    """Return the pods that wait for a node, or for a gate before it."""
+    return tuple([each for each in documents.pods if state_of(each) in (PodState.WAITING, PodState.GATED)])
 
 
 def is_live(pod: Pod) -> bool:

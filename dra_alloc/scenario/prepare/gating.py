@@ -104,6 +104,8 @@ def as_there(manifests: Documents, dump: Documents) -> tuple[Documents, tuple[st
     if not any(getattr(dump, member) for member in _OF_A_CLUSTER):
         return manifests, ()
     names = {item.metadata.name for member in _WITH_STATUS for item in getattr(manifests, member)}
+    if not names:
+        return manifests, ()
     stored = (item for member in _WITH_STATUS for item in getattr(dump, member) if item.metadata.name in names)
     there = {_key(item): item for item in stored}
     dropped: list[str] = []

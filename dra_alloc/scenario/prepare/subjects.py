@@ -71,6 +71,8 @@ def subjects_of(pods: Sequence[ExpandedPod], manifests: Documents, merged: Docum
 
     `merged` has all claims and templates; what may be among the `lost` is not called missing.
     """
+    if not (pods or manifests.claims or manifests.templates):
+        return Subjects((), (), ())
     reading = _Reading(manifests, ClaimsThere.of(merged.claims, merged.templates, merged.pod_groups), lost)
     asked = [reading.pod(each) for each in pods]
     subjects = [*(each for each in asked if each is not None), *reading.free_claims()]

@@ -46,15 +46,13 @@ def _of_unknown_nodes(cluster: Cluster) -> Iterator[str]:
 
 def _holding_unseen(cluster: Cluster) -> Iterator[str]:
     """Yield a note on running pods whose claims are not there: their devices look free."""
-    unseen = [
-        pod.metadata.full_name
-        for pod in cluster.known.contents.population.pods
-        if state_of(pod) is PodState.BOUND
-        and any(
-            each.resource_claim_name and f"{pod.metadata.namespace}/{each.resource_claim_name}" not in cluster.claims
-            for each in pod.status.resource_claim_statuses
-        )
-    ]
+    unseen, claims = list[str](), cluster.claims
+    for pod in cluster.known.contents.population.pods:
+        for each in pod.status.resource_claim_statuses:
+            name = each.resource_claim_name
+            if name and f"{pod.metadata.namespace}/{name}" not in claims and state_of(pod) is PodState.BOUND:
+                unseen.append(pod.metadata.full_name)
+                break
     if unseen:
         yield f"what these pods hold is not known, since their claims are not there: {first_few(unseen)}"
 

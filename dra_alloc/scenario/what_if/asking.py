@@ -15,7 +15,7 @@ from dra_alloc.manifest import Documents, Workload
 from dra_alloc.manifest.documents import object_name
 from dra_alloc.manifest.kinds import MEMBERS
 from dra_alloc.pods.expanding import NOT_ANEW
-from dra_alloc.pods.workloads.states import PodState, state_of
+from dra_alloc.pods.workloads.states import waiting_in
 from dra_alloc.pods.workloads.table import maker_of
 from dra_alloc.scenario.check import Check, CheckOptions, SubjectAnswer, check
 from dra_alloc.scenario.what_if.pod_counts import PodCount, WorkloadName, counted, key_of
@@ -68,14 +68,15 @@ def asked(
     Spec: WHATIF-1.
     Raises: ManifestError for what is wrong with what is applied.
     """
-    waiting = [each for each in state.dump.pods if state_of(each) in (PodState.WAITING, PodState.GATED)]
+    waiting = waiting_in(state.dump)
     family = family_of(replace(state, manifests=joined(_documents(state, anew), state.manifests)) if anew else state)
     applied = {each.key for each in state.manifests.workloads}
     roots = [each for each in state.dump.workloads if family.root(each) is each and each.key not in applied]
     left_alone = _left_alone(was, state) if was is not None else {}
     makers = [each for each in roots if id(each) not in left_alone and makes_anew(each)]
     found, wrong, manifests = _checked(state, [*makers, *waiting, *anew], options)
-    counts = counted(state.dump, family, found, left_alone)
+    at_rest = [pod for each in roots if id(each) in left_alone for pod in family.pods(each)]
+    counts = counted(state.dump, family, found, at_rest)
     if was is not None:
         counts |= {name: was.counts[name] for name in left_alone.values() if name in was.counts}
     for pod in (*waiting, *anew):
@@ -90,8 +91,8 @@ def asked(
     skipped = sorted({each.kind for each in roots if not makes_anew(each)})
     if skipped:
         notes.append(f"not asked for more pods than they have: {first_few(skipped)}")
-    at_rest = {} if options.taught else _at_rest([each for each in roots if _name(each) not in wrong], counts)
-    return OneSide(state, found, counts, at_rest, tuple(_lacking(state, roots)), tuple(notes), manifests)
+    resting = {} if options.taught else _at_rest([each for each in roots if _name(each) not in wrong], counts)
+    return OneSide(state, found, counts, resting, tuple(_lacking(state, roots)), tuple(notes), manifests)
 
 
 def _left_alone(was: OneSide, state: ClusterState) -> Mapping[int, WorkloadName]:

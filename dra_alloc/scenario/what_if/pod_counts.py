@@ -4,7 +4,7 @@ How many pods of each workload run, would, and would not.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -62,16 +62,17 @@ class PodCount:
         return [each for each in self.asked if each.verdict == "undecided"]
 
 
-def counted(dump: Documents, family: Family, check: Check, but: Collection[int] = ()) -> dict[WorkloadName, PodCount]:
+def counted(dump: Documents, family: Family, check: Check, but: Iterable[Pod] = ()) -> dict[WorkloadName, PodCount]:
     """
     Return the counts of workloads, those that run first, then those that were asked in their order.
 
-    All are counted `but` some, which are known by the identity of their topmost object.
+    All pods are counted `but` some.
     """
     found: dict[WorkloadName, PodCount] = {}
     owners = {each.name: each for each in check.pods}
-    for pod in (each for each in dump.pods if state_of(each) is PodState.BOUND):
-        if but and id(family.root(pod)) in but:
+    known = {id(each) for each in but}
+    for pod in dump.pods:
+        if id(pod) in known or state_of(pod) is not PodState.BOUND:
             continue
         name = pod.metadata.full_name
         made = owners.get(name)
