@@ -40,7 +40,8 @@ class QueueStanding:
     """
     What becomes of a workload in its queue, with the reasons; of an admitted one what it is charged, by flavor.
 
-    `order` counts those that are admitted; `domains` are those of topologies that its pods are put into, by pod set.
+    `order` counts those that are admitted; `domains` are those of topologies that its pods are put into, by pod set;
+    `doubt` is why it is not known whether it is let in, if its quota suffices.
     """
 
     workload: QueuedWorkload
@@ -53,6 +54,7 @@ class QueueStanding:
     order: int = 0
     may_preempt: bool = False
     domains: Mapping[str, DomainCounts] = field(default_factory=dict)
+    doubt: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +93,7 @@ def admissions(
     for each in workloads:
         first = _nominated(each, objects, charging, around)
         found[each.number] = first
-        if first.standing is Standing.WAITING and first.workload.unmade is None:
+        if first.standing is Standing.WAITING and (first.workload.unmade is None or first.doubt):
             waiting.setdefault(first.queue, []).append(first)
     for admission in _cycles(waiting, objects, tree, TopologyRooms(objects, around.nodes, around.assigned)):
         found[admission.workload.number] = admission
@@ -119,7 +121,7 @@ def _nominated(
     name = local.cluster_queue if local is not None else ""
     if workload.given is not None and not any(each is not None and each.held == DRAINS for each in (local, queue)):
         return _admitted_before(workload, workload.given, (name, queue), objects, around.assigned)
-    if workload.unmade is not None:
+    if workload.unmade is not None and workload.unmade[0] is not Standing.UNDECIDED:
         standing, code, said = workload.unmade
         return QueueStanding(workload, standing, name, code, (said,))
     if is_nameless(workload.local_queue):
@@ -143,17 +145,22 @@ def _nominated(
     refused = next((found for each in workload.sets if (found := malformed(each.pod, each.count))), "")
     if refused:
         return _out(workload, name, "topology-malformed", f"Kueue refuses it: {refused}")
-    beyond = next((found for each in workload.sets if (found := not_asked_here(each.pod))), "")
-    if beyond:
-        said = f"annotation {beyond} is not modelled: whether and where its pods go is not known"
-        return QueueStanding(workload, Standing.UNDECIDED, name, NOT_MODELLED, (said,))
     try:
-        return QueueStanding(workload, Standing.WAITING, name, sets=charged(workload, charging, objects))
+        sets = charged(workload, charging, objects)
+        return QueueStanding(workload, Standing.WAITING, name, sets=sets, doubt=_doubt(workload))
     except BudgetExhausted as spent:
         return QueueStanding(workload, Standing.UNDECIDED, name, "budget", (str(spent),))
     except ChargeRefused as against:
         again = ", Kueue tries again" if against.retryable else ""
         return _out(workload, name, against.code, f"{against.detail}{again}")
+
+
+def _doubt(workload: QueuedWorkload) -> str:
+    """Return why it is not known whether a workload is let in whose quota suffices. Spec: KUEUE-48."""
+    if workload.unmade is not None:
+        return workload.unmade[2]
+    beyond = next((found for each in workload.sets if (found := not_asked_here(each.pod))), "")
+    return f"annotation {beyond} is not modelled: whether and where its pods go is not known" if beyond else ""
 
 
 def _admitted_before(
@@ -216,6 +223,7 @@ _NO_ROOM: Final = {
     QuotaFit.NO_FIT: (Standing.NEVER, "exceeds-quota"),
     QuotaFit.OVER_AVAILABLE: (Standing.WAITING, "waits-for-quota"),
 }
+_ANYWHERE: Final[tuple[Mapping[str, DomainCounts], str, bool]] = ({}, "", True)
 _UNSUITED: Final = (Standing.INADMISSIBLE, "flavors-unsuitable")
 
 
@@ -235,7 +243,7 @@ def _cycles(
             if found.fit is not QuotaFit.FIT:
                 yield from _parked(head, found, queue, behind)
             elif all(tree.fit(queue.name, key, amount) is QuotaFit.FIT for key, amount in found.usage.items()):
-                domains, against, ever = rooms.look(head.sets, found.flavors, queue)
+                domains, against, ever = rooms.look(head.sets, found.flavors, queue) if not head.doubt else _ANYWHERE
                 if against:
                     found.fit = QuotaFit.OVER_AVAILABLE if ever else QuotaFit.NO_FIT
                     found.reasons.append(against)
@@ -243,8 +251,9 @@ def _cycles(
                     continue
                 for key, amount in found.usage.items():
                     tree.ledger.charge(queue.name, key, amount)
-                unknown = _elsewhere(queue, objects) or rooms.unknown(found.flavors, domains)
+                unknown = head.doubt or _elsewhere(queue, objects) or rooms.unknown(found.flavors, domains)
                 if unknown:
+                    rooms.leave_open(head.workload.name, found.flavors)
                     yield from _unknown(head, found, queue, behind, unknown)
                     continue
                 order += 1

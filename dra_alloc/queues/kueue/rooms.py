@@ -110,12 +110,22 @@ class TopologyRooms:
     The nodes, and what workloads that were let in before have taken of domains, by topology and path.
 
     `assigned` says by flavor whose pods have been assigned domains and are not there: what they take is not counted.
+    Nor is that of who was let in without a word on where, in flavors that are `left_open`.
     """
 
     objects: KueueObjects
     nodes: Sequence[NodeRoom]
     assigned: Mapping[str, str] = field(default_factory=dict)
     taken: dict[tuple[str, tuple[str, ...]], Counter[str]] = field(default_factory=dict)
+    left_open: dict[str, str] = field(default_factory=dict)
+
+    def leave_open(self, name: str, flavors: Mapping[str, Mapping[str, str]]) -> None:
+        """Note of a workload that may be let in, into domains that are not known, of the flavors of its pod sets."""
+        for flavor in dict.fromkeys(each for of_set in flavors.values() for each in of_set.values()):
+            if self._topology(flavor):
+                self.left_open.setdefault(
+                    flavor, f"which domains {name} takes in flavor {flavor}, if any, is not known"
+                )
 
     def look(
         self, sets: Sequence[ChargedSet], flavors: Mapping[str, Mapping[str, str]], queue: ClusterQueue
@@ -162,7 +172,9 @@ class TopologyRooms:
             topology for name in domains for each in flavors[name].values() if (topology := self._topology(each))
         }
         whose = next((each for each in self.assigned if self._topology(each) in topologies), None)
-        return "" if whose is None else rooms_assigned(whose, self.assigned)
+        if whose is not None:
+            return rooms_assigned(whose, self.assigned)
+        return next((said for each, said in self.left_open.items() if self._topology(each) in topologies), "")
 
     def _topology(self, flavor: str) -> str:
         found = self.objects.flavors.get(flavor)

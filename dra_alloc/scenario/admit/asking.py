@@ -11,11 +11,11 @@ from typing import Any, Final
 from dra_alloc.errors import ManifestError, Problem, Where, by_place, first_few
 from dra_alloc.manifest import Documents, Workload
 from dra_alloc.queues.systems import QueueSystem
-from dra_alloc.scenario.admit.answers import AdmitOptions
+from dra_alloc.scenario.admit.answers import AdmitOptions, AdmitVerdict, WorkloadAnswer
 from dra_alloc.scenario.prepare.pipeline import Prepared, prepare
 from dra_alloc.scenario.prepare.subjects import Subject
 
-__all__ = ["AdmitQuestion", "no_pods_of", "prepared_for", "read_at", "unmade"]
+__all__ = ["AdmitQuestion", "left_open", "no_pods_of", "prepared_for", "read_at", "unmade"]
 
 #: What the API server's own word bars a pod for, before any queue is asked.
 _UNMADE: Final = ("quota", "admin-access")
@@ -85,6 +85,13 @@ def unmade(subjects: Sequence[Subject]) -> tuple[str, ...]:
     """Return why the API server does not make pods, or not their claims, each reason once."""
     barred = [each.barred for each in subjects if each.barred is not None and each.barred.code in _UNMADE]
     return tuple(dict.fromkeys(each.text for each in barred))
+
+
+def left_open(answers: Iterable[WorkloadAnswer]) -> Iterator[str]:
+    """Yield that others are placed as if there were none of what is undecided, and was not placed. Spec: QUEUE-5."""
+    names = [each.name for each in answers if each.verdict is AdmitVerdict.UNDECIDED and not each.running]
+    if names:
+        yield f"undecided, and not placed: {first_few(names)}; others are placed as if these took no room on nodes"
 
 
 def no_pods_of(idle: Sequence[Subject]) -> Iterator[str]:

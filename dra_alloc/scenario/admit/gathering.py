@@ -16,7 +16,7 @@ from dra_alloc.pods.gangs.trees import GroupTree
 from dra_alloc.pods.workloads.states import PodState, state_of
 from dra_alloc.queues.standing import QueueAdmission
 from dra_alloc.scenario.admit.answers import Admit, QueueTold, WorkloadAnswer
-from dra_alloc.scenario.admit.asking import AdmitQuestion, no_pods_of, read_at, unmade
+from dra_alloc.scenario.admit.asking import AdmitQuestion, left_open, no_pods_of, read_at, unmade
 from dra_alloc.scenario.admit.jointly import JointQuestions
 from dra_alloc.scenario.admit.trying import Trying
 from dra_alloc.scenario.answers import CheckOptions, SubjectAnswer
@@ -231,7 +231,8 @@ class Gathered:
         question, prepared = self._question, self.prepared
         where = read_at(prepared, [each.origin for each in listed])
         placed = tuple(replace(each, where=place) for each, place in zip(answers, where, strict=True))
-        told = (*notes, *prepared.notes, *self.checking.notes(), *ran_out())
+        beside = left_open(placed) if len(placed) > 1 else ()
+        told = (*notes, *beside, *prepared.notes, *self.checking.notes(), *ran_out())
         settings = question.options.settings
         return Admit(placed, question.system, settings, str(settings.profile().channel), told, queues)
 

@@ -32,7 +32,7 @@ from dra_alloc.queues.kueue.topology import DomainCounts
 from dra_alloc.queues.standing import Standing
 from dra_alloc.queues.systems import QueueSystem
 from dra_alloc.scenario.admit.answers import Admit, QueueTold, WorkloadAnswer
-from dra_alloc.scenario.admit.asking import AdmitQuestion, no_pods_of, prepared_for, read_at, unmade
+from dra_alloc.scenario.admit.asking import AdmitQuestion, left_open, no_pods_of, prepared_for, read_at, unmade
 from dra_alloc.scenario.admit.jointly import JointQuestions
 from dra_alloc.scenario.admit.queued import (
     QueuedPods,
@@ -100,6 +100,8 @@ def admit_kueue(asked: AdmitQuestion) -> Admit:
     )
     let_in = sum(by_number[each.number].standing is Standing.ADMITTED for each in others)
     notes = [LIMITS, *_notes(objects, queued, prepared, len(pods)), *checked.notes, *ran_out()]
+    if len(answers) > 1:
+        notes += left_open(answers)
     if others:
         said = f"{let_in} of them would be admitted, and their pods are not placed"
         notes.insert(1, f"Workloads that wait in the dump go by the queues, too: {len(others)}; {said}")

@@ -265,3 +265,46 @@ def test_who_was_admitted_to_a_flavor_that_is_not_there_is_undecided(flavor):
     assert only(answer).verdict is AdmitVerdict.UNDECIDED
     why = "there is no ResourceFlavor gone" if flavor == "gone" else "which room these take is not modelled"
     assert why in lines(answer)
+
+
+GROUPED: dict[str, Any] = {"kueue.x-k8s.io/podset-group-name": "g"}
+
+
+@pytest.mark.parametrize(
+    ("cpus", "strict", "said"),
+    [
+        # Neither a topology's word nor its absence matters where there is no quota.
+        (1, False, {"grouped": AdmitVerdict.NEVER, "next": AdmitVerdict.PLACED}),
+        # Its quota may be taken, and the next one has what is left.
+        (2, False, {"grouped": AdmitVerdict.UNDECIDED, "next": AdmitVerdict.WAITING}),
+        (3, False, {"grouped": AdmitVerdict.UNDECIDED, "next": AdmitVerdict.PLACED}),
+        (3, True, {"grouped": AdmitVerdict.UNDECIDED, "next": AdmitVerdict.UNDECIDED}),
+    ],
+)
+def test_what_is_not_known_to_be_let_in_has_its_quota(cpus, strict, said):
+    given = {
+        "coveredResources": ["cpu"],
+        "flavors": [{"name": "p", "resources": [{"name": "cpu", "nominalQuota": cpus}]}],
+    }
+    spec = {"queueingStrategy": "StrictFIFO"} if strict else {}
+    dump = [*COMMON, PLAIN, *place("a", "r1", 9), *queue("q", given, **spec)]
+    group = {"kueue.x-k8s.io/pod-group-fast-admission": "true", "kueue.x-k8s.io/pod-group-total-count": "3"}
+    pods = []
+    for number in range(2):
+        pod = {"apiVersion": "v1", "kind": "Pod", **asking()["spec"]["template"]}
+        labels = {"kueue.x-k8s.io/queue-name": "q", "kueue.x-k8s.io/pod-group-name": "grouped"}
+        pod["metadata"] = {"name": f"p{number}", "namespace": "ns", "labels": labels, "annotations": group}
+        pods.append(pod)
+    answer = admit(objects(*pods, asking("next", 1)), objects(*dump))
+    assert {each.name.removeprefix("ns/"): each.verdict for each in answer.workloads} == said
+    assert any("others are placed as if these took no room" in each for each in answer.notes) is (cpus > 1)
+
+
+def test_what_goes_into_domains_that_are_not_known_leaves_others_open():
+    """The next one asks for a domain of the same topology: which is left is not known; without one it has room."""
+    answers = found([asking("first", **GROUPED, **IN_A_RACK), asking("next", **IN_A_RACK)], *place("a", "r", 8), NET)
+    assert [each.verdict for each in answers.workloads] == [AdmitVerdict.UNDECIDED] * 2
+    assert "which domains ns/first takes in flavor t, if any, is not known" in of_kueue(answers.workloads[1]).reasons
+    plain = [asking("first", **GROUPED, **IN_A_RACK), asking("next")]
+    apart = found(plain, *place("a", "r", 8), NET, flavors=("t", "p"))
+    assert [each.verdict for each in apart.workloads] == [AdmitVerdict.UNDECIDED, AdmitVerdict.PLACED]

@@ -175,7 +175,7 @@ def test_annotations_of_a_replicated_job_that_are_no_texts_are_bad_input(annotat
 BY_SUBGROUP = "leaderworkerset.sigs.k8s.io/subgroup-exclusive-topology"
 
 
-def cut(size: int, of: int, kind: str = "LeaderWorker", groups: int = 1, **annotations: str) -> dict[str, Any]:
+def cut(size: int, of: int, kind: str, groups: int, **annotations: str) -> dict[str, Any]:
     item = made("LeaderWorkerSet", groups, size, **annotations)
     item["spec"]["leaderWorkerTemplate"]["subGroupPolicy"] = {"subGroupSize": of, "subGroupPolicyType": kind}
     return item
@@ -190,7 +190,7 @@ def place_of(name: str) -> tuple[int, int]:
 @pytest.mark.parametrize(("nodes", "placed"), [((4, 4, 4, 4), 8), ((4, 4, 4), 6), ((16,), 2)])
 def test_subgroups_have_domains_for_themselves(nodes, placed):
     """Two groups of four pods, each cut in two: four subgroups."""
-    found = check(documents(cut(4, 2, groups=2, **{BY_SUBGROUP: "rack"})), documents(*racks(*nodes)))
+    found = check(documents(cut(4, 2, "LeaderWorker", 2, **{BY_SUBGROUP: "rack"})), documents(*racks(*nodes)))
     by_node: dict[str, set[str]] = {}
     for each in found.placements:
         if each.allocated is not None:
@@ -211,7 +211,7 @@ def test_subgroups_have_domains_for_themselves(nodes, placed):
 )
 def test_which_pods_are_a_subgroup(size, of, kind, parts):
     """Every node is a rack, with room for all: pods of one subgroup are on one, and those of two never."""
-    found = check(documents(cut(size, of, kind, **{BY_SUBGROUP: "rack"})), documents(*racks(*[8] * len(parts))))
+    found = check(documents(cut(size, of, kind, 1, **{BY_SUBGROUP: "rack"})), documents(*racks(*[8] * len(parts))))
     by_node: dict[str, list[int]] = {}
     for each in found.placements:
         assert each.allocated is not None
@@ -223,17 +223,20 @@ def test_which_pods_are_a_subgroup(size, of, kind, parts):
 
 def test_one_label_for_groups_and_subgroups_counts_for_the_groups():
     keys = {BY_SUBGROUP: "rack", KEYS["LeaderWorkerSet"]: "rack"}
-    found = check(documents(cut(4, 2, **keys)), documents(*racks(8)))
+    found = check(documents(cut(4, 2, "LeaderWorker", 1, **keys)), documents(*racks(8)))
     assert all(each.allocated is not None for each in found.placements)
 
 
 @pytest.mark.parametrize(
     ("item", "words"),
     [
-        (cut(5, 3), "subGroupSize: has to be from 1 to the size, 5, and to divide size, or size - 1"),
-        (cut(4, 2, "LeaderExcluded"), "to divide size - 1"),
-        (cut(2, 3), "has to be from 1 to the size, 2"),
-        (cut(2, 0), "has to be from 1 to the size, 2"),
+        (
+            cut(5, 3, "LeaderWorker", 1),
+            "subGroupSize: has to be from 1 to the size, 5, and to divide size, or size - 1",
+        ),
+        (cut(4, 2, "LeaderExcluded", 1), "to divide size - 1"),
+        (cut(2, 3, "LeaderWorker", 1), "has to be from 1 to the size, 2"),
+        (cut(2, 0, "LeaderWorker", 1), "has to be from 1 to the size, 2"),
         (made("LeaderWorkerSet", 1, 2, **{BY_SUBGROUP: "rack"}), "subGroupPolicy: is missing"),
         (made("LeaderWorkerSet", 1, 0), "size: Invalid value: 0: size must be equal or greater than 1"),
     ],
