@@ -18,6 +18,7 @@ from dra_alloc.queues.kueue.mappings import DeviceClassMapping
 from dra_alloc.queues.kueue.objects import KueueObjects
 from dra_alloc.queues.kueue.pod_groups import Unmade
 from dra_alloc.queues.kueue.quotas import amount_units
+from dra_alloc.queues.standing import NOT_MODELLED
 from dra_alloc.queues.systems import QueueSystem
 
 __all__ = ["ChargedSet", "QueuedSet", "QueuedWorkload", "charged", "gates_lacking"]
@@ -81,7 +82,7 @@ def charged(workload: QueuedWorkload, charging: Charging, objects: KueueObjects)
 
 def _amounts(asked: QueuedSet, charging: Charging, objects: KueueObjects) -> Iterator[tuple[str, int]]:
     total: Counter[str] = Counter()
-    for resource, whole in _plain(asked.pod, charging):
+    for resource, whole in _plain(asked.pod, charging, objects):
         total[resource] += whole
     for resource, amount in _of_claims(asked, charging).items():
         total[resource] += amount_units(resource, amount)
@@ -91,11 +92,14 @@ def _amounts(asked: QueuedSet, charging: Charging, objects: KueueObjects) -> Ite
     yield PODS, asked.count
 
 
-def _plain(pod: Pod, charging: Charging) -> Iterator[tuple[str, int]]:
+def _plain(pod: Pod, charging: Charging, objects: KueueObjects) -> Iterator[tuple[str, int]]:
     """Yield what the containers ask for; an extended resource of a mapped class by the name of the mapping."""
     enabled = charging.system.on(_EXTENDED)
     classes = class_by_resource(charging.seen.classes.values()) if enabled else {}
     for resource, amount in in_units(pod_requests(pod)).items():
+        if resource in objects.transformed:
+            said = f"{resource} is transformed by the Configuration, which is not modelled"
+            raise ChargeRefused(NOT_MODELLED, said)
         name = "" if resource.startswith(IMPLICIT) else classes.get(resource, "")
         mapping = next((each for each in charging.mappings if name in each.classes), None) if name else None
         if mapping is not None and mapping.sources:

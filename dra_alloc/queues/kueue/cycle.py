@@ -26,7 +26,7 @@ from dra_alloc.queues.kueue.topology import DomainCounts
 from dra_alloc.queues.kueue.tree import QuotaFit, QuotaTree
 from dra_alloc.queues.kueue.unnamed import is_nameless
 from dra_alloc.queues.ledger import Key
-from dra_alloc.queues.standing import NOT_MODELLED, Standing
+from dra_alloc.queues.standing import NOT_MODELLED, Standing, kept_out
 from dra_alloc.work import BudgetExhausted
 
 __all__ = ["AroundQueues", "QueueStanding", "admissions"]
@@ -97,7 +97,31 @@ def admissions(
             waiting.setdefault(first.queue, []).append(first)
     for admission in _cycles(waiting, objects, tree, TopologyRooms(objects, around.nodes, around.assigned)):
         found[admission.workload.number] = admission
+    if objects.shares_fairly:
+        found |= {each.workload.number: each for each in _left_to_shares(tuple(found.values()), tree)}
     return tuple(found.values())
+
+
+def _left_to_shares(found: Sequence[QueueStanding], tree: QuotaTree) -> Iterator[QueueStanding]:
+    """
+    Yield as undecided who borrows, and who comes later or waits, of a cohort in which several queues ask and some wait.
+
+    Who borrows nothing goes first in any case. Spec: KUEUE-49.
+    """
+    cohorts: dict[str, list[QueueStanding]] = {}
+    for each in found:
+        if each.order or each.standing is Standing.WAITING:
+            *_, top = tree.ledger.line(each.queue)
+            cohorts.setdefault(top.name, []).append(each)
+    said = "fair sharing decides who of its cohort goes first, which is not modelled"
+    for those in cohorts.values():
+        first = min((each.order for each in those if each.order and each.assignment.level), default=0)
+        waits = any(not each.order for each in those)
+        if first and waits and len({each.queue for each in those}) > 1:
+            for each in those:
+                if not each.order or each.order >= first:
+                    undecided = replace(each, standing=Standing.UNDECIDED, order=0, code=NOT_MODELLED)
+                    yield replace(undecided, reasons=(said,))
 
 
 def _without_topologies(
@@ -152,7 +176,7 @@ def _nominated(
         return QueueStanding(workload, Standing.UNDECIDED, name, "budget", (str(spent),))
     except ChargeRefused as against:
         again = ", Kueue tries again" if against.retryable else ""
-        return _out(workload, name, against.code, f"{against.detail}{again}")
+        return QueueStanding(workload, kept_out(against.code), name, against.code, (f"{against.detail}{again}",))
 
 
 def _doubt(workload: QueuedWorkload) -> str:

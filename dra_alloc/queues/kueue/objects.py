@@ -22,6 +22,7 @@ from dra_alloc.queues.topologies import NamedTopology, topology_of
 
 __all__ = [
     "DRAINS",
+    "HOST",
     "AdmissionCheck",
     "ClusterQueue",
     "Flavor",
@@ -30,6 +31,8 @@ __all__ = [
     "reserved",
 ]
 
+#: The label of nodes that can only be the lowest level of a topology.
+HOST: Final = "kubernetes.io/hostname"
 #: What of stopPolicy also takes back what was admitted before.
 DRAINS: Final = "HoldAndDrain"
 
@@ -92,7 +95,8 @@ class KueueObjects:
 
     Accounts of cohorts are called ``cohort NAME``, as a queue may have the same name. `frameworks` are what Kueue
     manages, empty where there is no Configuration, and `listed` if that says them itself; `holds_nameless` that it
-    holds jobs back that name no queue, in the namespaces that are `managed`.
+    holds jobs back that name no queue, in the namespaces that are `managed`; `transformed` are resources that it counts
+    as others, and it `shares_fairly` if who borrows goes by shares.
     """
 
     queues: Mapping[str, ClusterQueue] = field(default_factory=dict)
@@ -110,6 +114,8 @@ class KueueObjects:
     listed: bool = False
     holds_nameless: bool = False
     managed: LabelSelector | None = None
+    transformed: frozenset[str] = frozenset()
+    shares_fairly: bool = False
     notes: tuple[str, ...] = ()
     wrong: tuple[tuple[Workload, Problem], ...] = ()
 
@@ -302,6 +308,14 @@ def _check(reading: KueueReading) -> AdmissionCheck:
     return AdmissionCheck(active, reading.text("spec.controllerName") == _ELSEWHERE)
 
 
+def _topology(reading: KueueReading) -> NamedTopology:
+    found = topology_of(reading)
+    if HOST in found.levels[:-1]:
+        at = f"spec.levels[{found.levels.index(HOST)}].nodeLabel"
+        reading.complain(at, f"{HOST} can only be the lowest level")
+    return found
+
+
 def _priority(reading: KueueReading) -> int:
     value = reading.body.get("value")
     if type(value) is not int:
@@ -316,11 +330,12 @@ _READ: Final[Mapping[str, Callable[[KueueReading], Any]]] = {
     "Cohort": _cohort,
     "LocalQueue": _local_queue,
     "ResourceFlavor": _flavor,
-    "Topology": topology_of,
+    "Topology": _topology,
     "WorkloadPriorityClass": _priority,
 }
+_TRANSFORMED: Final = "resources.transformations"
 #: Parts of a Configuration that change who is admitted, and are not modelled.
-_NOT_MODELLED: Final = ("fairSharing", "admissionFairSharing", "waitForPodsReady", "resources.transformations")
+_NOT_MODELLED: Final = ("fairSharing", "admissionFairSharing", "waitForPodsReady", _TRANSFORMED)
 #: What Kueue manages where its Configuration does not say it.
 _FRAMEWORKS: Final = ("batch/job",)
 
@@ -341,9 +356,17 @@ def _configuration(reading: KueueReading) -> dict[str, Any]:
         "listed": bool(reading.texts("integrations.frameworks")),
         "holds_nameless": value_at(reading.body, "manageJobsWithoutQueueName") is True,
         "managed": managed,
+        "transformed": frozenset(reading.text(f"{each}.input") for each in reading.places(_TRANSFORMED)),
+        "shares_fairly": _shares_fairly(reading),
         "gates": {name: each for name, each in gates.items() if isinstance(each, bool)},
         "excluded": reading.texts("resources.excludeResourcePrefixes"),
     }
+
+
+def _shares_fairly(reading: KueueReading) -> bool:
+    """Return whether fair sharing is on, as it is where it is configured and not said to be off."""
+    given = reading.given("fairSharing", Mapping, "an object")
+    return given is not None and given.get("enable", True) is True
 
 
 def reserved(workloads: Iterable[Workload]) -> Mapping[str, Mapping[Key, int]]:

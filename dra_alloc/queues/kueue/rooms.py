@@ -6,16 +6,18 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from typing import Final
 
 from dra_alloc.api import Node, Pod
+from dra_alloc.errors import in_brief
 from dra_alloc.pods.amounts import PODS, in_units, pod_requests
 from dra_alloc.pods.filters.node_affinity import admits
 from dra_alloc.pods.taints import repelling
 from dra_alloc.queues.kueue.asking import ChargedSet
-from dra_alloc.queues.kueue.objects import ClusterQueue, Flavor, KueueObjects
+from dra_alloc.queues.kueue.objects import HOST, ClusterQueue, Flavor, KueueObjects
 from dra_alloc.queues.kueue.topology import DomainCounts, TopologyRequest, in_domains
 from dra_alloc.queues.topologies import NamedTopology
 
@@ -23,6 +25,7 @@ __all__ = [
     "NodeRoom",
     "TopologyRooms",
     "malformed",
+    "marks_unseen",
     "not_asked_here",
     "rooms_assigned",
     "topology_asked",
@@ -38,7 +41,6 @@ _SLICES: Final = f"{_PREFIX}slice-required-topology"
 _SIZE: Final = f"{_PREFIX}slice-size"
 #: What is not modelled: pod sets that go together, and slices of slices.
 _BEYOND: Final = (f"{_PREFIX}group-name", f"{_PREFIX}slice-required-topology-constraints")
-_HOST: Final = "kubernetes.io/hostname"
 #: Of these a pod set has one at most.
 _HOW: Final = (_REQUIRED, _PREFERRED, _UNCONSTRAINED)
 #: What Go reads as a yes, and as a no.
@@ -65,6 +67,18 @@ def wants_topology(pod: Pod) -> bool:
 def not_asked_here(pod: Pod) -> str:
     """Return the annotation of a pod set that is not modelled, if it has one."""
     return next((each for each in _BEYOND if each in pod.metadata.annotations), "")
+
+
+def marks_unseen(owner: Mapping[str, str], pods: Mapping[str, str]) -> Iterator[str]:
+    """Yield annotations of pod sets that are nothing to Kueue: on what makes the pods, or misspelt on these."""
+    known = (_REQUIRED, _PREFERRED, _UNCONSTRAINED, _SLICES, _SIZE, *_BEYOND)
+    for each in owner:
+        if each.startswith(_PREFIX):
+            yield f"{each} counts on the template of the pods, and not on what makes them"
+    for each in pods:
+        near = get_close_matches(each, known, 1) if each.startswith(_PREFIX) and each not in known else []
+        if near:
+            yield f"{in_brief(each)} is nothing to Kueue: did you mean {near[0]}?"
 
 
 def malformed(pod: Pod, count: int) -> str:
@@ -206,7 +220,7 @@ class TopologyRooms:
             if not here or not takes_pods or not all(level in labels for level in topology.levels):
                 continue
             tolerations = (*pod.spec.tolerations, *flavor.tolerations)
-            by_host = topology.levels[-1] == _HOST
+            by_host = topology.levels[-1] == HOST
             if by_host and (not wanted(each.node) or repelling(each.node.spec.taints, tolerations) is not None):
                 continue
             free.setdefault(tuple([labels[level] for level in topology.levels]), Counter()).update(

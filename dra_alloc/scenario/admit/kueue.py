@@ -13,7 +13,7 @@ from dra_alloc import cel
 from dra_alloc.api import Pod
 from dra_alloc.api.labels import NAMESPACE_NAME
 from dra_alloc.errors import Problem, Where, first_few
-from dra_alloc.manifest import Documents
+from dra_alloc.manifest import Documents, Workload
 from dra_alloc.pods.amounts import PODS
 from dra_alloc.pods.expanding import ExpandedPod
 from dra_alloc.pods.tenancy import Tenancy
@@ -27,7 +27,7 @@ from dra_alloc.queues.kueue.labels import QUEUE, labels_path
 from dra_alloc.queues.kueue.mappings import MAPPINGS
 from dra_alloc.queues.kueue.objects import KueueObjects, reserved
 from dra_alloc.queues.kueue.quotas import amount_text
-from dra_alloc.queues.kueue.rooms import NodeRoom
+from dra_alloc.queues.kueue.rooms import NodeRoom, marks_unseen
 from dra_alloc.queues.kueue.topology import DomainCounts
 from dra_alloc.queues.standing import Standing
 from dra_alloc.queues.systems import QueueSystem
@@ -279,6 +279,7 @@ def _notes(objects: KueueObjects, queued: Sequence[QueuedPods], prepared: Prepar
     if unlisted:
         said = f"its Configuration does not list their frameworks, and their label {QUEUE} is nothing to it"
         yield f"Kueue does not manage {first_few(list(unlisted))}: {said}"
+    yield from _unseen_marks(queued, prepared.subjects)
     for each, marks in _marked(queued, prepared.subjects):
         yield f"{each.name} is without a queue, as label {QUEUE} is missing, and has of Kueue: {first_few(marks)}"
     there = {each.name: [name for name in each.checks if name in objects.checks] for each in objects.queues.values()}
@@ -288,6 +289,19 @@ def _notes(objects: KueueObjects, queued: Sequence[QueuedPods], prepared: Prepar
     silent = sorted({each for found in there.values() for each in found if objects.checks[each].active is None})
     if silent:
         yield f"whether they are active is not said, and taken for granted, of AdmissionChecks: {', '.join(silent)}"
+
+
+def _unseen_marks(queued: Sequence[QueuedPods], subjects: Sequence[Subject]) -> Iterator[str]:
+    """Yield which annotations of topologies count for nothing where they stand, and of what."""
+    names: dict[str, list[str]] = {}
+    for each in queued:
+        of_set = {name: subjects[number].pod for name, number in zip(each.sets, each.subjects, strict=True)}
+        owner = each.origin.metadata.annotations if isinstance(each.origin, Workload) else {}
+        for pod in of_set.values() if each.workload is not None else ():
+            for said in marks_unseen(owner, pod.metadata.annotations if pod is not None else {}):
+                names.setdefault(said, []).append(each.name)
+    for said, those in names.items():
+        yield f"{first_few(list(dict.fromkeys(those)))}: {said}"
 
 
 def _marked(queued: Sequence[QueuedPods], subjects: Sequence[Subject]) -> Iterator[tuple[QueuedPods, Sequence[str]]]:

@@ -4,6 +4,7 @@ Queues that Kueue's API refuses, those that admit nobody by their own word, and 
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import pytest
@@ -141,3 +142,33 @@ def test_a_queue_is_nothing_to_kueue_for_kinds_that_it_is_not_configured_for(fra
     found = asked(running, dump=[configured, *queue("q", group(("f", 0)))])
     assert only(found).verdict is (AdmitVerdict.PLACED if placed else AdmitVerdict.NEVER)
     assert any("Kueue does not manage Job ns/j" in each for each in found.notes) is placed
+
+
+@pytest.mark.parametrize(
+    ("shares", "wanted", "verdicts_said"),
+    [
+        ({"preemptionStrategies": []}, (6, 6), ["undecided", "undecided"]),
+        ({"enable": True}, (6, 6), ["undecided", "undecided"]),
+        ({"enable": False}, (6, 6), ["placed", "waiting"]),
+        # Nobody borrows, or all have room.
+        ({"enable": True}, (4, 5), ["placed", "waiting"]),
+        ({"enable": True}, (5, 3), ["placed", "placed"]),
+    ],
+)
+def test_who_borrows_first_is_for_shares_to_say(shares, wanted, verdicts_said):
+    queues = [each for name in "pq" for each in queue(name, group(("f", 4)), cohortName="c")]
+    dump = [*node("m", 8), {**CONFIGURATION, "fairSharing": shares}, *queues]
+    found = asked(job("a", pods=wanted[0], at="p"), job("b", pods=wanted[1], at="q"), dump=dump)
+    assert [each.verdict for each in found.workloads] == verdicts_said
+
+
+def test_what_is_transformed_is_not_known():
+    made = job("j")
+    container = made["spec"]["template"]["spec"]["containers"][0]
+    container["resources"]["limits"] = {"example.com/x": "1"}
+    transformed = [{"input": "example.com/x", "outputs": {"cards": 2}}]
+    configured: dict[str, Any] = copy.deepcopy(CONFIGURATION)
+    configured["resources"]["transformations"] = transformed
+    dump = [configured, *queue("q", group(("f", 4)))]
+    assert only(asked(made, dump=dump)).verdict is AdmitVerdict.UNDECIDED
+    assert only(asked(job("j"), dump=dump)).verdict is AdmitVerdict.PLACED

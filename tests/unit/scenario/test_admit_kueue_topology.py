@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from dra_alloc.errors import ManifestError
 from dra_alloc.report.admit_report import admit_report
 from dra_alloc.scenario.admit.admit import Admit, AdmitVerdict, admit
 from tests.unit.scenario.queueing import COMMON, CONFIGURATION, job, kueue, node, objects, of_kueue, only, queue
@@ -308,3 +309,17 @@ def test_what_goes_into_domains_that_are_not_known_leaves_others_open():
     plain = [asking("first", **GROUPED, **IN_A_RACK), asking("next")]
     apart = found(plain, *place("a", "r", 8), NET, flavors=("t", "p"))
     assert [each.verdict for each in apart.workloads] == [AdmitVerdict.UNDECIDED, AdmitVerdict.PLACED]
+
+
+def test_the_label_of_hosts_is_the_lowest_level():
+    with pytest.raises(ManifestError, match=r"levels\[0\].nodeLabel: kubernetes.io/hostname can only be the lowest"):
+        found([asking()], *place("a", "r", 8), topology(HOST, "rack"))
+
+
+def test_annotations_that_count_for_nothing_are_noted():
+    misspelt: dict[str, Any] = {"kueue.x-k8s.io/podset-require-topology": "rack"}
+    made = asking(**misspelt)
+    made["metadata"]["annotations"] = IN_A_RACK
+    notes = found([made], *place("a", "r", 8), NET).notes
+    assert f"ns/j: {RACK} counts on the template of the pods, and not on what makes them" in notes
+    assert f"ns/j: kueue.x-k8s.io/podset-require-topology is nothing to Kueue: did you mean {RACK}?" in notes
