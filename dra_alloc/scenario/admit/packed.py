@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from dra_alloc.cluster.attempts.scheduled import PodOutcome, Scheduled, Unsettled
+from dra_alloc.cluster.attempts.scheduled import Scheduled, Unsettled
 from dra_alloc.cluster.attempts.scheduling import Saved
 from dra_alloc.errors import first_few
 from dra_alloc.pods.gangs.packing import DomainsFound, pack
 from dra_alloc.pods.gangs.topology import Domain, Labels, TopologyConstraint
 from dra_alloc.pods.gangs.trees import GroupTree
-from dra_alloc.scenario.admit.trying import Trying, held_by, of_the_gang
+from dra_alloc.scenario.admit.trying import RefusedGang, Trying, held_by, of_the_gang
 from dra_alloc.scenario.answers import SubjectAnswer
 
 __all__ = ["Ordering", "domain_lines", "domain_members", "try_packed"]
@@ -32,23 +32,42 @@ def try_packed(trying: Trying, job: int, group: GroupTree, pods: Sequence[int], 
 
     Spec: TOPOLOGY-5.
     """
-    nodes = trying.checking.scheduling.tenancy.nodes
+    known = trying.refused_before(group, pods)
+    if known is not None:
+        trying.same_as_before(job, known, pods)
+        return known.found
+    scheduling = trying.checking.scheduling
     own = trying.held.get(job, frozenset())
-    land = _Land(trying, [each.metadata.labels for each in nodes], ordering, had=own, held=own)
+    land = _Land(trying, [each.metadata.labels for each in scheduling.tenancy.nodes], ordering, had=own, held=own)
     before = land.saved()
     held = {each: trying.places[each] for each in group.members() if each in trying.places and each not in pods}
     found = pack(group, pods, land, held)
     if found.placed:
-        trying.keep(job, land.made, land.places, land.held)
+        told, cluster = trying.checking.answer, before[0].cluster
+        made = {pod: told(trying.subjects[pod], each, cluster) for pod, each in land.made.items()}
+        trying.keep(job, made, land.places, land.held)
         return found
+    refused = land.told_of_furthest()
     land.go_back(before)
-    if land.furthest is not None:
-        number, answer = land.furthest
+    if refused is not None:
+        number, answer = refused
         if answer is not None:
             trying.answers[number] = answer
         else:
             trying.blocked(job, number)
+        if found.placed is False and not held:
+            trying.remember(group, pods, RefusedGang(pods.index(number), answer, found))
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Furthest:
+    """The pod that was refused after most others, among which nodes, the state in which it was, and what was held."""
+
+    pod: int
+    places: Sequence[int] | None
+    state: Saved
+    held: frozenset[str]
 
 
 @dataclass(slots=True)
@@ -58,20 +77,20 @@ class _Land:
     trying: Trying
     labels: Labels
     ordering: Ordering
-    made: dict[int, SubjectAnswer] = field(default_factory=dict)
+    made: dict[int, Scheduled] = field(default_factory=dict)
     places: dict[int, int] = field(default_factory=dict)
     had: frozenset[str] = frozenset()
     held: frozenset[str] = frozenset()
-    furthest: tuple[int, SubjectAnswer | None] | None = None
+    furthest: _Furthest | None = None
     _most: int = -1
 
     def ordered(self, constraint: TopologyConstraint, level: Sequence[Domain], pods: Sequence[int]) -> Sequence[Domain]:
         return self.ordering(constraint, level, pods, self.places)
 
-    def saved(self) -> tuple[Saved, dict[int, SubjectAnswer], dict[int, int], frozenset[str]]:
+    def saved(self) -> tuple[Saved, dict[int, Scheduled], dict[int, int], frozenset[str]]:
         return self.trying.checking.scheduling.saved(), dict(self.made), dict(self.places), self.held
 
-    def go_back(self, saved: tuple[Saved, dict[int, SubjectAnswer], dict[int, int], frozenset[str]]) -> None:
+    def go_back(self, saved: tuple[Saved, dict[int, Scheduled], dict[int, int], frozenset[str]]) -> None:
         state, made, places, self.held = saved
         self.trying.checking.scheduling.go_back(state.again())
         self.made, self.places = dict(made), dict(places)
@@ -80,31 +99,33 @@ class _Land:
         scheduling = self.trying.checking.scheduling
         with scheduling.among(places):
             outcome = scheduling.attempt(self.trying.pods[pod])
-            if isinstance(outcome, Scheduled):
-                self._took(pod, outcome)
-                return True
-            if self._most < len(self.places):
-                told = self._told(pod, outcome)
-                if told is not None and places is not None:
-                    told = replace(told, nodes_asked=len(places))
-                self._most, self.furthest = len(self.places), (pod, told)
+        if isinstance(outcome, Scheduled):
+            if pod in self.trying.subjects:
+                self.made[pod] = outcome
+            self.held |= held_by(outcome)
+            self.places[pod] = scheduling.tenancy.places[outcome.node]
+            return True
+        if self._most < len(self.places):
+            self._most = len(self.places)
+            self.furthest = _Furthest(pod, places, scheduling.saved(), self.held)
         return None if isinstance(outcome, Unsettled) else False
 
-    def _took(self, pod: int, outcome: Scheduled) -> None:
-        told = self._told(pod, outcome)
-        if told is not None:
-            self.made[pod] = told
-        self.held |= held_by(outcome)
-        self.places[pod] = self.trying.checking.scheduling.tenancy.places[outcome.node]
-
-    def _told(self, pod: int, outcome: PodOutcome) -> SubjectAnswer | None:
-        """Return what becomes of a pod, if it is asked about."""
-        checking, subject = self.trying.checking, self.trying.subjects.get(pod)
-        if subject is None:
+    def told_of_furthest(self) -> tuple[int, SubjectAnswer | None] | None:
+        """Return the pod that was refused after most others with what is said of it, as things were then."""
+        furthest, checking = self.furthest, self.trying.checking
+        if furthest is None:
             return None
-        return of_the_gang(
-            checking.answer(subject, outcome, checking.scheduling.cluster), self.held, self.held - self.had
-        )
+        subject = self.trying.subjects.get(furthest.pod)
+        if subject is None:
+            return furthest.pod, None
+        scheduling = checking.scheduling
+        scheduling.go_back(furthest.state)
+        with scheduling.among(furthest.places):
+            outcome = scheduling.attempt(self.trying.pods[furthest.pod])
+            answer = checking.answer(subject, outcome, scheduling.cluster)
+        answer = of_the_gang(answer, furthest.held, furthest.held - self.had)
+        asked = answer.nodes_asked if furthest.places is None else len(furthest.places)
+        return furthest.pod, replace(answer, nodes_asked=asked)
 
 
 def domain_lines(found: DomainsFound, gang: GroupTree) -> Iterator[str]:

@@ -11,6 +11,8 @@ from typing import NamedTuple
 from dra_alloc.cluster.attempts.queue import Queued
 from dra_alloc.cluster.attempts.scheduled import PodOutcome, Scheduled, Unsettled
 from dra_alloc.cluster.outcomes import NodeRefusal
+from dra_alloc.pods.gangs.packing import DomainsFound
+from dra_alloc.pods.gangs.trees import GroupTree
 from dra_alloc.problem.requests import claim_name
 from dra_alloc.scenario.admit.answers import LayerSays
 from dra_alloc.scenario.admit.jointly import WORKLOADS, jointly
@@ -19,7 +21,7 @@ from dra_alloc.scenario.checking import Checking
 from dra_alloc.scenario.gang.shortfall import supposed
 from dra_alloc.scenario.prepare.subjects import Subject
 
-__all__ = ["Trying", "held_by", "of_the_gang"]
+__all__ = ["RefusedGang", "Trying", "held_by", "of_the_gang"]
 
 #: Whether a pod may be tried, and what is told that it has a place.
 Turn = tuple[Callable[[int], bool], Callable[[int], None]]
@@ -31,6 +33,14 @@ class _Refused(NamedTuple):
     tried: int
     placed: int
     answer: SubjectAnswer | None
+
+
+class RefusedGang(NamedTuple):
+    """Which pod of a gang with domains was refused, by its place among those tried, and what was said of both."""
+
+    place: int
+    answer: SubjectAnswer | None
+    found: DomainsFound
 
 
 def held_by(outcome: PodOutcome) -> frozenset[str]:
@@ -80,6 +90,7 @@ class Trying:
     places: dict[int, int] = field(default_factory=dict)
     held: dict[int, frozenset[str]] = field(default_factory=dict)
     _refused: dict[int, _Refused] = field(default_factory=dict)
+    _gangs: dict[Hashable, tuple[int, RefusedGang]] = field(default_factory=dict)
     _shapes: dict[str, int | None] = field(default_factory=dict)
     _numbers: dict[Hashable, int] = field(default_factory=dict)
     _placed: int = 0
@@ -101,7 +112,7 @@ class Trying:
         """
         shape, known = self._known(numbers)
         if known is not None:
-            self._same_as(job, known, numbers[known.tried - 1])
+            self._same_as(job, known.answer, numbers[known.tried - 1])
             return False
         scheduling = self.checking.scheduling
         before = scheduling.saved()
@@ -138,6 +149,33 @@ class Trying:
         valid = known is not None and known.placed == self._placed and known.tried <= len(numbers)
         return shape, known if valid else None
 
+    def refused_before(self, gang: GroupTree, pods: Sequence[int]) -> RefusedGang | None:
+        """Return how a gang of the same pods with the same domains was refused since anything was placed, if it was."""
+        placed, known = self._gangs.get(self._like(gang, pods), (-1, None))
+        return known if placed == self._placed else None
+
+    def remember(self, gang: GroupTree, pods: Sequence[int], refused: RefusedGang) -> None:
+        """Remember that a gang was refused of which no pod has a place."""
+        like = self._like(gang, pods)
+        if like is not None:
+            self._gangs[like] = self._placed, refused
+
+    def _like(self, gang: GroupTree, pods: Sequence[int]) -> Hashable:
+        """Return what gangs have in common that are refused alike; None for one with pods that care for others."""
+        shapes = {pod: self._shape(pod) for pod in pods}
+        if None in shapes.values() or any(pod in self.places for pod in gang.members()):
+            return None
+
+        def like(tree: GroupTree) -> Hashable:
+            own = tuple([shapes.get(pod) for pod in tree.pods])
+            return tree.least, tree.least_groups, tree.topology, own, tuple(map(like, tree.groups))
+
+        return like(gang), tuple([shapes[pod] for pod in pods])
+
+    def same_as_before(self, job: int, known: RefusedGang, pods: Sequence[int]) -> None:
+        """Note of a gang that it is refused as another one was."""
+        self._same_as(job, known.answer, pods[known.place])
+
     def keep(
         self, job: int, made: Mapping[int, SubjectAnswer], places: Mapping[int, int], held: frozenset[str]
     ) -> None:
@@ -151,17 +189,14 @@ class Trying:
         """Note of a pod of the cluster that it holds a job up; the first of a job's counts."""
         self.blockers.setdefault(job, self.pods[number].pod.metadata.full_name)
 
-    def _same_as(self, job: int, known: _Refused, number: int) -> None:
+    def _same_as(self, job: int, known: SubjectAnswer | None, number: int) -> None:
         """Note of a pod that it is refused as another one was."""
         subject = self.subjects.get(number)
         if subject is None:
             self.blocked(job, number)
-        if subject is not None and known.answer is not None:
-            first = known.answer.same_as or known.answer.name
-            where = self.checking.read_at(subject)
-            self.answers[number] = replace(
-                known.answer, kind=subject.kind, name=subject.name, same_as=first, where=where
-            )
+        if subject is not None and known is not None:
+            first, where = known.same_as or known.name, self.checking.read_at(subject)
+            self.answers[number] = replace(known, kind=subject.kind, name=subject.name, same_as=first, where=where)
 
     def _shape(self, number: int) -> int | None:
         """Return the number of what pods have in common that are refused alike; none where pods care for another."""
@@ -189,7 +224,7 @@ class Trying:
         """
         shape, known = self._known(numbers)
         if known is not None and not any(enough({*numbers} - {each}) for each in numbers):
-            self._same_as(job, known, numbers[known.tried - 1])
+            self._same_as(job, known.answer, numbers[known.tried - 1])
             return frozenset()
         scheduling = self.checking.scheduling
         before = scheduling.saved()

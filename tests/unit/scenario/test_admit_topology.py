@@ -306,3 +306,34 @@ def test_topologies_that_grove_refuses(template, said):
     found = admitted([made], *rack("r1", 8, **HOSTS), FREE, NET)
     assert {each.verdict for each in found.workloads} == {AdmitVerdict.INADMISSIBLE}
     assert said in reasons(found.workloads[0])
+
+
+def in_racks(name: str, size: int) -> dict[str, Any]:
+    made = job(name, pods=size, least=size)
+    asked = {"kai.scheduler/topology": "net", "kai.scheduler/topology-required-placement": "rack"}
+    made["metadata"]["annotations"] |= asked
+    return made
+
+
+def test_gangs_with_domains_that_are_refused_alike_have_one_reason():
+    """What was refused is, as long as nothing was placed since; another size is asked anew."""
+    nodes = [each for number in range(2) for each in node(f"n{number}", 3, zone="z", rack=f"r{number}")]
+    sizes = {"a": 4, "b": 4, "c": 5, "d": 3, "e": 4}
+    found = admitted([in_racks(name, size) for name, size in sizes.items()], *nodes, FREE, RACKS)
+    answers = {each.name.removeprefix("ns/"): each for each in found.workloads}
+    assert {name: each.verdict is AdmitVerdict.PLACED for name, each in answers.items()} == {
+        "a": False,
+        "b": False,
+        "c": False,
+        "d": True,
+        "e": False,
+    }
+    assert {name: each.refused[0].same_as for name, each in answers.items() if each.refused} == {
+        "a": None,
+        "b": answers["a"].refused[0].name,
+        "c": None,
+        "e": None,
+    }
+    assert "r0 has room for 3 of 4" in reasons(answers["b"])
+    alone = only(admitted([in_racks("b", 4)], *nodes, FREE, RACKS))
+    assert reasons(answers["b"]) == reasons(alone)
