@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from functools import cache
 from threading import RLock
-from typing import Annotated, Any, ClassVar, Final, NoReturn, Self, TypeVar, get_args
+from typing import Annotated, Any, ClassVar, Final, Generic, NoReturn, Self, TypeVar, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, GetCoreSchemaHandler
 from pydantic.alias_generators import to_camel
@@ -19,7 +19,7 @@ from pydantic_core import PydanticCustomError, core_schema
 
 from dra_alloc.api.amounts.quantity import Quantity
 
-__all__ = ["FrozenMap", "KubeModel", "RawJson"]
+__all__ = ["FrozenMap", "KubeModel", "Mould", "RawJson"]
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -299,6 +299,35 @@ def _put_together(model: type[_Model], members: dict[str, Any], given: set[str])
     _set_extra(made, None)
     _set_private(made, None)
     return made
+
+
+class Mould(Generic[_Model]):
+    """
+    Makes models that are alike but for some members, at half the cost of `made`, whose values are known to fit.
+
+    Each says that the same members were given, by one set that is never changed: copies of models copy it.
+    """
+
+    __slots__ = ("_given", "_members", "_model")
+
+    def __init__(self, model: type[_Model], members: Mapping[str, Any], given: Iterable[str]) -> None:
+        self._model = model
+        self._members = {**members}
+        self._given = {*given}
+
+    @classmethod
+    def of(cls, model: type[_Model], *names: str, **values: Any) -> Mould[_Model]:
+        """Return what makes models of these values and more under the names."""
+        return Mould(model, {**_defaults(model), **values}, (*values, *names))
+
+    @classmethod
+    def like(cls, model: _Model, *names: str) -> Mould[_Model]:
+        """Return what makes copies of a model with other members under the names."""
+        return Mould(type(model), model.__dict__, (*model.__pydantic_fields_set__, *names))
+
+    def made(self, **values: Any) -> _Model:
+        """Return a model with values for all the names."""
+        return _put_together(self._model, {**self._members, **values}, self._given)
 
 
 @cache

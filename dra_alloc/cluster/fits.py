@@ -4,18 +4,19 @@ Which nodes could have a pod's claims.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
-from dra_alloc.api import Node, ResourceClaim
-from dra_alloc.cluster.holding import completed, reaches
+from dra_alloc.api import AllocationResult, Node, ResourceClaim
+from dra_alloc.cluster.holding import completing, reaches
 from dra_alloc.cluster.outcomes import Allocated, NodeRefusal, Outcome, Undecided, Unsatisfiable
 from dra_alloc.cluster.standings import ABORTS, FITS, UNDECIDED, Asked, places_of
 from dra_alloc.manifest.gc_pause import gc_paused
 from dra_alloc.solve.allocator import Budget
-from dra_alloc.solve.outcome import Solved, Work
+from dra_alloc.solve.direct import Results
+from dra_alloc.solve.outcome import Work
 
 if TYPE_CHECKING:
     from dra_alloc.cluster.cluster import Cluster
@@ -127,9 +128,10 @@ class Fits(Sequence[str]):
         cluster, claims, node = self._cluster, self._claims, self._cluster.node(name)
         asked = self._asked
         if asked is not None:
-            solved = cluster.known.solved(node, asked.admitted, self._budget)
-            if solved is not None:
-                return Allocated(name, partial(_completed, claims, solved), solved.work)
+            answer = cluster.known.directly(node, asked.admitted, self._budget)
+            if answer is not None and answer.choice.found:
+                results = cluster.known.allocator.results_of(answer)
+                return Allocated(name, partial(_completed, self._completing, results), answer.work)
             refused = cluster.known.standings.refused(asked, cluster.known.roster.places[name])
             if refused is not None:
                 counted = tuple([cluster.known.counted(each, claims, node) for each in refused.refusals])
@@ -142,6 +144,10 @@ class Fits(Sequence[str]):
         if any(claim.status.allocation is not None for claim in self._claims):
             return None
         return Asked.of(self._claims, self._cluster.known.survey, self._budget)
+
+    @cached_property
+    def _completing(self) -> Callable[[Sequence[AllocationResult]], tuple[ResourceClaim, ...]]:
+        return completing(self._claims)
 
     def _with(self, code: int) -> tuple[str, ...]:
         names = self._cluster.known.roster.names
@@ -165,5 +171,7 @@ class Fits(Sequence[str]):
         return f"Fits({len(self)} of {len(self._codes)} nodes)"
 
 
-def _completed(claims: Sequence[ResourceClaim], solved: Solved) -> tuple[ResourceClaim, ...]:
-    return completed(claims, solved.results)
+def _completed(
+    completing: Callable[[Sequence[AllocationResult]], tuple[ResourceClaim, ...]], results: Results
+) -> tuple[ResourceClaim, ...]:
+    return completing(results())

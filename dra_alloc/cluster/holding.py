@@ -4,15 +4,16 @@ Claims with their allocations: where they can be used, and how they come by them
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from dra_alloc.api import AllocationResult, Node, ResourceClaim, ResourceClaimConsumerReference
+from dra_alloc.api._base import Mould
 from dra_alloc.cluster.outcomes import NodeRefusal
 from dra_alloc.errors import first_few
 from dra_alloc.problem.nodes import NodeSelectorError, selects_node
 from dra_alloc.problem.requests import claim_name
 
-__all__ = ["allocated_elsewhere", "completed", "elsewhere", "given_back", "reaches", "reserved_for"]
+__all__ = ["allocated_elsewhere", "completed", "completing", "elsewhere", "given_back", "reaches", "reserved_for"]
 
 
 def reaches(claim: ResourceClaim, node: Node) -> bool:
@@ -47,8 +48,28 @@ def elsewhere(claim: ResourceClaim) -> str:
 
 def completed(claims: Sequence[ResourceClaim], results: Sequence[AllocationResult]) -> tuple[ResourceClaim, ...]:
     """Return the claims, those without an allocation with one of the results each, in order."""
-    made = iter(results)
-    return tuple([claim if claim.status.allocation is not None else _with(claim, made) for claim in claims])
+    return completing(claims)(results)
+
+
+def completing(claims: Sequence[ResourceClaim]) -> Callable[[Sequence[AllocationResult]], tuple[ResourceClaim, ...]]:
+    """Return what does the same for many results."""
+    moulds = [
+        None
+        if claim.status.allocation is not None
+        else (Mould.like(claim, "status").made, Mould.like(claim.status, "allocation").made)
+        for claim in claims
+    ]
+
+    def complete(results: Sequence[AllocationResult]) -> tuple[ResourceClaim, ...]:
+        made = iter(results)
+        return tuple(
+            [
+                claim if mould is None else mould[0](status=mould[1](allocation=next(made)))
+                for claim, mould in zip(claims, moulds, strict=True)
+            ]
+        )
+
+    return complete
 
 
 def reserved_for(claim: ResourceClaim, users: Iterable[ResourceClaimConsumerReference]) -> ResourceClaim:
@@ -59,7 +80,3 @@ def reserved_for(claim: ResourceClaim, users: Iterable[ResourceClaimConsumerRefe
 def given_back(claim: ResourceClaim) -> ResourceClaim:
     """Return the claim without users, and so without devices."""
     return claim.replaced(status=claim.status.replaced(allocation=None, reserved_for=(), devices=()))
-
-
-def _with(claim: ResourceClaim, made: Iterator[AllocationResult]) -> ResourceClaim:
-    return claim.replaced(status=claim.status.replaced(allocation=next(made)))

@@ -25,7 +25,7 @@ from dra_alloc.problem.usage import LateUsage
 from dra_alloc.profiles import Feature, Semantics
 from dra_alloc.solve.allocator import DEFAULT_BUDGET, Allocator, Budget, State, not_found
 from dra_alloc.solve.direct import Answer
-from dra_alloc.solve.outcome import Solved, SolveOutcome
+from dra_alloc.solve.outcome import SolveOutcome
 from dra_alloc.solve.survey import Survey
 from dra_alloc.solve.views import Admitted
 
@@ -188,12 +188,6 @@ class Known:
     def directly(self, node: Node, admitted: Admitted | None, budget: Budget) -> Answer | None:
         """Return the engine's answer for claims that were admitted; None if it takes a search."""
         return self.allocator.direct.answer_known(node, admitted, budget.steps)
-
-    def solved(self, node: Node, admitted: Admitted | None, budget: Budget) -> Solved | None:
-        """Return the engine's solution for claims that were admitted; None if there is none, or it takes a search."""
-        answer = self.directly(node, admitted, budget)
-        outcome = None if answer is None or not answer.choice.found else self.allocator.told(answer)
-        return outcome if isinstance(outcome, Solved) else None
 
     def counted(self, refusal: NodeRefusal, claims: Sequence[ResourceClaim], node: Node) -> NodeRefusal:
         """Return a refusal with what each device fell to; nothing is asked again."""

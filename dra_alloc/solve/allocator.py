@@ -5,9 +5,10 @@ One allocator over one cluster state: questions in, outcomes out.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Final
 
 from dra_alloc.api import AllocationResult, DeviceClass, Node, ResourceClaim
 from dra_alloc.problem.devices import DeviceKey, SliceRow
@@ -19,7 +20,7 @@ from dra_alloc.problem.usage import Usage
 from dra_alloc.profiles import Profile, Trait
 from dra_alloc.rules import Context, Rule, SearchStopped, available_counters, install
 from dra_alloc.solve.admit import Admission, admit
-from dra_alloc.solve.assemble import Assembly, assemble, configured
+from dra_alloc.solve.assemble import Assembly, assemble, forms_of
 from dra_alloc.solve.direct import Answer, Direct, Occupied, Picks, Results, assembled
 from dra_alloc.solve.ladder import DEFAULT_BUDGET, Budget, Engine, Found, Ladder
 from dra_alloc.solve.masks.board import BoardAnswer
@@ -30,7 +31,7 @@ from dra_alloc.solve.verify import verify
 from dra_alloc.solve.views import Admitted
 from dra_alloc.work import BudgetExhausted, finishing
 
-__all__ = ["DEFAULT_BUDGET", "Allocator", "Budget", "Engine", "Question", "State", "not_found"]
+__all__ = ["DEFAULT_BUDGET", "Allocator", "Budget", "Engine", "Question", "State", "new_uuid", "not_found"]
 
 
 def not_found(name: str) -> LookupError:
@@ -38,10 +39,27 @@ def not_found(name: str) -> LookupError:
     return LookupError(f'deviceclass.resource.k8s.io "{name}" not found')
 
 
-def _uuid() -> str:
-    """Return a random UUID; a fourth of the cost of an object that stands for one."""
-    text = os.urandom(16).hex()
-    return f"{text[:8]}-{text[8:12]}-4{text[13:16]}-{'89ab'[int(text[16], 16) & 3]}{text[17:20]}-{text[20:]}"
+#: Random UUIDs that nobody got yet; a process that is forked off must not give them out as well.
+_UUIDS: Final[list[str]] = []
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_UUIDS.clear)
+
+
+def new_uuid() -> str:
+    """Return a random UUID; an eighth of the cost of an object that stands for one."""
+    while True:
+        try:
+            return _UUIDS.pop()
+        except IndexError:
+            _UUIDS.extend(_uuids(64))
+
+
+def _uuids(count: int) -> Iterator[str]:
+    text = os.urandom(16 * count).hex()
+    for at in range(0, 32 * count, 32):
+        variant = "89ab"[int(text[at + 16], 16) & 3]
+        parts = text[at : at + 8], text[at + 8 : at + 12], f"4{text[at + 13 : at + 16]}"
+        yield f"{'-'.join(parts)}-{variant}{text[at + 17 : at + 20]}-{text[at + 20 : at + 32]}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -85,7 +103,7 @@ class Allocator:
         *,
         engine: Engine | str = Engine.AUTO,
         budget: Budget = DEFAULT_BUDGET,
-        new_share_id: Callable[[], str] = _uuid,
+        new_share_id: Callable[[], str] = new_uuid,
     ) -> SolveOutcome:
         """
         Return the outcome of allocating the claims together on the node.
@@ -137,21 +155,23 @@ class Allocator:
         """
         return self._question(node, self.survey.pools(node) if pools is None else pools, claims, rows)
 
-    def told(self, answer: Answer, new_share_id: Callable[[], str] = _uuid) -> SolveOutcome:
+    def told(self, answer: Answer, new_share_id: Callable[[], str] = new_uuid) -> SolveOutcome:
         """Return what the direct engine found as an outcome."""
         admitted, view, choice, work = answer
         if not choice.found:
             return self._no_fit(work, invalid=view.invalid)
-        amounts = partial(self.survey.share_of, admitted.plan)
-        results = Results(answer, Assembly(self.profile, view.node, new_share_id, amounts))
-        return Solved(results, Picks(admitted.asks, view.slices, choice), work)
+        return Solved(self.results_of(answer, new_share_id), Picks(admitted.asks, view.slices, choice), work)
+
+    def results_of(self, answer: Answer, new_share_id: Callable[[], str] = new_uuid) -> Results:
+        """Return what puts together the results of a solution that the direct engine found."""
+        return Results(answer, self.survey, new_share_id)
 
     def results_alone(
         self, node: Node, row: SliceRow, admitted: Admitted, choice: BoardAnswer
     ) -> tuple[AllocationResult, ...]:
         """Return the results of a solution on a node's only slice, one per claim."""
         picks = Picks(admitted.asks, (row,), choice)()
-        return assembled(admitted, choice, picks, Assembly(self.profile, node, _uuid))
+        return assembled(admitted, choice, picks, node, Assembly(self.profile, new_uuid))
 
     def _question(
         self,
@@ -167,7 +187,9 @@ class Allocator:
         candidates = tuple([device for pool in pools if pool.usable for device in pool.devices])
         return Question(context, rows, candidates, self._peek)
 
-    def finished(self, question: Question, found: Found, work: Work, new_share_id: Callable[[], str] = _uuid) -> Solved:
+    def finished(
+        self, question: Question, found: Found, work: Work, new_share_id: Callable[[], str] = new_uuid
+    ) -> Solved:
         """
         Return an answer, checked once more by the plain definition of each rule, as the outcome.
 
@@ -176,10 +198,10 @@ class Allocator:
         context, rows = question.context, question.rows
         with finishing():
             verify(found.picks, rows, context)
-        assembly = Assembly(self.profile, context.node, new_share_id)
         picks = tuple(found.picks if found.settled is None else found.settled)
-        configs = configured(rows, found.selected, self.profile)
-        return Solved(assemble(rows, picks, configs, assembly), picks, work)
+        forms = forms_of(rows, found.selected, self.profile)
+        assembly = Assembly(self.profile, new_share_id)
+        return Solved(assemble(rows, picks, forms, context.node, assembly), picks, work)
 
     def _no_fit(self, work: Work, *, invalid: bool) -> SolveOutcome:
         if invalid:

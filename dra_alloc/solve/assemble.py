@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from dra_alloc.api import (
     AllocationResult,
@@ -20,23 +20,23 @@ from dra_alloc.api import (
     NodeSelectorTerm,
     Quantity,
 )
+from dra_alloc.api._base import Mould
 from dra_alloc.problem.devices import DeviceRow
 from dra_alloc.problem.requests import Ask, ClaimRow
 from dra_alloc.profiles import Feature, Profile, Trait
 from dra_alloc.rules import Pick, SearchStopped, consumption
 
-__all__ = ["Assembly", "Configs", "assemble", "configured"]
+__all__ = ["Assembly", "Forms", "assemble", "forms_of"]
 
 
 class Assembly(NamedTuple):
     """
-    What results depend on besides the picks; `new_share_id` makes UUIDs.
+    What results depend on besides picks and node; `new_share_id` makes UUIDs.
 
     `amounts` tells what a pick of a device that can be shared consumes, where that is known already.
     """
 
     profile: Profile
-    node: Node
     new_share_id: Callable[[], str]
     amounts: Callable[[Ask, DeviceRow], FrozenMap[str, Quantity] | None] = lambda ask, device: None
 
@@ -46,62 +46,97 @@ class Assembly(NamedTuple):
         return FrozenMap(consumption(device, ask, self.profile) or {}) if known is None else known
 
 
-#: The configuration of a claim's devices.
-Configs: TypeAlias = tuple[DeviceAllocationConfiguration, ...]
+_Device: TypeAlias = DeviceRequestAllocationResult
 
 
-def configured(
-    claims: Sequence[ClaimRow], selected: Mapping[tuple[int, int], Ask], profile: Profile
-) -> tuple[Configs, ...]:
-    """Return the configuration for each claim, whose requests are served by these alternatives on whatever node."""
+class Forms(NamedTuple):
+    """
+    What results of the same claims have in common, on whatever node.
+
+    By claim what makes the results of its devices, whose configuration is known; by request, as they are numbered
+    through, what makes the result of a device that it has to itself, and of one that it has a share of.
+    """
+
+    claims: tuple[Mould[DeviceAllocationResult], ...]
+    requests: tuple[tuple[Mould[_Device], Mould[_Device]], ...]
+
+
+def forms_of(claims: Sequence[ClaimRow], selected: Mapping[tuple[int, int], Ask], profile: Profile) -> Forms:
+    """Return the forms for claims whose requests are served by these alternatives."""
     found = []
     for claim in claims:
         chosen = [selected.get((claim.index, index), request.asks[0]) for index, request in enumerate(claim.requests)]
-        found.append(_config(claim, chosen, profile))
-    return tuple(found)
+        found.append(Mould.of(DeviceAllocationResult, "results", config=_config(claim, chosen, profile)))
+    asks = [ask for claim in claims for request in claim.requests for ask in request.asks]
+    return Forms(tuple(found), tuple([_of_request(ask, profile) for ask in asks]))
+
+
+def _of_request(ask: Ask, profile: Profile) -> tuple[Mould[_Device], Mould[_Device]]:
+    known: dict[str, Any] = {"request": ask.full_name}
+    if ask.admin:
+        known["admin_access"] = True
+    if ask.tolerations and not profile.shows(Trait.NO_RESULT_TOLERATIONS):
+        known["tolerations"] = ask.tolerations
+    whole = "driver", "pool", "device"
+    return Mould.of(_Device, *whole, **known), Mould.of(_Device, *whole, "share_id", "consumed_capacity", **known)
 
 
 def assemble(
-    claims: Sequence[ClaimRow], picks: Sequence[Pick], configs: Sequence[Configs], assembly: Assembly
+    claims: Sequence[ClaimRow], picks: Sequence[Pick], forms: Forms, node: Node, assembly: Assembly
 ) -> tuple[AllocationResult, ...]:
     """
-    Return one result per claim, in order; `configs` has their configuration.
+    Return one result per claim, in order.
 
     Spec: RESULT-1..RESULT-9.
     Raises: SearchStopped for a node selector that cannot be merged.
     """
-    results = []
-    for claim, config in zip(claims, configs, strict=True):
-        own = picks if len(claims) == 1 else [pick for pick in picks if pick.ask.claim == claim.index]
-        devices = DeviceAllocationResult.made(results=_results(own, assembly), config=config)
-        results.append(AllocationResult.made(devices=devices, node_selector=_node_selector(claim, own, assembly)))
-    return tuple(results)
+    own: list[list[Pick]] = [[] for _ in claims]
+    for pick in picks:
+        own[pick.ask.claim].append(pick)
+    return tuple(
+        [
+            _ALLOCATION.made(
+                devices=form.made(results=tuple([_result(pick, forms, assembly) for pick in each])),
+                node_selector=_node_selector(claim, each, node, assembly.profile),
+            )
+            for claim, form, each in zip(claims, forms.claims, own, strict=True)
+        ]
+    )
 
 
-def _results(picks: Sequence[Pick], assembly: Assembly) -> tuple[DeviceRequestAllocationResult, ...]:
-    profile = assembly.profile
-    made = DeviceRequestAllocationResult.made
-    results = []
-    for ask, device in picks:
-        driver, pool, name = device.key
-        more: dict[str, Any] = {}
-        # What most devices lack comes first: then nothing need be asked of the profile.
-        if ask.admin:
-            more["admin_access"] = True
-        if ask.tolerations and not profile.shows(Trait.NO_RESULT_TOLERATIONS):
-            more["tolerations"] = ask.tolerations
-        if device.shareable and profile.shares:
-            more["share_id"] = assembly.new_share_id()
-            more["consumed_capacity"] = assembly.consumed(ask, device)
-        if device.has_binding_conditions and profile.on(Feature.BINDING):
-            more["binding_conditions"] = device.wire.binding_conditions
-        if device.wire.binding_failure_conditions and profile.on(Feature.BINDING):
-            more["binding_failure_conditions"] = device.wire.binding_failure_conditions
-        skipped = device.slice.wire.spec.skip_node_operations
-        if skipped and profile.on(Feature.OPTIONAL_NODE_OPERATIONS):
-            more["skip_node_operations"] = skipped
-        results.append(made(request=ask.full_name, driver=driver, pool=pool, device=name, **more))
-    return tuple(results)
+_ALLOCATION: Final = Mould.of(AllocationResult, "devices", "node_selector")
+
+
+def _result(pick: Pick, forms: Forms, assembly: Assembly) -> DeviceRequestAllocationResult:
+    ask, device = pick
+    driver, pool, name = device.key
+    whole, share = forms.requests[ask.id]
+    if device.shareable and assembly.profile.shares:
+        made = share.made(
+            driver=driver,
+            pool=pool,
+            device=name,
+            share_id=assembly.new_share_id(),
+            consumed_capacity=assembly.consumed(ask, device),
+        )
+    else:
+        made = whole.made(driver=driver, pool=pool, device=name)
+    more = _conditions(device, assembly.profile)
+    return made.replaced(**more) if more else made
+
+
+def _conditions(device: DeviceRow, profile: Profile) -> dict[str, Any]:
+    """Return what few devices have."""
+    more: dict[str, Any] = {}
+    # What most devices lack comes first: then nothing need be asked of the profile.
+    if device.has_binding_conditions and profile.on(Feature.BINDING):
+        more["binding_conditions"] = device.wire.binding_conditions
+    if device.wire.binding_failure_conditions and profile.on(Feature.BINDING):
+        more["binding_failure_conditions"] = device.wire.binding_failure_conditions
+    skipped = device.slice.wire.spec.skip_node_operations
+    if skipped and profile.on(Feature.OPTIONAL_NODE_OPERATIONS):
+        more["skip_node_operations"] = skipped
+    return more
 
 
 def _config(claim: ClaimRow, chosen: Sequence[Ask], profile: Profile) -> tuple[DeviceAllocationConfiguration, ...]:
@@ -141,14 +176,14 @@ def _cleared(entry: DeviceAllocationConfiguration, chosen: Sequence[Ask]) -> Dev
     return entry
 
 
-def _node_selector(claim: ClaimRow, picks: Sequence[Pick], assembly: Assembly) -> NodeSelector | None:
+def _node_selector(claim: ClaimRow, picks: Sequence[Pick], node: Node, profile: Profile) -> NodeSelector | None:
     fields: list[NodeSelectorRequirement] = []
     expressions: list[NodeSelectorRequirement] = []
     for _, device in picks:
         place = device.wire if device.slice.per_device else device.slice.wire.spec
-        binds = device.wire.binds_to_node is True and not assembly.profile.shows(Trait.NO_BINDS_TO_NODE)
+        binds = device.wire.binds_to_node is True and not profile.shows(Trait.NO_BINDS_TO_NODE)
         if place.node_name or binds:
-            return _bound_to(assembly.node.metadata.name)
+            return _bound_to(node.metadata.name)
         if place.node_selector is None:
             continue
         terms = place.node_selector.node_selector_terms

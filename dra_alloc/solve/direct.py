@@ -7,7 +7,7 @@ Spec: DIRECT-1, DIRECT-2.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from typing import Final, NamedTuple, Protocol
 
 from dra_alloc.api import AllocationResult, Node, ResourceClaim
@@ -18,7 +18,7 @@ from dra_alloc.problem.requests import Ask
 from dra_alloc.problem.usage import Usage
 from dra_alloc.profiles import Trait
 from dra_alloc.rules import Pick
-from dra_alloc.solve.assemble import Assembly, assemble, configured
+from dra_alloc.solve.assemble import Assembly, assemble, forms_of
 from dra_alloc.solve.masks.board import Board, BoardAnswer
 from dra_alloc.solve.masks.first_path import first_path
 from dra_alloc.solve.masks.search import search
@@ -52,8 +52,8 @@ _LOOKS: Final = 2
 _MOST_PATHS: Final = 20_000
 #: Answers remembered per board; fewer on wide ones.
 _MOST_ANSWERS: Final = 100_000
-#: Results remembered per node.
-_MOST_RESULTS: Final = 4
+#: Ways to serve claims of which it is remembered what results have in common.
+_MOST_FORMS: Final = 4
 
 
 class Answer(NamedTuple):
@@ -320,41 +320,42 @@ class Picks:
 class Results:
     """Assembles the results of an answer for the claims at hand."""
 
-    __slots__ = ("_answer", "_assembly")
+    __slots__ = ("_answer", "_new_share_id", "_survey")
 
-    def __init__(self, answer: Answer, assembly: Assembly) -> None:
+    def __init__(self, answer: Answer, survey: Survey, new_share_id: Callable[[], str]) -> None:
         self._answer = answer
-        self._assembly = assembly
+        self._survey = survey
+        self._new_share_id = new_share_id
 
-    def __call__(self, picks: tuple[Pick, ...]) -> tuple[AllocationResult, ...]:
-        """Return one result per claim, made once for the same choice for the same requests on a node."""
+    def __call__(self, picks: tuple[Pick, ...] | None = None) -> tuple[AllocationResult, ...]:
+        """Return one result per claim, made once where a node is asked again for the same choice and requests."""
         admitted, view, choice, _ = self._answer
-        key = id(admitted.rows), id(choice)
-        known = view.results.get(key)
-        if known is None:
-            if len(view.results) >= _MOST_RESULTS:
-                view.results.clear()
-            # The rows and the choice are kept, so that no others come by the same ids.
-            known = view.results[key] = admitted.rows, choice, assembled(admitted, choice, picks, self._assembly)
+        known = view.told
+        if known is None or known[0] is not admitted.rows or known[1] is not choice:
+            if picks is None:
+                picks = Picks(admitted.asks, view.slices, choice)()
+            amounts = partial(self._survey.share_of, admitted.plan)
+            assembly = Assembly(self._survey.profile, self._new_share_id, amounts)
+            known = view.told = admitted.rows, choice, assembled(admitted, choice, picks, view.node, assembly)
         return known[2]
 
 
 def assembled(
-    admitted: Admitted, choice: BoardAnswer, picks: tuple[Pick, ...], assembly: Assembly
+    admitted: Admitted, choice: BoardAnswer, picks: tuple[Pick, ...], node: Node, assembly: Assembly
 ) -> tuple[AllocationResult, ...]:
     """Return one result per claim for a choice."""
-    configs = admitted.configs.get(choice.served)
-    if configs is None:
+    forms = admitted.forms.get(choice.served)
+    if forms is None:
         served = iter(choice.served)
         selected = {
             (row.index, number): admitted.asks[next(served)]
             for row in admitted.rows
             for number, _ in enumerate(row.requests)
         }
-        if len(admitted.configs) >= _MOST_RESULTS:
-            admitted.configs.clear()
-        configs = admitted.configs[choice.served] = configured(admitted.rows, selected, assembly.profile)
-    return assemble(admitted.rows, picks, configs, assembly)
+        if len(admitted.forms) >= _MOST_FORMS:
+            admitted.forms.clear()
+        forms = admitted.forms[choice.served] = forms_of(admitted.rows, selected, assembly.profile)
+    return assemble(admitted.rows, picks, forms, node, assembly)
 
 
 def _check(choice: BoardAnswer, board: Board, busy: int, picks: Sequence[Pick], admitted: Admitted) -> None:

@@ -12,7 +12,7 @@ from dra_alloc.problem.devices import SliceRow
 from dra_alloc.problem.gathering import Offer
 from dra_alloc.problem.requests import Ask, ClaimRow
 from dra_alloc.rules import Rule
-from dra_alloc.solve.assemble import Configs
+from dra_alloc.solve.assemble import Forms
 from dra_alloc.solve.masks.board import Board, BoardAnswer
 from dra_alloc.solve.masks.plan import Plan
 
@@ -25,11 +25,11 @@ class View:
 
     `direct` is False where only the search itself can answer, because the node
     matters to single devices. `only` is the slice, if there is but one. `latest`
-    holds the board for the plan that asked last, `results` what was put together
-    for some choices; both are parts of the engine.
+    holds the board for the plan that asked last, `told` what was put together
+    last: for which requests and choice; both are parts of the engine.
     """
 
-    __slots__ = ("direct", "invalid", "last", "latest", "node", "only", "pools", "results", "slices", "whole")
+    __slots__ = ("direct", "invalid", "last", "latest", "node", "only", "pools", "slices", "told", "whole")
 
     def __init__(self, node: Node, offer: Offer) -> None:
         self.node = node
@@ -44,7 +44,7 @@ class View:
         # Whether all that the node can see is complete and valid, as requests for all need it; None if nobody asked.
         self.whole: bool | None = None
         self.latest: tuple[Plan | None, Board | None] = None, None
-        self.results: dict[tuple[int, int], tuple[Sequence[ClaimRow], BoardAnswer, tuple[AllocationResult, ...]]] = {}
+        self.told: tuple[Sequence[ClaimRow], BoardAnswer, tuple[AllocationResult, ...]] | None = None
 
 
 def is_plain(row: SliceRow) -> bool:
@@ -64,7 +64,7 @@ class Admitted:
 
     `asks` holds all requests and alternatives by id, `constraints` the rules
     of the constraints. `plan` is None if only the search itself can answer.
-    `configs` remembers the claims' configuration by the alternatives that serve them.
+    `forms` remembers what results have in common by the alternatives that serve the claims.
     """
 
     claims: tuple[ResourceClaim, ...]
@@ -72,7 +72,7 @@ class Admitted:
     asks: tuple[Ask, ...]
     constraints: tuple[Rule, ...]
     plan: Plan | None
-    configs: dict[tuple[int, ...], tuple[Configs, ...]] = field(default_factory=dict)
+    forms: dict[tuple[int, ...], Forms] = field(default_factory=dict)
 
     def rows_of(self, claims: Sequence[ResourceClaim]) -> tuple[ClaimRow, ...] | None:
         """Return the rows if they are those of these very claims on any node: None where one is for all devices."""
@@ -81,4 +81,4 @@ class Admitted:
 
     def of(self, claims: Sequence[ResourceClaim]) -> Admitted:
         """Return the same for claims of equal specifications."""
-        return Admitted(tuple(claims), self.rows, self.asks, self.constraints, self.plan, self.configs)
+        return Admitted(tuple(claims), self.rows, self.asks, self.constraints, self.plan, self.forms)

@@ -89,8 +89,7 @@ BOUNDED = {
         "_views": "Findings",
         "paths": "_MOST_PATHS of the direct engine",
     },
-    "solve.views.Admitted": {"configs": "_MOST_RESULTS"},
-    "solve.views.View": {"results": "_MOST_RESULTS, of some 22 kB with 32 devices: 90 kB a node at most"},
+    "solve.views.Admitted": {"forms": "_MOST_FORMS"},
     "cluster.standings.Roster": {"places": "nodes"},
     "cluster.standings.Standings": {
         "_codes": "_MOST_QUESTIONS",

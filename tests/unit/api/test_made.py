@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 from dra_alloc import api
 from dra_alloc.api import DeviceRequestAllocationResult, KubeModel, NodeSelectorRequirement, ResourceClaim
+from dra_alloc.api._base import Mould
 
 MODELS = [each for each in map(api.__dict__.get, api.__all__) if isinstance(each, type) and issubclass(each, KubeModel)]
 
@@ -41,3 +42,21 @@ def test_replaced_members_are_as_copied() -> None:
     assert one.values == ("b",)
     claim = ResourceClaim.from_wire({"metadata": {"name": "c"}})
     assert claim.replaced(status=claim.status).model_fields_set == {"metadata", "status"}
+
+
+def test_models_of_a_mould_are_as_made_and_copies_go_their_own_way() -> None:
+    mould = Mould.of(DeviceRequestAllocationResult, "device", request="r")
+    one, other = mould.made(device="x"), mould.made(device="y")
+    assert one == DeviceRequestAllocationResult.made(request="r", device="x")
+    assert one.model_fields_set == {"request", "device"}
+    more = one.model_copy(update={"pool": "p"})
+    assert more.model_fields_set == one.replaced(pool="p").model_fields_set == {"request", "device", "pool"}
+    assert other.model_fields_set == {"request", "device"}
+    assert pickle.loads(pickle.dumps(other)) == copy.deepcopy(other) == other
+
+
+def test_copies_of_a_model_have_other_members() -> None:
+    claim = ResourceClaim.from_wire({"metadata": {"name": "c"}})
+    status = claim.status.replaced(reserved_for=())
+    assert Mould.like(claim, "status").made(status=status) == claim.replaced(status=status)
+    assert Mould.like(claim, "status").made(status=status).model_fields_set == {"metadata", "status"}
