@@ -15,8 +15,8 @@ from dra_alloc.cluster.outcomes import Allocated, NodeRefusal, Outcome, Undecide
 from dra_alloc.cluster.standings import ABORTS, FITS, UNDECIDED, Asked, places_of
 from dra_alloc.manifest.gc_pause import gc_paused
 from dra_alloc.solve.allocator import Budget
-from dra_alloc.solve.direct import Results
 from dra_alloc.solve.outcome import Work
+from dra_alloc.solve.results import Results
 
 if TYPE_CHECKING:
     from dra_alloc.cluster.cluster import Cluster

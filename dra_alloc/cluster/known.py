@@ -19,12 +19,14 @@ from dra_alloc.explain.tally import Tallies
 from dra_alloc.manifest.gc_pause import gc_paused
 from dra_alloc.manifest.make.holdings import Holdings, holdings_of
 from dra_alloc.pods.extended_resources import class_by_resource
+from dra_alloc.problem.devices import SliceRow
 from dra_alloc.problem.ledger import Ledger
 from dra_alloc.problem.occupancy import Held, Occupancy
-from dra_alloc.problem.usage import LateUsage
+from dra_alloc.problem.usage import LateUsage, Usage
 from dra_alloc.profiles import Feature, Semantics
 from dra_alloc.solve.allocator import DEFAULT_BUDGET, Allocator, Budget, State, not_found
 from dra_alloc.solve.direct import Answer
+from dra_alloc.solve.masks.board import BoardAnswer
 from dra_alloc.solve.outcome import SolveOutcome
 from dra_alloc.solve.survey import Survey
 from dra_alloc.solve.views import Admitted
@@ -39,6 +41,7 @@ class KnownParts:
     survey: Survey | None = None
     holdings: Holdings | None = None
     ledger: Ledger | None = None
+    beyond: Usage | None = None
     occupancy: Occupancy | None = None
     allocator: Allocator | None = None
     roster: Roster | None = None
@@ -106,6 +109,18 @@ class Known:
         found = [self.contents.claims[name].status.allocation for name in names]
         return [each for each in found if each is not None]
 
+    def _beyond(self) -> Usage:
+        """Return what special allocations take, shares among it."""
+        parts = self.parts
+        if parts.beyond is None:
+            parts.beyond = Usage.of(self._special(), sharing=self._sharing)
+        return parts.beyond
+
+    def _shares(self) -> Usage:
+        """Return a usage of which all that is said of shares is right."""
+        ledger = self.parts.ledger
+        return self._beyond() if ledger is None else ledger.usage
+
     @property
     def _sharing(self) -> bool:
         return self.contents.settings.profile().on(Feature.CONSUMABLE_CAPACITY)
@@ -123,7 +138,7 @@ class Known:
         with gc_paused(settle=True):
             if ledger is not None:
                 return Occupancy.of(ledger.usage, pools)
-            return Occupancy(Held.noted(self.holdings, self._special(), sharing=self._sharing), pools)
+            return Occupancy(Held.noted(self.holdings, self._beyond()), pools)
 
     @property
     def allocator(self) -> Allocator:
@@ -131,7 +146,7 @@ class Known:
         parts = self.parts
         if parts.allocator is None:
             contents = self.contents
-            usage = LateUsage(lambda: self.ledger.usage)
+            usage = LateUsage(lambda: self.ledger.usage, self._shares)
             state = State(contents.inventory, contents.classes, usage, lambda device: self.ledger.holders(device))  # noqa: PLW0108  # made when asked for
             parts.allocator = Allocator(state, contents.settings.profile(), self.survey, self.occupancy)
         return parts.allocator
@@ -189,6 +204,10 @@ class Known:
         """Return the engine's answer for claims that were admitted; None if it takes a search."""
         return self.allocator.direct.answer_known(node, admitted, budget.steps)
 
+    def shared(self, row: SliceRow, admitted: Admitted) -> BoardAnswer | None:
+        """Return the engine's answer for a slice that is all there is to a node, where devices are shared."""
+        return self.allocator.direct.shared_alone(row, admitted)
+
     def counted(self, refusal: NodeRefusal, claims: Sequence[ResourceClaim], node: Node) -> NodeRefusal:
         """Return a refusal with what each device fell to; nothing is asked again."""
         return self.counting()(refusal, claims, node)
@@ -213,7 +232,7 @@ class Known:
         known = Known(contents, parts)
         if known._sharing == self._sharing:
             # Who holds what depends on nothing else of the scheduler.
-            parts.ledger, parts.occupancy = had.ledger, had.occupancy
+            parts.ledger, parts.beyond, parts.occupancy = had.ledger, had.beyond, had.occupancy
         if had.survey is not None:
             # Looking alike does not depend on the scheduler.
             looks = had.survey.columns
@@ -229,5 +248,5 @@ class Known:
     def on_nodes(self, nodes: tuple[Node, ...]) -> Known:
         """Return the same contents with other Node objects."""
         had = self.parts.now()
-        parts = KnownParts(had.survey, had.holdings, had.ledger, had.occupancy, class_by_resource=had.class_by_resource)
+        parts = replace(had, allocator=None, roster=None, standings=None, digests=None, intended=None)
         return Known(replace(self.contents, nodes=nodes, implied=False), parts)

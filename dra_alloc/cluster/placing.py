@@ -22,6 +22,7 @@ from dra_alloc.problem.requests import claim_name
 from dra_alloc.rules import consumption
 from dra_alloc.solve.allocator import DEFAULT_BUDGET, Allocator, Budget
 from dra_alloc.solve.direct import Answer, Picks
+from dra_alloc.solve.masks.board import BoardAnswer
 from dra_alloc.solve.outcome import Solved, SolveOutcome, Work
 from dra_alloc.solve.views import Admitted
 from dra_alloc.work import finishing
@@ -224,6 +225,10 @@ class Placing:
         if found is not None or admitted is None or admitted.plan is None or admitted.plan.sharing is None:
             return found
         return self._on_record().direct.answer_known(node, admitted, budget.steps)
+
+    def shared(self, row: SliceRow, admitted: Admitted) -> BoardAnswer | None:
+        """Return the same for a slice that is all there is to a node, where devices are shared."""
+        return self._on_record().direct.shared_alone(row, admitted)
 
     def ask(self, node: Node, claims: Sequence[ResourceClaim], budget: Budget) -> SolveOutcome:
         """Answer with what was placed so far on record."""

@@ -20,6 +20,7 @@ from dra_alloc.problem.pools import GatherError
 from dra_alloc.problem.requests import claim_name
 from dra_alloc.solve.allocator import Budget
 from dra_alloc.solve.direct import STEPS, Answer, Occupied, alone, decide
+from dra_alloc.solve.masks.board import BoardAnswer
 from dra_alloc.solve.outcome import Aborted, NoFit, OutOfBudget, Solved, SolveOutcome
 from dra_alloc.solve.survey import Survey
 from dra_alloc.solve.views import Admitted
@@ -49,11 +50,13 @@ _MOST_ERRORS: Final = 1_000
 
 
 class Answering(Protocol):
-    """Who answers for single nodes: directly, or else with a search."""
+    """Who answers for single nodes: directly, or else with a search; `shared` where all there is is shared devices."""
 
     def directly(self, node: Node, admitted: Admitted | None, budget: Budget) -> Answer | None: ...
 
     def ask(self, node: Node, claims: Sequence[ResourceClaim], budget: Budget) -> SolveOutcome: ...
+
+    def shared(self, row: SliceRow, admitted: Admitted) -> BoardAnswer | None: ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -324,23 +327,24 @@ class Standings:
         survey, known_board = self.survey, admitted.plan.boards.get
         busy_of = self._occupancy.busy_in_one()
         most = STEPS if steps is None else steps
+        shared = None if admitted.plan.sharing is None else self._answering.shared
 
         def code(row: SliceRow) -> int:
             busy = busy_of(row, 0)
-            if busy is None:
-                return UNKNOWN
-            if busy and busy == (1 << len(row.wire.spec.devices)) - 1 and not every:
-                return NO
-            board = known_board(row.columns.get(lens))
-            if board is None:
-                found = alone(survey, row, admitted, busy)
-                if found is None:
-                    return UNKNOWN
-                choice = found[0]
-            else:
-                busy &= board.relevant
-                choice, _ = board.answers.get(busy) or decide(board, busy, admitted, (row,))
-            if choice.found is None or choice.steps > most:
+            choice: BoardAnswer | None = None
+            if busy is not None:
+                if busy and busy == (1 << len(row.wire.spec.devices)) - 1 and not every:
+                    return NO
+                board = known_board(row.columns.get(lens))
+                if board is None:
+                    found = alone(survey, row, admitted, busy)
+                    choice = None if found is None else found[0]
+                else:
+                    busy &= board.relevant
+                    choice, _ = board.answers.get(busy) or decide(board, busy, admitted, (row,))
+            if choice is None and shared is not None:
+                choice = shared(row, admitted)
+            if choice is None or choice.found is None or choice.steps > most:
                 return UNKNOWN
             return FITS if choice.found else NO
 

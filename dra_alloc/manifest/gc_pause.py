@@ -11,7 +11,7 @@ from threading import Lock
 
 __all__ = ["gc_paused"]
 
-#: Fewer new containers than these a young collection walks in a millisecond or two.
+#: Fewer new containers than these a young collection walks in half a millisecond.
 _WORTH_SETTLING = 20_000
 
 

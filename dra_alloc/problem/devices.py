@@ -29,7 +29,6 @@ _BLOCKING: Final = frozenset({"NoSchedule", "NoExecute"})
 _NONE: Final[frozenset[tuple[str, str]]] = frozenset()
 _UNREAD: Final[tuple[object, Any]] = (None, None)
 _NO_OFFER: Final[tuple[object, int, int]] = (None, 0, 0)
-_UNKNOWN: Final[tuple[object, object, Mapping[str, int]]] = (None, None, {})
 _NOTHING_SEEN: Final[FrozenMap[Hashable, int]] = FrozenMap()
 
 
@@ -58,8 +57,8 @@ class DeviceRow:
     """
     One device of one slice, with what the rules look at already unpacked.
 
-    `read` is what selectors last read it as, `offers` the numbers of what it offers to those who share it, `left` what
-    was last left of its capacities: with who did, and what was consumed. All live as long as the device.
+    `read` is what selectors last read it as, `offers` the numbers of what it offers to those who share
+    it. Both live as long as the device.
     """
 
     __slots__ = (
@@ -70,7 +69,6 @@ class DeviceRow:
         "draws",
         "has_binding_conditions",
         "key",
-        "left",
         "offers",
         "read",
         "shareable",
@@ -109,7 +107,6 @@ class DeviceRow:
         self.has_binding_conditions = bool(wire.binding_conditions)
         self.read: tuple[object, Any] = _UNREAD
         self.offers: tuple[object, int, int] = _NO_OFFER
-        self.left: tuple[object, object, Mapping[str, int]] = _UNKNOWN
 
     def attribute(self, name: str) -> DeviceAttribute | None:
         """Return the attribute of a fully qualified name; the driver's own domain may be left out on the device."""

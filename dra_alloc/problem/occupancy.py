@@ -6,14 +6,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
 from operator import attrgetter
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 from weakref import WeakKeyDictionary
 
-from dra_alloc.api import AllocationResult
 from dra_alloc.manifest.make.holdings import Holdings
 from dra_alloc.manifest.make.layouts import DeviceNames
 from dra_alloc.problem.devices import DeviceKey, PoolKey, SliceRow
-from dra_alloc.problem.overlay import Overlay
+from dra_alloc.problem.overlay import Findings, Overlay
 from dra_alloc.problem.pools import Pool
 from dra_alloc.problem.usage import Usage
 
@@ -30,29 +29,14 @@ class Held(NamedTuple):
     consumed: Names
 
     @classmethod
-    def by(cls, allocations: Iterable[AllocationResult], *, sharing: bool) -> Held:
-        """Return what allocations hold; without `sharing` a share counts as exclusive. Spec: USAGE-1."""
-        whole: dict[tuple[str, str], set[str]] = {}
-        consumed: dict[tuple[str, str], set[str]] = {}
-        for allocation in allocations:
-            for result in allocation.devices.results:
-                if result.admin_access:
-                    continue
-                names = whole
-                if sharing and result.share_id:
-                    names = consumed
-                pair = result.driver, result.pool
-                known = names.get(pair)
-                if known is None:
-                    names[pair] = {result.device}
-                else:
-                    known.add(result.device)
-        return cls(_frozen(whole), _frozen(consumed))
+    def by(cls, usage: Usage) -> Held:
+        """Return what is used."""
+        return cls(_by_pool(usage.exclusive), _by_pool((*usage.shared, *usage.consumed)))
 
     @classmethod
-    def noted(cls, holdings: Holdings, special: Iterable[AllocationResult], *, sharing: bool) -> Held:
-        """Return what was noted of claims, and what special allocations hold."""
-        beyond = cls.by(special, sharing=sharing)
+    def noted(cls, holdings: Holdings, special: Usage) -> Held:
+        """Return what was noted of claims, and what special allocations take."""
+        beyond = cls.by(special)
         both = {pool: devices.union(holdings.devices.get(pool, ())) for pool, devices in beyond.whole.items()}
         return cls({**holdings.devices, **both} if both else holdings.devices, beyond.consumed)
 
@@ -62,6 +46,8 @@ class _Masks:
 
     __slots__ = ()
     masks: Mapping[SliceRow, int]
+    #: What engines found out of what is left of slices; forgotten of those of which that changes.
+    left: Findings[SliceRow, Any]
     _tangled: Mapping[SliceRow, int]
     _large: MutableMapping[Pool, int]
 
@@ -72,6 +58,10 @@ class _Masks:
     def whole(self, pools: Sequence[Pool]) -> int:
         """Return the devices held as a whole in pools side by side, whatever is consumed of others."""
         return _busy(pools, self.masks, _NOTHING, self._large) or 0
+
+    def whole_alone(self, row: SliceRow) -> int:
+        """Return the devices of one slice that are held as a whole, whatever is consumed of others."""
+        return self.masks.get(row, 0)
 
     def busy_alone(self, row: SliceRow) -> int | None:
         """Return the devices held in one slice; None where consumed capacity matters as well."""
@@ -90,7 +80,7 @@ class Occupancy(_Masks):
     generations of a pool have, all are held.
     """
 
-    __slots__ = ("_held", "_large", "_tangled", "masks")
+    __slots__ = ("_held", "_large", "_tangled", "left", "masks")
 
     def __init__(self, held: Held, by_pool: Overlay[PoolKey, tuple[SliceRow, ...]]) -> None:
         self._held = held
@@ -101,12 +91,13 @@ class Occupancy(_Masks):
         ]
         self.masks: Overlay[SliceRow, int] = Overlay(masks)
         self._tangled: Overlay[SliceRow, int] = Overlay(tangled)
+        self.left = Findings()
         self._large: WeakKeyDictionary[Pool, int] = WeakKeyDictionary()
 
     @classmethod
     def of(cls, usage: Usage, by_pool: Overlay[PoolKey, tuple[SliceRow, ...]]) -> Occupancy:
         """Return the occupancy of what is used."""
-        return cls(Held(_by_pool(usage.exclusive), _by_pool((*usage.shared, *usage.consumed))), by_pool)
+        return cls(Held.by(usage), by_pool)
 
     def changed(self, old: Iterable[SliceRow], new: Iterable[SliceRow], usage: Usage | None) -> Occupancy:
         """
@@ -114,7 +105,7 @@ class Occupancy(_Masks):
 
         `usage` is what is used by then; None if that did not change since the first occupancy was made.
         """
-        rows = tuple(new)
+        gone, rows = tuple(old), tuple(new)
         held = self._held if usage is None else _held_of(rows, usage)
         by_pool: dict[PoolKey, list[SliceRow]] = {}
         for row in rows:
@@ -124,24 +115,28 @@ class Occupancy(_Masks):
         masks, tangled = [
             _masks((each, names.get(key, frozenset())) for key, each in by_pool.items()) for names in held
         ]
-        made.masks = self.masks.changed(masks, old)
-        made._tangled = self._tangled.changed(tangled, old)  # its own class
+        made.masks = self.masks.changed(masks, gone)
+        made._tangled = self._tangled.changed(tangled, gone)  # its own class
+        made.left = self.left.without((*gone, *rows))
         return made
 
     def opened(self) -> OpenOccupancy:
         """Return a copy in which devices can be taken."""
-        return OpenOccupancy(dict(self.masks), self._tangled)
+        return OpenOccupancy(dict(self.masks), self._tangled, self.left.without(()))
 
 
 class OpenOccupancy(_Masks):
     """An occupancy that changes while pods are placed; for one thread."""
 
-    __slots__ = ("_large", "_tangled", "masks")
+    __slots__ = ("_large", "_tangled", "left", "masks")
     masks: dict[SliceRow, int]
     _tangled: dict[SliceRow, int]
 
-    def __init__(self, masks: dict[SliceRow, int], tangled: Overlay[SliceRow, int]) -> None:
+    def __init__(
+        self, masks: dict[SliceRow, int], tangled: Overlay[SliceRow, int], left: Findings[SliceRow, Any]
+    ) -> None:
         self.masks = masks
+        self.left = left
         self._tangled = dict(tangled)
         self._large: dict[Pool, int] = {}
 
@@ -154,6 +149,7 @@ class OpenOccupancy(_Masks):
     def tangle(self, row: SliceRow) -> None:
         """Note that capacity of one of the slice's devices is consumed."""
         self._tangled[row] = 1
+        self.left = self.left.without((row,))
 
 
 def _busy(

@@ -64,12 +64,14 @@ class Usage:
 
 
 class LateUsage(Usage):
-    """A usage that is found out when somebody asks; most questions are answered without it."""
+    """A usage that is found out when somebody asks, shares by themselves; most questions are answered without it."""
 
     _make: Callable[[], Usage]
+    _make_shares: Callable[[], Usage]
 
-    def __init__(self, make: Callable[[], Usage]) -> None:
+    def __init__(self, make: Callable[[], Usage], make_shares: Callable[[], Usage]) -> None:
         object.__setattr__(self, "_make", make)
+        object.__setattr__(self, "_make_shares", make_shares)
 
     @property
     def exclusive(self) -> Collection[DeviceKey]:
@@ -77,8 +79,8 @@ class LateUsage(Usage):
 
     @property
     def shared(self) -> Collection[DeviceKey]:
-        return self._make().shared
+        return self._make_shares().shared
 
     @property
     def consumed(self) -> Mapping[DeviceKey, Mapping[str, int]]:
-        return self._make().consumed
+        return self._make_shares().consumed

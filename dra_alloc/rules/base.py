@@ -67,7 +67,8 @@ class Context:
     selectors are known to say, whichever engine asked first. `selectors`
     evaluates a device against a request, `derive` a derived attribute. `holders` names the claims that hold
     a device, for reasons, `claim_names` those asked about, for error texts. Who `asks_once` about each device keeps
-    the answers: rules need not.
+    the answers: rules need not. `selects_of` tells of a slice whether all of its devices are selected, or none; None
+    where each has to be asked about.
     """
 
     profile: Profile
@@ -83,6 +84,7 @@ class Context:
     refused: dict[tuple[int, DeviceRow], bool] = field(default_factory=dict)
     claim_names: Sequence[str] = ()
     asks_once: bool = False
+    selects_of: Callable[[Ask, SliceRow], bool | None] = lambda ask, row: None
 
     def claim_name(self, ask: Ask) -> str:
         """Return the name of the claim that asks; empty where the context is for no claims in particular."""
@@ -179,6 +181,10 @@ class Rule:
         For a rule in its first state where nothing is allocated: what always holds of a slice need not be asked for
         each of its devices.
         """
+        return False
+
+    def bars(self, ask: Ask, row: SliceRow) -> bool:
+        """Return whether it rejects every device of the slice in the same way."""
         return False
 
     def encode(self, asks: Sequence[Ask], devices: Sequence[DeviceRow]) -> Iterable[Fact]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
 
-from dra_alloc.problem.devices import DeviceRow
+from dra_alloc.problem.devices import DeviceRow, SliceRow
 from dra_alloc.problem.requests import Ask
 from dra_alloc.profiles import Trait
 from dra_alloc.rules.base import About, Context, Pick, Reason, Rule
@@ -54,6 +54,12 @@ class Selectors(Rule):
     def allows(self, ask: Ask, device: DeviceRow) -> bool:
         # Asked once a device, so that nothing need be remembered.
         return self._selects(ask, device)
+
+    def passes(self, ask: Ask, row: SliceRow) -> bool:
+        return self._context.selects_of(ask, row) is True
+
+    def bars(self, ask: Ask, row: SliceRow) -> bool:
+        return self._context.selects_of(ask, row) is False
 
     def why(self, ask: Ask, device: DeviceRow) -> Reason:
         return Reason(*self._context.explain_selector(ask, device))

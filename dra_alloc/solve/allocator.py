@@ -21,11 +21,12 @@ from dra_alloc.profiles import Profile, Trait
 from dra_alloc.rules import Context, Rule, SearchStopped, available_counters, install
 from dra_alloc.solve.admit import Admission, admit
 from dra_alloc.solve.assemble import Assembly, assemble, forms_of
-from dra_alloc.solve.direct import Answer, Direct, Occupied, Picks, Results, assembled
+from dra_alloc.solve.direct import Answer, Direct, Occupied, Picks
 from dra_alloc.solve.ladder import DEFAULT_BUDGET, Budget, Engine, Found, Ladder
 from dra_alloc.solve.masks.board import BoardAnswer
 from dra_alloc.solve.outcome import Aborted, NoFit, OutOfBudget, Solved, SolveOutcome, Work
 from dra_alloc.solve.question import Question
+from dra_alloc.solve.results import Results, assembled
 from dra_alloc.solve.survey import Survey
 from dra_alloc.solve.verify import verify
 from dra_alloc.solve.views import Admitted

@@ -7,22 +7,22 @@ Spec: DIRECT-1, DIRECT-2.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, lru_cache
 from typing import Final, NamedTuple, Protocol
 
-from dra_alloc.api import AllocationResult, Node, ResourceClaim
+from dra_alloc.api import Node, ResourceClaim
 from dra_alloc.errors import InternalError
 from dra_alloc.problem.devices import SliceRow
+from dra_alloc.problem.overlay import Findings
 from dra_alloc.problem.pools import Pool
 from dra_alloc.problem.requests import Ask
 from dra_alloc.problem.usage import Usage
 from dra_alloc.profiles import Trait
 from dra_alloc.rules import Pick
-from dra_alloc.solve.assemble import Assembly, assemble, forms_of
 from dra_alloc.solve.masks.board import Board, BoardAnswer
 from dra_alloc.solve.masks.first_path import first_path
 from dra_alloc.solve.masks.search import search
-from dra_alloc.solve.masks.shared_path import Shared
+from dra_alloc.solve.masks.shared_path import Remainder, Shared
 from dra_alloc.solve.outcome import Stage, Work
 from dra_alloc.solve.survey import Survey
 from dra_alloc.solve.views import Admitted, View
@@ -34,9 +34,7 @@ __all__ = [
     "Direct",
     "Occupied",
     "Picks",
-    "Results",
     "alone",
-    "assembled",
     "decide",
     "on_view",
 ]
@@ -52,8 +50,6 @@ _LOOKS: Final = 2
 _MOST_PATHS: Final = 20_000
 #: Answers remembered per board; fewer on wide ones.
 _MOST_ANSWERS: Final = 100_000
-#: Ways to serve claims of which it is remembered what results have in common.
-_MOST_FORMS: Final = 4
 
 
 class Answer(NamedTuple):
@@ -78,6 +74,15 @@ class Occupied(Protocol):
 
     def whole(self, pools: Sequence[Pool]) -> int:
         """Return the devices held as a whole in pools side by side, whatever is consumed of others."""
+        ...
+
+    def whole_alone(self, row: SliceRow) -> int:
+        """Return the devices held as a whole in one slice, whatever is consumed of others."""
+        ...
+
+    @property
+    def left(self) -> Findings[SliceRow, Remainder]:
+        """Return what was found out of what is left of slices; forgotten of those of which that changes."""
         ...
 
     def busy_in_one(self) -> Callable[[SliceRow, int], int | None]:
@@ -140,20 +145,37 @@ class Direct:
 
     def _shared_on(self, view: View, admitted: Admitted) -> tuple[BoardAnswer, Work] | None:
         plan, last = admitted.plan, view.last
-        if plan is None:
+        if plan is None or not view.direct:
             return None
-        if last is not None and last[0] is plan and last[1] is self._state:
-            choice: BoardAnswer | None = last[2]
+        if view.only is not None:
+            choice = self.shared_alone(view.only, admitted)
+        elif last is not None and last[0] is plan and last[1] is self._state:
+            choice = last[2]
         else:
-            choice = self._survey.shared_path(plan, view, self._occupancy.whole(view.pools), self._shared)
+            choice = self._survey.shared_path(plan, view.slices, self._occupancy.whole(view.pools), self._shared)
             if choice is not None:
                 _hold_against_constraints(choice, admitted, view.slices)
                 view.last = plan, self._state, choice
         return None if choice is None else (choice, _work(choice.found, choice.steps))
 
+    def shared_alone(self, row: SliceRow, admitted: Admitted) -> BoardAnswer | None:
+        """Return the same for a node to which the slice is all there is."""
+        plan = admitted.plan
+        if plan is None:
+            return None
+        busy, left = self._occupancy.whole_alone(row), self._shared.of(row)
+        last = left.last
+        if last is not None and last[0] is plan and last[1] == busy:
+            return last[2]
+        choice = self._survey.shared_path(plan, (row,), busy, self._shared)
+        if choice is not None:
+            _hold_against_constraints(choice, admitted, (row,))
+            left.last = plan, busy, choice
+        return choice
+
     @cached_property
     def _shared(self) -> Shared:
-        return Shared(self._usage, self._survey.profile)
+        return Shared(self._usage, self._survey.profile, self._occupancy.left)
 
     def answer_admitted(self, node: Node, admitted: Admitted | None, steps: int | None) -> Answer | None:
         """
@@ -221,6 +243,9 @@ def _path(
     plan, paths = admitted.plan, survey.paths
     if plan is None or plan.every or not all(row.node_name for row in slices):
         # Of slices that many nodes see it is better to know all.
+        return None
+    if plan.entangled and 2 * plan.least >= sum([len(row.wire.spec.devices) for row in slices]):
+        # Most devices are looked at anyway, and those that go together are seldom the first.
         return None
     looks = 0
     known = paths.get((plan, key))
@@ -315,47 +340,6 @@ class Picks:
                 return row, index
             index -= width
         raise InternalError("a pick lies outside of its board")
-
-
-class Results:
-    """Assembles the results of an answer for the claims at hand."""
-
-    __slots__ = ("_answer", "_new_share_id", "_survey")
-
-    def __init__(self, answer: Answer, survey: Survey, new_share_id: Callable[[], str]) -> None:
-        self._answer = answer
-        self._survey = survey
-        self._new_share_id = new_share_id
-
-    def __call__(self, picks: tuple[Pick, ...] | None = None) -> tuple[AllocationResult, ...]:
-        """Return one result per claim, made once where a node is asked again for the same choice and requests."""
-        admitted, view, choice, _ = self._answer
-        known = view.told
-        if known is None or known[0] is not admitted.rows or known[1] is not choice:
-            if picks is None:
-                picks = Picks(admitted.asks, view.slices, choice)()
-            amounts = partial(self._survey.share_of, admitted.plan)
-            assembly = Assembly(self._survey.profile, self._new_share_id, amounts)
-            known = view.told = admitted.rows, choice, assembled(admitted, choice, picks, view.node, assembly)
-        return known[2]
-
-
-def assembled(
-    admitted: Admitted, choice: BoardAnswer, picks: tuple[Pick, ...], node: Node, assembly: Assembly
-) -> tuple[AllocationResult, ...]:
-    """Return one result per claim for a choice."""
-    forms = admitted.forms.get(choice.served)
-    if forms is None:
-        served = iter(choice.served)
-        selected = {
-            (row.index, number): admitted.asks[next(served)]
-            for row in admitted.rows
-            for number, _ in enumerate(row.requests)
-        }
-        if len(admitted.forms) >= _MOST_FORMS:
-            admitted.forms.clear()
-        forms = admitted.forms[choice.served] = forms_of(admitted.rows, selected, assembly.profile)
-    return assemble(admitted.rows, picks, forms, node, assembly)
 
 
 def _check(choice: BoardAnswer, board: Board, busy: int, picks: Sequence[Pick], admitted: Admitted) -> None:

@@ -12,7 +12,7 @@ from typing import Final
 from dra_alloc.api import DerivedAttribute, DeviceAttribute, DeviceSelector
 from dra_alloc.cel import CelDevice, CompileError, EvaluationError, Program, Reading, environment, prepare_device
 from dra_alloc.cel.derived import attribute_value, compile_derived
-from dra_alloc.problem.devices import DeviceRow
+from dra_alloc.problem.devices import DeviceRow, SliceRow
 from dra_alloc.problem.requests import Ask
 from dra_alloc.profiles import Profile, Trait
 from dra_alloc.remembered import Remembered
@@ -36,13 +36,15 @@ _MOST_MATCHERS: Final = 1_024
 class _Matcher:
     """All selectors of a request; the first of them, as far as they read no more than the driver, once a driver."""
 
-    __slots__ = ("_drivers", "_first", "_others")
+    __slots__ = ("_drivers", "_first", "_others", "by_driver")
 
     def __init__(self, programs: Sequence[Program]) -> None:
         first = list(takewhile(lambda program: all(each.kind == "driver" for each in program.reads), programs))
         self._first = first
         self._others = tuple(programs[len(first) :])
         self._drivers: dict[str, bool] = {}
+        #: Whether nothing but the driver is read.
+        self.by_driver = not self._others
 
     def __call__(self, device: CelDevice) -> bool | None:
         """Return whether all of them are true; None where one of them fails."""
@@ -94,6 +96,15 @@ class Selection:
         matcher = known[1] if known is not None else self._matcher(ask)
         found = None if matcher is None else matcher(self._device(device))
         return self._first_false(ask, device, claim) is None if found is None else found
+
+    def selects_of(self, ask: Ask, row: SliceRow) -> bool | None:
+        """Return whether the selectors are true of all devices of a slice or of none, if they read but the driver."""
+        known = self._matchers.get(id(ask))
+        matcher = known[1] if known is not None else self._matcher(ask)
+        # Versions, and what is neither text nor number nor boolean, may not be readable: that ends the search.
+        if matcher is None or not matcher.by_driver or row.outline.versions or not row.devices:
+            return None
+        return matcher(self._device(row.devices[0]))
 
     def _matcher(self, ask: Ask) -> _Matcher | None:
         """Return what asks all selectors at once; None where one of them does not compile."""

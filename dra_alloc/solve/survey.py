@@ -33,7 +33,7 @@ from dra_alloc.solve.masks.board import Board, BoardAnswer, Constraint, Judge, P
 from dra_alloc.solve.masks.first_path import follow
 from dra_alloc.solve.masks.plan import Plan
 from dra_alloc.solve.masks.shape import Shape, shape_of
-from dra_alloc.solve.masks.shared_path import Shared, SharedPath, can_share
+from dra_alloc.solve.masks.shared_path import Shared, SharedPath, Sharing, can_share, only_request
 from dra_alloc.solve.masks.shares import Shares
 from dra_alloc.solve.outcome import Work
 from dra_alloc.solve.selection import Selection
@@ -243,7 +243,7 @@ class Survey:
                 stating.setdefault(alike, partial(_stated, rule, [ask for ask in asks if rule.concerns(ask)]))
             found = Plan(shape, lens, judges, [stating[alike] for alike in shape.alike])
             if can_share(list(first.values()), self.profile):
-                found.sharing = self._shares.judges(judges)
+                found.sharing = Sharing(judges, self._shares.judges(judges), self._shares)
             with self._lock:
                 found = self._plans.setdefault(shape, found)
         return found
@@ -260,15 +260,18 @@ class Survey:
         """Return whether the device draws on counters."""
         return self._counting and device.draws
 
-    def shared_path(self, plan: Plan, view: View, busy: int, shared: Shared) -> BoardAnswer | None:
+    def shared_path(self, plan: Plan, slices: Sequence[SliceRow], busy: int, shared: Shared) -> BoardAnswer | None:
         """
         Return the solution where devices can be shared, if the search finds one without going back.
 
         `busy` masks the devices held as a whole, `shared` has what is left of the others.
         """
-        if plan.sharing is None or not view.direct:
+        if plan.sharing is None:
             return None
-        path = SharedPath((plan.constraints, view.slices, busy), plan.sharing, self._shares, shared)
+        slots = plan.shape.slots
+        if len(slices) == 1 and len(slots) == 1 and len(slots[0]) == 1 and not plan.constraints:
+            return only_request(slots[0][0], plan.sharing, slices[0], busy, shared)
+        path = SharedPath((plan.constraints, slices, busy), plan.sharing, shared)
         return follow(path, plan.shape, plan.judges)
 
     def share_of(self, plan: Plan | None, ask: Ask, device: DeviceRow) -> FrozenMap[str, Quantity] | None:
@@ -292,6 +295,7 @@ class Survey:
             availability=lambda pool: {},
             holders=lambda key: (),
             asks_once=True,
+            selects_of=selection.selects_of,
         )
 
     def board(self, view: View, plan: Plan) -> Board | None:

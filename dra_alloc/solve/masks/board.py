@@ -8,7 +8,6 @@ nodes with the same parts share their board, with the answers found on it.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final, NamedTuple, TypeAlias
 
 from dra_alloc.limits import ALLOCATION_RESULTS_MAX
@@ -23,6 +22,7 @@ __all__ = [
     "NOTHING",
     "Board",
     "BoardAnswer",
+    "Chosen",
     "Constraint",
     "Judge",
     "Part",
@@ -37,6 +37,8 @@ __all__ = [
 
 #: The facts that a constraint states about devices.
 Constraint: TypeAlias = Callable[[Sequence[DeviceRow]], Iterable[Fact]]
+#: What judges the devices of a slice, and which it chose, as far as it was asked.
+Chosen: TypeAlias = tuple[Callable[[DeviceRow], bool], list[bool | None]]
 
 
 class Valued(NamedTuple):
@@ -50,8 +52,7 @@ class Valued(NamedTuple):
     holders: tuple[tuple[Hashable, int], ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Part:
+class Part(NamedTuple):
     """
     One slice: `masks` per criteria, and what each constraint says of its devices.
 
@@ -134,7 +135,7 @@ class Judge:
     `ask` stands for every request with these criteria; devices that `is_special` knows have side effects when used.
     """
 
-    __slots__ = ("_on_plain", "ask", "candidate", "is_special", "take")
+    __slots__ = ("_on_plain", "ask", "candidate", "is_special", "selecting", "take")
 
     def __init__(
         self, ask: Ask, candidate: Sequence[Rule], take: Sequence[Rule], is_special: Callable[[DeviceRow], bool]
@@ -143,20 +144,31 @@ class Judge:
         self.candidate = tuple(candidate)
         self.take = tuple(take)
         self.is_special = is_special
-        self._on_plain: Judge | None = None
+        self.selecting = [rule for rule in candidate if rule.about is About.SELECTORS]
+        self._on_plain: dict[tuple[bool, ...], Judge | None] = {}
 
-    def on(self, row: SliceRow) -> Judge:
-        """Return the same for one slice, without the rules that have no say in its devices."""
+    def on(self, row: SliceRow) -> Judge | None:
+        """Return the same for one slice, without the rules that have no say in its devices; None if it chooses none."""
         if not row.plain or not row.is_local:
             return self._without_idle(row)
-        # Nothing but attributes tells these from each other.
-        found = self._on_plain
-        if found is None:
-            found = self._on_plain = self._without_idle(row)
-        return found
-
-    def _without_idle(self, row: SliceRow) -> Judge:
+        # Nothing but attributes, and the driver, tells these from each other.
         ask = self.ask
+        key = tuple([each(ask, row) for rule in self.selecting for each in (rule.passes, rule.bars)])
+        if key not in self._on_plain:
+            self._on_plain[key] = self._without_idle(row)
+        return self._on_plain[key]
+
+    def choosing(self, row: SliceRow) -> Chosen:
+        """Return what says of devices of one slice whether they are allowed, and which are, as far as that is known."""
+        local = self.on(row)
+        if local is None:
+            return _never, [False] * len(row.devices)
+        return local.allows, [None] * len(row.devices)
+
+    def _without_idle(self, row: SliceRow) -> Judge | None:
+        ask = self.ask
+        if any(rule.bars(ask, row) for rule in self.selecting):
+            return None
         candidate = [rule for rule in self.candidate if not rule.passes(ask, row)]
         take = [rule for rule in self.take if rule not in candidate and not rule.passes(ask, row)]
         return Judge(ask, candidate, take, _never if row.plain else self.is_special)
@@ -212,6 +224,9 @@ def make_part(row: SliceRow, judges: Sequence[Judge], constraints: Sequence[Cons
     barred: set[int] = set()
     try:
         for number, judge in enumerate([each.on(row) for each in judges]):
+            if judge is None:
+                masks.append(0)
+                continue
             every = judge.ask.all_devices
             chosen = judge.wants if every else judge.allows
             mask = 0
@@ -260,8 +275,7 @@ def put_together(parts: Sequence[Part], shape: Shape) -> Board | None:
     None if they are of several forms, or a request for all comes to more results than a claim may have.
     """
     masks = [0] * len(shape.criteria)
-    values: list[dict[Hashable, int]] = [{} for _ in shape.constraints]
-    forms = {tuple(valued.agree for valued in part.values) for part in parts} or {(True,) * len(values)}
+    forms = {tuple([valued.agree for valued in part.values]) for part in parts} or {(True,) * len(shape.constraints)}
     if len(forms) > 1:
         return None
     (agree,) = forms
@@ -269,12 +283,9 @@ def put_together(parts: Sequence[Part], shape: Shape) -> Board | None:
     for part in parts:
         for number, mask in enumerate(part.masks):
             masks[number] |= mask << offset
-        for number, valued in enumerate(part.values):
-            for value, mask in valued.holders:
-                values[number][value] = values[number].get(value, 0) | mask << offset
         offset += part.width
-    holders = [_holders(each) for each in values]
-    present = [_union(each.values()) for each in values]
+    values = _side_by_side(parts, len(shape.constraints))
+    holders, present = [each for each, _ in values], [each for _, each in values]
     barred = frozenset().union(*(part.barred for part in parts))
     wanted = [(mask, number in barred) for number, mask in enumerate(masks)]
     slots = _seats(shape, wanted, agree, present)
@@ -283,6 +294,26 @@ def put_together(parts: Sequence[Part], shape: Shape) -> Board | None:
         if most > ALLOCATION_RESULTS_MAX:
             return None
     return Board(slots, agree, holders)
+
+
+def _side_by_side(parts: Sequence[Part], constraints: int) -> list[tuple[dict[int, int], int]]:
+    """Return for each constraint the devices with the value of a bit, and all that have one or stand alone."""
+    known: dict[tuple[int, ...], tuple[dict[int, int], int]] = {}
+    found = []
+    for number in range(constraints):
+        said = [part.values[number] for part in parts]
+        # Of several claims that state the same it is worked out once.
+        key = tuple(map(id, said))
+        if key not in known:
+            values: dict[Hashable, int] = {}
+            offset = 0
+            for part, valued in zip(parts, said, strict=True):
+                for value, mask in valued.holders:
+                    values[value] = values.get(value, 0) | mask << offset
+                offset += part.width
+            known[key] = _holders(values), _union(values.values())
+        found.append(known[key])
+    return found
 
 
 def _union(masks: Iterable[int]) -> int:

@@ -12,7 +12,17 @@ from collections.abc import Hashable, Iterator, Sequence
 
 from dra_alloc.problem.devices import DeviceRow, SliceRow
 from dra_alloc.rules import SearchStopped
-from dra_alloc.solve.masks.board import NOTHING, BoardAnswer, Constraint, Judge, Special, Valued, solution, valued
+from dra_alloc.solve.masks.board import (
+    NOTHING,
+    BoardAnswer,
+    Chosen,
+    Constraint,
+    Judge,
+    Special,
+    Valued,
+    solution,
+    valued,
+)
 from dra_alloc.solve.masks.shape import Need, Shape
 
 __all__ = ["Path", "first_path", "follow"]
@@ -49,7 +59,10 @@ def follow(path: Path, shape: Shape, judges: Sequence[Judge]) -> BoardAnswer | N
 
 
 def _only_request(need: Need, judge: Judge, row: SliceRow, busy: int) -> BoardAnswer | None:
-    allows = judge.on(row).allows
+    local = judge.on(row)
+    if local is None:
+        return NOTHING
+    allows = local.allows
     picks: list[tuple[int, int]] = []
     try:
         for index, device in enumerate(row.devices):
@@ -75,7 +88,7 @@ class Path:
         self.eligible = 0
         self.picks: list[tuple[int, int]] = []
         # By criteria and slice: what judges its devices, and which it chose. Several claims may ask alike.
-        self._chosen: dict[tuple[int, SliceRow], tuple[Judge, list[bool | None]]] = {}
+        self._chosen: dict[tuple[int, SliceRow], Chosen] = {}
         # Per constraint the values of what was picked.
         self._values: list[set[Hashable]] = [set() for _ in constraints]
 
@@ -109,14 +122,14 @@ class Path:
             busy = self.busy >> offset
             known = self._chosen.get((need.criteria, row))
             if known is None:
-                known = self._chosen[need.criteria, row] = judge.on(row), [None] * len(row.devices)
-            local, chosen = known
+                known = self._chosen[need.criteria, row] = judge.choosing(row)
+            allows, chosen = known
             for index, device in enumerate(row.devices):
                 if busy >> index & 1:
                     continue
                 wanted = chosen[index]
                 if wanted is None:
-                    wanted = chosen[index] = local.allows(device)
+                    wanted = chosen[index] = allows(device)
                 if wanted:
                     yield offset + index, device
             offset += len(row.devices)

@@ -12,6 +12,7 @@ from dra_alloc.problem.pools import Pool
 from dra_alloc.solve.columns import Lens
 from dra_alloc.solve.masks.board import Board, BoardAnswer, Constraint, Judge, Part
 from dra_alloc.solve.masks.shape import Shape
+from dra_alloc.solve.masks.shared_path import Sharing
 
 __all__ = ["Plan"]
 
@@ -36,8 +37,10 @@ class Plan:
         "boards",
         "constraints",
         "criteria",
+        "entangled",
         "every",
         "judges",
+        "least",
         "lens",
         "parts",
         "shape",
@@ -53,10 +56,13 @@ class Plan:
         self.constraints = tuple(constraints)
         needs = [need for slot in shape.slots for need in slot]
         self.every = any(need.every for need in needs)
+        # Whether devices of several requests have to go together, and how many a solution takes at least.
+        self.entangled = bool(constraints) and len(shape.slots) > 1
+        self.least = sum([min([need.count for need in slot]) for slot in shape.slots])
         # By request, as they are numbered through.
         self.criteria = tuple([need.criteria for need in needs])
-        # What judges devices that can be shared; None where only the search can deal with them.
-        self.sharing: Sequence[Judge] | None = None
+        # Who judges devices that can be shared; None where only the search can deal with them.
+        self.sharing: Sharing | None = None
         self.forget()
 
     def forget(self) -> None:

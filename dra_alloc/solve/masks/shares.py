@@ -19,10 +19,10 @@ from dra_alloc.profiles import Profile
 from dra_alloc.remembered import Numbers, Remembered
 from dra_alloc.rules import About, AmountError, consumption
 from dra_alloc.solve.frames import amounts, sharing_policy
-from dra_alloc.solve.masks.board import Judge, Special
+from dra_alloc.solve.masks.board import Chosen, Judge, Special
 from dra_alloc.solve.masks.shape import chosen_by
 
-__all__ = ["Chosen", "Share", "Shares"]
+__all__ = ["Share", "Shares"]
 
 #: From here on amounts may wrap around at 64 bits.
 _WRAPPING: Final = 2**61 * 10**9
@@ -50,8 +50,6 @@ class _Odd(Enum):
     UNSEEN = auto()
 
 
-#: What judges the devices of a slice, and which it chose, as far as it was asked.
-Chosen: TypeAlias = tuple[Judge, list[bool | None]]
 #: None where the device cannot be had.
 _Found: TypeAlias = Share | _Odd | None
 
@@ -83,9 +81,7 @@ class Shares:
     def chosen(self, judge: Judge, row: SliceRow) -> Chosen:
         """Return what judges the devices of a slice, and which it chose; to be added to."""
         key = judge, row
-        return self._chosen.get(key) or self._chosen.put(
-            key, (judge.on(row), [None] * len(row.devices)), len(row.devices)
-        )
+        return self._chosen.get(key) or self._chosen.put(key, judge.choosing(row), len(row.devices))
 
     def share(self, judge: Judge, device: DeviceRow) -> Share | None:
         """

@@ -15,6 +15,7 @@ from dra_alloc.manifest import Documents
 from dra_alloc.manifest.make.holdings import holding_of, holdings_of
 from dra_alloc.problem.ledger import Ledger
 from dra_alloc.problem.occupancy import Held, Occupancy
+from dra_alloc.problem.usage import Usage
 
 KINDS: list[dict[str, object]] = [{}, {}, {"adminAccess": True}, {"shareID": "s", "consumedCapacity": {"c": "1"}}]
 
@@ -53,7 +54,8 @@ def test_notes_come_to_what_allocations_say(seed: int, *, sharing: bool) -> None
     holdings = [holding_of(claim) for claim in claims]
     special = [each for each, note in zip(allocations, holdings, strict=True) if note.special and each is not None]
     there = [each for each in allocations if each is not None]
-    assert Held.noted(holdings_of(claims, {}), special, sharing=sharing) == Held.by(there, sharing=sharing)
+    beyond, all_of_it = (Usage.of(each, sharing=sharing) for each in (special, there))
+    assert Held.noted(holdings_of(claims, {}), beyond) == Held.by(all_of_it)
     settings = Settings("1.36", {} if sharing else {"DRAConsumableCapacity": False})
     cluster = Cluster.of(Documents(slices=tuple(map(_slice, ("p0", "p1"))), claims=tuple(claims)), settings)
     named = [(note.name, each) for note, each in zip(holdings, allocations, strict=True) if each is not None]
