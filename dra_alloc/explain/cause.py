@@ -17,7 +17,7 @@ from dra_alloc.problem.requests import Ask
 from dra_alloc.rules import describe
 from dra_alloc.solve.allocator import Question
 
-__all__ = ["Told", "alone", "called", "together"]
+__all__ = ["Told", "alone", "called", "having", "together"]
 
 #: Codes of devices that are not what was asked for, and of those that other requests of the question have.
 _OTHER_KIND: Final = ("class-mismatch", "selector-mismatch")
@@ -220,6 +220,11 @@ def _those(count: int, others: int, total: int) -> str:
 
 
 def _have(expression: str, devices: Sequence[DeviceRow], those: str) -> str:
+    told = having(expression, devices)
+    return f"; {those} {told}" if told else ""
+
+
+def having(expression: str, devices: Sequence[DeviceRow]) -> str:
     """Return which values devices have of the attributes and capacities that an expression reads."""
     told = []
     for kind, domain, name in dict.fromkeys(each[:3] for each in reads(expression)):
@@ -227,7 +232,7 @@ def _have(expression: str, devices: Sequence[DeviceRow], those: str) -> str:
         values = _counted(read(each, f"{domain}/{name}") for each in devices)
         more = " ..." if len(values) > _MOST else ""
         told.append(f"{name} {', '.join(list(values)[:_MOST])}{more}" if values else f"no {name}")
-    return f"; {those} {' and '.join(told[:2])}" if told else ""
+    return " and ".join(told[:2])
 
 
 def _attribute(device: DeviceRow, name: str) -> str | None:

@@ -20,10 +20,12 @@ from dra_alloc.problem.pools import gather
 from dra_alloc.problem.requests import EXTENDED_CLAIM, claim_name, extended_resource
 from dra_alloc.rules import barring, tolerates
 
-__all__ = ["CLASS_COST", "Fact", "Whose", "called", "facts_of", "selector_called"]
+__all__ = ["CLASS_COST", "FREEING", "Fact", "Whose", "called", "facts_of", "selector_called"]
 
 #: Of an expression that is named.
 _MOST_CHARACTERS: Final = 80
+#: How it is said that a claim goes, before its name.
+FREEING: Final = "freeing claim "
 #: What it costs to change a class: others ask for its devices, too.
 CLASS_COST: Final = 70
 
@@ -282,7 +284,7 @@ def _holders(world: World) -> Iterator[Fact]:
         text = f"claim {name} holds {count} {noun}"
         users = world.going.get(name)
         if users is None:
-            yield Fact("holder", text, _freed(name), f"freeing claim {name}", 10, Whose.OTHERS)
+            yield Fact("holder", text, _freed(name), f"{FREEING}{name}", 10, Whose.OTHERS)
         else:
             why = f"it is being deleted{f', in use by {users}' if users else ''}"
             yield Fact("holder", f"{text}: {why}", _freed(name), f"the end of claim {name} ({why})", 10, Whose.OTHERS)

@@ -23,6 +23,8 @@ __all__ = ["AFFAIRS", "cause_of", "first_cause", "refusal_lines", "refusal_objec
 
 #: Characters of an error that is told with the cause; others are told below.
 _SHORT: Final = 80
+#: What is told of fixes where there is room: of two changes why both, and more of each.
+_BESIDES: Final = ("behind", "asides")
 
 
 def cause_of(refusal: NodeRefusal) -> str:
@@ -52,15 +54,16 @@ def _facts(found: Reasons, verbose: bool) -> Iterator[str]:
         yield from (f"  {text}" for _, text in found.facts)
 
 
-def _fixes(found: Reasons, verbose: bool, where: str, most: int, *, why: bool) -> Iterator[str]:
-    """Yield what is enough each, whose affair it is and, of several nodes, on which; and of two changes `why` both."""
+def _fixes(found: Reasons, verbose: bool, where: str, most: int, besides: Sequence[str]) -> Iterator[str]:
+    """Yield what is enough each, whose affair it is and, of several nodes, on which, with some of what is `besides`."""
     told = _told_fixes(found, verbose, most)
     left_out = len(found.fixes) - len(told)
     groups = [(affairs, list(fixes)) for affairs, fixes in itertools.groupby(told, lambda fix: fix.affairs)]
     for affairs, fixes in groups:
         more = f" ({left_out} more with -v)" if left_out and fixes[-1] is told[-1] else ""
-        yield f"fix {affair_of(affairs)}{where}: {', or '.join(fix.told for fix in fixes)}{more}"
-        yield from (f"  why both: {fix.leaves}" for fix in fixes if fix.leaves and why)
+        steps = [fix.told if "asides" in besides else str(fix) for fix in fixes]
+        yield f"fix {affair_of(affairs)}{where}: {', or '.join(steps)}{more}"
+        yield from (f"  why both: {fix.leaves}" for fix in fixes if fix.leaves and "behind" in besides)
     if found.fixes:
         return
     if found.facts and not found.untried:
@@ -123,14 +126,12 @@ _FACTS: Final = (
 )
 
 
-def _sections_of(refusal: NodeRefusal, where: str = "", most: int = MOST, *, why: bool = True) -> tuple[Section, ...]:
-    """
-    Return the sections of a refusal below its cause, in the order in which they are told, with `most` fixes.
-
-    With `why` it is told of two changes what one of them leaves in the way.
-    """
+def _sections_of(
+    refusal: NodeRefusal, where: str = "", most: int = MOST, besides: Sequence[str] = _BESIDES
+) -> tuple[Section, ...]:
+    """Return the sections of a refusal below its cause, in the order in which they are told, with `most` fixes."""
     found = refusal.reasons
-    fixes = partial(Section, "fixes", say=partial(_fixes, where=where, most=most, why=why), shape=_fix_objects)
+    fixes = partial(Section, "fixes", say=partial(_fixes, where=where, most=most, besides=besides), shape=_fix_objects)
     changes, facts = ((_HINTS, fixes, *_CHANGES), _FACTS) if found is not None else ((), ())
     return (
         *(make(about=found) for make in changes),
@@ -165,8 +166,10 @@ AFFAIRS: Final = {
 }
 #: What is told of a kind of node that is one of several, below its cause.
 _HEADS: Final = ("hints", "fixes", "not-tried")
-#: What is told of the nearest of them, where there is room: of two changes why both, too.
-_FIRST: Final = (*_HEADS, "behind")
+#: What is told of the fixes of the nearest of them, each with less than the one before.
+_OF_FIRST: Final = (_BESIDES, _BESIDES[:1], ())
+#: All that is told of a node that is told of alone, the least of it last.
+_WHOLE: Final = (*_HEADS, "not-enough", "error", "tallies", "facts", *_BESIDES)
 #: What comes before it is told which names are others elsewhere.
 _NAMING: Final = (*_HEADS, "not-enough")
 #: Lines on a screen for one kind of node, and for several.
@@ -248,8 +251,14 @@ def refusal_lines(refusals: Sequence[NodeRefusal], verbose: bool, *, named: bool
     if verbose or len(groups) < 2:
         several = len(groups) > 1
         heads = [_head(each, first=not number, several=several, named=named) for number, each in enumerate(groups)]
-        told = zip(groups, heads, strict=True)
-        lines = [line for each, head in told for line in _told(each, head, None, verbose, named=named)]
+        told = list(zip(groups, heads, strict=True))
+        ways = (
+            [line for each in told for line in _told(*each, kinds, verbose=verbose, named=named)]
+            for kinds in (_WHOLE, _WHOLE[:-1])
+        )
+        lines = next(ways)
+        if not verbose and _height(lines) > _LINES:
+            lines = next(ways)
         yield from lines if verbose else _cut_to(lines, _LINES)
         return
     fitting = (lines for lines in _overviews(groups) if _height(lines) <= _LINES_OF_MANY)
@@ -274,14 +283,14 @@ def _groups(refusals: Sequence[NodeRefusal]) -> list[list[NodeRefusal]]:
 def _overviews(groups: Sequence[Sequence[NodeRefusal]]) -> Iterator[list[str]]:
     """Yield ways to tell of several kinds of node, each with less than the one before; the last is cut to what fits."""
     heads = [_head(each, first=not number, several=True) for number, each in enumerate(groups[:_MOST_KINDS])]
-    for (most, with_fixes), first in itertools.product(_LESS_AND_LESS, (_FIRST, _HEADS)):
+    for (most, with_fixes), besides in itertools.product(_LESS_AND_LESS, _OF_FIRST):
         lines: list[str] = []
         for number, (group, head) in enumerate(zip(groups[:most], heads, strict=False)):
             near = number <= with_fixes and _far(group[0])[0] == _far(groups[0][0])[0]
-            lines += _told(group, head, (_HEADS if near else ()) if number else first, verbose=False)
+            lines += _told(group, head, (_HEADS if near else ()) if number else (*_HEADS, *besides))
         yield [*lines, *_left_out(groups[most:])]
     left = list(_left_out(groups[1:]))
-    yield [*_cut_to(list(_told(groups[0], heads[0], _HEADS, verbose=False)), _LINES_OF_MANY - _height(left)), *left]
+    yield [*_cut_to(list(_told(groups[0], heads[0], _HEADS)), _LINES_OF_MANY - _height(left)), *left]
 
 
 def _head(group: Sequence[NodeRefusal], *, first: bool, several: bool, named: bool = False) -> str:
@@ -303,17 +312,17 @@ def _nodes(group: Sequence[NodeRefusal], word: str) -> str:
 
 
 def _told(
-    group: Sequence[NodeRefusal], head: str, kinds: Sequence[str] | None, verbose: bool, *, named: bool = False
+    group: Sequence[NodeRefusal], head: str, kinds: Sequence[str], *, verbose: bool = False, named: bool = False
 ) -> Iterator[str]:
-    """Yield what is told of nodes that are alike: the cause, and sections of these kinds, or all of them."""
+    """Yield what is told of nodes that are alike: the cause and these kinds of the rest; all where there is no cause."""
     first = group[0]
     where = "" if named or first.code in _EVERYWHERE else f" for {_nodes(group, 'or')}"
     if head:
         yield head
     deeper = "" if not head or head.startswith(_CAUSE) else "  "
-    whole = kinds is None or not cause_of(first)
-    found = _sections_of(first, where, 1 if deeper else MOST, why=whole or "behind" in (kinds or ()))
-    sections = [each for each in found if whole or each.kind in (kinds or ())]
+    told = kinds if cause_of(first) else _WHOLE
+    found = _sections_of(first, where, 1 if deeper else MOST, told)
+    sections = [each for each in found if each.kind in told]
     yield from (f"{deeper}{line}" for each in sections if each.kind in _NAMING for line in each.lines(verbose))
     yield from (f"{deeper}{line}" for line in _renamed(group, verbose))
     yield from (f"{deeper}{line}" for each in sections if each.kind not in _NAMING for line in each.lines(verbose))

@@ -20,6 +20,7 @@ from dra_alloc.explain.world import World
 from dra_alloc.limits import ALLOCATION_RESULTS_MAX
 from dra_alloc.problem.pools import GatherError
 from dra_alloc.problem.requests import claim_name
+from dra_alloc.scenario.refused.asides import with_asides
 from dra_alloc.scenario.refused.explaining import world_of
 from dra_alloc.scenario.refused.guarding import Advice, failed_selector
 
@@ -65,7 +66,7 @@ def advised(cluster: Cluster, claims: Sequence[ResourceClaim], refusal: NodeRefu
     untried = (*others_say.untried, *found.untried)
     reasons = Reasons((), tuple(found.fixes), hints=hints, untried=untried, work=trials.work)
     told = replace(refusal.explanation, cause=found.cause) if found.cause else refusal.explanation
-    return replace(refusal, reasons=reasons, explanation=told)
+    return replace(refusal, reasons=with_asides(cluster, world, reasons), explanation=told)
 
 
 def _in_several_claims(world: World) -> Iterator[Fix]:

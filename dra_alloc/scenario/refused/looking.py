@@ -17,6 +17,7 @@ from dra_alloc.explain.facts import Whose
 from dra_alloc.explain.reasons import WORK, Reasons
 from dra_alloc.explain.world import Surroundings, World
 from dra_alloc.problem.pools import GatherError
+from dra_alloc.scenario.refused.asides import with_asides
 from dra_alloc.scenario.refused.explaining import Holders, world_of
 from dra_alloc.scenario.refused.repeated import Repeated
 from dra_alloc.solve.content import content
@@ -112,8 +113,10 @@ class Looking:
                 found[name] = found[same]
             elif count < limit and (not before or name in worlds):
                 elsewhere = [world for other, world in worlds.items() if other != name]
-                found[name] = self._allowance.reasons(worlds.get(name), left // 3, elsewhere)
+                world = worlds.get(name)
+                found[name] = self._allowance.reasons(world, left // 3, elsewhere)
                 left -= found[name].work
+                found[name] = found[name] if world is None else with_asides(cluster, world, found[name])
                 before.append(name)
         return found
 

@@ -1,0 +1,118 @@
+"""
+What there is to say of a change besides: who uses what is freed, who else a class serves, what is chosen then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from dra_alloc.api import Pod, ResourceClaim
+from dra_alloc.cluster.cluster import Cluster
+from dra_alloc.explain.cause import having
+from dra_alloc.explain.facts import FREEING
+from dra_alloc.explain.fix import Fix
+from dra_alloc.explain.reasons import Reasons
+from dra_alloc.explain.selecting import selecting
+from dra_alloc.explain.world import World
+from dra_alloc.problem.requests import claim_name
+from dra_alloc.solve.allocator import Budget
+from dra_alloc.solve.outcome import Solved
+
+__all__ = ["with_asides"]
+
+#: Selectors without which it is looked what is chosen, and what each of them may cost.
+_MOST: Final = 2
+_BUDGET: Final = Budget(steps=4_000, pruned=3_000, solver=0.2)
+_MOST_USERS: Final = 2
+
+
+def with_asides(cluster: Cluster, world: World, reasons: Reasons) -> Reasons:
+    """
+    Return the reasons with what there is to say of their fixes.
+
+    Spec: EXPLAIN-30.
+    """
+    aside = _Asides(cluster, world)
+    return replace(reasons, fixes=tuple([aside.to(fix) for fix in reasons.fixes]))
+
+
+@dataclass(slots=True)
+class _Asides:
+    """Asides to the fixes of one refusal."""
+
+    cluster: Cluster
+    world: World
+    looked: int = 0
+
+    def to(self, fix: Fix) -> Fix:
+        """Return the fix with its asides."""
+        told = tuple(map(self._of, fix.steps))
+        if not fix.asides and not any(told) and len(fix.steps) == 1:
+            told = (self._chosen(fix),)
+        return replace(fix, asides=told) if any(told) else fix
+
+    def _of(self, step: str) -> str:
+        if step.startswith(FREEING):
+            claim = self.cluster.claims.get(step.removeprefix(FREEING))
+            return "" if claim is None else _users(claim, self.cluster.population.pods)
+        asked = {ask.device_class_name for _, _, ask in self.world.asks()}
+        name = next((each for each in asked if f" class {each}" in f"{step} "), None)
+        return self._others(name) if name is not None and _is_of_class(step, name) else ""
+
+    def _others(self, name: str) -> str:
+        """Return how many other claims ask for devices of a class."""
+        own = {claim_name(each) for each in self.world.claims}
+        others = [each for each in self.cluster.claims.values() if claim_name(each) not in own]
+        count = sum(name in _classes(each) for each in others)
+        return f"{count} other {'claim asks' if count == 1 else 'claims ask'} for it, too" if count else ""
+
+    def _chosen(self, fix: Fix) -> str:
+        """Return what the devices are that are chosen without a selector, by what it reads of them."""
+        changed = fix.change(self.world) if self.looked < _MOST else self.world
+        pairs = zip(selecting(self.world), selecting(changed), strict=False)
+        found = [
+            (before, number)
+            for before, after in pairs
+            for number, (one, other) in enumerate(zip(before.expressions, after.expressions, strict=False))
+            if one != other and before.request and other == "true"
+        ]
+        if len(found) != 1:
+            return ""
+        self.looked += 1
+        (owner, number), outcome = found[0], changed.allocator().allocate(changed.node, changed.claims, budget=_BUDGET)
+        if not isinstance(outcome, Solved):
+            return ""
+        mine = [
+            each.device
+            for each in outcome.picks
+            if (each.ask.claim, each.ask.full_name) == (owner.index, owner.request)
+        ]
+        return f"which gets {said} then" if (said := having(owner.expressions[number], mine)) else ""
+
+
+def _is_of_class(step: str, name: str) -> bool:
+    return step == f"changing what class {name} selects" or step.endswith(f" in class {name}") or "guarding" in step
+
+
+def _classes(claim: ResourceClaim) -> Iterator[str]:
+    for request in claim.spec.devices.requests:
+        yield from [each.device_class_name for each in (request.exactly, *request.first_available) if each is not None]
+
+
+def _users(claim: ResourceClaim, pods: Sequence[Pod]) -> str:
+    """Return who uses a claim: its pods, each with what made it if the pod is there."""
+    names = [each.name for each in claim.status.reserved_for]
+    if not names:
+        return ""
+    namespace = claim.metadata.namespace
+    there = {each.metadata.name: each for each in pods if each.metadata.namespace == namespace}
+    told = [f"{name}{_made_by(there.get(name))}" for name in names[:_MOST_USERS]]
+    more = f" and {len(names) - _MOST_USERS} more" if len(names) > _MOST_USERS else ""
+    return f"used by {'pod' if len(names) == 1 else 'pods'} {', '.join(told)}{more}"
+
+
+def _made_by(pod: Pod | None) -> str:
+    owners = () if pod is None else pod.metadata.owner_references
+    return next((f" of {each.kind} {each.name}" for each in owners if each.controller), "")

@@ -1,0 +1,90 @@
+"""
+What is told of a change besides: who uses what is freed, who else a class serves, what is chosen without a selector.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from dra_alloc.cli.main import run
+
+SELECTORS = [{"cel": {"expression": 'device.attributes["x.io"].model == "a100"'}}]
+
+
+def listed(*objects: dict[str, Any]) -> str:
+    return json.dumps({"apiVersion": "v1", "kind": "List", "items": objects})
+
+
+def device_class(model: str) -> dict[str, Any]:
+    expression = f'device.attributes["x.io"].model == "{model}"'
+    spec = {"selectors": [{"cel": {"expression": expression}}]}
+    return {"apiVersion": "resource.k8s.io/v1", "kind": "DeviceClass", "metadata": {"name": "gpu"}, "spec": spec}
+
+
+def slice_of(*models: str) -> dict[str, Any]:
+    devices = [{"name": f"d{n}", "attributes": {"model": {"string": each}}} for n, each in enumerate(models)]
+    pool = {"name": "a", "generation": 1, "resourceSliceCount": 1}
+    spec = {"driver": "x.io", "nodeName": "a", "pool": pool, "devices": devices}
+    return {"apiVersion": "resource.k8s.io/v1", "kind": "ResourceSlice", "metadata": {"name": "s"}, "spec": spec}
+
+
+def claim(name: str, held: str = "", user: str = "", selectors: Any = ()) -> dict[str, Any]:
+    exactly: dict[str, Any] = {"deviceClassName": "gpu", "selectors": list(selectors)}
+    devices = {"requests": [{"name": "r", "exactly": exactly}]}
+    made: dict[str, Any] = {
+        "apiVersion": "resource.k8s.io/v1",
+        "kind": "ResourceClaim",
+        "metadata": {"name": name, "namespace": "ns"},
+        "spec": {"devices": devices},
+    }
+    if held:
+        results = [{"request": "r", "driver": "x.io", "pool": "a", "device": held}]
+        made["status"] = {"allocation": {"devices": {"results": results}}}
+        made["status"]["reservedFor"] = [{"resource": "pods", "name": user, "uid": user}] if user else []
+    return made
+
+
+USER: dict[str, Any] = {
+    "apiVersion": "v1",
+    "kind": "Pod",
+    "metadata": {
+        "name": "web-0",
+        "namespace": "ns",
+        "ownerReferences": [
+            {"apiVersion": "apps/v1", "kind": "StatefulSet", "name": "web", "uid": "w", "controller": True}
+        ],
+    },
+    "spec": {"nodeName": "a", "containers": [{"name": "main", "image": "x"}]},
+    "status": {"phase": "Running"},
+}
+
+
+def told(tmp_path: Any, capsys: Any, asked: dict[str, Any], *there: dict[str, Any]) -> dict[str, str]:
+    manifests, dump = tmp_path / "asked.json", tmp_path / "there.json"
+    manifests.write_text(listed(asked))
+    dump.write_text(listed(*there))
+    assert run(["check", str(manifests), "--cluster", str(dump), "--format", "json"]) == 1
+    (placement,) = json.loads(capsys.readouterr().out)["placements"]
+    fixes = placement["refusals"][0]["reasons"]["fixes"]
+    return {step: aside for fix in fixes for step, aside in zip(fix["steps"], fix["asides"], strict=True)}
+
+
+def test_who_uses_a_claim_is_told_with_what_made_it(tmp_path, capsys) -> None:
+    there = [device_class("a100"), slice_of("a100"), claim("h", "d0", "web-0"), USER]
+    found = told(tmp_path, capsys, claim("c"), *there)
+    assert found["freeing claim ns/h"] == "used by pod web-0 of StatefulSet web"
+    assert told(tmp_path, capsys, claim("c"), *there[:-2], claim("h", "d0"))["freeing claim ns/h"] == ""
+
+
+def test_who_else_asks_for_a_class_is_told(tmp_path, capsys) -> None:
+    there = [device_class("A100"), slice_of("a100"), claim("e"), claim("f")]
+    found = told(tmp_path, capsys, claim("c"), *there)
+    others = "2 other claims ask for it, too"
+    assert found == {'writing "a100" for "A100" in class gpu': others, "changing what class gpu selects": others}
+
+
+def test_what_is_chosen_without_a_selector_is_told(tmp_path, capsys) -> None:
+    there = [{**device_class("l4"), "spec": {}}, slice_of("l4", "h100")]
+    (found,) = told(tmp_path, capsys, claim("c", selectors=SELECTORS), *there).values()
+    assert found == "which gets model l4 then"
