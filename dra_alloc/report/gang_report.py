@@ -48,7 +48,7 @@ def _lines(told: tuple[JointAnswer, Finding, Finding], verbose: bool) -> Iterato
 
 def _joint(answer: JointAnswer, verbose: bool) -> Iterator[str]:
     joint = answer.answers.joint
-    yield _headline("placed jointly", joint, answer.wanted)
+    yield _headline(f"{answer.named}, placed jointly" if answer.named else "placed jointly", joint, answer.wanted)
     if answer.short.cause:
         yield f"  cause: {answer.short.cause}"
     if answer.short.fix:

@@ -314,7 +314,7 @@ def _nodes(group: Sequence[NodeRefusal], word: str) -> str:
 def _told(
     group: Sequence[NodeRefusal], head: str, kinds: Sequence[str], *, verbose: bool = False, named: bool = False
 ) -> Iterator[str]:
-    """Yield what is told of nodes that are alike: the cause and these kinds of the rest; all where there is no cause."""
+    """Yield what is told of nodes that are alike: the cause, and these kinds of the rest; all without a cause."""
     first = group[0]
     where = "" if named or first.code in _EVERYWHERE else f" for {_nodes(group, 'or')}"
     if head:

@@ -142,7 +142,7 @@ def test_a_gang_is_told_what_each_node_takes_and_what_makes_room(shared: Path, c
     assert run(["gang", str(folder / "17-gang.yaml"), "--cluster", str(folder / "17-gang-cluster.yaml")]) == 1
     lines = capsys.readouterr().out.splitlines()
     printed = " ".join(" ".join(lines).split())
-    assert lines[0] == "placed jointly: none of 4 pods"
+    assert lines[0] == "Pod ml/w0 and 3 more, placed jointly: none of 4 pods"
     assert lines[1].startswith("  cause: only 3 of 4 pods fit together (1 each on n1, n2, n3), in whatever")
     assert 'one more needs 3 devices of one node for request "g", and no node has more than 1 available (n1)' in printed
     assert lines[-1] == "    and all have to)"

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from dra_alloc.api import ResourceClaim
 from dra_alloc.cluster.cluster import Cluster
 from dra_alloc.cluster.settings import DEFAULT_SETTINGS, Settings
-from dra_alloc.errors import InputError
+from dra_alloc.errors import InputError, in_brief
 from dra_alloc.manifest import Documents
 from dra_alloc.pods.workloads.shapes import Taught
 from dra_alloc.problem.requests import claim_name
@@ -52,7 +52,7 @@ class JointAnswer:
     """
     The scheduler's order and the joint placement side by side.
 
-    `wanted` is how many pods were asked for, `short` why they are not all placed.
+    `wanted` is how many pods were asked for, `named` what makes them, `short` why they are not all placed.
     """
 
     answers: GangAnswers
@@ -61,6 +61,7 @@ class JointAnswer:
     notes: tuple[str, ...]
     cluster: Cluster
     short: FellShort = field(default_factory=FellShort)
+    named: str = ""
 
 
 def place_jointly(manifests: Documents, dump: Documents, options: JointOptions) -> JointAnswer:
@@ -106,7 +107,14 @@ def place_jointly(manifests: Documents, dump: Documents, options: JointOptions) 
     short = fell_short(cluster, members, answers.joint, options.topology)
     said = remarks(cluster, answers.joint, options.topology)
     notes = (*noted, *_idle(options, cluster, answers), *said, *ran_out())
-    return JointAnswer(answers, len(members), options.settings, notes, cluster, short)
+    return JointAnswer(answers, len(members), options.settings, notes, cluster, short, _named(prepared.subjects))
+
+
+def _named(subjects: Sequence[Subject]) -> str:
+    """Return what makes the pods, or which they are."""
+    makers = list(dict.fromkeys((each.origin.kind, each.origin.metadata.full_name) for each in subjects))
+    kind, name = makers[0]
+    return f"{kind} {in_brief(name)}{f' and {len(makers) - 1} more' if len(makers) > 1 else ''}"
 
 
 def _idle(options: JointOptions, cluster: Cluster, answers: GangAnswers) -> Iterator[str]:
