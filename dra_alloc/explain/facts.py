@@ -161,7 +161,7 @@ def _taints(world: World) -> Iterator[Fact]:
 
 def _removing(world: World, taint: DeviceTaint, name: str) -> str:
     """Return what it is to remove a taint: to delete the rules that it comes from, if it comes from these alone."""
-    rules = [each.metadata.name or "" for each in world.taint_rules if _same(each.spec.taint, taint)]
+    rules = sorted([each.metadata.name or "" for each in world.taint_rules if _same(each.spec.taint, taint)])
     devices = (device for each in world.slices for device in each.spec.devices)
     if not rules or any(_same(each, taint) for device in devices for each in device.taints):
         return f"removing the taint {name}"

@@ -332,7 +332,7 @@ def _of_taints(world: Json, node: str) -> Iterator[Change]:
         rules = [each for each in added if _kind_of(each["spec"]["taint"]) == (key, value, effect)]
         step, change = f"removing the taint {name}", _untainted(key, value, effect)
         if rules and (key, value, effect) not in map(_kind_of, here):
-            names = [each["metadata"]["name"] for each in rules]
+            names = sorted(each["metadata"]["name"] for each in rules)
             step, change = f"deleting DeviceTaintRule {', '.join(names)}", _unruled(names)
         if _extended(world):
             yield Change(step, fact, change)
