@@ -46,13 +46,18 @@ _NATIVE_BY_NAME: Final = {"google.protobuf.Duration": "time.Duration", "google.p
 
 # An expression as long as is allowed makes a program of about 1 MB.
 @lru_cache(maxsize=64)
-def compile_derived(environment: Environment, expression: str) -> Program:
+def compile_derived(environment: Environment, expression: str, *, lists: bool = True) -> Program:
     """
-    The program of a derived attribute.
+    The program of a derived attribute, which may be one of `lists`.
 
     Raises: CompileError with upstream's text.
     """
-    return Program(expression, environment.declared, refused=_refused)
+    return Program(expression, environment.declared, refused=_refused if lists else _no_scalar)
+
+
+def _no_scalar(output: CelType, settings: EnvironmentKey) -> str:
+    accepted = output in _SCALARS or output == settings.attribute_type
+    return "" if accepted else f"must evaluate to a primitive scalar (string, integer, boolean, semver), not {output}"
 
 
 def _refused(output: CelType, settings: EnvironmentKey) -> str:

@@ -31,6 +31,7 @@ _WORDS: Final = (
 #: What is not read, what the server keeps itself, and below `old` what it cannot have taken.
 _UNCHANGED: Final = {"managedFields", "resourceVersion", "creationTimestamp"}
 _SAID: Final = {(), ("apiVersion",), ("kind",)}
+# fmt: off
 #: Words that mean something in a field of this name.
 _WORDS_OF: Final[dict[str, tuple[str, ...]]] = {
     "allocationMode": ("All", "ExactCount", "", "all"),
@@ -41,6 +42,10 @@ _WORDS_OF: Final[dict[str, tuple[str, ...]]] = {
     "compatibilityGroups": ("a", "b", "A"),
     "counterSet": ("cs", "other", ""),
     "effect": ("NoSchedule", "NoExecute", "None", "", "PreferNoSchedule"),
+    "expression": (
+        "'x'", "1", "1.5", "true", "[1]", "['a']", "dyn(1)", "semver('1.2.3')", "quantity('1')", "device.driver",
+        "device.driver == 'x'", "device.attributes['d.io'].model", "device.attributes['d.io'].model == 'x'", "a/b",
+    ),
     "finalizers": ("orphan", "foregroundDeletion", "kubernetes", "d.io/f", "other"),
     "ips": ("10.0.0.1/24", "10.0.0.1", "10.0.0.1/33", "010.0.0.1/8", "::1/129", "::ffff:1.2.3.4/96", "fe80::1%e/64"),
     "kind": ("Event", "Pod", ""),
@@ -57,15 +62,37 @@ _WORDS_OF: Final[dict[str, tuple[str, ...]]] = {
     "status": ("True", "False", "Unknown", "", "true"),
     "string": ("", "x"),
 }
+# fmt: on
 #: Limits of lists and maps by the name of their field, of texts by no name.
 MOST: Final[dict[str, tuple[int, ...]]] = {
-    "attributes": (32,), "bindingConditions": (4,), "bindingFailureConditions": (4,), "bools": (46,), "capacity": (32,),
-    "compatibilityGroups": (2,), "conditions": (8,), "config": (32, 64), "constraints": (32,),
-    "consumedCapacity": (32,), "consumesCounters": (2,), "counters": (32,), "derivedAttributes": (32,),
+    "attributes": (32,),
+    "bindingConditions": (4,),
+    "bindingFailureConditions": (4,),
+    "bools": (46,),
+    "capacity": (32,),
+    "compatibilityGroups": (2,),
+    "conditions": (8,),
+    "config": (32, 64),
+    "constraints": (32,),
+    "consumedCapacity": (32,),
+    "consumesCounters": (2,),
+    "counters": (32,),
+    "derivedAttributes": (32,),
     "devices": (64, 128),
-    "firstAvailable": (8,), "ints": (46,), "ips": (16,), "nodeSelectorTerms": (1,), "requests": (32,),
-    "reservedFor": (256,), "results": (32,), "selectors": (32,), "sharedCounters": (8,), "strings": (44, 48),
-    "taints": (4, 16), "tolerations": (16,), "validValues": (10,), "versions": (46,),
+    "firstAvailable": (8,),
+    "ints": (46,),
+    "ips": (16,),
+    "nodeSelectorTerms": (1,),
+    "requests": (32,),
+    "reservedFor": (256,),
+    "results": (32,),
+    "selectors": (32,),
+    "sharedCounters": (8,),
+    "strings": (44, 48),
+    "taints": (4, 16),
+    "tolerations": (16,),
+    "validValues": (10,),
+    "versions": (46,),
 }  # fmt: skip
 LONGEST: Final = (32, 63, 64, 128, 253, 256, 1024, 10_240, 32_768)
 _INTS: Final = (0, 1, 2, 3, -1, 5, 128, 2**31 - 1, 2**31, 2**63 - 1, -(2**63), 2**63, 1.0, 1e3, 0.5)

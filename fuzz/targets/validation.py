@@ -50,12 +50,15 @@ _SYNTAX: Final = "Syntax error"
 
 
 def _gates(random: Random, release: str) -> dict[str, bool]:
-    known = gates_of(release)
-    free = sorted(name for name in known if not _locked(name, release) and name.startswith("DRA"))
+    known, free = gates_of(release), _free(release)
     if random.random() < _ALL_GATES:
         return dict.fromkeys(free, True)
     chosen = random.sample(free, random.choice((0, 0, 1, 1, 2)))
     return {name: random.random() < 0.7 if not known[name] else random.random() < 0.2 for name in chosen}
+
+
+def _free(release: str) -> list[str]:
+    return sorted(name for name in gates_of(release) if not _locked(name, release) and name.startswith("DRA"))
 
 
 def _locked(name: str, release: str) -> bool:
@@ -108,7 +111,9 @@ def _taken(random: Random, base: Json, shape: ObjectType) -> Json:
     found = {**_without_empty(other), "apiVersion": base["apiVersion"], "kind": base["kind"]}
     if isinstance(found.get("metadata"), dict):
         found["metadata"] |= {name: base["metadata"].get(name) for name in ("name", "generateName", "resourceVersion")}
-    return base if answer_validate({"object": found, "release": release})["errors"] else found
+        found["metadata"].pop("generation", None)
+    request = {"object": found, "release": release, "gates": dict.fromkeys(_free(release), True)}
+    return base if answer_validate(request)["errors"] else found
 
 
 def _without_empty(item: Json) -> Json:

@@ -16,6 +16,7 @@ from dra_alloc.linting.rules import Hit, LintRule
 from dra_alloc.linting.written import at, members
 from dra_alloc.manifest.kinds import RESOURCE_GROUP
 from dra_alloc.manifest.read.paths import Path
+from dra_alloc.manifest.validate.violations import FieldFault
 
 __all__ = ["RULES"]
 
@@ -44,6 +45,7 @@ _KAI_LABELS: Final = ("pod-group.scheduling.run.ai/name", "pod-group.scheduling.
 _OF_CLASS: Final = re.compile(
     r"(?!count/|requests\.|limits\.)(?P<name>[a-z0-9][-a-z0-9.]*?)(?:\.deviceclass)?\.resource\.k8s\.io/(?P<what>\w+)"
 )
+_USE: Final = re.compile(r"\.claims\[\d+\]$")
 _USED: Final = re.compile(r"\.claims\[\d+\]\.request$")
 _COUNTED: Final = ("resourceclaims", "resourceclaimtemplates", "deviceclasses", "resourceslices")
 
@@ -98,16 +100,37 @@ def _ungrouped(linting: Linting) -> Iterator[Hit]:
 
 
 def _subrequests(linting: Linting) -> Iterator[Hit]:
+    """Yield uses of alternatives, and of requests by a name that joins claim and request."""
     for each in linting.pod_specs:
+        known = [entry.get("name") for _, entry in each.claims()]
         for path, use in _uses(each):
-            request = use.get("request")
+            request, name = use.get("request"), use.get("name")
             if isinstance(request, str) and "/" in request:
                 said = "containers name requests of a claim, and get whichever alternative is taken"
                 yield Hit(each.written, (*path, "request"), said, f"request: {request.partition('/')[0]}")
+            elif isinstance(name, str) and (parts := name.split("/"))[0] in known and len(parts) > 1:
+                said = "containers name a claim, and one of its requests beside it"
+                yield Hit(each.written, path, said, f"{{name: {parts[0]}, request: {parts[1]}}}")
 
 
 def _whole_request(value: Any, path: Path, _hint: str) -> Any:
-    return changed_at(value, path, lambda text: text.partition("/")[0] if isinstance(text, str) else None)
+    """Leave the alternative out of a request, and make claim and request of a name that joins them."""
+    if path[-1] == "request":
+        return changed_at(value, path, lambda text: text.partition("/")[0] if isinstance(text, str) else None)
+
+    def change(use: Any) -> Any:
+        name, *rest = str(use.get("name")).split("/") if isinstance(use, dict) else [""]
+        return {**use, "name": name, "request": rest[0]} if rest and rest[0] and "request" not in use else None
+
+    return changed_at(value, path, change)
+
+
+def _names_alternative(fault: FieldFault, value: Any) -> bool:
+    """Say whether validation refuses what `_subrequests` finds."""
+    if _USED.search(fault.where.path):
+        return isinstance(value, str) and "/" in value
+    name = members(value).get("name")
+    return bool(_USE.search(fault.where.path)) and isinstance(name, str) and "/" in name
 
 
 def _uses(pod: WrittenPodSpec) -> Iterator[tuple[Path, dict[str, Any]]]:
@@ -163,7 +186,7 @@ def _keeps_apart(pod: WrittenPodSpec) -> bool:
 
 def _idle(linting: Linting) -> Iterator[Hit]:
     for each in linting.pod_specs:
-        used = {name for _, use in _uses(each) if isinstance(name := use.get("name"), str)}
+        used = {name.partition("/")[0] for _, use in _uses(each) if isinstance(name := use.get("name"), str)}
         for path, entry in each.claims():
             name = entry.get("name")
             if isinstance(name, str) and name not in used:
@@ -189,7 +212,8 @@ RULES: Final = (
         "error",
         "containers name requests, not alternatives",
         finds=_subrequests,
-        takes=lambda fault, value: isinstance(value, str) and "/" in value and bool(_USED.search(fault.where.path)),
+        takes=_names_alternative,
+        instead="name the claim, and beside it the request by its first name: {name: CLAIM, request: REQUEST}",
         fix="safe",
         mend=(_whole_request,),
     ),

@@ -20,6 +20,8 @@ __all__ = ["RULES"]
 
 
 _DRAIN: Final = "taint it with NoExecute, and take it away when nobody has it"
+#: So begin the names of attributes that say what a device is part of: `parentUUID` names the `uuid` of that.
+_PARENT: Final = "parent"
 _MANNER: Final = {True: "shared", False: "exclusive"}
 
 
@@ -229,6 +231,46 @@ def _unused(linting: Linting) -> Iterator[Hit]:
                     yield from _hit(linting, item, ("sharedCounters", str(number), "name"), told)
 
 
+def _apart(linting: Linting) -> Iterator[Hit]:
+    """Yield devices whose parts stand beside them in the pool, where no counter set keeps both from being taken."""
+    for pool in _pools(linting.documents):
+        there = [(item, number, each) for item in pool.newest for number, each in enumerate(item.spec.devices)]
+        parts: dict[tuple[str, str], list[Any]] = {}
+        for _, _, device in there:
+            for name, value in _texts(device):
+                if name.startswith(_PARENT):
+                    parts.setdefault((name.removeprefix(_PARENT), value), []).append(device)
+        for item, number, device in there if parts else ():
+            texts = dict(_texts(device))
+            if any(name.startswith(_PARENT) for name in texts):
+                continue
+            mine = _sets(device)
+            found = [each for pair in texts.items() for each in parts.get(pair, ()) if not mine & _sets(each)]
+            if found:
+                names = first_few(sorted({each.name for each in found}))
+                told = f"parts of {in_brief(device.name)} can be taken beside it: {names}"
+                hint = "a counter set that both take from (sharedCounters, consumesCounters)"
+                yield from _hit(linting, item, ("devices", str(number), "name"), told, hint)
+
+
+def _texts(device: Any) -> Iterator[tuple[str, str]]:
+    """Yield the attributes of a device that are texts, without domain and in lower case."""
+    for name, value in device.attributes.items():
+        if value.string is not None:
+            yield name.rpartition("/")[2].lower(), value.string
+
+
+def _sets(device: Any) -> set[str]:
+    return {each.counter_set for each in device.consumes_counters}
+
+
+def _empty(linting: Linting) -> Iterator[Hit]:
+    """Yield slices with nothing in them."""
+    for item in linting.documents.slices:
+        if not item.spec.devices and not item.spec.shared_counters:
+            yield from _hit(linting, item, ("pool", "name"), "the slice has no devices and no counter sets")
+
+
 def _named_twice(linting: Linting) -> Iterator[Hit]:
     """Yield attributes and capacities that stand under their bare name and under that with the driver's domain."""
     for item in linting.documents.slices:
@@ -310,5 +352,7 @@ RULES: Final = (
     LintRule("P509", "error", "a device stays published as long as a claim has it", finds=_vanished, looks_back=True),
     LintRule("P510", "warning", "a device stays shared or exclusive", finds=_flipped, looks_back=True),
     LintRule("P511", "warning", "a pool that changes has a higher generation", finds=_stale, looks_back=True),
+    LintRule("P512", "warning", "a device and parts of it take from one counter set", finds=_apart),
+    LintRule("P513", "info", "a slice has devices or counter sets in it", finds=_empty),
     LintRule("P508", "warning", "what a request policy makes of an amount is there", finds=_unrounded),
 )

@@ -104,6 +104,7 @@ RULES: Final = (
         "error",
         "a field of classic DRA has no effect any more",
         takes=unknown_field("shareable|resourceClassName|controller|parametersRef|suitableNodes|deallocationRequested"),
+        instead="leave it out; what parameters said belongs in spec.devices.requests[] and spec.devices.config[]",
         fix="safe",
         mend=(without,),
     ),

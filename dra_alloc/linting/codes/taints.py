@@ -73,6 +73,7 @@ RULES: Final = (
         "error",
         "tolerations of device taints stand in each request",
         takes=unknown_field(r"(?:spec\.)?spec\.(?:devices\.)?tolerations"),
+        instead="they stand in requests[].exactly.tolerations, or in that of an alternative",
     ),
     LintRule(
         "T603",

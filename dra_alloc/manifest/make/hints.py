@@ -175,6 +175,9 @@ def _hint_for_object(shape: ObjectType, value: Any) -> str:
         return "say the type, as in {string: ...} or {int: ...}; an amount belongs in capacity, as {value: ...}"
     if shape.name in ("DeviceCapacity", "Counter") and scalar:
         return f"{{value: {in_brief(str(value))}}}"
+    if shape.name == "ResourceClaimUse" and isinstance(value, str):
+        name, _, request = in_brief(value).partition("/")
+        return f"{{name: {name}, request: {request}}}" if request else f"{{name: {name}}}"
     if shape.name == "ResourcePool" and scalar:
         return f"pool: {{name: {in_brief(str(value))}, generation: 0, resourceSliceCount: 1}}"
     if shape.name == "DeviceSelector" and isinstance(value, str):

@@ -59,6 +59,10 @@ class ObjectType:
     model: type[KubeModel] | None = None
 
 
+#: So many members of a list are looked at, however few there may be: releases differ in what they say of them.
+_FEW: Final = 1024
+
+
 @dataclass(frozen=True, slots=True)
 class ListType:
     """
@@ -73,7 +77,7 @@ class ListType:
     @property
     def crowd(self) -> int | None:
         """Return how many members are so many that they are not looked at."""
-        return None if self.most is None else 8 * self.most + 1
+        return None if self.most is None else max(8 * self.most, _FEW) + 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,7 +40,7 @@ from dra_alloc.manifest.validate.parts import (
     check_tolerations,
     first_of_each,
 )
-from dra_alloc.manifest.validate.releases import BOTH_LOOKED_AT, NAMES_IN_EARLY_WORDS, ONE_SLASH
+from dra_alloc.manifest.validate.releases import BOTH_LOOKED_AT, GENERATED, NAMES_IN_EARLY_WORDS, ONE_SLASH
 from dra_alloc.manifest.validate.violations import Violations
 
 __all__ = ["check_claim", "check_class", "check_references", "check_template", "request_names"]
@@ -101,8 +101,9 @@ def check_class(v: Violations, device_class: DeviceClass, old: DeviceClass | Non
     """Check a class. Spec: VAL-12, VAL-55, VAL-56."""
     check_metadata(v, device_class.metadata, CLASS, None if old is None else old.metadata)
     spec, before = device_class.spec, None if old is None else old.spec
-    with v.stored(before is not None and spec.selectors == before.selectors):
-        check_selectors(v, spec.selectors, "spec.selectors")
+    same = before is not None and spec.selectors == before.selectors
+    with v.stored(same):
+        check_selectors(v, spec.selectors, "spec.selectors", read=not same or not v.holds(GENERATED))
     with v.stored(before is not None and spec.config == before.config):
         if not v.too_many("spec.config", len(spec.config), CONFIG_MAX):
             for position, config in enumerate(spec.config):

@@ -52,6 +52,6 @@ def check_derived(v: Violations, derived: Sequence[DerivedAttribute], compared: 
         if not each.expression and not v.as_stored and not passed_over:
             v.required(v.sent(f"{place}.expression"))
         elif each.expression:
-            v.selector(f"{place}.expression", each.expression)
+            v.selector(f"{place}.expression", each.expression, derived=True)
         if not firsts[position]:
             v.duplicate(place, each.name)

@@ -51,14 +51,14 @@ EFFECTS: Final = ("NoExecute", "NoSchedule", "None")
 OPERATORS: Final = ("Equal", "Exists")
 
 
-def check_selectors(v: Violations, selectors: tuple[DeviceSelector, ...], path: str) -> None:
-    """Check a list of selectors but for what CEL says of them. Spec: VAL-36, VAL-37."""
+def check_selectors(v: Violations, selectors: tuple[DeviceSelector, ...], path: str, *, read: bool = True) -> None:
+    """Check a list of selectors, and what they say if that is `read`. Spec: VAL-36, VAL-37."""
     if v.too_many(v.sent(path), len(selectors), SELECTORS_MAX):
         return
     for position, selector in enumerate(selectors):
         if selector.cel is None:
             v.required(f"{path}[{position}].cel")
-        else:
+        elif read:
             v.selector(f"{path}[{position}].cel.expression", selector.cel.expression)
 
 

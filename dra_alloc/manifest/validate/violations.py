@@ -91,7 +91,7 @@ class ApiServer:
 
     `selector` returns what its compiler has against a new selector: how the
     fault begins, the compiler's text, and our hint; `stored_selector` against
-    one that stays as it is. One that `generates_names`
+    one that stays as it is, `derived` and `stored_derived` against derived attributes. One that `generates_names`
     looks at the name that an object without one would get, too.
     """
 
@@ -101,6 +101,8 @@ class ApiServer:
     gates: Mapping[str, bool] = field(default_factory=dict)
     generates_names: bool = False
     subresource: str = ""
+    derived: Callable[[str], tuple[str, str, str] | None] = lambda _: None
+    stored_derived: Callable[[str], tuple[str, str, str] | None] = lambda _: None
 
 
 #: Says nothing of selectors.
@@ -210,13 +212,12 @@ class Violations:
         """A value may not be here."""
         self._add(path, "Forbidden", detail)
 
-    def selector(self, path: str, expression: str) -> None:
-        """Check an expression that devices are asked: its length, and what the compiler says of it."""
-        if self.generated_only or (self.as_stored and self.holds(GENERATED)):
-            return
-        if not self.too_long(path, expression, CEL_SELECTOR_MAX_LENGTH):
-            ask = self.server.stored_selector if self.as_stored else self.server.selector
-            fault = ask(expression)
+    def selector(self, path: str, expression: str, *, derived: bool = False) -> None:
+        """Check what devices are asked, or what of them is `derived`: its length, and what the compiler says of it."""
+        if not self.generated_only and not self.too_long(path, expression, CEL_SELECTOR_MAX_LENGTH):
+            server = self.server
+            asked = (server.derived, server.stored_derived) if derived else (server.selector, server.stored_selector)
+            fault = asked[self.as_stored](expression)
             if fault is not None:
                 # The compiler's text quotes the expression, which is not printed twice.
                 kind, detail, hint = fault

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from dra_alloc import cel
 from dra_alloc.api import DeviceClaim
+from dra_alloc.cel.derived import compile_derived
 from dra_alloc.cluster.settings import Settings
 from dra_alloc.errors import Problem, Where, first_few, in_brief, shortened
 from dra_alloc.limits import CEL_SELECTOR_MAX_COST
@@ -82,31 +83,36 @@ def has_rules(item: Any) -> bool:
 def admission(settings: Settings, subresource: str = "") -> ApiServer:
     """Return the API server of these settings, with its compiler for new selectors."""
     release, gates = settings.profile().release, settings.effective_gates()
+    new, stored = (cache(partial(environment_for, settings, mode)) for mode in ("new", "stored"))
+    lists = gates.get("DRAListTypeAttributes", False)
+    derive = partial(compile_derived, lists=lists)
     return ApiServer(
-        _compiler(settings, "new"),
-        _compiler(settings, "stored"),
+        _compiler(new, cel.Environment.compile),
+        _compiler(stored, cel.Environment.compile),
         release,
         gates,
         True,
         subresource,
+        _compiler(new, derive),
+        _compiler(stored, derive),
     )
 
 
-def _compiler(settings: Settings, mode: str) -> Callable[[str], tuple[str, str, str] | None]:
-    """Return what is said of selectors, once of each: workloads by the hundred have the same few."""
-    environment = cache(partial(environment_for, settings, mode))
-    return cache(lambda expression: _against(environment(), expression))
+def _compiler(
+    environment: Callable[[], cel.Environment], read: Callable[[cel.Environment, str], cel.Program]
+) -> Callable[[str], tuple[str, str, str] | None]:
+    """Return what is said of expressions, once of each: workloads by the hundred have the same few."""
 
+    def against(expression: str) -> tuple[str, str, str] | None:
+        try:
+            program = read(environment(), expression)
+        except cel.CompileError as error:
+            return "Invalid value", error.text, error.hint
+        if program.max_cost > CEL_SELECTOR_MAX_COST:
+            return "Forbidden", "too complex, exceeds cost limit", f"its estimated cost is {program.max_cost:,}"
+        return None
 
-def _against(environment: cel.Environment, expression: str) -> tuple[str, str, str] | None:
-    """Return what the API server says of a new selector: the kind of fault, its text, and our hint."""
-    try:
-        program = environment.compile(expression)
-    except cel.CompileError as error:
-        return "Invalid value", error.text, error.hint
-    if program.max_cost > CEL_SELECTOR_MAX_COST:
-        return "Forbidden", "too complex, exceeds cost limit", f"its estimated cost is {program.max_cost:,}"
-    return None
+    return cache(against)
 
 
 def _led_nowhere(manifests: Documents, known: KnownNames) -> Iterator[_Found]:

@@ -69,6 +69,8 @@ DEFECTS = {
     ("dra-example-driver/podgroup-resourceclaimtemplate.yaml", "R707"),
     ("k8s/podgroup-gang-and-claims.yaml", "R705"),
     ("k8s/podgroup-gang-and-claims.yaml", "R707"),
+    # one entry of each kind of device, which no node publishes together
+    ("nvidia/slice-doc-reference-gpu-mig-vfio.yaml", "P512"),
     # an owner without a UID
     ("dranet/allocated-claim-gpu-efa.yaml", "S121"),
     ("dranet/slice-efa-eks-p4d.yaml", "S121"),

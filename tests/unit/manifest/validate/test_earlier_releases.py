@@ -158,3 +158,20 @@ def test_what_is_generated_is_cut():
     assert [path for path, _ in told(long, "1.36")] == ["metadata.generateName"]
     short = made("ResourceClaim", {}, name=None, generateName="a" * 57 + "/b")
     assert [path for path, _ in told(short, "1.36")] == ["metadata.generateName", "metadata.name"]
+
+
+def test_1_34_looks_at_counter_sets_however_many():
+    pool = {"name": "p", "generation": 1, "resourceSliceCount": 1}
+    sets = [{"name": f"s{number}", "counters": {"c": {"value": "1"}}} for number in range(130)]
+    item = {
+        "apiVersion": "resource.k8s.io/v1",
+        "kind": "ResourceSlice",
+        "metadata": {"name": "a"},
+        "spec": {"driver": "d.io", "nodeName": "n", "pool": pool, "sharedCounters": sets},
+    }
+    told = {}
+    for on in (False, True):
+        found = dra_alloc.validate(item, release="1.34", gates={"DRAPartitionableDevices": on})
+        told[on] = [(each.where.path, each.detail) for each in found]
+    counted = ("spec.sharedCounters", "the total number of shared counters must not exceed 32")
+    assert told == {False: [], True: [counted]}

@@ -324,3 +324,33 @@ def test_tolerations_of_what_is_allocated() -> None:
     assert told({**claim(), "status": status}, "1.37", **asked) == [
         ("Invalid", path, "must be empty for operator `Exists`")
     ]
+
+
+ONE_OF = "must evaluate to a primitive scalar (string, integer, boolean, semver), not "
+
+
+@pytest.mark.parametrize(
+    ("expression", "told", "with_lists"),
+    [
+        *((each, "", "") for each in ("'x'", "1", "true", "dyn(1)", "semver('1.2.3')", "device.attributes['d.io'].x")),
+        ("1.5", "double", "double"),
+        ("['a']", "list(string)", ""),
+        ("device", "kubernetes.DRADevice", "kubernetes.DRADevice"),
+    ],
+)
+def test_what_derived_attributes_are(expression: str, told: str, with_lists: str):
+    made = claim(derivedAttributes=[{"name": "d.io/x", "expression": expression}])
+    made["spec"]["devices"]["constraints"] = [{"matchAttribute": "d.io/x"}]
+    for lists, text in ((False, told), (True, with_lists)):
+        gates = {"DRADerivedAttributes": True, "DRAListTypeAttributes": lists}
+        faults = dra_alloc.validate(made, release="1.37", gates=gates)
+        assert [each.detail.endswith(f"not {text}") for each in faults] == [True] * bool(text)
+        assert lists or [each.detail for each in faults] == ([ONE_OF + text] if text else [])
+
+
+def test_what_a_template_says_is_read_again_though_it_stays():
+    template = {**claim(selectors=[{"cel": {"expression": "1"}}]), "kind": "ResourceClaimTemplate"}
+    template["spec"] = {"spec": template["spec"]}
+    for release in ("1.36", "1.37"):
+        found = told(template, release, old=template)
+        assert [path for _, path, _ in found] == ["spec.spec.devices.requests[0].exactly.selectors[0].cel.expression"]
