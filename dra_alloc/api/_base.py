@@ -240,6 +240,10 @@ class KubeModel(BaseModel):
         """Return a copy with some members replaced by values that are known to fit."""
         return _put_together(type(self), {**self.__dict__, **values}, {*self.__pydantic_fields_set__, *values})
 
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        """Return pydantic's copy, at half its cost where it is not a deep one."""
+        return super().model_copy(update=update, deep=True) if deep else self.replaced(**(update or {}))
+
     @classmethod
     def model_rebuild(cls, **options: Any) -> bool | None:
         """

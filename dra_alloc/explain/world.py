@@ -121,6 +121,8 @@ class Surveys:
         self._given = slices, taint_rules
         self._pools = tuple(dict.fromkeys(map(_pool_of, slices)))
         self._known: dict[tuple[int, int, int, int], tuple[World, Survey]] = {}
+        # The first of slices of its own, by classes and profile: others differ in slices only.
+        self._own: dict[tuple[int, int], tuple[World, Survey]] = {}
         self._used: dict[tuple[int, int, bool], tuple[object, Usage, Occupancy]] = {}
         self._edited: dict[Hashable, tuple[dict[int, tuple[object, object]], ...]] = {}
         self._allocators: dict[tuple[int, ...], tuple[World, Allocator]] = {}
@@ -129,15 +131,15 @@ class Surveys:
 
     def edited(self, world: World, change: Hashable, edit: Callable[[World], World]) -> Sequence[Any]:
         """Return the parts of a world after a change, each of which is made once."""
-        made = self._edited.setdefault(change, ({}, {}, {}, {}, {}))
+        made = self._edited.get(change) or self._edited.setdefault(change, ({}, {}, {}, {}, {}))
         parts = _parts(world)
-        found = [known.get(id(part)) for known, part in zip(made, parts, strict=True)]
-        if None in found:
+        try:
+            return [known[id(part)][1] for known, part in zip(made, parts, strict=True)]
+        except KeyError:
             after = _parts(edit(world))
-            for number, part in enumerate(parts):
-                # What is changed is kept, so that no other object gets its id.
-                found[number] = made[number].setdefault(id(part), (part, after[number]))
-        return [each[1] for each in found if each is not None]
+            # What is changed is kept, so that no other object gets its id.
+            both = zip(made, parts, after, strict=True)
+            return [known.setdefault(id(part), (part, changed))[1] for known, part, changed in both]
 
     def allocator(self, world: World) -> Allocator:
         """Return an engine for the world's slices and what is held of them."""
@@ -167,7 +169,7 @@ class Surveys:
         known = self._known.get(key)
         if known is None:
             # The world is kept, so that no other object gets one of these ids.
-            known = self._known[key] = world, self._of_all(world) or _of_its_own(world)
+            known = self._known[key] = world, self._of_all(world) or self._of_its_own(world)
         return known[1]
 
     def _of_all(self, world: World) -> Survey | None:
@@ -182,10 +184,16 @@ class Surveys:
             return None
         return found if pools == self._pools else None
 
-
-def _of_its_own(world: World) -> Survey:
-    inventory = Inventory.build(world.slices, world.taint_rules)
-    return Survey(inventory, world.classes, world.profile, not_found)
+    def _of_its_own(self, world: World) -> Survey:
+        """Return what is known of the world's slices alone; what others made of the same claims stays."""
+        inventory = Inventory.build(world.slices, world.taint_rules)
+        key = id(world.classes), id(world.profile)
+        known = self._own.get(key)
+        if known is not None:
+            return known[1].changed(inventory, frozenset(inventory.by_pool))
+        # The world is kept, so that no other object gets one of these ids.
+        self._own[key] = known = world, Survey(inventory, world.classes, world.profile, not_found)
+        return known[1]
 
 
 def _pool_of(each: ResourceSlice) -> PoolKey:
@@ -338,9 +346,8 @@ class World:
         if all(map(is_, parts, _parts(self))):
             return self
         claims, allocations, classes, slices, taint_rules = parts
-        return replace(
-            self, claims=claims, allocations=allocations, classes=classes, slices=slices, taint_rules=taint_rules
-        )
+        profile, going, surveys = self.profile, self.going, self.surveys
+        return World(self.node, claims, allocations, classes, slices, taint_rules, profile, going, surveys)
 
     def with_claim(self, index: int, devices: DeviceClaim) -> World:
         """Return the world in which a claim asks for this instead."""

@@ -88,6 +88,8 @@ def wrapped(line: str) -> str:
 
 def wrapped_at(text: str, indent: str, deeper: str = "    ") -> list[str]:
     """Return the lines of a text with an indent, what follows the first `deeper`; no place and no word is broken."""
+    if 0 < len(text) <= _WIDTH - len(indent) and text.isprintable() and text.strip() == text:
+        return [indent + text]
     lines = textwrap.wrap(
         _PLACE.sub(lambda found: found[0].replace(" ", _KEPT), printable(text), count=1),
         _WIDTH,

@@ -330,11 +330,15 @@ def _told(
 
 def _cut_to(lines: Sequence[str], most: int) -> Sequence[str]:
     """Return the first lines, no more than have room, without a heading of what is left out."""
-    if _height(lines) <= most:
+    heights = [_height([line]) for line in lines]
+    left = sum(heights)
+    if left <= most:
         return lines
     kept = len(lines) - 1
-    while kept > 1 and _height(lines[:kept]) >= most:
+    left -= heights[kept]
+    while kept > 1 and left >= most:
         kept -= 1
+        left -= heights[kept]
     while kept > 1 and _indent(lines[kept]) > _indent(lines[kept - 1]):
         kept -= 1
     return [*lines[:kept], "(cut to a screen; -v shows all)"]

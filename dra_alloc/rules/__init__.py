@@ -56,6 +56,7 @@ __all__ = [
     "barring",
     "capacity_held",
     "constraint_rule",
+    "constraint_rules",
     "consumption",
     "describe",
     "install",
@@ -94,6 +95,16 @@ def _consuming(context: Context, claims: Sequence[ClaimRow]) -> type[ConsumedCap
     return NegativeCapacity if can_be_negative(context, claims) else ConsumedCapacity
 
 
+def constraint_rules(context: Context, claims: Sequence[ClaimRow]) -> tuple[Rule, ...]:
+    """Return the rules of the claims' constraints alone, in order, with fresh state."""
+    kinds = (
+        (constraint_rule(constraint, context.profile), claim, constraint)
+        for claim in claims
+        for constraint in claim.wire.spec.devices.constraints
+    )
+    return tuple([kind.make(claim, constraint, context) for kind, claim, constraint in kinds if kind is not None])
+
+
 def install(context: Context, claims: Sequence[ClaimRow]) -> RuleSet:
     """Return the rules for allocating the claims, with fresh state."""
     profile = context.profile
@@ -108,12 +119,7 @@ def install(context: Context, claims: Sequence[ClaimRow]) -> RuleSet:
     groups = [CompatibilityGroups(context)] if grouping else []
     operations = [NodeOperations(context)] if profile.shows(Trait.SKIPPING_NEEDS_NODE) else []
     taints = [Taints(profile)] if profile.on(Feature.TAINTS) else []
-    constraints = [
-        kind.make(claim, constraint, context)
-        for claim in claims
-        for constraint in claim.wire.spec.devices.constraints
-        if (kind := constraint_rule(constraint, profile)) is not None
-    ]
+    constraints = constraint_rules(context, claims)
     return RuleSet(
         candidate=(*valid, exclusive, *binding, Selectors(context), NodeFit(context), *capacity),
         take=(exclusive, *operations, counters, *groups, *taints, *constraints, *capacity),

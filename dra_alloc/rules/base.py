@@ -86,6 +86,24 @@ class Context:
     asks_once: bool = False
     selects_of: Callable[[Ask, SliceRow], bool | None] = lambda ask, row: None
 
+    def anew(self, availability: Callable[[Pool], Mapping[tuple[str, str], int]] | None = None) -> Context:
+        """Return it for rules in their first state, which may ask somebody else what is left of a pool's counters."""
+        return Context(
+            self.profile,
+            self.node,
+            self.pools,
+            self.usage,
+            self.selects,
+            self.explain_selector,
+            self.derive,
+            availability or self.availability,
+            self.holders,
+            {},
+            self.refused,
+            self.claim_names,
+            self.asks_once,
+        )
+
     def claim_name(self, ask: Ask) -> str:
         """Return the name of the claim that asks; empty where the context is for no claims in particular."""
         return self.claim_names[ask.claim] if self.claim_names else ""

@@ -6,10 +6,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Hashable
+from operator import attrgetter
+from typing import Final, TypeAlias
 
-from dra_alloc.api import DeviceRequest, ResourceClaim
+from dra_alloc.api import DeviceRequest, DeviceSubRequest, ExactDeviceRequest, ResourceClaim
+from dra_alloc.solve.frames import exact
 
 __all__ = ["content"]
+
+_Asked: TypeAlias = ExactDeviceRequest | DeviceSubRequest
 
 
 def content(claim: ResourceClaim) -> Hashable:
@@ -27,12 +32,24 @@ def content(claim: ResourceClaim) -> Hashable:
 
 
 def _plain(request: DeviceRequest) -> Hashable:
-    """Return the content of a request that has neither alternatives nor anything unusual; None for others."""
-    asked = request.exactly
-    if asked is None or request.first_available or asked.capacity is not None or asked.tolerations:
-        return None
+    """Return the content of a request that has nothing unusual; None for others."""
+    given: list[_Asked] = [] if request.exactly is None else [request.exactly]
+    asked = [_asked(each) for each in [*given, *request.first_available]]
+    names = [each.name for each in request.first_available]
+    return None if None in asked else (request.name, tuple(names), tuple(asked))
+
+
+def _asked(asked: _Asked) -> Hashable:
+    """Return what is asked for; None where that is unusual."""
     selectors = [each.cel.expression if each.cel is not None else None for each in asked.selectors]
     if asked.derived_attributes or None in selectors:
         return None
-    numbers = asked.allocation_mode, asked.count, asked.admin_access
-    return request.name, asked.device_class_name, numbers, tuple(selectors)
+    capacity = None
+    if asked.capacity is not None:
+        capacity = tuple([(name, exact(amount)) for name, amount in asked.capacity.requests.items()])
+    tolerations = tuple([_TOLERATED(each) for each in asked.tolerations])
+    numbers = asked.allocation_mode, asked.count, getattr(asked, "admin_access", None)
+    return asked.device_class_name, numbers, tuple(selectors), capacity, tolerations
+
+
+_TOLERATED: Final = attrgetter("key", "operator", "value", "effect", "toleration_seconds")

@@ -5,7 +5,7 @@ A question with everything looked up and nothing decided yet.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from dra_alloc.problem.devices import DeviceRow
 from dra_alloc.problem.pools import Pool
@@ -32,7 +32,7 @@ class Question:
 
     def fresh_rules(self) -> RuleSet:
         """Return the rules with their state before the first pick."""
-        return install(replace(self.context, in_flight={}), self.rows)
+        return install(self.context.anew(), self.rows)
 
     def table_rules(self) -> RuleSet:
         """Return fresh rules that leave no trace in the allocator, for building a table."""
@@ -43,4 +43,4 @@ class Question:
                 seen[pool] = self.peek(pool)
             return seen[pool]
 
-        return install(replace(self.context, in_flight={}, availability=once), self.rows)
+        return install(self.context.anew(once), self.rows)

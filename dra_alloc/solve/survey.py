@@ -24,7 +24,7 @@ from dra_alloc.problem.requests import Ask
 from dra_alloc.problem.usage import Usage
 from dra_alloc.profiles import Feature, Profile
 from dra_alloc.remembered import Remembered
-from dra_alloc.rules import About, Context, Rule, SearchStopped, install
+from dra_alloc.rules import Context, Rule, RuleSet, SearchStopped, constraint_rules, install
 from dra_alloc.rules.facts import Fact
 from dra_alloc.solve.admit import Admission, admit
 from dra_alloc.solve.columns import Columns
@@ -78,14 +78,18 @@ class Survey:
         self._sharing = profile.shares
         self._counting = profile.on(Feature.PARTITIONABLE)
         self._gathering = Gathering(inventory, profile)
-        self._views: Findings[str, View] = Findings()
         self._pools: dict[str, tuple[Node, tuple[Pool, ...]]] = {}
+        self._begin()
+
+    def _begin(self) -> None:
+        """Know nothing yet of what claims make of nodes and slices."""
+        self._views: Findings[str, View] = Findings()
+        self._shares = Shares(self.profile, self._counts)
         self._admitted: Remembered[tuple[int, ...], Admitted] = Remembered(_MOST_CLAIMS)
         self._alike: Remembered[tuple[Hashable, ...], Admitted] = Remembered(_MOST_SPECIFICATIONS)
         self._plans: dict[Shape, Plan] = {}
         self._lock = Lock()
         self._unlooked = 0
-        self._shares = Shares(profile, self._counts)
         # By plan and what a board would be known by: how often it was asked for, and what was found for which devices
         # held the last time; where there is no board yet.
         self.paths: dict[tuple[Plan, Hashable], tuple[int, int, tuple[BoardAnswer, Work] | None]] = {}
@@ -106,8 +110,9 @@ class Survey:
 
     def with_classes(self, classes: Mapping[str, DeviceClass]) -> Survey:
         """Return the survey for other classes; what is known of nodes and slices stays."""
-        made = Survey(self.inventory, classes, self.profile, self._class_not_found, self.columns)
-        made._gathering = self._gathering  # its own class
+        made = copy(self)
+        made.classes = classes
+        made._begin()  # noqa: SLF001  # its own class
         return made
 
     @property
@@ -225,8 +230,7 @@ class Survey:
         except SearchStopped:
             return None
         asks = tuple(ask for row in rows for request in row.requests for ask in request.asks)
-        rules = install(self._context(), rows)
-        constraints = tuple(rule for rule in rules.take if rule.about is About.CONSTRAINT)
+        constraints = constraint_rules(self._context(), rows)
         shape = shape_of(rows, constraints, self.profile, self.selection.program)
         plan = None if shape is None else self._plan(shape, asks, constraints)
         return Admitted(tuple(claims), rows, asks, constraints, plan)
@@ -236,7 +240,8 @@ class Survey:
         if found is None:
             needs = [need for slot in shape.slots for need in slot]
             first = {need.criteria: ask for need, ask in reversed(list(zip(needs, asks, strict=True)))}
-            judges = [self._judge(first[number]) for number in range(len(shape.criteria))]
+            rules = install(self._context(), ())
+            judges = [self._judge(first[number], rules) for number in range(len(shape.criteria))]
             lens = self.columns.lens(shape.reads, lists=self.profile.cel_lists)
             stating: dict[Hashable, Constraint] = {}
             for alike, rule in zip(shape.alike, constraints, strict=True):
@@ -248,8 +253,7 @@ class Survey:
                 found = self._plans.setdefault(shape, found)
         return found
 
-    def _judge(self, ask: Ask) -> Judge:
-        rules = install(self._context(), ())
+    def _judge(self, ask: Ask, rules: RuleSet) -> Judge:
         return Judge(ask, rules.candidate, rules.take_for(ask), self._is_special)
 
     def _is_special(self, device: DeviceRow) -> bool:
