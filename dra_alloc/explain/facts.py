@@ -8,7 +8,7 @@ granted; everything here could be otherwise.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any, Final
 
@@ -133,7 +133,7 @@ def _uncounted(pool: PoolKey) -> Callable[[World], World]:
         devices = tuple(_copy(device, consumes_counters=()) for device in each.spec.devices)
         return _with_spec(each, devices=devices)
 
-    return lambda world: replace(world, slices=edit_devices(world.slices, pool, free))
+    return lambda world: world.having(slices=edit_devices(world.slices, pool, free))
 
 
 def _taints(world: World) -> Iterator[Fact]:
@@ -193,7 +193,7 @@ def _untainted(taint: DeviceTaint) -> Callable[[World], World]:
 
     def without(world: World) -> World:
         rules = tuple([rule for rule in world.taint_rules if other(rule.spec.taint)])
-        return replace(world, slices=tuple(map(clean, world.slices)), taint_rules=rules)
+        return world.having(slices=tuple(map(clean, world.slices)), taint_rules=rules)
 
     return without
 
@@ -215,7 +215,7 @@ def _completed(pool: PoolKey, found: int) -> Callable[[World], World]:
     def complete(each: ResourceSlice) -> ResourceSlice:
         return _with_spec(each, pool=_copy(each.spec.pool, resource_slice_count=found))
 
-    return lambda world: replace(world, slices=edit_devices(world.slices, pool, complete))
+    return lambda world: world.having(slices=edit_devices(world.slices, pool, complete))
 
 
 def _selectors(world: World) -> Iterator[Fact]:
@@ -274,7 +274,7 @@ def _classes(world: World) -> Iterator[Fact]:
 
 def _any_device(name: str, found: DeviceClass) -> Callable[[World], World]:
     anything = _copy(found, spec=_copy(found.spec, selectors=()))
-    return lambda world: replace(world, classes=FrozenMap({**world.classes, name: anything}))
+    return lambda world: world.having(classes=FrozenMap({**world.classes, name: anything}))
 
 
 def _holders(world: World) -> Iterator[Fact]:
@@ -291,8 +291,8 @@ def _holders(world: World) -> Iterator[Fact]:
 
 
 def _freed(name: str) -> Callable[[World], World]:
-    return lambda world: replace(
-        world, allocations=FrozenMap({each: held for each, held in world.allocations.items() if each != name})
+    return lambda world: world.having(
+        allocations=FrozenMap({each: held for each, held in world.allocations.items() if each != name})
     )
 
 

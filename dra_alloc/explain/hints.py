@@ -87,7 +87,7 @@ class Hints:
         return "" if found is None else defect_hint(found, profile, " stands in the way")
 
     def _fits(self, profile: Profile, effort: int) -> bool | None:
-        return self._trials.fits(replace(self._world, profile=profile), effort)
+        return self._trials.fits(self._world.having(profile=profile), effort)
 
 
 def _worth_asking(world: World) -> Iterator[_Other]:

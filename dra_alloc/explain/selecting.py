@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final, NamedTuple, TypeAlias
 
@@ -70,7 +70,7 @@ def in_other_words(world: World, owners: Sequence[Selecting], edit: _Edit) -> Wo
     def of_request(index: int, name: str, ask: Any) -> Any:
         return ask.model_copy(update={"selectors": edit(ask.selectors)}) if (index, name) in places else ask
 
-    return edit_requests(replace(world, classes=FrozenMap({**world.classes, **classes})), of_request)
+    return edit_requests(world.having(classes=FrozenMap({**world.classes, **classes})), of_request)
 
 
 class Spelling(NamedTuple):

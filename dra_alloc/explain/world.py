@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from operator import attrgetter, is_
 from typing import Any, Final, TypeAlias
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from dra_alloc.api import (
     AllocationResult,
@@ -200,8 +202,7 @@ def _pool_of(each: ResourceSlice) -> PoolKey:
     return PoolKey(each.spec.driver, each.spec.pool.name)
 
 
-@dataclass(frozen=True, slots=True)
-class Tried:
+class Tried(Struct, frozen=True):
     """
     Whether a world fits, None if its budget did not tell, and the work that took, in steps of a search or so.
 
@@ -216,8 +217,7 @@ class Tried:
     plain: bool = False
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class World:
+class World(Struct, frozen=True, eq=False):
     """
     Claims to place on a node, and what stands against it.
 
@@ -236,7 +236,7 @@ class World:
     taint_rules: tuple[DeviceTaintRule, ...]
     profile: Profile
     going: Mapping[str, str] = field(default_factory=FrozenMap)
-    surveys: Surveys = field(default_factory=Surveys, repr=False)
+    surveys: Surveys = field(default_factory=Surveys)
     lost: frozenset[str] = frozenset()
 
     def allocator(self) -> Allocator:
@@ -346,14 +346,19 @@ class World:
         if all(map(is_, parts, _parts(self))):
             return self
         claims, allocations, classes, slices, taint_rules = parts
-        profile, going, surveys = self.profile, self.going, self.surveys
-        return World(self.node, claims, allocations, classes, slices, taint_rules, profile, going, surveys)
+        return self.having(
+            claims=claims, allocations=allocations, classes=classes, slices=slices, taint_rules=taint_rules
+        )
+
+    def having(self, **parts: Any) -> World:
+        """Return the world with other parts."""
+        return replace(self, **parts)
 
     def with_claim(self, index: int, devices: DeviceClaim) -> World:
         """Return the world in which a claim asks for this instead."""
         claim = self.claims[index]
         changed = claim.model_copy(update={"spec": claim.spec.model_copy(update={"devices": devices})})
-        return replace(self, claims=(*self.claims[:index], changed, *self.claims[index + 1 :]))
+        return self.having(claims=(*self.claims[:index], changed, *self.claims[index + 1 :]))
 
 
 def _other_steps(work: Work) -> float:

@@ -5,8 +5,10 @@ Claims flattened for the search: one row per request, one per alternative.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from dra_alloc.api import (
     DeviceClass,
@@ -31,8 +33,7 @@ def claim_name(claim: ResourceClaim) -> str:
     return claim.metadata.full_name
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Ask:
+class Ask(Struct, frozen=True, eq=False):
     """
     What one request, or one alternative of it, wants: the unit the search serves.
 
@@ -81,8 +82,7 @@ class Ask:
         return replace(self, settled=amounts)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class RequestRow:
+class RequestRow(Struct, frozen=True, eq=False):
     """A request with its alternatives in order of preference; a plain request has exactly one."""
 
     name: str
@@ -90,8 +90,7 @@ class RequestRow:
     asks: tuple[Ask, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ClaimRow:
+class ClaimRow(Struct, frozen=True, eq=False):
     """A claim to allocate."""
 
     index: int

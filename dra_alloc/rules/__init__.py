@@ -9,7 +9,8 @@ can state as facts in `facts`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from dra_alloc.api import DeviceConstraint
 from dra_alloc.problem.requests import Ask, ClaimRow
@@ -71,8 +72,7 @@ def constraint_rule(constraint: DeviceConstraint, profile: Profile) -> Constrain
     return found if found is not None and found.known(profile) else None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class RuleSet:
+class RuleSet(Struct, frozen=True, eq=False):
     """
     The rules of one search.
 

@@ -11,9 +11,11 @@ search step by step. Engines know rules through this module only.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import Enum, auto
 from typing import ClassVar, NamedTuple
+
+from msgspec import Struct, field
 
 from dra_alloc.api import DerivedAttribute, DeviceAttribute, Node
 from dra_alloc.problem.devices import DeviceKey, DeviceRow, SliceRow
@@ -57,8 +59,7 @@ class Reason:
     holders: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Context:
+class Context(Struct, frozen=True, eq=False):
     """
     What rules are installed with, for one question on one node.
 
@@ -85,24 +86,6 @@ class Context:
     claim_names: Sequence[str] = ()
     asks_once: bool = False
     selects_of: Callable[[Ask, SliceRow], bool | None] = lambda ask, row: None
-
-    def anew(self, availability: Callable[[Pool], Mapping[tuple[str, str], int]] | None = None) -> Context:
-        """Return it for rules in their first state, which may ask somebody else what is left of a pool's counters."""
-        return Context(
-            self.profile,
-            self.node,
-            self.pools,
-            self.usage,
-            self.selects,
-            self.explain_selector,
-            self.derive,
-            availability or self.availability,
-            self.holders,
-            {},
-            self.refused,
-            self.claim_names,
-            self.asks_once,
-        )
 
     def claim_name(self, ask: Ask) -> str:
         """Return the name of the claim that asks; empty where the context is for no claims in particular."""

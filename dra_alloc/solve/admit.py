@@ -5,8 +5,9 @@ Checks of the claims before the search, in upstream's order, and the rows it sea
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple, NoReturn
+
+from msgspec import Struct
 
 from dra_alloc.api import DeviceClass, DeviceRequest, DeviceSubRequest, ExactDeviceRequest, ResourceClaim
 from dra_alloc.limits import ALLOCATION_RESULTS_MAX
@@ -19,8 +20,7 @@ from dra_alloc.rules import About, Rule, SearchStopped, constraint_rule
 __all__ = ["Admission", "admit"]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Admission:
+class Admission(Struct, frozen=True, eq=False):
     """
     What claims are checked against.
 

@@ -5,7 +5,9 @@ A question with everything looked up and nothing decided yet.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from dra_alloc.problem.devices import DeviceRow
 from dra_alloc.problem.pools import Pool
@@ -15,8 +17,7 @@ from dra_alloc.rules import Context, RuleSet, install
 __all__ = ["Question"]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Question:
+class Question(Struct, frozen=True, eq=False):
     """
     Claims on a node, looked up and admitted, with nothing decided yet.
 
@@ -32,7 +33,7 @@ class Question:
 
     def fresh_rules(self) -> RuleSet:
         """Return the rules with their state before the first pick."""
-        return install(self.context.anew(), self.rows)
+        return install(replace(self.context, in_flight={}), self.rows)
 
     def table_rules(self) -> RuleSet:
         """Return fresh rules that leave no trace in the allocator, for building a table."""
@@ -43,4 +44,4 @@ class Question:
                 seen[pool] = self.peek(pool)
             return seen[pool]
 
-        return install(self.context.anew(once), self.rows)
+        return install(replace(self.context, in_flight={}, availability=once), self.rows)

@@ -43,6 +43,7 @@ __all__ = ["Survey"]
 
 #: Stands for what was never looked up; None is an answer.
 _UNSEEN: Final[Any] = object()
+_NOTHING_USED: Final = Usage()
 _MOST_CLAIMS: Final = 20_000
 _MOST_SPECIFICATIONS: Final = 4_000
 _MOST_NODES: Final = 20_000
@@ -292,7 +293,7 @@ class Survey:
             self.profile,
             Node(),
             (),
-            Usage(),
+            _NOTHING_USED,
             selects=lambda ask, device: selection.selects(ask, device, ""),
             explain_selector=lambda ask, device: selection.explain(ask, device, ""),
             derive=selection.derive,

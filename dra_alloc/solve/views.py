@@ -5,7 +5,8 @@ A node with its pools, and claims that passed admission.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from dra_alloc.api import AllocationResult, Node, ResourceClaim
 from dra_alloc.problem.devices import SliceRow
@@ -57,8 +58,7 @@ def is_plain(row: SliceRow) -> bool:
     return not row.per_device and (selector is None or len(selector.node_selector_terms) <= 1)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Admitted:
+class Admitted(Struct, frozen=True, eq=False):
     """
     Claims that passed admission, whatever the node; which devices a request for all wants, nodes have a say in.
 

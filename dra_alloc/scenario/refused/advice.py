@@ -80,7 +80,7 @@ def _in_several_claims(world: World) -> Iterator[Fix]:
 
 
 def _instead(world: World, index: int, parts: Sequence[ResourceClaim]) -> World:
-    return replace(world, claims=(*world.claims[:index], *parts, *world.claims[index + 1 :]))
+    return world.having(claims=(*world.claims[:index], *parts, *world.claims[index + 1 :]))
 
 
 def _parts(claim: ResourceClaim) -> tuple[ResourceClaim, ...]:

@@ -130,7 +130,7 @@ class Looking:
         for each in refusals:
             with contextlib.suppress(GatherError):
                 claims, node = outcome.claims_on(each.node), cluster.node(each.node)
-                yield each.node, replace(world_of(cluster, claims, node, held, around), lost=self._lost)
+                yield each.node, world_of(cluster, claims, node, held, around).having(lost=self._lost)
 
 
 def _is_helped(found: Iterable[Reasons]) -> bool:

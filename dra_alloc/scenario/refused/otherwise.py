@@ -118,4 +118,4 @@ def _picked(world: World, repaired: Sequence[Trait]) -> object:
 
 
 def _without_defects(world: World, defects: Sequence[Trait]) -> World:
-    return replace(world, profile=replace(world.profile, traits=world.profile.traits - frozenset(defects)))
+    return world.having(profile=replace(world.profile, traits=world.profile.traits - frozenset(defects)))

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Final
+
+from msgspec import Struct
 
 from dra_alloc.limits import ALLOCATION_RESULTS_MAX
 from dra_alloc.problem.devices import DeviceRow
@@ -34,8 +35,7 @@ class _Signal(Enum):
     TOO_MANY = auto()
 
 
-@dataclass(slots=True, eq=False)
-class Frame:
+class Frame(Struct, eq=False):
     """
     An open choice to come back to.
 

@@ -4,8 +4,7 @@ Hints about other schedulers, and those that could not be asked.
 
 from __future__ import annotations
 
-from dataclasses import fields
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 from dra_alloc.explain.hints import Hints
 from dra_alloc.explain.reasons import reasons
@@ -19,11 +18,11 @@ from tests.unit.solve.questions import ask, claim, device, request
 REFUSED = request([device("a")], claim(ask(2)))
 
 
-class Slow(World):
+class Slow(World, frozen=True, eq=False):
     """A world of which only so many steps tell what becomes of it elsewhere."""
 
-    needed = 0
-    home: Profile
+    needed: ClassVar[int] = 0
+    home: ClassVar[Profile]
 
     def tried(self, budget: Budget = DEFAULT_BUDGET) -> Tried:
         if self.profile is self.home:
@@ -76,14 +75,14 @@ def test_nobody_is_sent_back_to_an_older_release() -> None:
 def test_nobody_is_asked_about_what_all_do_alike() -> None:
     tries: list[Profile] = []
 
-    class Counted(World):
+    class Counted(World, frozen=True, eq=False):
         def tried(self, budget: Budget = DEFAULT_BUDGET) -> Tried:
             tries.append(self.profile)
             return super().tried(budget)
 
     def hints_of(asked: dict[str, Any]) -> Hints:
         plain = world_of(asked)
-        made = Counted(**{each.name: getattr(plain, each.name) for each in fields(World)})
+        made = Counted(**{name: getattr(plain, name) for name in World.__struct_fields__})
         return Hints(made, Trials(made, 10_000, refused=True))
 
     assert not hints_of(REFUSED).untried
@@ -97,12 +96,12 @@ def test_no_gate_is_asked_about_of_whose_feature_there_is_nothing() -> None:
     home = world_of({**COUNTED, "release": "1.37.2", "channel": "experimental"})
     tried: list[Profile] = []
 
-    class Counted(World):
+    class Counted(World, frozen=True, eq=False):
         def tried(self, budget: Budget = DEFAULT_BUDGET) -> Tried:
             tried.append(self.profile)
             return super().tried(budget)
 
-    made = Counted(**{each.name: getattr(home, each.name) for each in fields(World)})
+    made = Counted(**{name: getattr(home, name) for name in World.__struct_fields__})
     Hints(made, Trials(made, 10_000, refused=True))
     more = {feature for each in tried if each.release == home.profile.release for feature in each.features}
     assert Feature.COMPATIBILITY_GROUPS in more - home.profile.features
