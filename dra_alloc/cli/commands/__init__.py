@@ -6,7 +6,9 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from functools import partial
 from importlib import import_module
+from shutil import get_terminal_size
 from typing import Final, NamedTuple, NoReturn
 
 from dra_alloc._version import __version__
@@ -60,7 +62,8 @@ class _Parser(argparse.ArgumentParser):
 
 def parser(arguments: Sequence[str] = ()) -> argparse.ArgumentParser:
     """Return the parser of `dra-alloc`, with the options of the command that the arguments name."""
-    form = argparse.RawDescriptionHelpFormatter
+    # One is made for every option: none need ask the terminal anew.
+    form = partial(argparse.RawDescriptionHelpFormatter, width=get_terminal_size().columns - 2)
     top = _Parser(
         prog="dra-alloc",
         description="Tell, offline, what Kubernetes Dynamic Resource Allocation will do with device claims.",
