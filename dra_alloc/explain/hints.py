@@ -76,9 +76,12 @@ class Hints:
                 self.told.append(self._culprit(other.defects) or other.hint)
 
     def _asks_for_more(self, profile: Profile) -> bool:
-        """Return whether fields that the claims lost would be kept there: that other question is not asked here."""
-        more = profile.features - self._world.profile.features
-        return any(gate in self._world.lost for feature in more for gate in ALLOCATOR_FEATURES[feature])
+        """Return whether what was lost for its gates would be kept there: that other question is not asked here."""
+        own, lost = self._world.profile, self._world.lost
+        if profile.release.line != own.release.line:
+            return any(gates_of(profile.release).get(gate, False) for gate in lost)
+        more = profile.features - own.features
+        return any(gate in lost for feature in more for gate in ALLOCATOR_FEATURES[feature])
 
     def _culprit(self, defects: Iterable[Trait]) -> str:
         """Return what to say of the first defect that stands in the way alone; empty if none is known to."""

@@ -95,7 +95,7 @@ def reasons(world: World, work: int = WORK, *, refused: bool = False, elsewhere:
     question with an error.
 
     Spec: EXPLAIN-1 (sufficient and necessary), EXPLAIN-2 (fixes), EXPLAIN-3 (not enough), EXPLAIN-4 (hints),
-    EXPLAIN-5 (untried), EXPLAIN-13 (other nodes).
+    EXPLAIN-5 (untried), EXPLAIN-13 (other nodes), EXPLAIN-31 (nothing asked).
     """
     trials = Trials(world, work, refused=refused, elsewhere=elsewhere)
     fits = trials.fits_without(())
@@ -218,7 +218,9 @@ class _Fixes:
             left = [fact for fact in facts if fact.code not in _CHOOSING]
             first = [fact for fact in core_of(left, self._trials).facts if fact.fix]
             found = {**self._second_obstacles(first, left), **found}
-        pairs = [pair for pair in found.values() if not self._trials.known_refused(pair)]
+        # Without any request nothing is left of what was asked for.
+        all_requests = {fact for fact in facts if fact.code == "request"}
+        pairs = [pair for pair in found.values() if not self._trials.known_refused(pair) and {*pair} != all_requests]
         cut = self._trials.nearly_spent(_FOR_SECOND) or len(pairs) > _MOST_PAIRS
         answers: set[bool | None] = {None} if cut else set()
         for pair in sorted(pairs, key=_cost_of_pair)[:_MOST_PAIRS]:

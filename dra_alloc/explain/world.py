@@ -224,7 +224,7 @@ class World(Struct, frozen=True, eq=False):
     `allocations` are those of other claims that hold devices of the node's
     pools, by claim name, and `going` says of those that are being deleted who
     uses them; `slices` are those of the pools alone. With the gates of `lost`
-    on the claims would ask for more than they do. `surveys` is handed on to
+    on claims would ask for more than they do, or devices have more taints. `surveys` is handed on to
     variations.
     """
 

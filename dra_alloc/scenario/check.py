@@ -4,7 +4,7 @@ The check: everything the manifests ask for, placed in order on one cluster.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -19,6 +19,7 @@ from dra_alloc.profiles import Semantics
 from dra_alloc.scenario.answers import DEFAULT_OPTIONS, CheckOptions, SubjectAnswer
 from dra_alloc.scenario.checking import Checking
 from dra_alloc.scenario.objective_notes import idle_notes
+from dra_alloc.scenario.prepare.notes import OF_TAINT_RULES
 from dra_alloc.scenario.prepare.pipeline import Prepared, prepare
 from dra_alloc.scenario.refused.looking import Looking
 from dra_alloc.scenario.refused.otherwise import broken_claims, gates_on, told_of_gates
@@ -76,11 +77,18 @@ def check(manifests: Documents, dump: Documents, options: CheckOptions = DEFAULT
 
 def placed(prepared: Prepared, options: CheckOptions) -> Check:
     """Return what subjects that are prepared get on their cluster, one after the other as kube-scheduler goes."""
-    looking = Looking([each.gate for each in prepared.lacking]) if options.reasons else None
+    looking = Looking(_lost(prepared)) if options.reasons else None
     checking = Checking(prepared, options, looking)
     placements, channel = checking.placements(), str(options.settings.profile().channel)
     notes = (*prepared.notes, *checking.notes())
     return Check(placements, options.settings, channel, notes, checking.scheduling, prepared.pods)
+
+
+def _lost(prepared: Prepared) -> Iterator[str]:
+    """Yield the gates with which there would be more of what is given: fields, or rules that taint devices."""
+    yield from (each.gate for each in prepared.lacking)
+    if (prepared.manifests.taint_rules or prepared.dump.taint_rules) and not prepared.settings.merges_taint_rules():
+        yield from OF_TAINT_RULES
 
 
 def _prepared(manifests: Documents, dump: Documents, options: CheckOptions) -> Prepared:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from fuzz.refusals.drawing import DRIVER, RESOURCE, Json
 
-__all__ = ["Change", "all_of", "asking_for", "changes_of", "freed", "guarding", "pod_of", "writing"]
+__all__ = ["Change", "all_of", "asking_for", "changes_of", "freed", "guarding", "is_asking", "pod_of", "writing"]
 
 _SAID = ("matchAttribute", "distinctAttribute")
 _GUARDING = re.compile(
@@ -73,6 +73,11 @@ def _pending(world: Json) -> dict[str, Json]:
 def _extended(world: Json) -> int:
     """Return how much of the extended resource the pod asks for."""
     return int(pod_of(world)["containers"][0]["resources"].get("limits", {}).get(RESOURCE, 0))
+
+
+def is_asking(world: Json) -> bool:
+    """Return whether the pod asks for any devices."""
+    return bool(_pending(world) or _extended(world))
 
 
 def _asks(devices: Json) -> Iterator[tuple[str, Json]]:

@@ -23,7 +23,7 @@ from typing import Final
 import dra_alloc
 from dra_alloc.cli.main import run
 from dra_alloc.explain.reasons import TWO_CHANGES
-from fuzz.refusals.changes import Change, asking_for, changes_of, guarding, writing
+from fuzz.refusals.changes import Change, asking_for, changes_of, guarding, is_asking, writing
 from fuzz.refusals.drawing import Json, drawn
 from fuzz.refusals.pod_changes import asking_for_less, of_the_pod, of_the_quota, raising, without_quotas
 from fuzz.target import Broken, Target, command
@@ -306,12 +306,19 @@ def _pairs(world: Json, node: str, changes: Sequence[Change], reasons: Json) -> 
     """Return whether two changes are told that help, or left untried though two do, or there are none."""
     if reasons["fixes"]:
         return "two changes"
-    for first, second in itertools.islice(itertools.combinations(changes, 2), _MOST_PAIRS):
+    pairs = (pair for pair in itertools.combinations(changes, 2) if not _is_nothing(world, pair))
+    for first, second in itertools.islice(pairs, _MOST_PAIRS):
         if _helps(second.of(first.of(world)), node):
             if TWO_CHANGES in reasons["notTried"]:
                 return "two changes, told as not tried"
             raise Broken(f"pair not found: {first.fix} and {second.fix} on {node}")
     return "nothing helps"
+
+
+def _is_nothing(world: Json, pair: Sequence[Change]) -> bool:
+    """Return whether changes leave nothing that is asked for."""
+    first, second = pair
+    return all(each.fix.startswith("dropping ") for each in pair) and not is_asking(second.of(first.of(world)))
 
 
 TARGET: Final = Target("reasons_replay", drawn, _check, shrinks=False)

@@ -20,10 +20,10 @@ from dra_alloc.problem.requests import claim_name
 from dra_alloc.queues.systems import QUEUE_SYSTEMS
 from dra_alloc.remembered import of_short_texts
 
-__all__ = ["notes_on"]
+__all__ = ["OF_TAINT_RULES", "notes_on"]
 
 _MOST: Final = 5
-_OF_TAINT_RULES: Final = ("DRADeviceTaints", "DRADeviceTaintRules")
+OF_TAINT_RULES: Final = ("DRADeviceTaints", "DRADeviceTaintRules")
 
 
 def notes_on(manifests: Documents, dump: Documents, cluster: Cluster) -> Iterator[str]:
@@ -34,7 +34,7 @@ def notes_on(manifests: Documents, dump: Documents, cluster: Cluster) -> Iterato
     rules = len(dump.taint_rules) + len(manifests.taint_rules)
     if rules and not cluster.settings.merges_taint_rules():
         gates = cluster.settings.effective_gates()
-        off = " and ".join(name for name in _OF_TAINT_RULES if not gates.get(name, True))
+        off = " and ".join(name for name in OF_TAINT_RULES if not gates.get(name, True))
         yield f"{rules} DeviceTaintRules have no effect with {off} off, as in {cluster.settings.release}"
     yield from _held_by_no_server(dump, cluster)
     yield from _devices_nowhere(manifests.claims, cluster)

@@ -15,6 +15,7 @@ from dra_alloc.cluster.outcomes import NodeRefusal
 from dra_alloc.explain.fix import Fix
 from dra_alloc.explain.hints import Hints
 from dra_alloc.explain.reasons import LESS_COST, WORK, Reasons
+from dra_alloc.explain.reasons import reasons as reasons_of
 from dra_alloc.explain.trials import Trials
 from dra_alloc.explain.world import World
 from dra_alloc.limits import ALLOCATION_RESULTS_MAX
@@ -30,6 +31,8 @@ __all__ = ["advised"]
 _MOST_NODES: Final = 32
 #: So many claims in place of one are tried at most: a count can be any number of 64 bits.
 _MOST_CLAIMS: Final = 64
+#: Errors about devices as they are: the changes that are tried of refusals are tried of these, too.
+_OF_DEVICES: Final = frozenset({"all-misfit", "pool-incomplete"})
 _TOO_MANY: Final = f"a claim can have {ALLOCATION_RESULTS_MAX} devices at most"
 
 
@@ -57,6 +60,11 @@ def advised(cluster: Cluster, claims: Sequence[ResourceClaim], refusal: NodeRefu
         found.hints += [] if found.fixes else [_TOO_MANY]
     elif refusal.code == "selector-runtime-error":
         found = failed_selector(world, cluster.settings, refusal.error, trials)
+    elif refusal.code in _OF_DEVICES:
+        more = reasons_of(world, trials.left, elsewhere=elsewhere)
+        trials.work += more.work
+        found.fixes += more.fixes
+        found.untried += more.untried
     if len(others) > _MOST_NODES:
         # Any of those that were not asked can end the question with an error still.
         found.hints += [f"{fix} would be enough on {refusal.node}" for fix in found.fixes]

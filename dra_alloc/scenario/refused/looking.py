@@ -58,7 +58,7 @@ class Looking:
     """
     Looks into the refusals of one check, within the work that is allowed for all of them.
 
-    With the gates of `lost` on, fields that were dropped of what is asked for would have been kept.
+    With the gates of `lost` on there would be more of what is given: fields of claims, rules that taint devices.
     """
 
     def __init__(self, lost: Iterable[str] = ()) -> None:

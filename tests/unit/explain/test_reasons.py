@@ -125,6 +125,13 @@ def test_reasons_are_the_same_every_time() -> None:
     assert reasons(world(hard), 5_000) == reasons(world(hard), 5_000)
 
 
+def test_to_ask_for_nothing_at_all_is_no_fix() -> None:
+    nothing_matches = ask(1, kind=1, size=2)
+    found = reasons(world(request([device("a")], claim(nothing_matches, nothing_matches))))
+    assert found.facts
+    assert found.fixes == ()
+
+
 def test_a_constraint_that_is_said_twice_is_one_fact_and_dropping_it_drops_both() -> None:
     asked = claim(ask(2), match="x")
     constraints = asked["spec"]["devices"]["constraints"]

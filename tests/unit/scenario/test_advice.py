@@ -155,6 +155,13 @@ def test_a_guard_that_is_not_tried_for_want_of_work_is_told_as_that(here: bool) 
     assert told == {"not tried", "fix" if here else "not enough"}
 
 
+def test_what_would_help_an_all_that_ends_the_question_is_tried() -> None:
+    asked = claim({"allocationMode": "All", "count": None}, constraints=({"matchAttribute": "d/size"},))
+    refusal, found = advice(asked, cluster(plain(2), Settings()))
+    assert refusal.code == "all-misfit"
+    assert [fix.steps for fix in found.fixes] == [("dropping matchAttribute d/size",)]
+
+
 def test_what_else_is_in_the_way_is_told_with_the_guard() -> None:
     taint = {"key": "k", "value": "v", "effect": "NoSchedule"}
     asked = claim({"selectors": [{"cel": {"expression": 'device.attributes["d"].size == 5'}}]})
