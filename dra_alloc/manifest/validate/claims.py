@@ -13,7 +13,9 @@ from dra_alloc.api import (
     DeviceRequest,
     DeviceSubRequest,
     ExactDeviceRequest,
+    ObjectMeta,
     ResourceClaim,
+    ResourceClaimSpec,
     ResourceClaimTemplate,
 )
 from dra_alloc.api.constraints import CONSTRAINT_KINDS
@@ -83,10 +85,17 @@ def check_claim(v: Violations, claim: ResourceClaim, old: ResourceClaim | None =
 def check_template(v: Violations, template: ResourceClaimTemplate, old: ResourceClaimTemplate | None = None) -> None:
     """Check a claim template. Spec: VAL-11."""
     check_metadata(v, template.metadata, NAMESPACED, None if old is None else old.metadata)
-    with v.stored(old is not None and template.spec == old.spec):
+    same = old is not None and _stated(template) == _stated(old)
+    with v.stored(same):
         _check_template(v, template)
-    if old is not None and template.spec != old.spec:
+    if old is not None and not same:
         v.invalid("spec", "", IMMUTABLE)
+
+
+def _stated(template: ResourceClaimTemplate) -> tuple[ObjectMeta, ResourceClaimSpec]:
+    """Return what a template says: a generation of 0 is none."""
+    metadata = template.spec.metadata
+    return metadata.model_copy(update={"generation": metadata.generation or None}), template.spec.spec
 
 
 def _check_template(v: Violations, template: ResourceClaimTemplate) -> None:

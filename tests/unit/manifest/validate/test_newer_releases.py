@@ -354,3 +354,11 @@ def test_what_a_template_says_is_read_again_though_it_stays():
     for release in ("1.36", "1.37"):
         found = told(template, release, old=template)
         assert [path for _, path, _ in found] == ["spec.spec.devices.requests[0].exactly.selectors[0].cel.expression"]
+
+
+def test_a_generation_of_0_in_a_template_is_none():
+    template = {**claim(), "kind": "ResourceClaimTemplate"}
+    template["spec"] = {"spec": template["spec"]}
+    numbered = {**template, "spec": {**template["spec"], "metadata": {"generation": 0}}}
+    assert not told(numbered, "1.37", old=template)
+    assert not told(template, "1.37", old=numbered)
