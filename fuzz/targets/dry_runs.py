@@ -73,6 +73,8 @@ def _asked(api: Api, request: Json) -> Json:
             metadata["ownerReferences"] = _once(owners)
     if old is None:
         return _said(api, "POST", f"{_path(item)}?{_DRY}", request)
+    for name in ("finalizers", "deletionTimestamp"):
+        old["metadata"].pop(name, None)  # with these it would stay for ever
     there = request["old"] = api.ask("POST", _path(old), {**old, "metadata": {**old["metadata"], "uid": None}})
     try:
         for metadata in given:

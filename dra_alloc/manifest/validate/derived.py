@@ -35,7 +35,8 @@ def compared_by(constraints: Sequence[DeviceConstraint], *names: str) -> frozens
 def check_derived(v: Violations, derived: Sequence[DerivedAttribute], compared: frozenset[str], path: str) -> None:
     """Check a list of derived attributes. Spec: VAL-38."""
     # Of a list too long generated checks look at no member, and hand-written ones at all.
-    passed_over = v.too_many(v.sent(path), len(derived), DERIVED_MAX) and v.generated
+    kept = v.as_stored and v.holds(GENERATED)
+    passed_over = not kept and v.too_many(v.sent(path), len(derived), DERIVED_MAX) and v.generated
     firsts = first_of_each(each.name for each in derived)
     for position, each in enumerate(derived):
         place = f"{path}[{position}]"
@@ -44,7 +45,7 @@ def check_derived(v: Violations, derived: Sequence[DerivedAttribute], compared: 
         elif each.name:
             if each.name not in compared:
                 v.invalid(f"{place}.name", each.name, _NOT_COMPARED)
-            if not passed_over and not (v.as_stored and v.holds(GENERATED)):
+            if not passed_over and not kept:
                 v.names(
                     v.sent(f"{place}.name"),
                     fully_qualified_name_faults(each.name, declarative=True, one_slash=v.holds(ONE_SLASH)),

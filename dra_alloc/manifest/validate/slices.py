@@ -112,7 +112,8 @@ def check_slice(v: Violations, item: ResourceSlice, old: ResourceSlice | None = 
     _nodes(v, spec)
     if spec.devices and spec.shared_counters and not v.holds(COUNTERS_TOGETHER):
         v.invalid("spec", "", "only one of `sharedCounters` or `devices` is allowed")
-    check_node_operations(v, spec.skip_node_operations, "spec.skipNodeOperations")
+    before_skipped = () if old is None else before.skip_node_operations
+    check_node_operations(v, spec.skip_node_operations, "spec.skipNodeOperations", before_skipped)
     with v.stored(old is not None and spec.shared_counters == before.shared_counters):
         check_counter_sets(v, spec)
     _devices(v, spec, None if old is None else before)
@@ -151,15 +152,15 @@ def _one_term(v: Violations, selector: NodeSelector, path: str) -> None:
         v.invalid(f"{path}.nodeSelectorTerms", shown, "must have exactly one node selector term")
 
 
-def check_node_operations(v: Violations, skipped: tuple[str, ...], path: str) -> None:
-    """Check which operations of the node are skipped. Spec: VAL-57."""
+def check_node_operations(v: Violations, skipped: tuple[str, ...], path: str, before: tuple[str, ...] = ()) -> None:
+    """Check which operations of the node are skipped, generated checks but for what was there. Spec: VAL-12, VAL-57."""
     if _PREPARE in skipped and not {"*", _UNPREPARE} & set(skipped):
         v.invalid(path, str(list(skipped)), f"{_PREPARE} cannot be skipped unless {_UNPREPARE} is also skipped")
     firsts = first_of_each(skipped)
     for position, operation in enumerate(skipped):
-        if not firsts[position]:
+        if not firsts[position] and skipped != before:
             v.duplicate(f"{path}[{position}]", operation)
-        if operation not in ("*", _PREPARE, _UNPREPARE):
+        if operation not in ("*", _PREPARE, _UNPREPARE, *before):
             v.unsupported(f"{path}[{position}]", operation, ("*", _PREPARE, _UNPREPARE))
 
 

@@ -356,6 +356,31 @@ def test_what_a_template_says_is_read_again_though_it_stays():
         assert [path for _, path, _ in found] == ["spec.spec.devices.requests[0].exactly.selectors[0].cel.expression"]
 
 
+def test_how_many_attributes_a_template_derives_is_looked_at_once():
+    names = [f"d.io/x{number}" for number in range(33)]
+    template = {**claim(derivedAttributes=[{"name": each, "expression": "'x'"} for each in names])}
+    template["spec"]["devices"]["constraints"] = [{"matchAttribute": each} for each in names[:32]]
+    template |= {"kind": "ResourceClaimTemplate", "spec": {"spec": template["spec"]}}
+    gates = {"DRADerivedAttributes": True}
+    assert "TooMany" in [kind for kind, _, _ in told(template, "1.37", gates=gates)]
+    assert "TooMany" not in [kind for kind, _, _ in told(template, "1.37", gates=gates, old=template)]
+
+
+@pytest.mark.parametrize(
+    ("now", "before", "kinds"),
+    [
+        (["x"], ["*"], ["NotSupported"]),
+        (["x"], ["x"], []),
+        (["*", "x", "*"], ["x"], ["Duplicate"]),
+        (["*", "*"], ["*", "*"], []),
+        (["NodePrepareResources"], ["NodePrepareResources"], ["Invalid"]),
+    ],
+)
+def test_node_operations_that_were_skipped_before(now: list[str], before: list[str], kinds: list[str]):
+    new, old = (sliced(nodeName="n", skipNodeOperations=each) for each in (now, before))
+    assert [kind for kind, _, _ in told(new, "1.37", old=old)] == kinds
+
+
 def test_a_generation_of_0_in_a_template_is_none():
     template = {**claim(), "kind": "ResourceClaimTemplate"}
     template["spec"] = {"spec": template["spec"]}
