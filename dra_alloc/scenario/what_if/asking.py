@@ -15,6 +15,7 @@ from dra_alloc.manifest import Documents, Workload
 from dra_alloc.manifest.documents import object_name
 from dra_alloc.manifest.kinds import MEMBERS
 from dra_alloc.pods.expanding import NOT_ANEW
+from dra_alloc.pods.workloads.owners import Family
 from dra_alloc.pods.workloads.states import waiting_in
 from dra_alloc.pods.workloads.table import maker_of
 from dra_alloc.scenario.check import Check, CheckOptions, SubjectAnswer, check
@@ -74,7 +75,7 @@ def asked(
     roots = [each for each in state.dump.workloads if family.root(each) is each and each.key not in applied]
     left_alone = _left_alone(was, state) if was is not None else {}
     makers = [each for each in roots if id(each) not in left_alone and makes_anew(each)]
-    found, wrong, manifests = _checked(state, [*makers, *waiting, *anew], options)
+    found, wrong, manifests = _checked(state, family, [*makers, *waiting, *anew], options)
     at_rest = [pod for each in roots if id(each) in left_alone for pod in family.pods(each)]
     counts = counted(state.dump, family, found, at_rest)
     if was is not None:
@@ -125,7 +126,7 @@ def makes_anew(root: Workload) -> bool:
 
 
 def _checked(
-    state: ClusterState, left: list[_Asked], options: CheckOptions
+    state: ClusterState, family: Family, left: list[_Asked], options: CheckOptions
 ) -> tuple[Check, dict[str, Problem], Documents]:
     """Return what a check says, what is wrong with those that could not be asked, and those that could."""
     wrong: dict[str, Problem] = {}
@@ -136,6 +137,11 @@ def _checked(
             return check(manifests, state.dump, options), wrong, manifests
         except ManifestError as error:
             named = {each.where.object: each for each in error.problems}
+            # Who makes a pod has it asked again.
+            for pod in (each for each in state.dump.pods if _name(each) in named):
+                root = family.root(pod)
+                if root is not None:
+                    named.setdefault(_name(root), named[_name(pod)])
             bad = {_name(each) for each in left} & named.keys()
             if not bad:
                 raise

@@ -100,6 +100,12 @@ def test_what_is_wrong_in_the_dump_keeps_its_own_pods_from_running(objects, docu
     assert "Pod shop/waits is not asked: there is no ResourceClaimTemplate shop/gone" in "\n".join(found.notes)
     spec["resourceClaims"][0]["resourceClaimTemplateName"] = "gpu"
     assert told(asked(documents(*objects, waits)))["shop/waits"] == ("stays", 1, 1)
+    spec["resourceClaims"][0]["resourceClaimTemplateName"] = "gone"
+    owner = named(objects, "Pod", "search-7c9f-k2x4q")["metadata"]["ownerReferences"]
+    made = {**waits, "metadata": {**metadata, "labels": {"app": "search"}, "ownerReferences": owner}}
+    named(objects, "Deployment", "search")["spec"]["replicas"] = 3
+    named(objects, "ReplicaSet", "search-7c9f")["spec"]["replicas"] = 3
+    assert told(asked(documents(*objects, made)))["shop/search"] == ("did not fit before", 2, 3)
 
 
 @pytest.mark.parametrize("lacking", [0, 2])
