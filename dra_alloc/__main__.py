@@ -35,9 +35,12 @@ def main() -> None:
 
 def settle() -> None:
     """Set what holds for the process: how often the collector looks, and that pydantic need not look for plugins."""
-    import gc  # noqa: PLC0415 - once Ctrl-C is heard
+    import atexit  # noqa: PLC0415 - once Ctrl-C is heard
+    import gc  # noqa: PLC0415
 
     gc.set_threshold(_BETWEEN_COLLECTIONS)
+    # At the end the collector would walk all objects several times, for as long as an answer takes, and free nothing.
+    atexit.register(gc.freeze)
     # To find out that there is none, every package that is installed would be looked at.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
 

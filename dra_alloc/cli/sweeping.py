@@ -27,9 +27,10 @@ from dra_alloc.manifest.snapshot.header import looks_like_snapshot
 from dra_alloc.manifest.snapshot.packed import pack
 from dra_alloc.pods.workloads.shapes import taught_by
 from dra_alloc.report.sweep_report import WORSE, sweep_report
+from dra_alloc.scenario.sweep.answering import given
 from dra_alloc.scenario.sweep.questions import SweepQuestion, SweepRow, in_order
 from dra_alloc.scenario.sweep.reading import SweepPlan, questions_of, read_plan, settings_of_plan
-from dra_alloc.scenario.sweep.sweeping import sweep
+from dra_alloc.scenario.sweep.sweeping import answered_here, sweep
 from dra_alloc.scenario.what_if.what_if import Fate
 
 __all__ = ["run_sweep"]
@@ -100,9 +101,12 @@ def _questions(options: Namespace, plan: SweepPlan, folder: Path) -> list[SweepQ
         budget=options.budget,
     )
     problems: list[Problem] = []
+    clusters = plan.clusters or (like.cluster,)
     called, packed = dict[tuple[str, ...], str](), []
-    for number, paths in enumerate(plan.clusters or (like.cluster,)):
-        packed.append(_packed(paths, options, folder / f"{number}.snapshot", problems))
+    here = len(clusters) == 1 and STDIN not in clusters[0]
+    here = here and answered_here(len(questions_of(plan, like, {})), options.workers)
+    for number, paths in enumerate(clusters):
+        packed.append(_packed(paths, options, None if here else folder / f"{number}.snapshot", like, problems))
         called[packed[-1]] = " ".join(paths)
     for paths in (like.manifests, like.base):
         _, wrong = load_readable(paths, manner=Manner.applied(options.validate)) if paths else (None, ())
@@ -112,11 +116,20 @@ def _questions(options: Namespace, plan: SweepPlan, folder: Path) -> list[SweepQ
     return questions_of(replace(plan, clusters=tuple(packed)), like, called)
 
 
-def _packed(paths: Sequence[str], options: Namespace, target: Path, problems: list[Problem]) -> tuple[str, ...]:
-    """Return the file that processes read for a dump: the dump if it is packed, else what is packed of it here."""
+def _packed(
+    paths: tuple[str, ...], options: Namespace, target: Path | None, like: SweepQuestion, problems: list[Problem]
+) -> tuple[str, ...]:
+    """
+    Return the file that processes read for a dump: the dump if it is packed, else what is packed of it here.
+
+    Without a `target` this process answers, which has read it.
+    """
     found, wrong = load_readable(paths, manner=Manner(options.validate))
     problems += wrong
     warn(*found.warnings)
+    if target is None:
+        given(replace(like, cluster=paths), found)
+        return paths
     if len(paths) == 1 and paths[0] != STDIN and Path(paths[0]).is_file():
         with Path(paths[0]).open("rb") as file:
             if looks_like_snapshot(file.read(64)):

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
@@ -13,6 +14,7 @@ from dra_alloc.cli import sweeping
 from dra_alloc.cli.exit_codes import ExitCode
 from dra_alloc.cli.main import run
 from dra_alloc.report.sweep_report import sweep_report
+from dra_alloc.scenario.sweep import answering
 from dra_alloc.scenario.sweep.questions import SweepRow
 from dra_alloc.scenario.sweep.sweeping import sweep
 from tests.paths import ROOT
@@ -59,6 +61,28 @@ def test_every_combination_is_asked(swept, tmp_path):
     assert "12 of 12 asked" in err
     lines = [json.loads(line) for line in rows.read_text(encoding="utf-8").splitlines()]
     assert sorted(lines, key=lambda each: each["place"]) == found
+
+
+def test_few_questions_read_the_cluster_once(tmp_path, capsys, monkeypatch):
+    files, read = [tmp_path / name for name in ("a.yaml", "b.yaml")], list[str]()
+
+    def noted(load):
+        def loading(paths, **how):
+            read.extend(paths)
+            return load(paths, **how)
+
+        return loading
+
+    for file, text in zip(files, (DRAIN, ADD), strict=True):
+        file.write_text(text, encoding="utf-8")
+    (tmp_path / "cluster.yaml").write_text(Path(CLUSTER).read_text(encoding="utf-8"), encoding="utf-8")
+    cluster = str(tmp_path / "cluster.yaml")
+    for each in (sweeping, answering):
+        monkeypatch.setattr(each, "load_readable", noted(each.load_readable))
+    assert run(["what-if", "--sweep", *map(str, files), "--cluster", cluster, "--format", "json"]) == 1
+    rows = json.loads(capsys.readouterr().out)["rows"]
+    assert [each["summary"].get("no longer fits", 0) for each in rows] == [1, 0]
+    assert read == [cluster]
 
 
 def test_a_packed_cluster_and_several_files_answer_alike(here, swept, tmp_path, capsys):

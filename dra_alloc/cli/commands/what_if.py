@@ -53,7 +53,10 @@ def declare(command: ArgumentParser) -> None:
         "--sweep", nargs="+", action="extend", default=[], metavar="FILE", help="many changes, instead of SCENARIO"
     )
     command.add_argument(
-        "--workers", type=shared.positive, metavar="N", help="processes of a sweep (default: one for each processor)"
+        "--workers",
+        type=shared.positive,
+        metavar="N",
+        help="processes of a sweep (default: one for each processor; fewer than 32 questions need none)",
     )
     command.add_argument("--rows", metavar="FILE", help="write each row of a sweep as a line of JSON as it comes")
     command.add_argument(

@@ -28,7 +28,7 @@ from dra_alloc.scenario.what_if.reading import Scenario, steps_in
 from dra_alloc.scenario.what_if.what_if import Fate, WhatIf, WorkloadChange, after_steps, asked_before, what_if
 from dra_alloc.work import BudgetExhausted, Purse, Spent
 
-__all__ = ["answered"]
+__all__ = ["answered", "given"]
 
 #: Dumps, and clusters before a change, that a process keeps.
 _DUMPS: Final = 1
@@ -96,6 +96,11 @@ def answered(place: int, question: SweepQuestion) -> SweepRow:
         return SweepRow.of(place, question, unanswered="something in it is nested too deeply")
     except Exception as error:  # noqa: BLE001 - the other questions have their answers
         return SweepRow.of(place, question, unanswered=f"a bug of dra-alloc: {type(error).__name__}: {error}")
+
+
+def given(question: SweepQuestion, dump: Documents) -> None:
+    """Let the questions of this process that are like one have a dump as it was read, instead of reading it again."""
+    _dumps.put(_start(question).cluster, in_namespace(dump, question.namespace))
 
 
 def _asked(question: SweepQuestion, purse: Purse) -> WhatIf:

@@ -4,6 +4,7 @@ Processes that answer questions of a sweep, and stay neither after Ctrl-C nor wh
 
 from __future__ import annotations
 
+import atexit
 import gc
 import multiprocessing
 import os
@@ -41,6 +42,7 @@ def processes(count: int) -> Iterator[ProcessPoolExecutor]:
 def _begin(*threshold: int) -> None:
     """Collect garbage as seldom as whoever started the process, leave Ctrl-C to that one, and go when it is gone."""
     gc.set_threshold(*threshold)
+    atexit.register(gc.freeze)  # what is there in the end is not walked once more
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_leave_with_parent, daemon=True).start()
 

@@ -15,12 +15,14 @@ from dra_alloc.scenario.sweep.answering import answered
 from dra_alloc.scenario.sweep.processes import processes
 from dra_alloc.scenario.sweep.questions import SweepQuestion, SweepRow
 
-__all__ = ["MOST_QUESTIONS", "TRIES", "sweep"]
+__all__ = ["MOST_QUESTIONS", "TRIES", "answered_here", "sweep"]
 
 #: So often a question is asked of whoever is lost over it.
 TRIES: Final = 3
 #: More than these nobody waits for.
 MOST_QUESTIONS: Final = 100_000
+#: Fewer than these are answered here: what processes save, they spend on reading the cluster and asking it once more.
+_FOR_SEVERAL: Final = 32
 #: Questions that are with an executor of others at a time; with processes of our own it is two for each.
 _WITH_OTHERS: Final = 1_000
 _EACH: Final = 2
@@ -35,8 +37,9 @@ def sweep(
     Yield a row for each question as it is answered, in whichever order; `in_order` sorts them.
 
     Without an `executor` as many processes answer as there are processors, or `workers`; a script that calls this
-    needs ``if __name__ == "__main__":`` then. An executor is any of `concurrent.futures`, also Dask's
-    (``Client.get_executor()``) or Ray's, whose workers can read the questions' files; it is not shut down.
+    needs ``if __name__ == "__main__":`` then. Without `workers`, few questions are answered in this process.
+    An executor is any of `concurrent.futures`, also Dask's (``Client.get_executor()``) or Ray's, whose workers can read
+    the questions' files; it is not shut down.
     A question whose worker is lost is asked again, three times at most.
 
     Spec: SWEEP-1 to SWEEP-4. Raises: InputError for more than 100,000 questions.
@@ -46,7 +49,14 @@ def sweep(
         raise InputError(f"a sweep takes at most {MOST_QUESTIONS:,} questions, not {len(asked):,}")
     if executor is not None:
         return _with_others(asked, executor)
+    if answered_here(len(asked), workers):
+        return (answered(*each) for each in asked)
     return _alone(asked, workers or _processors())
+
+
+def answered_here(questions: int, workers: int | None) -> bool:
+    """Say whether so many questions are answered in the process that asks."""
+    return workers is None and questions < _FOR_SEVERAL
 
 
 def _alone(asked: Sequence[_Asked], workers: int) -> Iterator[SweepRow]:

@@ -206,6 +206,14 @@ def test_processes_and_threads_answer_alike():
     assert in_order(sweep(questions(), workers=2)) == wanted
 
 
+def test_few_questions_start_no_process(monkeypatch):
+    monkeypatch.setattr(sweeping, "processes", lambda count: nullcontext(Broken()))
+    wanted = in_order(sweep(questions(), Here()))
+    assert list(sweep(questions())) == wanted
+    with pytest.raises(InputError, match="no process can be started"):
+        next(sweep(questions(32)))
+
+
 def test_a_process_that_is_killed_loses_no_row(quick):
     wanted = in_order(sweep(questions(12), Here()))
     rows: list[SweepRow] = []
